@@ -1,0 +1,215 @@
+// The GOAL graph: what every rank of a parallel program does, and in what order it must do it.
+//
+// Source: T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language – A Flexible Way to
+// Express Collective Communication", ICPP 2009; collectives as first-class operations are our addition.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::goal {
+
+using Rank = std::uint32_t;
+// Index of an operation within its rank, in program order (the order of the lines of a text file).
+using OpIndex = std::uint32_t;
+
+// "Any source" of a recv, and "any tag" of a send or recv (the -1 of the text form).
+inline constexpr std::uint32_t kAny = 0xFFFFFFFFu;
+// The communicator of operations that name none: all ranks, in rank order.
+inline constexpr std::uint32_t kWorld = 0;
+
+enum class OpKind : std::uint8_t { kSend = 1, kRecv = 2, kCalc = 3, kCollective = 4 };
+
+// The order is part of the packed file format: append only.
+enum class CollectiveKind : std::uint8_t {
+  kBarrier = 0,
+  kBcast = 1,
+  kReduce = 2,
+  kAllreduce = 3,
+  kReduceScatter = 4,  // counts: elements' bytes each rank ends up with
+  kAllgather = 5,      // counts (v form): bytes each rank contributes
+  kGather = 6,         // counts (v form): bytes each rank contributes
+  kScatter = 7,        // counts (v form): bytes each rank receives
+  kAlltoall = 8,       // counts (v form): bytes this rank sends to each
+  kScan = 9,
+  kExscan = 10,
+};
+inline constexpr int kCollectiveKinds = 11;
+// "allreduce"; the names are also the words of the text form.
+std::string_view name(CollectiveKind kind);
+
+// One edge of the dependency graph, stored at the operation that must come first.
+// requires: the dependent may start when this operation has finished.
+// irequires: the dependent may start when this operation has started.
+class Edge {
+ public:
+  Edge(OpIndex dependent, bool on_start) : bits_(dependent | (on_start ? kOnStart : 0)) {}
+  OpIndex dependent() const { return bits_ & ~kOnStart; }
+  bool on_start() const { return (bits_ & kOnStart) != 0; }
+  bool operator==(const Edge&) const = default;
+
+ private:
+  static constexpr std::uint32_t kOnStart = 0x80000000u;
+  std::uint32_t bits_;
+};
+static_assert(sizeof(Edge) == 4);
+
+// One operation, as a value. In the graph the fields are stored apart (28 bytes an operation in all).
+struct Op {
+  OpKind kind = OpKind::kCalc;
+  std::uint8_t nic = 0;    // network interface of the rank; 0 for calc
+  std::uint16_t cpu = 0;   // compute stream of the rank
+  std::uint32_t peer = 0;  // world rank sent to or received from (kAny: any); collective: index of its Collective
+  std::uint32_t tag = 0;   // kAny: any
+  std::uint32_t comm = kWorld;  // index of the communicator: messages match only within one
+  std::uint64_t value = 0;      // bytes sent or received; calc: nanoseconds; collective: 0
+  bool operator==(const Op&) const = default;
+};
+
+// What a collective operation does, seen from one rank; equal ones are stored once.
+// Ranks of one communicator meet in their k-th collective operation on it, k counted in program order.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::kBarrier;
+  std::uint32_t comm = kWorld;
+  std::uint32_t root = 0;  // rank within the communicator, where the kind has one
+  // Bytes of the buffer the kind is named after: bcast, reduce, allreduce, scan: the whole vector;
+  // allgather, gather, scatter, alltoall: one rank's block; reduce_scatter: one rank's block; 0 in the v form.
+  std::uint64_t bytes = 0;
+  std::uint32_t element_bytes = 1;  // size of a datatype element: algorithms never split one
+  // v form: per rank of the communicator (see CollectiveKind); empty otherwise. Alltoall(v) also needs what
+  // this rank receives from each: receive_counts.
+  std::vector<std::uint64_t> counts;
+  std::vector<std::uint64_t> receive_counts;
+  bool operator==(const Collective&) const = default;
+};
+
+// A communicator: the world ranks of its members, in communicator order.
+struct Communicator {
+  std::string name;         // for people; may be empty
+  std::vector<Rank> ranks;  // empty means: all ranks in order (kWorld)
+  bool operator==(const Communicator&) const = default;
+};
+
+// A read-only view of one rank's operations and edges.
+class RankView;
+
+// All ranks of a program, in struct-of-arrays form: 28 bytes an operation and 4 an edge. Built rank by rank,
+// in rank order, with GraphBuilder; immutable afterwards, and then safe to read from any number of threads.
+class Graph {
+ public:
+  Rank ranks() const { return static_cast<Rank>(rank_op_begin_.size() - 1); }
+  std::uint64_t ops() const { return rank_op_begin_.back(); }
+  std::uint64_t edges() const { return edges_.size(); }
+  RankView rank(Rank r) const;
+
+  const std::vector<Collective>& collectives() const { return collectives_; }
+  // Communicator 0 is always the world.
+  const std::vector<Communicator>& communicators() const { return communicators_; }
+  std::uint32_t communicator_size(std::uint32_t comm) const;
+  Rank world_rank(std::uint32_t comm, std::uint32_t rank_in_comm) const;
+  // Position of world rank r in the communicator; kAny if it is no member. Linear time for sub-communicators.
+  std::uint32_t rank_in(std::uint32_t comm, Rank r) const;
+
+  // Highest cpu and nic index used by any operation.
+  std::uint16_t max_cpu() const { return max_cpu_; }
+  std::uint8_t max_nic() const { return max_nic_; }
+  // Heap bytes of the arrays (labels not counted).
+  std::uint64_t memory_bytes() const;
+  // Same operations, edges (in order), communicators and collectives; labels are not compared.
+  bool operator==(const Graph& other) const;
+
+ private:
+  friend class GraphBuilder;
+  friend class RankView;
+  // Per operation, over all ranks.
+  std::vector<OpKind> kind_;
+  std::vector<std::uint8_t> nic_;
+  std::vector<std::uint16_t> cpu_;
+  std::vector<std::uint32_t> peer_, tag_, comm_;
+  std::vector<std::uint64_t> value_;
+  std::vector<std::uint32_t> edge_begin_;  // relative to the rank's first edge
+  std::vector<Edge> edges_;
+  // Per rank, with one more at the end.
+  std::vector<std::uint64_t> rank_op_begin_{0}, rank_edge_begin_{0};
+  std::vector<Collective> collectives_;
+  std::vector<Communicator> communicators_{Communicator{"world", {}}};
+  // Labels as in the text file, per operation; empty if none were kept.
+  std::vector<std::string> labels_;
+  std::uint16_t max_cpu_ = 0;
+  std::uint8_t max_nic_ = 0;
+};
+
+class RankView {
+ public:
+  RankView(const Graph& graph, Rank r)
+      : graph_(&graph), op_begin_(graph.rank_op_begin_[r]), op_end_(graph.rank_op_begin_[r + 1]),
+        edge_begin_(graph.rank_edge_begin_[r]), edge_end_(graph.rank_edge_begin_[r + 1]) {}
+
+  OpIndex ops() const { return static_cast<OpIndex>(op_end_ - op_begin_); }
+  OpKind kind(OpIndex i) const { return graph_->kind_[op_begin_ + i]; }
+  std::uint8_t nic(OpIndex i) const { return graph_->nic_[op_begin_ + i]; }
+  std::uint16_t cpu(OpIndex i) const { return graph_->cpu_[op_begin_ + i]; }
+  std::uint32_t peer(OpIndex i) const { return graph_->peer_[op_begin_ + i]; }
+  std::uint32_t tag(OpIndex i) const { return graph_->tag_[op_begin_ + i]; }
+  std::uint32_t comm(OpIndex i) const { return graph_->comm_[op_begin_ + i]; }
+  std::uint64_t value(OpIndex i) const { return graph_->value_[op_begin_ + i]; }
+  Op op(OpIndex i) const { return {kind(i), nic(i), cpu(i), peer(i), tag(i), comm(i), value(i)}; }
+  // REQUIRES: kind(i) == kCollective.
+  const Collective& collective(OpIndex i) const { return graph_->collectives_[peer(i)]; }
+  // The operations that wait for i, in the order their dependencies were added.
+  std::span<const Edge> dependents(OpIndex i) const {
+    const std::uint64_t first = edge_begin_ + graph_->edge_begin_[op_begin_ + i];
+    const std::uint64_t last =
+        op_begin_ + i + 1 < op_end_ ? edge_begin_ + graph_->edge_begin_[op_begin_ + i + 1] : edge_end_;
+    return {graph_->edges_.data() + first, graph_->edges_.data() + last};
+  }
+  std::uint64_t edges() const { return edge_end_ - edge_begin_; }
+  // How many edges each operation waits for (duplicates counted): one entry per operation.
+  std::vector<std::uint32_t> dependency_counts() const;
+  // The label of the text file, or "" if none was given or kept.
+  std::string_view label(OpIndex i) const {
+    return graph_->labels_.empty() ? std::string_view() : std::string_view(graph_->labels_[op_begin_ + i]);
+  }
+  // Index of this rank's first operation over all ranks.
+  std::uint64_t first_op() const { return op_begin_; }
+
+ private:
+  const Graph* graph_;
+  std::uint64_t op_begin_, op_end_, edge_begin_, edge_end_;
+};
+
+inline RankView Graph::rank(Rank r) const { return RankView(*this, r); }
+
+// Builds a Graph. Ranks come in order: all calls for rank 0, end_rank(), all for rank 1, …
+class GraphBuilder {
+ public:
+  // Returns the index of the communicator; an equal one is stored once. Needed before operations use it.
+  std::uint32_t add_communicator(Communicator communicator);
+  // Appends an operation to the current rank. Throws InputError past 2^31 - 1 operations in a rank.
+  OpIndex add(const Op& op, std::string_view label = {});
+  OpIndex add_calc(std::uint64_t ns, std::uint16_t cpu = 0);
+  OpIndex add_send(std::uint64_t bytes, Rank to, std::uint32_t tag = 0, std::uint16_t cpu = 0,
+                   std::uint8_t nic = 0, std::uint32_t comm = kWorld);
+  OpIndex add_recv(std::uint64_t bytes, std::uint32_t from, std::uint32_t tag = 0, std::uint16_t cpu = 0,
+                   std::uint8_t nic = 0, std::uint32_t comm = kWorld);
+  OpIndex add_collective(const Collective& collective, std::uint16_t cpu = 0, std::uint8_t nic = 0);
+  // `dependent` waits for `first` to finish (or, on_start, to start). Either order of indices is allowed
+  // (check() finds cycles). REQUIRES: both were added to the current rank.
+  void add_edge(OpIndex first, OpIndex dependent, bool on_start = false);
+  OpIndex ops_in_rank() const { return ops_in_rank_; }
+  void end_rank();
+  // REQUIRES: the last rank was ended. The builder is empty afterwards.
+  Graph finish();
+
+ private:
+  struct PendingEdge { OpIndex first; Edge edge; };
+  Graph graph_;
+  std::vector<PendingEdge> pending_;
+  OpIndex ops_in_rank_ = 0;
+  std::vector<std::vector<std::uint32_t>> collective_buckets_;  // by hash, to store equal ones once
+};
+
+}  // namespace weft::goal

@@ -1,0 +1,174 @@
+#include "sim/units/module.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace weft {
+namespace {
+
+template <typename Number>
+Number parse_number(std::string_view text, std::string_view expected) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw InputError(fmt::format("'{}' is not {}", text, expected));
+  }
+  return value;
+}
+
+std::int64_t parse_integer(std::string_view text) { return parse_number<std::int64_t>(text, "a whole number"); }
+double parse_real(std::string_view text) { return parse_number<double>(text, "a number"); }
+
+bool parse_boolean(std::string_view text) {
+  if (text == "true" || text == "1" || text == "yes") return true;
+  if (text == "false" || text == "0" || text == "no") return false;
+  throw InputError(fmt::format("'{}' is not true or false", text));
+}
+
+void check_type(ParameterType type, std::string_view text) {
+  switch (type) {
+    case ParameterType::kInteger: parse_integer(text); return;
+    case ParameterType::kReal: parse_real(text); return;
+    case ParameterType::kBoolean: parse_boolean(text); return;
+    case ParameterType::kText: return;
+    case ParameterType::kTime: parse_time(text); return;
+    case ParameterType::kBandwidth: parse_bandwidth(text); return;
+    case ParameterType::kBytes: parse_bytes(text); return;
+  }
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substituted});
+    }
+  }
+  return row[b.size()];
+}
+
+}  // namespace
+
+Parameters::Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
+                       const SourceLocation& location)
+    : module_name_(module.name), location_(location) {
+  std::vector<std::string> names;
+  for (const ParameterSpec& spec : module.parameters) names.push_back(spec.name);
+  for (const auto& [name, value] : given) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      fail_unknown_name("parameter of " + module.name, name, names, location);
+    }
+  }
+  for (const ParameterSpec& spec : module.parameters) {
+    const auto found = given.find(spec.name);
+    const bool is_given = found != given.end();
+    const std::string& value = is_given ? found->second : spec.default_value;
+    if (value.empty() && spec.type != ParameterType::kText) {
+      throw InputError(location, fmt::format("{} needs a value for '{}': {}", module.name, spec.name, spec.help));
+    }
+    try {
+      check_type(spec.type, value);
+    } catch (const InputError& error) {
+      throw InputError(location, fmt::format("{}: {}: {}", module.name, spec.name, error.what()));
+    }
+    values_.emplace_back(spec.name, value);
+    given_.push_back(is_given);
+  }
+}
+
+const std::string& Parameters::find(std::string_view name) const {
+  for (const auto& [key, value] : values_) {
+    if (key == name) return value;
+  }
+  throw std::logic_error(fmt::format("module {} has no parameter {}", module_name_, name));
+}
+
+std::int64_t Parameters::integer(std::string_view name) const { return parse_integer(find(name)); }
+double Parameters::real(std::string_view name) const { return parse_real(find(name)); }
+bool Parameters::boolean(std::string_view name) const { return parse_boolean(find(name)); }
+const std::string& Parameters::text(std::string_view name) const { return find(name); }
+Time Parameters::time(std::string_view name) const { return parse_time(find(name)); }
+Bandwidth Parameters::bandwidth(std::string_view name) const { return parse_bandwidth(find(name)); }
+std::uint64_t Parameters::bytes(std::string_view name) const { return parse_bytes(find(name)); }
+
+bool Parameters::given(std::string_view name) const {
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    if (values_[i].first == name) return given_[i];
+  }
+  return false;
+}
+
+void Parameters::fail(std::string_view name, const std::string& expected) const {
+  throw InputError(location_,
+                   fmt::format("{}: {} is '{}', but {}", module_name_, name, find(name), expected));
+}
+
+ModuleChoice parse_module_choice(std::string_view text) {
+  const auto fail = [&](const std::string& why) {
+    return InputError(fmt::format("'{}' {}; write NAME or NAME:key=value,key=value", text, why));
+  };
+  ModuleChoice choice;
+  const std::size_t colon = text.find(':');
+  choice.name = text.substr(0, colon);
+  if (choice.name.empty()) throw fail("has no name");
+  if (colon == std::string_view::npos) return choice;
+  std::string_view rest = text.substr(colon + 1);
+  while (!rest.empty()) {
+    std::size_t end = 0;
+    for (int depth = 0; end < rest.size() && (rest[end] != ',' || depth > 0); ++end) {
+      depth += rest[end] == '[' ? 1 : rest[end] == ']' ? -1 : 0;
+    }
+    const std::string_view item = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      throw fail(fmt::format("has '{}' where key=value was expected", item));
+    }
+    const auto [position, inserted] =
+        choice.given.emplace(std::string(item.substr(0, equals)), std::string(item.substr(equals + 1)));
+    if (!inserted) throw fail(fmt::format("gives '{}' twice", position->first));
+  }
+  return choice;
+}
+
+std::string to_short_form(std::string_view name, const Parameters& parameters) {
+  std::string text(name);
+  char separator = ':';
+  for (const auto& [key, value] : parameters.values()) {
+    text += fmt::format("{}{}={}", separator, key, value);
+    separator = ',';
+  }
+  return text;
+}
+
+std::string nearest_name(std::string_view word, std::span<const std::string> known) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& name : known) {
+    const std::size_t distance = edit_distance(word, name);
+    if (distance < best_distance && distance < std::max(word.size(), name.size())) {
+      best_distance = distance;
+      best = name;
+    }
+  }
+  return best;
+}
+
+void fail_unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> known,
+                       const SourceLocation& location) {
+  const std::string nearest = nearest_name(word, known);
+  throw InputError(location,
+                   fmt::format("'{}' is not a {}{} (known: {})", word, kind,
+                               nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
+                               fmt::join(known, ", ")));
+}
+
+}  // namespace weft

@@ -1,0 +1,114 @@
+// What every pluggable part (topology family, routing policy, congestion control, queue discipline, network
+// model, collective algorithm …) says of itself, and the values a user gave for its parameters.
+//
+// From these come `weft list`, `weft describe`, the short form NAME:key=value,…, the long form in the
+// scenario file, and the "did you mean" of error messages.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/input_error.h"
+#include "sim/units/quantity.h"
+
+namespace weft {
+
+enum class ParameterType : std::uint8_t {
+  kInteger,    // a signed whole number
+  kReal,       // a decimal number
+  kBoolean,    // true or false
+  kText,       // a word; may be empty
+  kTime,       // parse_time
+  kBandwidth,  // parse_bandwidth
+  kBytes,      // parse_bytes
+};
+
+// One parameter. `default_value` is in the same text form a user writes; "" means "must be given",
+// except for kText, where "" is a value.
+struct ParameterSpec {
+  std::string name;
+  ParameterType type = ParameterType::kInteger;
+  std::string default_value;
+  std::string help;  // one sentence, with the unit and the limits
+};
+
+// One module of a kind. Names are lower case with underscores, as users write them.
+struct ModuleInfo {
+  std::string name;
+  std::string summary;  // one sentence
+  std::string source;   // the paper, RFC or specification it follows
+  std::vector<ParameterSpec> parameters;
+};
+
+// The values for one module's parameters: what was given, and defaults for the rest. Every getter throws
+// std::logic_error for a name that is not in the module's specification (a bug, not bad input).
+class Parameters {
+ public:
+  Parameters() = default;
+  // Checks every given value against its type. Throws InputError at `location` for an unknown name (with
+  // the nearest known one), an ill-typed value, or a missing one that has no default.
+  Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
+             const SourceLocation& location = {});
+
+  std::int64_t integer(std::string_view name) const;
+  double real(std::string_view name) const;
+  bool boolean(std::string_view name) const;
+  const std::string& text(std::string_view name) const;
+  Time time(std::string_view name) const;
+  Bandwidth bandwidth(std::string_view name) const;
+  std::uint64_t bytes(std::string_view name) const;
+
+  // Was it given by the user (true) or is it a default (false)?
+  bool given(std::string_view name) const;
+  // Every parameter with its value in text form, in the module's order.
+  const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
+  // For errors about a value that only the module can judge ("k must be even").
+  [[noreturn]] void fail(std::string_view name, const std::string& expected) const;
+
+ private:
+  const std::string& find(std::string_view name) const;
+
+  std::string module_name_;
+  std::vector<std::pair<std::string, std::string>> values_;
+  std::vector<bool> given_;
+  SourceLocation location_;
+};
+
+// A module as chosen by a user: its name and the parameters given for it, not yet checked.
+struct ModuleChoice {
+  std::string name;
+  std::map<std::string, std::string> given;
+  SourceLocation location;
+
+  bool empty() const { return name.empty(); }
+};
+
+// Reads the short form: "fat_tree:k=8,link=400Gbps". A value may not hold a comma, unless it stands in
+// brackets: "dims=[4,4,4]". Throws InputError that shows the form expected.
+ModuleChoice parse_module_choice(std::string_view text);
+// The short form of a choice with resolved values.
+std::string to_short_form(std::string_view name, const Parameters& parameters);
+
+// The nearest of `known` to `word` by edit distance, or "" if none is near enough to be a slip.
+std::string nearest_name(std::string_view word, std::span<const std::string> known);
+// "'fat_tre' is not a topology; did you mean 'fat_tree'? (known: a, b, c)" as an InputError.
+[[noreturn]] void fail_unknown_name(std::string_view kind, std::string_view word,
+                                    std::span<const std::string> known, const SourceLocation& location = {});
+
+// Finds `choice` in a list of entries that each have `.info` (a ModuleInfo). Throws InputError with the
+// nearest name if it isn't there. `kind` is the word for messages: "topology".
+template <typename Entry>
+const Entry& find_module(std::span<const Entry> entries, const ModuleChoice& choice, std::string_view kind) {
+  std::vector<std::string> known;
+  for (const Entry& entry : entries) {
+    if (entry.info.name == choice.name) return entry;
+    known.push_back(entry.info.name);
+  }
+  fail_unknown_name(kind, choice.name, known, choice.location);
+}
+
+}  // namespace weft

@@ -1,0 +1,71 @@
+// Time, bandwidth and byte counts: strong types, and the text forms users write.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace weft {
+
+// A point or a span of simulated time: a signed 64-bit count of picoseconds (±106 days).
+class Time {
+ public:
+  constexpr Time() = default;
+  static constexpr Time ps(std::int64_t count) { return Time(count); }
+  static constexpr Time ns(std::int64_t count) { return Time(count * 1'000); }
+  static constexpr Time us(std::int64_t count) { return Time(count * 1'000'000); }
+  static constexpr Time max() { return Time(std::numeric_limits<std::int64_t>::max()); }
+  constexpr std::int64_t ps() const { return ps_; }
+  constexpr double seconds() const { return static_cast<double>(ps_) * 1e-12; }
+  constexpr auto operator<=>(const Time&) const = default;
+  constexpr Time operator+(Time other) const { return Time(ps_ + other.ps_); }
+  constexpr Time operator-(Time other) const { return Time(ps_ - other.ps_); }
+  constexpr Time operator*(std::int64_t factor) const { return Time(ps_ * factor); }
+  constexpr Time& operator+=(Time other) { ps_ += other.ps_; return *this; }
+  constexpr Time& operator-=(Time other) { ps_ -= other.ps_; return *this; }
+
+ private:
+  constexpr explicit Time(std::int64_t count) : ps_(count) {}
+  std::int64_t ps_ = 0;
+};
+
+// A link or NIC rate, in bits per second.
+class Bandwidth {
+ public:
+  constexpr Bandwidth() = default;
+  static constexpr Bandwidth bps(std::int64_t count) { return Bandwidth(count); }
+  static constexpr Bandwidth gbps(std::int64_t count) { return Bandwidth(count * 1'000'000'000); }
+  constexpr std::int64_t bps() const { return bps_; }
+  constexpr auto operator<=>(const Bandwidth&) const = default;
+  // Time to put `bytes` on the wire, rounded up to a whole picosecond so that no link exceeds its rate.
+  // REQUIRES: bps() > 0.
+  constexpr Time serialization(std::uint64_t bytes) const {
+    const auto bit_ps = static_cast<unsigned __int128>(bytes) * 8 * 1'000'000'000'000ULL;
+    return Time::ps(static_cast<std::int64_t>((bit_ps + bps_ - 1) / static_cast<unsigned __int128>(bps_)));
+  }
+
+ private:
+  constexpr explicit Bandwidth(std::int64_t count) : bps_(count) {}
+  std::int64_t bps_ = 0;
+};
+
+// Parsers of user text. Each throws InputError that names the text found and an example of a right one.
+// A number may have a decimal point and an exponent; a blank may stand before the unit.
+
+// "1.5us", "500 ns", "2ms", "1s", "250ps"; a bare number is taken in `bare_unit`. Rounded to a picosecond.
+Time parse_time(std::string_view text, Time bare_unit = Time::ns(1));
+// "400Gbps", "25 Gb/s", "100Mbps", "50GB/s" (bytes: 8 times as much); a bare number is bits per second.
+Bandwidth parse_bandwidth(std::string_view text);
+// "4096", "2MB" (10^6), "2MiB" (2^20), "64 KiB", "1e6"; the result is a whole number of bytes.
+std::uint64_t parse_bytes(std::string_view text);
+
+// Printers: the shortest text that parses back to the same value.
+std::string to_string(Time value);       // "1.5us"
+std::string to_string(Bandwidth value);  // "400Gbps"
+std::string bytes_to_string(std::uint64_t bytes);  // "2MiB", "2MB" or "4097B"
+// Nanoseconds for result files: "1500" or, with a fraction, "1500.125". Exact.
+std::string to_ns_string(Time value);
+
+}  // namespace weft
