@@ -29,8 +29,8 @@ std::uint64_t bytes_of(const std::vector<T>& values) {
 
 std::string_view name(CollectiveKind kind) {
   static constexpr std::string_view kNames[kCollectiveKinds] = {
-      "barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "allgather", "gather", "scatter", "alltoall",
-      "scan", "exscan"};
+      "barrier", "bcast",   "reduce",   "allreduce", "reduce_scatter", "allgather",
+      "gather",  "scatter", "alltoall", "scan",      "exscan"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -52,17 +52,17 @@ std::uint32_t Graph::rank_in(std::uint32_t comm, Rank r) const {
 }
 
 std::uint64_t Graph::memory_bytes() const {
-  return bytes_of(kind_) + bytes_of(nic_) + bytes_of(cpu_) + bytes_of(peer_) + bytes_of(tag_) + bytes_of(comm_) +
-         bytes_of(value_) + bytes_of(edge_begin_) + bytes_of(edges_) + bytes_of(rank_op_begin_) +
-         bytes_of(rank_edge_begin_);
+  return bytes_of(kind_) + bytes_of(nic_) + bytes_of(cpu_) + bytes_of(peer_) + bytes_of(tag_) +
+         bytes_of(comm_) + bytes_of(value_) + bytes_of(edge_begin_) + bytes_of(edges_) +
+         bytes_of(rank_op_begin_) + bytes_of(rank_edge_begin_);
 }
 
 bool Graph::operator==(const Graph& other) const {
   return kind_ == other.kind_ && nic_ == other.nic_ && cpu_ == other.cpu_ && peer_ == other.peer_ &&
-         tag_ == other.tag_ && comm_ == other.comm_ && value_ == other.value_ && edge_begin_ == other.edge_begin_ &&
-         edges_ == other.edges_ && rank_op_begin_ == other.rank_op_begin_ &&
-         rank_edge_begin_ == other.rank_edge_begin_ && collectives_ == other.collectives_ &&
-         communicators_ == other.communicators_;
+         tag_ == other.tag_ && comm_ == other.comm_ && value_ == other.value_ &&
+         edge_begin_ == other.edge_begin_ && edges_ == other.edges_ &&
+         rank_op_begin_ == other.rank_op_begin_ && rank_edge_begin_ == other.rank_edge_begin_ &&
+         collectives_ == other.collectives_ && communicators_ == other.communicators_;
 }
 
 std::vector<std::uint32_t> RankView::dependency_counts() const {
@@ -116,7 +116,8 @@ OpIndex GraphBuilder::add_collective(const Collective& collective, std::uint16_t
   if (collective_buckets_.empty()) collective_buckets_.resize(4096);
   auto& bucket = collective_buckets_[hash_of(collective) % collective_buckets_.size()];
   auto& known = graph_.collectives_;
-  auto found = std::find_if(bucket.begin(), bucket.end(), [&](std::uint32_t i) { return known[i] == collective; });
+  auto found =
+      std::find_if(bucket.begin(), bucket.end(), [&](std::uint32_t i) { return known[i] == collective; });
   if (found == bucket.end()) {
     bucket.push_back(static_cast<std::uint32_t>(known.size()));
     known.push_back(collective);

@@ -60,10 +60,11 @@ static_assert(sizeof(Edge) == 4);
 // One operation, as a value. In the graph the fields are stored apart (28 bytes an operation in all).
 struct Op {
   OpKind kind = OpKind::kCalc;
-  std::uint8_t nic = 0;    // network interface of the rank; 0 for calc
-  std::uint16_t cpu = 0;   // compute stream of the rank
-  std::uint32_t peer = 0;  // world rank sent to or received from (kAny: any); collective: index of its Collective
-  std::uint32_t tag = 0;   // kAny: any
+  std::uint8_t nic = 0;   // network interface of the rank; 0 for calc
+  std::uint16_t cpu = 0;  // compute stream of the rank
+  std::uint32_t peer =
+      0;  // world rank sent to or received from (kAny: any); collective: index of its Collective
+  std::uint32_t tag = 0;        // kAny: any
   std::uint32_t comm = kWorld;  // index of the communicator: messages match only within one
   std::uint64_t value = 0;      // bytes sent or received; calc: nanoseconds; collective: 0
   bool operator==(const Op&) const = default;
@@ -76,7 +77,8 @@ struct Collective {
   std::uint32_t comm = kWorld;
   std::uint32_t root = 0;  // rank within the communicator, where the kind has one
   // Bytes of the buffer the kind is named after: bcast, reduce, allreduce, scan: the whole vector;
-  // allgather, gather, scatter, alltoall: one rank's block; reduce_scatter: one rank's block; 0 in the v form.
+  // allgather, gather, scatter, alltoall: one rank's block; reduce_scatter: one rank's block; 0 in the v
+  // form.
   std::uint64_t bytes = 0;
   std::uint32_t element_bytes = 1;  // size of a datatype element: algorithms never split one
   // v form: per rank of the communicator (see CollectiveKind); empty otherwise. Alltoall(v) also needs what
@@ -145,8 +147,11 @@ class Graph {
 class RankView {
  public:
   RankView(const Graph& graph, Rank r)
-      : graph_(&graph), op_begin_(graph.rank_op_begin_[r]), op_end_(graph.rank_op_begin_[r + 1]),
-        edge_begin_(graph.rank_edge_begin_[r]), edge_end_(graph.rank_edge_begin_[r + 1]) {}
+      : graph_(&graph),
+        op_begin_(graph.rank_op_begin_[r]),
+        op_end_(graph.rank_op_begin_[r + 1]),
+        edge_begin_(graph.rank_edge_begin_[r]),
+        edge_end_(graph.rank_edge_begin_[r + 1]) {}
 
   OpIndex ops() const { return static_cast<OpIndex>(op_end_ - op_begin_); }
   OpKind kind(OpIndex i) const { return graph_->kind_[op_begin_ + i]; }
@@ -205,7 +210,10 @@ class GraphBuilder {
   Graph finish();
 
  private:
-  struct PendingEdge { OpIndex first; Edge edge; };
+  struct PendingEdge {
+    OpIndex first;
+    Edge edge;
+  };
   Graph graph_;
   std::vector<PendingEdge> pending_;
   OpIndex ops_in_rank_ = 0;

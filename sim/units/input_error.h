@@ -10,7 +10,7 @@ namespace weft {
 
 // Where in an input something is wrong. Lines and columns count from 1; 0 means "not known".
 struct SourceLocation {
-  std::string file;               // path, or "" for a command line
+  std::string file;  // path, or "" for a command line
   std::int64_t line = 0;
   std::int64_t column = 0;
   std::int64_t byte_offset = -1;  // for binary files; -1 means "not known"

@@ -19,7 +19,9 @@ Number parse_number(std::string_view text, std::string_view expected) {
   return value;
 }
 
-std::int64_t parse_integer(std::string_view text) { return parse_number<std::int64_t>(text, "a whole number"); }
+std::int64_t parse_integer(std::string_view text) {
+  return parse_number<std::int64_t>(text, "a whole number");
+}
 double parse_real(std::string_view text) { return parse_number<double>(text, "a number"); }
 
 bool parse_boolean(std::string_view text) {
@@ -30,13 +32,26 @@ bool parse_boolean(std::string_view text) {
 
 void check_type(ParameterType type, std::string_view text) {
   switch (type) {
-    case ParameterType::kInteger: parse_integer(text); return;
-    case ParameterType::kReal: parse_real(text); return;
-    case ParameterType::kBoolean: parse_boolean(text); return;
-    case ParameterType::kText: return;
-    case ParameterType::kTime: parse_time(text); return;
-    case ParameterType::kBandwidth: parse_bandwidth(text); return;
-    case ParameterType::kBytes: parse_bytes(text); return;
+    case ParameterType::kInteger:
+      parse_integer(text);
+      return;
+    case ParameterType::kReal:
+      parse_real(text);
+      return;
+    case ParameterType::kBoolean:
+      parse_boolean(text);
+      return;
+    case ParameterType::kText:
+      return;
+    case ParameterType::kTime:
+      parse_time(text);
+      return;
+    case ParameterType::kBandwidth:
+      parse_bandwidth(text);
+      return;
+    case ParameterType::kBytes:
+      parse_bytes(text);
+      return;
   }
 }
 
@@ -72,7 +87,8 @@ Parameters::Parameters(const ModuleInfo& module, const std::map<std::string, std
     const bool is_given = found != given.end();
     const std::string& value = is_given ? found->second : spec.default_value;
     if (value.empty() && spec.type != ParameterType::kText) {
-      throw InputError(location, fmt::format("{} needs a value for '{}': {}", module.name, spec.name, spec.help));
+      throw InputError(location,
+                       fmt::format("{} needs a value for '{}': {}", module.name, spec.name, spec.help));
     }
     try {
       check_type(spec.type, value);
@@ -165,10 +181,9 @@ std::string nearest_name(std::string_view word, std::span<const std::string> kno
 void fail_unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> known,
                        const SourceLocation& location) {
   const std::string nearest = nearest_name(word, known);
-  throw InputError(location,
-                   fmt::format("'{}' is not a {}{} (known: {})", word, kind,
-                               nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
-                               fmt::join(known, ", ")));
+  throw InputError(location, fmt::format("'{}' is not a {}{} (known: {})", word, kind,
+                                         nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
+                                         fmt::join(known, ", ")));
 }
 
 }  // namespace weft

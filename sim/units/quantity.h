@@ -23,8 +23,14 @@ class Time {
   constexpr Time operator+(Time other) const { return Time(ps_ + other.ps_); }
   constexpr Time operator-(Time other) const { return Time(ps_ - other.ps_); }
   constexpr Time operator*(std::int64_t factor) const { return Time(ps_ * factor); }
-  constexpr Time& operator+=(Time other) { ps_ += other.ps_; return *this; }
-  constexpr Time& operator-=(Time other) { ps_ -= other.ps_; return *this; }
+  constexpr Time& operator+=(Time other) {
+    ps_ += other.ps_;
+    return *this;
+  }
+  constexpr Time& operator-=(Time other) {
+    ps_ -= other.ps_;
+    return *this;
+  }
 
  private:
   constexpr explicit Time(std::int64_t count) : ps_(count) {}
@@ -62,8 +68,8 @@ Bandwidth parse_bandwidth(std::string_view text);
 std::uint64_t parse_bytes(std::string_view text);
 
 // Printers: the shortest text that parses back to the same value.
-std::string to_string(Time value);       // "1.5us"
-std::string to_string(Bandwidth value);  // "400Gbps"
+std::string to_string(Time value);                 // "1.5us"
+std::string to_string(Bandwidth value);            // "400Gbps"
 std::string bytes_to_string(std::uint64_t bytes);  // "2MiB", "2MB" or "4097B"
 // Nanoseconds for result files: "1500" or, with a fraction, "1500.125". Exact.
 std::string to_ns_string(Time value);

@@ -1,0 +1,82 @@
+// One partition of a simulation: its clock, its events and the digest of what it executed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sim/core/event_queue.h"
+#include "sim/core/random.h"
+#include "sim/units/quantity.h"
+
+namespace weft::sim {
+
+// Why a run ended before its events did.
+enum class StopReason : std::uint8_t { kNone, kInterrupt, kTimeLimit, kMemoryLimit };
+
+// Asked now and then whether to go on; also where progress is shown. The engine itself reads no clock.
+class RunControl {
+ public:
+  virtual ~RunControl() = default;
+  // Called every kPollInterval events, from the thread that runs the partition.
+  virtual StopReason poll(Time now, std::uint64_t events) = 0;
+  static constexpr std::uint64_t kPollInterval = 1 << 16;
+};
+
+class Engine {
+ public:
+  explicit Engine(std::uint64_t seed, int bucket_shift = 15) : queue_(bucket_shift), seed_(seed) {}
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  // Reserves `count` consecutive entity numbers and returns the first. Called while the simulation is built,
+  // in an order that does not depend on partitions.
+  EntityId add_entities(std::uint32_t count) {
+    const auto first = static_cast<EntityId>(next_sequence_.size());
+    next_sequence_.resize(next_sequence_.size() + count, 0);
+    return first;
+  }
+  // Schedules an event by `source`. REQUIRES: time >= now().
+  void schedule(Time time, EntityId source, std::uint16_t kind, std::uint32_t payload,
+                std::uint16_t detail = 0) {
+    queue_.push({time.ps(), next_sequence_[source]++, source, payload, kind, detail});
+  }
+
+  Time now() const { return Time::ps(now_ps_); }
+  std::uint64_t seed() const { return seed_; }
+  RandomStream stream(EntityId entity, std::uint64_t purpose = 0) const {
+    return RandomStream(seed_, entity, purpose);
+  }
+  std::uint64_t executed() const { return executed_; }
+  // Sum over executed events of a hash of (time, source, sequence, kind): equal for equal sets of events,
+  // however they were spread over partitions.
+  std::uint64_t digest() const { return digest_; }
+  std::uint64_t pending() const { return queue_.size(); }
+
+  // Executes events in order until none is left or `control` says stop. `handle(const Event&)` is inlined.
+  template <typename Handle>
+  StopReason run(RunControl& control, Handle&& handle) {
+    Event event;
+    while (queue_.pop(event)) {
+      now_ps_ = event.time_ps;
+      digest_ += mix64(static_cast<std::uint64_t>(event.time_ps) * 0x9E3779B97F4A7C15ULL ^ event.key() ^
+                       static_cast<std::uint64_t>(event.kind) << 48);
+      handle(event);
+      if ((++executed_ & (RunControl::kPollInterval - 1)) == 0) [[unlikely]] {
+        const StopReason reason = control.poll(now(), executed_);
+        if (reason != StopReason::kNone) return reason;
+      }
+    }
+    return StopReason::kNone;
+  }
+
+ private:
+  EventQueue queue_;
+  std::int64_t now_ps_ = 0;
+  std::uint64_t executed_ = 0;
+  std::uint64_t digest_ = 0;
+  std::uint64_t seed_;
+  std::vector<std::uint32_t> next_sequence_;  // per entity
+};
+
+}  // namespace weft::sim

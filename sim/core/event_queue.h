@@ -1,0 +1,76 @@
+// A priority queue of events for one partition: a calendar of buckets, each sorted when its time comes.
+//
+// Source: R. Brown, "Calendar queues: a fast O(1) priority queue implementation", CACM 31(10), 1988; sorting
+// a bucket once, when it is drained, follows the ladder queue (Tang, Goh, Thng, ACM TOMACS 15(3), 2005).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/event.h"
+
+namespace weft::sim {
+
+// Not thread-safe: one per partition. Pushing into the past (before the last popped event) is a bug; pushing
+// at the same time is fine and ordered by (source, sequence) among the events not yet popped.
+class EventQueue {
+ public:
+  // `bucket_shift`: a bucket spans 2^shift picoseconds (15: 32.8 ns). There are 4,096 buckets; events beyond
+  // them wait in a heap. The choice changes speed only, never order.
+  explicit EventQueue(int bucket_shift = 15);
+
+  void push(const Event& event) {
+    ++size_;
+    const std::int64_t bucket = event.time_ps >> shift_;
+    if (bucket - current_ < kBuckets && bucket > current_) [[likely]] {
+      const std::size_t slot = static_cast<std::size_t>(bucket) & (kBuckets - 1);
+      buckets_[slot].push_back(event);
+      occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+    } else {
+      push_rare(event, bucket);
+    }
+  }
+  // Takes the least event. False if there is none.
+  bool pop(Event& out) { return pop_before(out, INT64_MAX); }
+  // Takes the least event if its time is below `limit_ps`.
+  bool pop_before(Event& out, std::int64_t limit_ps) {
+    for (;;) {
+      if (next_ < draining_.size()) [[likely]] {
+        const Event& sorted = draining_[next_];
+        if (late_.empty() || sorted.before(late_.front())) [[likely]] {
+          if (sorted.time_ps >= limit_ps) return false;
+          out = sorted;
+          ++next_;
+          --size_;
+          return true;
+        }
+        return pop_late(out, limit_ps);
+      }
+      if (!late_.empty()) return pop_late(out, limit_ps);
+      if (!advance()) return false;
+    }
+  }
+  std::uint64_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+
+ private:
+  static constexpr std::int64_t kBuckets = 4096;
+
+  void push_rare(const Event& event, std::int64_t bucket);
+  bool pop_late(Event& out, std::int64_t limit_ps);
+  bool advance();  // makes the next non-empty bucket the one that is drained
+
+  int shift_;
+  std::int64_t current_ = -1;  // number of the bucket being drained
+  std::uint64_t size_ = 0;
+  std::size_t next_ = 0;         // next event of draining_
+  std::vector<Event> draining_;  // the current bucket, sorted
+  std::vector<Event> late_;      // heap: pushed into the current bucket while it is drained
+  std::vector<Event> far_;       // heap: beyond the last bucket
+  std::vector<std::vector<Event>> buckets_;
+  std::array<std::uint64_t, kBuckets / 64> occupied_{};
+};
+
+}  // namespace weft::sim

@@ -1,0 +1,47 @@
+// The seam between the replay and a network model: the replay cannot tell which model it drives.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/core/engine.h"
+#include "sim/units/quantity.h"
+
+namespace weft::sim {
+
+// What a host hands to its NIC. Copied into the network; `client` comes back untouched with both callbacks.
+struct Message {
+  std::uint32_t source = 0;       // host number
+  std::uint32_t destination = 0;  // host number; may equal source (then the network uses its loopback rule)
+  std::uint8_t source_nic = 0;
+  std::uint8_t destination_nic = 0;
+  bool control = false;     // a handshake of the client's (rendezvous); it carries no user bytes
+  std::uint64_t bytes = 0;  // payload; may be 0
+  std::array<std::uint32_t, 6> client{};
+};
+
+// Called by the network while it runs, at Engine::now().
+class NetworkClient {
+ public:
+  virtual ~NetworkClient() = default;
+  // The last byte has left the sender's buffer: it may be reused. Exactly once per message, before or at
+  // the same time as on_delivered.
+  virtual void on_sent(const Message& message) = 0;
+  // The last byte is in the receiver's NIC buffer. Exactly once per message.
+  virtual void on_delivered(const Message& message) = 0;
+  // An event of kind >= kClientKinds that the client scheduled.
+  virtual void on_event(const Event& event) = 0;
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+  // Accepts a message at Engine::now(). Messages of one (source, NIC) to one destination arrive in the order
+  // injected only if the model says so; the replay orders them itself where MPI needs it.
+  virtual void inject(const Message& message) = 0;
+  // Executes all events, the client's too, until none is left or `control` stops it. May be called again
+  // after more messages were injected.
+  virtual StopReason run(RunControl& control) = 0;
+};
+
+}  // namespace weft::sim

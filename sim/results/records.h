@@ -1,0 +1,66 @@
+// What a run reports: plain records, handed to sinks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/core/engine.h"
+#include "sim/units/quantity.h"
+
+namespace weft::results {
+
+// One message as the network saw it (a row of flows.csv).
+struct Flow {
+  std::uint32_t source = 0, destination = 0;  // hosts
+  std::uint64_t bytes = 0;                    // user bytes
+  Time start, finish;                         // injected; last byte in the receiver's NIC
+  std::uint32_t packets = 0;  // data packets sent, retransmissions included; 0: no packet model
+  std::uint32_t retransmissions = 0;
+  std::uint32_t ecn_marked = 0;  // data packets that arrived marked
+};
+
+// One direction of a cable (a row of links.csv).
+struct Link {
+  std::string from, to;  // node names
+  Bandwidth rate;
+  std::uint64_t bytes = 0, packets = 0;  // put on the wire, headers and ACKs included
+  std::uint64_t drops = 0, ecn_marks = 0;
+  std::uint64_t max_queue_bytes = 0;
+  Time busy;  // time the wire was occupied
+};
+
+// One rank (a row of ranks.csv). compute + overhead + waiting = finish for a rank with one cpu.
+struct Rank {
+  std::uint32_t rank = 0, job = 0, host = 0;
+  Time finish;    // end of its last operation
+  Time compute;   // cpu time in calc operations, all cpus
+  Time overhead;  // cpu time in sending and receiving, all cpus
+  Time waiting;   // finish minus the time at least one cpu was busy
+  std::uint64_t messages_sent = 0, messages_received = 0;
+  std::uint64_t bytes_sent = 0, bytes_received = 0;
+  std::uint64_t ops = 0;  // graph operations executed
+};
+
+// Totals of the whole network.
+struct NetworkTotals {
+  std::uint64_t messages = 0, bytes = 0;  // delivered to hosts
+  std::uint64_t packets_injected = 0, packets_delivered = 0, packets_dropped = 0;
+  std::uint64_t bytes_injected = 0, bytes_delivered = 0, bytes_dropped = 0;  // wire bytes
+  std::uint64_t packet_hops = 0;  // packets × links crossed, ACKs included
+  // How often each signal acted (ecn_mark, drop, retransmit, timeout …), in a fixed order.
+  std::vector<std::pair<std::string, std::uint64_t>> signals;
+};
+
+// A network model that can report; empty where the model has no such thing.
+class Reporter {
+ public:
+  virtual ~Reporter() = default;
+  virtual NetworkTotals totals() const = 0;
+  virtual std::vector<Link> links() const { return {}; }
+  // Flows in the order (start, source, number among the source's flows).
+  virtual std::vector<Flow> flows() const { return {}; }
+};
+
+}  // namespace weft::results

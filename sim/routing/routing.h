@@ -1,0 +1,62 @@
+// The two places where routing acts: in the switch (SwitchPolicy) and in the sending NIC (PathSelector).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "sim/core/random.h"
+#include "sim/units/module.h"
+#include "sim/units/quantity.h"
+
+namespace weft::routing {
+
+// What a policy may see of a packet.
+struct PacketView {
+  std::uint32_t source = 0, destination = 0;  // hosts
+  std::uint64_t flow = 0;                     // stable identity of the flow, the same on every switch
+  std::uint32_t entropy = 0;                  // chosen by the sender's PathSelector (UDP port / flow label)
+  std::uint32_t bytes = 0;                    // on the wire
+  bool control = false;                       // ACK or other small packet without user bytes
+};
+
+// What a policy may see of its own switch.
+struct SwitchView {
+  std::uint32_t switch_index = 0;
+  std::uint64_t salt = 0;  // drawn per switch from the seed
+  Time now;
+  // For each candidate the time at which its output queue will be empty (<= now: idle).
+  const std::int64_t* channel_free_at_ps = nullptr;  // indexed by channel number
+};
+
+// Picks an output among the minimal candidates of one switch. One object per switch, so it may keep state;
+// it must not look at anything but its own switch.
+class SwitchPolicy {
+ public:
+  virtual ~SwitchPolicy() = default;
+  // Returns an index into `candidates` (channel numbers, at least two, in a fixed order).
+  virtual std::uint32_t choose(const PacketView& packet, std::span<const std::uint32_t> candidates,
+                               const SwitchView& view) = 0;
+};
+
+// Chooses the entropy of each packet of one flow when it is sent.
+class PathSelector {
+ public:
+  virtual ~PathSelector() = default;
+  virtual std::uint32_t next_entropy(std::uint32_t packet_number) = 0;
+  // Feedback with the entropy of the packet it concerns; by default ignored.
+  virtual void on_ack(std::uint32_t /*entropy*/, bool /*ecn_marked*/) {}
+  virtual void on_loss(std::uint32_t /*entropy*/) {}
+};
+
+// A routing module as users name it: `--routing ecmp`. Null for a factory means the built-in rule:
+// switches hash the packet's entropy with their salt; NICs keep one entropy per flow.
+struct Policy {
+  ModuleInfo info;
+  std::unique_ptr<SwitchPolicy> (*make_switch_policy)(const Parameters&, std::uint32_t switch_index,
+                                                      sim::RandomStream) = nullptr;
+  std::unique_ptr<PathSelector> (*make_path_selector)(const Parameters&, std::uint64_t flow,
+                                                      sim::RandomStream) = nullptr;
+};
+
+}  // namespace weft::routing

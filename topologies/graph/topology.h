@@ -1,0 +1,90 @@
+// A network's hosts, switches and links: what every topology family produces and every network model reads.
+#pragma once
+
+#include <boost/graph/adjacency_list.hpp>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/units/module.h"
+#include "sim/units/quantity.h"
+
+namespace weft::topologies {
+
+enum class NodeKind : std::uint8_t { kHost, kSwitch };
+enum class CableKind : std::uint8_t { kUnknown, kBackplane, kCopper, kOptical };
+
+struct Node {
+  NodeKind kind = NodeKind::kSwitch;
+  std::uint8_t tier = 0;    // hosts 0; switches: 1 next to hosts, then upwards
+  std::uint16_t plane = 0;  // for multi-plane networks
+  std::uint32_t index = 0;  // number among the nodes of its kind: host number or switch number
+  std::uint32_t group = 0;  // pod, board or group, as the family means it; for drawing and layout
+  Time switch_latency;      // from the last bit in to the first bit out, beside queueing
+  std::string name;         // "host 3", "edge 0.1": unique, for people
+};
+
+// A full-duplex cable.
+struct Link {
+  Bandwidth rate;  // each direction
+  Time latency;    // propagation
+  CableKind cable = CableKind::kUnknown;
+  float length_m = 0;  // 0: not placed
+};
+
+using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, Node, Link>;
+using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
+
+// One direction of a cable. Channel 2e is edge e from the node it was added from, 2e + 1 the way back.
+struct Channel {
+  std::uint32_t from = 0, to = 0;  // vertices
+  Bandwidth rate;
+  Time latency;
+};
+
+// Built by a family with add_host, add_switch and add_link, then finish(). Immutable afterwards.
+// Parallel links between two nodes are allowed. Hosts may have several links (NICs, planes).
+class Topology {
+ public:
+  explicit Topology(std::string name) : name_(std::move(name)) {}
+
+  Vertex add_host(std::string name, std::uint32_t group = 0);
+  Vertex add_switch(std::string name, std::uint8_t tier, std::uint32_t group = 0, Time latency = {},
+                    std::uint16_t plane = 0);
+  void add_link(Vertex a, Vertex b, const Link& link);
+  // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
+  // all hosts reachable from host 0. Throws InputError naming the node at fault.
+  void finish();
+
+  const std::string& name() const { return name_; }  // the family's short form with its parameters
+  const Graph& graph() const { return graph_; }
+  const Node& node(Vertex v) const { return graph_[v]; }
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(boost::num_vertices(graph_)); }
+  std::uint32_t hosts() const { return static_cast<std::uint32_t>(hosts_.size()); }
+  std::uint32_t switches() const { return static_cast<std::uint32_t>(switches_.size()); }
+  Vertex host(std::uint32_t index) const { return hosts_[index]; }
+  Vertex switch_at(std::uint32_t index) const { return switches_[index]; }
+  // All channels; two per link.
+  const std::vector<Channel>& channels() const { return channels_; }
+  // The channels that leave a node, in the order its links were added. A host's k-th is its NIC k.
+  std::span<const std::uint32_t> out_channels(Vertex v) const {
+    return {out_channels_.data() + out_begin_[v], out_channels_.data() + out_begin_[v + 1]};
+  }
+
+ private:
+  std::string name_;
+  Graph graph_;
+  std::vector<Vertex> hosts_, switches_;
+  std::vector<Channel> channels_;
+  std::vector<std::uint32_t> out_begin_, out_channels_;
+};
+
+// A topology family: parameters in, Topology out. Every family has at least the parameters
+// `link` (bandwidth), `latency` (time per cable) and `switch_latency` (time).
+struct Family {
+  ModuleInfo info;
+  Topology (*build)(const Parameters& parameters);
+};
+
+}  // namespace weft::topologies
