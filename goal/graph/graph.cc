@@ -123,7 +123,9 @@ OpIndex GraphBuilder::add_collective(const Collective& collective, std::uint16_t
     known.push_back(collective);
     found = bucket.end() - 1;
   }
-  return add({OpKind::kCollective, nic, cpu, *found, 0, collective.comm, 0});
+  if (collectives_in_rank_.size() <= collective.comm) collectives_in_rank_.resize(collective.comm + 1, 0);
+  const std::uint32_t position = collectives_in_rank_[collective.comm]++;
+  return add({OpKind::kCollective, nic, cpu, *found, position, collective.comm, 0});
 }
 
 void GraphBuilder::add_edge(OpIndex first, OpIndex dependent, bool on_start) {
@@ -145,6 +147,7 @@ void GraphBuilder::end_rank() {
   for (const PendingEdge& edge : pending_) graph_.edges_[edge_base + next[edge.first]++] = edge.edge;
   pending_.clear();
   ops_in_rank_ = 0;
+  collectives_in_rank_.clear();
   graph_.rank_op_begin_.push_back(graph_.kind_.size());
   graph_.rank_edge_begin_.push_back(graph_.edges_.size());
 }
@@ -156,6 +159,7 @@ Graph GraphBuilder::finish() {
   pending_.clear();
   collective_buckets_.clear();
   ops_in_rank_ = 0;
+  collectives_in_rank_.clear();
   return result;
 }
 

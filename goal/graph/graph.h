@@ -200,6 +200,7 @@ class GraphBuilder {
                    std::uint8_t nic = 0, std::uint32_t comm = kWorld);
   OpIndex add_recv(std::uint64_t bytes, std::uint32_t from, std::uint32_t tag = 0, std::uint16_t cpu = 0,
                    std::uint8_t nic = 0, std::uint32_t comm = kWorld);
+  // Sets the operation's tag to its position among the rank's collective operations on that communicator.
   OpIndex add_collective(const Collective& collective, std::uint16_t cpu = 0, std::uint8_t nic = 0);
   // `dependent` waits for `first` to finish (or, on_start, to start). Either order of indices is allowed
   // (check() finds cycles). REQUIRES: both were added to the current rank.
@@ -217,6 +218,7 @@ class GraphBuilder {
   Graph graph_;
   std::vector<PendingEdge> pending_;
   OpIndex ops_in_rank_ = 0;
+  std::vector<std::uint32_t> collectives_in_rank_;              // per communicator
   std::vector<std::vector<std::uint32_t>> collective_buckets_;  // by hash, to store equal ones once
 };
 
