@@ -1,0 +1,119 @@
+"""tidy.py: for every check, snippets it must find and look-alikes it must leave alone."""
+
+import unittest
+
+import tidy
+
+BUILD = 'cc_library(name = "a", srcs = ["a.cc"], hdrs = ["a.h"])\n'
+
+
+def findings(text, path="sim/core/a.cc"):
+    """The checks that speak up about one file, with a BUILD.bazel beside it, as (line, check)."""
+    texts = {path: text, path.rsplit("/", 1)[0] + "/BUILD.bazel": BUILD}
+    return [(f.line, f.check) for f in tidy.check_all(texts)]
+
+
+class TidyTest(unittest.TestCase):
+    def assert_found(self, check, *snippets, **where):
+        for snippet in snippets:
+            self.assertEqual(findings("\n" + snippet + "\n", **where), [(2, check)], snippet)
+
+    def assert_clean(self, *snippets, **where):
+        for snippet in snippets:
+            self.assertEqual(findings("\n" + snippet + "\n", **where), [], snippet)
+
+    def test_random(self):
+        self.assert_found("random", "int x = rand();", "std::srand(7);", "std::random_device device;", "x = drand48();",
+                          "return random() % 3;")
+        self.assert_clean("int x = operand(3);", "stream.rand();", "// rand() is banned", 'f("rand()");',
+                          "Random random(seed);", "my_random(3);")
+
+    def test_clock(self):
+        self.assert_found("clock", "auto t = std::chrono::steady_clock::now();", "time(NULL);", "t = std::time(nullptr);",
+                          "gettimeofday(&t, nullptr);", "clock_gettime(CLOCK_MONOTONIC, &t);", "auto c = clock();",
+                          "using clock = std::chrono::system_clock;")
+        self.assert_clean("Time time(5);", "parameters.time(name);", "info.clock();", "finish_time(0);",
+                          "Parameters::time(&name);", "/* steady_clock */ int x;")
+
+    def test_clock_may_be_read_where_speed_is_measured(self):
+        for path in ("tools/weft/a.cc", "tools/bench/a.cc", "tracer/mpi/a.cc"):
+            self.assert_clean("clock_gettime(CLOCK_MONOTONIC, &t);", path=path)
+        self.assert_found("clock", "clock_gettime(CLOCK_MONOTONIC, &t);", path="tools/report/a.cc")
+
+    def test_exit(self):
+        self.assert_found("exit", "exit(1);", "std::abort();", "_exit(2);", "::exit(3);", "std::terminate();")
+        self.assert_clean("on_exit(1);", "loop.exit();", "// exit(1)", 'throw Error("abort()");')
+        self.assert_clean("int main() { exit(1); }")
+        self.assert_clean("abort();", path="tracer/mpi/a.cc")
+
+    def test_order(self):
+        self.assert_found("order", "std::unordered_map<int, A> m; for (auto& [k, v] : m) use(v);",
+                          "std::unordered_set<std::pair<int, int>> seen_; for (const auto& x : this->seen_) f(x);",
+                          "const std::unordered_map<int, B>& all(); for (auto& x : all()) { f(x); }",
+                          "std::unordered_map<int, int> m; std::vector<P> v(m.begin(), m.end());",
+                          "using Map = std::unordered_map<int, int>; Map m; for (auto x : m) f(x);",
+                          "for (auto x : std::unordered_set<int>{1, 2}) f(x);")
+        self.assert_clean("std::unordered_map<int, A> m; if (m.find(3) != m.end()) f(m[3]);",
+                          "std::map<int, A> m; for (auto& [k, v] : m) use(v);",
+                          "std::unordered_map<int, A> m; std::vector<int> v; for (int x : v) use(m[x]);",
+                          "std::unordered_map<int, A> m; for (int i = 0; i < 3; ++i) use(m.at(i));",
+                          "bool f = x ? a : b;")
+
+    def test_order_sees_members_declared_in_the_header(self):
+        header = "class A { std::unordered_map<int, int> table_; };\n"
+        body = "void A::f() {\n  for (auto& x : table_) g(x);\n}\n"
+        self.assertEqual(findings(body), [])
+        found = tidy.check_all({"sim/core/a.cc": body, "sim/core/a.h": header, "sim/core/BUILD.bazel": BUILD})
+        self.assertEqual([f[:3] for f in found], [("sim/core/a.cc", 2, "order")])
+
+    def test_waiver_needs_the_right_check_and_a_reason(self):
+        loop = "std::unordered_map<int, A> m; for (auto& x : m) f(x);"
+        self.assert_clean(loop + "  // tidy: order because f only adds integers",
+                          "// tidy: order because f only adds integers\n" + loop)
+        for comment in ("// tidy: clock because why not", "// tidy: order because", "// tidy: order"):
+            self.assert_found("order", loop + "  " + comment)
+
+    def test_build(self):
+        def files(path, build_path, build):
+            return [(f.path, f.check) for f in tidy.check_all({path: "", build_path: build})]
+
+        self.assertEqual(files("sim/core/b.cc", "sim/core/BUILD.bazel", BUILD), [("sim/core/b.cc", "build")])
+        self.assertEqual(files("sim/core/b.proto", "sim/core/BUILD.bazel", BUILD), [("sim/core/b.proto", "build")])
+        self.assertEqual(files("sim/core/xa.cc", "sim/core/BUILD.bazel", BUILD), [("sim/core/xa.cc", "build")])
+        self.assertEqual(files("sim/core/a.cc", "goal/BUILD.bazel", BUILD), [("sim/core/a.cc", "build")])
+        self.assertEqual(files("sim/core/a.cc", "sim/core/BUILD.bazel", BUILD), [])
+        self.assertEqual(files("tests/e2e/run.sh", "tests/e2e/BUILD.bazel", 'srcs = [":run.sh"]'), [])
+        self.assertEqual(files("sim/core/parts/b.h", "sim/core/BUILD.bazel", 'hdrs = ["parts/b.h"]'), [])
+        self.assertEqual(files("sim/core/b.h", "sim/core/BUILD.bazel", 'hdrs = glob(["*.h"])'), [])
+        self.assertEqual(files("sim/core/b.h", "sim/core/BUILD.bazel", 'hdrs = glob(["*.cc"])'),
+                         [("sim/core/b.h", "build")])
+
+    def test_names(self):
+        module = 'ModuleInfo info() {\n  return {.name = "fat_tree",\n .summary = "A tree", .parameters = {{"k", .name = "k"}}};\n}\n'
+        other = 'const ModuleInfo kInfo{"slim_fly", "A graph of diameter two"};\n'
+        for text, line in ((module, 2), (other, 1)):
+            def checks(readme):
+                return [(f.line, f.check) for f in tidy.check_all(
+                    {"sim/core/a.cc": text, "sim/core/BUILD.bazel": BUILD, "sim/core/README.md": readme})]
+
+            self.assertEqual(checks("Here live `fat_trees` and `slim`."), [(line, "names")])
+            self.assertEqual(checks("`fat_tree` and `slim_fly`."), [])
+
+    def test_long(self):
+        line = "int x;\n"
+        self.assertEqual(findings(line * 600), [])
+        self.assertEqual(findings(line * 601), [(601, "long")])
+        self.assertEqual(findings(line * 601 + "// tidy: long because it is one table\n"), [])
+
+    def test_words(self):
+        self.assert_found("words", "// TODO: later", "int x;  // FIXME", "// see issue 12", "// as #12 says",
+                          "// in /work/main", "// from shared/facts")
+        self.assert_clean("#include <a>", "#if 0", "homework/main", 'f("color", "#123456")', "TODOS", "x = y#z;")
+        self.assert_found("words", "Fixed (#31).", path="sim/core/README.md")
+
+    def test_top(self):
+        self.assertEqual([f.check for f in tidy.check_all({"notes.txt": "", "README.md": "", ".bazelrc": ""})], ["top"])
+
+
+if __name__ == "__main__":
+    unittest.main()

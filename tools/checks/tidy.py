@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""House rules that neither the compiler nor clang-format knows. Prints path:line: [check] what is wrong.
+
+Checks (the name stands in brackets in a finding):
+  random   a global or unseeded random generator
+  clock    wall-clock time, outside the folders that may measure it (CLOCK_FOLDERS)
+  exit     ending the process, outside a file with main() and outside the tracer
+  order    iteration over an unordered container: its order differs between machines
+  build    a source file that no BUILD.bazel names
+  names    a registered module that the README.md of its folder does not name
+  long     a file of more than 600 lines
+  words    leftover marks, and things that mean nothing outside the place they were written in
+  top      a file or folder at the top that the architecture does not know
+
+Where breaking a rule is right, say why, on that line or the one above (for `long`: anywhere in the file):
+  // tidy: order because the sum does not depend on it
+"""
+
+import fnmatch
+import re
+import subprocess
+import sys
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+CODE = {".cc", ".h", ".c"}
+BUILT = CODE | {".proto", ".py", ".sh", ".f90"}
+PROSE = {".md", ".bzl", ".bazel", ".txtpb"}
+CLOCK_FOLDERS = ("tools/weft/", "tools/bench/", "tracer/")
+EXIT_FOLDERS = ("tracer/",)
+MOST_LINES = 600
+TOP = {"WORKSPACE", "BUILD.bazel", "tracer", "goal", "sim", "topologies", "congestion", "examples", "tests", "tools",
+       "README.md", "LICENSE", "CHANGELOG.md"}
+# This file and its test must spell out what they look for.
+ABOUT_WORDS = {"tools/checks/tidy.py", "tests/tools/tidy_test.py"}
+
+RANDOM = re.compile(r"(?<![\w.>])(?:std::)?(s?rand|srandom|[dlm]rand48|rand_r)\s*\(|\b(random_device)\b"
+                    r"|(?:[-=(,+*/%<]|\breturn)\s*(?:::)?(random)\s*\(\s*\)")
+CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime)\b"
+                   r"|(?<![\w.>:])((?:std::|::)?time\s*\(\s*(?:NULL|nullptr|0|&\w+)\s*\)|(?:std::|::)?clock\s*\(\s*\))")
+EXIT = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(")
+MAIN = re.compile(r"\bint\s+main\s*\(")
+UNORDERED = re.compile(r"\bunordered_(?:map|set|multimap|multiset)\s*<")
+FOR = re.compile(r"\bfor\s*\(")
+BEGIN = re.compile(r"\b(\w+)\s*(?:\(\s*\))?\s*(?:\.|->)\s*c?begin\s*\(")
+MODULE_NAME = re.compile(r'\.name\s*=\s*"(\w+)"\s*,\s*\.summary|\bModuleInfo\b[^;"()]*\{\s*(?:\.name\s*=\s*)?"(\w+)"'
+                         r'|\binfo\.name\s*=\s*"(\w+)"')
+LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
+FOREIGN = re.compile(r"(?<![\w.~-])(/work/)|\b(shared/(?:facts|design))\b|\b([Ii]ssue #?\d+)|(?<![\w&\"'#=])(#\d+)\b(?!\s*[({])")
+WAIVER = re.compile(r"(?://|#)\s*tidy: (\w+) because \S+")
+TOKENS = re.compile(r'R"(?P<mark>[^\s()\\]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\''
+                    r"|//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class Finding(NamedTuple):
+    path: str
+    line: int
+    check: str
+    what: str
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: [{self.check}] {self.what}"
+
+
+class Source:
+    """One file: its text, and for C and C++ the same text with comments and literals blanked out."""
+
+    def __init__(self, path, text):
+        self.path = path
+        self.text = text
+        self.lines = text.splitlines()
+        self.suffix = PurePosixPath(path).suffix
+        self.is_code = self.suffix in CODE
+        self.code = TOKENS.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), text) if self.is_code else text
+
+    def line_of(self, offset):
+        return self.text.count("\n", 0, offset) + 1
+
+    def waived(self, check, line):
+        nearby = self.lines[max(0, line - 2):line]
+        return any(m[1] == check for text in nearby for m in WAIVER.finditer(text))
+
+
+def matches(source, check, pattern, what):
+    for match in pattern.finditer(source.code):
+        line = source.line_of(match.start())
+        if not source.waived(check, line):
+            yield Finding(source.path, line, check, what.format(next(g for g in match.groups() if g)))
+
+
+def check_random(source):
+    if source.is_code:
+        yield from matches(source, "random", RANDOM, "'{}' is a global random generator; draw from a keyed stream")
+
+
+def check_clock(source):
+    if source.is_code and not source.path.startswith(CLOCK_FOLDERS):
+        yield from matches(source, "clock", CLOCK, "'{}' reads the clock; results must not depend on it")
+
+
+def check_exit(source):
+    if source.is_code and not source.path.startswith(EXIT_FOLDERS) and not MAIN.search(source.code):
+        yield from matches(source, "exit", EXIT, "'{}' outside main; throw, so that main can report it")
+
+
+def closing(code, start, pair):
+    """The offset of the bracket that closes the one at `start`, or the end of `code`."""
+    depth = 0
+    for offset in range(start, len(code)):
+        depth += {pair[0]: 1, pair[1]: -1}.get(code[offset], 0)
+        if depth == 0:
+            return offset
+    return len(code)
+
+
+def range_fors(code):
+    """(offset, the expression gone over) of every range-based for."""
+    for match in FOR.finditer(code):
+        head = code[match.end():closing(code, match.end() - 1, "()")]
+        colon = re.search(r"(?<!:):(?!:)", head.rsplit(";", 1)[-1])
+        if colon and "?" not in head:
+            yield match.start(), head.rsplit(";", 1)[-1][colon.end():].strip()
+
+
+def unordered_names(code):
+    """Names of variables, members and functions in `code` whose type is an unordered container."""
+    names = set()
+    for match in UNORDERED.finditer(code):
+        rest = code[closing(code, match.end() - 1, "<>") + 1:]
+        declared = re.match(r"\s*(?:const\b\s*)?[&*]*\s*(\w+)", rest)
+        if declared:
+            names.add(declared[1])
+        alias = re.search(r"\busing\s+(\w+)\s*=\s*(?:std::)?$", code[:match.start()])
+        if alias:
+            names.update(re.findall(rf"\b{alias[1]}\b\s*(?:const\b\s*)?[&*]*\s+[&*]*(\w+)", code))
+    return names
+
+
+def check_order(source, header_code=""):
+    """`header_code` is that of the header beside a .cc file: members are declared there."""
+    if not source.is_code:
+        return
+    names = unordered_names(source.code) | unordered_names(header_code)
+    found = {}
+    for offset, expression in range_fors(source.code):
+        last = re.search(r"(\w+)\s*(?:\(\s*\))?$", expression)
+        if UNORDERED.search(expression) or (last and last[1] in names):
+            found[source.line_of(offset)] = expression
+    for match in BEGIN.finditer(source.code):
+        if match[1] in names:
+            found[source.line_of(match.start())] = match[1]
+    for line, name in sorted(found.items()):
+        if not source.waived("order", line):
+            yield Finding(source.path, line, "order", f"iteration over '{name}', an unordered container")
+
+
+def check_build(source, builds):
+    """`builds` maps a folder to the text of its BUILD.bazel."""
+    if source.suffix not in BUILT:
+        return
+    path = PurePosixPath(source.path)
+    for folder in path.parents:
+        text = builds.get("" if str(folder) == "." else str(folder))
+        if text is None:
+            continue
+        name = str(path.relative_to(folder))
+        globs = " ".join(re.findall(r"glob\(\s*\[(.*?)\]", text, re.DOTALL))
+        quoted = re.findall(r'"([^"\n]*)"', globs)
+        if not re.search(rf'":?{re.escape(name)}"', text) and not any(fnmatch.fnmatch(name, g) for g in quoted):
+            yield Finding(source.path, 1, "build", f"'{name}' is not in {folder}/BUILD.bazel")
+        return
+    yield Finding(source.path, 1, "build", "no BUILD.bazel in its folder or above")
+
+
+def check_names(source, readmes):
+    """`readmes` maps a folder to the text of its README.md."""
+    if not source.is_code or source.path.startswith("tests/"):
+        return
+    folder = str(PurePosixPath(source.path).parent)
+    readme = readmes.get(folder, "")
+    for match in MODULE_NAME.finditer(source.text):
+        name = next(g for g in match.groups() if g)
+        if not re.search(rf"\b{name}\b", readme):
+            yield Finding(source.path, source.line_of(match.start()), "names",
+                          f"module '{name}' is not in {folder}/README.md")
+
+
+def check_long(source):
+    known = source.suffix in BUILT | {".bzl", ""}
+    if known and len(source.lines) > MOST_LINES and not any(m[1] == "long" for m in WAIVER.finditer(source.text)):
+        yield Finding(source.path, MOST_LINES + 1, "long", f"{len(source.lines)} lines; split it, or say why not")
+
+
+def check_words(source):
+    if source.path in ABOUT_WORDS or source.suffix not in BUILT | PROSE | {""}:
+        return
+    for number, line in enumerate(source.lines, 1):
+        for pattern in (LEFTOVER, FOREIGN):
+            match = pattern.search(line)
+            if match:
+                word = next(g for g in match.groups() if g)
+                yield Finding(source.path, number, "words", f"'{word}' does not belong here")
+
+
+def check_top(paths):
+    for top in sorted({path.split("/")[0] for path in paths}):
+        if top not in TOP and not top.startswith("."):
+            yield Finding(top, 1, "top", "the architecture knows no such file or folder at the top")
+
+
+def check_all(texts):
+    """Every finding in `texts` (path -> text), sorted."""
+    sources = {path: Source(path, text) for path, text in texts.items()}
+    builds = {str(PurePosixPath(p).parent).replace(".", "", 1) if "/" not in p else str(PurePosixPath(p).parent): text
+              for p, text in texts.items() if PurePosixPath(p).name == "BUILD.bazel"}
+    readmes = {str(PurePosixPath(p).parent): text for p, text in texts.items() if PurePosixPath(p).name == "README.md"}
+    findings = list(check_top(texts))
+    for path, source in sources.items():
+        header = sources.get(str(PurePosixPath(path).with_suffix(".h"))) if source.suffix == ".cc" else None
+        for check in (check_random, check_clock, check_exit, check_long, check_words):
+            findings += check(source)
+        findings += check_order(source, header.code if header else "")
+        findings += check_build(source, builds)
+        findings += check_names(source, readmes)
+    return sorted(findings)
+
+
+def tracked_texts(root):
+    """Path -> text of every tracked text file under `root`."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout
+    texts = {}
+    for name in filter(None, listed.decode().split("\0")):
+        path = root / name
+        if not path.is_file() or path.is_symlink():
+            continue
+        data = path.read_bytes()
+        texts[name] = "" if b"\0" in data[:8192] else data.decode(errors="replace")
+    return texts
+
+
+def main():
+    findings = check_all(tracked_texts(Path(__file__).resolve().parents[2]))
+    for finding in findings:
+        print(finding, file=sys.stderr)
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
