@@ -15,17 +15,18 @@ struct Message {
   std::uint32_t destination = 0;  // host number; may equal source (then the network uses its loopback rule)
   std::uint8_t source_nic = 0;
   std::uint8_t destination_nic = 0;
-  bool control = false;     // a handshake of the client's (rendezvous); it carries no user bytes
-  std::uint64_t bytes = 0;  // payload; may be 0
-  std::array<std::uint32_t, 6> client{};
+  bool notify_sent = false;  // call on_sent for this message
+  bool control = false;      // a handshake of the client's (rendezvous); it carries no user bytes
+  std::uint64_t bytes = 0;   // payload; may be 0
+  std::array<std::uint32_t, 8> client{};
 };
 
 // Called by the network while it runs, at Engine::now().
 class NetworkClient {
  public:
   virtual ~NetworkClient() = default;
-  // The last byte has left the sender's buffer: it may be reused. Exactly once per message, before or at
-  // the same time as on_delivered.
+  // The last byte has left the sender's buffer: it may be reused. Exactly once per message that asks for it
+  // (notify_sent).
   virtual void on_sent(const Message& message) = 0;
   // The last byte is in the receiver's NIC buffer. Exactly once per message.
   virtual void on_delivered(const Message& message) = 0;
@@ -36,9 +37,11 @@ class NetworkClient {
 class Network {
  public:
   virtual ~Network() = default;
-  // Accepts a message at Engine::now(). Messages of one (source, NIC) to one destination arrive in the order
-  // injected only if the model says so; the replay orders them itself where MPI needs it.
+  // Accepts a message at Engine::now().
   virtual void inject(const Message& message) = 0;
+  // True if messages from one NIC of a host to one NIC of another are always delivered in the order injected.
+  // Where it is false, the replay holds early ones back for as long as MPI's ordering rule demands.
+  virtual bool delivers_in_order() const = 0;
   // Executes all events, the client's too, until none is left or `control` stops it. May be called again
   // after more messages were injected.
   virtual StopReason run(RunControl& control) = 0;
