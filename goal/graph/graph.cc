@@ -112,7 +112,8 @@ OpIndex GraphBuilder::add_recv(std::uint64_t bytes, std::uint32_t from, std::uin
   return add({OpKind::kRecv, nic, cpu, from, tag, comm, bytes});
 }
 
-OpIndex GraphBuilder::add_collective(const Collective& collective, std::uint16_t cpu, std::uint8_t nic) {
+OpIndex GraphBuilder::add_collective(const Collective& collective, std::uint16_t cpu, std::uint8_t nic,
+                                     std::string_view label) {
   if (collective_buckets_.empty()) collective_buckets_.resize(4096);
   auto& bucket = collective_buckets_[hash_of(collective) % collective_buckets_.size()];
   auto& known = graph_.collectives_;
@@ -125,7 +126,7 @@ OpIndex GraphBuilder::add_collective(const Collective& collective, std::uint16_t
   }
   if (collectives_in_rank_.size() <= collective.comm) collectives_in_rank_.resize(collective.comm + 1, 0);
   const std::uint32_t position = collectives_in_rank_[collective.comm]++;
-  return add({OpKind::kCollective, nic, cpu, *found, position, collective.comm, 0});
+  return add({OpKind::kCollective, nic, cpu, *found, position, collective.comm, 0}, label);
 }
 
 void GraphBuilder::add_edge(OpIndex first, OpIndex dependent, bool on_start) {

@@ -201,7 +201,8 @@ class GraphBuilder {
   OpIndex add_recv(std::uint64_t bytes, std::uint32_t from, std::uint32_t tag = 0, std::uint16_t cpu = 0,
                    std::uint8_t nic = 0, std::uint32_t comm = kWorld);
   // Sets the operation's tag to its position among the rank's collective operations on that communicator.
-  OpIndex add_collective(const Collective& collective, std::uint16_t cpu = 0, std::uint8_t nic = 0);
+  OpIndex add_collective(const Collective& collective, std::uint16_t cpu = 0, std::uint8_t nic = 0,
+                         std::string_view label = {});
   // `dependent` waits for `first` to finish (or, on_start, to start). Either order of indices is allowed
   // (check() finds cycles). REQUIRES: both were added to the current rank.
   void add_edge(OpIndex first, OpIndex dependent, bool on_start = false);

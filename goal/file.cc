@@ -1,0 +1,98 @@
+#include "goal/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+namespace {
+
+[[noreturn]] void fail_open(const std::string& path, const std::string& reason) {
+  throw InputError(SourceLocation{.file = path}, "can't read the file: " + reason);
+}
+
+}  // namespace
+
+FileView::FileView(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) fail_open(path, std::strerror(errno));
+  struct stat status {};
+  if (::fstat(fd, &status) != 0 || S_ISDIR(status.st_mode)) {
+    ::close(fd);
+    fail_open(path, S_ISDIR(status.st_mode) ? "it is a folder" : "its size is not known");
+  }
+  if (S_ISREG(status.st_mode) && status.st_size > 0) {
+    size_ = static_cast<std::size_t>(status.st_size);
+    void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);
+    const int error = errno;
+    ::close(fd);
+    if (address == MAP_FAILED) fail_open(path, std::strerror(error));
+    ::madvise(address, size_, MADV_SEQUENTIAL);
+    data_ = static_cast<const char*>(address);
+    mapped_ = true;
+    return;
+  }
+  constexpr std::size_t kStep = 1 << 20;
+  std::size_t used = 0;
+  while (true) {
+    copy_.resize(used + kStep);
+    const ssize_t got = ::read(fd, copy_.data() + used, kStep);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      const int error = errno;
+      ::close(fd);
+      fail_open(path, std::strerror(error));
+    }
+    if (got == 0) break;
+    used += static_cast<std::size_t>(got);
+  }
+  ::close(fd);
+  data_ = copy_.data();
+  size_ = used;
+}
+
+FileView::~FileView() {
+  if (mapped_) ::munmap(const_cast<char*>(data_), size_);
+}
+
+FileWriter::FileWriter(const std::string& path) : path_(path) {
+  struct stat status {};
+  const bool direct = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (!direct) temporary_ = path + ".partial";
+  file_ = std::fopen(direct ? path.c_str() : temporary_.c_str(), "wb");
+  if (file_ == nullptr) fail("can't create the file");
+}
+
+FileWriter::~FileWriter() {
+  if (file_ == nullptr) return;
+  std::fclose(file_);
+  if (!temporary_.empty()) std::remove(temporary_.c_str());
+}
+
+void FileWriter::write(std::string_view bytes) {
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail("can't write the file");
+  written_ += bytes.size();
+}
+
+void FileWriter::commit() {
+  std::FILE* file = file_;
+  file_ = nullptr;
+  const bool closed = std::fclose(file) == 0;
+  if (closed && (temporary_.empty() || std::rename(temporary_.c_str(), path_.c_str()) == 0)) return;
+  const int error = errno;
+  if (!temporary_.empty()) std::remove(temporary_.c_str());
+  errno = error;
+  fail("can't write the file");
+}
+
+void FileWriter::fail(const char* what) const {
+  throw InputError(SourceLocation{.file = path_}, std::string(what) + ": " + std::strerror(errno));
+}
+
+}  // namespace weft::goal

@@ -1,0 +1,53 @@
+// Reading and writing whole files, for the graph formats.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::goal {
+
+// A file's bytes, mapped for reading; a pipe is read into memory. Not thread-safe to move, safe to read.
+class FileView {
+ public:
+  // Throws InputError that names the path if it can't be opened or read, or is a folder.
+  explicit FileView(const std::string& path);
+  ~FileView();
+  FileView(const FileView&) = delete;
+  FileView& operator=(const FileView&) = delete;
+
+  std::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+  bool mapped_ = false;
+  std::vector<char> copy_;
+};
+
+// A file being written. A regular file appears under its name only when commit() has succeeded, so that a
+// failed run leaves no half-written file that looks whole; pipes and devices are written directly.
+class FileWriter {
+ public:
+  // Throws InputError that names the path if it can't be created.
+  explicit FileWriter(const std::string& path);
+  ~FileWriter();
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+
+  // Throws InputError (with the system's reason) if the bytes can't be written.
+  void write(std::string_view bytes);
+  std::size_t written() const { return written_; }
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* what) const;
+
+  std::string path_, temporary_;  // temporary_ is empty when path_ is written directly
+  std::FILE* file_ = nullptr;
+  std::size_t written_ = 0;
+};
+
+}  // namespace weft::goal
