@@ -1,0 +1,242 @@
+#include "sim/routing/routing_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "sim/core/random.h"
+#include "sim/units/input_error.h"
+
+namespace weft::routing {
+
+using topologies::NodeKind;
+using topologies::Topology;
+using topologies::Vertex;
+
+class RoutingTable::Builder {
+ public:
+  Builder(const Topology& topology, RoutingTable& table)
+      : topology_(topology), table_(table), distance_(topology.switches()) {}
+
+  void build() {
+    table_.set_begin_ = {0};
+    intern({});  // set 0: what a switch has for a host it can't reach and so is never asked for
+    classify_hosts();
+    collect_switch_links();
+    last_set_.assign(topology_.switches(), 0);
+    table_.entries_.assign((topology_.switches() + classes_.size()) * classes_.size(), 0);
+    for (std::uint32_t c = 0; c < classes_.size(); ++c) {
+      search(c);
+      for (std::uint32_t s = 0; s < topology_.switches(); ++s) entry(s, c) = switch_entry(s);
+      for (std::uint32_t s = 0; s < classes_.size(); ++s) {
+        entry(topology_.switches() + s, c) = host_entry(s, c);
+      }
+    }
+    add_host_sets();
+  }
+
+ private:
+  static constexpr std::uint32_t kUnreached = UINT32_MAX;
+
+  // Hosts that attach to the same switches in the same order.
+  struct HostClass {
+    std::uint32_t representative = 0;  // host number
+    std::uint32_t members = 0;
+    std::vector<std::uint32_t> neighbours;             // distinct vertices, in the order of the links
+    std::vector<std::vector<std::uint32_t>> nic_sets;  // minimal subsets of NICs that occur
+  };
+  struct SwitchLink {
+    std::uint32_t to = 0;  // switch number
+    std::uint32_t channel = 0;
+  };
+
+  std::uint32_t& entry(std::uint32_t row, std::uint32_t c) {
+    return table_.entries_[static_cast<std::size_t>(row) * classes_.size() + c];
+  }
+  bool is_switch(std::uint32_t v) const { return topology_.node(v).kind == NodeKind::kSwitch; }
+  std::uint32_t switch_number(std::uint32_t v) const { return topology_.node(v).index; }
+
+  void classify_hosts() {
+    std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+    table_.destinations_.resize(topology_.hosts());
+    for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
+      const auto vertex = static_cast<std::uint32_t>(topology_.host(h));
+      std::vector<std::uint32_t> key;
+      bool beside_host = false;
+      for (const std::uint32_t channel : topology_.out_channels(vertex)) {
+        key.push_back(topology_.channels()[channel].to);
+        beside_host |= !is_switch(key.back());
+      }
+      // A host cabled to a host differs from all others: its neighbour reaches it directly.
+      if (beside_host) key.push_back(vertex);
+      const auto [position, is_new] = known.emplace(key, static_cast<std::uint32_t>(classes_.size()));
+      if (is_new) {
+        HostClass& host_class = classes_.emplace_back();
+        host_class.representative = h;
+        if (beside_host) key.pop_back();
+        for (const std::uint32_t v : key) {
+          if (std::find(host_class.neighbours.begin(), host_class.neighbours.end(), v) ==
+              host_class.neighbours.end()) {
+            host_class.neighbours.push_back(v);
+          }
+        }
+      }
+      ++classes_[position->second].members;
+      table_.destinations_[h].host_class = position->second;
+    }
+    table_.classes_ = static_cast<std::uint32_t>(classes_.size());
+  }
+
+  void collect_switch_links() {
+    switch_begin_ = {0};
+    for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+      for (const std::uint32_t channel : topology_.out_channels(topology_.switch_at(s))) {
+        const std::uint32_t to = topology_.channels()[channel].to;
+        if (is_switch(to)) switch_links_.push_back({switch_number(to), channel});
+      }
+      switch_begin_.push_back(static_cast<std::uint32_t>(switch_links_.size()));
+    }
+  }
+
+  std::span<const SwitchLink> switch_links(std::uint32_t s) const {
+    return {switch_links_.data() + switch_begin_[s], switch_links_.data() + switch_begin_[s + 1]};
+  }
+
+  // Links from every switch to the hosts of class c.
+  void search(std::uint32_t c) {
+    std::fill(distance_.begin(), distance_.end(), kUnreached);
+    frontier_.clear();
+    direct_.assign(topology_.switches(), 0);
+    for (std::uint32_t i = 0; i < classes_[c].neighbours.size(); ++i) {
+      const std::uint32_t v = classes_[c].neighbours[i];
+      if (!is_switch(v)) continue;
+      distance_[switch_number(v)] = 1;
+      direct_[switch_number(v)] = kDirect | i;
+      frontier_.push_back(switch_number(v));
+    }
+    for (std::size_t next = 0; next < frontier_.size(); ++next) {
+      const std::uint32_t s = frontier_[next];
+      for (const SwitchLink& link : switch_links(s)) {
+        if (distance_[link.to] != kUnreached) continue;
+        distance_[link.to] = distance_[s] + 1;
+        frontier_.push_back(link.to);
+      }
+    }
+  }
+
+  std::uint32_t switch_entry(std::uint32_t s) {
+    if (distance_[s] == 1) return direct_[s];
+    if (distance_[s] == kUnreached) return 0;
+    scratch_.clear();
+    for (const SwitchLink& link : switch_links(s)) {
+      if (distance_[link.to] == distance_[s] - 1) scratch_.push_back(link.channel);
+    }
+    // Towards most destinations a switch has the same set as towards the one before.
+    if (!equal(last_set_[s], scratch_)) last_set_[s] = intern(scratch_);
+    return last_set_[s];
+  }
+
+  std::uint32_t host_entry(std::uint32_t source, std::uint32_t destination) {
+    const std::uint32_t from = classes_[source].representative, to = classes_[destination].representative;
+    const auto from_vertex = static_cast<std::uint32_t>(topology_.host(from));
+    const std::vector<std::uint32_t>& neighbours = classes_[destination].neighbours;
+    for (std::uint32_t i = 0; i < neighbours.size(); ++i) {
+      if (neighbours[i] == from_vertex) return kDirect | i;
+    }
+    std::vector<std::uint32_t> nics;
+    std::uint32_t least = kUnreached;
+    const auto channels = topology_.out_channels(from_vertex);
+    for (std::uint32_t nic = 0; nic < channels.size(); ++nic) {
+      const std::uint32_t v = topology_.channels()[channels[nic]].to;
+      const std::uint32_t distance = is_switch(v) ? distance_[switch_number(v)] : kUnreached;
+      if (distance == kUnreached || distance > least) continue;
+      if (distance < least) nics.clear();
+      least = distance;
+      nics.push_back(nic);
+    }
+    if (nics.empty() && (source != destination || classes_[source].members > 1)) {
+      throw InputError(fmt::format("{}: '{}' cannot reach '{}' through switches", topology_.name(),
+                                   topology_.node(from_vertex).name,
+                                   topology_.node(topology_.host(to)).name));
+    }
+    std::vector<std::vector<std::uint32_t>>& sets = classes_[source].nic_sets;
+    const auto found = std::find(sets.begin(), sets.end(), nics);
+    if (found != sets.end()) return static_cast<std::uint32_t>(found - sets.begin());
+    sets.push_back(nics);
+    return static_cast<std::uint32_t>(sets.size() - 1);
+  }
+
+  // The sets that belong to one host: its NICs as a source, and its last hops as a destination.
+  void add_host_sets() {
+    table_.nodes_.resize(topology_.nodes());
+    for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+      table_.nodes_[topology_.switch_at(s)].row = s;
+    }
+    for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
+      const Vertex vertex = topology_.host(h);
+      const auto channels = topology_.out_channels(vertex);
+      const HostClass& host_class = classes_[table_.destinations_[h].host_class];
+      table_.nodes_[vertex] = {topology_.switches() + table_.destinations_[h].host_class, sets()};
+      for (const std::vector<std::uint32_t>& nics : host_class.nic_sets) {
+        scratch_.clear();
+        for (const std::uint32_t nic : nics) scratch_.push_back(channels[nic]);
+        append(scratch_);
+      }
+      table_.destinations_[h].first_direct_set = sets();
+      for (const std::uint32_t neighbour : host_class.neighbours) {
+        scratch_.clear();
+        for (const std::uint32_t channel : channels) {
+          if (topology_.channels()[channel].to == neighbour) scratch_.push_back(channel ^ 1);
+        }
+        append(scratch_);
+      }
+    }
+  }
+
+  std::uint32_t sets() const { return static_cast<std::uint32_t>(table_.set_begin_.size() - 1); }
+
+  bool equal(std::uint32_t set, const std::vector<std::uint32_t>& channels) const {
+    const std::vector<std::uint32_t>& begin = table_.set_begin_;
+    return std::equal(table_.pool_.begin() + begin[set], table_.pool_.begin() + begin[set + 1],
+                      channels.begin(), channels.end());
+  }
+
+  std::uint32_t append(const std::vector<std::uint32_t>& channels) {
+    table_.pool_.insert(table_.pool_.end(), channels.begin(), channels.end());
+    table_.set_begin_.push_back(static_cast<std::uint32_t>(table_.pool_.size()));
+    return sets() - 1;
+  }
+
+  // The number of the set with these channels; added if new.
+  std::uint32_t intern(const std::vector<std::uint32_t>& channels) {
+    std::uint64_t hash = channels.size();
+    for (const std::uint32_t channel : channels) hash = sim::mix64(hash * 31 + channel + 1);
+    const auto [begin, end] = by_hash_.equal_range(hash);
+    for (auto candidate = begin; candidate != end; ++candidate) {
+      if (equal(candidate->second, channels)) return candidate->second;
+    }
+    return by_hash_.emplace(hash, append(channels))->second;
+  }
+
+  const Topology& topology_;
+  RoutingTable& table_;
+  std::vector<HostClass> classes_;
+  std::vector<std::uint32_t> switch_begin_;
+  std::vector<SwitchLink> switch_links_;  // between switches, by switch
+  std::vector<std::uint32_t> distance_;   // by switch, of the present search
+  std::vector<std::uint32_t> direct_;     // by switch: the entry of one next to the destination
+  std::vector<std::uint32_t> frontier_, scratch_;
+  std::vector<std::uint32_t> last_set_;  // by switch
+  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
+};
+
+RoutingTable::RoutingTable(const Topology& topology) { Builder(topology, *this).build(); }
+
+std::size_t RoutingTable::memory_bytes() const {
+  return nodes_.capacity() * sizeof(Node) + destinations_.capacity() * sizeof(Destination) +
+         (entries_.capacity() + set_begin_.capacity() + pool_.capacity()) * sizeof(std::uint32_t);
+}
+
+}  // namespace weft::routing

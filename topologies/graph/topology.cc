@@ -1,0 +1,86 @@
+#include "topologies/graph/topology.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "sim/units/input_error.h"
+
+namespace weft::topologies {
+
+Vertex Topology::add_host(std::string name, std::uint32_t group) {
+  Node node;
+  node.kind = NodeKind::kHost;
+  node.index = hosts();
+  node.group = group;
+  node.name = std::move(name);
+  hosts_.push_back(boost::add_vertex(std::move(node), graph_));
+  return hosts_.back();
+}
+
+Vertex Topology::add_switch(std::string name, std::uint8_t tier, std::uint32_t group, Time latency,
+                            std::uint16_t plane) {
+  Node node;
+  node.tier = tier;
+  node.plane = plane;
+  node.index = switches();
+  node.group = group;
+  node.switch_latency = latency;
+  node.name = std::move(name);
+  switches_.push_back(boost::add_vertex(std::move(node), graph_));
+  return switches_.back();
+}
+
+void Topology::add_link(Vertex a, Vertex b, const Link& link) { boost::add_edge(a, b, link, graph_); }
+
+void Topology::finish() {
+  const auto fail = [&](const std::string& what) { throw InputError(fmt::format("{}: {}", name_, what)); };
+  if (hosts_.empty()) fail("the network has no host");
+
+  // Edges come in the order they were added.
+  channels_.clear();
+  channels_.reserve(2 * boost::num_edges(graph_));
+  out_begin_.assign(nodes() + 1, 0);
+  for (const auto& edge : boost::make_iterator_range(boost::edges(graph_))) {
+    const auto a = static_cast<std::uint32_t>(boost::source(edge, graph_));
+    const auto b = static_cast<std::uint32_t>(boost::target(edge, graph_));
+    const Link& link = graph_[edge];
+    if (a == b) fail(fmt::format("a link joins '{}' to itself", graph_[a].name));
+    if (link.rate <= Bandwidth()) {
+      fail(fmt::format("the link between '{}' and '{}' has rate 0", graph_[a].name, graph_[b].name));
+    }
+    channels_.push_back({a, b, link.rate, link.latency});
+    channels_.push_back({b, a, link.rate, link.latency});
+    ++out_begin_[a + 1];
+    ++out_begin_[b + 1];
+  }
+  for (std::uint32_t v = 0; v < nodes(); ++v) out_begin_[v + 1] += out_begin_[v];
+  out_channels_.resize(channels_.size());
+  std::vector<std::uint32_t> next(out_begin_.begin(), out_begin_.end() - 1);
+  for (std::uint32_t c = 0; c < channels_.size(); ++c) out_channels_[next[channels_[c].from]++] = c;
+
+  for (const Vertex host : hosts_) {
+    if (out_channels(host).empty()) fail(fmt::format("'{}' has no link", graph_[host].name));
+  }
+  // What host 0 reaches through switches; hosts do not forward.
+  std::vector<bool> reached(nodes(), false);
+  std::vector<Vertex> frontier = {hosts_[0]};
+  reached[hosts_[0]] = true;
+  while (!frontier.empty()) {
+    const Vertex v = frontier.back();
+    frontier.pop_back();
+    if (graph_[v].kind == NodeKind::kHost && v != hosts_[0]) continue;
+    for (const std::uint32_t c : out_channels(v)) {
+      if (reached[channels_[c].to]) continue;
+      reached[channels_[c].to] = true;
+      frontier.push_back(channels_[c].to);
+    }
+  }
+  for (const Vertex host : hosts_) {
+    if (!reached[host]) {
+      fail(fmt::format("'{}' cannot be reached from '{}'", graph_[host].name, graph_[hosts_[0]].name));
+    }
+  }
+}
+
+}  // namespace weft::topologies
