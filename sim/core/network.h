@@ -37,7 +37,7 @@ class NetworkClient {
 class Network {
  public:
   virtual ~Network() = default;
-  // Accepts a message at Engine::now().
+  // Accepts a message at Engine::now(). Never calls the client back from within.
   virtual void inject(const Message& message) = 0;
   // True if messages from one NIC of a host to one NIC of another are always delivered in the order injected.
   // Where it is false, the replay holds early ones back for as long as MPI's ordering rule demands.

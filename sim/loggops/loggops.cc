@@ -1,0 +1,129 @@
+#include "sim/loggops/loggops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "sim/units/module.h"
+
+namespace weft::sim {
+
+LogGopsNetwork::LogGopsNetwork(const LogGopsConfig& config, std::uint32_t hosts, std::uint32_t nics,
+                               bool record_flows, Engine& engine, NetworkClient& client)
+    : config_(config),
+      nics_(nics),
+      record_flows_(record_flows),
+      engine_(engine),
+      client_(client),
+      first_entity_(engine.add_entities(hosts * nics)),
+      gap_per_byte_fs_(std::llround(config.gap_per_byte_ns * 1e6)),
+      nic_(std::size_t{hosts} * nics) {}
+
+// (s - 1) G; nothing for an empty message.
+Time LogGopsNetwork::transmission(std::uint64_t bytes) const {
+  if (bytes == 0) return Time();
+  return Time::ps(static_cast<std::int64_t>(static_cast<__int128>(gap_per_byte_fs_) * (bytes - 1) / 1000));
+}
+
+void LogGopsNetwork::inject(const Message& message) {
+  std::uint32_t handle;
+  if (free_.empty()) {
+    handle = static_cast<std::uint32_t>(pool_.size());
+    pool_.emplace_back();
+  } else {
+    handle = free_.back();
+    free_.pop_back();
+  }
+  pool_[handle] = {message, engine_.now(), static_cast<std::uint8_t>(message.notify_sent ? 2 : 1)};
+  const std::uint32_t index = nic_index(message.source, message.source_nic);
+  const Time first_byte = std::max(engine_.now(), nic_[index].transmit_free);
+  const Time last_byte = first_byte + transmission(message.bytes);
+  nic_[index].transmit_free = last_byte + config_.gap;
+  const EntityId source = first_entity_ + index;
+  if (message.notify_sent) engine_.schedule(last_byte, source, kSent, handle);
+  engine_.schedule(first_byte + config_.latency, source, kArrived, handle);
+}
+
+void LogGopsNetwork::handle(const Event& event) {
+  InFlight& flight = pool_[event.payload];
+  switch (event.kind) {
+    case kSent: {
+      const Message message = flight.message;
+      callback_done(event.payload);
+      client_.on_sent(message);
+      break;
+    }
+    case kArrived: {
+      // The first byte is here; the NIC takes messages one after another.
+      const std::uint32_t index = nic_index(flight.message.destination, flight.message.destination_nic);
+      const Time first_byte = std::max(engine_.now(), nic_[index].receive_free);
+      const Time last_byte = first_byte + transmission(flight.message.bytes);
+      nic_[index].receive_free = last_byte + config_.gap;
+      if (last_byte == engine_.now()) return deliver(event.payload);
+      engine_.schedule(last_byte, first_entity_ + index, kDelivered, event.payload);
+      break;
+    }
+    case kDelivered:
+      deliver(event.payload);
+      break;
+  }
+}
+
+void LogGopsNetwork::deliver(std::uint32_t handle) {
+  const Message message = pool_[handle].message;
+  if (!message.control) {
+    ++totals_.messages;
+    totals_.bytes += message.bytes;
+    if (record_flows_) {
+      flows_.push_back(
+          {message.source, message.destination, message.bytes, pool_[handle].injected, engine_.now()});
+    }
+  }
+  callback_done(handle);
+  client_.on_delivered(message);
+}
+
+void LogGopsNetwork::callback_done(std::uint32_t handle) {
+  if (--pool_[handle].callbacks_left == 0) free_.push_back(handle);
+}
+
+StopReason LogGopsNetwork::run(RunControl& control) {
+  return engine_.run(control, [this](const Event& event) {
+    if (event.kind >= kClientKinds) {
+      client_.on_event(event);
+    } else {
+      handle(event);
+    }
+  });
+}
+
+results::NetworkTotals LogGopsNetwork::totals() const { return totals_; }
+
+std::vector<results::Flow> LogGopsNetwork::flows() const {
+  std::vector<results::Flow> rows = flows_;
+  std::stable_sort(rows.begin(), rows.end(), [](const results::Flow& a, const results::Flow& b) {
+    return std::tie(a.start, a.source) < std::tie(b.start, b.source);
+  });
+  return rows;
+}
+
+const ModuleInfo& loggops_module() {
+  static const ModuleInfo info{
+      .name = "loggops",
+      .summary = "message level: latency, overheads and gaps at each NIC, no topology",
+      .source = "Hoefler, Schneider, Lumsdaine, LogGOPSim, LSAP 2010",
+      .parameters = {
+          {"semantics", ParameterType::kText, "weft",
+           "weft (the model done right), or classic or atlahs (those programs' finish times, exactly)"},
+          {"L", ParameterType::kTime, "2500", "latency of the network, in ns where no unit is given"},
+          {"o", ParameterType::kTime, "1500",
+           "cpu time to send or receive a message, in ns where no unit is given"},
+          {"g", ParameterType::kTime, "1000", "gap between messages at a NIC, in ns where no unit is given"},
+          {"G", ParameterType::kReal, "6", "gap per byte at a NIC, in ns per byte (0.04 is 200 Gb/s)"},
+          {"O", ParameterType::kReal, "0", "cpu time per byte, in ns per byte"},
+          {"S", ParameterType::kBytes, "65548", "largest eager message in bytes; larger ones use rendezvous"},
+      }};
+  return info;
+}
+
+}  // namespace weft::sim
