@@ -99,6 +99,20 @@ class TidyTest(unittest.TestCase):
             self.assertEqual(checks("Here live `fat_trees` and `slim`."), [(line, "names")])
             self.assertEqual(checks("`fat_tree` and `slim_fly`."), [])
 
+    def test_names_may_stand_in_the_readme_above_but_not_in_the_topmost(self):
+        texts = {"topologies/families/a.cc": 'ModuleInfo kTree{"tree", "A tree"};', "README.md": "tree",
+                 "topologies/families/BUILD.bazel": BUILD, "topologies/README.md": "`tree`"}
+        self.assertEqual(tidy.check_all(texts), [])
+        texts["topologies/README.md"] = "nothing"
+        self.assertEqual([f.check for f in tidy.check_all(texts)], ["names"])
+
+    def test_listed_names(self):
+        listing = "topology fat_tree\nnetwork packet\ntaste sour\n"
+        readmes = {"topologies": "`fat_tree` and others", "sim/packet": "", "sim/loggops": "the packets"}
+        self.assertEqual([f.what.split(" is ")[0] for f in tidy.check_listed(listing, readmes)],
+                         ["network 'packet'", "no folder"])
+        self.assertEqual(list(tidy.check_listed("topology fat_tree\n", readmes)), [])
+
     def test_long(self):
         line = "int x;\n"
         self.assertEqual(findings(line * 600), [])

@@ -16,6 +16,7 @@ Where breaking a rule is right, say why, on that line or the one above (for `lon
   // tidy: order because the sum does not depend on it
 """
 
+import argparse
 import fnmatch
 import re
 import subprocess
@@ -29,6 +30,15 @@ PROSE = {".md", ".bzl", ".bazel", ".txtpb"}
 CLOCK_FOLDERS = ("tools/weft/", "tools/bench/", "tracer/")
 EXIT_FOLDERS = ("tracer/",)
 MOST_LINES = 600
+# Where the modules of each kind that `weft list --names` knows are documented.
+KIND_FOLDERS = {
+    "collective": ["goal/collectives"],
+    "congestion": ["congestion"],
+    "network": ["sim/loggops", "sim/packet"],
+    "queue": ["sim/packet"],
+    "routing": ["sim/routing"],
+    "topology": ["topologies", "topologies/families"],
+}
 TOP = {"WORKSPACE", "BUILD.bazel", "tracer", "goal", "sim", "topologies", "congestion", "examples", "tests", "tools",
        "README.md", "LICENSE", "CHANGELOG.md"}
 # This file and its test must spell out what they look for.
@@ -160,7 +170,7 @@ def check_build(source, builds):
         return
     path = PurePosixPath(source.path)
     for folder in path.parents:
-        text = builds.get("" if str(folder) == "." else str(folder))
+        text = builds.get(str(folder))
         if text is None:
             continue
         name = str(path.relative_to(folder))
@@ -172,17 +182,32 @@ def check_build(source, builds):
     yield Finding(source.path, 1, "build", "no BUILD.bazel in its folder or above")
 
 
+def names_word(readme, name):
+    return re.search(rf"\b{re.escape(name)}\b", readme)
+
+
 def check_names(source, readmes):
-    """`readmes` maps a folder to the text of its README.md."""
+    """`readmes` maps a folder to the text of its README.md; the nearest above counts, but not the topmost."""
     if not source.is_code or source.path.startswith("tests/"):
         return
-    folder = str(PurePosixPath(source.path).parent)
-    readme = readmes.get(folder, "")
+    folders = [str(folder) for folder in PurePosixPath(source.path).parents][:-1]
+    folder = next((f for f in folders if f in readmes), folders[0])
     for match in MODULE_NAME.finditer(source.text):
         name = next(g for g in match.groups() if g)
-        if not re.search(rf"\b{name}\b", readme):
+        if not names_word(readmes.get(folder, ""), name):
             yield Finding(source.path, source.line_of(match.start()), "names",
                           f"module '{name}' is not in {folder}/README.md")
+
+
+def check_listed(listing, readmes):
+    """`listing` is what `weft list --names` prints: a kind and a name on each line."""
+    for line in listing.splitlines():
+        kind, name = line.split()
+        if kind not in KIND_FOLDERS:
+            yield Finding("tools/checks/tidy.py", 1, "names", f"no folder is known for modules of kind '{kind}'")
+        elif not any(names_word(readmes.get(folder, ""), name) for folder in KIND_FOLDERS[kind]):
+            readme = " or ".join(folder + "/README.md" for folder in KIND_FOLDERS[kind])
+            yield Finding(KIND_FOLDERS[kind][0], 1, "names", f"{kind} '{name}' is not in {readme}")
 
 
 def check_long(source):
@@ -208,12 +233,15 @@ def check_top(paths):
             yield Finding(top, 1, "top", "the architecture knows no such file or folder at the top")
 
 
+def readmes_of(texts):
+    return {str(PurePosixPath(p).parent): text for p, text in texts.items() if PurePosixPath(p).name == "README.md"}
+
+
 def check_all(texts):
     """Every finding in `texts` (path -> text), sorted."""
     sources = {path: Source(path, text) for path, text in texts.items()}
-    builds = {str(PurePosixPath(p).parent).replace(".", "", 1) if "/" not in p else str(PurePosixPath(p).parent): text
-              for p, text in texts.items() if PurePosixPath(p).name == "BUILD.bazel"}
-    readmes = {str(PurePosixPath(p).parent): text for p, text in texts.items() if PurePosixPath(p).name == "README.md"}
+    builds = {str(PurePosixPath(p).parent): text for p, text in texts.items() if PurePosixPath(p).name == "BUILD.bazel"}
+    readmes = readmes_of(texts)
     findings = list(check_top(texts))
     for path, source in sources.items():
         header = sources.get(str(PurePosixPath(path).with_suffix(".h"))) if source.suffix == ".cc" else None
@@ -239,7 +267,15 @@ def tracked_texts(root):
 
 
 def main():
-    findings = check_all(tracked_texts(Path(__file__).resolve().parents[2]))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--weft", type=Path, help="the built program, to ask for its modules' names")
+    arguments = parser.parse_args()
+
+    texts = tracked_texts(Path(__file__).resolve().parents[2])
+    findings = check_all(texts)
+    if arguments.weft:
+        listing = subprocess.run([arguments.weft, "list", "--names"], capture_output=True, text=True, check=True).stdout
+        findings += check_listed(listing, readmes_of(texts))
     for finding in findings:
         print(finding, file=sys.stderr)
     return 1 if findings else 0
