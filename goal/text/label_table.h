@@ -21,8 +21,9 @@ class LabelTable {
     names_.clear();
   }
 
-  // The operation with this label, or kNone.
+  // The operation with this label, kNone, or kSeveral.
   static constexpr OpIndex kNone = 0xFFFFFFFFu;
+  static constexpr OpIndex kSeveral = 0xFFFFFFFEu;
   OpIndex find(std::string_view label) const {
     if (slots_.empty()) return kNone;
     const std::uint32_t hash = hash_of(label);
@@ -33,15 +34,17 @@ class LabelTable {
     }
   }
 
-  // Adds a label and returns true, or returns false if it is there already.
+  // Adds a label and returns true; or returns false if it is there already, and marks it as kSeveral.
   bool insert(std::string_view label, OpIndex op) {
     if (names_.size() * 2 >= slots_.size()) grow();
     const std::uint32_t hash = hash_of(label);
     for (std::size_t i = hash & mask();; i = (i + 1) & mask()) {
       Slot& slot = slots_[i];
       if (slot.name != 0) {
-        if (slot.hash == hash && names_[slot.name - 1].label == label) return false;
-        continue;
+        Name& name = names_[slot.name - 1];
+        if (slot.hash != hash || name.label != label) continue;
+        name.op = kSeveral;
+        return false;
       }
       names_.push_back({label, op});
       slot = {hash, static_cast<std::uint32_t>(names_.size())};

@@ -63,7 +63,8 @@ class Parser {
   // --- errors ---
 
   [[noreturn]] void fail_at(const char* where, const std::string& message) const {
-    // `where` lies on the current line: no token spans lines, and errors are raised before moving on.
+    // A comment over lines may part a statement; then the place is where reading has got to.
+    if (where < line_begin_) where = at_;
     throw InputError(SourceLocation{.file = file_name_, .line = line_, .column = where - line_begin_ + 1},
                      message);
   }
@@ -355,9 +356,8 @@ class Parser {
     if (at_ != end_ && *at_ == ':') {
       ++at_;
       label = word;
-      if (!labels_.insert(label, builder_.ops_in_rank())) {
-        fail_at(begin, "the label '" + std::string(label) + "' is defined twice in this rank");
-      }
+      // A label given twice does no harm until a dependency names it; published files have such labels.
+      labels_.insert(label, builder_.ops_in_rank());
       word = next_word();
     } else if (at_ != end_ && (*at_ == 'r' || *at_ == 'i')) {
       const std::string_view relation = peek_word();
@@ -384,6 +384,10 @@ class Parser {
     const OpIndex op = labels_.find(label);
     if (op == LabelTable::kNone) {
       fail_at(where, "no operation above this line of the rank has the label '" + std::string(label) + "'");
+    }
+    if (op == LabelTable::kSeveral) {
+      fail_at(where,
+              "several operations above this line of the rank have the label '" + std::string(label) + "'");
     }
     return op;
   }
@@ -412,10 +416,10 @@ class Parser {
     } else {
       for (int kind = 0; kind < kCollectiveKinds; ++kind) {
         if (word == name(static_cast<CollectiveKind>(kind))) {
-          return parse_collective(static_cast<CollectiveKind>(kind), label);
+          return parse_collective(static_cast<CollectiveKind>(kind), word.data(), label);
         }
       }
-      at_ -= word.size();
+      at_ = word.empty() ? at_ : word.data();
       std::string message = "found " + found() + "; expected calc, send, recv";
       for (int kind = 0; kind < kCollectiveKinds; ++kind) {
         (message += ", ") += name(static_cast<CollectiveKind>(kind));
@@ -426,8 +430,7 @@ class Parser {
     builder_.add(op, label);
   }
 
-  void parse_collective(CollectiveKind kind, std::string_view label) {
-    const char* begin = at_ - name(kind).size();
+  void parse_collective(CollectiveKind kind, const char* begin, std::string_view label) {
     Collective collective{.kind = kind};
     skip_blanks();
     const bool is_list = has_counts(kind) && at_ != end_ && *at_ == '[';
