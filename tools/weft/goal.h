@@ -1,0 +1,10 @@
+// weft goal info|check|print|convert: GOAL graphs in any of their formats.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace weft::cli {
+
+void add_goal(CLI::App& app, int& exit_code);
+
+}  // namespace weft::cli
