@@ -24,9 +24,9 @@ class TidyTest(unittest.TestCase):
 
     def test_random(self):
         self.assert_found("random", "int x = rand();", "std::srand(7);", "std::random_device device;", "x = drand48();",
-                          "return random() % 3;")
+                          "return ::random() % 3;")
         self.assert_clean("int x = operand(3);", "stream.rand();", "// rand() is banned", 'f("rand()");',
-                          "Random random(seed);", "my_random(3);")
+                          "Random random(seed);", "my_random(3);", "std::mt19937_64 random(7); return random() % 3;", "weft::random(3);")
 
     def test_clock(self):
         self.assert_found("clock", "auto t = std::chrono::steady_clock::now();", "time(NULL);", "t = std::time(nullptr);",

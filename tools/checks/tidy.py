@@ -45,7 +45,7 @@ TOP = {"WORKSPACE", "BUILD.bazel", "tracer", "goal", "sim", "topologies", "conge
 ABOUT_WORDS = {"tools/checks/tidy.py", "tests/tools/tidy_test.py"}
 
 RANDOM = re.compile(r"(?<![\w.>])(?:std::)?(s?rand|srandom|[dlm]rand48|rand_r)\s*\(|\b(random_device)\b"
-                    r"|(?:[-=(,+*/%<]|\breturn)\s*(?:::)?(random)\s*\(\s*\)")
+                    r"|(?<!\w)(::random)\s*\(")
 CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|gettimeofday|clock_gettime)\b"
                    r"|(?<![\w.>:])((?:std::|::)?time\s*\(\s*(?:NULL|nullptr|0|&\w+)\s*\)|(?:std::|::)?clock\s*\(\s*\))")
 EXIT = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(")
