@@ -1,0 +1,13 @@
+// An MPI collective call as a collective of the graph.
+#pragma once
+
+#include "goal/graph/graph.h"
+#include "goal/import/mpi/trace_reader.h"
+
+namespace weft::goal {
+
+// What the call does, but for its communicator (0). REQUIRES: the record's shape is kCollective or
+// kCollectiveRequest, over an intracommunicator.
+Collective collective_of(const TraceRecord& record);
+
+}  // namespace weft::goal

@@ -1,0 +1,49 @@
+#include "goal/import/mpi/communicators.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+namespace {
+
+std::vector<Rank> members_of(const TraceCommunicator& communicator, std::uint32_t world_size) {
+  std::vector<Rank> ranks;
+  const auto add = [&](std::int32_t rank) {
+    if (rank >= static_cast<std::int64_t>(world_size)) {
+      throw InputError("a communicator has rank " + std::to_string(rank) + ", but MPI_COMM_WORLD has only " +
+                       std::to_string(world_size) + " ranks");
+    }
+    if (rank >= 0) ranks.push_back(static_cast<Rank>(rank));  // others belong to another MPI_COMM_WORLD
+  };
+  for (const std::int32_t rank : communicator.ranks) add(rank);
+  if (communicator.inter) {
+    for (const std::int32_t rank : communicator.remote_ranks) add(rank);
+    std::sort(ranks.begin(), ranks.end());
+  }
+  return ranks;
+}
+
+}  // namespace
+
+std::uint32_t CommunicatorTable::graph_number(const std::vector<TraceCommunicator>& communicators,
+                                              std::uint32_t id) {
+  if (id == trace::kCommWorld) return kWorld;
+  if (id >= communicators.size()) {
+    throw InputError("a call uses communicator " + std::to_string(id) + ", which is not defined");
+  }
+  if (of_file_.size() <= id) of_file_.resize(id + 1, kAny);
+  if (of_file_[id] != kAny) return of_file_[id];
+  const auto [found, added] = of_key_.try_emplace(communicators[id].key, 0);
+  if (added) {
+    // The name also keeps apart communicators with the same members.
+    Communicator communicator{"comm" + std::to_string(of_key_.size()),
+                              members_of(communicators[id], world_size_)};
+    found->second = builder_.add_communicator(std::move(communicator));
+  }
+  return of_file_[id] = found->second;
+}
+
+}  // namespace weft::goal

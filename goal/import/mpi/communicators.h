@@ -1,0 +1,33 @@
+// One number for each communicator of a run, though every rank's trace counts its own.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "goal/graph/graph.h"
+#include "goal/import/mpi/trace_reader.h"
+
+namespace weft::goal {
+
+// Adds a communicator to the graph when an operation first uses it. Communicators are told apart by their
+// trace keys, which all members share.
+class CommunicatorTable {
+ public:
+  CommunicatorTable(GraphBuilder& builder, std::uint32_t world_size)
+      : builder_(builder), world_size_(world_size) {}
+
+  // To be called before the first communicator of another rank's file.
+  void begin_rank() { of_file_.clear(); }
+  // The graph's number for communicator `id` of the file being read. An intercommunicator is that of all
+  // ranks of both groups, in ascending order: point-to-point messages in it need no more.
+  std::uint32_t graph_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id);
+
+ private:
+  GraphBuilder& builder_;
+  std::uint32_t world_size_;
+  std::map<std::uint64_t, std::uint32_t> of_key_;
+  std::vector<std::uint32_t> of_file_;  // by id in the file; kAny: not asked for yet
+};
+
+}  // namespace weft::goal

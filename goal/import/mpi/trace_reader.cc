@@ -1,0 +1,386 @@
+#include "goal/import/mpi/trace_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+
+using trace::Function;
+using trace::Meta;
+using trace::Shape;
+
+namespace {
+
+bool read_exactly(std::ifstream& file, std::uint8_t* out, std::size_t bytes) {
+  file.read(reinterpret_cast<char*>(out), static_cast<std::streamsize>(bytes));
+  return static_cast<std::size_t>(file.gcount()) == bytes;
+}
+
+void clear(TraceRecord& record) {
+  // The vectors keep their memory: a reader calls next() millions of times with one record.
+  auto send_bytes = std::move(record.send_bytes);
+  auto recv_bytes = std::move(record.recv_bytes);
+  auto completions = std::move(record.completions);
+  auto started = std::move(record.started);
+  record = TraceRecord{};
+  send_bytes.clear();
+  recv_bytes.clear();
+  completions.clear();
+  started.clear();
+  record.send_bytes = std::move(send_bytes);
+  record.recv_bytes = std::move(recv_bytes);
+  record.completions = std::move(completions);
+  record.started = std::move(started);
+}
+
+bool is_probe_for_message(Function f) { return f == Function::kMprobe || f == Function::kImprobe; }
+
+}  // namespace
+
+TraceReader::TraceReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+  if (!file_) throw InputError({path, 0, 0, -1}, "cannot open this trace file");
+  read_header();
+}
+
+void TraceReader::read_header() {
+  std::uint8_t head[16];
+  if (!read_exactly(file_, head, sizeof head) ||
+      std::memcmp(head, trace::kMagic, sizeof trace::kMagic) != 0) {
+    throw InputError({path_, 0, 0, 0}, "not a trace file: expected it to begin with \"WEFTTRC\"");
+  }
+  header_.version = trace::get_u32(head + 8);
+  if (header_.version != trace::kVersion) {
+    throw InputError({path_, 0, 0, 8}, fmt::format("trace format version {}: this program reads version {}",
+                                                   header_.version, trace::kVersion));
+  }
+  const std::uint32_t bytes = trace::get_u32(head + 12);
+  if (bytes > 65536)
+    throw InputError({path_, 0, 0, 12}, fmt::format("header of {} bytes: expected at most 65536", bytes));
+  chunk_.resize(bytes + 4);
+  if (!read_exactly(file_, chunk_.data(), chunk_.size()) ||
+      trace::get_u32(chunk_.data() + bytes) != trace::checksum(chunk_.data(), bytes)) {
+    throw InputError({path_, 0, 0, 16}, "the header is cut or damaged (its checksum does not hold)");
+  }
+  at_ = chunk_.data();
+  chunk_end_ = at_ + bytes;
+  header_.rank = static_cast<std::uint32_t>(varint_at_most(trace::kMaxMembers, "world rank"));
+  header_.size = static_cast<std::uint32_t>(varint_at_most(trace::kMaxMembers, "world size"));
+  if (header_.rank >= header_.size) fail(fmt::format("rank {} of {}", header_.rank, header_.size));
+  header_.mpi_library = text();
+  header_.host = text();
+  header_.program = text();
+  header_.clock = text();
+  header_.clock_ns = varint();
+  header_.epoch_ns = varint();
+  chunk_offset_ = 16 + bytes + 4;
+  at_ = chunk_end_;
+}
+
+bool TraceReader::read_chunk() {
+  const std::uint64_t offset = chunk_offset_;
+  const auto cut = [&](const char* why) {
+    cut_ = fmt::format("{}, at byte {}", why, offset);
+    return false;
+  };
+  std::uint8_t head[trace::kChunkHeaderBytes];
+  file_.read(reinterpret_cast<char*>(head), sizeof head);
+  const auto got = static_cast<std::size_t>(file_.gcount());
+  if (got == 0) return cut("the file ends without an end mark");
+  if (got < sizeof head) return cut("the file ends inside a chunk's header");
+  const std::uint32_t bytes = trace::get_u32(head + 4);
+  if (trace::get_u32(head) != trace::kChunkMagic || bytes > trace::kMaxChunkBytes)
+    return cut("no chunk begins here");
+  // Grown while reading, so that a damaged length cannot ask for more memory than the file has bytes.
+  chunk_.clear();
+  for (std::size_t have = 0; have < bytes;) {
+    const std::size_t step = std::min<std::size_t>(bytes - have, std::size_t{4} << 20);
+    chunk_.resize(have + step);
+    if (!read_exactly(file_, chunk_.data() + have, step)) return cut("the file ends inside a chunk");
+    have += step;
+  }
+  if (trace::checksum(chunk_.data(), bytes) != trace::get_u32(head + 8))
+    return cut("a chunk's checksum does not hold");
+  at_ = chunk_.data();
+  chunk_end_ = at_ + bytes;
+  last_leave_ = varint();
+  thread_ = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "thread"));
+  next_request_ = varint();
+  return true;
+}
+
+bool TraceReader::next(TraceRecord& record) {
+  for (;;) {
+    if (end_ != trace::End::kNone || !cut_.empty()) return false;
+    if (at_ == chunk_end_) {
+      if (!read_chunk()) return false;
+      continue;
+    }
+    const std::uint8_t kind = *at_++;
+    if (read_meta(kind)) {
+      if (at_ == chunk_end_) chunk_offset_ += trace::kChunkHeaderBytes + chunk_.size();
+      continue;
+    }
+    clear(record);
+    read_call(kind, record);
+    if (at_ == chunk_end_) chunk_offset_ += trace::kChunkHeaderBytes + chunk_.size();
+    ++records_;
+    return true;
+  }
+}
+
+bool TraceReader::read_meta(std::uint8_t kind) {
+  const auto read_members = [&](std::vector<std::int32_t>& ranks) {
+    const auto n = varint_at_most(trace::kMaxMembers, "members of a communicator");
+    ranks.reserve(std::min<std::uint64_t>(n, 1 << 16));
+    while (ranks.size() < n) {
+      const std::uint64_t run = varint_at_most(n - ranks.size(), "run of members");
+      if (run == 0) fail("an empty run of members");
+      const std::int64_t start = small_signed("world rank"), stride = small_signed("stride of world ranks");
+      for (std::uint64_t i = 0; i < run; ++i) {
+        const std::int64_t r = start + static_cast<std::int64_t>(i) * stride;
+        if (r < trace::kOutsideWorld || r >= header_.size)
+          fail(fmt::format("a communicator with world rank {}", r));
+        ranks.push_back(static_cast<std::int32_t>(r));
+      }
+    }
+  };
+  switch (static_cast<Meta>(kind)) {
+    case Meta::kThread:
+      thread_ = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "thread"));
+      return true;
+    case Meta::kCommunicator: {
+      TraceCommunicator comm;
+      comm.id = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX - 1, "communicator"));
+      if (comm.id != communicators_.size()) {
+        fail(fmt::format("communicator {} defined where {} comes next", comm.id, communicators_.size()));
+      }
+      comm.key = varint();
+      comm.parent = comm_id();
+      comm.inter = varint_at_most(1, "intercommunicator mark") != 0;
+      read_members(comm.ranks);
+      if (comm.inter) read_members(comm.remote_ranks);
+      communicators_.push_back(std::move(comm));
+      return true;
+    }
+    case Meta::kName: {
+      TraceCounter counter;
+      counter.call_class = static_cast<trace::CallClass>(varint_at_most(1, "class of a call"));
+      counter.name = text();
+      if (names_.size() > 65535) fail("more than 65536 names of functions");
+      names_.push_back(counter.name);
+      counters_.push_back(std::move(counter));
+      return true;
+    }
+    case Meta::kCounter: {
+      const std::uint64_t index = varint();
+      if (index >= counters_.size()) fail(fmt::format("a count for function {}, which has no name", index));
+      counters_[index].calls = varint();
+      counters_[index].ns = varint();
+      return true;
+    }
+    case Meta::kEnd:
+      end_ = static_cast<trace::End>(varint_at_most(3, "reason of the end"));
+      if (end_ == trace::End::kNone) fail("an end without a reason");
+      return true;
+  }
+  return false;
+}
+
+void TraceReader::read_message(TraceMessage& message, std::uint8_t flags) {
+  if ((flags & trace::kHasMessage) == 0) return;
+  message.valid = true;
+  message.source = small_signed("source");
+  message.tag = small_signed("tag");
+  message.bytes = varint();
+}
+
+void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
+  r.function = static_cast<Function>(kind & ~trace::kFailed);
+  const trace::FunctionInfo info = trace::function_info(r.function);
+  if (info.name == nullptr) {
+    --at_;
+    fail(fmt::format("record kind {}: no such kind in version {}", kind, trace::kVersion));
+  }
+  r.thread = thread_;
+  r.enter_ns = last_leave_ + static_cast<std::uint64_t>(signed_varint());
+  r.leave_ns = last_leave_ = r.enter_ns + varint();
+  if ((kind & trace::kFailed) != 0) r.error = small_signed("error code");
+
+  const auto posted = [&] {
+    r.comm = comm_id();
+    r.peer = small_signed("peer");
+    r.tag = small_signed("tag");
+  };
+  const auto size = [&] {
+    r.count = varint();
+    r.type_size = varint();
+  };
+  const auto reference = [&] {
+    const std::uint64_t back = varint_at_most(next_request_ - 1, "reference to a request");
+    return back == 0 ? trace::kUnknownRequest : next_request_ - back;
+  };
+  const auto flags = [&] {
+    if (at_ == chunk_end_) fail("a record that is cut");
+    return *at_++;
+  };
+  const auto collective = [&] {
+    r.comm = comm_id();
+    const std::uint8_t bits = flags();
+    r.in_place = (bits & trace::kInPlace) != 0;
+    if ((bits & trace::kHasRoot) != 0) r.root = small_signed("root");
+    size();
+    if ((bits & trace::kHasReceiveCount) != 0) {
+      r.recv_count = varint();
+      r.recv_type_size = varint();
+    }
+    if ((bits & trace::kHasSendVector) != 0) read_vector(r.send_bytes);
+    if ((bits & trace::kHasReceiveVector) != 0) read_vector(r.recv_bytes);
+  };
+
+  switch (info.shape) {
+    case Shape::kPlain:
+      break;
+    case Shape::kSend:
+      posted();
+      size();
+      break;
+    case Shape::kSendRequest:
+    case Shape::kRecvRequest:
+      posted();
+      size();
+      r.request = next_request_++;
+      break;
+    case Shape::kRecv:
+      posted();
+      size();
+      read_message(r.received, flags());
+      break;
+    case Shape::kSendrecv:
+      posted();
+      size();
+      r.recv_peer = small_signed("peer");
+      r.recv_tag = small_signed("tag");
+      r.recv_count = varint();
+      r.recv_type_size = varint();
+      read_message(r.received, flags());
+      break;
+    case Shape::kProbe: {
+      posted();
+      const std::uint8_t bits = flags();
+      r.flag = (bits & trace::kFound) != 0;
+      read_message(r.received, bits);
+      if (r.flag && is_probe_for_message(r.function)) r.message = varint();
+      break;
+    }
+    case Shape::kMessageRecv:
+    case Shape::kMessageRecvRequest:
+      r.comm = comm_id();
+      r.message = varint();
+      size();
+      if (info.shape == Shape::kMessageRecv) {
+        read_message(r.received, flags());
+      } else {
+        r.request = next_request_++;
+      }
+      break;
+    case Shape::kComplete: {
+      r.flag = flags() != 0;
+      r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+      std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "completed requests");
+      while (n-- > 0) {
+        TraceCompletion& done = r.completions.emplace_back();
+        done.request = reference();
+        const std::uint8_t bits = flags();
+        done.cancelled = (bits & trace::kCancelled) != 0;
+        read_message(done.message, bits);
+      }
+      break;
+    }
+    case Shape::kStart: {
+      std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "started requests");
+      while (n-- > 0) r.started.push_back(reference());
+      break;
+    }
+    case Shape::kRequest:
+      r.request = reference();
+      break;
+    case Shape::kCollective:
+      collective();
+      break;
+    case Shape::kCollectiveRequest:
+      collective();
+      r.request = next_request_++;
+      break;
+    case Shape::kCommCreate:
+    case Shape::kCommCreateRequest:
+      r.comm = comm_id();
+      r.new_comm = comm_id();
+      if (info.shape == Shape::kCommCreateRequest) r.request = next_request_++;
+      break;
+    case Shape::kComm:
+      r.comm = comm_id();
+      break;
+    case Shape::kUndecoded: {
+      const std::uint64_t index = varint();
+      if (index >= names_.size()) fail(fmt::format("a call of function {}, which has no name", index));
+      r.name = names_[index];
+      break;
+    }
+  }
+}
+
+void TraceReader::read_vector(std::vector<std::uint64_t>& values) {
+  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a vector");
+  while (n-- > 0) values.push_back(varint());
+}
+
+std::uint64_t TraceReader::varint() {
+  std::uint64_t value = 0;
+  if (!trace::get_varint(at_, chunk_end_, value)) fail("a number that is cut or too long");
+  return value;
+}
+
+std::int64_t TraceReader::signed_varint() { return trace::unzigzag(varint()); }
+
+std::uint64_t TraceReader::varint_at_most(std::uint64_t most, const char* what) {
+  const std::uint64_t value = varint();
+  if (value > most) fail(fmt::format("{} {}: expected at most {}", what, value, most));
+  return value;
+}
+
+std::int32_t TraceReader::small_signed(const char* what) {
+  const std::int64_t value = signed_varint();
+  if (value < INT32_MIN || value > INT32_MAX) fail(fmt::format("{} {}: expected 32 bits", what, value));
+  return static_cast<std::int32_t>(value);
+}
+
+std::uint32_t TraceReader::comm_id() {
+  const std::uint64_t id = varint_at_most(communicators_.size(), "communicator (counted from 1)");
+  return id == 0 ? trace::kNoComm : static_cast<std::uint32_t>(id - 1);
+}
+
+std::string TraceReader::text() {
+  const std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a text");
+  std::string value(reinterpret_cast<const char*>(at_), n);
+  at_ += n;
+  return value;
+}
+
+std::string TraceReader::status() const {
+  if (complete()) return "complete";
+  if (cut_.empty()) return fmt::format("{} records read so far", records_);
+  return fmt::format("truncated after {} records: {}", records_, cut_);
+}
+
+void TraceReader::fail(const std::string& what) const {
+  const std::int64_t head =
+      chunk_offset_ == 0 ? 16 : static_cast<std::int64_t>(chunk_offset_ + trace::kChunkHeaderBytes);
+  throw InputError({path_, 0, 0, head + (at_ - chunk_.data())}, what);
+}
+
+}  // namespace weft::goal

@@ -1,0 +1,182 @@
+// Reads the trace file of one MPI rank (tracer/format/README.md) into plain records.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tracer/format/format.h"
+
+namespace weft::goal {
+
+// What stands at the head of a rank's file.
+struct TraceHeader {
+  std::uint32_t version = 0;
+  std::uint32_t rank = 0;   // in MPI_COMM_WORLD
+  std::uint32_t size = 0;   // of MPI_COMM_WORLD
+  std::string mpi_library;  // first line of MPI_Get_library_version
+  std::string host, program;
+  std::string clock;           // "CLOCK_MONOTONIC"
+  std::uint64_t clock_ns = 0;  // that clock when the file was opened …
+  std::uint64_t epoch_ns = 0;  // … and nanoseconds since 1970 at the same moment
+};
+
+// The message a receive or probe got.
+struct TraceMessage {
+  bool valid = false;  // false: none (a send's completion, an Iprobe in vain, MPI_PROC_NULL)
+  std::int32_t source = trace::kUndefined;  // world rank, or kProcNull, kOutsideWorld
+  std::int32_t tag = trace::kUndefined;
+  std::uint64_t bytes = 0;
+  bool operator==(const TraceMessage&) const = default;
+};
+
+// One request that a Wait or Test found complete.
+struct TraceCompletion {
+  std::uint64_t request = trace::kUnknownRequest;
+  bool cancelled = false;
+  TraceMessage message;  // valid for receives
+  bool operator==(const TraceCompletion&) const = default;
+};
+
+// One MPI call. Fields its shape (trace::function_info(function).shape) does not have keep these defaults.
+struct TraceRecord {
+  trace::Function function = trace::Function::kInit;
+  std::uint32_t thread = 0;    // 0 is the first thread that made an MPI call
+  std::int32_t error = 0;      // what the call returned; 0 is MPI_SUCCESS
+  std::uint64_t enter_ns = 0;  // on the header's clock
+  std::uint64_t leave_ns = 0;
+
+  std::uint32_t comm = trace::kNoComm;  // an id of TraceReader::communicators()
+
+  // Send side, or the receive as posted where there is only one side. World ranks.
+  std::int32_t peer = trace::kUndefined;
+  std::int32_t tag = trace::kUndefined;
+  std::uint64_t count = 0;
+  std::uint64_t type_size = 0;  // bytes of one datatype element
+  // The receive side, as posted, of Sendrecv; counts also of collectives that have one.
+  std::int32_t recv_peer = trace::kUndefined;
+  std::int32_t recv_tag = trace::kUndefined;
+  std::uint64_t recv_count = 0;
+  std::uint64_t recv_type_size = 0;
+
+  // Isend, Irecv, *_init, nonblocking collectives, Comm_idup: the request made. Request_free, Cancel: the one
+  // named. Requests count from 1 in the order they were made; a persistent one keeps its number.
+  std::uint64_t request = trace::kUnknownRequest;
+  // Mprobe, Improbe: number of the message found. Mrecv, Imrecv: of the message taken. 0: none or unknown.
+  std::uint64_t message = 0;
+  // Blocking receives and probes: what came.
+  TraceMessage received;
+  // Test*: the call set its flag. Iprobe, Improbe: a message was there. Always true of Wait* and Probe.
+  bool flag = true;
+
+  // Collectives. `root` is a rank of the communicator (of the remote group over an intercommunicator), or
+  // kProcNull, kRootHere; kUndefined where the operation has none. For a call with MPI_IN_PLACE the replaced
+  // side is filled in with what MPI takes for it. At ranks where MPI does not look at an argument, it is 0.
+  // count and type_size are the send side: of Bcast, Reduce, Allreduce, Scan, Exscan the only one; of
+  // Reduce_scatter this rank's whole vector; 0 where send_bytes says it.
+  std::int32_t root = trace::kUndefined;
+  bool in_place = false;
+  std::vector<std::uint64_t> send_bytes;  // v and w forms: bytes to each rank
+  std::vector<std::uint64_t> recv_bytes;  // v and w forms, Reduce_scatter: bytes from (or kept by) each rank
+
+  // Communicator creation; kNoComm where this rank is no member.
+  std::uint32_t new_comm = trace::kNoComm;
+
+  // Wait* and Test*: requests handed in (null ones too), and those found complete, in the order of the array.
+  // MPI_REQUEST_NULL and inactive persistent requests are in no list.
+  std::uint32_t requests_given = 0;
+  std::vector<TraceCompletion> completions;
+  std::vector<std::uint64_t> started;  // Start, Startall
+
+  // Undecoded: the function's name ("MPI_Put"); points into the reader.
+  std::string_view name;
+
+  std::uint64_t bytes() const { return count * type_size; }
+  std::uint64_t recv_posted_bytes() const { return recv_count * recv_type_size; }
+  std::string_view function_name() const {
+    return name.empty() ? std::string_view(trace::function_info(function).name) : name;
+  }
+};
+
+// A communicator this rank belongs to.
+struct TraceCommunicator {
+  std::uint32_t id = 0;  // within this file; equals its index in communicators()
+  // The same number in the files of all members, and different for different communicators (a 64-bit hash of
+  // parent, members and how many like it came before).
+  std::uint64_t key = 0;
+  std::uint32_t parent = trace::kNoComm;
+  std::vector<std::int32_t> ranks;  // world ranks in communicator order (kOutsideWorld: a spawned process)
+  bool inter = false;
+  std::vector<std::int32_t> remote_ranks;  // of an intercommunicator
+};
+
+// Calls of a function that the tracer does not decode.
+struct TraceCounter {
+  std::string name;  // "MPI_Put"
+  trace::CallClass call_class = trace::CallClass::kLocal;
+  std::uint64_t calls = 0;
+  std::uint64_t ns = 0;  // time inside; 0 for kLocal functions, which are not timed
+};
+
+// Reads one file from front to back. A file that was cut (the process was killed) reads up to its last whole
+// chunk. Not safe to share between threads.
+class TraceReader {
+ public:
+  // Throws InputError if the file cannot be opened, is no trace, or has a version this reader does not know.
+  explicit TraceReader(const std::string& path);
+
+  const TraceHeader& header() const { return header_; }
+  // The next call in the order in which calls returned; false after the last. Throws InputError for a chunk
+  // whose checksum holds but whose content makes no sense.
+  bool next(TraceRecord& record);
+
+  // Communicators defined so far, by id. The first two are MPI_COMM_WORLD and MPI_COMM_SELF.
+  const std::vector<TraceCommunicator>& communicators() const { return communicators_; }
+  // The latest counts read, in order of first call. Complete once next() has returned false.
+  const std::vector<TraceCounter>& counters() const { return counters_; }
+
+  // These hold once next() has returned false.
+  // True if the tracer closed the file; false if it was cut or damaged.
+  bool complete() const { return end_ != trace::End::kNone; }
+  trace::End end() const { return end_; }
+  std::uint64_t records() const { return records_; }
+  // One sentence for a person: "complete", or "truncated after N records: why, at byte B".
+  std::string status() const;
+
+ private:
+  bool read_chunk();
+  void read_header();
+  bool read_meta(std::uint8_t kind);
+  void read_call(std::uint8_t kind, TraceRecord& record);
+  void read_message(TraceMessage& message, std::uint8_t flags);
+  void read_vector(std::vector<std::uint64_t>& values);
+  std::uint64_t varint();
+  std::int64_t signed_varint();
+  std::uint64_t varint_at_most(std::uint64_t most, const char* what);
+  std::int32_t small_signed(const char* what);
+  std::uint32_t comm_id();
+  std::string text();
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::string path_;
+  std::ifstream file_;
+  TraceHeader header_;
+  std::vector<std::uint8_t> chunk_;
+  std::uint64_t chunk_offset_ = 0;  // of the chunk's header in the file
+  const std::uint8_t* at_ = nullptr;
+  const std::uint8_t* chunk_end_ = nullptr;
+  std::uint64_t last_leave_ = 0;
+  std::uint64_t next_request_ = 1;
+  std::uint32_t thread_ = 0;
+  std::vector<TraceCommunicator> communicators_;
+  std::vector<TraceCounter> counters_;
+  std::deque<std::string> names_;  // of counters_; never moves, since records point into it
+  std::uint64_t records_ = 0;
+  trace::End end_ = trace::End::kNone;
+  std::string cut_;  // why reading stopped, where not complete
+};
+
+}  // namespace weft::goal

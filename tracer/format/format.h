@@ -1,0 +1,264 @@
+// The trace file of one MPI rank: record kinds, function numbers and the byte-level encoding.
+//
+// Specified in README.md beside this file. Used by the tracer, which writes it from inside other people's
+// processes, and by the importer, which reads it: so no dependency but the language's own headers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace weft::trace {
+
+inline constexpr char kMagic[8] = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n'};
+inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kChunkMagic = 0x4B435457;  // "WTCK" in a little-endian file
+inline constexpr std::size_t kChunkHeaderBytes = 16;      // magic, payload bytes, Adler-32, zero
+// A writer never makes a longer chunk; a reader takes a longer one for damage.
+inline constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 28;
+inline constexpr std::uint32_t kMaxMembers = 1u << 26;  // of a communicator
+
+// World ranks and tags below zero, whatever numbers the traced MPI library uses for them.
+inline constexpr std::int32_t kAnySource = -1;
+inline constexpr std::int32_t kAnyTag = -1;
+inline constexpr std::int32_t kProcNull = -2;
+inline constexpr std::int32_t kOutsideWorld = -3;  // a process of another MPI_COMM_WORLD
+inline constexpr std::int32_t kRootHere = -4;      // MPI_ROOT of a collective over an intercommunicator
+inline constexpr std::int32_t kUndefined = -5;     // the library reported none
+
+// Communicator numbers of one file. Others count up in the order of definition.
+inline constexpr std::uint32_t kCommWorld = 0;
+inline constexpr std::uint32_t kCommSelf = 1;
+inline constexpr std::uint32_t kNoComm = 0xFFFFFFFFu;
+// A request or message that no decoded call of this file created.
+inline constexpr std::uint64_t kUnknownRequest = 0;
+
+// Which fields follow the times in a record of a function.
+enum class Shape : std::uint8_t {
+  kPlain,               // none
+  kSend,                // one message out
+  kSendRequest,         // … and the request made
+  kRecv,                // one message in, as posted, and what came
+  kRecvRequest,         // one message in, as posted, and the request made
+  kSendrecv,            // one message out; one in, as posted, and what came
+  kProbe,               // as posted; whether there was one, and which
+  kMessageRecv,         // the probed message taken, and what came
+  kMessageRecvRequest,  // the probed message taken, and the request made
+  kComplete,            // requests found complete
+  kStart,               // persistent requests started
+  kRequest,             // one request freed or cancelled
+  kCollective,          // an operation over a communicator
+  kCollectiveRequest,   // … and the request made
+  kCommCreate,          // parent and new communicator
+  kCommCreateRequest,   // … and the request made
+  kComm,                // one communicator
+  kUndecoded,           // name of a call that is only counted
+};
+
+// Function numbers are part of the format: append only, below 120.
+// X(number, name in MPI without "MPI_", shape)
+#define WEFT_TRACE_FUNCTIONS(X)                    \
+  X(1, Init, kPlain)                               \
+  X(2, Init_thread, kPlain)                        \
+  X(3, Finalize, kPlain)                           \
+  X(4, Abort, kPlain)                              \
+  X(5, Send, kSend)                                \
+  X(6, Bsend, kSend)                               \
+  X(7, Ssend, kSend)                               \
+  X(8, Rsend, kSend)                               \
+  X(9, Recv, kRecv)                                \
+  X(10, Isend, kSendRequest)                       \
+  X(11, Ibsend, kSendRequest)                      \
+  X(12, Issend, kSendRequest)                      \
+  X(13, Irsend, kSendRequest)                      \
+  X(14, Irecv, kRecvRequest)                       \
+  X(15, Send_init, kSendRequest)                   \
+  X(16, Bsend_init, kSendRequest)                  \
+  X(17, Ssend_init, kSendRequest)                  \
+  X(18, Rsend_init, kSendRequest)                  \
+  X(19, Recv_init, kRecvRequest)                   \
+  X(20, Start, kStart)                             \
+  X(21, Startall, kStart)                          \
+  X(22, Request_free, kRequest)                    \
+  X(23, Cancel, kRequest)                          \
+  X(24, Sendrecv, kSendrecv)                       \
+  X(25, Sendrecv_replace, kSendrecv)               \
+  X(26, Probe, kProbe)                             \
+  X(27, Iprobe, kProbe)                            \
+  X(28, Mprobe, kProbe)                            \
+  X(29, Improbe, kProbe)                           \
+  X(30, Mrecv, kMessageRecv)                       \
+  X(31, Imrecv, kMessageRecvRequest)               \
+  X(32, Wait, kComplete)                           \
+  X(33, Waitall, kComplete)                        \
+  X(34, Waitany, kComplete)                        \
+  X(35, Waitsome, kComplete)                       \
+  X(36, Test, kComplete)                           \
+  X(37, Testall, kComplete)                        \
+  X(38, Testany, kComplete)                        \
+  X(39, Testsome, kComplete)                       \
+  X(40, Barrier, kCollective)                      \
+  X(41, Bcast, kCollective)                        \
+  X(42, Gather, kCollective)                       \
+  X(43, Gatherv, kCollective)                      \
+  X(44, Scatter, kCollective)                      \
+  X(45, Scatterv, kCollective)                     \
+  X(46, Allgather, kCollective)                    \
+  X(47, Allgatherv, kCollective)                   \
+  X(48, Alltoall, kCollective)                     \
+  X(49, Alltoallv, kCollective)                    \
+  X(50, Alltoallw, kCollective)                    \
+  X(51, Reduce, kCollective)                       \
+  X(52, Allreduce, kCollective)                    \
+  X(53, Reduce_scatter, kCollective)               \
+  X(54, Reduce_scatter_block, kCollective)         \
+  X(55, Scan, kCollective)                         \
+  X(56, Exscan, kCollective)                       \
+  X(60, Ibarrier, kCollectiveRequest)              \
+  X(61, Ibcast, kCollectiveRequest)                \
+  X(62, Igather, kCollectiveRequest)               \
+  X(63, Igatherv, kCollectiveRequest)              \
+  X(64, Iscatter, kCollectiveRequest)              \
+  X(65, Iscatterv, kCollectiveRequest)             \
+  X(66, Iallgather, kCollectiveRequest)            \
+  X(67, Iallgatherv, kCollectiveRequest)           \
+  X(68, Ialltoall, kCollectiveRequest)             \
+  X(69, Ialltoallv, kCollectiveRequest)            \
+  X(70, Ialltoallw, kCollectiveRequest)            \
+  X(71, Ireduce, kCollectiveRequest)               \
+  X(72, Iallreduce, kCollectiveRequest)            \
+  X(73, Ireduce_scatter, kCollectiveRequest)       \
+  X(74, Ireduce_scatter_block, kCollectiveRequest) \
+  X(75, Iscan, kCollectiveRequest)                 \
+  X(76, Iexscan, kCollectiveRequest)               \
+  X(80, Comm_dup, kCommCreate)                     \
+  X(81, Comm_dup_with_info, kCommCreate)           \
+  X(82, Comm_idup, kCommCreateRequest)             \
+  X(83, Comm_split, kCommCreate)                   \
+  X(84, Comm_split_type, kCommCreate)              \
+  X(85, Comm_create, kCommCreate)                  \
+  X(86, Comm_create_group, kCommCreate)            \
+  X(87, Cart_create, kCommCreate)                  \
+  X(88, Cart_sub, kCommCreate)                     \
+  X(89, Graph_create, kCommCreate)                 \
+  X(90, Dist_graph_create, kCommCreate)            \
+  X(91, Dist_graph_create_adjacent, kCommCreate)   \
+  X(92, Intercomm_create, kCommCreate)             \
+  X(93, Intercomm_merge, kCommCreate)              \
+  X(94, Comm_free, kComm)                          \
+  X(110, Undecoded, kUndecoded)
+
+enum class Function : std::uint8_t {
+#define WEFT_TRACE_X(number, name, shape) k##name = number,
+  WEFT_TRACE_FUNCTIONS(WEFT_TRACE_X)
+#undef WEFT_TRACE_X
+};
+
+struct FunctionInfo {
+  const char* name;  // as in the MPI standard: "MPI_Isend"; null for numbers not in use
+  Shape shape;
+};
+
+constexpr FunctionInfo function_info(Function function) {
+  switch (function) {
+#define WEFT_TRACE_X(number, name, shape) \
+  case Function::k##name:                 \
+    return {"MPI_" #name, Shape::shape};
+    WEFT_TRACE_FUNCTIONS(WEFT_TRACE_X)
+#undef WEFT_TRACE_X
+  }
+  return {nullptr, Shape::kPlain};
+}
+
+// First byte of a record: a function number (with kFailed where the call returned an error), or one of these.
+inline constexpr std::uint8_t kFailed = 0x80;
+enum class Meta : std::uint8_t {
+  kThread = 120,        // the following records are of another thread
+  kCommunicator = 121,  // defines a communicator
+  kName = 122,          // numbers the name of an undecoded function
+  kCounter = 123,       // calls and time so far of an undecoded function
+  kEnd = 124,           // nothing follows
+};
+
+// Why a file ends.
+enum class End : std::uint8_t { kNone = 0, kFinalize = 1, kAbort = 2, kExit = 3 };
+
+// How much a call that is only counted matters to a replay.
+enum class CallClass : std::uint8_t {
+  kLocal = 0,          // moves no data between ranks: its absence from the timeline loses nothing
+  kCommunication = 1,  // moves data or synchronizes ranks, so a replay without it is incomplete
+};
+
+// Bits of a kComplete entry, and of "what came" in kRecv, kSendrecv, kProbe and kMessageRecv.
+inline constexpr std::uint8_t kHasMessage = 1;  // source, tag and bytes follow
+inline constexpr std::uint8_t kCancelled = 2;
+// Bit of "what came" in kProbe: the call found a message (MPI_PROC_NULL included, which has none of the
+// above).
+inline constexpr std::uint8_t kFound = 4;
+// Bits of a collective.
+inline constexpr std::uint8_t kInPlace = 1;
+inline constexpr std::uint8_t kHasRoot = 2;
+inline constexpr std::uint8_t kHasReceiveCount = 4;
+inline constexpr std::uint8_t kHasSendVector = 8;
+inline constexpr std::uint8_t kHasReceiveVector = 16;
+
+// LEB128: seven bits a byte, least significant first, high bit set on all but the last. At most 10 bytes.
+inline constexpr std::size_t kMaxVarintBytes = 10;
+inline std::uint8_t* put_varint(std::uint8_t* out, std::uint64_t value) {
+  while (value >= 0x80) {
+    *out++ = static_cast<std::uint8_t>(value) | 0x80;
+    value >>= 7;
+  }
+  *out++ = static_cast<std::uint8_t>(value);
+  return out;
+}
+// Small numbers of either sign become small numbers: 0, -1, 1, -2, … to 0, 1, 2, 3, …
+constexpr std::uint64_t zigzag(std::int64_t value) {
+  return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);
+}
+constexpr std::int64_t unzigzag(std::uint64_t value) {
+  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+}
+inline std::uint8_t* put_signed(std::uint8_t* out, std::int64_t value) {
+  return put_varint(out, zigzag(value));
+}
+// Reads one from [at, end) and moves `at` behind it; false (and `at` unspecified) where it is cut or too
+// long.
+inline bool get_varint(const std::uint8_t*& at, const std::uint8_t* end, std::uint64_t& value) {
+  value = 0;
+  for (unsigned shift = 0; at != end && shift < 64; shift += 7) {
+    const std::uint8_t byte = *at++;
+    if (shift == 63 && byte > 1) return false;
+    value |= static_cast<std::uint64_t>(byte & 0x7F) << shift;
+    if ((byte & 0x80) == 0) return true;
+  }
+  return false;
+}
+
+// Fixed-width little-endian numbers of the file and chunk headers.
+inline void put_u32(std::uint8_t* out, std::uint32_t value) {
+  for (int i = 0; i < 4; ++i) out[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+inline std::uint32_t get_u32(const std::uint8_t* in) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < 4; ++i) value |= static_cast<std::uint32_t>(in[i]) << (8 * i);
+  return value;
+}
+
+// Adler-32 of RFC 1950, section 8.2.
+inline std::uint32_t checksum(const std::uint8_t* data, std::size_t bytes) {
+  std::uint32_t a = 1, b = 0;
+  while (bytes > 0) {
+    // 5552 bytes are the most that cannot overflow 32 bits before the remainder is taken.
+    std::size_t block = bytes < 5552 ? bytes : 5552;
+    bytes -= block;
+    while (block-- > 0) {
+      a += *data++;
+      b += a;
+    }
+    a %= 65521;
+    b %= 65521;
+  }
+  return (b << 16) | a;
+}
+
+}  // namespace weft::trace
