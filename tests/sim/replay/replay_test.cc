@@ -1,0 +1,209 @@
+// The rules of replay, on the LogGOPS network with L=1000 o=100 g=10 G=2 (ns), and on one that reorders.
+#include "sim/replay/replay.h"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+
+#include "tests/sim/replay/replay_fixture.h"
+
+using namespace weft;
+using namespace weft::sim;
+
+TEST_CASE("operations of one cpu follow each other, those of two overlap") {
+  CHECK(LogGopsRun("num_ranks 1\nrank 0 {\ncalc 100\ncalc 200\n}\n", {}).finish() == Times{300});
+  CHECK(LogGopsRun("num_ranks 1\nrank 0 {\ncalc 100\ncalc 200 cpu 1\n}\n", {}).finish() == Times{200});
+}
+
+TEST_CASE("a dependency on another cpu passes the finish time on") {
+  CHECK(LogGopsRun("num_ranks 1\nrank 0 {\na: calc 100\nb: calc 50 cpu 1\nb requires a\n}\n", {}).finish() ==
+        Times{150});
+}
+
+TEST_CASE("irequires waits for the start, requires for the end") {
+  // b may start when a starts: cpu 1 from 0 on. With requires: from 100 on.
+  CHECK(
+      LogGopsRun("num_ranks 1\nrank 0 {\na: calc 100\nb: calc 500 cpu 1\nb irequires a\n}\n", {}).finish() ==
+      Times{500});
+  // The start of an operation that waits for its cpu is when the cpu takes it up: a starts at 70.
+  CHECK(
+      LogGopsRun("num_ranks 1\nrank 0 {\nz: calc 70\na: calc 100\nb: calc 500 cpu 1\nb irequires a\n}\n", {})
+          .finish() == Times{570});
+  // Both kinds on one operation: the later counts.
+  CHECK(LogGopsRun("num_ranks 1\nrank 0 {\nx: calc 10\nw: calc 9000\nq: calc 3 cpu 1\nq requires w\nq "
+                   "irequires x\n}\n",
+                   {})
+            .finish() == Times{9013});
+}
+
+TEST_CASE("a receive is started when it is posted") {
+  // The calc on cpu 1 runs from 0 on although the message comes much later.
+  const std::string text =
+      "num_ranks 2\nrank 0 {\na: recv 8b from 1\nb: calc 50 cpu 1\nb irequires a\n}\nrank 1 {\nsend 8b to "
+      "0\n}\n";
+  CHECK(LogGopsRun(text, {}).finish()[0] == 100 + 1000 + 14 + 100);
+}
+
+TEST_CASE("wildcard receives take messages in order of arrival") {
+  // Rank 2's message leaves 10,000 later than rank 1's. Both receives take any source and any tag.
+  const std::string text =
+      "num_ranks 3\nrank 0 {\na: recv 8b from -1 tag -1\nb: calc 1000000\nb requires a\nc: recv 8b from -1 "
+      "tag -1\n"
+      "c requires b\n}\nrank 1 {\nsend 8b to 0 tag 5\n}\nrank 2 {\na: calc 10000\nb: send 8b to 0 tag 6\nb "
+      "requires a\n}\n";
+  const LogGopsRun run(text, {});
+  CHECK(run.replay.complete());
+  CHECK(run.finish() == Times{1214 + 1000000 + 100, 100, 10100});
+}
+
+TEST_CASE("ring allreduce and recursive doubling really depend on the algorithm chosen") {
+  std::string text = "num_ranks 8\n";
+  for (int r = 0; r < 8; ++r) text += fmt::format("rank {} {{\nallreduce 8192b\n}}\n", r);
+  const LogGopsRun ring(text, {.allreduce = "ring"}), doubling(text, {.allreduce = "recursive_doubling"});
+  CHECK(ring.replay.totals().messages == 2 * 7 * 8);
+  CHECK(doubling.replay.totals().messages == 3 * 8);
+}
+
+TEST_CASE("collectives on sub-communicators and several at once stay apart") {
+  const std::string text =
+      "num_ranks 4\ncomm 1 \"even\" { 0 2 }\ncomm 2 \"odd\" { 3 1 }\n"
+      "rank 0 {\na: barrier comm 1\nb: bcast 64b root 0\nb requires a\n}\n"
+      "rank 1 {\na: barrier comm 2\nb: bcast 64b root 0\n}\n"
+      "rank 2 {\na: barrier comm 1\nb: bcast 64b root 0\nb requires a\n}\n"
+      "rank 3 {\na: barrier comm 2\nb: bcast 64b root 0\nb requires a\n}\n";
+  const LogGopsRun run(text, {});
+  CHECK(run.replay.complete());
+  CHECK(run.replay.totals().messages == 2 + 2 + 3);
+}
+
+TEST_CASE("a rank's cpu time adds up: compute + overhead + waiting = finish") {
+  const std::string text =
+      "num_ranks 2\nrank 0 {\na: calc 500\nb: send 100b to 1\nb requires a\n}\nrank 1 {\nrecv 100b from "
+      "0\n}\n";
+  for (const results::Rank& rank : LogGopsRun(text, {}).replay.ranks()) {
+    CHECK(rank.compute + rank.overhead + rank.waiting == rank.finish);
+  }
+  const auto ranks = LogGopsRun(text, {}).replay.ranks();
+  CHECK(ranks[0].compute == Time::ns(500));
+  CHECK(ranks[0].waiting == Time());
+  CHECK(ranks[1].waiting == Time::ns(500 + 100 + 1000 + 198));
+}
+
+TEST_CASE("the same run has the same digest, another run another") {
+  const std::string text = "num_ranks 2\nrank 0 {\nsend 100b to 1\n}\nrank 1 {\nrecv 100b from 0\n}\n";
+  const std::uint64_t digest = LogGopsRun(text, {}).replay.digest();
+  CHECK(LogGopsRun(text, {}).replay.digest() == digest);
+  CHECK(LogGopsRun(text, {.L = 1001}).replay.digest() != digest);
+}
+
+// ---- What a replay says when it can't go on ----
+
+TEST_CASE("a receive without a message names rank, peer, tag and the near miss") {
+  const LogGopsRun run(
+      "num_ranks 2\nrank 0 {\ns: send 8b to 1 tag 4\n}\nrank 1 {\nwait: recv 8b from 0 tag 3\n}\n", {});
+  CHECK_FALSE(run.replay.complete());
+  const auto lines = run.replay.diagnose();
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0] ==
+        "rank 1 waits to receive 8 bytes from rank 0, tag 3 [operation 0 (wait)]; that rank has finished; "
+        "nearly "
+        "fits: a message from rank 0, tag 4 (right peer, other tag)");
+  CHECK(lines[1] == "no receive took a message from rank 0 to rank 1, tag 4");
+}
+
+TEST_CASE("head-to-head rendezvous is a deadlock, with both sides named") {
+  const std::string text =
+      "num_ranks 2\nrank 0 {\na: send 8b to 1\nb: recv 8b from 1\nb requires a\n}\n"
+      "rank 1 {\na: send 8b to 0\nb: recv 8b from 0\nb requires a\n}\n";
+  CHECK(LogGopsRun(text, {}).replay.complete());  // eager: no deadlock
+  const LogGopsRun run(text, {.S = 0});
+  CHECK_FALSE(run.replay.complete());
+  const auto lines = run.replay.diagnose();
+  CHECK(lines.at(0).find("rank 0 waits to send 8 bytes to rank 1, tag 0: above the eager limit") == 0);
+  CHECK(lines.at(1).find("rank 1 waits to send 8 bytes to rank 0, tag 0: above the eager limit") == 0);
+}
+
+TEST_CASE("a collective that a member never calls is named with its round") {
+  const LogGopsRun run("num_ranks 2\nrank 0 {\nbarrier\n}\nrank 1 {\ncalc 5\n}\n", {});
+  CHECK_FALSE(run.replay.complete());
+  CHECK(run.replay.diagnose().at(0).find("barrier number 0 of communicator 0, round 0") != std::string::npos);
+}
+
+TEST_CASE("many waiting ranks are counted, not listed") {
+  std::string text = "num_ranks 40\n";
+  for (int r = 0; r < 40; ++r) text += fmt::format("rank {} {{\nrecv 8b from {}\n}}\n", r, (r + 1) % 40);
+  const LogGopsRun run(text, {});
+  const auto lines = run.replay.diagnose(10);
+  CHECK(lines.size() == 11);
+  CHECK(lines.back() == "… and 30 more ranks wait");
+}
+
+// ---- Order on a network that reorders ----
+
+namespace {
+
+// Delivers the k-th message injected after a delay that shrinks, so that later ones overtake.
+class Reordering : public Network {
+ public:
+  Reordering(Engine& engine, NetworkClient& client)
+      : engine_(engine), client_(client), entity_(engine.add_entities(1)) {}
+  void inject(const Message& message) override {
+    const auto handle = static_cast<std::uint32_t>(messages_.size());
+    messages_.push_back(message);
+    engine_.schedule(engine_.now() + Time::ns(1'000'000 - 10'000 * handle), entity_, 0, handle);
+  }
+  bool delivers_in_order() const override { return false; }
+  StopReason run(RunControl& control) override {
+    return engine_.run(control, [this](const Event& event) {
+      if (event.kind >= kClientKinds) return client_.on_event(event);
+      const Message message = messages_[event.payload];
+      client_.on_delivered(message);
+    });
+  }
+
+ private:
+  Engine& engine_;
+  NetworkClient& client_;
+  EntityId entity_;
+  std::vector<Message> messages_;
+};
+
+// Bytes sent are 1, 2, 3 …; the cpu overhead per byte shows in which order they were received.
+std::vector<std::int64_t> receive_order(const std::string& sends, const std::string& receives) {
+  const goal::Graph graph =
+      goal::parse_text("num_ranks 2\nrank 0 {\n" + sends + "}\nrank 1 {\n" + receives + "}\n", "test.goal");
+  Engine engine(1);
+  HostConfig hosts;
+  hosts.eager_limit_bytes = 1000;
+  Replay replay(graph, hosts, engine);
+  Reordering network(engine, replay);
+  NeverStop control;
+  replay.start(network);
+  network.run(control);
+  REQUIRE(replay.complete());
+  return {replay.ranks()[1].finish.ps() / 1000};
+}
+
+}  // namespace
+
+TEST_CASE("messages that could match the same receive never overtake each other") {
+  // Message 0 (to be matched first) arrives at 1,000,000, message 1 at 990,000. The first receive must get
+  // message 0; a calc of 5,000,000 then delays the second receive, so the end tells the order only if both
+  // match.
+  const std::string sends = "a: send 1b to 1 tag 7\nb: send 1b to 1 tag 7\nb requires a\n";
+  const std::string one =
+      "a: recv 1b from 0 tag 7\nb: calc 5000000\nb requires a\nc: recv 1b from 0 tag 7\nc requires b\n";
+  CHECK(receive_order(sends, one) == std::vector<std::int64_t>{6'000'000});
+  const std::string any =
+      "a: recv 1b from 0 tag -1\nb: calc 5000000\nb requires a\nc: recv 1b from 0 tag -1\nc requires b\n";
+  CHECK(receive_order("a: send 1b to 1 tag 7\nb: send 1b to 1 tag 8\nb requires a\n", any) ==
+        std::vector<std::int64_t>{6'000'000});
+}
+
+TEST_CASE("messages with different tags may overtake where no receive takes any tag") {
+  const std::string sends = "a: send 1b to 1 tag 7\nb: send 1b to 1 tag 8\nb requires a\n";
+  // The receive of tag 8 completes at 990,000; that of tag 7 is only posted 5,000,000 later.
+  const std::string receives =
+      "a: recv 1b from 0 tag 8\nb: calc 5000000\nb requires a\nc: recv 1b from 0 tag 7\nc requires b\n";
+  CHECK(receive_order(sends, receives) == std::vector<std::int64_t>{5'990'000});
+}
