@@ -17,7 +17,8 @@ ALL_PASSED = f"{RULER}\nAll tests passed (41 assertions in 7 test cases)\n\n"
 ONE_PASSED = f"{RULER}\nAll tests passed (1 assertion in 1 test case)\n\n"
 SOME_FAILED = f"{RULER}\ntest cases:  9 |  6 passed | 3 failed\nassertions: 20 | 16 passed | 4 failed\n\n"
 ALL_FAILED = f"{RULER}\ntest cases: 2 | 2 failed\nassertions: 2 | 2 failed\n\n"
-EXPECTED = f"{RULER}\ntest cases: 3 | 2 passed | 1 failed as expected\nassertions: 3 | 2 passed | 1 failed as expected\n"
+EXPECTED = (f"{RULER}\ntest cases: 3 | 2 passed | 1 failed as expected\n"
+            "assertions: 3 | 2 passed | 1 failed as expected\n")
 
 
 def configured(label, size="MEDIUM"):
@@ -72,7 +73,8 @@ class WholeRun(unittest.TestCase):
     def test_sums_targets_shards_and_last_attempts(self):
         events = [configured("//a:t"), configured("//a:library", size=None), configured("//b:t"),
                   result("//a:t", "PASSED", "LOGS/a.log"),
-                  result("//b:t", "FAILED", "LOGS/b1.log"), result("//b:t", "PASSED", "LOGS/b2.log", attempt=2),
+                  result("//b:t", "FAILED", "LOGS/b1.log"),
+                  result("//b:t", "PASSED", "LOGS/b2.log", attempt=2),
                   result("//b:t", "PASSED", "LOGS/one.log", shard=2)]
         logs = {"a.log": ALL_PASSED, "b1.log": ALL_FAILED, "b2.log": ONE_PASSED, "one.log": "ok\n"}
         self.assertEqual(self.run_main(events, logs), (0, ["9 passed, 0 failed"]))

@@ -23,14 +23,16 @@ class TidyTest(unittest.TestCase):
             self.assertEqual(findings("\n" + snippet + "\n", **where), [], snippet)
 
     def test_random(self):
-        self.assert_found("random", "int x = rand();", "std::srand(7);", "std::random_device device;", "x = drand48();",
-                          "return ::random() % 3;")
+        self.assert_found("random", "int x = rand();", "std::srand(7);", "std::random_device device;",
+                          "x = drand48();", "return ::random() % 3;")
         self.assert_clean("int x = operand(3);", "stream.rand();", "// rand() is banned", 'f("rand()");',
-                          "Random random(seed);", "my_random(3);", "std::mt19937_64 random(7); return random() % 3;", "weft::random(3);")
+                          "Random random(seed);", "my_random(3);",
+                          "std::mt19937_64 random(7); return random() % 3;", "weft::random(3);")
 
     def test_clock(self):
-        self.assert_found("clock", "auto t = std::chrono::steady_clock::now();", "time(NULL);", "t = std::time(nullptr);",
-                          "gettimeofday(&t, nullptr);", "clock_gettime(CLOCK_MONOTONIC, &t);", "auto c = clock();",
+        self.assert_found("clock", "auto t = std::chrono::steady_clock::now();", "time(NULL);",
+                          "t = std::time(nullptr);", "gettimeofday(&t, nullptr);",
+                          "clock_gettime(CLOCK_MONOTONIC, &t);", "auto c = clock();",
                           "using clock = std::chrono::system_clock;")
         self.assert_clean("Time time(5);", "parameters.time(name);", "info.clock();", "finish_time(0);",
                           "Parameters::time(&name);", "/* steady_clock */ int x;")
@@ -48,7 +50,7 @@ class TidyTest(unittest.TestCase):
 
     def test_order(self):
         self.assert_found("order", "std::unordered_map<int, A> m; for (auto& [k, v] : m) use(v);",
-                          "std::unordered_set<std::pair<int, int>> seen_; for (const auto& x : this->seen_) f(x);",
+                          "std::unordered_set<std::pair<int, int>> s_; for (const auto& x : this->s_) f(x);",
                           "const std::unordered_map<int, B>& all(); for (auto& x : all()) { f(x); }",
                           "std::unordered_map<int, int> m; std::vector<P> v(m.begin(), m.end());",
                           "using Map = std::unordered_map<int, int>; Map m; for (auto x : m) f(x);",
@@ -78,8 +80,8 @@ class TidyTest(unittest.TestCase):
             return [(f.path, f.check) for f in tidy.check_all({path: "", build_path: build})]
 
         self.assertEqual(files("sim/core/b.cc", "sim/core/BUILD.bazel", BUILD), [("sim/core/b.cc", "build")])
-        self.assertEqual(files("sim/core/b.proto", "sim/core/BUILD.bazel", BUILD), [("sim/core/b.proto", "build")])
-        self.assertEqual(files("sim/core/xa.cc", "sim/core/BUILD.bazel", BUILD), [("sim/core/xa.cc", "build")])
+        for path in ("sim/core/b.proto", "sim/core/xa.cc"):
+            self.assertEqual(files(path, "sim/core/BUILD.bazel", BUILD), [(path, "build")])
         self.assertEqual(files("sim/core/a.cc", "goal/BUILD.bazel", BUILD), [("sim/core/a.cc", "build")])
         self.assertEqual(files("sim/core/a.cc", "sim/core/BUILD.bazel", BUILD), [])
         self.assertEqual(files("tests/e2e/run.sh", "tests/e2e/BUILD.bazel", 'srcs = [":run.sh"]'), [])
@@ -89,7 +91,8 @@ class TidyTest(unittest.TestCase):
                          [("sim/core/b.h", "build")])
 
     def test_names(self):
-        module = 'ModuleInfo info() {\n  return {.name = "fat_tree",\n .summary = "A tree", .parameters = {{"k", .name = "k"}}};\n}\n'
+        module = ('ModuleInfo info() {\n  return {.name = "fat_tree",\n .summary = "A tree", '
+                  '.parameters = {{"k", .name = "k"}}};\n}\n')
         other = 'const ModuleInfo kInfo{"slim_fly", "A graph of diameter two"};\n'
         for text, line in ((module, 2), (other, 1)):
             def checks(readme):
@@ -122,11 +125,13 @@ class TidyTest(unittest.TestCase):
     def test_words(self):
         self.assert_found("words", "// TODO: later", "int x;  // FIXME", "// see issue 12", "// as #12 says",
                           "// in /work/main", "// from shared/facts")
-        self.assert_clean("#include <a>", "#if 0", "homework/main", 'f("color", "#123456")', "TODOS", "x = y#z;")
+        self.assert_clean("#include <a>", "#if 0", "homework/main", 'f("color", "#123456")', "TODOS",
+                          "x = y#z;")
         self.assert_found("words", "Fixed (#31).", path="sim/core/README.md")
 
     def test_top(self):
-        self.assertEqual([f.check for f in tidy.check_all({"notes.txt": "", "README.md": "", ".bazelrc": ""})], ["top"])
+        found = tidy.check_all({"notes.txt": "", "README.md": "", ".bazelrc": ""})
+        self.assertEqual([f.check for f in found], ["top"])
 
 
 if __name__ == "__main__":

@@ -29,8 +29,9 @@ SYSTEM = {"tracer": ["pthread"]}
 
 EDGE = re.compile(r'^\s*"([^"]+)" -> "([^"]+)"')
 LABEL = re.compile(r"^(@[\w.-]*)?//([^:]*)(?::(.*))?$")
-QUERY = ["bazel", "query", "--noimplicit_deps", "--nograph:factored", "--output=graph", "--graph:node_limit=-1",
-         "--color=no", "--curses=no", "--noshow_progress", "deps(kind(rule, //...), 1)"]
+QUERY = ["bazel", "query", "--noimplicit_deps", "--output=graph", "--nograph:factored",
+         "--graph:node_limit=-1", "--color=no", "--curses=no", "--noshow_progress",
+         "deps(kind(rule, //...), 1)"]
 TOOLS_OF_BAZEL = ("@bazel_tools", "@local_config", "@rules_", "@remote_coverage_tools")
 
 

@@ -70,11 +70,11 @@ def read_events(lines):
         if "testResult" in identity and "testResult" in event:
             key = identity["testResult"]
             result = event["testResult"]
-            log = next((o["uri"] for o in result.get("testActionOutput", []) if o["name"] == "test.log"), None)
+            files = {output["name"]: output.get("uri") for output in result.get("testActionOutput", [])}
             attempt = int(key.get("attempt", 1))
             place = (key["label"], key.get("shard", 1), key.get("run", 1))
             if place not in results or results[place][0] <= attempt:
-                results[place] = (attempt, result.get("status", "NO_STATUS"), log)
+                results[place] = (attempt, result.get("status", "NO_STATUS"), files.get("test.log"))
     return targets, results
 
 
