@@ -31,16 +31,17 @@ struct Link {
   Time busy;  // time the wire was occupied
 };
 
-// One rank (a row of ranks.csv). compute + overhead + waiting = finish for a rank with one cpu.
+// One rank (a row of ranks.csv). compute + overhead + waiting = finish × cpus of the rank.
 struct Rank {
   std::uint32_t rank = 0, job = 0, host = 0;
   Time finish;    // end of its last operation
   Time compute;   // cpu time in calc operations, all cpus
   Time overhead;  // cpu time in sending and receiving, all cpus
-  Time waiting;   // finish minus the time at least one cpu was busy
+  Time waiting;   // the rest, until the finish
   std::uint64_t messages_sent = 0, messages_received = 0;
   std::uint64_t bytes_sent = 0, bytes_received = 0;
-  std::uint64_t ops = 0;  // graph operations executed
+  std::uint64_t ops = 0;     // graph operations executed
+  bool finish_only = false;  // the model knows nothing but the finish time
 };
 
 // Totals of the whole network.

@@ -1,0 +1,147 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/results/report.h"
+
+namespace weft::results {
+namespace {
+
+// Three significant decimals in the unit that keeps the number between 1 and 1,000.
+std::string readable_time(Time time) {
+  const double ps = static_cast<double>(time.ps());
+  constexpr std::pair<double, const char*> kUnits[] = {{1e12, "s"}, {1e9, "ms"}, {1e6, "us"}, {1e3, "ns"}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (ps >= factor) return fmt::format("{:.3f} {}", ps / factor, unit);
+  }
+  return fmt::format("{} ps", time.ps());
+}
+
+std::string readable_bytes(std::uint64_t bytes) {
+  constexpr std::pair<double, const char*> kUnits[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (static_cast<double>(bytes) >= factor)
+      return fmt::format("{:.2f} {}", static_cast<double>(bytes) / factor, unit);
+  }
+  return fmt::format("{} B", bytes);
+}
+
+std::string grouped(std::uint64_t number) {
+  std::string digits = std::to_string(number);
+  for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(static_cast<std::size_t>(i), ",");
+  return digits;
+}
+
+class Lines {
+ public:
+  template <typename... Args>
+  void add(std::string_view label, fmt::format_string<Args...> format, Args&&... args) {
+    text_ += fmt::format("  {:<19} {}\n", label, fmt::format(format, std::forward<Args>(args)...));
+  }
+  std::string& text() { return text_; }
+
+ private:
+  std::string text_;
+};
+
+void add_ranks(const Report& report, Lines& lines) {
+  if (report.ranks.empty()) return;
+  const auto by_finish = [](const Rank& a, const Rank& b) { return a.finish < b.finish; };
+  const auto [first, last] = std::minmax_element(report.ranks.begin(), report.ranks.end(), by_finish);
+  lines.add("ranks", "{}; first to finish: {} ({}), last: {} ({})", report.ranks.size(), first->rank,
+            readable_time(first->finish), last->rank, readable_time(last->finish));
+  if (report.ranks.size() <= 16) {
+    for (const Rank& rank : report.ranks)
+      lines.add(fmt::format("  rank {}", rank.rank), "{}", readable_time(rank.finish));
+  }
+  double compute = 0, overhead = 0, waiting = 0;
+  for (const Rank& rank : report.ranks) {
+    if (rank.finish_only) return;
+    compute += rank.compute.seconds();
+    overhead += rank.overhead.seconds();
+    waiting += rank.waiting.seconds();
+  }
+  const double total = compute + overhead + waiting;
+  if (total > 0) {
+    lines.add("cpu time", "{:.1f}% compute, {:.1f}% communication, {:.1f}% waiting", 100 * compute / total,
+              100 * overhead / total, 100 * waiting / total);
+  }
+}
+
+void add_links(const Report& report, Lines& lines) {
+  std::vector<const Link*> busiest;
+  for (const Link& link : report.links) busiest.push_back(&link);
+  const std::size_t shown = std::min<std::size_t>(5, busiest.size());
+  std::partial_sort(
+      busiest.begin(), busiest.begin() + static_cast<std::ptrdiff_t>(shown), busiest.end(),
+      [](const Link* a, const Link* b) { return a->busy != b->busy ? a->busy > b->busy : a < b; });
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Link& link = *busiest[i];
+    if (link.bytes == 0) break;
+    lines.add(i == 0 ? "busiest links" : "", "{} -> {}: {:.1f}% busy, {}, queue up to {}{}", link.from,
+              link.to, report.makespan > Time() ? 100 * link.busy.seconds() / report.makespan.seconds() : 0.0,
+              readable_bytes(link.bytes), readable_bytes(link.max_queue_bytes),
+              link.drops > 0 ? fmt::format(", {} drops", grouped(link.drops)) : "");
+  }
+}
+
+}  // namespace
+
+std::string_view name(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kComplete:
+      return "complete";
+    case Outcome::kIncomplete:
+      return "incomplete";
+    case Outcome::kInterrupted:
+      return "interrupted";
+    case Outcome::kTimeLimit:
+      return "time limit";
+    case Outcome::kEventLimit:
+      return "event limit";
+    case Outcome::kMemoryLimit:
+      return "memory limit";
+  }
+  return "";
+}
+
+std::string text_summary(const Report& report, const std::string& directory) {
+  Lines lines;
+  lines.add("network", "{}", report.network);
+  if (!report.topology.empty()) lines.add("topology", "{}", report.topology);
+  if (report.outcome != Outcome::kComplete) {
+    lines.add("outcome", "{} after {} of {} operations; the figures below are of the part that ran",
+              name(report.outcome), grouped(report.executed_ops), grouped(report.ops));
+  }
+  lines.add("simulated runtime", "{}", readable_time(report.makespan));
+  for (const Job& job : report.jobs) {
+    lines.add("job", "{}: {} ranks, {}", job.name, job.ranks, readable_time(job.finish));
+  }
+  add_ranks(report, lines);
+  lines.add("messages", "{} with {}", grouped(report.messages), readable_bytes(report.bytes));
+  const NetworkTotals& net = report.network_totals;
+  if (net.packets_injected > 0) {
+    lines.add("packets", "{} sent, {} delivered, {} dropped; {} hops", grouped(net.packets_injected),
+              grouped(net.packets_delivered), grouped(net.packets_dropped), grouped(net.packet_hops));
+    std::string signals;
+    for (const auto& [signal, count] : net.signals) {
+      signals += fmt::format("{}{} {}", signals.empty() ? "" : ", ", signal, grouped(count));
+    }
+    if (!signals.empty()) lines.add("signals", "{}", signals);
+  }
+  add_links(report, lines);
+  const double wall = std::max(report.wall_seconds, 1e-9);
+  lines.add("simulation", "{} events in {:.3f} s ({:.2f} million/s{}), peak memory {}",
+            grouped(report.events), report.wall_seconds, static_cast<double>(report.events) / wall / 1e6,
+            net.packet_hops > 0 ? fmt::format(", {:.2f} million packet-hops/s",
+                                              static_cast<double>(net.packet_hops) / wall / 1e6)
+                                : "",
+            readable_bytes(report.peak_memory_bytes));
+  lines.add("digest", "{:016x}", report.digest);
+  for (const std::string& warning : report.warnings) lines.add("warning", "{}", warning);
+  if (!directory.empty()) lines.add("results", "{}/summary.json, ranks.csv, links.csv, …", directory);
+  return lines.text();
+}
+
+}  // namespace weft::results
