@@ -1,0 +1,23 @@
+#include "topologies/families.h"
+
+#include "topologies/families/fat_tree.h"
+#include "topologies/families/leaf_spine.h"
+#include "topologies/families/single_switch.h"
+
+namespace weft::topologies {
+
+std::span<const Family> families() {
+  static const Family list[] = {
+      single_switch(),
+      leaf_spine(),
+      fat_tree(),
+  };
+  return list;
+}
+
+Topology build(const ModuleChoice& choice) {
+  const Family& family = find_module(families(), choice, "topology");
+  return family.build(Parameters(family.info, choice.given, choice.location));
+}
+
+}  // namespace weft::topologies

@@ -1,0 +1,42 @@
+#include "topologies/families/cabling.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace weft::topologies {
+
+std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own) {
+  const std::vector<ParameterSpec> shared = {
+      {"link", ParameterType::kBandwidth, "400Gbps", "Rate of a link between switches, each direction."},
+      {"host_link", ParameterType::kBandwidth, "0bps", "Rate of a host's link; 0 means as `link`."},
+      {"latency", ParameterType::kTime, "500ns", "Propagation time of every link."},
+      {"switch_latency", ParameterType::kTime, "0ns",
+       "Time from the last bit in to the first bit out of an idle switch."},
+  };
+  own.insert(own.end(), shared.begin(), shared.end());
+  return own;
+}
+
+Cabling read_cabling(const Parameters& parameters) {
+  Cabling cabling;
+  cabling.fabric.rate = parameters.bandwidth("link");
+  if (cabling.fabric.rate <= Bandwidth()) parameters.fail("link", "it must be above 0");
+  cabling.fabric.latency = parameters.time("latency");
+  cabling.host = cabling.fabric;
+  const Bandwidth host_rate = parameters.bandwidth("host_link");
+  if (host_rate > Bandwidth()) cabling.host.rate = host_rate;
+  cabling.switch_latency = parameters.time("switch_latency");
+  return cabling;
+}
+
+std::uint32_t count_parameter(const Parameters& parameters, std::string_view name, std::uint32_t most) {
+  const std::int64_t value = parameters.integer(name);
+  if (value < 1 || value > most) {
+    parameters.fail(name,
+                    fmt::format("it must be from 1 to {}; the nearest is {}", most, value < 1 ? 1 : most));
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace weft::topologies

@@ -1,0 +1,83 @@
+#include "topologies/families/fat_tree.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "topologies/families/cabling.h"
+
+namespace weft::topologies {
+namespace {
+
+constexpr std::int64_t kMostPorts = 128;
+
+const ModuleInfo& info() {
+  static const ModuleInfo info = {
+      .name = "fat_tree",
+      .summary = "Three-level fat tree of k-port switches: k pods, k³/4 hosts, full bisection bandwidth.",
+      .source =
+          "M. Al-Fares, A. Loukissas, A. Vahdat, A scalable, commodity data center network architecture, "
+          "SIGCOMM 2008",
+      .parameters = with_cabling({
+          {"k", ParameterType::kInteger, "", "Ports of a switch and number of pods: even, 2 to 128."},
+          {"oversubscription", ParameterType::kInteger, "1",
+           "Hosts per link up at the edge: an edge switch has oversubscription·k/2 hosts."},
+      }),
+  };
+  return info;
+}
+
+std::uint32_t read_k(const Parameters& parameters) {
+  const std::int64_t k = parameters.integer("k");
+  if (k < 2) parameters.fail("k", "it must be even and from 2 to 128; the nearest is 2");
+  if (k > kMostPorts) parameters.fail("k", "it must be even and from 2 to 128; the nearest is 128");
+  if (k % 2 != 0) {
+    parameters.fail("k",
+                    fmt::format("it must be even: each switch has k/2 ports up and k/2 down; the nearest "
+                                "are {} and {}",
+                                k - 1, k + 1));
+  }
+  return static_cast<std::uint32_t>(k);
+}
+
+Topology build(const Parameters& parameters) {
+  const Cabling cabling = read_cabling(parameters);
+  const std::uint32_t k = read_k(parameters), half = k / 2;
+  const auto most = static_cast<std::uint32_t>(kMostHosts / (std::uint64_t{k} * half * half));
+  const std::uint32_t hosts_per_edge = half * count_parameter(parameters, "oversubscription", most);
+
+  Topology topology(to_short_form(info().name, parameters));
+  std::vector<Vertex> edge(half), aggregation(half), core(half * half);
+  for (std::uint32_t c = 0; c < half * half; ++c) {
+    core[c] = topology.add_switch(fmt::format("core {}", c), 3, k + c / half, cabling.switch_latency);
+  }
+  for (std::uint32_t pod = 0; pod < k; ++pod) {
+    for (std::uint32_t i = 0; i < half; ++i) {
+      edge[i] = topology.add_switch(fmt::format("edge {}.{}", pod, i), 1, pod, cabling.switch_latency);
+      for (std::uint32_t j = 0; j < hosts_per_edge; ++j) {
+        const Vertex host = topology.add_host(fmt::format("host {}", topology.hosts()), pod);
+        topology.add_link(host, edge[i], cabling.host);
+      }
+    }
+    for (std::uint32_t i = 0; i < half; ++i) {
+      aggregation[i] =
+          topology.add_switch(fmt::format("aggregation {}.{}", pod, i), 2, pod, cabling.switch_latency);
+    }
+    for (std::uint32_t i = 0; i < half; ++i) {
+      for (std::uint32_t j = 0; j < half; ++j) topology.add_link(edge[i], aggregation[j], cabling.fabric);
+    }
+    for (std::uint32_t i = 0; i < half; ++i) {
+      for (std::uint32_t j = 0; j < half; ++j) {
+        topology.add_link(aggregation[i], core[i * half + j], cabling.fabric);
+      }
+    }
+  }
+  topology.finish();
+  return topology;
+}
+
+}  // namespace
+
+Family fat_tree() { return {info(), build}; }
+
+}  // namespace weft::topologies
