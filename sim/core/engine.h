@@ -12,7 +12,7 @@
 namespace weft::sim {
 
 // Why a run ended before its events did.
-enum class StopReason : std::uint8_t { kNone, kInterrupt, kTimeLimit, kMemoryLimit };
+enum class StopReason : std::uint8_t { kNone, kInterrupt, kTimeLimit, kEventLimit, kMemoryLimit };
 
 // Asked now and then whether to go on; also where progress is shown. The engine itself reads no clock.
 class RunControl {
