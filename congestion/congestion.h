@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
@@ -29,7 +30,7 @@ struct Allowance {
 struct Ack {
   Time now;
   Time rtt;                     // of the packet acknowledged
-  std::uint32_t bytes = 0;      // payload newly acknowledged by it
+  std::uint64_t bytes = 0;      // payload newly acknowledged by it
   std::uint64_t in_flight = 0;  // payload bytes still unacknowledged, after this one
   bool ecn_marked = false;
 };
@@ -40,19 +41,44 @@ class Sender {
   virtual ~Sender() = default;
   virtual Allowance start() = 0;
   virtual Allowance on_ack(const Ack& ack) = 0;
-  // A packet was found lost by its successors' ACKs (fast retransmit).
-  virtual Allowance on_loss(Time now, std::uint32_t bytes) = 0;
+  // `bytes` of payload were found lost, by later packets' ACKs or after their reordering window.
+  virtual Allowance on_loss(Time now, std::uint64_t bytes) = 0;
   // The retransmission timer expired with nothing heard.
   virtual Allowance on_timeout(Time now) = 0;
 };
 
-// A control as users name it: `--congestion dctcp`. Senders live in slabs: `bytes` is sizeof the concrete
-// class, `construct` places one into storage of that size (aligned to 16) and returns it.
+// Makes senders with one choice of parameters. Senders live in slabs of the caller's: `sender_bytes` is the
+// size of one, `construct` places one at `storage` (aligned to 16 bytes; destroyed through ~Sender).
+class SenderFactory {
+ public:
+  virtual ~SenderFactory() = default;
+  virtual std::size_t sender_bytes() const = 0;
+  virtual Sender* construct(void* storage, const FlowInfo& flow) const = 0;
+};
+
+// For a sender class with a nested `Settings` made from Parameters (it throws InputError for values no sender
+// can work with) and a constructor (const FlowInfo&, const Settings&).
+template <typename ConcreteSender>
+class SenderFactoryFor final : public SenderFactory {
+ public:
+  static std::unique_ptr<SenderFactory> make(const Parameters& parameters) {
+    return std::make_unique<SenderFactoryFor>(parameters);
+  }
+  explicit SenderFactoryFor(const Parameters& parameters) : settings_(parameters) {}
+  std::size_t sender_bytes() const override { return sizeof(ConcreteSender); }
+  Sender* construct(void* storage, const FlowInfo& flow) const override {
+    return new (storage) ConcreteSender(flow, settings_);
+  }
+
+ private:
+  typename ConcreteSender::Settings settings_;
+};
+
+// A control as users name it: `--congestion dctcp`.
 struct Control {
   ModuleInfo info;
   bool needs_ecn = false;  // acts on ECN marks: the scenario resolver refuses it on queues that never mark
-  std::size_t bytes = 0;
-  Sender* (*construct)(void* storage, const FlowInfo& flow, const Parameters& parameters) = nullptr;
+  std::unique_ptr<SenderFactory> (*make_factory)(const Parameters& parameters) = nullptr;
 };
 
 }  // namespace weft::congestion

@@ -1,0 +1,15 @@
+#include "congestion/controls.h"
+
+#include <array>
+
+#include "congestion/dctcp.h"
+#include "congestion/fixed_window.h"
+
+namespace weft::congestion {
+
+std::span<const Control> controls() {
+  static const std::array list{dctcp(), fixed_window()};
+  return list;
+}
+
+}  // namespace weft::congestion

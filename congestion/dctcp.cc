@@ -1,0 +1,107 @@
+#include "congestion/dctcp.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace weft::congestion {
+namespace {
+
+class Dctcp final : public Sender {
+ public:
+  struct Settings {
+    explicit Settings(const Parameters& parameters)
+        : gain(parameters.real("gain")),
+          initial_alpha(parameters.real("initial_alpha")),
+          initial_packets(parameters.integer("initial_window")),
+          slow_start(parameters.boolean("slow_start")) {
+      if (!(gain > 0 && gain <= 1)) parameters.fail("gain", "a number above 0 and up to 1");
+      if (!(initial_alpha >= 0 && initial_alpha <= 1)) {
+        parameters.fail("initial_alpha", "a number from 0 to 1");
+      }
+      if (initial_packets < 0) parameters.fail("initial_window", "0 or more packets");
+    }
+    double gain, initial_alpha;
+    std::int64_t initial_packets;  // 0: one bandwidth-delay product
+    bool slow_start;
+  };
+
+  Dctcp(const FlowInfo& flow, const Settings& settings)
+      : gain_(settings.gain), alpha_(settings.initial_alpha), mtu_bytes_(flow.mtu_bytes) {
+    const double first = settings.initial_packets > 0
+                             ? static_cast<double>(settings.initial_packets) * mtu_bytes_
+                             : static_cast<double>(flow.bdp_bytes);
+    window_ = std::max(mtu_bytes_, first);
+    threshold_ = settings.slow_start ? std::numeric_limits<double>::infinity() : window_;
+  }
+
+  Allowance start() override { return allowance(); }
+
+  Allowance on_ack(const Ack& ack) override {
+    const double bytes = static_cast<double>(ack.bytes);
+    acked_ += bytes;
+    if (ack.ecn_marked) marked_ += bytes;
+    if (ack.ecn_marked && !reduced_) {  // RFC 8257 §3.3 step 9, once per window of data
+      reduced_ = true;
+      window_ = std::max(mtu_bytes_, window_ * (1 - alpha_ / 2));
+      threshold_ = window_;
+    } else if (!ack.ecn_marked && static_cast<double>(ack.in_flight) + bytes + mtu_bytes_ >= window_) {
+      window_ += window_ < threshold_ ? bytes : bytes * mtu_bytes_ / window_;
+    }
+    left_of_window_ -= bytes;
+    if (left_of_window_ <= 0) {
+      // §3.3 steps 5–8: one estimate per window of data, that is, once what was in flight when the last one
+      // ended has been acknowledged.
+      if (acked_ > 0) alpha_ += gain_ * (marked_ / acked_ - alpha_);
+      acked_ = marked_ = 0;
+      reduced_ = false;
+      left_of_window_ = static_cast<double>(ack.in_flight);
+    }
+    return allowance();
+  }
+
+  // §3.5: losses are answered as TCP does, by half, once per window of data.
+  Allowance on_loss(Time, std::uint64_t) override {
+    if (!reduced_) {
+      reduced_ = true;
+      window_ = threshold_ = std::max(mtu_bytes_, window_ / 2);
+    }
+    return allowance();
+  }
+
+  Allowance on_timeout(Time) override {
+    threshold_ = std::max(2 * mtu_bytes_, window_ / 2);
+    window_ = mtu_bytes_;
+    return allowance();
+  }
+
+ private:
+  Allowance allowance() const { return {static_cast<std::uint64_t>(window_), {}}; }
+
+  double gain_, alpha_, mtu_bytes_;
+  double window_ = 0, threshold_ = 0;
+  double acked_ = 0, marked_ = 0;  // bytes of the present window of data
+  double left_of_window_ = 0;      // bytes to be acknowledged until it ends
+  bool reduced_ = false;           // the window was cut for it already
+};
+
+}  // namespace
+
+const Control& dctcp() {
+  static const Control control{
+      .info = {.name = "dctcp",
+               .summary = "Cuts the window by the share of marked packets, as Data Center TCP does.",
+               .source = "RFC 8257; Alizadeh et al., SIGCOMM 2010",
+               .parameters = {{"gain", ParameterType::kReal, "0.0625",
+                               "weight g of the newest estimate, above 0, up to 1"},
+                              {"initial_alpha", ParameterType::kReal, "1",
+                               "first estimate of the marked share, 0 to 1"},
+                              {"initial_window", ParameterType::kInteger, "0",
+                               "first window in full packets; 0: one bandwidth-delay product of the path"},
+                              {"slow_start", ParameterType::kBoolean, "false",
+                               "double the window each round trip until the first mark or loss"}}},
+      .needs_ecn = true,
+      .make_factory = SenderFactoryFor<Dctcp>::make};
+  return control;
+}
+
+}  // namespace weft::congestion

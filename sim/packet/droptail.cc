@@ -1,0 +1,23 @@
+#include "sim/packet/droptail.h"
+
+namespace weft::sim::packet {
+namespace {
+
+QueueRule rule(const Parameters& parameters, const QueueSite& site) {
+  return {.capacity_bytes = capacity_or_default(parameters, site)};
+}
+
+}  // namespace
+
+Discipline droptail() {
+  return {.info = {.name = "droptail",
+                   .summary = "First in, first out; a packet that does not fit is dropped.",
+                   .source = "textbook FIFO",
+                   .parameters = {{"capacity", ParameterType::kBytes, "0",
+                                   "bytes per port; 0: one bandwidth-delay product of the longest path, at "
+                                   "least 32 full packets"}}},
+          .marks = false,
+          .rule = rule};
+}
+
+}  // namespace weft::sim::packet

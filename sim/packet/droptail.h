@@ -1,0 +1,10 @@
+// A FIFO queue that drops what does not fit.
+#pragma once
+
+#include "sim/packet/queues.h"
+
+namespace weft::sim::packet {
+
+Discipline droptail();
+
+}  // namespace weft::sim::packet

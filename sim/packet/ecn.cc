@@ -1,0 +1,42 @@
+#include "sim/packet/ecn.h"
+
+namespace weft::sim::packet {
+namespace {
+
+QueueRule rule(const Parameters& parameters, const QueueSite& site) {
+  QueueRule rule{.capacity_bytes = capacity_or_default(parameters, site), .marks = true};
+  rule.mark_from_bytes = parameters.given("kmin") ? parameters.bytes("kmin") : rule.capacity_bytes / 4;
+  rule.mark_all_bytes = parameters.given("kmax") ? parameters.bytes("kmax") : rule.capacity_bytes / 4 * 3;
+  rule.mark_probability = parameters.real("pmax");
+  if (rule.mark_from_bytes > rule.mark_all_bytes) {
+    parameters.fail(parameters.given("kmin") ? "kmin" : "kmax", "kmin <= kmax");
+  }
+  if (!(rule.mark_probability >= 0 && rule.mark_probability <= 1)) {
+    parameters.fail("pmax", "a number from 0 to 1");
+  }
+  return rule;
+}
+
+}  // namespace
+
+Discipline ecn() {
+  return {
+      .info = {.name = "ecn",
+               .summary =
+                   "Drop-tail that marks data packets with a probability that rises from kmin to kmax.",
+               .source = "Floyd and Jacobson, ToN 1993; RFC 3168; Zhu et al., SIGCOMM 2015",
+               .parameters = {{"capacity", ParameterType::kBytes, "0",
+                               "bytes per port; 0: one bandwidth-delay product of the longest path, at "
+                               "least 32 full packets"},
+                              {"kmin", ParameterType::kBytes, "0",
+                               "occupancy in bytes from which packets may be marked; not given: a quarter "
+                               "of the capacity"},
+                              {"kmax", ParameterType::kBytes, "0",
+                               "occupancy in bytes from which all are marked; not given: three quarters of "
+                               "the capacity"},
+                              {"pmax", ParameterType::kReal, "1", "marking probability just below kmax"}}},
+      .marks = true,
+      .rule = rule};
+}
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,33 @@
+// Sees every packet at every queue and link end: for checkers in tests and for logs. Costs nothing when
+// unset.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/units/quantity.h"
+
+namespace weft::sim::packet {
+
+// What is said of a packet. `handle` names it while it lives; handles are used again.
+struct Sighting {
+  std::uint32_t handle = 0, flow = 0, number = 0;
+  std::uint32_t bytes = 0;  // on the wire
+  bool ack = false, marked = false;
+};
+
+// Called at Engine::now(), in event order. Channel numbers are those of topologies::Topology.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // It entered the network at a host; next it enters the queue of a NIC.
+  virtual void on_inject(Time now, const Sighting& packet) = 0;
+  // It joined the queue of a channel and will have left it, to the last bit, at `departure`.
+  virtual void on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time departure) = 0;
+  virtual void on_drop(Time now, std::uint32_t channel, const Sighting& packet) = 0;
+  // It came out of the far end of a channel (and through the switch's pipeline, if a switch is there).
+  virtual void on_arrive(Time now, std::uint32_t channel, const Sighting& packet) = 0;
+  // It reached its host and left the network.
+  virtual void on_deliver(Time now, const Sighting& packet) = 0;
+};
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,30 @@
+#include "sim/packet/queues.h"
+
+#include <algorithm>
+#include <array>
+
+#include "sim/packet/droptail.h"
+#include "sim/packet/ecn.h"
+
+namespace weft::sim::packet {
+
+std::span<const Discipline> disciplines() {
+  static const std::array list{droptail(), ecn()};
+  return list;
+}
+
+std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site) {
+  const std::uint64_t given = parameters.bytes("capacity");
+  if (given == 0) {
+    const auto bdp = static_cast<unsigned __int128>(site.rate.bps()) *
+                     static_cast<unsigned __int128>(site.rtt.ps()) / 8'000'000'000'000ULL;
+    return std::max(static_cast<std::uint64_t>(bdp), std::uint64_t{32} * site.packet_bytes);
+  }
+  if (given < site.packet_bytes) {
+    parameters.fail("capacity", "room for at least one full packet (" + bytes_to_string(site.packet_bytes) +
+                                    " on the wire)");
+  }
+  return given;
+}
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,46 @@
+// Queue disciplines of switch ports: what a module decides, and the explicit list of modules.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "sim/units/module.h"
+#include "sim/units/quantity.h"
+
+namespace weft::sim::packet {
+
+// Where a queue stands.
+struct QueueSite {
+  Bandwidth rate;                  // of the link it feeds
+  Time rtt;                        // the network's longest round trip without queueing
+  std::uint32_t packet_bytes = 0;  // of a full packet on the wire
+};
+
+// How one FIFO queue treats an arriving packet. Occupancy is what is not yet on the wire, the packet in
+// transmission counted with what remains of it; `q` is the occupancy the packet finds.
+//   dropped: q + its size > capacity_bytes.
+//   marked (data packets only): q > mark_all_bytes always; q > mark_from_bytes with a probability that rises
+//   linearly from 0 at mark_from_bytes to mark_probability at mark_all_bytes.
+struct QueueRule {
+  std::uint64_t capacity_bytes = 0;
+  bool marks = false;
+  std::uint64_t mark_from_bytes = 0, mark_all_bytes = 0;
+  double mark_probability = 1;
+};
+
+// A discipline as users name it: `--queue ecn:kmin=200KB,kmax=800KB`.
+struct Discipline {
+  ModuleInfo info;
+  bool marks = false;  // gives what a congestion control with needs_ecn needs
+  // The rule for a queue at `site`. Throws InputError for values that make no sense.
+  QueueRule (*rule)(const Parameters& parameters, const QueueSite& site) = nullptr;
+};
+
+// Every built-in discipline. Adding one: a file pair, its test, a line in BUILD.bazel and one in queues.cc.
+std::span<const Discipline> disciplines();
+
+// A byte count that defaults (0) to what the site suggests: one bandwidth-delay product of its rate and the
+// network's longest round trip, and at least 32 full packets.
+std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site);
+
+}  // namespace weft::sim::packet

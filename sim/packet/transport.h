@@ -1,0 +1,162 @@
+// Hosts' ends of the packet network: flows, their windows and acknowledgements, and the NICs that send them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "congestion/arrivals.h"
+#include "congestion/congestion.h"
+#include "congestion/recovery.h"
+#include "sim/core/engine.h"
+#include "sim/core/network.h"
+#include "sim/packet/fabric.h"
+#include "sim/results/records.h"
+#include "sim/routing/routing.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim::packet {
+
+// Sizes and host-side settings. Defaults are those of the module's parameters (packet_module()).
+struct PacketConfig {
+  std::uint32_t mtu_bytes = 4096;   // payload of a full packet
+  std::uint32_t header_bytes = 64;  // added to every data packet on the wire
+  std::uint32_t ack_bytes = 64;     // size of an ACK on the wire
+  Time min_timeout = Time::us(100);
+  Bandwidth local_bandwidth = Bandwidth::gbps(800);  // copy between processes of one host
+  Time local_latency = Time::ns(200);
+  bool record_flows = true;  // keep a row per message (64 bytes each)
+};
+
+struct TransportCounters {
+  std::uint64_t messages = 0, bytes = 0;  // delivered
+  std::uint64_t retransmissions = 0, timeouts = 0, duplicates = 0;
+};
+
+// A message is a flow with its own congestion state. Its sender's NIC serves the flows that may send round
+// robin, one packet a turn; ACKs go out ahead of packets that no NIC has taken yet.
+class Transport {
+ public:
+  Transport(Engine& engine, NetworkClient& client, Fabric& fabric, const topologies::Topology& topology,
+            const routing::Policy& policy, const Parameters& routing_parameters,
+            std::unique_ptr<congestion::SenderFactory> senders, const PacketConfig& config,
+            Time longest_round_trip);
+  ~Transport();
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+
+  void start(const Message& message);
+  // Events of the host side.
+  void packet_at_host(std::uint32_t handle);
+  void nic_ready(std::uint32_t nic);
+  void nic_timer(std::uint32_t nic);
+  void pace(std::uint32_t slot, std::uint16_t generation);
+  void local_copy_done(std::uint32_t slot);
+
+  const TransportCounters& counters() const { return counters_; }
+  std::uint64_t open_flows() const { return open_flows_; }
+  std::vector<results::Flow> flows() const;
+
+ private:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kSlabFlows = 256;
+
+  struct Nic {
+    std::uint32_t channel = 0;
+    EntityId entity = 0;
+    std::uint32_t first_waiting = kNone, last_waiting = kNone;  // flows that may send, in their turn
+    std::uint32_t first_live = kNone;                           // all flows with something unacknowledged
+    bool busy = false;                                          // a kNicReady event is under way
+    std::int64_t timer_ps = INT64_MAX;                          // of the kNicTimer event that counts
+    std::int64_t last_timer_ps = INT64_MIN / 2;
+  };
+  struct SendFlow {
+    congestion::Recovery recovery;
+    congestion::Sender* control = nullptr;  // in the slab
+    std::uint64_t window_bytes = 0;
+    Bandwidth rate;  // 0: not paced
+    std::int64_t next_send_ps = 0;
+    std::uint32_t nic = 0;
+    std::uint32_t source = 0, destination = 0;
+    std::uint32_t entropy = 0;
+    std::uint32_t next_waiting = kNone;
+    std::uint32_t next_live = kNone, previous_live = kNone;
+    std::uint16_t generation = 0;
+    bool waiting = false;  // in its NIC's list
+    bool pacing = false;   // a kPace event is under way
+  };
+  struct ReceiveFlow {
+    congestion::Arrivals arrivals;
+    std::uint32_t packets = 0;
+    std::uint32_t marked = 0;
+  };
+  // What only reports and callbacks need.
+  struct ColdFlow {
+    Message message;
+    results::Flow record;
+    std::uint32_t number = 0;  // among its source's
+    std::unique_ptr<routing::PathSelector> selector;
+    std::vector<std::uint32_t> entropies;  // of the last transmissions, a ring by packet number
+  };
+  struct LocalMessage {
+    Message message;
+    Time start;
+    std::uint32_t number = 0;
+  };
+  struct DoneFlow {
+    results::Flow record;
+    std::uint32_t number = 0;
+  };
+
+  std::uint32_t new_slot();
+  void start_local(const Message& message, std::uint32_t number);
+  void on_data(std::uint32_t handle);
+  void on_ack(std::uint32_t handle);
+  void finish(std::uint32_t slot);
+  void release_slot(std::uint32_t slot);
+  void record(const results::Flow& flow, std::uint32_t number);
+
+  bool may_send(const SendFlow& flow) const;
+  void wake(std::uint32_t slot);  // queues the flow at its NIC if it may send
+  void serve(std::uint32_t nic);  // sends one packet of the next flow
+  void send_packet(std::uint32_t slot);
+  std::uint32_t choose_entropy(std::uint32_t slot, std::uint32_t number, bool again);
+  void arm_timer(Nic& nic, Time deadline);
+  void allow(SendFlow& flow, const congestion::Allowance& allowance) {
+    flow.window_bytes = allowance.window_bytes;
+    flow.rate = allowance.rate;
+  }
+  std::byte* storage(std::uint32_t slot) {
+    return slabs_[slot / kSlabFlows].get() + slot % kSlabFlows * sender_bytes_;
+  }
+
+  Engine& engine_;
+  NetworkClient& client_;
+  Fabric& fabric_;
+  const routing::Policy& policy_;
+  const Parameters routing_parameters_;
+  std::unique_ptr<congestion::SenderFactory> senders_;
+  std::size_t sender_bytes_;
+  PacketConfig config_;
+  congestion::RecoveryConfig recovery_config_;
+  Time timer_grain_;  // a NIC looks at its flows' deadlines at most this often
+
+  std::vector<Nic> nics_;
+  std::vector<std::uint32_t> first_nic_;   // by host, one more than there are hosts
+  std::vector<std::uint32_t> flow_count_;  // by source host
+  std::vector<SendFlow> send_;             // these three by slot
+  std::vector<ReceiveFlow> receive_;
+  std::vector<ColdFlow> cold_;
+  std::vector<std::unique_ptr<std::byte[]>> slabs_;  // of senders
+  std::vector<std::uint32_t> unused_;                // slots
+  std::vector<std::int64_t> copy_free_at_ps_;        // by host
+  std::vector<LocalMessage> local_;
+  std::vector<std::uint32_t> unused_local_;
+  std::vector<DoneFlow> done_;
+  TransportCounters counters_;
+  std::uint64_t open_flows_ = 0;
+};
+
+}  // namespace weft::sim::packet
