@@ -1,7 +1,6 @@
 #include "sim/loggops/loggops.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "sim/units/module.h"
@@ -16,14 +15,7 @@ LogGopsNetwork::LogGopsNetwork(const LogGopsConfig& config, std::uint32_t hosts,
       engine_(engine),
       client_(client),
       first_entity_(engine.add_entities(hosts * nics)),
-      gap_per_byte_fs_(std::llround(config.gap_per_byte_ns * 1e6)),
       nic_(std::size_t{hosts} * nics) {}
-
-// (s - 1) G; nothing for an empty message.
-Time LogGopsNetwork::transmission(std::uint64_t bytes) const {
-  if (bytes == 0) return Time();
-  return Time::ps(static_cast<std::int64_t>(static_cast<__int128>(gap_per_byte_fs_) * (bytes - 1) / 1000));
-}
 
 void LogGopsNetwork::inject(const Message& message) {
   std::uint32_t handle;
@@ -37,7 +29,7 @@ void LogGopsNetwork::inject(const Message& message) {
   pool_[handle] = {message, engine_.now(), static_cast<std::uint8_t>(message.notify_sent ? 2 : 1)};
   const std::uint32_t index = nic_index(message.source, message.source_nic);
   const Time first_byte = std::max(engine_.now(), nic_[index].transmit_free);
-  const Time last_byte = first_byte + transmission(message.bytes);
+  const Time last_byte = first_byte + config_.gap_per_byte.after_first(message.bytes);
   nic_[index].transmit_free = last_byte + config_.gap;
   const EntityId source = first_entity_ + index;
   if (message.notify_sent) engine_.schedule(last_byte, source, kSent, handle);
@@ -57,7 +49,7 @@ void LogGopsNetwork::handle(const Event& event) {
       // The first byte is here; the NIC takes messages one after another.
       const std::uint32_t index = nic_index(flight.message.destination, flight.message.destination_nic);
       const Time first_byte = std::max(engine_.now(), nic_[index].receive_free);
-      const Time last_byte = first_byte + transmission(flight.message.bytes);
+      const Time last_byte = first_byte + config_.gap_per_byte.after_first(flight.message.bytes);
       nic_[index].receive_free = last_byte + config_.gap;
       if (last_byte == engine_.now()) return deliver(event.payload);
       engine_.schedule(last_byte, first_entity_ + index, kDelivered, event.payload);

@@ -17,9 +17,9 @@ namespace weft::sim {
 
 // The network's part of the LogGOPS parameters; o, O and S belong to the hosts (HostConfig).
 struct LogGopsConfig {
-  Time latency;                // L
-  Time gap;                    // g: between the last byte of a message and the first of the next, at one NIC
-  double gap_per_byte_ns = 0;  // G: per byte after the first
+  Time latency;              // L
+  Time gap;                  // g: between the last byte of a message and the first of the next, at one NIC
+  TimePerByte gap_per_byte;  // G: per byte after the first
 };
 
 class LogGopsNetwork : public Network, public results::Reporter {
@@ -46,7 +46,6 @@ class LogGopsNetwork : public Network, public results::Reporter {
     std::uint8_t callbacks_left = 1;  // on_sent and on_delivered may come in either order when L = 0
   };
   std::uint32_t nic_index(std::uint32_t host, std::uint8_t nic) const { return host * nics_ + nic; }
-  Time transmission(std::uint64_t bytes) const;
   void handle(const Event& event);
   void deliver(std::uint32_t handle);
   void callback_done(std::uint32_t handle);
@@ -57,7 +56,6 @@ class LogGopsNetwork : public Network, public results::Reporter {
   Engine& engine_;
   NetworkClient& client_;
   EntityId first_entity_;
-  std::int64_t gap_per_byte_fs_;
   std::vector<Nic> nic_;
   std::vector<InFlight> pool_;
   std::vector<std::uint32_t> free_;

@@ -1,7 +1,6 @@
 #include "sim/replay/replay.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace weft::sim {
 namespace {
@@ -21,13 +20,6 @@ constexpr std::uint32_t kCollectiveContext = 1u << 28;
 constexpr int kKindShift = 30;
 constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
 
-Time cost(std::int64_t per_byte_fs, std::uint64_t bytes) {
-  return Time::ps(
-      static_cast<std::int64_t>(static_cast<__int128>(per_byte_fs) * static_cast<__int128>(bytes) / 1000));
-}
-
-std::uint64_t bytes_after_first(std::uint64_t bytes) { return bytes > 0 ? bytes - 1 : 0; }
-
 MatchKey key_of_message(const Message& message) {
   const auto& word = message.client;
   return {word[kDestinationRank], word[kSourceRank], word[kTag], word[kContextAndKind] & kContextMask,
@@ -37,13 +29,7 @@ MatchKey key_of_message(const Message& message) {
 }  // namespace
 
 Replay::Replay(const goal::Graph& graph, const HostConfig& hosts, Engine& engine)
-    : graph_(graph),
-      hosts_(hosts),
-      engine_(engine),
-      overhead_per_byte_fs_(std::llround(hosts.overhead_per_byte_ns * 1e6)),
-      reduction_per_byte_fs_(std::llround(hosts.reduction_per_byte_ns * 1e6)),
-      ranks_(graph.ranks()),
-      matching_(graph.ranks()) {
+    : graph_(graph), hosts_(hosts), engine_(engine), ranks_(graph.ranks()), matching_(graph.ranks()) {
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     algorithms_[kind] = &goal::find_collective_algorithm(static_cast<goal::CollectiveKind>(kind),
                                                          hosts.collective_algorithms[kind]);
@@ -148,7 +134,7 @@ void Replay::begin(const Ready& ready) {
 // ---- Cpus ----
 
 Time Replay::overhead(std::uint64_t bytes) const {
-  return hosts_.overhead + cost(overhead_per_byte_fs_, bytes_after_first(bytes));
+  return hosts_.overhead + hosts_.overhead_per_byte.after_first(bytes);
 }
 
 Time Replay::reserve_cpu(std::uint32_t rank, std::uint16_t cpu, Time duration) {
@@ -285,7 +271,7 @@ void Replay::begin_step(std::uint32_t index, std::uint32_t step_index) {
     return begin_receive(handle, key_of(task, task.peer, active.rank));
   }
   const Time duration =
-      step.kind == goal::StepKind::kReduce ? cost(reduction_per_byte_fs_, step.bytes) : Time();
+      step.kind == goal::StepKind::kReduce ? hosts_.reduction_per_byte.of(step.bytes) : Time();
   const Time start = reserve_cpu(active.rank, task.cpu, duration);
   ranks_[active.rank].compute += duration;
   if (start + duration == engine_.now()) return finish_step(index, step_index);

@@ -23,9 +23,9 @@ namespace weft::sim {
 // The hosts' part of the LogGOPS parameters, the same for every rank.
 struct HostConfig {
   Time overhead;                        // o: cpu time to send or to receive a message
-  double overhead_per_byte_ns = 0;      // O: cpu nanoseconds per byte after the first
+  TimePerByte overhead_per_byte;        // O: cpu time per byte after the first
   std::uint64_t eager_limit_bytes = 0;  // S: larger messages wait for their receive (rendezvous)
-  double reduction_per_byte_ns = 0;     // cpu time to combine received data, inside collectives
+  TimePerByte reduction_per_byte;       // cpu time to combine received data, inside collectives
   std::uint32_t ranks_per_host = 1;     // rank r runs on host r / ranks_per_host
   // Algorithm per kind of collective, by name; "" is the default.
   std::array<std::string, goal::kCollectiveKinds> collective_algorithms;
@@ -147,7 +147,6 @@ class Replay : public NetworkClient {
   Network* network_ = nullptr;
   EntityId first_entity_ = 0;
   std::array<const goal::CollectiveAlgorithm*, goal::kCollectiveKinds> algorithms_{};
-  std::int64_t overhead_per_byte_fs_ = 0, reduction_per_byte_fs_ = 0;
   bool keep_order_ = false;
 
   std::vector<std::uint32_t> remaining_;  // unmet dependencies, per operation

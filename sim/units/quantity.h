@@ -57,6 +57,27 @@ class Bandwidth {
   std::int64_t bps_ = 0;
 };
 
+// A cost per byte, kept in whole femtoseconds so that sums are exact: 0.04 ns is 40,000 fs.
+class TimePerByte {
+ public:
+  constexpr TimePerByte() = default;
+  static TimePerByte ns(double count) { return TimePerByte(static_cast<std::int64_t>(count * 1e6 + 0.5)); }
+  // The cost of `bytes`, cut to whole picoseconds.
+  constexpr Time of(std::uint64_t bytes) const {
+    if (bytes <= 0xFFFFFFFFu && fs_ <= 0x7FFFFFFF) {
+      return Time::ps(static_cast<std::int64_t>(bytes * static_cast<std::uint64_t>(fs_) / 1000));
+    }
+    return Time::ps(
+        static_cast<std::int64_t>(static_cast<__int128>(fs_) * static_cast<__int128>(bytes) / 1000));
+  }
+  // The cost of all bytes after the first, as LogGP counts; nothing for an empty message.
+  constexpr Time after_first(std::uint64_t bytes) const { return bytes == 0 ? Time() : of(bytes - 1); }
+
+ private:
+  constexpr explicit TimePerByte(std::int64_t fs) : fs_(fs) {}
+  std::int64_t fs_ = 0;
+};
+
 // Parsers of user text. Each throws InputError that names the text found and an example of a right one.
 // A number may have a decimal point and an exponent; a blank may stand before the unit.
 

@@ -34,8 +34,8 @@ struct LogGopsRun {
   LogGopsRun(goal::Graph input, const LogGops& p)
       : graph(std::move(input)),
         replay(graph, hosts(p), engine),
-        network({Time::ns(p.L), Time::ns(p.g), p.G}, replay.hosts_needed(), graph.max_nic() + 1u, true,
-                engine, replay) {
+        network({Time::ns(p.L), Time::ns(p.g), TimePerByte::ns(p.G)}, replay.hosts_needed(),
+                graph.max_nic() + 1u, true, engine, replay) {
     NeverStop control;
     replay.start(network);
     network.run(control);
@@ -46,9 +46,9 @@ struct LogGopsRun {
   static HostConfig hosts(const LogGops& p) {
     HostConfig config;
     config.overhead = Time::ns(p.o);
-    config.overhead_per_byte_ns = p.O;
+    config.overhead_per_byte = TimePerByte::ns(p.O);
     config.eager_limit_bytes = p.S;
-    config.reduction_per_byte_ns = p.reduction;
+    config.reduction_per_byte = TimePerByte::ns(p.reduction);
     config.collective_algorithms[static_cast<int>(goal::CollectiveKind::kAllreduce)] = p.allreduce;
     return config;
   }
