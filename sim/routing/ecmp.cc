@@ -1,0 +1,12 @@
+#include "sim/routing/ecmp.h"
+
+namespace weft::routing {
+
+Policy ecmp() {
+  return {.info = {.name = "ecmp",
+                   .summary = "Each flow keeps one of the shortest paths, picked by a hash at every switch.",
+                   .source = "C. Hopps, Analysis of an equal-cost multi-path algorithm, RFC 2992, 2000",
+                   .parameters = {}}};
+}
+
+}  // namespace weft::routing

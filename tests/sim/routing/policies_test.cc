@@ -1,0 +1,153 @@
+// How evenly policies spread packets, with the built-in rule of switches.
+#include "sim/routing/policies.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/core/random.h"
+#include "sim/routing/hash_choice.h"
+#include "sim/routing/routing_table.h"
+#include "topologies/families.h"
+
+namespace weft::routing {
+namespace {
+
+const Policy& policy(const std::string& name) {
+  return find_module(policies(), parse_module_choice(name), "routing policy");
+}
+
+std::unique_ptr<PathSelector> make_spray(std::int64_t paths, std::uint64_t seed) {
+  const Policy& spray = policy("spray");
+  return spray.make_path_selector(Parameters(spray.info, {{"paths", std::to_string(paths)}}), 0,
+                                  sim::RandomStream(seed, 0));
+}
+
+// The switches that a packet with this entropy crosses under the built-in rule; salts depend on the seed.
+std::vector<topologies::Vertex> walk(const topologies::Topology& topology, const RoutingTable& table,
+                                     std::uint64_t seed, std::uint32_t source, std::uint32_t destination,
+                                     std::uint32_t entropy) {
+  std::vector<topologies::Vertex> path;
+  topologies::Vertex at = topology.host(source);
+  while (at != topology.host(destination)) {
+    const auto candidates = table.candidates(at, destination);
+    const std::uint64_t salt = sim::RandomStream(seed, at).next();
+    const std::uint32_t choice = hash_choice(entropy, salt, static_cast<std::uint32_t>(candidates.size()));
+    at = topology.channels()[candidates[choice]].to;
+    path.push_back(at);
+  }
+  return path;
+}
+
+// Pearson's chi-squared of counts against equal shares.
+double chi_squared(const std::vector<double>& counts) {
+  double total = 0, sum = 0;
+  for (const double count : counts) total += count;
+  const double expected = total / static_cast<double>(counts.size());
+  for (const double count : counts) sum += (count - expected) * (count - expected) / expected;
+  return sum;
+}
+
+}  // namespace
+
+TEST_CASE("ecmp: the path of a flow follows from its entropy and the seed alone") {
+  const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=8"));
+  const RoutingTable table(topology);
+  CHECK(policy("ecmp").make_path_selector == nullptr);
+  CHECK(policy("ecmp").make_switch_policy == nullptr);
+  std::set<std::vector<topologies::Vertex>> paths;
+  for (std::uint32_t entropy = 0; entropy < 1000; ++entropy) {
+    const auto path = walk(topology, table, 1, 0, 127, entropy);
+    REQUIRE(path == walk(topology, table, 1, 0, 127, entropy));
+    REQUIRE(path.size() == 6);  // edge, aggregation, core, aggregation, edge, host
+    paths.insert(path);
+  }
+  CHECK(paths.size() == 16);  // (k/2)² shortest paths, all used
+}
+
+TEST_CASE("ecmp: flows spread uniformly over the shortest paths, for every seed") {
+  const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=8"));
+  const RoutingTable table(topology);
+  // 16 paths between pods. Chi-squared with 15 degrees of freedom is above 44.3 once in 10,000 times.
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    std::map<topologies::Vertex, double> flows;  // by core: each is on one shortest path
+    for (std::uint32_t flow = 0; flow < 1600; ++flow) {
+      const auto entropy = static_cast<std::uint32_t>(sim::RandomStream(seed, flow, 7).next());
+      flows[walk(topology, table, seed, 3, 100, entropy)[2]] += 1;
+    }
+    std::vector<double> counts(16, 0);
+    std::transform(flows.begin(), flows.end(), counts.begin(),
+                   [](const auto& entry) { return entry.second; });
+    INFO("seed " << seed);
+    CHECK(chi_squared(counts) < 44.3);
+  }
+}
+
+TEST_CASE("hash_choice: counts from 2 to 64 get equal shares, and neighbouring entropies differ") {
+  for (std::uint32_t count = 2; count <= 64; ++count) {
+    std::vector<double> shares(count, 0);
+    for (std::uint32_t entropy = 0; entropy < count * 500; ++entropy) {
+      const std::uint32_t choice = hash_choice(entropy, 0x1234567890ABCDEFULL, count);
+      REQUIRE(choice < count);
+      shares[choice] += 1;
+    }
+    INFO("count " << count);
+    // Mean of chi-squared is count - 1, its standard deviation sqrt(2(count - 1)): five of them above.
+    CHECK(chi_squared(shares) < (count - 1) + 5 * std::sqrt(2.0 * (count - 1)));
+  }
+}
+
+TEST_CASE("spray: every round uses every entropy once, in a new order") {
+  for (const std::uint32_t paths : {1u, 2u, 64u, 256u}) {
+    auto selector = make_spray(paths, 5);
+    std::set<std::uint32_t> all;
+    std::set<std::vector<std::uint32_t>> orders;
+    for (int round = 0; round < 20; ++round) {
+      std::vector<std::uint32_t> order;
+      for (std::uint32_t i = 0; i < paths; ++i) order.push_back(selector->next_entropy(i));
+      CHECK(std::set<std::uint32_t>(order.begin(), order.end()).size() == paths);
+      all.insert(order.begin(), order.end());
+      orders.insert(order);
+    }
+    CHECK(all.size() == paths);  // the same ones in every round
+    if (paths >= 64) CHECK(orders.size() > 10);
+  }
+}
+
+TEST_CASE("spray: flows differ, one flow is reproducible") {
+  auto a = make_spray(256, 1), again = make_spray(256, 1), b = make_spray(256, 2);
+  int equal = 0;
+  for (std::uint32_t i = 0; i < 256; ++i) {
+    const std::uint32_t entropy = a->next_entropy(i);
+    CHECK(entropy == again->next_entropy(i));
+    equal += entropy == b->next_entropy(i);
+  }
+  CHECK(equal == 0);  // another part of the entropy space
+}
+
+TEST_CASE("spray: the packets of one flow use all shortest paths about equally") {
+  const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=8"));
+  const RoutingTable table(topology);
+  auto selector = make_spray(4096, 3);
+  std::map<topologies::Vertex, double> packets;
+  for (std::uint32_t i = 0; i < 4096; ++i) {
+    packets[walk(topology, table, 1, 0, 127, selector->next_entropy(i))[2]] += 1;
+  }
+  REQUIRE(packets.size() == 16);
+  // Mean 256; five standard deviations of a binomial share are 78.
+  for (const auto& [core, count] : packets) CHECK(std::abs(count - 256) < 78);
+}
+
+TEST_CASE("spray: paths must be a power of two") {
+  for (const std::int64_t paths :
+       {std::int64_t{0}, std::int64_t{-2}, std::int64_t{3}, std::int64_t{1} << 17}) {
+    CHECK_THROWS_WITH(make_spray(paths, 1), "spray: paths is '" + std::to_string(paths) +
+                                                "', but it must be a power of two from 1 to 65536");
+  }
+}
+
+}  // namespace weft::routing
