@@ -11,8 +11,8 @@ using trace::Function;
 
 // Every rank knows all counts of these, so equal ones can be said once.
 void set_shared_counts(Collective& collective, const std::vector<std::uint64_t>& counts) {
-  if (!counts.empty() && std::count(counts.begin(), counts.end(), counts[0]) ==
-                             static_cast<std::ptrdiff_t>(counts.size())) {
+  if (!counts.empty() &&
+      std::count(counts.begin(), counts.end(), counts[0]) == static_cast<std::ptrdiff_t>(counts.size())) {
     collective.bytes = counts[0];
   } else {
     collective.counts = counts;

@@ -23,6 +23,9 @@ std::vector<Rank> members_of(const TraceCommunicator& communicator, std::uint32_
     for (const std::int32_t rank : communicator.remote_ranks) add(rank);
     std::sort(ranks.begin(), ranks.end());
   }
+  bool all = ranks.size() == world_size;
+  for (std::size_t i = 0; all && i < ranks.size(); ++i) all = ranks[i] == i;
+  if (all) ranks.clear();  // the graph's short form
   return ranks;
 }
 

@@ -174,7 +174,7 @@ TEST_CASE("the halves of Sendrecv run side by side") {
         "}\n");
   exchange.recv_peer = kNull;
   exchange.received = got(kNull, kAnyTag, 0);
-  CHECK(text_of_rank0({init(10), exchange, finalize(20)}) == "rank 0 {\nl1: send 16b to 1 tag 4\n}\n");
+  CHECK(text_of_rank0({init(10), exchange, finalize(20)}) == "rank 0 {\nsend 16b to 1 tag 4\n}\n");
   exchange.peer = kNull;
   CHECK(text_of_rank0({init(10), exchange, finalize(20)}) == "rank 0 {\n}\n");
 }
@@ -320,7 +320,6 @@ TEST_CASE("a communicator has one number on all ranks, and members as world rank
                   on_comm(3, received(message(Function::kRecv, 1, 2, 0, 1, 1), got(0, 1, 8))), finalize(2)}};
   CHECK(to_text(files.import()) ==
         "num_ranks 3\n"
-        "\n"
         "comm 1 \"comm1\" all\n"
         "comm 2 \"comm2\" { 2 0 }\n"
         "\n"
@@ -348,7 +347,7 @@ TEST_CASE("collectives become operations; those of one rank alone are none") {
   gather.root = 0;
   gather.recv_count = 4;
   gather.recv_type_size = 8;
-  CHECK(text_of_rank0({init(0), allreduce, ibcast, gather, on_comm(1, allreduce),
+  CHECK(text_of_rank0({init(0), allreduce, ibcast, gather, on_comm(1, call(Function::kBarrier, 3, 3)),
                        done(Function::kWait, 3, 4, {request(1)}), call(Function::kBarrier, 4, 5),
                        finalize(5)}) ==
         "rank 0 {\n"
@@ -399,10 +398,11 @@ TEST_CASE("making a communicator is an agreement of its parent's ranks, or of th
   TraceRecord by_group = call(Function::kComm_create_group, 1, 2);
   by_group.new_comm = 2;
   TraceRecord outside = by_group;
+  outside.enter_ns = 0;
   outside.new_comm = trace::kNoComm;
   files.ranks = {{init(0), split, by_group, finalize(2)}, {init(0), outside, finalize(2)}, {}};
   const std::string text = to_text(files.import());
-  CHECK(text.find("rank 0 {\nl1: allreduce 8b elem 8\nl2: allreduce 8b comm 1 elem 8\nl2 requires l1\n}\n") !=
+  CHECK(text.find("rank 0 {\nl1: allreduce 8b elem 8\nl2: allreduce 8b elem 8 comm 1\nl2 requires l1\n}\n") !=
         std::string::npos);
   CHECK(text.find("rank 1 {\n}\n") != std::string::npos);
   CHECK(files.notes.count(Note::kCommunicatorCreations) == 2);
