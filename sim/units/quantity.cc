@@ -17,7 +17,7 @@ struct Unit {
 };
 
 struct Split {
-  double number;
+  long double number;
   std::string_view unit;
 };
 
@@ -27,7 +27,7 @@ Split split_number(std::string_view text, std::string_view what, std::string_vie
   };
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  double number = 0;
+  long double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || !std::isfinite(number)) throw fail();
   std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
@@ -39,8 +39,8 @@ Split split_number(std::string_view text, std::string_view what, std::string_vie
 }
 
 // A whole number of base units; the product must fit 63 bits.
-std::int64_t scaled(std::string_view text, double number, double factor, std::string_view what) {
-  const long double value = static_cast<long double>(number) * factor;
+std::int64_t scaled(std::string_view text, long double number, double factor, std::string_view what) {
+  const long double value = number * factor;
   if (value >= 9.2e18L) throw InputError(fmt::format("'{}' is too large for a {}", text, what));
   return static_cast<std::int64_t>(std::llroundl(value));
 }
