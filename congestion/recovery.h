@@ -102,8 +102,8 @@ class Recovery {
     return outcome;
   }
 
-  // When on_timer should be called at the latest; Time::max() if nothing is in flight. It may move forth and
-  // back with every call; a late call does no harm but delay.
+  // When on_timer should be called; Time::max() if nothing is in flight. It moves forth and back with every
+  // other call, and may turn out to have been too early; a late call does no harm but delay.
   Time deadline() const {
     if (in_flight_packets_ == 0) return Time::max();
     const std::int64_t timeout_ps = last_progress_ps_ + this->timeout().ps();

@@ -1,0 +1,204 @@
+#include "congestion/recovery.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "sim/core/random.h"
+
+namespace weft::congestion {
+namespace {
+
+constexpr Time kRtt = Time::us(10);
+const RecoveryConfig kInOrder{
+    .min_timeout = Time::us(100), .max_timeout = Time::us(1000), .reordering = false};
+
+Recovery started(std::uint32_t packets, const RecoveryConfig& config = kInOrder) {
+  Recovery recovery;
+  recovery.start(config, packets, 1000, 500, kRtt);
+  return recovery;
+}
+
+// Sends packets [next_new, until) one microsecond apart from `at` on.
+void send(Recovery& recovery, std::uint32_t until, Time at) {
+  while (recovery.next_new() < until) {
+    recovery.on_send(recovery.next_to_send(), at);
+    at += Time::us(1);
+  }
+}
+
+TEST_CASE("acknowledged one by one, nothing is lost and bytes add up") {
+  Recovery recovery = started(3);
+  send(recovery, 3, Time());
+  REQUIRE(recovery.in_flight_bytes() == 2500);
+  for (std::uint32_t n = 0; n < 3; ++n) {
+    REQUIRE_FALSE(recovery.done());
+    const auto outcome = recovery.on_ack(Time::us(n) + kRtt, n, n + 1, Time::us(n), false);
+    REQUIRE(outcome.acked_bytes == (n == 2 ? 500 : 1000));
+    REQUIRE(outcome.lost_packets == 0);
+  }
+  REQUIRE(recovery.done());
+  REQUIRE(recovery.in_flight_bytes() == 0);
+  REQUIRE(recovery.deadline() == Time::max());
+  REQUIRE(recovery.smoothed_rtt() == kRtt);
+}
+
+TEST_CASE("RFC 6298: smoothed round trip, variance, timeout and its back-off") {
+  Recovery recovery = started(100, {.min_timeout = Time::us(1), .max_timeout = Time::us(1000)});
+  send(recovery, 3, Time());
+  recovery.on_ack(Time::us(40), 0, 1, Time(), false);  // R = 40: SRTT = 40, RTTVAR = 20
+  REQUIRE(recovery.timeout() == Time::us(40 + 4 * 20));
+  recovery.on_ack(Time::us(49), 1, 2, Time::us(1), false);  // R' = 48: RTTVAR = 3/4·20 + 1/4·8, SRTT = 41
+  REQUIRE(recovery.smoothed_rtt() == Time::us(41));
+  REQUIRE(recovery.timeout() == Time::us(41 + 4 * 17));
+  // A first look finds nothing older than packet 2, sent after all that was acknowledged.
+  REQUIRE(recovery.on_timer(Time::us(70)).lost_packets == 0);
+  // Nothing new after 49 us: the timer is due 109 us later, and doubles from then on, up to the limit.
+  REQUIRE(recovery.deadline() == Time::us(49 + 109));
+  REQUIRE_FALSE(recovery.on_timer(Time::us(157)).timeout);
+  Time now = Time::us(158);
+  for (std::int64_t expected : {218, 436, 872, 1000, 1000}) {
+    const auto outcome = recovery.on_timer(now);
+    REQUIRE(outcome.timeout);
+    REQUIRE(outcome.lost_packets == 1);
+    REQUIRE(recovery.next_to_send() == 2);
+    recovery.on_send(2, now);
+    REQUIRE(recovery.timeout() == Time::us(expected));
+    now = recovery.deadline();
+  }
+  // An ACK ends the back-off.
+  recovery.on_ack(now, 2, 3, now - Time::us(41), false);
+  REQUIRE(recovery.timeout() < Time::us(218));
+}
+
+TEST_CASE("RFC 8985: lost once a later packet is acknowledged and the reordering window has passed") {
+  Recovery recovery = started(100);
+  send(recovery, 6, Time());  // sent at 0 … 5 us; packet 1 is lost on the way
+  recovery.on_ack(Time::us(10), 0, 1, Time(), false);
+  // Packet 2 was sent 1 us after packet 1: 1 < RTT/4 = 2.5, so packet 1 may only be late.
+  REQUIRE(recovery.on_ack(Time::us(12), 2, 1, Time::us(2), false).lost_packets == 0);
+  REQUIRE(recovery.on_ack(Time::us(13), 3, 1, Time::us(3), false).lost_packets == 0);
+  // Due at sent + round trip + window = 1 + 10 + 2.5 us, by timer if no ACK comes …
+  REQUIRE(recovery.deadline() == Time::ps(13'500'000));
+  SECTION("by a later ACK") {
+    const auto outcome = recovery.on_ack(Time::us(14), 4, 1, Time::us(4), false);
+    REQUIRE(outcome.lost_packets == 1);
+    REQUIRE(outcome.lost_bytes == 1000);
+  }
+  SECTION("by the timer") {
+    REQUIRE(recovery.on_timer(Time::ps(13'499'999)).lost_packets == 0);
+    const auto outcome = recovery.on_timer(Time::ps(13'500'000));
+    REQUIRE(outcome.lost_packets == 1);
+    REQUIRE_FALSE(outcome.timeout);
+  }
+  REQUIRE(recovery.lost() == 1);
+  REQUIRE(recovery.next_to_send() == 1);
+  recovery.on_send(1, Time::us(15));
+  REQUIRE(recovery.lost() == 0);
+  REQUIRE(recovery.next_to_send() == 6);
+}
+
+TEST_CASE("where packets take several paths, patience is a whole round trip") {
+  RecoveryConfig config = kInOrder;
+  config.reordering = true;
+  Recovery recovery = started(100, config);
+  send(recovery, 30, Time());
+  recovery.on_ack(Time::us(10), 0, 1, Time(), false);
+  for (std::uint32_t n = 2; n < 11; ++n) {
+    REQUIRE(recovery.on_ack(Time::us(n) + kRtt, n, 1, Time::us(n), false).lost_packets == 0);
+  }
+  // Packet 1: 1 + 10 + 10 us.
+  REQUIRE(recovery.deadline() == Time::us(21));
+  REQUIRE(recovery.on_ack(Time::us(21), 11, 1, Time::us(11), false).lost_packets == 1);
+}
+
+TEST_CASE("a packet given up too early widens the window") {
+  Recovery recovery = started(100);
+  send(recovery, 20, Time());
+  recovery.on_ack(Time::us(10), 0, 1, Time(), false);
+  REQUIRE(recovery.reordering_window() == Time::ps(2'500'000));
+  REQUIRE(recovery.on_ack(Time::us(15), 5, 1, Time::us(5), false).lost_packets > 0);
+  // Packet 1's first copy was late only: its ACK comes, then that of the second copy, a duplicate.
+  recovery.on_send(1, Time::us(15));
+  REQUIRE(recovery.on_ack(Time::us(16), 1, 2, Time::us(1), false).acked_packets == 1);
+  REQUIRE(recovery.on_ack(Time::us(26), 1, 2, Time::us(15), true).acked_packets == 0);
+  REQUIRE(recovery.reordering_window() == Time::us(5));
+}
+
+TEST_CASE("a cumulative ACK makes up for lost ACKs") {
+  Recovery recovery = started(10);
+  send(recovery, 5, Time());
+  const auto outcome = recovery.on_ack(Time::us(13), 3, 4, Time::us(3), false);
+  REQUIRE(outcome.acked_packets == 4);
+  REQUIRE(outcome.acked_bytes == 4000);
+  REQUIRE(recovery.first_unacked() == 4);
+  REQUIRE(recovery.in_flight_packets() == 1);
+}
+
+// A channel that delays, drops and duplicates nothing by itself, against plain bookkeeping in sets.
+TEST_CASE("random losses and reordering: all arrives, in-flight counts agree with a naive model") {
+  const auto seed = static_cast<std::uint64_t>(GENERATE(range(0, 20)));
+  sim::RandomStream random(seed, 0);
+  RecoveryConfig config = kInOrder;
+  config.reordering = random.below(2) == 0;
+  const auto packets = static_cast<std::uint32_t>(1 + random.below(400));
+  const std::uint64_t loss_percent = random.below(40);
+  Recovery recovery = started(packets, config);
+
+  struct Answer {
+    std::uint32_t number, cumulative;
+    Time sent;
+    bool duplicate;
+  };
+  std::multimap<std::int64_t, Answer> answers;  // by time
+  std::set<std::uint32_t> received, settled;    // at the receiver; known to the sender
+  std::uint64_t sent_count = 0, lost_count = 0;
+  Time now;
+  int steps = 0;
+  while (!recovery.done()) {
+    REQUIRE(++steps < 200'000);
+    // A window of 32 packets.
+    while (recovery.in_flight_packets() < 32 && (recovery.lost() > 0 || recovery.next_new() < packets)) {
+      const std::uint32_t number = recovery.next_to_send();
+      REQUIRE(settled.count(number) == 0);
+      recovery.on_send(number, now);
+      ++sent_count;
+      if (random.below(100) >= loss_percent) {
+        const bool duplicate = !received.insert(number).second;
+        std::uint32_t cumulative = 0;
+        while (received.count(cumulative) != 0) ++cumulative;
+        const Time delay = kRtt + Time::ps(static_cast<std::int64_t>(random.below(3'000'000)));
+        if (random.below(100) >= loss_percent) {
+          answers.emplace((now + delay).ps(), Answer{number, cumulative, now, duplicate});
+        }
+      }
+      now += Time::ps(100'000);
+    }
+    const Time deadline = recovery.deadline();
+    Recovery::Outcome outcome;
+    if (!answers.empty() && answers.begin()->first <= deadline.ps()) {
+      now = std::max(now, Time::ps(answers.begin()->first));
+      const Answer answer = answers.begin()->second;
+      answers.erase(answers.begin());
+      outcome = recovery.on_ack(now, answer.number, answer.cumulative, answer.sent, answer.duplicate);
+      const std::size_t before = settled.size();
+      settled.insert(answer.number);
+      for (std::uint32_t n = 0; n < answer.cumulative; ++n) settled.insert(n);
+      REQUIRE(outcome.acked_packets == settled.size() - before);
+    } else {
+      REQUIRE(deadline != Time::max());
+      now = std::max(now, deadline);
+      outcome = recovery.on_timer(now);
+    }
+    lost_count += outcome.lost_packets;
+    REQUIRE(recovery.in_flight_packets() + recovery.lost() + settled.size() == recovery.next_new());
+    while (settled.count(recovery.first_unacked()) != 0) FAIL("the first unacknowledged packet is settled");
+  }
+  REQUIRE(settled.size() == packets);
+  // Whatever was sent again had been declared lost; some of those were settled before it came to that.
+  REQUIRE(sent_count - packets <= lost_count);
+  if (loss_percent == 0 && config.reordering) REQUIRE(lost_count == 0);
+}
+
+}  // namespace
+}  // namespace weft::congestion

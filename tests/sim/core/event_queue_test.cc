@@ -1,0 +1,92 @@
+// The calendar against std::multimap-like order: a sorted set of (time, source, sequence).
+#include "sim/core/event_queue.h"
+
+#include <catch2/catch.hpp>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "sim/core/random.h"
+
+namespace weft::sim {
+namespace {
+
+using Key = std::tuple<std::int64_t, EntityId, std::uint32_t>;
+
+Key key_of(const Event& event) { return {event.time_ps, event.source, event.sequence}; }
+
+// Pushes and pops at random, with delays from `delay`, and compares every pop with the reference.
+template <typename Delay>
+void compare(int bucket_shift, std::uint64_t seed, int steps, Delay delay) {
+  EventQueue queue(bucket_shift);
+  std::set<Key> reference;
+  RandomStream random(seed, 0);
+  std::int64_t now = 0;
+  std::uint32_t sequence = 0;
+  for (int step = 0; step < steps || !reference.empty(); ++step) {
+    if (step < steps && random.below(100) < 52) {
+      const Event event{.time_ps = now + delay(random),
+                        .sequence = sequence++,
+                        .source = static_cast<EntityId>(random.below(5)),
+                        .payload = sequence};
+      queue.push(event);
+      reference.insert(key_of(event));
+    } else if (!reference.empty()) {
+      Event event;
+      REQUIRE(queue.pop(event));
+      REQUIRE(key_of(event) == *reference.begin());
+      REQUIRE(event.payload == event.sequence + 1);
+      now = event.time_ps;
+      reference.erase(reference.begin());
+    }
+    REQUIRE(queue.size() == reference.size());
+  }
+  Event event;
+  REQUIRE_FALSE(queue.pop(event));
+  REQUIRE(queue.empty());
+}
+
+TEST_CASE("pops come in the order of (time, source, sequence)") {
+  const int shift = GENERATE(0, 6, 10, 15, 20);
+  DYNAMIC_SECTION("bucket shift " << shift) {
+    SECTION("a few buckets ahead") {
+      compare(shift, 1, 20'000, [](RandomStream& r) { return static_cast<std::int64_t>(r.below(600'000)); });
+    }
+    SECTION("ties: few distinct times, now among them") {
+      compare(shift, 2, 20'000, [](RandomStream& r) { return static_cast<std::int64_t>(r.below(3)) * 1000; });
+    }
+    SECTION("from the current bucket to far beyond the calendar") {
+      compare(shift, 3, 20'000, [](RandomStream& r) {
+        return static_cast<std::int64_t>(r.below(std::uint64_t{1} << r.below(45)));
+      });
+    }
+    SECTION("all beyond the calendar") {
+      compare(shift, 4, 2'000,
+              [](RandomStream& r) { return static_cast<std::int64_t>((1ULL << 40) + r.below(1ULL << 40)); });
+    }
+  }
+}
+
+TEST_CASE("pop_before leaves events at and after its limit, and takes pushes meanwhile") {
+  EventQueue queue(4);
+  queue.push({.time_ps = 100, .source = 1});
+  queue.push({.time_ps = 1'000'000, .source = 1, .payload = 7});
+  Event event;
+  REQUIRE_FALSE(queue.pop_before(event, 100));
+  REQUIRE(queue.pop_before(event, 101));
+  REQUIRE(event.time_ps == 100);
+  REQUIRE_FALSE(queue.pop_before(event, 1'000'000));
+  // Earlier than what is left, later than what was popped.
+  queue.push({.time_ps = 500, .source = 2});
+  queue.push({.time_ps = 999'999, .source = 0});
+  REQUIRE(queue.pop_before(event, 1'000'000));
+  REQUIRE(event.time_ps == 500);
+  REQUIRE(queue.pop_before(event, 1'000'000));
+  REQUIRE(event.time_ps == 999'999);
+  REQUIRE_FALSE(queue.pop_before(event, 1'000'000));
+  REQUIRE(queue.pop(event));
+  REQUIRE(event.payload == 7);
+}
+
+}  // namespace
+}  // namespace weft::sim

@@ -1,0 +1,101 @@
+// Speed of the packet network: a permutation on a full three-level fat tree, one message per host.
+//   packet_bench K PACKETS_PER_FLOW [RUNS]
+// Prints one line per run: hosts, packet hops, events, seconds, million packet hops per second, digest.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "congestion/fixed_window.h"
+#include "sim/packet/ecn.h"
+#include "sim/packet/packet_network.h"
+#include "topologies/families.h"
+
+namespace weft::sim::packet {
+namespace {
+
+// Spraying as plain as it can be: a new random entropy for every packet.
+class Spray final : public routing::PathSelector {
+ public:
+  explicit Spray(RandomStream random) : random_(random) {}
+  std::uint32_t next_entropy(std::uint32_t) override { return static_cast<std::uint32_t>(random_.next()); }
+
+ private:
+  RandomStream random_;
+};
+
+class NoClient final : public NetworkClient {
+ public:
+  void on_sent(const Message&) override {}
+  void on_delivered(const Message&) override {}
+  void on_event(const Event&) override {}
+};
+
+class NoLimit final : public RunControl {
+ public:
+  StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
+};
+
+void run(int k, std::uint64_t packets) {
+  const topologies::Topology topology = topologies::build(
+      parse_module_choice("fat_tree:link=400Gbps,latency=500ns,switch_latency=0ns,k=" + std::to_string(k)));
+  const routing::RoutingTable table(topology);
+  const routing::Policy spray{
+      .info = {.name = "spray"},
+      .make_path_selector = [](const Parameters&, std::uint64_t, RandomStream random)
+          -> std::unique_ptr<routing::PathSelector> { return std::make_unique<Spray>(random); }};
+  const Discipline queue = ecn();
+  const congestion::Control& control = congestion::fixed_window();
+  Engine engine(1);
+  NoClient client;
+  PacketNetwork network(engine, client,
+                        {.topology = topology,
+                         .table = table,
+                         .policy = spray,
+                         .policy_parameters = {},
+                         .control = control,
+                         .control_parameters = Parameters(control.info, {{"packets", "100"}}),
+                         .queue = queue,
+                         .queue_parameters = Parameters(queue.info, {}),
+                         .config = {}});
+  std::vector<std::uint32_t> destination(topology.hosts());
+  std::iota(destination.begin(), destination.end(), 0);
+  RandomStream random(1, 0, 0);
+  for (std::size_t i = destination.size() - 1; i > 0; --i) {
+    std::swap(destination[i], destination[random.below(i + 1)]);
+  }
+  for (std::uint32_t host = 0; host < destination.size(); ++host) {
+    if (destination[host] == host) continue;
+    network.inject({.source = host, .destination = destination[host], .bytes = packets * 4096});
+  }
+  NoLimit control_run;
+  const auto begin = std::chrono::steady_clock::now();
+  network.run(control_run);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+  const results::NetworkTotals totals = network.totals();
+  std::printf(
+      "hosts %u  packet-hops %llu  events %llu  seconds %.3f  million packet-hops/s %.2f  digest %016llx",
+      topology.hosts(), static_cast<unsigned long long>(totals.packet_hops),
+      static_cast<unsigned long long>(engine.executed()), seconds.count(),
+      static_cast<double>(totals.packet_hops) / seconds.count() / 1e6,
+      static_cast<unsigned long long>(engine.digest()));
+  for (const auto& [name, count] : totals.signals) {
+    std::printf("  %s %llu", name.c_str(), static_cast<unsigned long long>(count));
+  }
+  std::printf("\n");
+}
+
+}  // namespace
+}  // namespace weft::sim::packet
+
+int main(int argc, char** argv) {
+  const int k = argc > 1 ? std::atoi(argv[1]) : 16;
+  const auto packets = static_cast<std::uint64_t>(argc > 2 ? std::atoll(argv[2]) : 1000);
+  const int runs = argc > 3 ? std::atoi(argv[3]) : 1;
+  for (int i = 0; i < runs; ++i) weft::sim::packet::run(k, packets);
+  return 0;
+}
