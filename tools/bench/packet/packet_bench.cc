@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -40,6 +41,8 @@ class NoLimit final : public RunControl {
   StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
 };
 
+std::map<std::string, std::string> given(std::map<std::string, std::string> values) { return values; }
+
 void run(int k, std::uint64_t packets) {
   const topologies::Topology topology = topologies::build(
       parse_module_choice("fat_tree:link=400Gbps,latency=500ns,switch_latency=0ns,k=" + std::to_string(k)));
@@ -58,9 +61,9 @@ void run(int k, std::uint64_t packets) {
                          .policy = spray,
                          .policy_parameters = {},
                          .control = control,
-                         .control_parameters = Parameters(control.info, {{"packets", "100"}}),
+                         .control_parameters = Parameters(control.info, given({{"packets", "100"}})),
                          .queue = queue,
-                         .queue_parameters = Parameters(queue.info, {}),
+                         .queue_parameters = Parameters(queue.info, given({})),
                          .config = {}});
   std::vector<std::uint32_t> destination(topology.hosts());
   std::iota(destination.begin(), destination.end(), 0);
