@@ -80,6 +80,18 @@ std::uint32_t GraphBuilder::add_communicator(Communicator communicator) {
   return static_cast<std::uint32_t>(known.size() - 1);
 }
 
+void GraphBuilder::reserve(std::uint64_t ops, std::uint64_t edges) {
+  graph_.kind_.reserve(ops);
+  graph_.nic_.reserve(ops);
+  graph_.cpu_.reserve(ops);
+  graph_.peer_.reserve(ops);
+  graph_.tag_.reserve(ops);
+  graph_.comm_.reserve(ops);
+  graph_.value_.reserve(ops);
+  graph_.edge_begin_.reserve(ops);
+  graph_.edges_.reserve(edges);
+}
+
 OpIndex GraphBuilder::add(const Op& op, std::string_view label) {
   if (ops_in_rank_ >= 0x7FFFFFFFu) throw InputError("a rank has more than 2^31 - 1 operations");
   graph_.kind_.push_back(op.kind);

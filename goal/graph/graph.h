@@ -193,6 +193,8 @@ class GraphBuilder {
  public:
   // Returns the index of the communicator; an equal one is stored once. Needed before operations use it.
   std::uint32_t add_communicator(Communicator communicator);
+  // Makes room for the whole graph, where its size is known beforehand. Only a matter of memory and speed.
+  void reserve(std::uint64_t ops, std::uint64_t edges);
   // Appends an operation to the current rank. Throws InputError past 2^31 - 1 operations in a rank.
   OpIndex add(const Op& op, std::string_view label = {});
   OpIndex add_calc(std::uint64_t ns, std::uint16_t cpu = 0);

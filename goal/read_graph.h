@@ -1,0 +1,16 @@
+// Opens a GOAL graph in any of its formats, by what the file holds and not by its name.
+#pragma once
+
+#include <string>
+
+#include "goal/graph/graph.h"
+#include "goal/pack/pack.h"
+
+namespace weft::goal {
+
+// Reads text, binary GOAL or a packed file. Fills *info, if given, with what a packed file holds beside the
+// graph (nothing for the other two). Throws InputError if the file is missing, of another kind, or wrong
+// within.
+Graph read_graph(const std::string& path, PackInfo* info = nullptr);
+
+}  // namespace weft::goal

@@ -1,0 +1,153 @@
+#include "goal/pack/pack.h"
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "goal/text/text.h"
+#include "sim/units/input_error.h"
+#include "tests/goal/random_graph.h"
+
+namespace weft::goal {
+namespace {
+
+const PackInfo kInfo = {
+    {{"application", "lmp"}, {"command", "mpirun -n 8 lmp -in in.lj"}},
+    {{"unknown_calls", Severity::kWarning, "Calls the tracer does not know are left out.", 3},
+     {"clock_steps", Severity::kInfo, "", 1}},
+};
+
+std::string error_of(const std::string& file) {
+  try {
+    parse_pack(file, "x.weft");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+// Three ranks, one of them empty, with all that the format can hold.
+const char* const kText = R"(num_ranks 3
+comm 1 "row" { 2 0 }
+
+rank 0 {
+a: calc 100 cpu 300
+b: send 8b to 2 tag 7 cpu 1 nic 2 comm 1
+b irequires a
+b requires a
+gather [1 2]b root 1 elem 8 comm 1
+}
+
+rank 1 {
+}
+
+rank 2 {
+recv 8b from -1 tag -1 comm 1
+gather [1 2]b root 1 elem 8 comm 1
+}
+)";
+
+}  // namespace
+
+TEST_CASE("read of write gives the same graph, labels and info") {
+  for (std::uint64_t seed = 0; seed < 1000; ++seed) {
+    const Graph graph = random_graph(seed);
+    INFO("seed " << seed);
+    const std::string file = to_pack(graph, kInfo);
+    PackInfo info;
+    const Graph again = parse_pack(file, "x.weft", &info);
+    REQUIRE(again == graph);
+    REQUIRE(info == kInfo);
+    for (Rank rank = 0; rank < graph.ranks(); ++rank) {
+      for (OpIndex i = 0; i < graph.rank(rank).ops(); ++i) {
+        REQUIRE(again.rank(rank).label(i) == graph.rank(rank).label(i));
+      }
+    }
+    REQUIRE(to_pack(again, info) == file);
+  }
+}
+
+TEST_CASE("ranks larger than a block") {
+  constexpr OpIndex kOps = 700'000;  // blocks end at 262144 operations
+  GraphBuilder builder;
+  for (Rank rank = 0; rank < 2; ++rank) {
+    for (OpIndex i = 0; i < kOps; ++i) {
+      if (i % 3 == 0) {
+        builder.add_calc(i);
+      } else {
+        builder.add_send(i, 1 - rank, i % 1000);
+      }
+      if (i > 0) builder.add_edge(i - 1, i);
+      if (i > 300'000) builder.add_edge(i, i - 300'000, true);
+    }
+    builder.end_rank();
+  }
+  const Graph graph = builder.finish();
+  CHECK(parse_pack(to_pack(graph, {}), "x.weft") == graph);
+}
+
+TEST_CASE("no graph at all, and ranks without operations") {
+  GraphBuilder builder;
+  const Graph none = builder.finish();
+  CHECK(parse_pack(to_pack(none, {}), "x.weft").ranks() == 0);
+  for (int rank = 0; rank < 3; ++rank) builder.end_rank();
+  CHECK(parse_pack(to_pack(builder.finish(), {}), "x.weft").ranks() == 3);
+}
+
+TEST_CASE("a file cut short is refused with the rank and the byte") {
+  const std::string file = to_pack(parse_text(kText, "test.goal"), kInfo);
+  for (std::size_t length = 0; length < file.size(); ++length) {
+    CHECK_THROWS_AS(parse_pack(file.substr(0, length), "x.weft"), InputError);
+  }
+  // The header has 12 bytes, then comes rank 0: the head of its block has 12 more.
+  const std::string message = error_of(file.substr(0, 50));
+  CHECK_THAT(message,
+             Catch::Matchers::StartsWith("x.weft: byte 12: the file ends within the block of rank 0: ") &&
+                 Catch::Matchers::EndsWith(" bytes are needed, 26 are there"));
+}
+
+TEST_CASE("a changed bit is found, or changes nothing") {
+  const Graph graph = parse_text(kText, "test.goal");
+  const std::string file = to_pack(graph, kInfo);
+  int harmless = 0;
+  for (std::size_t offset = 0; offset < file.size(); ++offset) {
+    INFO("byte " << offset);
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = file;
+      changed[offset] = static_cast<char>(changed[offset] ^ (1 << bit));
+      try {
+        PackInfo info;
+        const bool same = parse_pack(changed, "x.weft", &info) == graph;
+        CHECK((same && info == kInfo));
+        ++harmless;
+      } catch (const InputError&) {
+      }
+    }
+  }
+  // A few bits in the head of a zstd frame mean nothing.
+  CHECK(harmless < static_cast<int>(file.size()) * 8 / 50);
+}
+
+TEST_CASE("damage names the rank and the byte") {
+  std::string file = to_pack(parse_text(kText, "test.goal"), {});
+  file[12 + 12 + 20] ^= 1;  // within the first frame
+  CHECK_THAT(error_of(file),
+             Catch::Matchers::StartsWith("x.weft: byte 12: the block of rank 0 is damaged here"));
+  CHECK_THAT(error_of("WEFTGOAL\x02" + std::string(40, '\0')), Catch::Matchers::Contains("format version 2"));
+  CHECK_THAT(error_of("num_ranks 2"), Catch::Matchers::Contains("not a packed GOAL file"));
+}
+
+TEST_CASE("a file of version 1 stays readable") {
+  PackInfo info;
+  const Graph graph = read_pack_file("tests/goal/pack/data/version_1.weft", &info);
+  CHECK(to_text(graph) == kText);
+  CHECK(info == kInfo);
+}
+
+TEST_CASE("a file that can't be read or written is named") {
+  CHECK_THROWS_WITH(read_pack_file("no/such.weft"),
+                    "no/such.weft: can't read the file: No such file or directory");
+  CHECK_THROWS_WITH(write_pack_file(parse_text(kText, ""), {}, "no/such.weft"),
+                    "no/such.weft: can't create the file: No such file or directory");
+}
+
+}  // namespace weft::goal
