@@ -10,7 +10,9 @@
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
 #include "tools/weft/goal.h"
+#include "tools/weft/import.h"
 #include "tools/weft/subcommand.h"
+#include "tools/weft/trace.h"
 
 namespace weft::cli {
 namespace {
@@ -20,6 +22,8 @@ constexpr const char* kVersion = "weft 0.1.0";
 // Every subcommand, in the order of the path from an application to its results.
 std::vector<Subcommand> subcommands() {
   return {
+      {"trace", "Run a command and trace the MPI program in it", add_trace},
+      {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Look into, check, print and convert GOAL graphs", add_goal},
   };
 }

@@ -1,0 +1,190 @@
+#include "goal/import/mpi/importer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "goal/import/mpi/communicators.h"
+#include "goal/import/mpi/notes.h"
+#include "goal/import/mpi/trace_reader.h"
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct NoteText {
+  Note note;
+  const char* name;
+  Severity severity;
+  const char* sentence;
+};
+
+constexpr std::array<NoteText, kNotes> kNoteTexts = {{
+    {Note::kPolls, "polls", Severity::kInfo,
+     "tests and probes that found nothing; the operation waited for stands for them"},
+    {Note::kPollingNs, "polling_ns", Severity::kInfo,
+     "nanoseconds between such calls that count as waiting, not compute"},
+    {Note::kComputeBetweenPollsNs, "compute_between_polls_ns", Severity::kInfo,
+     "nanoseconds between such calls that count as compute, as the gap was longer than the poll gap"},
+    {Note::kProbes, "probes", Severity::kInfo,
+     "successful probes; the receive of the message waits in their place"},
+    {Note::kSynchronousSends, "synchronous_sends", Severity::kInfo,
+     "synchronous sends, replayed as standard ones"},
+    {Note::kCommunicatorCreations, "communicator_creations", Severity::kInfo,
+     "communicator creations, replayed as an allreduce of 8 bytes"},
+    {Note::kCancelled, "cancelled", Severity::kInfo, "operations cancelled, and so left out"},
+    {Note::kUnresolvedWildcards, "unresolved_wildcards", Severity::kWarning,
+     "receives from any source or with any tag that never completed; they stay wildcards"},
+    {Note::kUnknownCompletions, "unknown_requests", Severity::kWarning,
+     "requests started or completed that no decoded call made"},
+    {Note::kFailedCalls, "failed_calls", Severity::kWarning,
+     "calls that returned an error and were left out"},
+    {Note::kRanksWithoutFinalize, "ranks_without_finalize", Severity::kWarning,
+     "ranks that ended without MPI_Finalize; some of their messages may have no partner"},
+    {Note::kTruncatedRanks, "truncated_ranks", Severity::kWarning,
+     "ranks whose trace was cut; messages and collectives past that point have no partner"},
+    {Note::kOutsideWorld, "outside_world", Severity::kWarning,
+     "messages with processes of another MPI_COMM_WORLD, which are not in the graph"},
+    {Note::kIntercommunicatorCollectives, "intercommunicator_collectives", Severity::kWarning,
+     "collectives between two groups, not replayed; the time inside them counts as compute"},
+}};
+
+void report(const ImportNotes& notes, PackInfo& info) {
+  for (const NoteText& text : kNoteTexts) {
+    if (notes.count(text.note) == 0) continue;
+    info.anomalies.push_back({text.name, text.severity, text.sentence, notes.count(text.note)});
+  }
+  for (const auto& [name, calls] : notes.communication) {
+    std::string lower = "not_replayed_" + name;
+    for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    info.anomalies.push_back(
+        {lower, Severity::kWarning,
+         fmt::format("calls of {} are not replayed; the {} ns inside them count as compute", name, calls.ns),
+         calls.calls});
+  }
+  if (notes.local_calls > 0) {
+    info.anomalies.push_back({"local_calls", Severity::kInfo,
+                              "other MPI calls, which only the calling rank takes part in; nothing is lost",
+                              notes.local_calls});
+  }
+}
+
+// The file of each rank, by rank. Throws InputError if they are not those of one whole run.
+std::vector<fs::path> rank_files(const fs::path& directory) {
+  std::error_code error;
+  if (!fs::is_directory(directory, error)) {
+    throw InputError(directory.string() + ": not a directory; expected the one that 'weft trace -o' wrote");
+  }
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("rank-") && name.ends_with(".wtrc")) found.push_back(entry.path());
+  }
+  if (found.empty()) {
+    throw InputError(directory.string() +
+                     ": no MPI traces here; expected files rank-000000.wtrc, rank-000001.wtrc …");
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<fs::path> files;
+  for (const fs::path& path : found) {
+    const TraceHeader header = TraceReader(path.string()).header();
+    if (files.empty()) files.resize(header.size);
+    if (header.size != files.size()) {
+      throw InputError({path.string()}, fmt::format("from a run of {} ranks, but {} is from one of {}; a "
+                                                    "directory may hold the traces of one run only",
+                                                    header.size, found[0].filename().string(), files.size()));
+    }
+    if (header.rank >= files.size() || !files[header.rank].empty()) {
+      throw InputError({path.string()},
+                       fmt::format("says it is rank {}, which is {}", header.rank,
+                                   header.rank >= files.size()
+                                       ? "too large"
+                                       : "there already (did two MPI programs run while tracing?)"));
+    }
+    files[header.rank] = path;
+  }
+  const auto missing = std::find_if(files.begin(), files.end(), [](const fs::path& p) { return p.empty(); });
+  if (missing != files.end()) {
+    throw InputError(fmt::format("{}: the trace of rank {} is missing ({} of {} ranks have one)",
+                                 directory.string(), missing - files.begin(), found.size(), files.size()));
+  }
+  return files;
+}
+
+// What is known of the run as a whole.
+struct Run {
+  TraceHeader first;
+  std::set<std::string> hosts, programs;
+  std::uint64_t elapsed_ns = 0;
+};
+
+void import_rank(const fs::path& path, const MpiImportOptions& options, CommunicatorTable& communicators,
+                 GraphBuilder& builder, ImportNotes& notes, Run& run) {
+  TraceReader reader(path.string());
+  const TraceHeader& header = reader.header();
+  if (header.rank == 0) run.first = header;
+  run.hosts.insert(header.host);
+  run.programs.insert(header.program);
+  communicators.begin_rank();
+  RankImporter importer(options, header.size, communicators, notes);
+  TraceRecord record;
+  while (reader.next(record)) {
+    try {
+      importer.add(record, reader.communicators());
+    } catch (const InputError& error) {
+      throw InputError({path.string()}, fmt::format("call {}, {}: {}", reader.records(),
+                                                    record.function_name(), error.what()));
+    }
+  }
+  if (!reader.complete()) {
+    if (!options.partial) {
+      throw InputError({path.string()},
+                       fmt::format("the trace of rank {} is {}; --partial takes each rank up to where its "
+                                   "trace ends",
+                                   header.rank, reader.status()));
+    }
+    notes.add(Note::kTruncatedRanks);
+  } else if (reader.end() != trace::End::kFinalize) {
+    notes.add(Note::kRanksWithoutFinalize);
+  }
+  for (const TraceCounter& counter : reader.counters()) {
+    if (counter.call_class == trace::CallClass::kLocal) {
+      notes.local_calls += counter.calls;
+      continue;
+    }
+    UndecodedCalls& calls = notes.communication[counter.name];
+    calls.calls += counter.calls;
+    calls.ns += counter.ns;
+  }
+  run.elapsed_ns = std::max(run.elapsed_ns, importer.elapsed_ns());
+  importer.finish(builder);
+}
+
+}  // namespace
+
+Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, PackInfo* info) {
+  const std::vector<fs::path> files = rank_files(directory);
+  GraphBuilder builder;
+  CommunicatorTable communicators(builder, static_cast<std::uint32_t>(files.size()));
+  ImportNotes notes;
+  Run run;
+  for (const fs::path& path : files) import_rank(path, options, communicators, builder, notes, run);
+  if (info != nullptr) {
+    info->metadata["source"] = "MPI trace";
+    info->metadata["application"] = fmt::format("{}", fmt::join(run.programs, ", "));
+    info->metadata["mpi_library"] = run.first.mpi_library;
+    info->metadata["hosts"] = std::to_string(run.hosts.size());
+    info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
+    report(notes, *info);
+  }
+  return builder.finish();
+}
+
+}  // namespace weft::goal

@@ -1,0 +1,129 @@
+#include "goal/import/mpi/importer.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "goal/text/text.h"
+#include "sim/units/input_error.h"
+#include "tests/goal/import/mpi/trace_file.h"
+
+namespace weft::goal {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A fresh directory, gone at the end of the test.
+class Directory {
+ public:
+  Directory() {
+    std::string name = (fs::temp_directory_path() / "weft_import_XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Directory() { fs::remove_all(path_); }
+  Directory(const Directory&) = delete;
+  Directory& operator=(const Directory&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+TraceFile sender() { return TraceFile(0, 2).init(100).send(150, 160, 1, 5, 64).finalize(200); }
+TraceFile receiver() { return TraceFile(1, 2).init(10).recv(10, 90, 0, 5, 64).finalize(97); }
+
+std::string message_of(const fs::path& directory, const MpiImportOptions& options = {}) {
+  try {
+    import_mpi(directory, options);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+const Anomaly* find(const PackInfo& info, const std::string& name) {
+  for (const Anomaly& anomaly : info.anomalies) {
+    if (anomaly.name == name) return &anomaly;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("the traces of all ranks become one graph, with what is known of the run") {
+  const Directory directory;
+  sender().end(trace::End::kFinalize).write(directory.path());
+  receiver()
+      .counter("MPI_Put", trace::CallClass::kCommunication, 3, 700)
+      .counter("MPI_Wtime", trace::CallClass::kLocal, 9, 0)
+      .end(trace::End::kFinalize)
+      .write(directory.path());
+  PackInfo info;
+  const Graph graph = import_mpi(directory.path(), {}, &info);
+  CHECK(graph ==
+        parse_text("num_ranks 2\n"
+                   "rank 0 {\na: calc 50\nb: send 64b to 1 tag 5\nb requires a\nc: calc 40\nc requires b\n}\n"
+                   "rank 1 {\na: recv 64b from 0 tag 5\nb: calc 7\nb requires a\n}\n",
+                   "expected"));
+  CHECK(info.metadata.at("application") == "app");
+  CHECK(info.metadata.at("hosts") == "1");
+  CHECK(info.metadata.at("traced_elapsed_ns") == "100");
+  REQUIRE(find(info, "not_replayed_mpi_put") != nullptr);
+  CHECK(find(info, "not_replayed_mpi_put")->count == 3);
+  CHECK(find(info, "not_replayed_mpi_put")->severity == Severity::kWarning);
+  CHECK(find(info, "local_calls")->count == 9);
+  CHECK(find(info, "local_calls")->severity == Severity::kInfo);
+  CHECK(find(info, "failed_calls") == nullptr);
+}
+
+TEST_CASE("traces that are not those of one whole run are refused") {
+  const Directory directory;
+  CHECK(message_of(directory.path() / "none").find("not a directory") != std::string::npos);
+  CHECK(message_of(directory.path()).find("no MPI traces here") != std::string::npos);
+  receiver().end(trace::End::kFinalize).write(directory.path());
+  CHECK(message_of(directory.path()).find("the trace of rank 0 is missing (1 of 2 ranks have one)") !=
+        std::string::npos);
+  sender().end(trace::End::kFinalize).write(directory.path());
+  CHECK(message_of(directory.path()) == "no error");
+  sender().end(trace::End::kFinalize).write(directory.path(), 0, "rank-000000.2.wtrc");
+  CHECK(message_of(directory.path()).find("there already") != std::string::npos);
+  fs::remove(directory.path() / "rank-000000.2.wtrc");
+  TraceFile(2, 3).end(trace::End::kFinalize).write(directory.path());
+  CHECK(message_of(directory.path()).find("from a run of 3 ranks") != std::string::npos);
+}
+
+TEST_CASE("a trace that was cut is refused, or taken up to its end") {
+  const Directory directory;
+  sender().end(trace::End::kFinalize).write(directory.path());
+  // The second chunk of rank 1 misses its last byte.
+  receiver().flush().send(97, 98, 0, 6, 8).end(trace::End::kFinalize).write(directory.path(), 1);
+  const std::string message = message_of(directory.path());
+  CHECK(message.find("rank-000001.wtrc: the trace of rank 1 is truncated after 3 records") !=
+        std::string::npos);
+  CHECK(message.find("--partial") != std::string::npos);
+  PackInfo info;
+  const Graph graph = import_mpi(directory.path(), {.partial = true}, &info);
+  CHECK(graph.rank(0).ops() == 3);
+  CHECK(graph.rank(1).ops() == 2);
+  CHECK(find(info, "truncated_ranks")->count == 1);
+}
+
+TEST_CASE("a rank that ended without Finalize is told of") {
+  const Directory directory;
+  sender().end(trace::End::kFinalize).write(directory.path());
+  receiver().end(trace::End::kAbort).write(directory.path());
+  PackInfo info;
+  import_mpi(directory.path(), {}, &info);
+  CHECK(find(info, "ranks_without_finalize")->count == 1);
+}
+
+TEST_CASE("a call that cannot be names the file and the call") {
+  const Directory directory;
+  sender().end(trace::End::kFinalize).write(directory.path());
+  TraceFile(1, 2).init(10).send(20, 30, 2, 5, 64).end(trace::End::kFinalize).write(directory.path());
+  const std::string message = message_of(directory.path());
+  CHECK(message.find("rank-000001.wtrc: call 2, MPI_Send: a message has peer 2") != std::string::npos);
+}
+
+}  // namespace weft::goal

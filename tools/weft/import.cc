@@ -1,0 +1,100 @@
+#include "tools/weft/import.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "goal/binary/binary.h"
+#include "goal/import/mpi/importer.h"
+#include "goal/pack/pack.h"
+#include "goal/text/text.h"
+#include "sim/units/input_error.h"
+#include "sim/units/quantity.h"
+
+namespace weft::cli {
+namespace {
+
+void check_extension(const std::string& path) {
+  for (const char* extension : {".weft", ".goal", ".bin"}) {
+    if (path.ends_with(extension)) return;
+  }
+  throw InputError("-o " + path +
+                   ": expected a name that ends in .weft (packed), .goal (text) or .bin (binary)");
+}
+
+void write_graph(const goal::Graph& graph, const goal::PackInfo& info, const std::string& path) {
+  if (path.ends_with(".goal")) return goal::write_text_file(graph, path);
+  if (path.ends_with(".bin")) return goal::write_binary_file(graph, path);
+  goal::write_pack_file(graph, info, path);
+}
+
+void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const std::string& path) {
+  std::uint64_t sends = 0, collectives = 0, bytes = 0;
+  for (goal::Rank r = 0; r < graph.ranks(); ++r) {
+    const goal::RankView rank = graph.rank(r);
+    for (goal::OpIndex i = 0; i < rank.ops(); ++i) {
+      if (rank.kind(i) == goal::OpKind::kCollective) ++collectives;
+      if (rank.kind(i) != goal::OpKind::kSend) continue;
+      ++sends;
+      bytes += rank.value(i);
+    }
+  }
+  const auto found = info.metadata.find("traced_elapsed_ns");
+  const double elapsed = found == info.metadata.end() ? 0 : std::stod(found->second) * 1e-9;
+  std::printf("%s", fmt::format("{}: {} ranks, {} operations, {} dependencies\n"
+                                "  messages     {} ({:.3f} MB)\n"
+                                "  collectives  {} ({:.1f} a rank)\n"
+                                "  traced       {:.3f} s from MPI_Init to MPI_Finalize\n",
+                                path, graph.ranks(), graph.ops(), graph.edges(), sends,
+                                static_cast<double>(bytes) * 1e-6, collectives,
+                                static_cast<double>(collectives) / graph.ranks(), elapsed)
+                        .c_str());
+  for (const goal::Anomaly& anomaly : info.anomalies) {
+    const std::string severity(goal::name(anomaly.severity));
+    std::printf("  %-12s %s: %llu %s\n", severity.c_str(), anomaly.name.c_str(),
+                static_cast<unsigned long long>(anomaly.count), anomaly.sentence.c_str());
+  }
+}
+
+void add_mpi(CLI::App& import) {
+  struct Options {
+    std::string directory, output, poll_gap = "5us";
+    bool keep_wildcards = false, partial = false;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* app = import.add_subcommand("mpi", "Traces of an MPI program, as 'weft trace' writes them");
+  app->add_option("DIR", options->directory, "The directory that 'weft trace -o' wrote")->required();
+  app->add_option("-o,--output", options->output,
+                  "The graph: NAME.weft (packed), NAME.goal (text) or NAME.bin")
+      ->required();
+  app->add_flag(
+      "--keep-wildcards", options->keep_wildcards,
+      "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand in their place");
+  app->add_flag("--partial", options->partial,
+                "Take ranks whose trace was cut, each up to where it ends; messages may lack partners");
+  app->add_option(
+      "--poll-gap", options->poll_gap,
+      "Longest time from a Test or Iprobe in vain to the next that is waiting, not compute (5us)");
+  app->callback([options] {
+    check_extension(options->output);
+    const goal::MpiImportOptions import_options{
+        .keep_wildcards = options->keep_wildcards,
+        .partial = options->partial,
+        .poll_gap_ns = static_cast<std::uint64_t>(parse_time(options->poll_gap).ps() / 1000)};
+    goal::PackInfo info;
+    const goal::Graph graph = goal::import_mpi(options->directory, import_options, &info);
+    write_graph(graph, info, options->output);
+    print_summary(graph, info, options->output);
+  });
+}
+
+}  // namespace
+
+void add_import(CLI::App& app, int&) {
+  app.require_subcommand(1);
+  add_mpi(app);
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,271 @@
+#include "tools/weft/trace.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "goal/import/mpi/trace_reader.h"
+#include "sim/units/input_error.h"
+
+namespace weft::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibrary = "libweft_trace_mpi.so";
+
+struct Options {
+  std::string directory;
+  bool force = false;
+  std::vector<std::string> command;
+};
+
+// The environment of the command, as NAME=VALUE strings.
+class Environment {
+ public:
+  Environment() {
+    for (char** entry = environ; *entry != nullptr; ++entry) {
+      const std::string text = *entry;
+      const std::size_t equals = text.find('=');
+      if (equals != std::string::npos) values_[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+  }
+  const std::string* find(const std::string& name) const {
+    const auto found = values_.find(name);
+    return found == values_.end() ? nullptr : &found->second;
+  }
+  void set(const std::string& name, const std::string& value) { values_[name] = value; }
+  // What the user has set is left alone; true if it was set here.
+  bool set_default(const std::string& name, const std::string& value) {
+    return values_.try_emplace(name, value).second;
+  }
+  std::vector<std::string> entries() const {
+    std::vector<std::string> all;
+    for (const auto& [name, value] : values_) all.push_back(name + "=" + value);
+    return all;
+  }
+
+ private:
+  std::map<std::string, std::string> values_;
+};
+
+// The preload library: in $WEFT_TRACER_DIR, or where a build or an installation puts it beside this program.
+fs::path find_library(const Environment& environment) {
+  std::vector<fs::path> folders;
+  if (const std::string* folder = environment.find("WEFT_TRACER_DIR")) {
+    folders.push_back(*folder);
+  } else {
+    const fs::path self = fs::read_symlink("/proc/self/exe").parent_path();
+    folders = {self / "../../tracer/mpi", self / "../lib/weft", self};
+  }
+  std::string tried;
+  for (const fs::path& folder : folders) {
+    const fs::path path = (folder / kLibrary).lexically_normal();
+    std::error_code error;
+    if (fs::exists(path, error)) return fs::absolute(path);
+    tried += (tried.empty() ? "" : ", ") + path.string();
+  }
+  throw InputError("the tracer's library was not found (tried " + tried +
+                   "); build it with 'bazel build //tracer/mpi', or set WEFT_TRACER_DIR to its folder");
+}
+
+bool is_trace(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with("rank-") && name.ends_with(".wtrc");
+}
+
+std::vector<fs::path> traces_in(const fs::path& directory) {
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+    if (is_trace(entry.path())) found.push_back(entry.path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+fs::path prepare_directory(const Options& options) {
+  std::error_code error;
+  fs::create_directories(options.directory, error);
+  if (error || !fs::is_directory(options.directory)) {
+    throw InputError(options.directory + ": cannot make this directory" +
+                     (error ? ": " + error.message() : ""));
+  }
+  const std::vector<fs::path> old = traces_in(options.directory);
+  if (!old.empty() && !options.force) {
+    throw InputError(
+        fmt::format("{} already holds {} traces; choose another directory, or --force to delete them",
+                    options.directory, old.size()));
+  }
+  for (const fs::path& path : old) fs::remove(path);
+  return fs::absolute(options.directory);
+}
+
+void prepare_environment(const fs::path& directory, Environment& environment) {
+  const std::string library = find_library(environment).string();
+  const std::string* preloaded = environment.find("LD_PRELOAD");
+  environment.set("LD_PRELOAD",
+                  preloaded == nullptr || preloaded->empty() ? library : library + ":" + *preloaded);
+  environment.set("WEFT_TRACE_DIR", directory.string());
+  // Tracing is often done on a small machine, in a container: without these, Open MPI's mpirun refuses to run
+  // as root or with more ranks than cores. Other programs do not look at them.
+  if (environment.set_default("OMPI_MCA_rmaps_base_oversubscribe", "1")) {
+    std::fprintf(stderr,
+                 "weft trace: Open MPI may start more ranks than there are cores "
+                 "(OMPI_MCA_rmaps_base_oversubscribe=1)\n");
+  }
+  if (geteuid() == 0) {
+    environment.set_default("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    environment.set_default("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+  }
+}
+
+std::vector<char*> c_strings(std::vector<std::string>& strings) {
+  std::vector<char*> pointers;
+  for (std::string& text : strings) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// Runs the command to its end and returns its exit status, 128 + N after signal N. Signals sent to this
+// process alone are passed on; Ctrl-C reaches the command by itself.
+int run_command(const Options& options, const Environment& environment) {
+  sigset_t waited, before;
+  sigemptyset(&waited);
+  for (const int number : {SIGINT, SIGTERM, SIGCHLD}) sigaddset(&waited, number);
+  sigprocmask(SIG_BLOCK, &waited, &before);
+  std::vector<std::string> arguments = options.command, variables = environment.entries();
+  const std::vector<char*> argv = c_strings(arguments), envp = c_strings(variables);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setsigmask(&attributes, &before);
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), envp.data());
+  posix_spawnattr_destroy(&attributes);
+  int status = 0;
+  while (failure == 0) {
+    siginfo_t signal_info;
+    const int number = sigwaitinfo(&waited, &signal_info);
+    if (number == SIGCHLD && waitpid(child, &status, WNOHANG) == child) break;
+    if ((number == SIGINT || number == SIGTERM) && signal_info.si_code == SI_USER) kill(child, number);
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  if (failure != 0) throw InputError("cannot run '" + options.command[0] + "': " + std::strerror(failure));
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// What the traces hold, for a person.
+struct Summary {
+  std::uint64_t ranks = 0, calls = 0, sent_bytes = 0, file_bytes = 0, elapsed_ns = 0, cut = 0;
+  std::set<std::string> hosts, libraries;
+  std::map<std::string, std::uint64_t> not_replayed;
+};
+
+void add_rank(const fs::path& path, Summary& summary) {
+  goal::TraceReader reader(path.string());
+  goal::TraceRecord record;
+  std::uint64_t begin_ns = 0, end_ns = 0;
+  while (reader.next(record)) {
+    if (record.function == trace::Function::kInit || record.function == trace::Function::kInit_thread) {
+      begin_ns = record.leave_ns;
+    }
+    end_ns = record.function == trace::Function::kFinalize ? record.enter_ns : record.leave_ns;
+    switch (trace::function_info(record.function).shape) {
+      case trace::Shape::kSend:
+      case trace::Shape::kSendRequest:
+      case trace::Shape::kSendrecv:
+        if (record.peer >= 0) summary.sent_bytes += record.bytes();
+        break;
+      default:
+        break;
+    }
+  }
+  ++summary.ranks;
+  summary.calls += reader.records();
+  summary.file_bytes += fs::file_size(path);
+  summary.elapsed_ns = std::max(summary.elapsed_ns, end_ns > begin_ns ? end_ns - begin_ns : 0);
+  summary.cut += reader.complete() ? 0 : 1;
+  summary.hosts.insert(reader.header().host);
+  summary.libraries.insert(reader.header().mpi_library.substr(0, reader.header().mpi_library.find(',')));
+  for (const goal::TraceCounter& counter : reader.counters()) {
+    if (counter.call_class == trace::CallClass::kCommunication) {
+      summary.not_replayed[counter.name] += counter.calls;
+    }
+  }
+}
+
+void print(const Summary& summary, const Options& options) {
+  std::string text =
+      fmt::format("\nweft trace: {} ranks on {} host{}, {}\n", summary.ranks, summary.hosts.size(),
+                  summary.hosts.size() == 1 ? "" : "s", fmt::join(summary.libraries, " and "));
+  text += fmt::format("  calls     {} ({} in the files, {:.1f} a call)\n", summary.calls,
+                      fmt::format("{:.2f} MB", static_cast<double>(summary.file_bytes) * 1e-6),
+                      static_cast<double>(summary.file_bytes) /
+                          static_cast<double>(std::max<std::uint64_t>(summary.calls, 1)));
+  text += fmt::format("  sent      {:.3f} MB from point to point\n",
+                      static_cast<double>(summary.sent_bytes) * 1e-6);
+  text += fmt::format("  elapsed   {:.3f} s between MPI_Init and MPI_Finalize\n",
+                      static_cast<double>(summary.elapsed_ns) * 1e-9);
+  if (summary.cut > 0)
+    text += fmt::format("  cut       {} ranks ended before their trace did\n", summary.cut);
+  for (const auto& [name, calls] : summary.not_replayed) {
+    text += fmt::format("  warning   {} calls of {}: counted, but not replayed\n", calls, name);
+  }
+  text += fmt::format("  where     {}\n  next      weft import mpi {} -o NAME.weft\n", options.directory,
+                      options.directory);
+  std::fputs(text.c_str(), stderr);
+}
+
+int trace(const Options& options) {
+  if (options.command.empty()) {
+    throw InputError("no command; expected weft trace -o DIR -- mpirun -n 8 PROGRAM …");
+  }
+  const fs::path directory = prepare_directory(options);
+  Environment environment;
+  prepare_environment(directory, environment);
+  const int status = run_command(options, environment);
+  Summary summary;
+  for (const fs::path& path : traces_in(directory)) add_rank(path, summary);
+  if (summary.ranks > 0) {
+    print(summary, options);
+  } else {
+    const std::string message = fmt::format(
+        "'{}' left no trace: no process in it called MPI_Init through a shared MPI library (a statically "
+        "linked program cannot be traced; ranks on other nodes need 'mpirun -x LD_PRELOAD -x "
+        "WEFT_TRACE_DIR')",
+        options.command[0]);
+    if (status == 0) throw InputError(message);
+    std::fprintf(stderr, "weft trace: %s\n", message.c_str());
+  }
+  return status;
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app, int& exit_code) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("-o,--output", options->directory, "Directory for the traces, one file per rank")
+      ->required();
+  app.add_flag("--force", options->force, "Delete traces that are in the directory already");
+  app.add_option("COMMAND", options->command, "What to run, behind --: mpirun -n 8 PROGRAM …");
+  app.footer(
+      "Open MPI and MPICH programs are traced without being rebuilt. The exit status is the command's.\n"
+      "With Open MPI, ranks on other nodes need: mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR …\n"
+      "As root, and on machines with fewer cores than ranks, Open MPI's refusals are switched off.");
+  app.callback([options, &exit_code] { exit_code = trace(*options); });
+}
+
+}  // namespace weft::cli

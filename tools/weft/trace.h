@@ -1,0 +1,10 @@
+// weft trace: run a command and trace the MPI program in it.
+#pragma once
+
+#include "tools/weft/subcommand.h"
+
+namespace weft::cli {
+
+void add_trace(CLI::App& app, int& exit_code);
+
+}  // namespace weft::cli
