@@ -17,7 +17,7 @@ std::span<const Family> families() {
 
 Topology build(const ModuleChoice& choice) {
   const Family& family = find_module(families(), choice, "topology");
-  return family.build(Parameters(family.info, choice.given, choice.location));
+  return family.build(Parameters(family.info, choice));
 }
 
 }  // namespace weft::topologies

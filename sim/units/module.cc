@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace weft {
 namespace {
@@ -22,7 +23,11 @@ Number parse_number(std::string_view text, std::string_view expected) {
 std::int64_t parse_integer(std::string_view text) {
   return parse_number<std::int64_t>(text, "a whole number");
 }
-double parse_real(std::string_view text) { return parse_number<double>(text, "a number"); }
+double parse_real(std::string_view text) {
+  const auto value = parse_number<double>(text, "a number");
+  if (!std::isfinite(value)) throw InputError(fmt::format("'{}' is not a finite number", text));
+  return value;
+}
 
 bool parse_boolean(std::string_view text) {
   if (text == "true" || text == "1" || text == "yes") return true;
@@ -74,26 +79,30 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 Parameters::Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
                        const SourceLocation& location)
-    : module_name_(module.name), location_(location) {
+    : Parameters(module, ModuleChoice{module.name, given, location, {}}) {}
+
+Parameters::Parameters(const ModuleInfo& module, const ModuleChoice& choice)
+    : module_name_(module.name), location_(choice.location), locations_(choice.locations) {
   std::vector<std::string> names;
   for (const ParameterSpec& spec : module.parameters) names.push_back(spec.name);
-  for (const auto& [name, value] : given) {
+  for (const auto& [name, value] : choice.given) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      fail_unknown_name("parameter of " + module.name, name, names, location);
+      fail_unknown_name("parameter of " + module.name, name, names, location_of(name));
     }
   }
   for (const ParameterSpec& spec : module.parameters) {
-    const auto found = given.find(spec.name);
-    const bool is_given = found != given.end();
+    const auto found = choice.given.find(spec.name);
+    const bool is_given = found != choice.given.end();
     const std::string& value = is_given ? found->second : spec.default_value;
     if (value.empty() && spec.type != ParameterType::kText) {
-      throw InputError(location,
+      throw InputError(location_of(spec.name),
                        fmt::format("{} needs a value for '{}': {}", module.name, spec.name, spec.help));
     }
     try {
       check_type(spec.type, value);
     } catch (const InputError& error) {
-      throw InputError(location, fmt::format("{}: {}: {}", module.name, spec.name, error.what()));
+      throw InputError(location_of(spec.name),
+                       fmt::format("{}: {}: {}", module.name, spec.name, error.what()));
     }
     values_.emplace_back(spec.name, value);
     given_.push_back(is_given);
@@ -105,6 +114,11 @@ const std::string& Parameters::find(std::string_view name) const {
     if (key == name) return value;
   }
   throw std::logic_error(fmt::format("module {} has no parameter {}", module_name_, name));
+}
+
+const SourceLocation& Parameters::location_of(std::string_view name) const {
+  const auto found = locations_.find(std::string(name));
+  return found == locations_.end() ? location_ : found->second;
 }
 
 std::int64_t Parameters::integer(std::string_view name) const { return parse_integer(find(name)); }
@@ -123,7 +137,7 @@ bool Parameters::given(std::string_view name) const {
 }
 
 void Parameters::fail(std::string_view name, const std::string& expected) const {
-  throw InputError(location_,
+  throw InputError(location_of(name),
                    fmt::format("{}: {} is '{}', but {}", module_name_, name, find(name), expected));
 }
 

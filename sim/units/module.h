@@ -44,6 +44,16 @@ struct ModuleInfo {
   std::vector<ParameterSpec> parameters;
 };
 
+// A module as chosen by a user: its name and the parameters given for it, not yet checked.
+struct ModuleChoice {
+  std::string name;
+  std::map<std::string, std::string> given;
+  SourceLocation location;
+  std::map<std::string, SourceLocation> locations;  // of given parameters, where known
+
+  bool empty() const { return name.empty(); }
+};
+
 // The values for one module's parameters: what was given, and defaults for the rest. Every getter throws
 // std::logic_error for a name that is not in the module's specification (a bug, not bad input).
 class Parameters {
@@ -53,6 +63,8 @@ class Parameters {
   // the nearest known one), an ill-typed value, or a missing one that has no default.
   Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
              const SourceLocation& location = {});
+  // The same for a user's choice, with errors at the place where the value at fault was given.
+  Parameters(const ModuleInfo& module, const ModuleChoice& choice);
 
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
@@ -71,20 +83,13 @@ class Parameters {
 
  private:
   const std::string& find(std::string_view name) const;
+  const SourceLocation& location_of(std::string_view name) const;
 
   std::string module_name_;
   std::vector<std::pair<std::string, std::string>> values_;
   std::vector<bool> given_;
   SourceLocation location_;
-};
-
-// A module as chosen by a user: its name and the parameters given for it, not yet checked.
-struct ModuleChoice {
-  std::string name;
-  std::map<std::string, std::string> given;
-  SourceLocation location;
-
-  bool empty() const { return name.empty(); }
+  std::map<std::string, SourceLocation> locations_;  // of parameters given at a place of their own
 };
 
 // Reads the short form: "fat_tree:k=8,link=400Gbps". A value may not hold a comma, unless it stands in

@@ -1,0 +1,278 @@
+#include "sim/scenario/document.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+namespace weft::sim {
+namespace {
+
+namespace pb = google::protobuf;
+using pb::FieldDescriptor;
+
+template <typename Number>
+std::optional<Number> whole(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+template <typename Number>
+Number number(const std::string& text, const FieldDescriptor& field, const char* expected,
+              const SourceLocation& location) {
+  const std::optional<Number> value = whole<Number>(text);
+  if (!value || !std::isfinite(static_cast<double>(*value))) {
+    throw InputError(location, fmt::format("{}: '{}' is not {}", field.name(), text, expected));
+  }
+  return *value;
+}
+
+std::optional<bool> boolean(const std::string& text) {
+  if (text == "true" || text == "1" || text == "yes") return true;
+  if (text == "false" || text == "0" || text == "no") return false;
+  return std::nullopt;
+}
+
+// Keeps the first error of the parser; the others often follow from it.
+class ParseErrors : public pb::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& message) override {
+    if (!first.empty()) return;
+    first = message;
+    at_line = line;
+    at_column = column;
+  }
+  void AddWarning(int, int, const std::string&) override {}
+  std::string first;
+  int at_line = -1, at_column = -1;  // from 0; -1: not known
+};
+
+// `text` between the n-th and the next double quotes, from 0.
+std::string quoted(const std::string& text, int n) {
+  std::size_t begin = text.find('"');
+  for (int i = 0; i < 2 * n && begin != std::string::npos; ++i) begin = text.find('"', begin + 1);
+  if (begin == std::string::npos) return "";
+  return text.substr(begin + 1, text.find('"', begin + 1) - begin - 1);
+}
+
+// Where `name` stands before a place that the parser reports after having read it. All from 0.
+void step_back_to(std::string_view text, const std::string& name, int& line, int& column) {
+  std::size_t offset = 0;
+  for (int i = 0; i < line; ++i) {
+    const std::size_t end = text.find('\n', offset);
+    if (end == std::string_view::npos) break;
+    offset = end + 1;
+  }
+  offset = std::min(text.size(), offset + static_cast<std::size_t>(column));
+  const std::size_t found = text.rfind(name, offset);
+  if (found == std::string_view::npos) return;
+  const std::string_view before = text.substr(0, found);
+  line = static_cast<int>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t line_start = before.rfind('\n');
+  column = static_cast<int>(found - (line_start == std::string_view::npos ? 0 : line_start + 1));
+}
+
+// The parser's message in words for people who don't know Protocol Buffers.
+[[noreturn]] void fail_parse(const Schema& schema, std::string_view text, const std::string& file,
+                             ParseErrors& errors) {
+  const std::string& message = errors.first;
+  const auto where = [&] {
+    return SourceLocation{.file = file, .line = errors.at_line + 1, .column = errors.at_column + 1};
+  };
+  if (message.starts_with("Message type \"")) {
+    const std::string type = quoted(message, 0), name = quoted(message, 1);
+    if (const pb::Descriptor* descriptor = schema.find(type)) {
+      step_back_to(text, name, errors.at_line, errors.at_column);
+      fail_unknown_field(*descriptor, name, where());
+    }
+  }
+  if (message.starts_with("Non-repeated field \"")) {
+    const std::string name = quoted(message, 0);
+    step_back_to(text, name, errors.at_line, errors.at_column);
+    throw InputError(where(), fmt::format("'{}' is given twice", name));
+  }
+  if (message.starts_with("Field \"") && message.find("oneof") != std::string::npos) {
+    const std::string name = quoted(message, 0);
+    step_back_to(text, name, errors.at_line, errors.at_column);
+    throw InputError(where(), fmt::format("'{}' is given beside '{}'; choose one", name, quoted(message, 1)));
+  }
+  constexpr std::string_view kText = "Expected string, got: ";
+  if (message.starts_with(kText)) {
+    throw InputError(where(), fmt::format("found {} where text in quotes is expected, like \"400Gbps\"",
+                                          message.substr(kText.size())));
+  }
+  constexpr std::string_view kInteger = "Expected integer, got: ";
+  if (message.starts_with(kInteger)) {
+    const std::string found = message.substr(kInteger.size());
+    throw InputError(where(), found == "-" ? "found a minus sign where a number of 0 or more is expected"
+                                           : fmt::format("found {} where a whole number is expected", found));
+  }
+  throw InputError(where(), message);
+}
+
+void collect_locations(const pb::Message& message, const pb::TextFormat::ParseInfoTree& tree,
+                       const std::string& file, const std::string& prefix,
+                       std::map<std::string, SourceLocation>& locations) {
+  std::vector<const FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const FieldDescriptor* field : fields) {
+    const int count = field->is_repeated() ? message.GetReflection()->FieldSize(message, field) : 1;
+    for (int i = 0; i < count; ++i) {
+      const int index = field->is_repeated() ? i : -1;
+      const std::string path =
+          prefix + field->name() + (field->is_repeated() ? fmt::format("[{}]", i) : std::string());
+      const auto place = tree.GetLocation(field, index);
+      locations[path] = {.file = file, .line = place.line + 1, .column = place.column + 1};
+      if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) continue;
+      const pb::Message& child = field->is_repeated()
+                                     ? message.GetReflection()->GetRepeatedMessage(message, field, i)
+                                     : message.GetReflection()->GetMessage(message, field);
+      if (const auto* nested = tree.GetTreeForNested(field, index)) {
+        collect_locations(child, *nested, file, path + ".", locations);
+      }
+    }
+  }
+}
+
+std::vector<std::string> field_names(const pb::Descriptor& type) {
+  std::vector<std::string> names;
+  for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
+  return names;
+}
+
+}  // namespace
+
+void Document::parse(std::string_view text, const std::string& file) {
+  pb::TextFormat::Parser parser;
+  pb::TextFormat::ParseInfoTree tree;
+  ParseErrors errors;
+  parser.RecordErrorsTo(&errors);
+  parser.WriteLocationsTo(&tree);
+  if (!parser.ParseFromString(std::string(text), message_.get())) fail_parse(schema_, text, file, errors);
+  collect_locations(*message_, tree, file, "", locations_);
+}
+
+SourceLocation Document::location(const std::string& path) const {
+  const auto found = locations_.find(path);
+  return found == locations_.end() ? SourceLocation() : found->second;
+}
+
+void Document::apply(const Setting& setting) {
+  const SourceLocation where{.file = setting.flag};
+  pb::Message* message = message_.get();
+  std::string path;
+  std::string_view rest = setting.path;
+  for (;;) {
+    const std::size_t dot = rest.find('.');
+    const std::string name(rest.substr(0, dot));
+    const bool last = dot == std::string_view::npos;
+    const FieldDescriptor* field = message->GetDescriptor()->FindFieldByName(name);
+    if (field == nullptr) fail_unknown_field(*message->GetDescriptor(), name, where);
+    path += (path.empty() ? "" : ".") + name + (field->is_repeated() ? "[0]" : "");
+    if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+      if (!last) throw InputError(where, fmt::format("'{}' is a value and has no fields", name));
+      set_field(*message, *field, setting.value, where);
+      locations_[path] = where;
+      return;
+    }
+    const pb::Reflection& reflection = *message->GetReflection();
+    if (!field->is_repeated()) {
+      message = reflection.MutableMessage(message, field);
+    } else if (reflection.FieldSize(*message, field) == 0) {
+      message = reflection.AddMessage(message, field);
+    } else {
+      message = reflection.MutableRepeatedMessage(message, field, 0);
+    }
+    locations_.emplace(path, where);
+    if (last) break;
+    rest.remove_prefix(dot + 1);
+  }
+  if (seam_of(*message->GetDescriptor()) == nullptr) {
+    throw InputError(where, fmt::format("'{}' has fields of its own; set one of them: {}", setting.path,
+                                        fmt::join(field_names(*message->GetDescriptor()), ", ")));
+  }
+  apply_short_form(*message, setting);
+}
+
+void Document::apply_short_form(pb::Message& seam_message, const Setting& setting) {
+  const SourceLocation where{.file = setting.flag};
+  ModuleChoice choice;
+  try {
+    choice = parse_module_choice(setting.value);
+  } catch (const InputError& error) {
+    throw InputError(where, error.what());
+  }
+  const FieldDescriptor* field = seam_message.GetDescriptor()->FindFieldByName(choice.name);
+  if (field == nullptr) fail_unknown_field(*seam_message.GetDescriptor(), choice.name, where);
+  pb::Message& module = *seam_message.GetReflection()->MutableMessage(&seam_message, field);
+  const std::string path = setting.path + "." + choice.name;
+  locations_[path] = where;
+  for (const auto& [name, value] : choice.given) {
+    const FieldDescriptor* parameter = module.GetDescriptor()->FindFieldByName(name);
+    if (parameter == nullptr) fail_unknown_field(*module.GetDescriptor(), name, where);
+    set_field(module, *parameter, value, where);
+    locations_[path + "." + name] = where;
+  }
+}
+
+std::string field_text(const pb::Message& message, const FieldDescriptor& field) {
+  const pb::Reflection& reflection = *message.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT64:
+      return fmt::format("{}", reflection.GetInt64(message, &field));
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return fmt::format("{}", reflection.GetUInt64(message, &field));
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return fmt::format("{}", reflection.GetUInt32(message, &field));
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return fmt::format("{}", reflection.GetDouble(message, &field));
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return reflection.GetBool(message, &field) ? "true" : "false";
+    case FieldDescriptor::CPPTYPE_STRING:
+      return reflection.GetString(message, &field);
+    default:
+      throw std::logic_error("a scenario has no fields of this type: " + field.full_name());
+  }
+}
+
+void set_field(pb::Message& message, const FieldDescriptor& field, const std::string& text,
+               const SourceLocation& location) {
+  const pb::Reflection& reflection = *message.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT64:
+      reflection.SetInt64(&message, &field, number<std::int64_t>(text, field, "a whole number", location));
+      return;
+    case FieldDescriptor::CPPTYPE_UINT64:
+      reflection.SetUInt64(&message, &field,
+                           number<std::uint64_t>(text, field, "a whole number of 0 or more", location));
+      return;
+    case FieldDescriptor::CPPTYPE_UINT32:
+      reflection.SetUInt32(&message, &field,
+                           number<std::uint32_t>(text, field, "a whole number of 0 or more", location));
+      return;
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      reflection.SetDouble(&message, &field, number<double>(text, field, "a number", location));
+      return;
+    case FieldDescriptor::CPPTYPE_BOOL: {
+      const std::optional<bool> value = boolean(text);
+      if (!value) {
+        throw InputError(location, fmt::format("{}: '{}' is not true or false", field.name(), text));
+      }
+      reflection.SetBool(&message, &field, *value);
+      return;
+    }
+    case FieldDescriptor::CPPTYPE_STRING:
+      reflection.SetString(&message, &field, text);
+      return;
+    default:
+      throw std::logic_error("a scenario has no fields of this type: " + field.full_name());
+  }
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,43 @@
+// A scenario file in memory, with the place where each field was given.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sim/scenario/schema.h"
+
+namespace weft::sim {
+
+// All members throw InputError with the place at fault.
+class Document {
+ public:
+  // `schema` must outlive it.
+  explicit Document(const Schema& schema) : schema_(schema), message_(schema.new_scenario()) {}
+
+  // Reads text format into an empty document. `file` is for messages.
+  void parse(std::string_view text, const std::string& file);
+  void apply(const Setting& setting);
+
+  const google::protobuf::Message& message() const { return *message_; }
+  google::protobuf::Message& message() { return *message_; }
+  // Where the field with this dotted path ("topology.fat_tree.k", "job[1].goal") was given.
+  SourceLocation location(const std::string& path) const;
+
+ private:
+  void apply_short_form(google::protobuf::Message& seam_message, const Setting& setting);
+
+  const Schema& schema_;
+  std::unique_ptr<google::protobuf::Message> message_;
+  std::map<std::string, SourceLocation> locations_;
+};
+
+// One value as text, as users write it; the field's default if it isn't set.
+std::string field_text(const google::protobuf::Message& message,
+                       const google::protobuf::FieldDescriptor& field);
+// Sets a field that is no message from text. Throws InputError at `location` naming what was expected.
+void set_field(google::protobuf::Message& message, const google::protobuf::FieldDescriptor& field,
+               const std::string& text, const SourceLocation& location);
+
+}  // namespace weft::sim

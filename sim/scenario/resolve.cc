@@ -1,0 +1,249 @@
+// Filling in defaults, and the rules by which settings fit together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
+
+#include "sim/scenario/scenario.h"
+
+namespace weft::sim {
+namespace {
+
+bool from_command_line(const SourceLocation& location) { return location.line == 0; }
+
+class Resolver {
+ public:
+  Resolver(const Scenario& scenario, const Registries& registries)
+      : scenario_(scenario), registries_(registries) {}
+
+  Scenario resolve() {
+    scenario_.warnings.clear();
+    jobs();
+    network();
+    if (network_module().has_fabric) {
+      fabric();
+    } else {
+      drop_fabric();
+    }
+    hosts();
+    collectives();
+    threads();
+    return std::move(scenario_);
+  }
+
+ private:
+  // A setting that can't act: an error where it was given for this run, a warning in a file for many.
+  void useless(const SourceLocation& location, const std::string& what) {
+    if (from_command_line(location)) throw InputError(location, what);
+    scenario_.warnings.push_back(location.prefix() + what);
+  }
+
+  static std::span<const RegisteredModule> all(const std::vector<RegisteredModule>& modules) {
+    return {modules.data(), modules.size()};
+  }
+  const RegisteredModule& network_module() const {
+    return find_module(all(registries_.networks), scenario_.network, "network model");
+  }
+
+  void jobs() {
+    if (scenario_.jobs.empty()) {
+      throw InputError(
+          "there is nothing to run: give a GOAL file with --goal FILE, or job { goal: \"FILE\" }");
+    }
+    if (scenario_.jobs.size() > 1) {
+      throw InputError(scenario_.jobs[1].location,
+                       "a second job, but only one can run at a time as yet; remove the others");
+    }
+    for (Job& job : scenario_.jobs) {
+      if (job.goal.empty())
+        throw InputError(job.location, "this job has no goal: give the path of its GOAL file");
+      if (job.name.empty()) job.name = std::filesystem::path(job.goal).stem().string();
+    }
+  }
+
+  void network() {
+    if (scenario_.network.empty()) {
+      const bool wants_fabric = std::any_of(seams().begin(), seams().end(), [&](const Seam& seam) {
+        return !(scenario_.*seam.choice).empty();
+      });
+      const auto found =
+          std::find_if(registries_.networks.begin(), registries_.networks.end(),
+                       [&](const RegisteredModule& m) { return m.has_fabric == wants_fabric; });
+      if (found == registries_.networks.end())
+        throw InputError("no network model fits; choose one with --network");
+      scenario_.network.name = found->info.name;
+    }
+    complete(network_module().info, scenario_.network);
+  }
+
+  // Gives every parameter a checked value.
+  void complete(const ModuleInfo& info, ModuleChoice& choice) {
+    const Parameters parameters(info, choice);
+    for (const ParameterSpec& spec : info.parameters) {
+      choice.given[spec.name] = canonical(spec, parameters);
+    }
+  }
+
+  // As a scenario file gives it back: "1" for the real number "1.0".
+  static std::string canonical(const ParameterSpec& spec, const Parameters& parameters) {
+    switch (spec.type) {
+      case ParameterType::kInteger:
+        return fmt::format("{}", parameters.integer(spec.name));
+      case ParameterType::kReal:
+        return fmt::format("{}", parameters.real(spec.name));
+      case ParameterType::kBoolean:
+        return parameters.boolean(spec.name) ? "true" : "false";
+      default:
+        return parameters.text(spec.name);
+    }
+  }
+
+  // Chooses the first module of a kind if none is chosen, and completes it.
+  const RegisteredModule& choose(const std::vector<RegisteredModule>& modules, ModuleChoice& choice,
+                                 const char* word) {
+    if (choice.empty()) {
+      if (modules.empty()) throw InputError(fmt::format("there is no {} to choose", word));
+      choice.name = modules.front().info.name;
+    }
+    const RegisteredModule& module = find_module(all(modules), choice, word);
+    complete(module.info, choice);
+    return module;
+  }
+
+  void fabric() {
+    if (scenario_.topology.empty()) {
+      std::vector<std::string> known;
+      for (const RegisteredModule& module : registries_.topologies) known.push_back(module.info.name);
+      throw InputError(scenario_.network.location,
+                       fmt::format("network model {} needs a topology: give --topology NAME:key=value,… or "
+                                   "topology {{ NAME {{ … }} }} (known: {})",
+                                   scenario_.network.name, fmt::join(known, ", ")));
+    }
+    choose(registries_.topologies, scenario_.topology, "topology");
+    choose(registries_.routing, scenario_.routing, "routing policy");
+    const RegisteredModule& control =
+        choose(registries_.congestion, scenario_.congestion, "congestion control");
+    queue(control);
+  }
+
+  void queue(const RegisteredModule& control) {
+    const bool given = !scenario_.queue.empty();
+    if (!given && control.needs_ecn) {
+      const auto found = std::find_if(registries_.queues.begin(), registries_.queues.end(),
+                                      [](const RegisteredModule& m) { return m.marks_ecn; });
+      if (found != registries_.queues.end()) scenario_.queue.name = found->info.name;
+    }
+    const RegisteredModule& discipline = choose(registries_.queues, scenario_.queue, "queue discipline");
+    if (control.needs_ecn && !discipline.marks_ecn) {
+      throw InputError(
+          given ? scenario_.queue.location : scenario_.congestion.location,
+          fmt::format("congestion control {} acts on ECN marks, and queue discipline {} never sets "
+                      "any; choose a queue that does ({}) or another control ({})",
+                      control.info.name, discipline.info.name,
+                      names(registries_.queues, &RegisteredModule::marks_ecn, true),
+                      names(registries_.congestion, &RegisteredModule::needs_ecn, false)));
+    }
+    if (given && discipline.marks_ecn && !control.needs_ecn) {
+      scenario_.warnings.push_back(
+          scenario_.queue.location.prefix() +
+          fmt::format("queue discipline {} sets ECN marks, which congestion control {} "
+                      "does not look at",
+                      discipline.info.name, control.info.name));
+    }
+  }
+
+  static std::string names(const std::vector<RegisteredModule>& modules, bool RegisteredModule::*property,
+                           bool value) {
+    std::vector<std::string> found;
+    for (const RegisteredModule& module : modules) {
+      if (module.*property == value) found.push_back(module.info.name);
+    }
+    return found.empty() ? "there is none" : fmt::format("{}", fmt::join(found, ", "));
+  }
+
+  void drop_fabric() {
+    std::vector<std::string> dropped;
+    SourceLocation first;
+    for (const Seam& seam : seams()) {
+      ModuleChoice& choice = scenario_.*seam.choice;
+      if (seam.choice == &Scenario::network || choice.empty()) continue;
+      std::vector<SourceLocation> places = {choice.location};
+      for (const auto& [name, place] : choice.locations) places.push_back(place);
+      for (const SourceLocation& place : places) {
+        if (!from_command_line(place)) continue;
+        throw InputError(place, fmt::format("{} '{}' has no effect: network model {} has none", seam.word,
+                                            choice.name, scenario_.network.name));
+      }
+      if (dropped.empty()) first = choice.location;
+      dropped.push_back(seam.field);
+      choice = {};
+    }
+    if (!dropped.empty()) {
+      scenario_.warnings.push_back(fmt::format("{}{} without effect: network model {} has none",
+                                               first.prefix(), fmt::join(dropped, ", "),
+                                               scenario_.network.name));
+    }
+  }
+
+  // Hosts' parameters, less those that the network model has itself.
+  void hosts() {
+    ModuleInfo left = hosts_section();
+    const std::vector<ParameterSpec>& own = network_module().info.parameters;
+    std::erase_if(left.parameters, [&](const ParameterSpec& spec) {
+      const bool overridden = std::any_of(
+          own.begin(), own.end(), [&](const ParameterSpec& other) { return other.name == spec.name; });
+      if (overridden && scenario_.hosts.given.erase(spec.name) > 0) {
+        useless(scenario_.hosts.locations[spec.name],
+                fmt::format("hosts.{0} has no effect: network model {1} has its own {0}; set network.{1}.{0}",
+                            spec.name, scenario_.network.name));
+        scenario_.hosts.locations.erase(spec.name);
+      }
+      return overridden;
+    });
+    scenario_.hosts.name = left.name;
+    complete(left, scenario_.hosts);
+    const Parameters parameters(left, scenario_.hosts);
+    if (parameters.integer("ranks_per_host") < 1) parameters.fail("ranks_per_host", "it must be 1 or more");
+    for (const ParameterSpec& spec : left.parameters) {
+      if (spec.type == ParameterType::kReal && parameters.real(spec.name) < 0) {
+        parameters.fail(spec.name, "it must be 0 or more");
+      }
+    }
+  }
+
+  void collectives() {
+    const ModuleInfo section = collectives_section(registries_);
+    scenario_.collectives.name = section.name;
+    complete(section, scenario_.collectives);
+    for (const auto& [collective, chosen] : scenario_.collectives.given) {
+      std::vector<std::string> known;
+      for (const RegisteredAlgorithm& algorithm : registries_.algorithms) {
+        if (algorithm.collective == collective) known.push_back(algorithm.info.name);
+      }
+      if (std::find(known.begin(), known.end(), chosen) == known.end()) {
+        const auto place = scenario_.collectives.locations.find(collective);
+        fail_unknown_name("choice for " + collective, chosen, known,
+                          place == scenario_.collectives.locations.end() ? SourceLocation() : place->second);
+      }
+    }
+  }
+
+  void threads() {
+    if (scenario_.threads > 1) {
+      scenario_.warnings.push_back(fmt::format(
+          "threads: {} asked for, but this version runs on one; results are the same", scenario_.threads));
+    }
+  }
+
+  Scenario scenario_;
+  const Registries& registries_;
+};
+
+}  // namespace
+
+Scenario resolve(const Scenario& scenario, const Registries& registries) {
+  return Resolver(scenario, registries).resolve();
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,225 @@
+#include "sim/scenario/scenario.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "sim/scenario/document.h"
+
+namespace weft::sim {
+namespace {
+
+namespace pb = google::protobuf;
+
+const pb::FieldDescriptor& field_of(const pb::Message& message, const std::string& name) {
+  const pb::FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
+  if (field == nullptr) throw std::logic_error(message.GetTypeName() + " has no field " + name);
+  return *field;
+}
+
+const pb::Message& section(const pb::Message& message, const std::string& name) {
+  return message.GetReflection()->GetMessage(message, &field_of(message, name));
+}
+
+std::string text_of(const pb::Message& message, const std::string& name) {
+  return field_text(message, field_of(message, name));
+}
+
+// Reads a quantity; an error names the field and its place.
+template <typename Parse>
+auto quantity(const Document& document, const std::string& section_name, const std::string& name,
+              Parse parse) {
+  const std::string text = text_of(section(document.message(), section_name), name);
+  try {
+    return parse(text);
+  } catch (const InputError& error) {
+    const std::string path = section_name + "." + name;
+    throw InputError(document.location(path), fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+// The fields that are set in a module's message or in a section, as a choice.
+ModuleChoice read_choice(const Document& document, const pb::Message& message, const std::string& name,
+                         const std::string& path) {
+  ModuleChoice choice;
+  choice.name = name;
+  choice.location = document.location(path);
+  std::vector<const pb::FieldDescriptor*> fields;
+  message.GetReflection()->ListFields(message, &fields);
+  for (const pb::FieldDescriptor* field : fields) {
+    choice.given[field->name()] = field_text(message, *field);
+    choice.locations[field->name()] = document.location(path + "." + field->name());
+  }
+  return choice;
+}
+
+ModuleChoice read_seam(const Document& document, const Seam& seam) {
+  const pb::Message& root = document.message();
+  const pb::FieldDescriptor& field = field_of(root, seam.field);
+  if (!root.GetReflection()->HasField(root, &field)) return {};
+  const pb::Message& message = section(root, seam.field);
+  std::vector<const pb::FieldDescriptor*> chosen;
+  message.GetReflection()->ListFields(message, &chosen);
+  if (chosen.empty()) {
+    throw InputError(document.location(seam.field), fmt::format("'{}' names no {}", seam.field, seam.word));
+  }
+  const pb::Message& module = message.GetReflection()->GetMessage(message, chosen[0]);
+  return read_choice(document, module, chosen[0]->name(),
+                     fmt::format("{}.{}", seam.field, chosen[0]->name()));
+}
+
+std::vector<Job> read_jobs(const Document& document) {
+  const pb::Message& root = document.message();
+  const pb::FieldDescriptor& field = field_of(root, "job");
+  std::vector<Job> jobs;
+  for (int i = 0; i < root.GetReflection()->FieldSize(root, &field); ++i) {
+    const pb::Message& job = root.GetReflection()->GetRepeatedMessage(root, &field, i);
+    jobs.push_back(
+        {text_of(job, "goal"), text_of(job, "name"), document.location(fmt::format("job[{}]", i))});
+  }
+  return jobs;
+}
+
+void set(pb::Message& message, const std::string& name, const std::string& text) {
+  set_field(message, field_of(message, name), text, {});
+}
+
+pb::Message& open(pb::Message& message, const std::string& name) {
+  return *message.GetReflection()->MutableMessage(&message, &field_of(message, name));
+}
+
+void write_parameters(const ModuleChoice& choice, pb::Message& message) {
+  for (const auto& [name, value] : choice.given) set(message, name, value);
+}
+
+}  // namespace
+
+std::span<const Seam> seams() {
+  static constexpr Seam kSeams[] = {
+      {"network", "network model", &Registries::networks, &Scenario::network},
+      {"topology", "topology", &Registries::topologies, &Scenario::topology},
+      {"routing", "routing policy", &Registries::routing, &Scenario::routing},
+      {"congestion", "congestion control", &Registries::congestion, &Scenario::congestion},
+      {"queue", "queue discipline", &Registries::queues, &Scenario::queue},
+  };
+  return kSeams;
+}
+
+const ModuleInfo& hosts_section() {
+  static const ModuleInfo info = {
+      .name = "hosts",
+      .summary =
+          "What hosts cost, the same for all; a network model's parameter of the same name counts instead.",
+      .source = "T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, LSAP 2010",
+      .parameters = {
+          {"o", ParameterType::kTime, "1500ns", "cpu time to send or to receive a message"},
+          {"O", ParameterType::kReal, "0", "cpu time per byte sent or received, in ns"},
+          {"S", ParameterType::kBytes, "65548", "largest eager message; larger ones use rendezvous"},
+          {"reduction_per_byte", ParameterType::kReal, "0",
+           "cpu time to combine a byte of received data inside a collective, in ns"},
+          {"ranks_per_host", ParameterType::kInteger, "1", "rank r runs on host r / ranks_per_host"},
+      }};
+  return info;
+}
+
+ModuleInfo collectives_section(const Registries& registries) {
+  ModuleInfo info{.name = "collectives",
+                  .summary = "The algorithm that each kind of collective operation uses.",
+                  .source = "",
+                  .parameters = {}};
+  for (const RegisteredAlgorithm& algorithm : registries.algorithms) {
+    const auto same = [&](const ParameterSpec& spec) { return spec.name == algorithm.collective; };
+    const auto found = std::find_if(info.parameters.begin(), info.parameters.end(), same);
+    if (found == info.parameters.end()) {
+      info.parameters.push_back({algorithm.collective, ParameterType::kText, algorithm.info.name,
+                                 "One of: " + algorithm.info.name});
+    } else {
+      found->help += ", " + algorithm.info.name;
+    }
+  }
+  return info;
+}
+
+Setting parse_setting(std::string_view text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    throw InputError(fmt::format(
+        "--set {}: expected field=value, like --set topology.fat_tree.k=8 or --set seed=7", text));
+  }
+  return {fmt::format("--set {}", text), std::string(text.substr(0, equals)),
+          std::string(text.substr(equals + 1))};
+}
+
+Scenario read_scenario(const Registries& registries, std::string_view text, const std::string& file,
+                       std::span<const Setting> settings) {
+  const Schema schema(registries);
+  Document document(schema);
+  document.parse(text, file);
+  for (const Setting& setting : settings) document.apply(setting);
+
+  Scenario scenario;
+  scenario.jobs = read_jobs(document);
+  for (const Seam& seam : seams()) scenario.*seam.choice = read_seam(document, seam);
+  const pb::Message& root = document.message();
+  scenario.hosts = read_choice(document, section(root, "hosts"), "hosts", "hosts");
+  scenario.collectives = read_choice(document, section(root, "collectives"), "collectives", "collectives");
+  scenario.seed = std::stoull(text_of(root, "seed"));
+  scenario.threads = static_cast<std::uint32_t>(std::stoul(text_of(root, "threads")));
+  if (scenario.threads == 0) throw InputError(document.location("threads"), "threads: 0, but one is needed");
+  const pb::Message& output = section(root, "output");
+  scenario.output = {text_of(output, "directory"), text_of(output, "flows") == "true"};
+  scenario.limits.time =
+      quantity(document, "limits", "time", [](const std::string& value) { return parse_time(value); });
+  scenario.limits.events = std::stoull(text_of(section(root, "limits"), "events"));
+  scenario.limits.memory_bytes =
+      quantity(document, "limits", "memory", [](const std::string& value) { return parse_bytes(value); });
+  return scenario;
+}
+
+Scenario load_scenario(const Registries& registries, const std::string& path,
+                       std::span<const Setting> settings) {
+  std::ostringstream text;
+  if (!path.empty()) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file || !(text << file.rdbuf())) {
+      throw InputError(fmt::format("{}: can't read this scenario file", path));
+    }
+  }
+  return resolve(read_scenario(registries, text.str(), path, settings), registries);
+}
+
+std::string to_text(const Scenario& scenario, const Registries& registries) {
+  const Schema schema(registries);
+  const std::unique_ptr<pb::Message> root = schema.new_scenario();
+  for (const Job& job : scenario.jobs) {
+    pb::Message& message = *root->GetReflection()->AddMessage(root.get(), &field_of(*root, "job"));
+    set(message, "goal", job.goal);
+    if (!job.name.empty()) set(message, "name", job.name);
+  }
+  for (const Seam& seam : seams()) {
+    const ModuleChoice& choice = scenario.*seam.choice;
+    if (!choice.empty()) write_parameters(choice, open(open(*root, seam.field), choice.name));
+  }
+  if (!scenario.hosts.given.empty()) write_parameters(scenario.hosts, open(*root, "hosts"));
+  if (!scenario.collectives.given.empty()) write_parameters(scenario.collectives, open(*root, "collectives"));
+  set(*root, "seed", fmt::format("{}", scenario.seed));
+  set(*root, "threads", fmt::format("{}", scenario.threads));
+  pb::Message& output = open(*root, "output");
+  set(output, "directory", scenario.output.directory);
+  set(output, "flows", scenario.output.flows ? "true" : "false");
+  pb::Message& limits = open(*root, "limits");
+  set(limits, "time", to_string(scenario.limits.time));
+  set(limits, "events", fmt::format("{}", scenario.limits.events));
+  set(limits, "memory", bytes_to_string(scenario.limits.memory_bytes));
+
+  pb::TextFormat::Printer printer;
+  printer.SetUseUtf8StringEscaping(true);
+  std::string text;
+  if (!printer.PrintToString(*root, &text)) throw std::runtime_error("can't print the scenario");
+  return text;
+}
+
+}  // namespace weft::sim

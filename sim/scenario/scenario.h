@@ -1,0 +1,113 @@
+// A run as configured: read from a scenario file and the command line, checked, completed, written back.
+//
+// The file's schema is scenario.proto. Module parameters come from the modules' own descriptions, so this
+// folder depends on no module.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/module.h"
+#include "sim/units/quantity.h"
+
+namespace weft::sim {
+
+// A module that a scenario may name, and what the resolver must know of it beside its description.
+struct RegisteredModule {
+  ModuleInfo info;
+  bool has_fabric = false;  // network models: made of a topology, with routing, congestion control and queues
+  bool needs_ecn = false;   // congestion controls: acts on ECN marks
+  bool marks_ecn = false;   // queue disciplines: sets them
+};
+
+// An algorithm for one kind of collective operation ("allreduce").
+struct RegisteredAlgorithm {
+  std::string collective;
+  ModuleInfo info;
+};
+
+// Everything that can be chosen. The first of each list is the default of its kind.
+struct Registries {
+  std::vector<RegisteredModule> networks, topologies, routing, congestion, queues;
+  std::vector<RegisteredAlgorithm> algorithms;
+};
+
+struct Job {
+  std::string goal;  // path of the graph
+  std::string name;
+  SourceLocation location;
+};
+
+struct Output {
+  std::string directory;  // "": no files
+  bool flows = true;
+};
+
+// 0: no limit.
+struct Limits {
+  Time time;
+  std::uint64_t events = 0;
+  std::uint64_t memory_bytes = 0;
+};
+
+struct Scenario {
+  std::vector<Job> jobs;
+  // Empty: not chosen. After resolve(): chosen, with every parameter given, or without effect in this run.
+  ModuleChoice network, topology, routing, congestion, queue;
+  ModuleChoice hosts;        // parameters of hosts_section()
+  ModuleChoice collectives;  // parameters of collectives_section()
+  std::uint64_t seed = 1;
+  std::uint32_t threads = 1;
+  Output output;
+  Limits limits;
+  // Settings that don't act in this run, one sentence each; filled by resolve().
+  std::vector<std::string> warnings;
+};
+
+// One place where a kind of module is chosen.
+struct Seam {
+  const char* field;  // in the scenario file, and of the flag: "topology", "--topology"
+  const char* word;   // in messages: "routing policy"
+  std::vector<RegisteredModule> Registries::*modules;
+  ModuleChoice Scenario::*choice;
+};
+// network, topology, routing, congestion, queue.
+std::span<const Seam> seams();
+
+// What hosts cost, as parameters: o, O, S and more.
+const ModuleInfo& hosts_section();
+// One parameter for each kind of collective operation, in the order of `registries`.
+ModuleInfo collectives_section(const Registries& registries);
+
+// A setting from the command line.
+struct Setting {
+  std::string flag;   // for messages: "--seed", "--set limits.time=1ms"
+  std::string path;   // of the field: "seed", "topology.fat_tree.k", "job.goal"
+  std::string value;  // for "topology" and the other seams the short form: "fat_tree:k=8"
+};
+// Reads "topology.fat_tree.k=16" as given to --set. Throws InputError.
+Setting parse_setting(std::string_view text);
+
+// Reads a scenario and then applies settings in their order; later ones win. A short form that names the
+// module already chosen keeps its other parameters, else it replaces the choice. Nothing is filled in.
+// Throws InputError with file, line and column, or the flag. `file` is for messages; "" with empty text if
+// there is no file.
+Scenario read_scenario(const Registries& registries, std::string_view text, const std::string& file,
+                       std::span<const Setting> settings = {});
+
+// Fills in every default and checks that all settings fit together. A setting that can't act is an InputError
+// if it comes from the command line, and a warning if it comes from a file, so that one file serves for
+// several network models; it is then dropped. Resolving twice changes nothing.
+Scenario resolve(const Scenario& scenario, const Registries& registries);
+
+// Both, from a file (path "" for none).
+Scenario load_scenario(const Registries& registries, const std::string& path,
+                       std::span<const Setting> settings);
+
+// A scenario file that gives this scenario when read: for a resolved one, all that decides the run.
+std::string to_text(const Scenario& scenario, const Registries& registries);
+
+}  // namespace weft::sim

@@ -1,0 +1,128 @@
+#include "sim/scenario/schema.h"
+
+#include <google/protobuf/descriptor.pb.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/scenario/scenario.pb.h"
+
+namespace weft::sim {
+namespace {
+
+namespace pb = google::protobuf;
+
+// Modules' messages are named so that they never meet a field's name.
+constexpr std::string_view kModuleSuffix = "_parameters";
+
+pb::FieldDescriptorProto::Type field_type(ParameterType type) {
+  switch (type) {
+    case ParameterType::kInteger:
+      return pb::FieldDescriptorProto::TYPE_INT64;
+    case ParameterType::kReal:
+      return pb::FieldDescriptorProto::TYPE_DOUBLE;
+    case ParameterType::kBoolean:
+      return pb::FieldDescriptorProto::TYPE_BOOL;
+    case ParameterType::kText:
+    case ParameterType::kTime:
+    case ParameterType::kBandwidth:
+    case ParameterType::kBytes:
+      return pb::FieldDescriptorProto::TYPE_STRING;
+  }
+  throw std::logic_error("unknown parameter type");
+}
+
+void add_parameters(const ModuleInfo& info, pb::DescriptorProto& message) {
+  for (const ParameterSpec& spec : info.parameters) {
+    pb::FieldDescriptorProto& field = *message.add_field();
+    field.set_name(spec.name);
+    field.set_number(message.field_size());
+    field.set_label(pb::FieldDescriptorProto::LABEL_OPTIONAL);
+    field.set_type(field_type(spec.type));
+  }
+}
+
+// A oneof with one message for each module.
+void add_modules(const std::vector<RegisteredModule>& modules, const std::string& package,
+                 pb::DescriptorProto& seam) {
+  if (modules.empty()) return;
+  seam.add_oneof_decl()->set_name("module");
+  for (const RegisteredModule& module : modules) {
+    pb::DescriptorProto& nested = *seam.add_nested_type();
+    nested.set_name(module.info.name + std::string(kModuleSuffix));
+    add_parameters(module.info, nested);
+    pb::FieldDescriptorProto& field = *seam.add_field();
+    field.set_name(module.info.name);
+    field.set_number(seam.field_size());
+    field.set_label(pb::FieldDescriptorProto::LABEL_OPTIONAL);
+    field.set_type(pb::FieldDescriptorProto::TYPE_MESSAGE);
+    field.set_type_name("." + package + "." + seam.name() + "." + nested.name());
+    field.set_oneof_index(0);
+  }
+}
+
+// Keeps the first error of building the schema; two modules of one name, for instance.
+class BuildErrors : public pb::DescriptorPool::ErrorCollector {
+ public:
+  void AddError(const std::string&, const std::string& element, const pb::Message*, ErrorLocation,
+                const std::string& message) override {
+    if (first.empty()) first = element + ": " + message;
+  }
+  void AddWarning(const std::string&, const std::string&, const pb::Message*, ErrorLocation,
+                  const std::string&) override {}
+  std::string first;
+};
+
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+}  // namespace
+
+Schema::Schema(const Registries& registries) {
+  pb::FileDescriptorProto file;
+  scenario::Scenario::descriptor()->file()->CopyTo(&file);
+  const auto message = [&](const std::string& name) -> pb::DescriptorProto& {
+    for (pb::DescriptorProto& type : *file.mutable_message_type()) {
+      if (lower(type.name()) == name) return type;
+    }
+    throw std::logic_error("scenario.proto has no message for " + name);
+  };
+  for (const Seam& seam : seams()) {
+    add_modules(registries.*seam.modules, file.package(), message(seam.field));
+  }
+  add_parameters(hosts_section(), message("hosts"));
+  add_parameters(collectives_section(registries), message("collectives"));
+  BuildErrors errors;
+  if (pool_.BuildFileCollectingErrors(file, &errors) == nullptr) {
+    throw InputError("these modules can't be in one scenario: " + errors.first);
+  }
+}
+
+std::unique_ptr<pb::Message> Schema::new_scenario() const {
+  return std::unique_ptr<pb::Message>(factory_.GetPrototype(find("weft.scenario.Scenario"))->New());
+}
+
+const Seam* seam_of(const pb::Descriptor& type) {
+  for (const Seam& seam : seams()) {
+    if (type.containing_type() == nullptr && lower(type.name()) == seam.field) return &seam;
+  }
+  return nullptr;
+}
+
+void fail_unknown_field(const pb::Descriptor& type, std::string_view name, const SourceLocation& location) {
+  std::vector<std::string> known;
+  for (int i = 0; i < type.field_count(); ++i) known.push_back(type.field(i)->name());
+  std::string kind;
+  if (const Seam* seam = seam_of(type)) {
+    kind = seam->word;
+  } else if (type.containing_type() != nullptr) {
+    kind = "parameter of " + type.name().substr(0, type.name().size() - kModuleSuffix.size());
+  } else {
+    kind = "field of " + lower(type.name());
+  }
+  fail_unknown_name(kind, name, known, location);
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,40 @@
+// scenario.proto with the modules of a set of registries filled in.
+#pragma once
+
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/dynamic_message.h>
+#include <google/protobuf/message.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "sim/scenario/scenario.h"
+
+namespace weft::sim {
+
+// Messages made from a schema must not outlive it.
+class Schema {
+ public:
+  explicit Schema(const Registries& registries);
+  Schema(const Schema&) = delete;
+  Schema& operator=(const Schema&) = delete;
+
+  std::unique_ptr<google::protobuf::Message> new_scenario() const;
+  // By full name; null if there is none.
+  const google::protobuf::Descriptor* find(const std::string& full_name) const {
+    return pool_.FindMessageTypeByName(full_name);
+  }
+
+ private:
+  google::protobuf::DescriptorPool pool_;
+  mutable google::protobuf::DynamicMessageFactory factory_;
+};
+
+// The seam whose modules `type` holds; null if it is another message.
+const Seam* seam_of(const google::protobuf::Descriptor& type);
+// "'fat_tre' is not a topology; did you mean 'fat_tree'? (known: …)" for a name that `type` has no field of.
+[[noreturn]] void fail_unknown_field(const google::protobuf::Descriptor& type, std::string_view name,
+                                     const SourceLocation& location);
+
+}  // namespace weft::sim

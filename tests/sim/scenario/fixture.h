@@ -1,0 +1,44 @@
+// Made-up modules, so that these tests hold whatever modules there are.
+#pragma once
+
+#include "sim/scenario/scenario.h"
+
+namespace weft::sim {
+
+inline Registries test_registries() {
+  Registries registries;
+  registries.networks = {
+      {.info = {"message",
+                "level",
+                "s",
+                {{"o", ParameterType::kTime, "1500", "h"},
+                 {"G", ParameterType::kReal, "6", "h"},
+                 {"g", ParameterType::kTime, "1000", "h"}}}},
+      {.info = {"wires", "level", "s", {{"mtu", ParameterType::kBytes, "4096", "h"}}}, .has_fabric = true},
+  };
+  registries.topologies = {
+      {.info = {"hub", "s", "s", {{"hosts", ParameterType::kInteger, "", "number of hosts"}}}},
+      {.info = {"tree",
+                "s",
+                "s",
+                {{"k", ParameterType::kInteger, "4", "h"},
+                 {"link", ParameterType::kBandwidth, "400Gbps", "h"},
+                 {"taper", ParameterType::kReal, "1.0", "h"},
+                 {"ring", ParameterType::kBoolean, "no", "h"}}}},
+  };
+  registries.routing = {{.info = {"hash", "s", "s", {}}},
+                        {.info = {"spread", "s", "s", {{"paths", ParameterType::kInteger, "256", "h"}}}}};
+  registries.congestion = {
+      {.info = {"marked", "s", "s", {{"gain", ParameterType::kReal, "0.0625", "h"}}}, .needs_ecn = true},
+      {.info = {"fixed", "s", "s", {{"packets", ParameterType::kInteger, "8", "h"}}}}};
+  registries.queues = {
+      {.info = {"tail", "s", "s", {{"capacity", ParameterType::kBytes, "0", "h"}}}},
+      {.info = {"marking", "s", "s", {{"kmin", ParameterType::kBytes, "100KB", "h"}}}, .marks_ecn = true},
+  };
+  registries.algorithms = {{"allreduce", {"doubling", "s", "s", {}}},
+                           {"allreduce", {"ring", "s", "s", {}}},
+                           {"barrier", {"dissemination", "s", "s", {}}}};
+  return registries;
+}
+
+}  // namespace weft::sim

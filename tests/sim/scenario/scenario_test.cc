@@ -1,0 +1,298 @@
+#include "sim/scenario/scenario.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/sim/scenario/fixture.h"
+
+namespace weft::sim {
+namespace {
+
+using Values = std::map<std::string, std::string>;
+
+const char kFile[] =
+    "# comment\n"
+    "job { goal: \"a/app.weft\" }\n"
+    "network { wires { mtu: \"2KiB\" } }\n"
+    "topology {\n"
+    "  tree { k: 8 link: \"100Gbps\" }\n"
+    "}\n"
+    "hosts { o: \"2us\" O: 0.5 }\n"
+    "seed: 7\n";
+
+std::vector<Setting> settings(const std::vector<std::string>& sets) {
+  std::vector<Setting> found;
+  for (const std::string& set : sets) found.push_back(parse_setting(set));
+  return found;
+}
+
+Scenario read(const std::string& text, const std::vector<std::string>& sets = {}) {
+  return read_scenario(test_registries(), text, "s.txtpb", settings(sets));
+}
+Scenario resolved(const std::string& text, const std::vector<std::string>& sets = {}) {
+  return resolve(read(text, sets), test_registries());
+}
+
+// What to do is the same, wherever it was given.
+void check_equal(const Scenario& a, const Scenario& b) {
+  REQUIRE(a.jobs.size() == b.jobs.size());
+  for (std::size_t i = 0; i < a.jobs.size(); ++i) {
+    CHECK(a.jobs[i].goal == b.jobs[i].goal);
+    CHECK(a.jobs[i].name == b.jobs[i].name);
+  }
+  for (const Seam& seam : seams()) {
+    CHECK((a.*seam.choice).name == (b.*seam.choice).name);
+    CHECK((a.*seam.choice).given == (b.*seam.choice).given);
+  }
+  CHECK(a.hosts.given == b.hosts.given);
+  CHECK(a.collectives.given == b.collectives.given);
+  CHECK(a.seed == b.seed);
+  CHECK(a.threads == b.threads);
+  CHECK(a.output.directory == b.output.directory);
+  CHECK(a.output.flows == b.output.flows);
+  CHECK(a.limits.time == b.limits.time);
+  CHECK(a.limits.events == b.limits.events);
+  CHECK(a.limits.memory_bytes == b.limits.memory_bytes);
+}
+
+}  // namespace
+
+TEST_CASE("scenario: what a file gives") {
+  const Scenario scenario = read(kFile);
+  REQUIRE(scenario.jobs.size() == 1);
+  CHECK(scenario.jobs[0].goal == "a/app.weft");
+  CHECK(scenario.network.name == "wires");
+  CHECK(scenario.network.given == Values{{"mtu", "2KiB"}});
+  CHECK(scenario.topology.name == "tree");
+  CHECK(scenario.topology.given == Values{{"k", "8"}, {"link", "100Gbps"}});
+  CHECK(scenario.topology.location.prefix() == "s.txtpb:5:3: ");
+  CHECK(scenario.topology.locations.at("link").prefix() == "s.txtpb:5:15: ");
+  CHECK(scenario.routing.empty());
+  CHECK(scenario.hosts.given == Values{{"o", "2us"}, {"O", "0.5"}});
+  CHECK(scenario.seed == 7);
+}
+
+TEST_CASE("scenario: every default is filled in") {
+  const Scenario scenario = resolved(kFile);
+  CHECK(scenario.jobs[0].name == "app");
+  CHECK(scenario.topology.given ==
+        Values{{"k", "8"}, {"link", "100Gbps"}, {"taper", "1"}, {"ring", "false"}});
+  CHECK(scenario.routing.name == "hash");
+  CHECK(scenario.congestion.name == "marked");
+  CHECK(scenario.congestion.given == Values{{"gain", "0.0625"}});
+  // The control acts on marks, so the queue that sets them is taken, not the first.
+  CHECK(scenario.queue.name == "marking");
+  CHECK(
+      scenario.hosts.given ==
+      Values{
+          {"o", "2us"}, {"O", "0.5"}, {"S", "65548"}, {"reduction_per_byte", "0"}, {"ranks_per_host", "1"}});
+  CHECK(scenario.collectives.given == Values{{"allreduce", "doubling"}, {"barrier", "dissemination"}});
+  CHECK(scenario.threads == 1);
+  CHECK(scenario.output.flows);
+  CHECK(scenario.limits.time == Time());
+  CHECK(scenario.warnings.empty());
+}
+
+TEST_CASE("scenario: a control that looks at no marks gets the first queue") {
+  CHECK(resolved(kFile, {"congestion=fixed"}).queue.name == "tail");
+}
+
+TEST_CASE("scenario: the network model follows from what is given") {
+  const std::string job = "job { goal: \"a\" }";
+  CHECK(resolved(job).network.name == "message");
+  CHECK(resolved(job, {"topology=hub:hosts=3"}).network.name == "wires");
+}
+
+TEST_CASE("scenario: the resolved text gives the same scenario") {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> cases = {
+      {kFile, {}},
+      {kFile, {"network=message:G=0.04,g=12.5ns"}},
+      {kFile, {"congestion=fixed", "routing=spread:paths=16", "threads=1", "collectives.allreduce=ring"}},
+      {"job { goal: \"b \\\"quoted\\\" \303\244.weft\" name: \"x\" }", {}},
+      {kFile,
+       {"limits.time=1.5ms", "limits.events=12345678901", "limits.memory=3GiB", "output.directory=run 1",
+        "output.flows=false", "seed=18446744073709551615", "topology.tree.taper=1e-7",
+        "topology.tree.ring=true"}},
+  };
+  for (const auto& [text, sets] : cases) {
+    std::string file = text;
+    // The file's topology can't act at message level; there it would be a warning, tested below.
+    if (!sets.empty() && sets[0].starts_with("network=message")) file = "job { goal: \"a\" }";
+    const Scenario scenario = resolved(file, sets);
+    const std::string printed = to_text(scenario, test_registries());
+    INFO(printed);
+    const Scenario again = resolved(printed);
+    check_equal(scenario, again);
+    CHECK(again.warnings.empty());
+    CHECK(to_text(again, test_registries()) == printed);
+    // Nothing is left to defaults: what is read is complete before it is resolved.
+    check_equal(scenario, read(printed));
+  }
+}
+
+TEST_CASE("scenario: the resolved text names every parameter") {
+  CHECK(to_text(resolved(kFile), test_registries()) ==
+        "job {\n  goal: \"a/app.weft\"\n  name: \"app\"\n}\n"
+        "network {\n  wires {\n    mtu: \"2KiB\"\n  }\n}\n"
+        "topology {\n  tree {\n    k: 8\n    link: \"100Gbps\"\n    taper: 1\n    ring: false\n  }\n}\n"
+        "routing {\n  hash {\n  }\n}\n"
+        "congestion {\n  marked {\n    gain: 0.0625\n  }\n}\n"
+        "queue {\n  marking {\n    kmin: \"100KB\"\n  }\n}\n"
+        "hosts {\n  o: \"2us\"\n  O: 0.5\n  S: \"65548\"\n  reduction_per_byte: 0\n  ranks_per_host: 1\n}\n"
+        "collectives {\n  allreduce: \"doubling\"\n  barrier: \"dissemination\"\n}\n"
+        "seed: 7\nthreads: 1\n"
+        "output {\n  directory: \"\"\n  flows: true\n}\n"
+        "limits {\n  time: \"0ps\"\n  events: 0\n  memory: \"0B\"\n}\n");
+}
+
+TEST_CASE("scenario: settings override the file, later ones the earlier") {
+  const Scenario scenario = read(kFile, {"topology.tree.k=16", "seed=3", "seed=4", "hosts.S=64KiB",
+                                         "job.goal=other.goal", "output.flows=no"});
+  CHECK(scenario.topology.given == Values{{"k", "16"}, {"link", "100Gbps"}});
+  CHECK(scenario.topology.locations.at("k").prefix() == "--set topology.tree.k=16: ");
+  CHECK(scenario.seed == 4);
+  CHECK(scenario.hosts.given.at("S") == "64KiB");
+  CHECK(scenario.jobs[0].goal == "other.goal");
+  CHECK_FALSE(scenario.output.flows);
+  // A parameter of another module replaces the one chosen.
+  CHECK(read(kFile, {"topology.hub.hosts=5"}).topology.name == "hub");
+  CHECK(read(kFile, {"topology.hub.hosts=5"}).topology.given == Values{{"hosts", "5"}});
+}
+
+TEST_CASE("scenario: short forms") {
+  // The same module: its other parameters stay. Another: it replaces the choice.
+  CHECK(read(kFile, {"topology=tree:k=32"}).topology.given == Values{{"k", "32"}, {"link", "100Gbps"}});
+  CHECK(read(kFile, {"topology=hub:hosts=2"}).topology.given == Values{{"hosts", "2"}});
+  CHECK(read(kFile, {"topology=tree"}).topology.given == Values{{"k", "8"}, {"link", "100Gbps"}});
+  const Setting flag{"--topology", "topology", "hub:hosts=x"};
+  CHECK_THROWS_WITH(read_scenario(test_registries(), "", "", {&flag, 1}),
+                    "--topology: hosts: 'x' is not a whole number");
+}
+
+TEST_CASE("scenario: one file for several network models") {
+  const Scenario scenario = resolved(kFile, {"network=message"});
+  CHECK(scenario.topology.empty());
+  CHECK(scenario.network.given.at("o") == "1500");
+  CHECK(scenario.hosts.given.count("o") == 0);
+  CHECK(
+      scenario.warnings ==
+      std::vector<std::string>{
+          "s.txtpb:5:3: topology without effect: network model message has none",
+          "s.txtpb:7:9: hosts.o has no effect: network model message has its own o; set network.message.o"});
+  // What can't act is left out of the resolved text, which so gives no warning.
+  CHECK(resolved(to_text(scenario, test_registries())).warnings.empty());
+}
+
+TEST_CASE("scenario: settings without effect") {
+  CHECK(resolved(kFile, {"threads=4"}).warnings ==
+        std::vector<std::string>{"threads: 4 asked for, but this version runs on one; results are the same"});
+  CHECK(resolved(kFile, {"congestion=fixed", "queue=marking"}).warnings ==
+        std::vector<std::string>{
+            "--set queue=marking: queue discipline marking sets ECN marks, which congestion "
+            "control fixed does not look at"});
+}
+
+TEST_CASE("scenario: errors in a file name line and column") {
+  const auto check = [](const std::string& text, const std::string& message) {
+    INFO(text);
+    CHECK_THROWS_WITH(resolved(text), message);
+  };
+  const std::string job = "job { goal: \"a\" }\n";
+  check(
+      job + "sead: 3\n",
+      "s.txtpb:2:1: 'sead' is not a field of scenario; did you mean 'seed'? (known: job, network, topology, "
+      "routing, congestion, queue, hosts, collectives, seed, threads, output, limits)");
+  check(job + "topology {\n  tre { k: 8 }\n}\n",
+        "s.txtpb:3:3: 'tre' is not a topology; did you mean 'tree'? (known: hub, tree)");
+  check(job + "topology { tree {\n\n  lnk: \"1Gbps\" } }\n",
+        "s.txtpb:4:3: 'lnk' is not a parameter of tree; did you mean 'link'? (known: k, link, taper, ring)");
+  check(job + "output { dir: \"x\" }",
+        "s.txtpb:2:10: 'dir' is not a field of output (known: directory, flows)");
+  check(job + "topology { tree { k: \"8\" } }", "s.txtpb:2:22: found \"8\" where a whole number is expected");
+  check(job + "topology { tree { link: 400 } }",
+        "s.txtpb:2:25: found 400 where text in quotes is expected, like \"400Gbps\"");
+  check(job + "topology { tree {\n  link: \"400Gbp\" } }",
+        "s.txtpb:3:3: tree: link: '400Gbp' has the unit 'Gbp', which no bandwidth has; units are bps, kbps, "
+        "Mbps, "
+        "Gbps, Tbps, b/s, kb/s, Mb/s, Gb/s, Tb/s, kB/s, MB/s, GB/s, TB/s");
+  check(job + "seed: 1\nseed: 2\n", "s.txtpb:3:1: 'seed' is given twice");
+  check(job + "topology { tree {}\n hub {} }", "s.txtpb:3:2: 'hub' is given beside 'tree'; choose one");
+  check(job + "topology {}", "s.txtpb:2:1: 'topology' names no topology");
+  check(job + "topology { hub {} }", "s.txtpb:2:12: hub needs a value for 'hosts': number of hosts");
+  check(job + "seed: -1", "s.txtpb:2:7: found a minus sign where a number of 0 or more is expected");
+  check(job + "threads: 0", "s.txtpb:2:1: threads: 0, but one is needed");
+  check(job + "limits { time: \"3 parsecs\" }",
+        "s.txtpb:2:10: limits.time: '3 parsecs' has the unit 'parsecs', which no time has; units are ps, ns, "
+        "us, "
+        "ms, s");
+  check(job + "collectives { allreduce: \"rign\" }",
+        "s.txtpb:2:15: 'rign' is not a choice for allreduce; did you mean 'ring'? (known: doubling, ring)");
+  check(job + "hosts { ranks_per_host: 0 }",
+        "s.txtpb:2:9: hosts: ranks_per_host is '0', but it must be 1 or more");
+  check(job + "hosts { O: -1 }", "s.txtpb:2:9: hosts: O is '-1', but it must be 0 or more");
+  check(job + "hosts { O: inf }", "s.txtpb:2:9: hosts: O: 'inf' is not a finite number");
+  check(job + "\n" + job,
+        "s.txtpb:3:1: a second job, but only one can run at a time as yet; remove the others");
+  check("job { }", "s.txtpb:1:1: this job has no goal: give the path of its GOAL file");
+  check("seed: 1", "there is nothing to run: give a GOAL file with --goal FILE, or job { goal: \"FILE\" }");
+  check(job + "network { wires {} }",
+        "s.txtpb:2:11: network model wires needs a topology: give --topology NAME:key=value,… or topology { "
+        "NAME { "
+        "… } } (known: hub, tree)");
+  check(job + "topology { tree {} }\ncongestion { marked {} }\nqueue { tail {} }",
+        "s.txtpb:4:9: congestion control marked acts on ECN marks, and queue discipline tail never sets any; "
+        "choose "
+        "a queue that does (marking) or another control (fixed)");
+  CHECK_THROWS_WITH(resolved("job { goal: \"a }\n"), Catch::StartsWith("s.txtpb:1:17: "));
+  CHECK_THROWS_WITH(resolved("job { goal: \"a\" \n"), Catch::StartsWith("s.txtpb:2:1: "));
+}
+
+TEST_CASE("scenario: errors in settings name the flag") {
+  const auto check = [](const std::vector<std::string>& sets, const std::string& message) {
+    CHECK_THROWS_WITH(resolved(kFile, sets), message);
+  };
+  check({"seed"}, "--set seed: expected field=value, like --set topology.fat_tree.k=8 or --set seed=7");
+  check({"seeed=1"},
+        "--set seeed=1: 'seeed' is not a field of scenario; did you mean 'seed'? (known: job, network, "
+        "topology, "
+        "routing, congestion, queue, hosts, collectives, seed, threads, output, limits)");
+  check(
+      {"topology.tree.kk=1"},
+      "--set topology.tree.kk=1: 'kk' is not a parameter of tree; did you mean 'k'? (known: k, link, taper, "
+      "ring)");
+  check({"topology.tree.k=x"}, "--set topology.tree.k=x: k: 'x' is not a whole number");
+  check({"topology.tree.taper=nan"}, "--set topology.tree.taper=nan: taper: 'nan' is not a number");
+  check({"topology.tree.ring=maybe"}, "--set topology.tree.ring=maybe: ring: 'maybe' is not true or false");
+  check({"seed=-1"}, "--set seed=-1: seed: '-1' is not a whole number of 0 or more");
+  check({"threads=4294967296"},
+        "--set threads=4294967296: threads: '4294967296' is not a whole number of 0 or more");
+  check({"seed.x=1"}, "--set seed.x=1: 'seed' is a value and has no fields");
+  check({"output=x"}, "--set output=x: 'output' has fields of its own; set one of them: directory, flows");
+  check({"topology=tee"},
+        "--set topology=tee: 'tee' is not a topology; did you mean 'tree'? (known: hub, tree)");
+  check({"topology=tree:k"},
+        "--set topology=tree:k: 'tree:k' has 'k' where key=value was expected; write NAME or "
+        "NAME:key=value,key=value");
+  check({"hosts.o=1 hour"},
+        "--set hosts.o=1 hour: hosts: o: '1 hour' has the unit 'hour', which no time has; units are ps, ns, "
+        "us, ms, "
+        "s");
+  // What can't act is an error when it was asked for on the command line.
+  check({"network=message", "topology.tree.k=16"},
+        "--set topology.tree.k=16: topology 'tree' has no effect: network model message has none");
+  check({"network=message", "routing=hash"},
+        "--set routing=hash: routing policy 'hash' has no effect: network model message has none");
+  check(
+      {"network=message", "hosts.o=1us"},
+      "--set hosts.o=1us: hosts.o has no effect: network model message has its own o; set network.message.o");
+}
+
+TEST_CASE("scenario: a file that can't be read") {
+  CHECK_THROWS_WITH(load_scenario(test_registries(), "no/such/file.txtpb", {}),
+                    "no/such/file.txtpb: can't read this scenario file");
+}
+
+}  // namespace weft::sim
