@@ -145,6 +145,8 @@ enum class Shape : std::uint8_t {
   X(92, Intercomm_create, kCommCreate)             \
   X(93, Intercomm_merge, kCommCreate)              \
   X(94, Comm_free, kComm)                          \
+  X(95, Comm_disconnect, kComm)                    \
+  X(96, Comm_idup_with_info, kCommCreateRequest)   \
   X(110, Undecoded, kUndecoded)
 
 enum class Function : std::uint8_t {

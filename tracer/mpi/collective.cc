@@ -1,0 +1,30 @@
+#include "tracer/mpi/collective.h"
+
+namespace weft::trace {
+
+namespace {
+void put_vector(Writer& out, const Counts& counts, int ranks) {
+  out.number(static_cast<std::uint64_t>(ranks));
+  for (int i = 0; i < ranks; ++i) out.number(counts.bytes(i));
+}
+}  // namespace
+
+void Collective::write_record(const MPI_Request* request) {
+  const auto numbers = static_cast<std::size_t>(send_ranks_) + static_cast<std::size_t>(receive_ranks_);
+  if (!record_.begin(numbers * kMaxVarintBytes)) return;
+  Writer& out = record_.out();
+  record_.comm(comm_);
+  out.byte(flags_);
+  if ((flags_ & kHasRoot) != 0) out.signed_number(root_);
+  out.number(send_.count);
+  out.number(send_.element_bytes);
+  if ((flags_ & kHasReceiveCount) != 0) {
+    out.number(receive_.count);
+    out.number(receive_.element_bytes);
+  }
+  if ((flags_ & kHasSendVector) != 0) put_vector(out, send_counts_, send_ranks_);
+  if ((flags_ & kHasReceiveVector) != 0) put_vector(out, receive_counts_, receive_ranks_);
+  if (request != nullptr) record_.made(request, Request::Kind::kOther, false, nullptr);
+}
+
+}  // namespace weft::trace

@@ -1,0 +1,278 @@
+#include "tracer/mpi/completion.h"
+
+#include "tracer/mpi/wrap_point_to_point.h"
+
+namespace weft::trace {
+
+namespace {
+
+// The handles as they were before the call, which sets those of finished requests to null.
+class Before {
+ public:
+  Before(const Call& call, int n, const MPI_Request* requests) : handles_(call.traced() ? n : 0) {
+    if (!call.traced()) return;
+    for (int i = 0; i < n; ++i) handles_[i] = requests[i];
+  }
+  MPI_Request operator[](int i) { return handles_[i]; }
+
+ private:
+  Scratch<MPI_Request> handles_;
+};
+
+// The statuses of an array of requests, whether or not the program wants them.
+class Statuses {
+ public:
+  Statuses(const Call& call, int n, MPI_Status* wanted)
+      : own_(call.traced() && wanted == MPI_STATUSES_IGNORE ? n : 0),
+        used_(call.traced() && wanted == MPI_STATUSES_IGNORE ? own_.data() : wanted) {}
+  MPI_Status* get() { return used_; }
+
+ private:
+  Scratch<MPI_Status> own_;
+  MPI_Status* used_;
+};
+
+// The list of a completion record. Requests leave the table as they are added, since equal handles may
+// stand for several of them.
+class Completed {
+ public:
+  explicit Completed(Record& record, int most) : record_(record), entries_(most) {}
+
+  // `status` is the one MPI gave for this request.
+  void add(MPI_Request before, const MPI_Request* place, const MPI_Status& status) {
+    if (before == request_null()) return;
+    Request* request = record_.requests().find(bits(before), place);
+    if (request == nullptr) {
+      // Made by a call that is not decoded; an inactive persistent one of those is still there afterwards.
+      if (*place == request_null()) entries_[n_++] = {kUnknownRequest, false, nullptr, &status};
+      return;
+    }
+    if (!request->active) return;
+    if (record_.failed() && !request->persistent && *place != request_null()) return;
+    entries_[n_++] = {request->number, request->kind == Request::Kind::kReceive,
+                      request->kind == Request::Kind::kReceive ? request->comm : nullptr, &status};
+    if (request->persistent) {
+      request->active = false;
+      if (entries_[n_ - 1].comm != nullptr) ++entries_[n_ - 1].comm->references;
+      return;
+    }
+    if (request->kind == Request::Kind::kDuplicate && request->comm != nullptr) {
+      if (!record_.failed()) record_.communicators().set_handle(request->comm, *request->new_comm);
+      Communicators::release(request->comm);
+    }
+    record_.requests().remove(request);
+  }
+
+  void write(bool flag, int given) {
+    if (record_.begin(static_cast<std::size_t>(n_) * kEntryBytes)) {
+      record_.out().byte(flag ? 1 : 0);
+      record_.out().number(static_cast<std::uint64_t>(given));
+      record_.out().number(static_cast<std::uint64_t>(n_));
+      for (int i = 0; i < n_; ++i) {
+        record_.reference(entries_[i].number);
+        if (entries_[i].receive) {
+          record_.message(entries_[i].comm, *entries_[i].status);
+        } else {
+          record_.out().byte(!record_.failed() && status_cancelled(*entries_[i].status) ? kCancelled : 0);
+        }
+      }
+    }
+    for (int i = 0; i < n_; ++i) {
+      if (entries_[i].comm != nullptr) Communicators::release(entries_[i].comm);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kEntryBytes = 4 * kMaxVarintBytes + 1;
+  struct Entry {
+    std::uint64_t number;
+    bool receive;
+    Comm* comm;  // holds a reference
+    const MPI_Status* status;
+  };
+  Record& record_;
+  Scratch<Entry> entries_;
+  int n_ = 0;
+};
+
+void record_one(const Call& call, MPI_Request before, const MPI_Request* place, bool flag,
+                const MPI_Status& status) {
+  Record record(call);
+  Completed completed(record, 1);
+  if (flag) completed.add(before, place, status);
+  completed.write(flag, 1);
+}
+
+void record_all(const Call& call, int n, Before& before, const MPI_Request* requests, bool flag,
+                const MPI_Status* statuses) {
+  Record record(call);
+  Completed completed(record, n);
+  for (int i = 0; flag && i < n; ++i) completed.add(before[i], &requests[i], statuses[i]);
+  completed.write(flag, n);
+}
+
+// `index` is MPI_UNDEFINED where no request was active.
+void record_any(const Call& call, int n, Before& before, const MPI_Request* requests, bool flag, int index,
+                const MPI_Status& status) {
+  Record record(call);
+  Completed completed(record, 1);
+  if (flag && index >= 0 && index < n) completed.add(before[index], &requests[index], status);
+  completed.write(flag, n);
+}
+
+void record_some(const Call& call, int n, Before& before, const MPI_Request* requests, int done,
+                 const int* indices, const MPI_Status* statuses) {
+  Record record(call);
+  Completed completed(record, n);
+  if (done > n || (record.failed() && call.error() != MPI_ERR_IN_STATUS)) done = 0;  // not set by the call
+  for (int i = 0; i < done; ++i) completed.add(before[indices[i]], &requests[indices[i]], statuses[i]);
+  // MPI_UNDEFINED (no active request) is below zero, and counts as done.
+  completed.write(done != 0, n);
+}
+
+}  // namespace
+
+int wait(MPI_Request* request, MPI_Status* wanted) {
+  Call call(Function::kWait);
+  if (!call.traced()) return real.PMPI_Wait(request, wanted);
+  const MPI_Request before = *request;
+  Status status(wanted);
+  call.left(real.PMPI_Wait(request, status.get()));
+  record_one(call, before, request, true, *status);
+  return call.error();
+}
+
+int test(MPI_Request* request, int* flag, MPI_Status* wanted) {
+  Call call(Function::kTest);
+  if (!call.traced()) return real.PMPI_Test(request, flag, wanted);
+  const MPI_Request before = *request;
+  Status status(wanted);
+  call.left(real.PMPI_Test(request, flag, status.get()));
+  record_one(call, before, request, *flag != 0, *status);
+  return call.error();
+}
+
+int waitall(int n, MPI_Request requests[], MPI_Status wanted[]) {
+  Call call(Function::kWaitall);
+  Before before(call, n, requests);
+  Statuses statuses(call, n, wanted);
+  const int error = real.PMPI_Waitall(n, requests, statuses.get());
+  if (!call.traced()) return error;
+  call.left(error);
+  record_all(call, n, before, requests, true, statuses.get());
+  return error;
+}
+
+int testall(int n, MPI_Request requests[], int* flag, MPI_Status wanted[]) {
+  Call call(Function::kTestall);
+  Before before(call, n, requests);
+  Statuses statuses(call, n, wanted);
+  const int error = real.PMPI_Testall(n, requests, flag, statuses.get());
+  if (!call.traced()) return error;
+  call.left(error);
+  record_all(call, n, before, requests, *flag != 0, statuses.get());
+  return error;
+}
+
+int waitany(int n, MPI_Request requests[], int* index, MPI_Status* wanted) {
+  Call call(Function::kWaitany);
+  if (!call.traced()) return real.PMPI_Waitany(n, requests, index, wanted);
+  Before before(call, n, requests);
+  Status status(wanted);
+  call.left(real.PMPI_Waitany(n, requests, index, status.get()));
+  record_any(call, n, before, requests, true, *index, *status);
+  return call.error();
+}
+
+int testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* wanted) {
+  Call call(Function::kTestany);
+  if (!call.traced()) return real.PMPI_Testany(n, requests, index, flag, wanted);
+  Before before(call, n, requests);
+  Status status(wanted);
+  call.left(real.PMPI_Testany(n, requests, index, flag, status.get()));
+  record_any(call, n, before, requests, *flag != 0, *index, *status);
+  return call.error();
+}
+
+int waitsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[]) {
+  Call call(Function::kWaitsome);
+  Before before(call, n, requests);
+  Statuses statuses(call, n, wanted);
+  const int error = real.PMPI_Waitsome(n, requests, done, indices, statuses.get());
+  if (!call.traced()) return error;
+  call.left(error);
+  record_some(call, n, before, requests, *done, indices, statuses.get());
+  return error;
+}
+
+int testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[]) {
+  Call call(Function::kTestsome);
+  Before before(call, n, requests);
+  Statuses statuses(call, n, wanted);
+  const int error = real.PMPI_Testsome(n, requests, done, indices, statuses.get());
+  if (!call.traced()) return error;
+  call.left(error);
+  record_some(call, n, before, requests, *done, indices, statuses.get());
+  return error;
+}
+
+namespace {
+
+void record_starts(const Call& call, int n, const MPI_Request* requests) {
+  Record record(call);
+  if (!record.begin(static_cast<std::size_t>(n) * kMaxVarintBytes)) return;
+  record.out().number(static_cast<std::uint64_t>(n));
+  for (int i = 0; i < n; ++i) {
+    Request* request = record.requests().find(bits(requests[i]), &requests[i]);
+    if (request != nullptr) request->active = true;
+    record.reference(request == nullptr ? kUnknownRequest : request->number);
+  }
+}
+
+}  // namespace
+
+int start_request(MPI_Request* request) {
+  Call call(Function::kStart);
+  const int error = real.PMPI_Start(request);
+  if (!call.traced()) return error;
+  call.left(error);
+  record_starts(call, 1, request);
+  return error;
+}
+
+int startall(int n, MPI_Request requests[]) {
+  Call call(Function::kStartall);
+  const int error = real.PMPI_Startall(n, requests);
+  if (!call.traced()) return error;
+  call.left(error);
+  record_starts(call, n, requests);
+  return error;
+}
+
+int request_free(MPI_Request* request) {
+  Call call(Function::kRequest_free);
+  if (!call.traced()) return real.PMPI_Request_free(request);
+  const MPI_Request before = *request;
+  call.left(real.PMPI_Request_free(request));
+  Record record(call);
+  Request* entry = record.requests().find(bits(before), request);
+  if (record.begin()) record.reference(entry == nullptr ? kUnknownRequest : entry->number);
+  if (entry != nullptr && !record.failed()) {
+    if (entry->comm != nullptr) Communicators::release(entry->comm);
+    record.requests().remove(entry);
+  }
+  return call.error();
+}
+
+int cancel(MPI_Request* request) {
+  Call call(Function::kCancel);
+  const int error = real.PMPI_Cancel(request);
+  if (!call.traced()) return error;
+  call.left(error);
+  Record record(call);
+  const Request* entry = record.requests().find(bits(*request), request);
+  if (record.begin()) record.reference(entry == nullptr ? kUnknownRequest : entry->number);
+  return error;
+}
+
+}  // namespace weft::trace

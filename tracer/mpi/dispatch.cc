@@ -1,0 +1,101 @@
+// libweft_trace_mpi.so, the library to preload. It defines every MPI function of every supported library, but
+// only as jumps (functions.py writes them). The first MPI call of a process finds the MPI library that is
+// loaded, loads the tracer built for its binary interface, and points all jumps there. A process that makes
+// no MPI call (mpirun itself, a shell) is left alone.
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tracer/mpi/tracer_library.h"
+
+extern "C" {
+extern void* weft_trace_slots[];        // where function i's jump goes
+extern void* const weft_trace_stubs[];  // where it goes at first
+extern const char* const weft_trace_names[];
+extern const unsigned long weft_trace_name_count;
+__attribute__((visibility("hidden"))) void* weft_trace_resolve(unsigned long number);
+}
+
+namespace {
+
+constexpr int kMaxLibraries = 4096;
+
+struct Loaded {
+  const char* names[kMaxLibraries];
+  int count = 0;
+};
+
+int remember(dl_phdr_info* info, size_t, void* data) {
+  auto* loaded = static_cast<Loaded*>(data);
+  const char* slash = strrchr(info->dlpi_name, '/');
+  const char* base = slash != nullptr ? slash + 1 : info->dlpi_name;
+  // libmpi.so.40, libmpich.so.12, libmpi_cray.so.12, libmpifort… too: what defines PMPI_Init is asked below.
+  if (strncmp(base, "libmpi", 6) == 0 && loaded->count < kMaxLibraries) {
+    loaded->names[loaded->count++] = info->dlpi_name;
+  }
+  return 0;
+}
+
+// The library that defines PMPI_Init; null if none is loaded.
+void* find_mpi() {
+  static Loaded loaded;  // too large for a thread's stack; used once, under pthread_once
+  dl_iterate_phdr(remember, &loaded);
+  for (int i = 0; i < loaded.count; ++i) {
+    void* library = dlopen(loaded.names[i], RTLD_LAZY | RTLD_NOLOAD);
+    if (library != nullptr && dlsym(library, "PMPI_Init") != nullptr) return library;
+  }
+  return nullptr;
+}
+
+// The tracer's library for this binary interface, from the folder this library came from; null with a word on
+// standard error if it cannot be loaded.
+const weft::trace::TracerLibrary* load_tracer(void* mpi) {
+  const char* name =
+      dlsym(mpi, "ompi_mpi_comm_world") != nullptr ? "libweft_trace_openmpi.so" : "libweft_trace_mpich.so";
+  Dl_info self;
+  static char path[4096];
+  if (dladdr(reinterpret_cast<void*>(&weft_trace_resolve), &self) == 0) return nullptr;
+  const char* slash = strrchr(self.dli_fname, '/');
+  const int folder = slash != nullptr ? static_cast<int>(slash - self.dli_fname + 1) : 0;
+  snprintf(path, sizeof path, "%.*s%s", folder, self.dli_fname, name);
+  void* tracer = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (tracer == nullptr) {
+    fprintf(stderr, "weft: no trace of process %d: %s\n", static_cast<int>(getpid()), dlerror());
+    return nullptr;
+  }
+  using Open = const weft::trace::TracerLibrary*(void*);
+  return reinterpret_cast<Open*>(dlsym(tracer, weft::trace::kOpenName))(mpi);
+}
+
+pthread_once_t once = PTHREAD_ONCE_INIT;
+
+void resolve_all() {
+  void* mpi = find_mpi();
+  const char* directory = getenv("WEFT_TRACE_DIR");
+  const bool wanted = mpi != nullptr && directory != nullptr && *directory != '\0';
+  const weft::trace::TracerLibrary* tracer = wanted ? load_tracer(mpi) : nullptr;
+  for (unsigned long i = 0; i < weft_trace_name_count; ++i) {
+    void* target = tracer != nullptr ? tracer->wrapper(weft_trace_names[i]) : nullptr;
+    if (target == nullptr && mpi != nullptr) target = dlsym(mpi, weft_trace_names[i]);
+    // Other threads may be jumping through their slots.
+    if (target != nullptr) __atomic_store_n(&weft_trace_slots[i], target, __ATOMIC_RELEASE);
+  }
+}
+
+}  // namespace
+
+void* weft_trace_resolve(unsigned long number) {
+  pthread_once(&once, resolve_all);
+  void* target = __atomic_load_n(&weft_trace_slots[number], __ATOMIC_ACQUIRE);
+  if (target == weft_trace_stubs[number]) target = dlsym(RTLD_NEXT, weft_trace_names[number]);
+  if (target == nullptr) {
+    // As the dynamic linker would have said without us.
+    fprintf(stderr, "weft: symbol lookup error: undefined symbol: %s\n", weft_trace_names[number]);
+    _exit(127);
+  }
+  return target;
+}

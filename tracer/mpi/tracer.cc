@@ -1,0 +1,308 @@
+#include "tracer/mpi/tracer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tracer/mpi/function_table.h"
+
+namespace weft::trace {
+
+constinit thread_local int call_depth = 0;
+
+namespace {
+
+// A chunk is written when it is this old, at the next call: what a killed process can lose.
+constexpr std::uint64_t kFlushNs = 1'000'000'000;
+constexpr std::uint64_t kRecordBytes = 256;
+constexpr std::uint32_t kNoThread = 0xFFFFFFFFu;
+
+constinit thread_local std::uint32_t thread_number __attribute__((tls_model("initial-exec"))) = kNoThread;
+
+struct Counter {
+  std::uint64_t calls, ns;
+  std::uint64_t written_calls;  // as the file has it
+  std::uint32_t number_plus_1;  // of its name in the file
+};
+
+// One process, one trace: the state of a library that others' calls enter cannot be handed through them.
+struct State {
+  bool recording = false;
+  bool locking = false;  // only under MPI_THREAD_MULTIPLE can two threads be in MPI at once
+  pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  pid_t process = 0;
+  int rank = 0;
+  Writer writer;
+  Communicators communicators;
+  Requests requests, messages;
+  std::uint64_t next_request = 1, next_message = 1;
+  std::uint64_t last_leave_ns = 0;
+  std::uint64_t chunk_start_ns = 0;
+  std::uint32_t thread = 0, threads = 0;
+  std::uint32_t names = 0;
+  Counter counters[kFunctions] = {};
+};
+State state;
+
+void fail(const char* what) {
+  fprintf(stderr, "weft: the trace of rank %d ends here: %s: %s\n", state.rank, what, strerror(errno));
+  state.recording = false;
+  state.writer.close();
+}
+
+void begin_chunk() {
+  if (!state.writer.empty() || !state.writer.reserve(kRecordBytes)) return;
+  state.writer.number(state.last_leave_ns);
+  state.writer.number(state.thread);
+  state.writer.number(state.next_request);
+  state.chunk_start_ns = state.last_leave_ns;
+}
+
+std::uint64_t name_number_locked(int i) {
+  Counter& counter = state.counters[i];
+  if (counter.number_plus_1 == 0) {
+    const std::size_t bytes = strlen(function_table[i].name);
+    if (!state.writer.reserve(kRecordBytes + bytes)) return 0;
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kName));
+    state.writer.number(static_cast<std::uint64_t>(function_table[i].call_class));
+    state.writer.text(function_table[i].name, bytes);
+    counter.number_plus_1 = ++state.names;
+  }
+  return counter.number_plus_1 - 1;
+}
+
+void put_counters() {
+  for (int i = 0; i < kFunctions; ++i) {
+    Counter& counter = state.counters[i];
+    const std::uint64_t calls = __atomic_load_n(&counter.calls, __ATOMIC_RELAXED);
+    if (calls == counter.written_calls) continue;
+    const std::uint64_t number = name_number_locked(i);
+    if (!state.writer.reserve(kRecordBytes)) return;
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kCounter));
+    state.writer.number(number);
+    state.writer.number(calls);
+    state.writer.number(counter.ns);
+    counter.written_calls = calls;
+  }
+}
+
+void flush_locked() {
+  begin_chunk();
+  put_counters();
+  if (!state.writer.write_chunk()) fail("write");
+}
+
+bool lock() {
+  if (!state.locking) return false;
+  pthread_mutex_lock(&state.mutex);
+  return true;
+}
+
+std::uint64_t epoch_ns() {
+  timespec t;
+  clock_gettime(CLOCK_REALTIME, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+void put_text(const char* text) {
+  const std::size_t bytes = strlen(text);
+  if (state.writer.reserve(bytes + kRecordBytes)) state.writer.text(text, bytes);
+}
+
+bool write_header(int size) {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  real.PMPI_Get_library_version(library, &length);
+  library[strcspn(library, "\n")] = '\0';
+  char host[256] = "";
+  gethostname(host, sizeof host - 1);
+  if (!state.writer.reserve(kRecordBytes)) return false;
+  state.writer.number(static_cast<std::uint64_t>(state.rank));
+  state.writer.number(static_cast<std::uint64_t>(size));
+  put_text(library);
+  put_text(host);
+  put_text(program_invocation_name);
+  put_text("CLOCK_MONOTONIC");
+  state.writer.number(now_ns());
+  state.writer.number(epoch_ns());
+  return state.writer.write_header();
+}
+
+}  // namespace
+
+std::uint64_t now_ns() {
+  timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+bool is_recording() { return __atomic_load_n(&state.recording, __ATOMIC_RELAXED); }
+
+void count_local(int i) {
+  std::uint64_t& calls = state.counters[i].calls;
+  if (state.locking) {
+    __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
+  } else {
+    ++calls;
+  }
+}
+
+void* allocate_bytes(std::size_t bytes) {
+  void* data = malloc(bytes);
+  if (data == nullptr) out_of_memory();
+  return data;
+}
+
+void free_bytes(void* data) { free(data); }
+
+void out_of_memory() {
+  fprintf(stderr, "weft: out of memory in the tracer\n");
+  abort();
+}
+
+void start(const Call& call) {
+  const char* directory = getenv("WEFT_TRACE_DIR");
+  if (directory == nullptr || state.recording) return;
+  int size = 0, level = MPI_THREAD_SINGLE;
+  real.PMPI_Comm_rank(comm_world(), &state.rank);
+  real.PMPI_Comm_size(comm_world(), &size);
+  real.PMPI_Query_thread(&level);
+  if (mkdir(directory, 0777) != 0 && errno != EEXIST) return fail(directory);
+  if (!state.writer.open(directory, state.rank)) return fail(directory);
+  if (!write_header(size)) return fail("write");
+  state.process = getpid();
+  state.locking = level == MPI_THREAD_MULTIPLE;
+  state.last_leave_ns = call.leave_ns();
+  begin_chunk();
+  if (!state.communicators.start(state.writer)) return fail("MPI_COMM_WORLD");
+  __atomic_store_n(&state.recording, true, __ATOMIC_RELEASE);
+  Record record(call);
+  record.begin();
+}
+
+void flush() {
+  const bool locked = lock();
+  if (state.recording) flush_locked();
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
+void stop(End reason) {
+  const bool locked = lock();
+  if (state.recording) {
+    __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
+    begin_chunk();
+    put_counters();
+    if (state.writer.reserve(kRecordBytes)) {
+      state.writer.byte(static_cast<std::uint8_t>(Meta::kEnd));
+      state.writer.number(static_cast<std::uint64_t>(reason));
+    }
+    if (!state.writer.write_chunk()) fail("write");
+    state.writer.close();
+  }
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
+// A program that ends without MPI_Finalize. A forked child must not write its copy of the parent's buffer;
+// and a signal handler that calls exit() may have interrupted a record, whose lock will never be free.
+__attribute__((destructor)) static void stop_at_exit() {
+  if (!state.recording || getpid() != state.process) return;
+  if (state.locking) {
+    if (pthread_mutex_trylock(&state.mutex) != 0) return;
+    pthread_mutex_unlock(&state.mutex);
+  }
+  stop(End::kExit);
+}
+
+void record_undecoded(int i, const Call& call) {
+  Record record(call);
+  ++state.counters[i].calls;
+  state.counters[i].ns += call.leave_ns() - call.enter_ns();
+  const std::uint64_t number = record.name_number(i);
+  if (record.begin()) record.out().number(number);
+}
+
+Record::Record(const Call& call) : call_(call), locked_(lock()) {
+  // Another thread may have met the end of the disk since the call began.
+  if (state.recording) begin_chunk();
+}
+
+Record::~Record() {
+  if (state.recording &&
+      (state.writer.full() || static_cast<std::int64_t>(state.last_leave_ns - state.chunk_start_ns) >
+                                  static_cast<std::int64_t>(kFlushNs))) {
+    flush_locked();
+  }
+  if (locked_) pthread_mutex_unlock(&state.mutex);
+}
+
+bool Record::begin(std::size_t bytes) {
+  if (!state.recording) return false;
+  if (!state.writer.reserve(kRecordBytes + bytes)) {
+    fail("memory");
+    return false;
+  }
+  if (thread_number == kNoThread) thread_number = state.threads++;
+  if (thread_number != state.thread) {
+    state.thread = thread_number;
+    out().byte(static_cast<std::uint8_t>(Meta::kThread));
+    out().number(thread_number);
+  }
+  out().byte(static_cast<std::uint8_t>(call_.function()) | (failed() ? kFailed : 0));
+  out().signed_number(static_cast<std::int64_t>(call_.enter_ns() - state.last_leave_ns));
+  out().number(call_.leave_ns() - call_.enter_ns());
+  state.last_leave_ns = call_.leave_ns();
+  if (failed()) out().signed_number(call_.error());
+  return true;
+}
+
+Writer& Record::out() { return state.writer; }
+Requests& Record::requests() { return state.requests; }
+Requests& Record::messages() { return state.messages; }
+Communicators& Record::communicators() { return state.communicators; }
+std::uint64_t Record::next_message_number() { return state.next_message++; }
+std::uint64_t Record::name_number(int i) { return state.recording ? name_number_locked(i) : 0; }
+
+Comm* Record::find(MPI_Comm handle) {
+  return state.recording ? state.communicators.find(handle, !failed()) : nullptr;
+}
+
+Comm* Record::define(MPI_Comm handle, const Comm* parent) {
+  return state.recording ? state.communicators.define(handle, parent) : nullptr;
+}
+
+void Record::message(const Comm* c, const MPI_Status& status, std::uint8_t flags) {
+  if (failed() || status.MPI_SOURCE == MPI_PROC_NULL) return out().byte(flags);
+  if (status_cancelled(status)) return out().byte(flags | kCancelled);
+  out().byte(flags | kHasMessage);
+  out().signed_number(c == nullptr ? kUndefined : c->world_rank(status.MPI_SOURCE));
+  out().signed_number(status.MPI_TAG);
+  out().number(status_bytes(status));
+}
+
+void Record::made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
+                  const MPI_Comm* new_comm) {
+  const std::uint64_t number = state.next_request++;
+  if (failed() || *request == request_null()) return;
+  Request* entry = state.requests.add(bits(*request), request);
+  if (entry == nullptr) out_of_memory();
+  entry->number = number;
+  entry->kind = kind;
+  entry->persistent = persistent;
+  entry->active = !persistent;
+  entry->new_comm = new_comm;
+  if (kind == Request::Kind::kReceive || kind == Request::Kind::kDuplicate) {
+    entry->comm = comm;
+    if (comm != nullptr) ++comm->references;
+  }
+}
+
+void Record::reference(std::uint64_t number) {
+  out().number(number == kUnknownRequest ? 0 : state.next_request - number);
+}
+
+}  // namespace weft::trace

@@ -1,0 +1,153 @@
+// What the wrappers of MPI functions share: when a call counts, and how it becomes a record.
+//
+// A wrapper makes a Call, calls the library, tells the Call that it has left, and then, if the call is to be
+// traced, makes a Record, asks it for what it needs (communicators, requests), and writes the fields of its
+// shape (tracer/format/README.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "tracer/mpi/communicators.h"
+#include "tracer/mpi/real.h"
+#include "tracer/mpi/requests.h"
+#include "tracer/mpi/writer.h"
+
+namespace weft::trace {
+
+static_assert(MPI_ANY_TAG == kAnyTag);
+
+// MPI calls the library makes while it serves one are not the program's: only the outermost is traced.
+extern constinit thread_local int call_depth __attribute__((tls_model("initial-exec")));
+
+std::uint64_t now_ns();   // CLOCK_MONOTONIC
+bool is_recording();      // between MPI_Init and MPI_Finalize, if a file could be opened
+void count_local(int i);  // one more call of table entry i
+
+// Lives as long as the wrapper of one call.
+class Call {
+ public:
+  explicit Call(Function function)
+      : function_(function), outermost_(call_depth++ == 0), traced_(outermost_ && is_recording()) {
+    if (outermost_) enter_ns_ = now_ns();
+  }
+  ~Call() { --call_depth; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  bool outermost() const { return outermost_; }
+  bool traced() const { return traced_; }
+  // To be called as soon as the library has returned `error`.
+  void left(int error) {
+    leave_ns_ = now_ns();
+    error_ = error;
+  }
+  Function function() const { return function_; }
+  std::uint64_t enter_ns() const { return enter_ns_; }
+  std::uint64_t leave_ns() const { return leave_ns_; }
+  int error() const { return error_; }
+
+ private:
+  Function function_;
+  bool outermost_, traced_;
+  int error_ = 0;
+  std::uint64_t enter_ns_ = 0, leave_ns_ = 0;
+};
+
+// Writes one record. Holds the tracer's lock while it lives, where there is more than one thread to lock out.
+class Record {
+ public:
+  explicit Record(const Call& call);
+  ~Record();
+  Record(const Record&) = delete;
+  Record& operator=(const Record&) = delete;
+
+  bool failed() const { return call_.error() != MPI_SUCCESS; }
+  // The communicator behind a handle; null if the call failed with one that was never seen, since asking MPI
+  // about it might fail too. Before begin(), because it may write a definition.
+  Comm* find(MPI_Comm handle);
+  Comm* define(MPI_Comm handle, const Comm* parent);
+  // Writes function and times. False if no record can be written; then nothing more may be put. `bytes`: room
+  // needed beyond 256 bytes.
+  bool begin(std::size_t bytes = 0);
+
+  Writer& out();
+  void comm(const Comm* comm) {
+    out().number(comm == nullptr ? 0 : static_cast<std::uint64_t>(comm->id) + 1);
+  }
+  void posted(const Comm* c, int peer, int tag) {
+    comm(c);
+    peer_and_tag(c, peer, tag);
+  }
+  void peer_and_tag(const Comm* c, int peer, int tag) {
+    out().signed_number(c == nullptr ? kUndefined : c->world_rank(peer));
+    out().signed_number(tag);
+  }
+  void size(std::uint64_t count, MPI_Datatype type) {
+    out().number(count);
+    out().number(failed() ? 0 : type_size(type));
+  }
+  // What came: flags and, for a message, its source, tag and bytes.
+  void message(const Comm* c, const MPI_Status& status, std::uint8_t flags = 0);
+  // A request numbered next; the caller's record says that it was made.
+  void made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
+            const MPI_Comm* new_comm = nullptr);
+  // A request of an earlier call: its number, from the table.
+  void reference(std::uint64_t number);
+  Requests& requests();
+  Requests& messages();
+  std::uint64_t next_message_number();
+  Communicators& communicators();
+  // Number of the name of table entry i in this file, defined now if need be. Before begin().
+  std::uint64_t name_number(int i);
+
+ private:
+  const Call& call_;
+  const bool locked_;
+};
+
+// An array for the time of one call, without malloc for few elements.
+template <typename T>
+class Scratch {
+ public:
+  explicit Scratch(int n) : data_(n <= kInline ? inline_ : static_cast<T*>(allocate(n, sizeof(T)))) {}
+  ~Scratch() {
+    if (data_ != inline_) release(data_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  T* data() { return data_; }
+  T& operator[](int i) { return data_[i]; }
+
+ private:
+  static constexpr int kInline = 32;
+  T inline_[kInline];
+  T* data_;
+  static void* allocate(int n, std::size_t bytes);
+  static void release(void* data);
+};
+
+// Ends the program with a message: there is no going on without memory inside somebody's MPI call.
+[[noreturn]] void out_of_memory();
+void* allocate_bytes(std::size_t bytes);
+void free_bytes(void* data);
+template <typename T>
+void* Scratch<T>::allocate(int n, std::size_t bytes) {
+  return allocate_bytes(static_cast<std::size_t>(n) * bytes);
+}
+template <typename T>
+void Scratch<T>::release(void* data) {
+  free_bytes(data);
+}
+
+// Opens the file after MPI_Init or MPI_Init_thread has returned, and records that call.
+void start(const Call& call);
+// Writes everything out before a call that may not return.
+void flush();
+// Writes the last chunk and closes the file.
+void stop(End reason);
+
+// Counts a call of table entry i and puts it on the timeline.
+void record_undecoded(int i, const Call& call);
+
+}  // namespace weft::trace

@@ -1,0 +1,114 @@
+// Wrappers of the calls that make and free communicators, and of those that begin and end MPI.
+#pragma once
+
+#include "tracer/mpi/tracer.h"
+
+namespace weft::trace {
+
+// Every blocking call of the form f(parent, …, &new communicator).
+template <Function f, auto real_function, class Signature>
+struct CommCreate;
+template <Function f, auto real_function, class... Arguments>
+struct CommCreate<f, real_function, int (*)(MPI_Comm, Arguments...)> {
+  static int call(MPI_Comm parent, Arguments... arguments) {
+    Call call(f);
+    const int error = (real.*real_function)(parent, arguments...);
+    if (!call.traced()) return error;
+    call.left(error);
+    Record record(call);
+    const Comm* p = record.find(parent);
+    MPI_Comm* const created = last(arguments...);
+    const Comm* c = record.failed() || *created == comm_null() ? nullptr : record.define(*created, p);
+    if (record.begin()) {
+      record.comm(p);
+      record.comm(c);
+    }
+    return error;
+  }
+
+ private:
+  static MPI_Comm* last(MPI_Comm* created) { return created; }
+  template <class First, class... Rest>
+  static MPI_Comm* last(First, Rest... rest) {
+    return last(rest...);
+  }
+};
+
+// MPI_Comm_idup and MPI_Comm_idup_with_info; Info is MPI_Info or absent.
+template <Function f, auto real_function, class... Info>
+int comm_idup(MPI_Comm parent, Info... info, MPI_Comm* created, MPI_Request* request) {
+  Call call(f);
+  const int error = (real.*real_function)(parent, info..., created, request);
+  if (!call.traced()) return error;
+  call.left(error);
+  Record record(call);
+  const Comm* p = record.find(parent);
+  Comm* c = record.failed() || p == nullptr ? nullptr : record.communicators().define_duplicate(p);
+  if (record.begin()) {
+    record.comm(p);
+    record.comm(c);
+    record.made(request, c != nullptr ? Request::Kind::kDuplicate : Request::Kind::kOther, false, c, created);
+  }
+  return error;
+}
+
+// MPI_Comm_free and MPI_Comm_disconnect
+template <Function f, auto real_function>
+int comm_free(MPI_Comm* comm) {
+  Call call(f);
+  if (!call.traced()) return (real.*real_function)(comm);
+  const MPI_Comm before = *comm;
+  // Known before it is gone, should an undecoded call have made it.
+  Comm* c = nullptr;
+  {
+    Record record(call);
+    c = record.find(before);
+  }
+  call.left((real.*real_function)(comm));
+  Record record(call);
+  if (record.begin()) record.comm(c);
+  if (c != nullptr && !record.failed()) record.communicators().forget(c);
+  return call.error();
+}
+
+inline int init(int* argc, char*** argv) {
+  Call call(Function::kInit);
+  call.left(real.PMPI_Init(argc, argv));
+  if (call.error() == MPI_SUCCESS && call.outermost()) start(call);
+  return call.error();
+}
+
+inline int init_thread(int* argc, char*** argv, int required, int* provided) {
+  Call call(Function::kInit_thread);
+  call.left(real.PMPI_Init_thread(argc, argv, required, provided));
+  if (call.error() == MPI_SUCCESS && call.outermost()) start(call);
+  return call.error();
+}
+
+inline int finalize() {
+  Call call(Function::kFinalize);
+  if (!call.traced()) return real.PMPI_Finalize();
+  flush();  // some programs do not come back from it
+  call.left(real.PMPI_Finalize());
+  {
+    Record record(call);
+    record.begin();
+  }
+  stop(End::kFinalize);
+  return call.error();
+}
+
+inline int abort_mpi(MPI_Comm comm, int code) {
+  Call call(Function::kAbort);
+  if (call.traced()) {
+    call.left(MPI_SUCCESS);
+    {
+      Record record(call);
+      record.begin();
+    }
+    stop(End::kAbort);
+  }
+  return real.PMPI_Abort(comm, code);
+}
+
+}  // namespace weft::trace

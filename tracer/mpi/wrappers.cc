@@ -1,0 +1,212 @@
+// The tracer's function for each MPI function: a wrapper that records it, or one that counts it.
+#include <string.h>
+
+#include "tracer/mpi/completion.h"
+#include "tracer/mpi/function_table.h"
+#include "tracer/mpi/tracer_library.h"
+#include "tracer/mpi/wrap_collective.h"
+#include "tracer/mpi/wrap_communicator.h"
+#include "tracer/mpi/wrap_point_to_point.h"
+
+namespace weft::trace {
+
+namespace {
+
+// Functions without a record of their own: local ones are counted; the others are also timed, and put on the
+// timeline by name.
+template <int i, CallClass call_class, class Signature>
+struct Counted;
+template <int i, CallClass call_class, class Result, class... Arguments>
+struct Counted<i, call_class, Result(Arguments...)> {
+  static Result call(Arguments... arguments) {
+    const auto function = reinterpret_cast<Result (*)(Arguments...)>(real_function(i));
+    if constexpr (call_class == CallClass::kLocal) {
+      if (call_depth == 0) count_local(i);
+      return function(arguments...);
+    } else {
+      Call call(Function::kUndecoded);
+      const Result result = function(arguments...);
+      if (call.traced()) {
+        call.left(result);
+        record_undecoded(i, call);
+      }
+      return result;
+    }
+  }
+};
+// MPI_Pcontrol alone takes arguments of any number, and does nothing in the library.
+template <int i, CallClass call_class, class Result, class... Arguments>
+struct Counted<i, call_class, Result(Arguments..., ...)> {
+  static Result call(Arguments... arguments, ...) {
+    count_local(i);
+    return reinterpret_cast<Result (*)(Arguments..., ...)>(real_function(i))(arguments...);
+  }
+};
+
+enum TableIndex : int {
+#define X(name, call_class) kIndex_##name,
+#include "tracer/mpi/function_table.inc"
+#undef X
+};
+
+void* const counted[] = {
+#define X(name, call_class) \
+  reinterpret_cast<void*>(&Counted<kIndex_##name, CallClass::call_class, decltype(::name)>::call),
+#include "tracer/mpi/function_table.inc"
+#undef X
+};
+
+struct Decoded {
+  const char* name;
+  void* wrapper;
+};
+
+template <class Signature>
+void* address(Signature* wrapper) {
+  return reinterpret_cast<void*>(wrapper);
+}
+
+// Rows of the table: the plain form, and where the library has it the large-count form beside it. The
+// arguments after the wrapper's name are the template arguments behind function and library function.
+#define PLAIN(name, wrapper) \
+  { "MPI_" #name, address(&wrapper) }
+#define ROW(name, wrapper, ...)                                                                        \
+  {                                                                                                    \
+    "MPI_" #name,                                                                                      \
+        address<decltype(::MPI_##name)>(wrapper<Function::k##name, &Real::PMPI_##name, ##__VA_ARGS__>) \
+  }
+#define LARGE(name, wrapper, ...)                                                             \
+  {                                                                                           \
+    "MPI_" #name "_c", address<decltype(::MPI_##name##_c)>(                                   \
+                           wrapper<Function::k##name, &Real::PMPI_##name##_c, ##__VA_ARGS__>) \
+  }
+#if defined(MPICH)
+#define SIZED(name, wrapper) ROW(name, wrapper, int), LARGE(name, wrapper, MPI_Count)
+#define SIZED_V(name, wrapper) ROW(name, wrapper, int, int), LARGE(name, wrapper, MPI_Count, MPI_Aint)
+#else
+#define SIZED(name, wrapper) ROW(name, wrapper, int)
+#define SIZED_V(name, wrapper) ROW(name, wrapper, int, int)
+#endif
+#define CREATE(name)                                                                                   \
+  {                                                                                                    \
+    "MPI_" #name,                                                                                      \
+        address(&CommCreate<Function::k##name, &Real::PMPI_##name, decltype(Real::PMPI_##name)>::call) \
+  }
+
+const Decoded decoded[] = {
+    PLAIN(Init, init),
+    PLAIN(Init_thread, init_thread),
+    PLAIN(Finalize, finalize),
+    PLAIN(Abort, abort_mpi),
+    SIZED(Send, send),
+    SIZED(Bsend, send),
+    SIZED(Ssend, send),
+    SIZED(Rsend, send),
+    SIZED(Recv, recv),
+    SIZED(Isend, isend),
+    SIZED(Ibsend, isend),
+    SIZED(Issend, isend),
+    SIZED(Irsend, isend),
+    SIZED(Irecv, irecv),
+    SIZED(Send_init, send_init),
+    SIZED(Bsend_init, send_init),
+    SIZED(Ssend_init, send_init),
+    SIZED(Rsend_init, send_init),
+    SIZED(Recv_init, recv_init),
+    PLAIN(Start, start_request),
+    PLAIN(Startall, startall),
+    PLAIN(Request_free, request_free),
+    PLAIN(Cancel, cancel),
+    SIZED(Sendrecv, sendrecv),
+    SIZED(Sendrecv_replace, sendrecv_replace),
+    PLAIN(Probe, probe),
+    PLAIN(Iprobe, iprobe),
+    PLAIN(Mprobe, mprobe),
+    PLAIN(Improbe, improbe),
+    SIZED(Mrecv, mrecv),
+    SIZED(Imrecv, imrecv),
+    PLAIN(Wait, wait),
+    PLAIN(Waitall, waitall),
+    PLAIN(Waitany, waitany),
+    PLAIN(Waitsome, waitsome),
+    PLAIN(Test, test),
+    PLAIN(Testall, testall),
+    PLAIN(Testany, testany),
+    PLAIN(Testsome, testsome),
+    ROW(Barrier, barrier),
+    ROW(Ibarrier, barrier),
+    SIZED(Bcast, bcast),
+    SIZED(Ibcast, bcast),
+    SIZED(Gather, gather),
+    SIZED(Igather, gather),
+    SIZED_V(Gatherv, gatherv),
+    SIZED_V(Igatherv, gatherv),
+    SIZED(Scatter, scatter),
+    SIZED(Iscatter, scatter),
+    SIZED_V(Scatterv, scatterv),
+    SIZED_V(Iscatterv, scatterv),
+    SIZED(Allgather, all_exchange),
+    SIZED(Iallgather, all_exchange),
+    SIZED_V(Allgatherv, allgatherv),
+    SIZED_V(Iallgatherv, allgatherv),
+    SIZED(Alltoall, all_exchange),
+    SIZED(Ialltoall, all_exchange),
+    SIZED_V(Alltoallv, alltoallv),
+    SIZED_V(Ialltoallv, alltoallv),
+    SIZED_V(Alltoallw, alltoallw),
+    SIZED_V(Ialltoallw, alltoallw),
+    SIZED(Reduce, reduce),
+    SIZED(Ireduce, reduce),
+    SIZED(Allreduce, all_reduce),
+    SIZED(Iallreduce, all_reduce),
+    SIZED(Reduce_scatter, reduce_scatter),
+    SIZED(Ireduce_scatter, reduce_scatter),
+    SIZED(Reduce_scatter_block, reduce_scatter_block),
+    SIZED(Ireduce_scatter_block, reduce_scatter_block),
+    SIZED(Scan, all_reduce),
+    SIZED(Iscan, all_reduce),
+    SIZED(Exscan, all_reduce),
+    SIZED(Iexscan, all_reduce),
+    CREATE(Comm_dup),
+    CREATE(Comm_dup_with_info),
+    CREATE(Comm_split),
+    CREATE(Comm_split_type),
+    CREATE(Comm_create),
+    CREATE(Comm_create_group),
+    CREATE(Cart_create),
+    CREATE(Cart_sub),
+    CREATE(Graph_create),
+    CREATE(Dist_graph_create),
+    CREATE(Dist_graph_create_adjacent),
+    CREATE(Intercomm_create),
+    CREATE(Intercomm_merge),
+    ROW(Comm_idup, comm_idup),
+    ROW(Comm_free, comm_free),
+    ROW(Comm_disconnect, comm_free),
+#if defined(MPICH)
+    ROW(Comm_idup_with_info, comm_idup, MPI_Info),
+#endif
+};
+
+void* wrapper(const char* name) {
+  for (int i = 0; i < kFunctions; ++i) {
+    if (strcmp(function_table[i].name, name) != 0) continue;
+    if (real_function(i) == nullptr) return nullptr;
+    for (const Decoded& row : decoded) {
+      if (strcmp(row.name, name) == 0) return row.wrapper;
+    }
+    return counted[i];
+  }
+  return nullptr;
+}
+
+const TracerLibrary library{&wrapper};
+
+}  // namespace
+
+}  // namespace weft::trace
+
+extern "C" __attribute__((visibility("default"))) const weft::trace::TracerLibrary* weft_trace_open(
+    void* mpi) {
+  return weft::trace::find_real_functions(mpi) ? &weft::trace::library : nullptr;
+}
