@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ enum class StopReason : std::uint8_t { kNone, kInterrupt, kTimeLimit, kEventLimi
 class RunControl {
  public:
   virtual ~RunControl() = default;
+  // The simulation is built and starts now; `fraction` tells how much of its work is done, from 0 to 1, and
+  // may be called until end().
+  virtual void begin(std::function<double()> /*fraction*/) {}
+  virtual void end() {}
   // Called every kPollInterval events, from the thread that runs the partition.
   virtual StopReason poll(Time now, std::uint64_t events) = 0;
   static constexpr std::uint64_t kPollInterval = 1 << 16;

@@ -11,6 +11,7 @@
 #include "sim/units/module.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
+#include "tools/weft/sim.h"
 #include "tools/weft/subcommand.h"
 #include "tools/weft/trace.h"
 
@@ -25,6 +26,7 @@ std::vector<Subcommand> subcommands() {
       {"trace", "Run a command and trace the MPI program in it", add_trace},
       {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Look into, check, print and convert GOAL graphs", add_goal},
+      {"sim", "Replay a GOAL graph on a simulated network", add_sim},
   };
 }
 

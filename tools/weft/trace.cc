@@ -174,6 +174,13 @@ struct Summary {
   std::map<std::string, std::uint64_t> not_replayed;
 };
 
+// "Open MPI v4.1.4, package: …" and "MPICH Version:\t4.0.2" without what no one asked for.
+std::string library_name(const std::string& version) {
+  std::string name = version.substr(0, version.find(','));
+  std::replace(name.begin(), name.end(), '\t', ' ');
+  return name;
+}
+
 void add_rank(const fs::path& path, Summary& summary) {
   goal::TraceReader reader(path.string());
   goal::TraceRecord record;
@@ -199,7 +206,7 @@ void add_rank(const fs::path& path, Summary& summary) {
   summary.elapsed_ns = std::max(summary.elapsed_ns, end_ns > begin_ns ? end_ns - begin_ns : 0);
   summary.cut += reader.complete() ? 0 : 1;
   summary.hosts.insert(reader.header().host);
-  summary.libraries.insert(reader.header().mpi_library.substr(0, reader.header().mpi_library.find(',')));
+  summary.libraries.insert(library_name(reader.header().mpi_library));
   for (const goal::TraceCounter& counter : reader.counters()) {
     if (counter.call_class == trace::CallClass::kCommunication) {
       summary.not_replayed[counter.name] += counter.calls;

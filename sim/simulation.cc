@@ -1,0 +1,211 @@
+#include "sim/simulation.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "congestion/controls.h"
+#include "goal/collectives/schedule.h"
+#include "sim/loggops/atlahs.h"
+#include "sim/loggops/classic.h"
+#include "sim/loggops/loggops.h"
+#include "sim/packet/packet_network.h"
+#include "sim/replay/replay.h"
+#include "sim/routing/policies.h"
+#include "sim/routing/routing_table.h"
+#include "topologies/families.h"
+
+namespace weft::sim {
+namespace {
+
+results::Outcome outcome_of(StopReason reason, bool complete) {
+  switch (reason) {
+    case StopReason::kNone:
+      break;
+    case StopReason::kInterrupt:
+      return results::Outcome::kInterrupted;
+    case StopReason::kTimeLimit:
+      return results::Outcome::kTimeLimit;
+    case StopReason::kEventLimit:
+      return results::Outcome::kEventLimit;
+    case StopReason::kMemoryLimit:
+      return results::Outcome::kMemoryLimit;
+  }
+  return complete ? results::Outcome::kComplete : results::Outcome::kIncomplete;
+}
+
+HostConfig host_config(const Scenario& scenario) {
+  HostConfig config;
+  const Parameters hosts(hosts_section(), scenario.hosts);
+  config.overhead = hosts.time("o");
+  config.overhead_per_byte = TimePerByte::ns(hosts.real("O"));
+  config.eager_limit_bytes = hosts.bytes("S");
+  config.reduction_per_byte = TimePerByte::ns(hosts.real("reduction_per_byte"));
+  config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
+  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
+    const auto found =
+        scenario.collectives.given.find(std::string(goal::name(static_cast<goal::CollectiveKind>(kind))));
+    if (found != scenario.collectives.given.end()) config.collective_algorithms[kind] = found->second;
+  }
+  return config;
+}
+
+// Runs a replay on its network and collects what both have to report.
+template <typename NetworkModel>
+void run(Replay& replay, NetworkModel& network, Engine& engine, RunControl& control,
+         results::Report& report) {
+  replay.start(network);
+  control.begin([&replay] {
+    const ReplayTotals totals = replay.totals();
+    return totals.ops == 0 ? 1.0 : static_cast<double>(totals.executed_ops) / static_cast<double>(totals.ops);
+  });
+  const StopReason reason = network.run(control);
+  control.end();
+  const ReplayTotals totals = replay.totals();
+  report.outcome = outcome_of(reason, replay.complete());
+  if (report.outcome == results::Outcome::kIncomplete) report.diagnosis = replay.diagnose();
+  report.makespan = totals.makespan;
+  report.digest = replay.digest();
+  report.events = engine.executed();
+  report.ops = totals.ops;
+  report.executed_ops = totals.executed_ops;
+  report.messages = totals.messages;
+  report.bytes = totals.bytes;
+  report.network_totals = network.totals();
+  report.ranks = replay.ranks();
+  report.links = network.links();
+  report.flows = network.flows();
+}
+
+void simulate_loggops(const Scenario& scenario, const Parameters& parameters, const goal::Graph& graph,
+                      RunControl& control, results::Report& report) {
+  HostConfig hosts = host_config(scenario);
+  hosts.overhead = parameters.time("o");
+  hosts.overhead_per_byte = TimePerByte::ns(parameters.real("O"));
+  hosts.eager_limit_bytes = parameters.bytes("S");
+  Engine engine(scenario.seed);
+  Replay replay(graph, hosts, engine);
+  const LogGopsConfig config{parameters.time("L"), parameters.time("g"),
+                             TimePerByte::ns(parameters.real("G"))};
+  LogGopsNetwork network(config, replay.hosts_needed(), graph.max_nic() + 1u, scenario.output.flows, engine,
+                         replay);
+  run(replay, network, engine, control, report);
+}
+
+// Those programs count in whole nanoseconds.
+std::int64_t whole_ns(const Parameters& parameters, std::string_view name) {
+  const Time time = parameters.time(name);
+  if (time.ps() % 1000 != 0) parameters.fail(name, "the compatibility modes take whole nanoseconds only");
+  return time.ps() / 1000;
+}
+
+void simulate_compat(const Scenario& scenario, const Parameters& parameters, const goal::Graph& graph,
+                     RunControl& control, results::Report& report) {
+  CompatParameters compat;
+  compat.L = whole_ns(parameters, "L");
+  compat.o = whole_ns(parameters, "o");
+  compat.g = whole_ns(parameters, "g");
+  compat.G = parameters.real("G");
+  const double per_byte = parameters.real("O");
+  if (per_byte != std::floor(per_byte))
+    parameters.fail("O", "the compatibility modes take whole nanoseconds only");
+  compat.O = static_cast<std::int64_t>(per_byte);
+  compat.S = parameters.bytes("S");
+  const auto run_mode = parameters.text("semantics") == "classic" ? run_classic : run_atlahs;
+  control.begin({});
+  CompatResult result = run_mode(graph, compat, control, scenario.output.flows);
+  control.end();
+  report.outcome = outcome_of(result.stop, result.complete());
+  for (const std::uint64_t finish : result.finish_ns) {
+    report.makespan = std::max(report.makespan, Time::ns(static_cast<std::int64_t>(finish)));
+  }
+  report.digest = result.digest;
+  report.events = result.events;
+  report.ops = result.total_ops;
+  report.executed_ops = result.executed_ops;
+  report.messages = report.network_totals.messages = result.messages;
+  report.bytes = report.network_totals.bytes = result.bytes;
+  report.ranks = std::move(result.ranks);
+  report.flows = std::move(result.flows);
+  report.diagnosis = std::move(result.diagnosis);
+}
+
+void simulate_packet(const Scenario& scenario, const Parameters& parameters, const goal::Graph& graph,
+                     RunControl& control, results::Report& report) {
+  const topologies::Family& family = find_module(topologies::families(), scenario.topology, "topology");
+  const Parameters family_parameters(family.info, scenario.topology);
+  const topologies::Topology topology = family.build(family_parameters);
+  report.topology = to_short_form(family.info.name, family_parameters);
+  const routing::RoutingTable table(topology);
+  const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
+  const congestion::Control& congestion =
+      find_module(congestion::controls(), scenario.congestion, "congestion control");
+  const packet::Discipline& queue = find_module(packet::disciplines(), scenario.queue, "queue discipline");
+  packet::PacketConfig config = packet::packet_config(parameters);
+  config.record_flows = scenario.output.flows;
+
+  Engine engine(scenario.seed);
+  Replay replay(graph, host_config(scenario), engine);
+  if (replay.hosts_needed() > topology.hosts()) {
+    throw InputError(
+        scenario.topology.location,
+        fmt::format("{} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
+                    topology.name(), topology.hosts(), replay.hosts_needed()));
+  }
+  packet::PacketNetwork network(engine, replay,
+                                {topology, table, policy, Parameters(policy.info, scenario.routing),
+                                 congestion, Parameters(congestion.info, scenario.congestion), queue,
+                                 Parameters(queue.info, scenario.queue), config});
+  run(replay, network, engine, control, report);
+}
+
+template <typename Entry>
+RegisteredModule registered(const Entry& entry) {
+  return {.info = entry.info};
+}
+
+}  // namespace
+
+Registries builtin_registries() {
+  Registries all;
+  all.networks.push_back({.info = loggops_module()});
+  all.networks.push_back({.info = packet::packet_module(), .has_fabric = true});
+  for (const auto& family : topologies::families()) all.topologies.push_back(registered(family));
+  for (const auto& policy : routing::policies()) all.routing.push_back(registered(policy));
+  for (const auto& control : congestion::controls()) {
+    all.congestion.push_back({.info = control.info, .needs_ecn = control.needs_ecn});
+  }
+  for (const auto& queue : packet::disciplines()) {
+    all.queues.push_back({.info = queue.info, .marks_ecn = queue.marks});
+  }
+  for (const auto& algorithm : goal::collective_algorithms()) {
+    all.algorithms.push_back({std::string(goal::name(algorithm.kind)), algorithm.info});
+  }
+  return all;
+}
+
+results::Report simulate(const Scenario& scenario, const goal::Graph& graph, RunControl& control) {
+  results::Report report;
+  report.seed = scenario.seed;
+  report.warnings = scenario.warnings;
+  const bool is_packet = scenario.network.name == packet::packet_module().name;
+  const Parameters parameters(is_packet ? packet::packet_module() : loggops_module(), scenario.network);
+  report.network = to_short_form(scenario.network.name, parameters);
+  if (is_packet) {
+    simulate_packet(scenario, parameters, graph, control, report);
+  } else {
+    const std::string& semantics = parameters.text("semantics");
+    if (semantics == "weft") {
+      simulate_loggops(scenario, parameters, graph, control, report);
+    } else if (semantics == "classic" || semantics == "atlahs") {
+      simulate_compat(scenario, parameters, graph, control, report);
+    } else {
+      parameters.fail("semantics", "it must be weft, classic or atlahs");
+    }
+  }
+  report.jobs.push_back({scenario.jobs.at(0).name, graph.ranks(), report.makespan});
+  return report;
+}
+
+}  // namespace weft::sim

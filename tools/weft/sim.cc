@@ -1,0 +1,134 @@
+#include "tools/weft/sim.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "goal/read_graph.h"
+#include "sim/results/report.h"
+#include "sim/scenario/scenario.h"
+#include "sim/simulation.h"
+#include "sim/units/input_error.h"
+#include "tools/weft/run_control.h"
+
+namespace weft::cli {
+namespace {
+
+struct Options {
+  std::string scenario;
+  // Flags that stand for a field of the scenario, in the order of the list below.
+  std::vector<std::string> values;
+  std::vector<std::string> sets;
+  bool no_flows = false;
+  bool quiet = false;
+  bool dry_run = false;
+};
+
+struct Flag {
+  const char* names;
+  const char* path;  // of the field in the scenario
+  const char* help;
+};
+
+constexpr Flag kFlags[] = {
+    {"--goal", "job.goal", "GOAL graph to replay (.weft, .goal or .bin)"},
+    {"--network", "network",
+     "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…] or packet[:mtu=…]"},
+    {"--topology", "topology", "topology of a packet network: fat_tree:k=8"},
+    {"--routing", "routing", "routing policy: ecmp, spray"},
+    {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
+    {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=…, droptail:capacity=…"},
+    {"--seed", "seed", "every random draw follows from it"},
+    {"--threads", "threads", "worker threads; results never depend on it"},
+    {"-o,--output", "output.directory", "folder for the result files; created"},
+};
+
+std::string long_name(const Flag& flag) {
+  const std::string names = flag.names;
+  return names.substr(names.find("--"));
+}
+
+int exit_code_of(results::Outcome outcome) {
+  switch (outcome) {
+    case results::Outcome::kComplete:
+      return kOk;
+    case results::Outcome::kIncomplete:
+      return kAbnormalEnd;
+    case results::Outcome::kInterrupted:
+      return kInterrupted;
+    default:
+      return kLimit;
+  }
+}
+
+void report_incomplete(const results::Report& report) {
+  if (report.outcome == results::Outcome::kIncomplete) {
+    std::fprintf(stderr, "weft: the replay can't go on: %llu of %llu operations were executed\n",
+                 static_cast<unsigned long long>(report.executed_ops),
+                 static_cast<unsigned long long>(report.ops));
+  } else if (report.outcome != results::Outcome::kComplete) {
+    std::fprintf(stderr, "weft: stopped (%s) after %llu of %llu operations; the results are partial\n",
+                 std::string(results::name(report.outcome)).c_str(),
+                 static_cast<unsigned long long>(report.executed_ops),
+                 static_cast<unsigned long long>(report.ops));
+  }
+  for (const std::string& line : report.diagnosis) std::fprintf(stderr, "  %s\n", line.c_str());
+}
+
+int run(const Options& options) {
+  const sim::Registries registries = sim::builtin_registries();
+  std::vector<sim::Setting> settings;
+  for (std::size_t i = 0; i < std::size(kFlags); ++i) {
+    if (!options.values[i].empty())
+      settings.push_back({long_name(kFlags[i]), kFlags[i].path, options.values[i]});
+  }
+  for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
+  if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
+  const sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
+  const std::string resolved = sim::to_text(scenario, registries);
+  if (options.dry_run) {
+    std::fputs(resolved.c_str(), stdout);
+    return kOk;
+  }
+  const goal::Graph graph = goal::read_graph(scenario.jobs.at(0).goal);
+  TerminalControl control(scenario.limits, options.quiet);
+  results::Report report = sim::simulate(scenario, graph, control);
+  report.scenario = resolved;
+  report.wall_seconds = control.seconds();
+  report.peak_memory_bytes = peak_resident_bytes();
+  const std::string& directory = scenario.output.directory;
+  if (!directory.empty()) results::make_directory_sink(directory, scenario.output.flows)->write(report);
+  if (!options.quiet) std::fputs(results::text_summary(report, directory).c_str(), stdout);
+  report_incomplete(report);
+  return exit_code_of(report.outcome);
+}
+
+}  // namespace
+
+void add_sim(CLI::App& app, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  options->values.resize(std::size(kFlags));
+  app.add_option("scenario", options->scenario,
+                 "scenario file (Protocol Buffers text format); may be left out");
+  for (std::size_t i = 0; i < std::size(kFlags); ++i) {
+    app.add_option(kFlags[i].names, options->values[i], kFlags[i].help);
+  }
+  app.add_option("--set", options->sets,
+                 "FIELD=VALUE: any field of the scenario, e.g. topology.fat_tree.k=16")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("--no-flows", options->no_flows, "don't write flows.csv (a row for each message)");
+  app.add_flag("--dry-run", options->dry_run, "print the resolved scenario and stop");
+  app.add_flag("-q,--quiet", options->quiet, "no summary and no progress line");
+  app.footer(
+      "Examples:\n"
+      "  weft sim --goal app.weft\n"
+      "  weft sim --goal app.weft --network loggops:L=3700,o=200,g=5,G=0.04,S=0 -o RUN\n"
+      "  weft sim --goal app.weft --topology fat_tree:k=8 --routing ecmp --congestion dctcp -o RUN\n"
+      "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7");
+  app.callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace weft::cli
