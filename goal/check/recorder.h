@@ -1,0 +1,57 @@
+// What the parts of check() share: the report being made, and words for operations. Not for other folders.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "goal/check/check.h"
+#include "goal/text/text.h"
+
+namespace weft::goal::checks {
+
+// Ranks of each communicator with their position in it, sorted by rank. The world has no list.
+class Members {
+ public:
+  explicit Members(const Graph& graph);
+  // The position of a rank in the communicator, or kAny.
+  std::uint32_t position(std::uint32_t comm, Rank rank) const;
+
+ private:
+  Rank ranks_;
+  std::vector<std::vector<std::pair<Rank, std::uint32_t>>> sorted_;  // empty: all ranks in order
+};
+
+class Recorder {
+ public:
+  Recorder(const Graph& graph, const CheckOptions& options) : graph_(graph), options_(options) {}
+
+  // Counts `count` findings; keeps the sentence that `sentence()` makes if there is room for one more
+  // example.
+  template <typename MakeSentence>
+  void add(FindingKind kind, std::uint64_t count, Rank rank, OpIndex op, const MakeSentence& sentence) {
+    const auto index = static_cast<std::size_t>(kind);
+    report_.counts[index] += count;
+    if (kept_[index] == options_.examples) return;
+    ++kept_[index];
+    report_.findings.push_back({kind, rank, op, sentence()});
+  }
+
+  // "operation 12 of rank 3 ('l13': send 8b to 1)"
+  std::string describe(Rank rank, OpIndex op) const;
+  std::string communicator(std::uint32_t comm) const;
+  const Graph& graph() const { return graph_; }
+  Report finish();
+
+ private:
+  const Graph& graph_;
+  const CheckOptions& options_;
+  Report report_;
+  std::array<std::size_t, kFindingKinds> kept_{};
+};
+
+void check_ranks(Recorder& recorder);  // cycles, labels
+void check_messages(Recorder& recorder, const Members& members);
+void check_collectives(Recorder& recorder, const Members& members);
+
+}  // namespace weft::goal::checks

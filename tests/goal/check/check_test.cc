@@ -1,0 +1,189 @@
+#include "goal/check/check.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+#include <string>
+
+#include "goal/text/text.h"
+
+namespace weft::goal {
+namespace {
+
+Report check_text(const std::string& text) { return check(parse_text(text, "test.goal")); }
+
+// The report has `count` findings of this kind, none of another, and the first says `sentence`.
+void check_only(const Report& report, FindingKind kind, std::uint64_t count, const std::string& sentence) {
+  for (std::size_t k = 0; k < kFindingKinds; ++k) {
+    INFO(name(static_cast<FindingKind>(k)));
+    CHECK(report.counts[k] == (k == static_cast<std::size_t>(kind) ? count : 0));
+  }
+  REQUIRE_FALSE(report.findings.empty());
+  CHECK(report.findings[0].kind == kind);
+  CHECK(report.findings[0].sentence == sentence);
+}
+
+}  // namespace
+
+TEST_CASE("a sound program has no findings") {
+  const Report report = check_text(R"(num_ranks 3
+comm 1 "pair" { 2 0 }
+rank 0 {
+a: send 8b to 1 tag 3
+b: recv 8b from -1 tag 4 comm 1
+b requires a
+alltoall [1 2 3]b receives [1 4 7]b
+barrier comm 1
+}
+rank 1 {
+recv 8b from 0 tag -1
+alltoall [4 5 6]b receives [2 5 8]b
+}
+rank 2 {
+send 8b to 0 tag 4 comm 1
+alltoall [7 8 9]b receives [3 6 9]b
+barrier comm 1
+}
+)");
+  CHECK(report.clean());
+  CHECK_FALSE(report.has_errors());
+}
+
+TEST_CASE("cycles") {
+  check_only(
+      check_text(
+          "num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\nc: calc 3\nd: calc 4\nb requires a\nc irequires b\n"
+          "b requires c\nd requires c\n}"),
+      FindingKind::kCycle, 1,
+      "2 operations wait for each other in a circle: operation 1 of rank 0 ('b': calc 2), then operation 2 "
+      "of "
+      "rank 0 ('c': calc 3)");
+  check_only(check_text("num_ranks 1\nrank 0 {\na: calc 1\na requires a\n}"), FindingKind::kCycle, 1,
+             "an operation waits for itself: operation 0 of rank 0 ('a': calc 1)");
+  // Backwards alone is no cycle.
+  CHECK(check_text("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 2\na requires b\n}").clean());
+}
+
+TEST_CASE("unmatched messages") {
+  check_only(
+      check_text("num_ranks 2\nrank 0 {\nx: send 8b to 1 tag 1\nsend 8b to 1 tag 1\nsend 8b to 1 tag 2\n}\n"
+                 "rank 1 {\nrecv 8b from 0 tag 2\n}"),
+      FindingKind::kUnmatchedSend, 2,
+      "no receive takes 2 messages like operation 0 of rank 0 ('x': send 8b to 1 tag 1)");
+  check_only(
+      check_text(
+          "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from -1\nrecv 8b from -1 tag -1\n}"),
+      FindingKind::kUnmatchedReceive, 1,
+      "no send serves 1 message like operation 1 of rank 1 (recv 8b from -1 tag -1)");
+  // Communicators part messages; so do directions.
+  const Report apart =
+      check_text("num_ranks 2\ncomm 1 all\nrank 0 {\nsend 8b to 1 comm 1\n}\nrank 1 {\nrecv 8b from 0\n}");
+  CHECK(apart.counts[static_cast<std::size_t>(FindingKind::kUnmatchedSend)] == 1);
+  CHECK(apart.counts[static_cast<std::size_t>(FindingKind::kUnmatchedReceive)] == 1);
+  CHECK(apart.has_errors());
+  // A wildcard may serve what it must: the receive of any source has to leave tag 2 to the other.
+  CHECK(check_text("num_ranks 3\nrank 0 {\nsend 8b to 2 tag 1\nsend 8b to 2 tag 2\n}\nrank 1 {\n}\n"
+                   "rank 2 {\nrecv 8b from -1 tag 1\nrecv 8b from 0 tag -1\n}")
+            .clean());
+}
+
+TEST_CASE("short receives, paired in order") {
+  const Report report = check_text(
+      "num_ranks 2\nrank 0 {\nsend 8b to 1\nsend 16b to 1\n}\nrank 1 {\nrecv 8b from 0\nr: recv 12b from "
+      "0\n}");
+  check_only(report, FindingKind::kShortReceive, 1,
+             "operation 1 of rank 1 ('r': recv 12b from 0) takes fewer bytes than operation 1 of rank 0 "
+             "(send 16b to 1) "
+             "has");
+  CHECK_FALSE(report.has_errors());
+}
+
+TEST_CASE("messages on a communicator need both ends in it") {
+  check_only(
+      check_text("num_ranks 3\ncomm 1 \"pair\" { 0 1 }\nrank 0 {\nsend 8b to 2 comm 1\n}\nrank 1 {\n}\n"
+                 "rank 2 {\nrecv 8b from 0 comm 1\n}"),
+      FindingKind::kNotMember, 2,
+      "operation 0 of rank 0 (send 8b to 2 comm 1) uses communicator 1 'pair', which rank 2 is not in");
+}
+
+TEST_CASE("peers that do not exist, from a builder") {
+  GraphBuilder builder;
+  builder.add_send(8, 7);
+  builder.end_rank();
+  check_only(check(builder.finish()), FindingKind::kOutOfRange, 1,
+             "operation 0 of rank 0 (send 8b to 7) names a rank that does not exist");
+}
+
+TEST_CASE("collectives on which members disagree") {
+  const auto two = [](const std::string& a, const std::string& b) {
+    return check_text("num_ranks 2\nrank 0 {\n" + a + "\n}\nrank 1 {\n" + b + "\n}");
+  };
+  check_only(
+      two("barrier\nbcast 8b root 0", "barrier\nbcast 8b root 1"), FindingKind::kCollectiveMismatch, 1,
+      "operation 1 of rank 1 (bcast 8b root 1) and operation 1 of rank 0 (bcast 8b root 0) are the same "
+      "collective (number 1 on communicator 0 'world'), but differ in root");
+  const auto mismatches = [&](const std::string& a, const std::string& b) {
+    return two(a, b).counts[static_cast<std::size_t>(FindingKind::kCollectiveMismatch)];
+  };
+  CHECK(mismatches("bcast 8b", "reduce 8b") == 1);
+  CHECK(mismatches("bcast 8b", "bcast 9b") == 1);
+  CHECK(mismatches("allgather [1 2]b", "allgather [1 3]b") == 1);
+  CHECK(mismatches("allgather [1 2]b", "allgather 2b") == 1);
+  CHECK(mismatches("bcast 8b elem 8", "bcast 8b elem 4") == 0);
+  // Rank 0 sends 2 bytes to rank 1, which wants 9; the other pairs agree.
+  check_only(two("alltoall [1 2]b receives [1 3]b", "alltoall [3 4]b receives [9 4]b"),
+             FindingKind::kCollectiveMismatch, 1,
+             "operation 0 of rank 0 (alltoall, number 0 on communicator 0 'world') sends 2 bytes to rank 1, "
+             "which wants "
+             "9");
+  // After the first difference the rest of a rank is not compared.
+  CHECK(mismatches("barrier\nbcast 8b\nbarrier", "bcast 8b\nbarrier\nscan 8b") == 1);
+}
+
+TEST_CASE("unequal numbers of collectives") {
+  check_only(check_text("num_ranks 2\nrank 0 {\nbarrier\nbarrier\n}\nrank 1 {\nbarrier\n}"),
+             FindingKind::kCollectiveMissing, 1,
+             "rank 1 has 1 collective operations on communicator 0 'world', but rank 0 has 2");
+  check_only(check_text("num_ranks 3\ncomm 1 { 0 2 }\nrank 0 {\nbarrier comm 1\n}\nrank 1 {\n}\nrank 2 {\n}"),
+             FindingKind::kCollectiveMissing, 1,
+             "rank 2 has 0 collective operations on communicator 1, but rank 0 has 1");
+  check_only(check_text("num_ranks 2\ncomm 1 { 0 }\nrank 0 {\n}\nrank 1 {\nbarrier comm 1\n}"),
+             FindingKind::kNotMember, 1,
+             "operation 0 of rank 1 (barrier comm 1) uses communicator 1, which rank 1 is not in");
+}
+
+TEST_CASE("labels that stand twice") {
+  const Report report = check_text("num_ranks 1\nrank 0 {\na: calc 1\na: calc 2\n}");
+  check_only(report, FindingKind::kDuplicateLabel, 1,
+             "the label of operation 1 of rank 0 ('a': calc 2) names an earlier operation too");
+  CHECK_FALSE(report.has_errors());
+}
+
+TEST_CASE("examples are bounded, counts are not") {
+  GraphBuilder builder;
+  for (std::uint32_t tag = 0; tag < 100; ++tag) builder.add_send(8, 0, tag);
+  builder.end_rank();
+  const Report report = check(builder.finish(), {.examples = 3});
+  CHECK(report.findings.size() == 3);
+  CHECK(report.counts[static_cast<std::size_t>(FindingKind::kUnmatchedSend)] == 100);
+}
+
+TEST_CASE("published schedules are sound") {
+  const char* oracle = std::getenv("WEFT_ORACLE_DIR");
+  if (oracle == nullptr) {
+    std::cout << "skipped: WEFT_ORACLE_DIR is not set\n";
+    return;
+  }
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(oracle) / "loggops/generated")) {
+    INFO(entry.path());
+    const Report report = check(read_text_file(entry.path().string()));
+    CHECK((report.clean() ? "" : report.findings[0].sentence) == "");
+    ++files;
+  }
+  CHECK(files >= 20);
+}
+
+}  // namespace weft::goal
