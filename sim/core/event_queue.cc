@@ -10,6 +10,24 @@ struct After {
 struct Before {
   bool operator()(const Event& a, const Event& b) const { return a.before(b); }
 };
+
+constexpr std::size_t kFewEvents = 32;
+constexpr int kMostSlotBits = 14;
+
+// Insertion sort, unless ties or a skewed bucket have put many events into one slot.
+void sort_few(Event* begin, Event* end) {
+  if (end - begin > 24) {
+    std::sort(begin, end, Before());
+    return;
+  }
+  for (Event* next = begin + 1; next < end; ++next) {
+    const Event event = *next;
+    Event* hole = next;
+    for (; hole > begin && event.before(hole[-1]); --hole) *hole = hole[-1];
+    *hole = event;
+  }
+}
+
 }  // namespace
 
 EventQueue::EventQueue(int bucket_shift) : shift_(bucket_shift), buckets_(kBuckets) {}
@@ -67,8 +85,37 @@ bool EventQueue::advance() {
       occupied_[to >> 6] |= std::uint64_t{1} << (to & 63);
     }
   }
-  std::sort(draining_.begin(), draining_.end(), Before());
+  sort_draining();
   return true;
+}
+
+// A big bucket is first spread over about one slot per event by the upper bits of the time within it (a
+// counting sort), which leaves only neighbours to be put in order.
+void EventQueue::sort_draining() {
+  const std::size_t size = draining_.size();
+  if (size < kFewEvents) {
+    std::sort(draining_.begin(), draining_.end(), Before());
+    return;
+  }
+  const int bits = std::min({shift_, static_cast<int>(std::bit_width(size)), kMostSlotBits});
+  const int low_bits = shift_ - bits;
+  const std::int64_t start = current_ << shift_;
+  const auto slot_of = [&](const Event& event) {
+    return static_cast<std::size_t>((event.time_ps - start) >> low_bits);
+  };
+  counts_.assign((std::size_t{1} << bits) + 1, 0);
+  for (const Event& event : draining_) ++counts_[slot_of(event) + 1];
+  for (std::size_t i = 1; i < counts_.size(); ++i) counts_[i] += counts_[i - 1];
+  scratch_.resize(size);
+  for (const Event& event : draining_) scratch_[counts_[slot_of(event)]++] = event;
+  draining_.swap(scratch_);
+  // Each count is now the end of its slot.
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i + 1 < counts_.size(); ++i) {
+    const std::size_t end = counts_[i];
+    if (end - begin > 1) sort_few(draining_.data() + begin, draining_.data() + end);
+    begin = end;
+  }
 }
 
 }  // namespace weft::sim

@@ -52,6 +52,11 @@ class EventQueue {
       if (!advance()) return false;
     }
   }
+  // An event that will be popped soon, about `distance` pops from now, or null: a hint for prefetching. Good until
+  // the next push or pop.
+  const Event* upcoming(std::size_t distance) const {
+    return next_ + distance < draining_.size() ? &draining_[next_ + distance] : nullptr;
+  }
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
@@ -61,12 +66,15 @@ class EventQueue {
   void push_rare(const Event& event, std::int64_t bucket);
   bool pop_late(Event& out, std::int64_t limit_ps);
   bool advance();  // makes the next non-empty bucket the one that is drained
+  void sort_draining();
 
   int shift_;
   std::int64_t current_ = -1;  // number of the bucket being drained
   std::uint64_t size_ = 0;
   std::size_t next_ = 0;         // next event of draining_
   std::vector<Event> draining_;  // the current bucket, sorted
+  std::vector<Event> scratch_;
+  std::vector<std::uint32_t> counts_;
   std::vector<Event> late_;      // heap: pushed into the current bucket while it is drained
   std::vector<Event> far_;       // heap: beyond the last bucket
   std::vector<std::vector<Event>> buckets_;

@@ -5,11 +5,11 @@ namespace {
 
 QueueRule rule(const Parameters& parameters, const QueueSite& site) {
   QueueRule rule{.capacity_bytes = capacity_or_default(parameters, site), .marks = true};
-  rule.mark_from_bytes = parameters.given("kmin") ? parameters.bytes("kmin") : rule.capacity_bytes / 4;
-  rule.mark_all_bytes = parameters.given("kmax") ? parameters.bytes("kmax") : rule.capacity_bytes / 4 * 3;
+  rule.mark_from_bytes = parameters.automatic("kmin") ? rule.capacity_bytes / 4 : parameters.bytes("kmin");
+  rule.mark_all_bytes = parameters.automatic("kmax") ? rule.capacity_bytes / 4 * 3 : parameters.bytes("kmax");
   rule.mark_probability = parameters.real("pmax");
   if (rule.mark_from_bytes > rule.mark_all_bytes) {
-    parameters.fail(parameters.given("kmin") ? "kmin" : "kmax", "kmin <= kmax");
+    parameters.fail(parameters.automatic("kmin") ? "kmax" : "kmin", "kmin <= kmax");
   }
   if (!(rule.mark_probability >= 0 && rule.mark_probability <= 1)) {
     parameters.fail("pmax", "a number from 0 to 1");
@@ -28,11 +28,11 @@ Discipline ecn() {
                .parameters = {{"capacity", ParameterType::kBytes, "0",
                                "bytes per port; 0: one bandwidth-delay product of the longest path, at "
                                "least 32 full packets"},
-                              {"kmin", ParameterType::kBytes, "0",
-                               "occupancy in bytes from which packets may be marked; not given: a quarter "
+                              {"kmin", ParameterType::kBytes, "auto",
+                               "occupancy in bytes from which packets may be marked; auto: a quarter "
                                "of the capacity"},
-                              {"kmax", ParameterType::kBytes, "0",
-                               "occupancy in bytes from which all are marked; not given: three quarters of "
+                              {"kmax", ParameterType::kBytes, "auto",
+                               "occupancy in bytes from which all are marked; auto: three quarters of "
                                "the capacity"},
                               {"pmax", ParameterType::kReal, "1", "marking probability just below kmax"}}},
       .marks = true,

@@ -75,7 +75,10 @@ PacketNetwork::PacketNetwork(Engine& engine, NetworkClient& client, const Packet
                  setup.control.make_factory(setup.control_parameters), setup.config, longest_round_trip_) {}
 
 StopReason PacketNetwork::run(RunControl& control) {
-  return engine_.run(control, [this](const Event& event) {
+  const auto prepare = [this](const Event& event) {
+    if (event.kind == kHop) fabric_.packets().prefetch(event.payload);
+  };
+  const auto handle = [this](const Event& event) {
     if (event.kind == kHop) [[likely]] {
       const std::uint32_t channel = event.source - fabric_.first_channel_entity();
       const std::uint32_t end = fabric_.end_of(channel);
@@ -103,7 +106,8 @@ StopReason PacketNetwork::run(RunControl& control) {
       default:
         client_.on_event(event);
     }
-  });
+  };
+  return engine_.run(control, handle, prepare);
 }
 
 results::NetworkTotals PacketNetwork::totals() const {
