@@ -1,0 +1,23 @@
+// Writes a GOAL graph in the format that its file's name asks for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "goal/graph/graph.h"
+#include "goal/pack/pack.h"
+
+namespace weft::goal {
+
+enum class Format { kText, kBinary, kPack };
+
+// "text", "binary" or "pack"; throws InputError for any other word.
+Format format_of_name(std::string_view name);
+// By the ending: .goal text, .bin binary, .weft packed; throws InputError for any other.
+Format format_of_path(const std::string& path);
+
+// Only the packed format keeps `info`. Throws InputError if the format can't hold the graph or the file can't
+// be written.
+void write_graph(const Graph& graph, const PackInfo& info, const std::string& path, Format format);
+
+}  // namespace weft::goal
