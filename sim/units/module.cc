@@ -10,6 +10,8 @@
 namespace weft {
 namespace {
 
+constexpr std::string_view kAutomatic = "auto";
+
 template <typename Number>
 Number parse_number(std::string_view text, std::string_view expected) {
   Number value{};
@@ -79,33 +81,32 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 Parameters::Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
                        const SourceLocation& location)
-    : Parameters(module, ModuleChoice{module.name, given, location, {}}) {}
+    : module_name_(module.name), location_(location) {
+  read(module, given);
+}
 
-Parameters::Parameters(const ModuleInfo& module, const ModuleChoice& choice)
-    : module_name_(module.name), location_(choice.location), locations_(choice.locations) {
+void Parameters::read(const ModuleInfo& module, const std::map<std::string, std::string>& given) {
   std::vector<std::string> names;
   for (const ParameterSpec& spec : module.parameters) names.push_back(spec.name);
-  for (const auto& [name, value] : choice.given) {
+  for (const auto& [name, value] : given) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       fail_unknown_name("parameter of " + module.name, name, names, location_of(name));
     }
   }
   for (const ParameterSpec& spec : module.parameters) {
-    const auto found = choice.given.find(spec.name);
-    const bool is_given = found != choice.given.end();
-    const std::string& value = is_given ? found->second : spec.default_value;
+    const auto found = given.find(spec.name);
+    const std::string& value = found != given.end() ? found->second : spec.default_value;
     if (value.empty() && spec.type != ParameterType::kText) {
       throw InputError(location_of(spec.name),
                        fmt::format("{} needs a value for '{}': {}", module.name, spec.name, spec.help));
     }
     try {
-      check_type(spec.type, value);
+      if (spec.default_value != kAutomatic || value != kAutomatic) check_type(spec.type, value);
     } catch (const InputError& error) {
       throw InputError(location_of(spec.name),
                        fmt::format("{}: {}: {}", module.name, spec.name, error.what()));
     }
     values_.emplace_back(spec.name, value);
-    given_.push_back(is_given);
   }
 }
 
@@ -129,12 +130,7 @@ Time Parameters::time(std::string_view name) const { return parse_time(find(name
 Bandwidth Parameters::bandwidth(std::string_view name) const { return parse_bandwidth(find(name)); }
 std::uint64_t Parameters::bytes(std::string_view name) const { return parse_bytes(find(name)); }
 
-bool Parameters::given(std::string_view name) const {
-  for (std::size_t i = 0; i < values_.size(); ++i) {
-    if (values_[i].first == name) return given_[i];
-  }
-  return false;
-}
+bool Parameters::automatic(std::string_view name) const { return find(name) == kAutomatic; }
 
 void Parameters::fail(std::string_view name, const std::string& expected) const {
   throw InputError(location_of(name),

@@ -5,6 +5,7 @@
 // scenario file, and the "did you mean" of error messages.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -28,7 +29,9 @@ enum class ParameterType : std::uint8_t {
 };
 
 // One parameter. `default_value` is in the same text form a user writes; "" means "must be given",
-// except for kText, where "" is a value.
+// except for kText, where "" is a value. "auto", for a time, bandwidth or size, means that the module works
+// the value out; users may write it too. Nothing else tells a default from the same value given by a user, so
+// that a run can be repeated from all its values.
 struct ParameterSpec {
   std::string name;
   ParameterType type = ParameterType::kInteger;
@@ -63,8 +66,13 @@ class Parameters {
   // the nearest known one), an ill-typed value, or a missing one that has no default.
   Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
              const SourceLocation& location = {});
-  // The same for a user's choice, with errors at the place where the value at fault was given.
-  Parameters(const ModuleInfo& module, const ModuleChoice& choice);
+  // The same for a user's choice, with errors at the place where the value at fault was given. (A template so
+  // that a list in braces means the constructor above.)
+  template <std::same_as<ModuleChoice> Choice>
+  Parameters(const ModuleInfo& module, const Choice& choice)
+      : module_name_(module.name), location_(choice.location), locations_(choice.locations) {
+    read(module, choice.given);
+  }
 
   std::int64_t integer(std::string_view name) const;
   double real(std::string_view name) const;
@@ -74,20 +82,20 @@ class Parameters {
   Bandwidth bandwidth(std::string_view name) const;
   std::uint64_t bytes(std::string_view name) const;
 
-  // Was it given by the user (true) or is it a default (false)?
-  bool given(std::string_view name) const;
+  // Is the value "auto"? See ParameterSpec.
+  bool automatic(std::string_view name) const;
   // Every parameter with its value in text form, in the module's order.
   const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
   // For errors about a value that only the module can judge ("k must be even").
   [[noreturn]] void fail(std::string_view name, const std::string& expected) const;
 
  private:
+  void read(const ModuleInfo& module, const std::map<std::string, std::string>& given);
   const std::string& find(std::string_view name) const;
   const SourceLocation& location_of(std::string_view name) const;
 
   std::string module_name_;
   std::vector<std::pair<std::string, std::string>> values_;
-  std::vector<bool> given_;
   SourceLocation location_;
   std::map<std::string, SourceLocation> locations_;  // of parameters given at a place of their own
 };

@@ -9,7 +9,7 @@ namespace weft::topologies {
 std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own) {
   const std::vector<ParameterSpec> shared = {
       {"link", ParameterType::kBandwidth, "400Gbps", "Rate of a link between switches, each direction."},
-      {"host_link", ParameterType::kBandwidth, "0bps", "Rate of a host's link; 0 means as `link`."},
+      {"host_link", ParameterType::kBandwidth, "auto", "Rate of a host's link; auto: as `link`."},
       {"latency", ParameterType::kTime, "500ns", "Propagation time of every link."},
       {"switch_latency", ParameterType::kTime, "0ns",
        "Time from the last bit in to the first bit out of an idle switch."},
@@ -24,8 +24,10 @@ Cabling read_cabling(const Parameters& parameters) {
   if (cabling.fabric.rate <= Bandwidth()) parameters.fail("link", "it must be above 0");
   cabling.fabric.latency = parameters.time("latency");
   cabling.host = cabling.fabric;
-  const Bandwidth host_rate = parameters.bandwidth("host_link");
-  if (host_rate > Bandwidth()) cabling.host.rate = host_rate;
+  if (!parameters.automatic("host_link")) {
+    cabling.host.rate = parameters.bandwidth("host_link");
+    if (cabling.host.rate <= Bandwidth()) parameters.fail("host_link", "it must be above 0");
+  }
   cabling.switch_latency = parameters.time("switch_latency");
   return cabling;
 }

@@ -30,13 +30,11 @@ TEST_CASE("a short form that can't be read says how to write one") {
   CHECK_THROWS_WITH(parse_module_choice("a:k=1,k=2"), Catch::StartsWith("'a:k=1,k=2' gives 'k' twice"));
 }
 
-TEST_CASE("parameters: given values, defaults, and what was given") {
+TEST_CASE("parameters: given values and defaults") {
   const Parameters parameters(kInfo, {{"k", "8"}});
   CHECK(parameters.integer("k") == 8);
   CHECK(parameters.bandwidth("link") == Bandwidth::gbps(400));
   CHECK(parameters.text("name").empty());
-  CHECK(parameters.given("k"));
-  CHECK_FALSE(parameters.given("link"));
   CHECK(to_short_form("fat_tree", parameters) == "fat_tree:k=8,link=400Gbps,name=");
   CHECK_THROWS_AS(parameters.integer("q"), std::logic_error);
 }
@@ -50,6 +48,34 @@ TEST_CASE("parameters: unknown, ill-typed and missing ones are errors at their p
                     "run.txtpb:3:7: fat_tree: k: 'eight' is not a whole number");
   CHECK_THROWS_WITH((Parameters(kInfo, {}, here)),
                     "run.txtpb:3:7: fat_tree needs a value for 'k': ports of a switch, even");
+}
+
+TEST_CASE("parameters: auto is a value only where it is the default") {
+  const ModuleInfo info{
+      "queue",
+      "s",
+      "s",
+      {{"mark", ParameterType::kBytes, "auto", "h"}, {"size", ParameterType::kBytes, "1KB", "h"}}};
+  CHECK(Parameters(info, {}).automatic("mark"));
+  CHECK(Parameters(info, {{"mark", "auto"}}).automatic("mark"));
+  CHECK_FALSE(Parameters(info, {{"mark", "0"}}).automatic("mark"));
+  CHECK(Parameters(info, {{"mark", "0"}}).bytes("mark") == 0);
+  CHECK_THROWS_WITH((Parameters(info, {{"size", "auto"}})),
+                    "queue: size: 'auto' is not a size in bytes; write it like 2MiB");
+  CHECK_THROWS_WITH((Parameters(info, {{"mark", "automatic"}})),
+                    "queue: mark: 'automatic' is not a size in bytes; write it like 2MiB");
+}
+
+TEST_CASE("parameters: an error stands where its own value was given") {
+  ModuleChoice choice{"fat_tree", {{"k", "8"}, {"link", "fast"}}, {"run.txtpb", 3, 7}, {}};
+  choice.locations["link"] = {"run.txtpb", 4, 2};
+  CHECK_THROWS_WITH((Parameters(kInfo, choice)),
+                    "run.txtpb:4:2: fat_tree: link: 'fast' is not a bandwidth; write it like 400Gbps");
+  choice.given["link"] = "1Gbps";
+  CHECK_THROWS_WITH(Parameters(kInfo, choice).fail("link", "it must be more"),
+                    "run.txtpb:4:2: fat_tree: link is '1Gbps', but it must be more");
+  CHECK_THROWS_WITH(Parameters(kInfo, choice).fail("k", "it must be more"),
+                    "run.txtpb:3:7: fat_tree: k is '8', but it must be more");
 }
 
 TEST_CASE("a nearest name is offered for a slip, not for another word") {
