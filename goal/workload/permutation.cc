@@ -1,0 +1,57 @@
+#include "goal/workload/permutation.h"
+
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "sim/units/random.h"
+
+namespace weft::goal {
+namespace {
+
+// A permutation without fixed points, each equally likely: shuffle (Fisher and Yates) until there is none,
+// which takes e ≈ 2.72 tries on average.
+std::vector<Rank> derangement(std::uint32_t ranks, RandomStream random) {
+  std::vector<Rank> to(ranks);
+  for (;;) {
+    std::iota(to.begin(), to.end(), 0u);
+    bool fixed = false;
+    for (std::uint32_t i = ranks; i-- > 0;) {
+      std::swap(to[i], to[random.below(i + 1)]);
+      // Position i is final from here on.
+      if (to[i] == i) {
+        fixed = true;
+        break;
+      }
+    }
+    if (!fixed) return to;
+  }
+}
+
+Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
+  const std::uint64_t bytes = parameters.bytes("size");
+  if (ranks < 2) throw InputError("permutation traffic needs at least 2 hosts");
+  const std::vector<Rank> to = derangement(ranks, RandomStream(seed, 0, 0x7065726D));
+  std::vector<Rank> from(ranks);
+  for (Rank r = 0; r < ranks; ++r) from[to[r]] = r;
+  GraphBuilder builder;
+  builder.reserve(2ull * ranks, 0);
+  for (Rank r = 0; r < ranks; ++r) {
+    builder.add_recv(bytes, from[r]);
+    builder.add_send(bytes, to[r]);
+    builder.end_rank();
+  }
+  return builder.finish();
+}
+
+}  // namespace
+
+Workload permutation_workload() {
+  return {{"permutation",
+           "every host sends one message to another, and gets one; a random permutation without fixed points",
+           "the usual load of a network's bisection, e.g. Handley et al., NDP, SIGCOMM 2017",
+           {{"size", ParameterType::kBytes, "2MB", "bytes of each message"}}},
+          generate};
+}
+
+}  // namespace weft::goal

@@ -1,0 +1,23 @@
+// Generated workloads: GOAL graphs from a few parameters, for runs without a traced application.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "goal/graph/graph.h"
+#include "sim/units/module.h"
+
+namespace weft::goal {
+
+// A workload as users name it: `--traffic permutation:size=2MB`.
+struct Workload {
+  ModuleInfo info;
+  // The graph for so many ranks; the same arguments give the same graph. Throws InputError for parameters
+  // that make no sense, or too few ranks.
+  Graph (*generate)(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) = nullptr;
+};
+
+// Every built-in workload. Adding one: a file pair, its test, a line in BUILD.bazel and one in workloads.cc.
+std::span<const Workload> workloads();
+
+}  // namespace weft::goal
