@@ -151,8 +151,8 @@ void simulate_packet(const Scenario& scenario, const Parameters& parameters, con
     throw InputError(
         scenario.topology.location,
         fmt::format(
-            "{} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
-            topology.name(), topology.hosts(), replay.hosts_needed()));
+            "this {} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
+            family.info.name, topology.hosts(), replay.hosts_needed()));
   }
   packet::PacketNetwork network(engine, replay,
                                 {topology, table, policy, Parameters(policy.info, scenario.routing),
