@@ -6,29 +6,13 @@
 #include <memory>
 #include <string>
 
-#include "goal/binary/binary.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/pack/pack.h"
-#include "goal/text/text.h"
-#include "sim/units/input_error.h"
+#include "goal/write_graph.h"
 #include "sim/units/quantity.h"
 
 namespace weft::cli {
 namespace {
-
-void check_extension(const std::string& path) {
-  for (const char* extension : {".weft", ".goal", ".bin"}) {
-    if (path.ends_with(extension)) return;
-  }
-  throw InputError("-o " + path +
-                   ": expected a name that ends in .weft (packed), .goal (text) or .bin (binary)");
-}
-
-void write_graph(const goal::Graph& graph, const goal::PackInfo& info, const std::string& path) {
-  if (path.ends_with(".goal")) return goal::write_text_file(graph, path);
-  if (path.ends_with(".bin")) return goal::write_binary_file(graph, path);
-  goal::write_pack_file(graph, info, path);
-}
 
 void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const std::string& path) {
   std::uint64_t sends = 0, collectives = 0, bytes = 0;
@@ -53,7 +37,7 @@ void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const s
                         .c_str());
   for (const goal::Anomaly& anomaly : info.anomalies) {
     const std::string severity(goal::name(anomaly.severity));
-    std::printf("  %-12s %s: %llu %s\n", severity.c_str(), anomaly.name.c_str(),
+    std::printf("  %-12s %s: %llu. %s\n", severity.c_str(), anomaly.name.c_str(),
                 static_cast<unsigned long long>(anomaly.count), anomaly.sentence.c_str());
   }
 }
@@ -78,14 +62,14 @@ void add_mpi(CLI::App& import) {
       "--poll-gap", options->poll_gap,
       "Longest time from a Test or Iprobe in vain to the next that is waiting, not compute (5us)");
   app->callback([options] {
-    check_extension(options->output);
+    const goal::Format format = goal::format_of_path(options->output);  // before the work, not after
     const goal::MpiImportOptions import_options{
         .keep_wildcards = options->keep_wildcards,
         .partial = options->partial,
         .poll_gap_ns = static_cast<std::uint64_t>(parse_time(options->poll_gap).ps() / 1000)};
     goal::PackInfo info;
     const goal::Graph graph = goal::import_mpi(options->directory, import_options, &info);
-    write_graph(graph, info, options->output);
+    goal::write_graph(graph, info, options->output, format);
     print_summary(graph, info, options->output);
   });
 }

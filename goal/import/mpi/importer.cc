@@ -28,32 +28,32 @@ struct NoteText {
 
 constexpr std::array<NoteText, kNotes> kNoteTexts = {{
     {Note::kPolls, "polls", Severity::kInfo,
-     "tests and probes that found nothing; the operation waited for stands for them"},
+     "Tests and probes that found nothing; the operation waited for stands for them."},
     {Note::kPollingNs, "polling_ns", Severity::kInfo,
-     "nanoseconds between such calls that count as waiting, not compute"},
+     "Nanoseconds between such calls that count as waiting, not compute."},
     {Note::kComputeBetweenPollsNs, "compute_between_polls_ns", Severity::kInfo,
-     "nanoseconds between such calls that count as compute, as the gap was longer than the poll gap"},
+     "Nanoseconds between such calls that count as compute, as the gap was longer than the poll gap."},
     {Note::kProbes, "probes", Severity::kInfo,
-     "successful probes; the receive of the message waits in their place"},
+     "Successful probes; the receive of the message waits in their place."},
     {Note::kSynchronousSends, "synchronous_sends", Severity::kInfo,
-     "synchronous sends, replayed as standard ones"},
+     "Synchronous sends, replayed as standard ones."},
     {Note::kCommunicatorCreations, "communicator_creations", Severity::kInfo,
-     "communicator creations, replayed as an allreduce of 8 bytes"},
-    {Note::kCancelled, "cancelled", Severity::kInfo, "operations cancelled, and so left out"},
+     "Communicator creations, replayed as an allreduce of 8 bytes."},
+    {Note::kCancelled, "cancelled", Severity::kInfo, "Operations cancelled, and so left out."},
     {Note::kUnresolvedWildcards, "unresolved_wildcards", Severity::kWarning,
-     "receives from any source or with any tag that never completed; they stay wildcards"},
+     "Receives from any source or with any tag that never completed; they stay wildcards."},
     {Note::kUnknownCompletions, "unknown_requests", Severity::kWarning,
-     "requests started or completed that no decoded call made"},
+     "Requests started or completed that no decoded call made."},
     {Note::kFailedCalls, "failed_calls", Severity::kWarning,
-     "calls that returned an error and were left out"},
+     "Calls that returned an error and were left out."},
     {Note::kRanksWithoutFinalize, "ranks_without_finalize", Severity::kWarning,
-     "ranks that ended without MPI_Finalize; some of their messages may have no partner"},
+     "Ranks that ended without MPI_Finalize; some of their messages may have no partner."},
     {Note::kTruncatedRanks, "truncated_ranks", Severity::kWarning,
-     "ranks whose trace was cut; messages and collectives past that point have no partner"},
+     "Ranks whose trace was cut; messages and collectives past that point have no partner."},
     {Note::kOutsideWorld, "outside_world", Severity::kWarning,
-     "messages with processes of another MPI_COMM_WORLD, which are not in the graph"},
+     "Messages with processes of another MPI_COMM_WORLD, which are not in the graph."},
     {Note::kIntercommunicatorCollectives, "intercommunicator_collectives", Severity::kWarning,
-     "collectives between two groups, not replayed; the time inside them counts as compute"},
+     "Collectives between two groups, not replayed; the time inside them counts as compute."},
 }};
 
 void report(const ImportNotes& notes, PackInfo& info) {
@@ -66,12 +66,12 @@ void report(const ImportNotes& notes, PackInfo& info) {
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     info.anomalies.push_back(
         {lower, Severity::kWarning,
-         fmt::format("calls of {} are not replayed; the {} ns inside them count as compute", name, calls.ns),
+         fmt::format("Calls of {} are not replayed; the {} ns inside them count as compute.", name, calls.ns),
          calls.calls});
   }
   if (notes.local_calls > 0) {
     info.anomalies.push_back({"local_calls", Severity::kInfo,
-                              "other MPI calls, which only the calling rank takes part in; nothing is lost",
+                              "Other MPI calls, which only the calling rank takes part in; nothing is lost.",
                               notes.local_calls});
   }
 }

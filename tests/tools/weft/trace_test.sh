@@ -1,0 +1,47 @@
+#!/bin/bash
+# What weft trace and weft import do around the work itself: exit statuses, refusals, messages. No MPI needed.
+set -uo pipefail
+weft=$PWD/$1
+cd "$TEST_TMPDIR" || exit 1
+failed=0
+
+# expect STATUS TEXT COMMAND…: the command ends with this status and says this on standard output or error.
+expect() {
+  local status=$1 text=$2
+  shift 2
+  local said
+  said=$("$@" 2>&1)
+  local got=$?
+  if [ "$got" != "$status" ] || [[ "$said" != *"$text"* ]]; then
+    printf 'FAILED: %s\n  status %s, expected %s; expected to read: %s\n%s\n' "$*" "$got" "$status" "$text" "$said"
+    failed=1
+  fi
+}
+
+# The command's exit status and output are passed on, its arguments are left alone.
+expect 3 "arguments: -o goal --help" "$weft" trace -o a -- sh -c 'echo "arguments: $*"; exit 3' sh -o goal --help
+expect 137 "left no trace" "$weft" trace -o a -- sh -c 'kill -9 $$'
+# A command that worked but was no MPI program is bad input: there is nothing to go on with.
+expect 2 "'true' left no trace: no process in it called MPI_Init" "$weft" trace -o a -- true
+expect 2 "cannot run 'no_such_program': No such file" "$weft" trace -o a -- no_such_program
+expect 2 "no command" "$weft" trace -o a
+# The command finds the trace directory as an absolute path, and what was preloaded before stays.
+expect 0 "$TEST_TMPDIR/a" sh -c "'$weft' trace -o a -- sh -c 'echo \$WEFT_TRACE_DIR; exit 0' || true"
+expect 0 "libweft_trace_mpi.so:libm.so.6" env LD_PRELOAD=libm.so.6 sh -c \
+  "'$weft' trace -o a -- sh -c 'echo \$LD_PRELOAD' || true"
+# Traces are not mixed or overwritten unasked.
+touch a/rank-000000.wtrc a/notes.txt
+expect 2 "a already holds 1 traces" "$weft" trace -o a -- true
+expect 5 "left no trace" "$weft" trace --force -o a -- sh -c 'exit 5'
+[ ! -e a/rank-000000.wtrc ] && [ -e a/notes.txt ] || { echo "FAILED: --force deletes traces and nothing else"; failed=1; }
+touch file
+expect 2 "cannot make this directory" "$weft" trace -o file/a -- true
+expect 2 "tracer's library was not found (tried nowhere/libweft_trace_mpi.so)" \
+  env WEFT_TRACER_DIR=nowhere "$weft" trace -o a -- true
+
+expect 2 "no MPI traces here" "$weft" import mpi a -o x.weft
+expect 2 "not a directory" "$weft" import mpi nowhere -o x.weft
+expect 2 "x.txt: expected a name that ends in .weft" "$weft" import mpi a -o x.txt
+echo "no trace" > a/rank-000000.wtrc
+expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" import mpi a -o x.weft
+exit $failed
