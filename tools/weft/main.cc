@@ -11,6 +11,7 @@
 #include "sim/units/module.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
+#include "tools/weft/list.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/subcommand.h"
 #include "tools/weft/trace.h"
@@ -27,6 +28,8 @@ std::vector<Subcommand> subcommands() {
       {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Look into, check, print and convert GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
+      {"list", "Name the networks, topologies, policies and algorithms to choose from", add_list},
+      {"describe", "Tell what one of them does and which parameters it takes", add_describe},
   };
 }
 

@@ -1,0 +1,127 @@
+// weft list and weft describe against the modules' own descriptions.
+#include "tools/weft/list.h"
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.h"
+#include "sim/simulation.h"
+
+namespace weft::cli {
+namespace {
+
+std::vector<std::string> lines(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> found;
+  for (std::string line; std::getline(stream, line);) found.push_back(line);
+  return found;
+}
+
+sim::Registries small() {
+  sim::Registries registries;
+  registries.networks = {
+      {.info = {
+           "wires", "A network.", "Someone, 2001", {{"mtu", ParameterType::kBytes, "4096", "Payload."}}}}};
+  registries.topologies = {{.info = {"tree",
+                                     "A tree.",
+                                     "",
+                                     {{"k", ParameterType::kInteger, "", "Ports."},
+                                      {"link", ParameterType::kBandwidth, "", "Rate."},
+                                      {"note", ParameterType::kText, "", "A word."}}}}};
+  registries.algorithms = {{"allreduce", {"ring", "Around.", "", {}}},
+                           {"allgather", {"ring", "Once.", "", {}}}};
+  return registries;
+}
+
+}  // namespace
+
+TEST_CASE("list: kinds, names and sentences") {
+  CHECK(list_text(small(), "", false) ==
+        "network\n"
+        "  wires            A network.\n"
+        "\ntopology\n"
+        "  tree             A tree.\n"
+        "\nrouting\n\ncongestion\n\nqueue\n"
+        "\ncollective\n"
+        "  allreduce: ring  Around.\n"
+        "  allgather: ring  Once.\n");
+  CHECK(list_text(small(), "topology", false) == "topology\n  tree  A tree.\n");
+  CHECK(list_text(small(), "", true) == "network wires\ntopology tree\ncollective ring\n");
+  CHECK(list_text(small(), "collective", true) == "collective ring\n");
+  CHECK_THROWS_WITH(
+      list_text(small(), "topologie", false),
+      "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
+      "routing, congestion, queue, collective)");
+}
+
+TEST_CASE("describe: what a module takes and how to choose it") {
+  CHECK(describe_text(small(), "tree") ==
+        "tree (topology)\n"
+        "  A tree.\n"
+        "\n"
+        "  --topology tree:k=…,link=…\n"
+        "  topology { tree { k: … link: \"…\" } }\n"
+        "\n"
+        "  parameter  type       default   meaning\n"
+        "  k          integer    required  Ports.\n"
+        "  link       bandwidth  required  Rate.\n"
+        "  note       text                 A word.\n");
+  CHECK(describe_text(small(), "ring") ==
+        "ring (collective algorithm for allreduce)\n"
+        "  Around.\n"
+        "\n"
+        "  --set collectives.allreduce=ring\n"
+        "  collectives { allreduce: \"ring\" }\n"
+        "\n"
+        "ring (collective algorithm for allgather)\n"
+        "  Once.\n"
+        "\n"
+        "  --set collectives.allgather=ring\n"
+        "  collectives { allgather: \"ring\" }\n");
+  CHECK_THROWS_WITH(
+      describe_text(small(), "tre"),
+      "'tre' is not a module; did you mean 'tree'? (known: wires, tree, ring, hosts, collectives)");
+}
+
+TEST_CASE("describe: every built-in module, with each parameter, a sentence and a source") {
+  const sim::Registries registries = sim::builtin_registries();
+  std::set<std::string> names;
+  for (const std::string& line : lines(list_text(registries, "", true))) {
+    names.insert(line.substr(line.find(' ') + 1));
+  }
+  for (const sim::Seam& seam : sim::seams()) {
+    CHECK_FALSE((registries.*seam.modules).empty());
+    for (const sim::RegisteredModule& module : registries.*seam.modules) {
+      INFO(seam.field << " " << module.info.name);
+      CHECK(names.count(module.info.name) == 1);
+      CHECK_FALSE(module.info.summary.empty());
+      CHECK_FALSE(module.info.source.empty());
+      const std::string text = describe_text(registries, module.info.name);
+      for (const ParameterSpec& spec : module.info.parameters) {
+        CHECK(text.find("\n  " + spec.name + " ") != std::string::npos);
+        CHECK(text.find(spec.help) != std::string::npos);
+        CHECK_FALSE(spec.help.empty());
+      }
+    }
+  }
+}
+
+TEST_CASE("built-in modules: every default is one that its own type accepts") {
+  const sim::Registries registries = sim::builtin_registries();
+  for (const sim::Seam& seam : sim::seams()) {
+    for (const sim::RegisteredModule& module : registries.*seam.modules) {
+      std::map<std::string, std::string> given;
+      for (const ParameterSpec& spec : module.info.parameters) {
+        if (spec.default_value.empty() && spec.type == ParameterType::kInteger) given[spec.name] = "4";
+      }
+      INFO(seam.field << " " << module.info.name);
+      CHECK_NOTHROW(Parameters(module.info, given));
+    }
+  }
+}
+
+}  // namespace weft::cli

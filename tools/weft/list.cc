@@ -1,0 +1,180 @@
+#include "tools/weft/list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "sim/simulation.h"
+#include "sim/units/module.h"
+
+namespace weft::cli {
+namespace {
+
+constexpr const char* kCollective = "collective";
+constexpr const char* kSection = "section";  // of the scenario; described, but no module
+
+struct Listed {
+  std::string kind;        // "topology"
+  std::string collective;  // for an algorithm: the operation it is for
+  ModuleInfo info;
+};
+
+std::vector<Listed> modules(const sim::Registries& registries) {
+  std::vector<Listed> all;
+  for (const sim::Seam& seam : sim::seams()) {
+    for (const sim::RegisteredModule& module : registries.*seam.modules) {
+      all.push_back({seam.field, "", module.info});
+    }
+  }
+  for (const sim::RegisteredAlgorithm& algorithm : registries.algorithms) {
+    all.push_back({kCollective, algorithm.collective, algorithm.info});
+  }
+  return all;
+}
+
+// How a value of this type is written, in words.
+const char* type_name(ParameterType type) {
+  switch (type) {
+    case ParameterType::kInteger:
+      return "integer";
+    case ParameterType::kReal:
+      return "number";
+    case ParameterType::kBoolean:
+      return "boolean";
+    case ParameterType::kText:
+      return "text";
+    case ParameterType::kTime:
+      return "time";
+    case ParameterType::kBandwidth:
+      return "bandwidth";
+    case ParameterType::kBytes:
+      return "bytes";
+  }
+  return "";
+}
+
+bool is_required(const ParameterSpec& spec) {
+  return spec.default_value.empty() && spec.type != ParameterType::kText;
+}
+
+bool is_quoted(ParameterType type) {
+  return type != ParameterType::kInteger && type != ParameterType::kReal && type != ParameterType::kBoolean;
+}
+
+// How to choose it: on the command line and in a scenario file.
+std::string usage(const Listed& module) {
+  if (module.kind == kSection) return "";
+  if (module.kind == kCollective) {
+    return fmt::format("  --set collectives.{0}={1}\n  collectives {{ {0}: \"{1}\" }}\n", module.collective,
+                       module.info.name);
+  }
+  std::string flag, file;
+  for (const ParameterSpec& spec : module.info.parameters) {
+    if (!is_required(spec)) continue;
+    flag += fmt::format("{}{}=…", flag.empty() ? ":" : ",", spec.name);
+    file += fmt::format("{}: {} ", spec.name, is_quoted(spec.type) ? "\"…\"" : "…");
+  }
+  return fmt::format("  --{0} {1}{2}\n  {0} {{ {1} {{ {3}}} }}\n", module.kind, module.info.name, flag, file);
+}
+
+std::string describe(const Listed& module) {
+  const ModuleInfo& info = module.info;
+  std::string text = fmt::format(
+      "{} ({}{})\n  {}\n", info.name, module.kind,
+      module.collective.empty() ? std::string() : " algorithm for " + module.collective, info.summary);
+  if (!info.source.empty()) text += fmt::format("  Source: {}\n", info.source);
+  const std::string how = usage(module);
+  if (!how.empty()) text += "\n" + how;
+  if (info.parameters.empty()) return text;
+  std::size_t name_width = 9, default_width = 8;
+  for (const ParameterSpec& spec : info.parameters) {
+    name_width = std::max(name_width, spec.name.size());
+    default_width = std::max(default_width, spec.default_value.size());
+  }
+  text += fmt::format("\n  {:<{}}  {:<9}  {:<{}}  meaning\n", "parameter", name_width, "type", "default",
+                      default_width);
+  for (const ParameterSpec& spec : info.parameters) {
+    text += fmt::format("  {:<{}}  {:<9}  {:<{}}  {}\n", spec.name, name_width, type_name(spec.type),
+                        is_required(spec) ? "required" : spec.default_value, default_width, spec.help);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string list_text(const sim::Registries& registries, const std::string& kind, bool names) {
+  std::vector<std::string> kinds;
+  for (const sim::Seam& seam : sim::seams()) kinds.push_back(seam.field);
+  kinds.push_back(kCollective);
+  if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+    fail_unknown_name("kind of module", kind, kinds);
+  }
+  const std::vector<Listed> all = modules(registries);
+  const auto title = [](const Listed& module) {
+    return module.collective.empty() ? module.info.name : module.collective + ": " + module.info.name;
+  };
+  std::size_t width = 0;
+  for (const Listed& module : all) {
+    if (kind.empty() || module.kind == kind) width = std::max(width, title(module).size());
+  }
+  std::string text;
+  std::vector<std::string> lines;
+  for (const std::string& at : kinds) {
+    if (!kind.empty() && at != kind) continue;
+    if (!names) text += fmt::format("{}{}\n", text.empty() ? "" : "\n", at);
+    for (const Listed& module : all) {
+      if (module.kind != at) continue;
+      if (!names) {
+        text += fmt::format("  {:<{}}  {}\n", title(module), width, module.info.summary);
+        continue;
+      }
+      // An algorithm's name may serve several operations.
+      const std::string line = fmt::format("{} {}\n", at, module.info.name);
+      if (std::find(lines.begin(), lines.end(), line) == lines.end()) lines.push_back(line);
+    }
+  }
+  for (const std::string& line : lines) text += line;
+  return text;
+}
+
+std::string describe_text(const sim::Registries& registries, const std::string& name) {
+  std::vector<Listed> all = modules(registries);
+  all.push_back({kSection, "", sim::hosts_section()});
+  all.push_back({kSection, "", sim::collectives_section(registries)});
+  std::string text;
+  std::vector<std::string> known;
+  for (const Listed& module : all) {
+    if (std::find(known.begin(), known.end(), module.info.name) == known.end()) {
+      known.push_back(module.info.name);
+    }
+    if (module.info.name == name) text += (text.empty() ? "" : "\n") + describe(module);
+  }
+  if (text.empty()) fail_unknown_name("module", name, known);
+  return text;
+}
+
+void add_list(CLI::App& app, int&) {
+  struct Options {
+    std::string kind;
+    bool names = false;
+  };
+  auto options = std::make_shared<Options>();
+  app.add_option("kind", options->kind,
+                 "only these: network, topology, routing, congestion, queue or collective");
+  app.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
+  app.callback([options] {
+    std::fputs(list_text(sim::builtin_registries(), options->kind, options->names).c_str(), stdout);
+  });
+}
+
+void add_describe(CLI::App& app, int&) {
+  auto name = std::make_shared<std::string>();
+  app.add_option("name", *name, "a module that `weft list` names; or hosts, collectives")->required();
+  app.callback([name] { std::fputs(describe_text(sim::builtin_registries(), *name).c_str(), stdout); });
+}
+
+}  // namespace weft::cli
