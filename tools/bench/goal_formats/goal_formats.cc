@@ -1,4 +1,4 @@
-// How fast graphs load and how large they are in each format.
+// How fast graphs load and how large they are in each format; how fast they are checked.
 //
 //   bazel-bin/tools/bench/goal_formats/goal_formats [MILLIONS_OF_OPS [FOLDER]]
 //
@@ -13,12 +13,20 @@
 #include <string>
 
 #include "goal/binary/binary.h"
+#include "goal/check/check.h"
 #include "goal/pack/pack.h"
 #include "goal/read_graph.h"
 #include "goal/text/text.h"
 
 namespace weft::goal {
 namespace {
+
+// Bytes of a message: different for each, and the same at both ends.
+std::uint64_t message_bytes(Rank sender, std::uint64_t step, std::uint32_t side) {
+  std::uint64_t mixed = ((std::uint64_t{sender} * 4 + side) << 40 | step) * 0x9E3779B97F4A7C15ULL;
+  mixed = (mixed ^ (mixed >> 32)) * 0xBF58476D1CE4E5B9ULL;
+  return 8 * (1000 + (mixed >> 40) % 200);
+}
 
 Graph stencil(std::uint64_t ops) {
   constexpr Rank kSide = 8, kRanks = kSide * kSide;
@@ -35,8 +43,9 @@ Graph stencil(std::uint64_t ops) {
       if (step > 0) builder.add_edge(before, begin);
       before = begin + kOpsPerStep - 1;
       for (std::uint32_t side = 0; side < 4; ++side) {
-        builder.add_edge(begin, builder.add_recv(8 * (1000 + random() % 200), neighbours[side ^ 1], side));
-        builder.add_edge(begin, builder.add_send(8 * (1000 + random() % 200), neighbours[side], side));
+        const Rank from = neighbours[side ^ 1];
+        builder.add_edge(begin, builder.add_recv(message_bytes(from, step, side), from, side));
+        builder.add_edge(begin, builder.add_send(message_bytes(rank, step, side), neighbours[side], side));
       }
       builder.add_calc(500 + random() % 1000);
       for (OpIndex i = begin + 1; i < before; ++i) builder.add_edge(i, before);
@@ -78,7 +87,10 @@ int run(double millions, const std::filesystem::path& folder) {
   measure("text", ".goal", [&](const std::string& path) { write_text_file(graph, path); });
   measure("binary", ".bin", [&](const std::string& path) { write_binary_file(graph, path); });
   measure("pack", ".weft", [&](const std::string& path) { write_pack_file(graph, {}, path); });
-  if (!right) std::fprintf(stderr, "a format did not give the same graph back\n");
+  bool sound = false;
+  std::printf("check    %10.2f s\n", seconds([&] { sound = check(graph).clean(); }));
+  right = right && sound;
+  if (!right) std::fprintf(stderr, "a format did not give the same graph back, or a check found something\n");
   return right ? 0 : 1;
 }
 
