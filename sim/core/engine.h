@@ -61,16 +61,19 @@ class Engine {
   // Executes events in order until none is left or `control` says stop. `handle(const Event&)` is inlined.
   template <typename Handle>
   StopReason run(RunControl& control, Handle&& handle) {
-    return run(control, handle, [](const Event&) {});
+    return run(
+        control, handle, [](const Event&) {}, [](const Event&) {});
   }
-  // The same, but `prepare(const Event&)` sees most events kPrepareAhead before they are executed, to fetch what
-  // they need into the cache. It must change nothing.
-  static constexpr std::size_t kPrepareAhead = 8;
-  template <typename Handle, typename Prepare>
-  StopReason run(RunControl& control, Handle&& handle, Prepare&& prepare) {
+  // The same, but most events are seen some time before they are executed, to fetch what they need into the
+  // cache: first by `prepare_early(const Event&)`, then by `prepare(const Event&)`, which may rely on what
+  // the first has fetched. They must change nothing.
+  static constexpr std::size_t kPrepareEarly = 24, kPrepare = 12;  // events ahead
+  template <typename Handle, typename PrepareEarly, typename Prepare>
+  StopReason run(RunControl& control, Handle&& handle, PrepareEarly&& prepare_early, Prepare&& prepare) {
     Event event;
     while (queue_.pop(event)) {
-      if (const Event* upcoming = queue_.upcoming(kPrepareAhead)) prepare(*upcoming);
+      if (const Event* upcoming = queue_.upcoming(kPrepareEarly)) prepare_early(*upcoming);
+      if (const Event* upcoming = queue_.upcoming(kPrepare)) prepare(*upcoming);
       now_ps_ = event.time_ps;
       digest_ += mix64(static_cast<std::uint64_t>(event.time_ps) * 0x9E3779B97F4A7C15ULL ^ event.key() ^
                        static_cast<std::uint64_t>(event.kind) << 48);

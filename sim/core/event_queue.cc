@@ -69,7 +69,10 @@ bool EventQueue::advance() {
   if (!far_.empty()) nearest = std::min(nearest, far_.front().time_ps >> shift_);
   current_ = nearest;
   const std::size_t slot = static_cast<std::size_t>(current_) & (kBuckets - 1);
-  draining_.swap(buckets_[slot]);
+  if (!buckets_[slot].empty()) {
+    if (draining_.capacity() > 0) spare_.push_back(std::move(draining_));
+    draining_ = std::exchange(buckets_[slot], {});
+  }
   occupied_[slot >> 6] &= ~(std::uint64_t{1} << (slot & 63));
   // Far events that the calendar now reaches.
   while (!far_.empty() && (far_.front().time_ps >> shift_) - current_ < kBuckets) {
@@ -81,8 +84,7 @@ bool EventQueue::advance() {
       draining_.push_back(event);
     } else {
       const std::size_t to = static_cast<std::size_t>(bucket) & (kBuckets - 1);
-      buckets_[to].push_back(event);
-      occupied_[to >> 6] |= std::uint64_t{1} << (to & 63);
+      add(to, event);
     }
   }
   sort_draining();

@@ -6,7 +6,9 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/core/event.h"
@@ -26,8 +28,7 @@ class EventQueue {
     const std::int64_t bucket = event.time_ps >> shift_;
     if (bucket - current_ < kBuckets && bucket > current_) [[likely]] {
       const std::size_t slot = static_cast<std::size_t>(bucket) & (kBuckets - 1);
-      buckets_[slot].push_back(event);
-      occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+      add(slot, event);
     } else {
       push_rare(event, bucket);
     }
@@ -52,8 +53,8 @@ class EventQueue {
       if (!advance()) return false;
     }
   }
-  // An event that will be popped soon, about `distance` pops from now, or null: a hint for prefetching. Good until
-  // the next push or pop.
+  // An event that will be popped soon, about `distance` pops from now, or null: a hint for prefetching. Good
+  // until the next push or pop.
   const Event* upcoming(std::size_t distance) const {
     return next_ + distance < draining_.size() ? &draining_[next_ + distance] : nullptr;
   }
@@ -63,6 +64,16 @@ class EventQueue {
  private:
   static constexpr std::int64_t kBuckets = 4096;
 
+  void add(std::size_t slot, const Event& event) {
+    std::vector<Event>& bucket = buckets_[slot];
+    if (bucket.capacity() == 0 && !spare_.empty()) [[unlikely]] {
+      bucket = std::move(spare_.back());
+      spare_.pop_back();
+    }
+    bucket.push_back(event);
+    __builtin_prefetch(&bucket.back() + 5, 1);  // of its next events: many buckets fill at once
+    occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+  }
   void push_rare(const Event& event, std::int64_t bucket);
   bool pop_late(Event& out, std::int64_t limit_ps);
   bool advance();  // makes the next non-empty bucket the one that is drained
@@ -75,8 +86,10 @@ class EventQueue {
   std::vector<Event> draining_;  // the current bucket, sorted
   std::vector<Event> scratch_;
   std::vector<std::uint32_t> counts_;
-  std::vector<Event> late_;      // heap: pushed into the current bucket while it is drained
-  std::vector<Event> far_;       // heap: beyond the last bucket
+  // Memory of drained buckets, for the next ones that fill: the few in use stay in the cache.
+  std::vector<std::vector<Event>> spare_;
+  std::vector<Event> late_;  // heap: pushed into the current bucket while it is drained
+  std::vector<Event> far_;   // heap: beyond the last bucket
   std::vector<std::vector<Event>> buckets_;
   std::array<std::uint64_t, kBuckets / 64> occupied_{};
 };

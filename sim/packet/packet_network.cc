@@ -75,8 +75,18 @@ PacketNetwork::PacketNetwork(Engine& engine, NetworkClient& client, const Packet
                  setup.control.make_factory(setup.control_parameters), setup.config, longest_round_trip_) {}
 
 StopReason PacketNetwork::run(RunControl& control) {
-  const auto prepare = [this](const Event& event) {
+  // A hop reads the packet, and then what the packet names: the output queue or the flow.
+  const auto prepare_early = [this](const Event& event) {
     if (event.kind == kHop) fabric_.packets().prefetch(event.payload);
+  };
+  const auto prepare = [this](const Event& event) {
+    if (event.kind != kHop) return;
+    const std::uint32_t end = fabric_.end_of(event.source - fabric_.first_channel_entity());
+    if (end & Fabric::kHostBit) {
+      transport_.prefetch(event.payload);
+    } else {
+      fabric_.prefetch_hop(end, event.payload);
+    }
   };
   const auto handle = [this](const Event& event) {
     if (event.kind == kHop) [[likely]] {
@@ -107,7 +117,7 @@ StopReason PacketNetwork::run(RunControl& control) {
         client_.on_event(event);
     }
   };
-  return engine_.run(control, handle, prepare);
+  return engine_.run(control, handle, prepare_early, prepare);
 }
 
 results::NetworkTotals PacketNetwork::totals() const {

@@ -93,6 +93,7 @@ void Transport::start(const Message& message) {
   flow.destination = message.destination;
   flow.entropy = static_cast<std::uint32_t>(random.next());
   flow.next_send_ps = 0;
+  flow.sent_packets = 0;
   flow.waiting = flow.pacing = false;
   const Time base_rtt = fabric_.round_trip(nic.channel, flow.destination, flow.entropy,
                                            config_.mtu_bytes + config_.header_bytes);
@@ -248,6 +249,7 @@ void Transport::finish(std::uint32_t slot) {
   --open_flows_;
   ColdFlow& cold = cold_[slot];
   cold.selector.reset();
+  cold.record.packets = flow.sent_packets;
   record(cold.record, cold.number);
   const Message message = cold.message;
   if (!flow.waiting) unused_.push_back(slot);  // else once its NIC has come across it
@@ -347,7 +349,7 @@ void Transport::send_packet(std::uint32_t slot) {
                      .bytes_or_cumulative = bytes,
                      .generation = flow.generation,
                      .flags = 0};
-  ++cold_[slot].record.packets;
+  ++flow.sent_packets;
   if (again) [[unlikely]] {
     ++cold_[slot].record.retransmissions;
     ++counters_.retransmissions;
@@ -415,6 +417,7 @@ std::vector<results::Flow> Transport::flows() const {
   for (std::uint32_t slot = 0; slot < send_.size() && config_.record_flows; ++slot) {
     if (send_[slot].control != nullptr && cold_[slot].record.finish != Time::max()) {
       all.push_back({cold_[slot].record, cold_[slot].number});
+      all.back().record.packets = send_[slot].sent_packets;
     }
   }
   std::sort(all.begin(), all.end(), [](const DoneFlow& a, const DoneFlow& b) {

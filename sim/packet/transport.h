@@ -50,6 +50,17 @@ class Transport {
   void start(const Message& message);
   // Events of the host side.
   void packet_at_host(std::uint32_t handle);
+  // Fetches what packet_at_host() will read.
+  void prefetch(std::uint32_t handle) const {
+    const Packet& packet = fabric_.packets()[handle];
+    const auto* flow = reinterpret_cast<const char*>(&send_[packet.flow]);
+    if (packet.ack()) {
+      for (std::size_t byte = 0; byte < sizeof(SendFlow); byte += 64) __builtin_prefetch(flow + byte, 1);
+    } else {
+      __builtin_prefetch(flow + offsetof(SendFlow, source));
+      __builtin_prefetch(&receive_[packet.flow], 1);
+    }
+  }
   void nic_ready(std::uint32_t nic);
   void nic_timer(std::uint32_t nic);
   void pace(std::uint32_t slot, std::uint16_t generation);
@@ -81,6 +92,7 @@ class Transport {
     std::uint32_t nic = 0;
     std::uint32_t source = 0, destination = 0;
     std::uint32_t entropy = 0;
+    std::uint32_t sent_packets = 0;
     std::uint32_t next_waiting = kNone;
     std::uint32_t next_live = kNone, previous_live = kNone;
     std::uint16_t generation = 0;
