@@ -84,7 +84,8 @@ int complain(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App* at = innermost(app, name);
   std::string message = error.what();
   std::string hint;
-  const std::vector<std::string> left = at->remaining();
+  std::vector<std::string> left = at->remaining();
+  std::erase(left, "--");  // ends the options; no one's mistake
   const bool has_subcommands = !at->get_subcommands(nullptr).empty();
   if (!left.empty()) {
     const bool is_option = left[0].starts_with("-");

@@ -15,6 +15,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "goal/import/mpi/trace_reader.h"
@@ -171,6 +172,7 @@ int run_command(const Options& options, const Environment& environment) {
 struct Summary {
   std::uint64_t ranks = 0, calls = 0, sent_bytes = 0, file_bytes = 0, elapsed_ns = 0, cut = 0;
   std::set<std::string> hosts, libraries;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> places;  // world size and rank of each file
   std::map<std::string, std::uint64_t> not_replayed;
 };
 
@@ -205,6 +207,7 @@ void add_rank(const fs::path& path, Summary& summary) {
   summary.file_bytes += fs::file_size(path);
   summary.elapsed_ns = std::max(summary.elapsed_ns, end_ns > begin_ns ? end_ns - begin_ns : 0);
   summary.cut += reader.complete() ? 0 : 1;
+  summary.places.emplace(reader.header().size, reader.header().rank);
   summary.hosts.insert(reader.header().host);
   summary.libraries.insert(library_name(reader.header().mpi_library));
   for (const goal::TraceCounter& counter : reader.counters()) {
@@ -226,6 +229,13 @@ void print(const Summary& summary, const Options& options) {
                       static_cast<double>(summary.sent_bytes) * 1e-6);
   text += fmt::format("  elapsed   {:.3f} s between MPI_Init and MPI_Finalize\n",
                       static_cast<double>(summary.elapsed_ns) * 1e-9);
+  if (summary.places.size() != summary.ranks || summary.places.begin()->first != summary.ranks) {
+    text += fmt::format(
+        "  warning   these {} traces are not those of one run of {} ranks: were several MPI programs "
+        "started, "
+        "or one with another library's mpirun?\n",
+        summary.ranks, summary.places.rbegin()->first);
+  }
   if (summary.cut > 0)
     text += fmt::format("  cut       {} ranks ended before their trace did\n", summary.cut);
   for (const auto& [name, calls] : summary.not_replayed) {

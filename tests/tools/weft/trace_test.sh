@@ -25,6 +25,7 @@ expect 137 "left no trace" "$weft" trace -o a -- sh -c 'kill -9 $$'
 expect 2 "'true' left no trace: no process in it called MPI_Init" "$weft" trace -o a -- true
 expect 2 "cannot run 'no_such_program': No such file" "$weft" trace -o a -- no_such_program
 expect 2 "no command" "$weft" trace -o a
+expect 2 "--output is required" "$weft" trace -- true
 # The command finds the trace directory as an absolute path, and what was preloaded before stays.
 expect 0 "$TEST_TMPDIR/a" sh -c "'$weft' trace -o a -- sh -c 'echo \$WEFT_TRACE_DIR; exit 0' || true"
 expect 0 "libweft_trace_mpi.so:libm.so.6" env LD_PRELOAD=libm.so.6 sh -c \
