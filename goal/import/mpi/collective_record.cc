@@ -67,6 +67,7 @@ Collective collective_of(const TraceRecord& record) {
       break;
     case Function::kReduce_scatter_block:
       reduction_of(CollectiveKind::kReduceScatter);
+      collective.bytes = record.recv_posted_bytes();
       break;
     case Function::kAllgather:
       vector_of(CollectiveKind::kAllgather);

@@ -376,6 +376,10 @@ TEST_CASE("the v forms carry their counts in bytes") {
   record = message(Function::kReduce_scatter, 0, 1, 0, 0, 6);
   record.recv_bytes = {8, 16, 24};
   CHECK(only(record) == "rank 0 {\nreduce_scatter [8 16 24]b elem 8\n}\n");
+  record = message(Function::kIreduce_scatter_block, 0, 1, 0, 0, 6, 1);
+  record.recv_count = 2;
+  record.recv_type_size = 8;
+  CHECK(only(record) == "rank 0 {\nreduce_scatter 16b elem 8\n}\n");
   record = message(Function::kGatherv, 0, 1, 0, 0, 6);
   record.root = 1;
   CHECK(only(record) == "rank 0 {\ngather 48b root 1\n}\n");

@@ -68,13 +68,29 @@ int main(int argc, char** argv) {
     counts[2 * size + i] = i + 1;
     counts[3 * size + i] = i * (i + 1) / 2;
   }
-  int* out = calloc((size_t)(size * size), sizeof(int));
-  int* in = calloc((size_t)(size * (size + 1)), sizeof(int));
+  int* out = calloc((size_t)size * 16, sizeof(int));
+  int* in = calloc((size_t)size * 16, sizeof(int));
   MPI_Alltoallv(out, counts, counts + size, MPI_INT, in, counts + 2 * size, counts + 3 * size, MPI_INT,
                 MPI_COMM_WORLD);
   MPI_Ibarrier(MPI_COMM_WORLD, &requests[0]);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   MPI_Bcast(data, 6, MPI_DOUBLE, 2, MPI_COMM_WORLD);
+
+  /* The other collectives. Counts of 1, 2, 3 … where they may differ. */
+  int* parts = counts + 2 * size;
+  int* places = counts + 3 * size;
+  MPI_Gather(data, 3, MPI_DOUBLE, in, 3, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+  MPI_Gatherv(out, rank + 1, MPI_INT, in, parts, places, MPI_INT, 1, MPI_COMM_WORLD);
+  MPI_Scatter(out, 2, MPI_INT, in, 2, MPI_INT, 3, MPI_COMM_WORLD);
+  MPI_Scatterv(out, parts, places, MPI_INT, in, rank + 1, MPI_INT, 3, MPI_COMM_WORLD);
+  MPI_Allgather(out, 2, MPI_INT, in, 2, MPI_INT, MPI_COMM_WORLD);
+  MPI_Allgatherv(out, rank + 1, MPI_INT, in, parts, places, MPI_INT, MPI_COMM_WORLD);
+  MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INT, in, 3, MPI_INT, MPI_COMM_WORLD);
+  MPI_Reduce(data, other, 5, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Reduce_scatter(out, in, parts, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Reduce_scatter_block(out, in, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Scan(data, other, 7, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Exscan(data, other, 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   free(counts);
   free(out);
   free(in);
