@@ -123,7 +123,7 @@ Time Fabric::round_trip(std::uint32_t nic_channel, std::uint32_t destination_hos
     const std::uint32_t at = ends_[c];
     if (at & kHostBit) return sum;
     const auto candidates = table_.candidates(at, destination_host);
-    c = candidates[pick(entropy, salts_[at], candidates.size())];
+    c = candidates[routing::hash_choice(entropy, salts_[at], candidates.size())];
   }
 }
 

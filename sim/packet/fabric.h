@@ -9,6 +9,7 @@
 #include "sim/packet/observer.h"
 #include "sim/packet/packet.h"
 #include "sim/packet/queues.h"
+#include "sim/routing/hash_choice.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/routing_table.h"
 #include "topologies/graph/topology.h"
@@ -88,7 +89,7 @@ class Fabric {
     const auto candidates = table_.candidates(at, packet.destination);
     std::uint32_t choice = 0;
     if (candidates.size() > 1) {
-      choice = policies_.empty() ? pick(packet.entropy, salts_[at], candidates.size())
+      choice = policies_.empty() ? routing::hash_choice(packet.entropy, salts_[at], candidates.size())
                                  : ask_policy(at, packet, candidates);
     }
     enqueue(candidates[choice], handle);
@@ -97,22 +98,14 @@ class Fabric {
   void prefetch_hop(topologies::Vertex at, std::uint32_t handle) const {
     const Packet& packet = pool_[handle];
     const auto candidates = table_.candidates(at, packet.destination);
-    const std::uint32_t choice = policies_.empty() ? pick(packet.entropy, salts_[at], candidates.size()) : 0;
+    const std::uint32_t choice =
+        policies_.empty() ? routing::hash_choice(packet.entropy, salts_[at], candidates.size()) : 0;
     __builtin_prefetch(&channels_[candidates[choice]], 1);
   }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
   void note_arrival(std::uint32_t channel, std::uint32_t handle) {
     if (observer_ != nullptr) [[unlikely]]
       observer_->on_arrive(engine_.now(), channel, sighting(handle));
-  }
-
-  // The built-in rule: a hash of entropy and salt, reduced to [0, count). One 64×64-bit multiplication whose
-  // halves are folded spreads both well (the mixing step of wyhash).
-  static std::uint32_t pick(std::uint32_t entropy, std::uint64_t salt, std::size_t count) {
-    const std::uint64_t word = (entropy + 1) * 0x9E3779B97F4A7C15ULL ^ salt;
-    const auto product = static_cast<unsigned __int128>(word) * 0xD6E8FEB86659FD93ULL;
-    const auto hash = static_cast<std::uint64_t>(product >> 64) ^ static_cast<std::uint64_t>(product);
-    return static_cast<std::uint32_t>((hash >> 32) * count >> 32);
   }
 
   // Round trip of a packet of `bytes` and its ACK with no queueing, on the path that the built-in rule takes

@@ -36,7 +36,7 @@ std::vector<topologies::Vertex> walk(const topologies::Topology& topology, const
   while (at != topology.host(destination)) {
     const auto candidates = table.candidates(at, destination);
     const std::uint64_t salt = sim::RandomStream(seed, at).next();
-    const std::uint32_t choice = hash_choice(entropy, salt, static_cast<std::uint32_t>(candidates.size()));
+    const std::uint32_t choice = hash_choice(entropy, salt, candidates.size());
     at = topology.channels()[candidates[choice]].to;
     path.push_back(at);
   }
