@@ -64,9 +64,11 @@ class Completed {
   }
 
   void write(bool flag, int given) {
+    if (!flag && !record_.failed()) return record_.poll(nullptr, 0, 0, given);
     if (record_.begin(static_cast<std::size_t>(n_) * kEntryBytes)) {
       record_.out().byte(flag ? 1 : 0);
       record_.out().number(static_cast<std::uint64_t>(given));
+      if (!flag) return record_.out().number(0);
       record_.out().number(static_cast<std::uint64_t>(n_));
       for (int i = 0; i < n_; ++i) {
         record_.reference(entries_[i].number);

@@ -30,6 +30,25 @@ struct Counter {
   std::uint32_t number_plus_1;  // of its name in the file
 };
 
+// Tests and probes in vain, one after the other, with nothing but the loop between them: programs that poll
+// make millions a second.
+struct Poll {
+  static constexpr std::uint64_t kMaxGapNs = 1000;
+  std::uint64_t calls = 0;  // 0: none pending
+  Function function = Function::kTest;
+  std::uint32_t thread = 0;
+  std::uint32_t comm_plus_1 = 0;
+  std::int32_t peer = 0, tag = 0;
+  int given = 0;
+  std::uint64_t enter_ns = 0, leave_ns = 0;  // of the first and of the last
+  std::uint64_t inside_ns = 0;
+
+  bool same_as(const Poll& other) const {
+    return function == other.function && thread == other.thread && comm_plus_1 == other.comm_plus_1 &&
+           peer == other.peer && tag == other.tag && given == other.given;
+  }
+};
+
 // One process, one trace: the state of a library that others' calls enter cannot be handed through them.
 struct State {
   bool recording = false;
@@ -45,6 +64,7 @@ struct State {
   std::uint64_t chunk_start_ns = 0;
   std::uint32_t thread = 0, threads = 0;
   std::uint32_t names = 0;
+  Poll poll;
   Counter counters[kFunctions] = {};
 };
 State state;
@@ -76,6 +96,44 @@ std::uint64_t name_number_locked(int i) {
   return counter.number_plus_1 - 1;
 }
 
+std::uint32_t this_thread() {
+  if (thread_number == kNoThread) thread_number = state.threads++;
+  return thread_number;
+}
+
+// What every record begins with; needs kRecordBytes of room.
+void put_call(Function function, std::uint32_t thread, std::uint64_t enter_ns, std::uint64_t leave_ns,
+              int error) {
+  if (thread != state.thread) {
+    state.thread = thread;
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kThread));
+    state.writer.number(thread);
+  }
+  state.writer.byte(static_cast<std::uint8_t>(function) | (error != MPI_SUCCESS ? kFailed : 0));
+  state.writer.signed_number(static_cast<std::int64_t>(enter_ns - state.last_leave_ns));
+  state.writer.number(leave_ns - enter_ns);
+  state.last_leave_ns = leave_ns;
+  if (error != MPI_SUCCESS) state.writer.signed_number(error);
+}
+
+void put_poll() {
+  const Poll poll = state.poll;
+  if (poll.calls == 0 || !state.writer.reserve(kRecordBytes)) return;
+  state.poll.calls = 0;
+  put_call(poll.function, poll.thread, poll.enter_ns, poll.leave_ns, MPI_SUCCESS);
+  if (function_info(poll.function).shape == Shape::kProbe) {
+    state.writer.number(poll.comm_plus_1);
+    state.writer.signed_number(poll.peer);
+    state.writer.signed_number(poll.tag);
+    state.writer.byte(0);
+  } else {
+    state.writer.byte(0);
+    state.writer.number(static_cast<std::uint64_t>(poll.given));
+  }
+  state.writer.number(poll.calls - 1);
+  if (poll.calls > 1) state.writer.number(poll.inside_ns);
+}
+
 void put_counters() {
   for (int i = 0; i < kFunctions; ++i) {
     Counter& counter = state.counters[i];
@@ -93,6 +151,7 @@ void put_counters() {
 
 void flush_locked() {
   begin_chunk();
+  put_poll();
   put_counters();
   if (!state.writer.write_chunk()) fail("write");
 }
@@ -119,6 +178,9 @@ bool write_header(int size) {
   int length = 0;
   real.PMPI_Get_library_version(library, &length);
   library[strcspn(library, "\n")] = '\0';
+  for (char* at = library; *at != '\0'; ++at) {
+    if (*at == '\t') *at = ' ';
+  }
   char host[256] = "";
   gethostname(host, sizeof host - 1);
   if (!state.writer.reserve(kRecordBytes)) return false;
@@ -196,6 +258,7 @@ void stop(End reason) {
   if (state.recording) {
     __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
     begin_chunk();
+    put_poll();
     put_counters();
     if (state.writer.reserve(kRecordBytes)) {
       state.writer.byte(static_cast<std::uint8_t>(Meta::kEnd));
@@ -233,7 +296,7 @@ Record::Record(const Call& call) : call_(call), locked_(lock()) {
 
 Record::~Record() {
   if (state.recording &&
-      (state.writer.full() || static_cast<std::int64_t>(state.last_leave_ns - state.chunk_start_ns) >
+      (state.writer.full() || static_cast<std::int64_t>(call_.leave_ns() - state.chunk_start_ns) >
                                   static_cast<std::int64_t>(kFlushNs))) {
     flush_locked();
   }
@@ -242,22 +305,33 @@ Record::~Record() {
 
 bool Record::begin(std::size_t bytes) {
   if (!state.recording) return false;
+  put_poll();
   if (!state.writer.reserve(kRecordBytes + bytes)) {
     fail("memory");
     return false;
   }
-  if (thread_number == kNoThread) thread_number = state.threads++;
-  if (thread_number != state.thread) {
-    state.thread = thread_number;
-    out().byte(static_cast<std::uint8_t>(Meta::kThread));
-    out().number(thread_number);
-  }
-  out().byte(static_cast<std::uint8_t>(call_.function()) | (failed() ? kFailed : 0));
-  out().signed_number(static_cast<std::int64_t>(call_.enter_ns() - state.last_leave_ns));
-  out().number(call_.leave_ns() - call_.enter_ns());
-  state.last_leave_ns = call_.leave_ns();
-  if (failed()) out().signed_number(call_.error());
+  put_call(call_.function(), this_thread(), call_.enter_ns(), call_.leave_ns(), call_.error());
   return true;
+}
+
+void Record::poll(const Comm* comm, int peer, int tag, int given) {
+  if (!state.recording) return;
+  Poll poll;
+  poll.function = call_.function();
+  poll.thread = this_thread();
+  poll.comm_plus_1 = comm == nullptr ? 0 : comm->id + 1;
+  poll.peer = comm == nullptr ? kUndefined : comm->world_rank(peer);
+  poll.tag = tag;
+  poll.given = given;
+  Poll& pending = state.poll;
+  if (pending.calls == 0 || !pending.same_as(poll) || call_.enter_ns() - pending.leave_ns > Poll::kMaxGapNs) {
+    put_poll();
+    poll.enter_ns = call_.enter_ns();
+    pending = poll;
+  }
+  ++pending.calls;
+  pending.leave_ns = call_.leave_ns();
+  pending.inside_ns += call_.leave_ns() - call_.enter_ns();
 }
 
 Writer& Record::out() { return state.writer; }

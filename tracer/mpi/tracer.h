@@ -71,6 +71,10 @@ class Record {
   // needed beyond 256 bytes.
   bool begin(std::size_t bytes = 0);
 
+  // Instead of begin() and fields, for a Test or Iprobe in vain: a run of equal ones becomes one record.
+  // `given` is how many requests were handed in; comm, peer and tag are a probe's.
+  void poll(const Comm* comm, int peer, int tag, int given);
+
   Writer& out();
   void comm(const Comm* comm) {
     out().number(comm == nullptr ? 0 : static_cast<std::uint64_t>(comm->id) + 1);

@@ -123,9 +123,14 @@ inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, boo
                          const MPI_Message* message) {
   Record record(call);
   Comm* c = record.find(comm);
+  found = found && !record.failed();
+  if (!found && !record.failed()) return record.poll(c, peer, tag, 0);
   if (!record.begin()) return;
   record.posted(c, peer, tag);
-  if (!found || record.failed()) return record.out().byte(0);
+  if (!found) {
+    record.out().byte(0);
+    return record.out().number(0);
+  }
   record.message(c, *status, kFound);
   if (message == nullptr) return;
   if (*message == message_no_proc()) return record.out().number(kUnknownRequest);

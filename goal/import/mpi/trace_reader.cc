@@ -209,6 +209,7 @@ void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
   r.thread = thread_;
   r.enter_ns = last_leave_ + static_cast<std::uint64_t>(signed_varint());
   r.leave_ns = last_leave_ = r.enter_ns + varint();
+  r.inside_ns = r.leave_ns - r.enter_ns;
   if ((kind & trace::kFailed) != 0) r.error = small_signed("error code");
 
   const auto posted = [&] {
@@ -227,6 +228,10 @@ void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
   const auto flags = [&] {
     if (at_ == chunk_end_) fail("a record that is cut");
     return *at_++;
+  };
+  const auto polls = [&] {
+    r.polls = 1 + varint_at_most(UINT64_MAX - 1, "polls");
+    if (r.polls > 1) r.inside_ns = varint();
   };
   const auto collective = [&] {
     r.comm = comm_id();
@@ -273,6 +278,7 @@ void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
       posted();
       const std::uint8_t bits = flags();
       r.flag = (bits & trace::kFound) != 0;
+      if (!r.flag) polls();
       read_message(r.received, bits);
       if (r.flag && is_probe_for_message(r.function)) r.message = varint();
       break;
@@ -291,6 +297,10 @@ void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
     case Shape::kComplete: {
       r.flag = flags() != 0;
       r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+      if (!r.flag) {
+        polls();
+        break;
+      }
       std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "completed requests");
       while (n-- > 0) {
         TraceCompletion& done = r.completions.emplace_back();

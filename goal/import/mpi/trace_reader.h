@@ -71,6 +71,11 @@ struct TraceRecord {
   TraceMessage received;
   // Test*: the call set its flag. Iprobe, Improbe: a message was there. Always true of Wait* and Probe.
   bool flag = true;
+  // Test* and Iprobe in vain: how many equal calls, less than a microsecond apart, this one record stands
+  // for. enter_ns is the first's, leave_ns the last's.
+  std::uint64_t polls = 1;
+  // Time inside MPI: leave_ns - enter_ns, less the gaps between polls.
+  std::uint64_t inside_ns = 0;
 
   // Collectives. `root` is a rank of the communicator (of the remote group over an intercommunicator), or
   // kProcNull, kRootHere; kUndefined where the operation has none. For a call with MPI_IN_PLACE the replaced

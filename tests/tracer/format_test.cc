@@ -1,0 +1,274 @@
+// The trace format, byte by byte: files written out here by hand from the specification, and what becomes of
+// damaged ones.
+#include "tracer/format/format.h"
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "goal/import/mpi/trace_reader.h"
+#include "sim/units/input_error.h"
+
+namespace {
+
+using weft::InputError;
+using weft::goal::TraceReader;
+using weft::goal::TraceRecord;
+using weft::trace::Function;
+using Bytes = std::vector<std::uint8_t>;
+
+std::string store(const Bytes& bytes) {
+  const char* directory = std::getenv("TEST_TMPDIR");
+  const std::filesystem::path path =
+      std::filesystem::path(directory != nullptr ? directory : "/tmp") / "format_test.wtrc";
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  return path.string();
+}
+
+void append(Bytes& to, const Bytes& more) {
+  for (const std::uint8_t byte : more) to.push_back(byte);
+}
+
+// Adler-32 straight from its definition.
+Bytes checksum(const Bytes& data) {
+  std::uint64_t a = 1, b = 0;
+  for (const std::uint8_t byte : data) {
+    a = (a + byte) % 65521;
+    b = (b + a) % 65521;
+  }
+  return {static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(a >> 8), static_cast<std::uint8_t>(b),
+          static_cast<std::uint8_t>(b >> 8)};
+}
+
+// Rank 1 of 2, library "M", host "h", program "p", clock "c" at 100 ns, epoch 200 ns.
+Bytes header() {
+  const Bytes payload = {1, 2, 1, 'M', 1, 'h', 1, 'p', 1, 'c', 100, 0xC8, 1};
+  Bytes file = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n', 1, 0, 0, 0, 13, 0, 0, 0};
+  append(file, payload);
+  append(file, checksum(payload));
+  return file;
+}
+
+Bytes chunk(const Bytes& payload) {
+  Bytes bytes = {'W', 'T', 'C', 'K', static_cast<std::uint8_t>(payload.size()), 0, 0, 0};
+  append(bytes, checksum(payload));
+  append(bytes, {0, 0, 0, 0});
+  append(bytes, payload);
+  return bytes;
+}
+
+// Last leave at 100 ns, thread 0, next request 1; MPI_COMM_WORLD (key 9) of ranks 0 and 1.
+const Bytes kStart = {100, 0, 1, 121, 0, 9, 0, 0, 2, 2, 0, 2};
+// MPI_Irecv, 5 ns after, for 3 ns: communicator 0 (plus one), peer any (-1), tag 7, 300 elements of 4 bytes.
+const Bytes kIrecv = {14, 10, 3, 1, 1, 14, 0xAC, 2, 4};
+// MPI_Wait, 1 ns after, for 2 ns: flag, one request given, one done: the last one made, with a message from
+// rank 0, tag 7, 12 bytes.
+const Bytes kWait = {32, 2, 2, 1, 1, 1, 1, 1, 0, 14, 12};
+const Bytes kEnd = {124, 1};
+
+Bytes payload(std::initializer_list<Bytes> parts) {
+  Bytes all;
+  for (const Bytes& part : parts) append(all, part);
+  return all;
+}
+
+std::string error_of(const Bytes& file) {
+  const std::string path = store(file);
+  try {
+    TraceReader reader(path);
+    for (TraceRecord record; reader.next(record);) {
+    }
+  } catch (const InputError& e) {
+    return std::string(e.what()).substr(path.size());
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("numbers are LEB128 and zigzag, checksums Adler-32") {
+  std::uint8_t buffer[weft::trace::kMaxVarintBytes];
+  // The example of the DWARF standard (section 7.6): 624485 is E5 8E 26.
+  CHECK(weft::trace::put_varint(buffer, 624485) == buffer + 3);
+  CHECK(Bytes(buffer, buffer + 3) == Bytes{0xE5, 0x8E, 0x26});
+  for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{127}, std::uint64_t{128}, UINT64_MAX}) {
+    const std::uint8_t* end = weft::trace::put_varint(buffer, value);
+    const std::uint8_t* at = buffer;
+    std::uint64_t read = 1;
+    REQUIRE(weft::trace::get_varint(at, end, read));
+    CHECK(read == value);
+    CHECK(at == end);
+    at = buffer;
+    CHECK_FALSE(weft::trace::get_varint(at, end - 1, read));
+  }
+  const Bytes too_long(10, 0xFF);
+  const std::uint8_t* at = too_long.data();
+  std::uint64_t read = 0;
+  CHECK_FALSE(weft::trace::get_varint(at, at + 10, read));
+  for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, INT64_MIN, INT64_MAX}) {
+    CHECK(weft::trace::unzigzag(weft::trace::zigzag(value)) == value);
+  }
+  CHECK(weft::trace::zigzag(-1) == 1);
+  CHECK(weft::trace::zigzag(1) == 2);
+  const char* word = "Wikipedia";  // the well-known example: 11E60398
+  CHECK(weft::trace::checksum(reinterpret_cast<const std::uint8_t*>(word), 9) == 0x11E60398u);
+  // Longer than a block between remainders.
+  const Bytes many(20000, 0xFF);
+  Bytes stored(4);
+  weft::trace::put_u32(stored.data(), weft::trace::checksum(many.data(), many.size()));
+  CHECK(stored == checksum(many));
+}
+
+TEST_CASE("a file written by hand reads as specified") {
+  Bytes file = header();
+  append(file, chunk(payload({kStart, kIrecv})));
+  // A new chunk says its base again: last leave 108 ns, thread 0, next request 2.
+  append(file, chunk(payload({{108, 0, 2}, kWait, kEnd})));
+  TraceReader reader(store(file));
+  CHECK(reader.header().rank == 1);
+  CHECK(reader.header().size == 2);
+  CHECK(reader.header().mpi_library == "M");
+  CHECK(reader.header().host == "h");
+  CHECK(reader.header().program == "p");
+  CHECK(reader.header().clock == "c");
+  CHECK(reader.header().clock_ns == 100);
+  CHECK(reader.header().epoch_ns == 200);
+
+  TraceRecord r;
+  REQUIRE(reader.next(r));
+  CHECK(r.function == Function::kIrecv);
+  CHECK(r.function_name() == "MPI_Irecv");
+  CHECK(r.enter_ns == 105);
+  CHECK(r.leave_ns == 108);
+  CHECK(r.comm == 0);
+  CHECK(r.peer == weft::trace::kAnySource);
+  CHECK(r.tag == 7);
+  CHECK(r.bytes() == 1200);
+  CHECK(r.request == 1);
+  REQUIRE(reader.next(r));
+  CHECK(r.function == Function::kWait);
+  CHECK(r.enter_ns == 109);
+  CHECK(r.leave_ns == 111);
+  CHECK(r.requests_given == 1);
+  REQUIRE(r.completions.size() == 1);
+  CHECK(r.completions[0].request == 1);
+  CHECK(r.completions[0].message == weft::goal::TraceMessage{true, 0, 7, 12});
+  CHECK_FALSE(reader.next(r));
+  CHECK(reader.complete());
+  CHECK(reader.end() == weft::trace::End::kFinalize);
+  CHECK(reader.status() == "complete");
+  REQUIRE(reader.communicators().size() == 1);
+  CHECK(reader.communicators()[0].ranks == std::vector<int>{0, 1});
+  CHECK(reader.communicators()[0].key == 9);
+}
+
+TEST_CASE("polls in vain, failures, threads and counters") {
+  // Name 0 is a communication function, "MPI_Put"; 2 calls, 50 ns.
+  const Bytes name = {122, 1, 7, 'M', 'P', 'I', '_', 'P', 'u', 't'}, counter = {123, 0, 2, 50};
+  // MPI_Test, 1 ns after, 40 ns long: no flag, one request, 3 more like it, 30 ns inside.
+  const Bytes polls = {36, 2, 40, 0, 1, 3, 30};
+  // MPI_Send by thread 2 (entered 10 ns before the last call left), failed with error 6.
+  const Bytes thread = {120, 2}, failed = {0x80 | 5, 19, 1, 12, 1, 0, 4, 1, 0};
+  const Bytes put = {110, 2, 1, 0};
+  Bytes file = header();
+  append(file, chunk(payload({kStart, polls, thread, failed, name, put, counter})));
+  TraceReader reader(store(file));
+  TraceRecord r;
+  REQUIRE(reader.next(r));
+  CHECK_FALSE(r.flag);
+  CHECK(r.polls == 4);
+  CHECK(r.inside_ns == 30);
+  CHECK(r.enter_ns == 101);
+  CHECK(r.leave_ns == 141);
+  REQUIRE(reader.next(r));
+  CHECK(r.thread == 2);
+  CHECK(r.error == 6);
+  CHECK(r.enter_ns == 131);
+  CHECK(r.polls == 1);
+  CHECK(r.inside_ns == 1);
+  CHECK(r.tag == 2);
+  REQUIRE(reader.next(r));
+  CHECK(r.function_name() == "MPI_Put");
+  CHECK_FALSE(reader.next(r));
+  REQUIRE(reader.counters().size() == 1);
+  CHECK(reader.counters()[0].calls == 2);
+  CHECK(reader.counters()[0].ns == 50);
+  CHECK(reader.counters()[0].call_class == weft::trace::CallClass::kCommunication);
+  CHECK_FALSE(reader.complete());
+  // Header 33, chunk header 16, and 12 + 7 + 2 + 9 + 10 + 4 + 4 bytes of records.
+  CHECK(reader.status() == "truncated after 3 records: the file ends without an end mark, at byte 97");
+}
+
+TEST_CASE("a file cut anywhere reads up to its last whole chunk") {
+  const Bytes head = header(), first = chunk(payload({kStart, kIrecv})),
+              second = chunk(payload({{108, 0, 2}, kWait, kEnd}));
+  const std::size_t two = head.size() + first.size();
+  Bytes file = head;
+  append(file, first);
+  append(file, second);
+  for (std::size_t bytes = 0; bytes < file.size(); ++bytes) {
+    INFO(bytes << " bytes");
+    const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes));
+    if (bytes < head.size()) {
+      CHECK(error_of(cut) != "no error");
+      continue;
+    }
+    TraceReader reader(store(cut));
+    int records = 0;
+    for (TraceRecord r; reader.next(r);) ++records;
+    CHECK(records == (bytes < two ? 0 : 1));
+    CHECK_FALSE(reader.complete());
+    CHECK(reader.status().find(bytes < two ? "truncated after 0" : "truncated after 1") == 0);
+  }
+}
+
+TEST_CASE("any flipped bit of a chunk is noticed") {
+  Bytes file = header();
+  const std::size_t begin = file.size();
+  append(file, chunk(payload({kStart, kIrecv, kEnd})));
+  for (std::size_t at = begin; at < file.size(); ++at) {
+    // The last four bytes of a chunk's header are kept for later and not looked at.
+    if (at >= begin + 12 && at < begin + 16) continue;
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes damaged = file;
+      damaged[at] = static_cast<std::uint8_t>(damaged[at] ^ (1u << bit));
+      TraceReader reader(store(damaged));
+      TraceRecord r;
+      CHECK_FALSE(reader.next(r));
+      CHECK_FALSE(reader.complete());
+    }
+  }
+}
+
+TEST_CASE("what is no trace, or makes no sense, is an error that says where") {
+  CHECK(error_of({'#', '!', '/', 'b', 'i', 'n', '/', 's', 'h', '\n'}) ==
+        ": byte 0: not a trace file: expected it to begin with \"WEFTTRC\"");
+  Bytes newer = header();
+  newer[8] = 9;
+  CHECK(error_of(newer) == ": byte 8: trace format version 9: this program reads version 1");
+  Bytes damaged = header();
+  damaged[17] ^= 1;
+  CHECK(error_of(damaged) == ": byte 16: the header is cut or damaged (its checksum does not hold)");
+  const auto with = [](const Bytes& records) {
+    Bytes file = header();
+    append(file, chunk(payload({kStart, records})));
+    return file;
+  };
+  // The header has 33 bytes, a chunk's 16, kStart 12: records begin at byte 61.
+  CHECK(error_of(with({119})) == ": byte 61: record kind 119: no such kind in version 1");
+  CHECK(error_of(with({32, 2, 2, 1, 1, 1, 5})).find("reference to a request 5: expected at most 0") !=
+        std::string::npos);
+  CHECK(error_of(with({5, 2, 2, 3})).find("communicator (counted from 1) 3: expected at most 1") !=
+        std::string::npos);
+  CHECK(error_of(with({5, 2})).find("a number that is cut or too long") != std::string::npos);
+  CHECK(error_of(with({121, 0, 1, 0, 0, 0})).find("communicator 0 defined where 1 comes next") !=
+        std::string::npos);
+  CHECK(error_of(with({121, 1, 1, 0, 0, 1, 1, 10, 0})).find("a communicator with world rank 5") !=
+        std::string::npos);
+  CHECK(error_of(with({110, 0, 0, 3})).find("a call of function 3, which has no name") != std::string::npos);
+  CHECK_THROWS_AS(TraceReader("/nonexistent/rank-000000.wtrc"), InputError);
+}
