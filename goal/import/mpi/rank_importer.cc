@@ -133,7 +133,11 @@ RankImporter::Thread& RankImporter::enter(const TraceRecord& record) {
     thread.pending_ns += gap;
   }
   thread.polling = in_vain(record);
-  if (thread.polling) notes_.add(Note::kPolls);
+  if (thread.polling) {
+    // The tracer may have joined many polls to one record; the gaps between them were short.
+    notes_.add(Note::kPolls, record.polls);
+    if (record.polls > 1) notes_.add(Note::kPollingNs, record.leave_ns - record.enter_ns - record.inside_ns);
+  }
   thread.last_leave_ns = record.leave_ns;
   last_ns_ = std::max(last_ns_, record.function == Function::kFinalize ? record.enter_ns : record.leave_ns);
   return thread;

@@ -128,6 +128,12 @@ TEST_CASE("polling is waiting: short gaps between tests in vain are not compute,
   CHECK(notes.count(Note::kPolls) == 3);
   CHECK(notes.count(Note::kPollingNs) == 5010);
   CHECK(notes.count(Note::kComputeBetweenPollsNs) == 5001);
+  // One record may stand for many polls: the gaps between them are waiting.
+  in_vain[2].polls = 3;
+  in_vain[2].inside_ns = 4;
+  text_of_rank0(in_vain, 4, {}, &notes);
+  CHECK(notes.count(Note::kPolls) == 5);
+  CHECK(notes.count(Note::kPollingNs) == 5015);
   // With the limit at 9 ns every gap counts, and an Iprobe that found something ends the polling.
   CHECK(text_of_rank0(records, 4, {.poll_gap_ns = 9}).find("calc 10111\n") != std::string::npos);
 }
