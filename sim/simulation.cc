@@ -7,6 +7,8 @@
 
 #include "congestion/controls.h"
 #include "goal/collectives/schedule.h"
+#include "goal/read_graph.h"
+#include "goal/workload/workload.h"
 #include "sim/loggops/atlahs.h"
 #include "sim/loggops/classic.h"
 #include "sim/loggops/loggops.h"
@@ -53,8 +55,8 @@ HostConfig host_config(const Scenario& scenario) {
 
 // Runs a replay on its network and collects what both have to report.
 template <typename NetworkModel>
-void run(Replay& replay, NetworkModel& network, Engine& engine, RunControl& control,
-         results::Report& report) {
+void run_replay(Replay& replay, NetworkModel& network, Engine& engine, RunControl& control,
+                results::Report& report) {
   replay.start(network);
   control.begin([&replay] {
     const ReplayTotals totals = replay.totals();
@@ -78,21 +80,6 @@ void run(Replay& replay, NetworkModel& network, Engine& engine, RunControl& cont
   report.flows = network.flows();
 }
 
-void simulate_loggops(const Scenario& scenario, const Parameters& parameters, const goal::Graph& graph,
-                      RunControl& control, results::Report& report) {
-  HostConfig hosts = host_config(scenario);
-  hosts.overhead = parameters.time("o");
-  hosts.overhead_per_byte = TimePerByte::ns(parameters.real("O"));
-  hosts.eager_limit_bytes = parameters.bytes("S");
-  Engine engine(scenario.seed);
-  Replay replay(graph, hosts, engine);
-  const LogGopsConfig config{parameters.time("L"), parameters.time("g"),
-                             TimePerByte::ns(parameters.real("G"))};
-  LogGopsNetwork network(config, replay.hosts_needed(), graph.max_nic() + 1u, scenario.output.flows, engine,
-                         replay);
-  run(replay, network, engine, control, report);
-}
-
 // Those programs count in whole nanoseconds.
 std::int64_t whole_ns(const Parameters& parameters, std::string_view name) {
   const Time time = parameters.time(name);
@@ -100,8 +87,30 @@ std::int64_t whole_ns(const Parameters& parameters, std::string_view name) {
   return time.ps() / 1000;
 }
 
-void simulate_compat(const Scenario& scenario, const Parameters& parameters, const goal::Graph& graph,
-                     RunControl& control, results::Report& report) {
+template <typename Entry>
+RegisteredModule registered(const Entry& entry) {
+  return {.info = entry.info};
+}
+
+}  // namespace
+
+void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+                             results::Report& report) const {
+  HostConfig hosts = host_config(scenario_);
+  hosts.overhead = parameters.time("o");
+  hosts.overhead_per_byte = TimePerByte::ns(parameters.real("O"));
+  hosts.eager_limit_bytes = parameters.bytes("S");
+  Engine engine(scenario_.seed);
+  Replay replay(graph, hosts, engine);
+  const LogGopsConfig config{parameters.time("L"), parameters.time("g"),
+                             TimePerByte::ns(parameters.real("G"))};
+  LogGopsNetwork network(config, replay.hosts_needed(), graph.max_nic() + 1u, scenario_.output.flows, engine,
+                         replay);
+  run_replay(replay, network, engine, control, report);
+}
+
+void Simulation::run_compat(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+                            results::Report& report) const {
   CompatParameters compat;
   compat.L = whole_ns(parameters, "L");
   compat.o = whole_ns(parameters, "o");
@@ -112,9 +121,13 @@ void simulate_compat(const Scenario& scenario, const Parameters& parameters, con
     parameters.fail("O", "the compatibility modes take whole nanoseconds only");
   compat.O = static_cast<std::int64_t>(per_byte);
   compat.S = parameters.bytes("S");
+  const Parameters hosts(hosts_section(), scenario_.hosts);
+  if (hosts.integer("ranks_per_host") != 1) {
+    hosts.fail("ranks_per_host", "the compatibility modes know one rank on each host only");
+  }
   const auto run_mode = parameters.text("semantics") == "classic" ? run_classic : run_atlahs;
   control.begin({});
-  CompatResult result = run_mode(graph, compat, control, scenario.output.flows);
+  CompatResult result = run_mode(graph, compat, control, scenario_.output.flows);
   control.end();
   report.outcome = outcome_of(result.stop, result.complete());
   for (const std::uint64_t finish : result.finish_ns) {
@@ -131,42 +144,30 @@ void simulate_compat(const Scenario& scenario, const Parameters& parameters, con
   report.diagnosis = std::move(result.diagnosis);
 }
 
-void simulate_packet(const Scenario& scenario, const Parameters& parameters, const goal::Graph& graph,
-                     RunControl& control, results::Report& report) {
-  const topologies::Family& family = find_module(topologies::families(), scenario.topology, "topology");
-  const Parameters family_parameters(family.info, scenario.topology);
-  const topologies::Topology topology = family.build(family_parameters);
-  report.topology = to_short_form(family.info.name, family_parameters);
-  const routing::RoutingTable table(topology);
-  const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
+void Simulation::run_packet(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+                            results::Report& report) const {
+  const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
   const congestion::Control& congestion =
-      find_module(congestion::controls(), scenario.congestion, "congestion control");
-  const packet::Discipline& queue = find_module(packet::disciplines(), scenario.queue, "queue discipline");
+      find_module(congestion::controls(), scenario_.congestion, "congestion control");
+  const packet::Discipline& queue = find_module(packet::disciplines(), scenario_.queue, "queue discipline");
   packet::PacketConfig config = packet::packet_config(parameters);
-  config.record_flows = scenario.output.flows;
+  config.record_flows = scenario_.output.flows;
 
-  Engine engine(scenario.seed);
-  Replay replay(graph, host_config(scenario), engine);
-  if (replay.hosts_needed() > topology.hosts()) {
+  Engine engine(scenario_.seed);
+  Replay replay(graph, host_config(scenario_), engine);
+  if (replay.hosts_needed() > topology_->hosts()) {
     throw InputError(
-        scenario.topology.location,
+        scenario_.topology.location,
         fmt::format(
             "this {} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
-            family.info.name, topology.hosts(), replay.hosts_needed()));
+            scenario_.topology.name, topology_->hosts(), replay.hosts_needed()));
   }
   packet::PacketNetwork network(engine, replay,
-                                {topology, table, policy, Parameters(policy.info, scenario.routing),
-                                 congestion, Parameters(congestion.info, scenario.congestion), queue,
-                                 Parameters(queue.info, scenario.queue), config});
-  run(replay, network, engine, control, report);
+                                {*topology_, *table_, policy, Parameters(policy.info, scenario_.routing),
+                                 congestion, Parameters(congestion.info, scenario_.congestion), queue,
+                                 Parameters(queue.info, scenario_.queue), config});
+  run_replay(replay, network, engine, control, report);
 }
-
-template <typename Entry>
-RegisteredModule registered(const Entry& entry) {
-  return {.info = entry.info};
-}
-
-}  // namespace
 
 Registries builtin_registries() {
   Registries all;
@@ -180,32 +181,61 @@ Registries builtin_registries() {
   for (const auto& queue : packet::disciplines()) {
     all.queues.push_back({.info = queue.info, .marks_ecn = queue.marks});
   }
+  for (const auto& workload : goal::workloads()) all.traffic.push_back(registered(workload));
   for (const auto& algorithm : goal::collective_algorithms()) {
     all.algorithms.push_back({std::string(goal::name(algorithm.kind)), algorithm.info});
   }
   return all;
 }
 
-results::Report simulate(const Scenario& scenario, const goal::Graph& graph, RunControl& control) {
+Simulation::Simulation(const Scenario& resolved) : scenario_(resolved) {
+  if (scenario_.topology.empty()) return;
+  const topologies::Family& family = find_module(topologies::families(), scenario_.topology, "topology");
+  const Parameters parameters(family.info, scenario_.topology);
+  topology_ = std::make_unique<topologies::Topology>(family.build(parameters));
+  table_ = std::make_unique<routing::RoutingTable>(*topology_);
+  topology_text_ = to_short_form(scenario_.topology.name, parameters);
+}
+
+goal::Graph Simulation::workload() const {
+  const Job& job = scenario_.jobs.at(0);
+  if (job.traffic.empty()) return goal::read_graph(job.goal);
+  const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
+  const Parameters parameters(workload.info, job.traffic);
+  std::int64_t ranks = parameters.integer("ranks");
+  if (ranks < 0 || ranks > INT32_MAX) parameters.fail("ranks", "it must be from 0 to 2147483647");
+  if (ranks == 0) {
+    if (topology_ == nullptr) {
+      parameters.fail("ranks",
+                      "network model " + scenario_.network.name + " has no hosts to count; give a number");
+    }
+    const Parameters hosts(hosts_section(), scenario_.hosts);
+    ranks = topology_->hosts() * hosts.integer("ranks_per_host");
+  }
+  return workload.generate(parameters, static_cast<std::uint32_t>(ranks), scenario_.seed);
+}
+
+results::Report Simulation::run(const goal::Graph& graph, RunControl& control) const {
   results::Report report;
-  report.seed = scenario.seed;
-  report.warnings = scenario.warnings;
-  const bool is_packet = scenario.network.name == packet::packet_module().name;
-  const Parameters parameters(is_packet ? packet::packet_module() : loggops_module(), scenario.network);
-  report.network = to_short_form(scenario.network.name, parameters);
+  report.seed = scenario_.seed;
+  report.warnings = scenario_.warnings;
+  report.topology = topology_text_;
+  const bool is_packet = scenario_.network.name == packet::packet_module().name;
+  const Parameters parameters(is_packet ? packet::packet_module() : loggops_module(), scenario_.network);
+  report.network = to_short_form(scenario_.network.name, parameters);
   if (is_packet) {
-    simulate_packet(scenario, parameters, graph, control, report);
+    run_packet(parameters, graph, control, report);
   } else {
     const std::string& semantics = parameters.text("semantics");
     if (semantics == "weft") {
-      simulate_loggops(scenario, parameters, graph, control, report);
+      run_loggops(parameters, graph, control, report);
     } else if (semantics == "classic" || semantics == "atlahs") {
-      simulate_compat(scenario, parameters, graph, control, report);
+      run_compat(parameters, graph, control, report);
     } else {
       parameters.fail("semantics", "it must be weft, classic or atlahs");
     }
   }
-  report.jobs.push_back({scenario.jobs.at(0).name, graph.ranks(), report.makespan});
+  report.jobs.push_back({scenario_.jobs.at(0).name, graph.ranks(), report.makespan});
   return report;
 }
 

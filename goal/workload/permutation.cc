@@ -48,9 +48,9 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t 
 
 Workload permutation_workload() {
   return {{"permutation",
-           "every host sends one message to another, and gets one; a random permutation without fixed points",
+           "Every rank sends one message to another and gets one: a random permutation without fixed points.",
            "the usual load of a network's bisection, e.g. Handley et al., NDP, SIGCOMM 2017",
-           {{"size", ParameterType::kBytes, "2MB", "bytes of each message"}}},
+           {{"size", ParameterType::kBytes, "2MB", "bytes of each message"}, ranks_parameter()}},
           generate};
 }
 

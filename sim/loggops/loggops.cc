@@ -102,7 +102,7 @@ std::vector<results::Flow> LogGopsNetwork::flows() const {
 const ModuleInfo& loggops_module() {
   static const ModuleInfo info{
       .name = "loggops",
-      .summary = "message level: latency, overheads and gaps at each NIC, no topology",
+      .summary = "Message level: latency, overheads and gaps at each NIC, without a topology.",
       .source = "Hoefler, Schneider, Lumsdaine, LogGOPSim, LSAP 2010",
       .parameters = {
           {"semantics", ParameterType::kText, "weft",

@@ -39,7 +39,7 @@ const ModuleInfo& packet_module() {
            "least retransmission timeout; raised to what full queues may take"},
           {"local_bandwidth", ParameterType::kBandwidth, "800Gbps", "of copies within a host, one at a time"},
           {"local_latency", ParameterType::kTime, "200ns", "of a copy within a host"},
-          {"record_flows", ParameterType::kBoolean, "true", "keep a row per message for flows.csv"}}};
+      }};
   return info;
 }
 
@@ -55,13 +55,14 @@ PacketConfig packet_config(const Parameters& parameters) {
   }
   if (parameters.time("local_latency") < Time()) parameters.fail("local_latency", "a time of 0 or more");
   if (parameters.time("min_timeout") <= Time()) parameters.fail("min_timeout", "a time above 0");
-  return {.mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
-          .header_bytes = static_cast<std::uint32_t>(parameters.bytes("header")),
-          .ack_bytes = static_cast<std::uint32_t>(parameters.bytes("ack")),
-          .min_timeout = parameters.time("min_timeout"),
-          .local_bandwidth = parameters.bandwidth("local_bandwidth"),
-          .local_latency = parameters.time("local_latency"),
-          .record_flows = parameters.boolean("record_flows")};
+  return {
+      .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
+      .header_bytes = static_cast<std::uint32_t>(parameters.bytes("header")),
+      .ack_bytes = static_cast<std::uint32_t>(parameters.bytes("ack")),
+      .min_timeout = parameters.time("min_timeout"),
+      .local_bandwidth = parameters.bandwidth("local_bandwidth"),
+      .local_latency = parameters.time("local_latency"),
+  };
 }
 
 PacketNetwork::PacketNetwork(Engine& engine, NetworkClient& client, const PacketSetup& setup)

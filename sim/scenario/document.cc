@@ -197,10 +197,11 @@ void Document::apply(const Setting& setting) {
     throw InputError(where, fmt::format("'{}' has fields of its own; set one of them: {}", setting.path,
                                         fmt::join(field_names(*message->GetDescriptor()), ", ")));
   }
-  apply_short_form(*message, setting);
+  apply_short_form(*message, path, setting);
 }
 
-void Document::apply_short_form(pb::Message& seam_message, const Setting& setting) {
+void Document::apply_short_form(pb::Message& seam_message, const std::string& seam_path,
+                                const Setting& setting) {
   const SourceLocation where{.file = setting.flag};
   ModuleChoice choice;
   try {
@@ -211,7 +212,7 @@ void Document::apply_short_form(pb::Message& seam_message, const Setting& settin
   const FieldDescriptor* field = seam_message.GetDescriptor()->FindFieldByName(choice.name);
   if (field == nullptr) fail_unknown_field(*seam_message.GetDescriptor(), choice.name, where);
   pb::Message& module = *seam_message.GetReflection()->MutableMessage(&seam_message, field);
-  const std::string path = setting.path + "." + choice.name;
+  const std::string path = seam_path + "." + choice.name;
   locations_[path] = where;
   for (const auto& [name, value] : choice.given) {
     const FieldDescriptor* parameter = module.GetDescriptor()->FindFieldByName(name);

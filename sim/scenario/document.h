@@ -26,7 +26,9 @@ class Document {
   SourceLocation location(const std::string& path) const;
 
  private:
-  void apply_short_form(google::protobuf::Message& seam_message, const Setting& setting);
+  // `path` is that of the seam's message: "topology", "job[0].traffic".
+  void apply_short_form(google::protobuf::Message& seam_message, const std::string& path,
+                        const Setting& setting);
 
   const Schema& schema_;
   std::unique_ptr<google::protobuf::Message> message_;

@@ -49,16 +49,31 @@ class Resolver {
   void jobs() {
     if (scenario_.jobs.empty()) {
       throw InputError(
-          "there is nothing to run: give a GOAL file with --goal FILE, or job { goal: \"FILE\" }");
+          "there is nothing to run: give a GOAL file with --goal FILE or job { goal: \"FILE\" }, or "
+          "generated "
+          "traffic with --traffic NAME or job { traffic { NAME {} } }");
     }
     if (scenario_.jobs.size() > 1) {
       throw InputError(scenario_.jobs[1].location,
                        "a second job, but only one can run at a time as yet; remove the others");
     }
     for (Job& job : scenario_.jobs) {
-      if (job.goal.empty())
-        throw InputError(job.location, "this job has no goal: give the path of its GOAL file");
-      if (job.name.empty()) job.name = std::filesystem::path(job.goal).stem().string();
+      const bool generated = !job.traffic.empty();
+      if (job.goal.empty() && !generated) {
+        throw InputError(job.location,
+                         "this job has nothing to do: give its goal (a GOAL file) or its traffic");
+      }
+      if (!job.goal.empty() && generated) {
+        throw InputError(job.traffic.location,
+                         fmt::format("traffic '{}' is given beside goal '{}'; a job has one of them",
+                                     job.traffic.name, job.goal));
+      }
+      if (generated) {
+        complete(find_module(all(registries_.traffic), job.traffic, traffic_seam().word).info, job.traffic);
+      }
+      if (job.name.empty()) {
+        job.name = generated ? job.traffic.name : std::filesystem::path(job.goal).stem().string();
+      }
     }
   }
 
@@ -202,6 +217,13 @@ class Resolver {
       return overridden;
     });
     scenario_.hosts.name = left.name;
+    // Generated traffic is about the network: hosts cost nothing there unless told to.
+    if (!scenario_.jobs[0].traffic.empty()) {
+      for (ParameterSpec& spec : left.parameters) {
+        if (spec.name == "o") spec.default_value = "0ns";
+        if (spec.name == "S") spec.default_value = "1000TB";
+      }
+    }
     complete(left, scenario_.hosts);
     const Parameters parameters(left, scenario_.hosts);
     if (parameters.integer("ranks_per_host") < 1) parameters.fail("ranks_per_host", "it must be 1 or more");

@@ -56,19 +56,20 @@ ModuleChoice read_choice(const Document& document, const pb::Message& message, c
   return choice;
 }
 
-ModuleChoice read_seam(const Document& document, const Seam& seam) {
-  const pb::Message& root = document.message();
-  const pb::FieldDescriptor& field = field_of(root, seam.field);
-  if (!root.GetReflection()->HasField(root, &field)) return {};
-  const pb::Message& message = section(root, seam.field);
+// `parent` holds the seam's field; `prefix` is its own path, "" or "job[0].".
+ModuleChoice read_seam(const Document& document, const pb::Message& parent, const std::string& prefix,
+                       const Seam& seam) {
+  const pb::FieldDescriptor& field = field_of(parent, seam.field);
+  if (!parent.GetReflection()->HasField(parent, &field)) return {};
+  const pb::Message& message = section(parent, seam.field);
+  const std::string path = prefix + seam.field;
   std::vector<const pb::FieldDescriptor*> chosen;
   message.GetReflection()->ListFields(message, &chosen);
   if (chosen.empty()) {
-    throw InputError(document.location(seam.field), fmt::format("'{}' names no {}", seam.field, seam.word));
+    throw InputError(document.location(path), fmt::format("'{}' names no {}", seam.field, seam.word));
   }
   const pb::Message& module = message.GetReflection()->GetMessage(message, chosen[0]);
-  return read_choice(document, module, chosen[0]->name(),
-                     fmt::format("{}.{}", seam.field, chosen[0]->name()));
+  return read_choice(document, module, chosen[0]->name(), path + "." + chosen[0]->name());
 }
 
 std::vector<Job> read_jobs(const Document& document) {
@@ -77,8 +78,9 @@ std::vector<Job> read_jobs(const Document& document) {
   std::vector<Job> jobs;
   for (int i = 0; i < root.GetReflection()->FieldSize(root, &field); ++i) {
     const pb::Message& job = root.GetReflection()->GetRepeatedMessage(root, &field, i);
-    jobs.push_back(
-        {text_of(job, "goal"), text_of(job, "name"), document.location(fmt::format("job[{}]", i))});
+    const std::string path = fmt::format("job[{}]", i);
+    jobs.push_back({text_of(job, "goal"), read_seam(document, job, path + ".", traffic_seam()),
+                    text_of(job, "name"), document.location(path)});
   }
   return jobs;
 }
@@ -95,6 +97,10 @@ void write_parameters(const ModuleChoice& choice, pb::Message& message) {
   for (const auto& [name, value] : choice.given) set(message, name, value);
 }
 
+void write_choice(const ModuleChoice& choice, const Seam& seam, pb::Message& parent) {
+  if (!choice.empty()) write_parameters(choice, open(open(parent, seam.field), choice.name));
+}
+
 }  // namespace
 
 std::span<const Seam> seams() {
@@ -106,6 +112,11 @@ std::span<const Seam> seams() {
       {"queue", "queue discipline", &Registries::queues, &Scenario::queue},
   };
   return kSeams;
+}
+
+const Seam& traffic_seam() {
+  static constexpr Seam kSeam = {"traffic", "traffic pattern", &Registries::traffic, nullptr};
+  return kSeam;
 }
 
 const ModuleInfo& hosts_section() {
@@ -162,8 +173,8 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
 
   Scenario scenario;
   scenario.jobs = read_jobs(document);
-  for (const Seam& seam : seams()) scenario.*seam.choice = read_seam(document, seam);
   const pb::Message& root = document.message();
+  for (const Seam& seam : seams()) scenario.*seam.choice = read_seam(document, root, "", seam);
   scenario.hosts = read_choice(document, section(root, "hosts"), "hosts", "hosts");
   scenario.collectives = read_choice(document, section(root, "collectives"), "collectives", "collectives");
   scenario.seed = std::stoull(text_of(root, "seed"));
@@ -196,12 +207,12 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
   const std::unique_ptr<pb::Message> root = schema.new_scenario();
   for (const Job& job : scenario.jobs) {
     pb::Message& message = *root->GetReflection()->AddMessage(root.get(), &field_of(*root, "job"));
-    set(message, "goal", job.goal);
+    if (!job.goal.empty()) set(message, "goal", job.goal);
+    write_choice(job.traffic, traffic_seam(), message);
     if (!job.name.empty()) set(message, "name", job.name);
   }
   for (const Seam& seam : seams()) {
-    const ModuleChoice& choice = scenario.*seam.choice;
-    if (!choice.empty()) write_parameters(choice, open(open(*root, seam.field), choice.name));
+    write_choice(scenario.*seam.choice, seam, *root);
   }
   if (!scenario.hosts.given.empty()) write_parameters(scenario.hosts, open(*root, "hosts"));
   if (!scenario.collectives.given.empty()) write_parameters(scenario.collectives, open(*root, "collectives"));

@@ -31,12 +31,13 @@ struct RegisteredAlgorithm {
 
 // Everything that can be chosen. The first of each list is the default of its kind.
 struct Registries {
-  std::vector<RegisteredModule> networks, topologies, routing, congestion, queues;
+  std::vector<RegisteredModule> networks, topologies, routing, congestion, queues, traffic;
   std::vector<RegisteredAlgorithm> algorithms;
 };
 
 struct Job {
-  std::string goal;  // path of the graph
+  std::string goal;      // path of the graph, or "" where it is generated
+  ModuleChoice traffic;  // what generates it; empty where it is read
   std::string name;
   SourceLocation location;
 };
@@ -76,6 +77,8 @@ struct Seam {
 };
 // network, topology, routing, congestion, queue.
 std::span<const Seam> seams();
+// traffic, which each job chooses for itself: its `choice` is null.
+const Seam& traffic_seam();
 
 // What hosts cost, as parameters: o, O, S and more.
 const ModuleInfo& hosts_section();

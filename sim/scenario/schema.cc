@@ -92,6 +92,7 @@ Schema::Schema(const Registries& registries) {
   for (const Seam& seam : seams()) {
     add_modules(registries.*seam.modules, file.package(), message(seam.field));
   }
+  add_modules(registries.traffic, file.package(), message(traffic_seam().field));
   add_parameters(hosts_section(), message("hosts"));
   add_parameters(collectives_section(registries), message("collectives"));
   BuildErrors errors;
@@ -105,10 +106,12 @@ std::unique_ptr<pb::Message> Schema::new_scenario() const {
 }
 
 const Seam* seam_of(const pb::Descriptor& type) {
+  if (type.containing_type() != nullptr) return nullptr;
+  const std::string name = lower(type.name());
   for (const Seam& seam : seams()) {
-    if (type.containing_type() == nullptr && lower(type.name()) == seam.field) return &seam;
+    if (name == seam.field) return &seam;
   }
-  return nullptr;
+  return name == traffic_seam().field ? &traffic_seam() : nullptr;
 }
 
 void fail_unknown_field(const pb::Descriptor& type, std::string_view name, const SourceLocation& location) {

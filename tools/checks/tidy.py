@@ -38,6 +38,7 @@ KIND_FOLDERS = {
     "queue": ["sim/packet"],
     "routing": ["sim/routing"],
     "topology": ["topologies", "topologies/families"],
+    "traffic": ["goal/workload"],
 }
 TOP = {"WORKSPACE", "BUILD.bazel", "README.md", "LICENSE", "CHANGELOG.md",
        "tracer", "goal", "sim", "topologies", "congestion", "examples", "tests", "tools"}

@@ -23,9 +23,16 @@ struct Listed {
   ModuleInfo info;
 };
 
+// Every seam, the most far-reaching choice first.
+std::vector<sim::Seam> all_seams() {
+  std::vector<sim::Seam> all(sim::seams().begin(), sim::seams().end());
+  all.push_back(sim::traffic_seam());
+  return all;
+}
+
 std::vector<Listed> modules(const sim::Registries& registries) {
   std::vector<Listed> all;
-  for (const sim::Seam& seam : sim::seams()) {
+  for (const sim::Seam& seam : all_seams()) {
     for (const sim::RegisteredModule& module : registries.*seam.modules) {
       all.push_back({seam.field, "", module.info});
     }
@@ -78,7 +85,10 @@ std::string usage(const Listed& module) {
     flag += fmt::format("{}{}=…", flag.empty() ? ":" : ",", spec.name);
     file += fmt::format("{}: {} ", spec.name, is_quoted(spec.type) ? "\"…\"" : "…");
   }
-  return fmt::format("  --{0} {1}{2}\n  {0} {{ {1} {{ {3}}} }}\n", module.kind, module.info.name, flag, file);
+  const std::string choice = fmt::format("{} {{ {} {{ {}}} }}", module.kind, module.info.name, file);
+  const bool in_job = module.kind == sim::traffic_seam().field;
+  return fmt::format("  --{} {}{}\n  {}\n", module.kind, module.info.name, flag,
+                     in_job ? fmt::format("job {{ {} }}", choice) : choice);
 }
 
 std::string describe(const Listed& module) {
@@ -108,7 +118,7 @@ std::string describe(const Listed& module) {
 
 std::string list_text(const sim::Registries& registries, const std::string& kind, bool names) {
   std::vector<std::string> kinds;
-  for (const sim::Seam& seam : sim::seams()) kinds.push_back(seam.field);
+  for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
   kinds.push_back(kCollective);
   if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     fail_unknown_name("kind of module", kind, kinds);

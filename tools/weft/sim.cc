@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "goal/read_graph.h"
 #include "sim/results/report.h"
 #include "sim/scenario/scenario.h"
 #include "sim/simulation.h"
@@ -34,6 +33,7 @@ struct Flag {
 
 constexpr Flag kFlags[] = {
     {"--goal", "job.goal", "GOAL graph to replay (.weft, .goal or .bin)"},
+    {"--traffic", "job.traffic", "generated traffic instead of a graph: permutation:size=2MB"},
     {"--network", "network",
      "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…] or packet[:mtu=…]"},
     {"--topology", "topology", "topology of a packet network: fat_tree:k=8"},
@@ -88,13 +88,14 @@ int run(const Options& options) {
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
   const sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
   const std::string resolved = sim::to_text(scenario, registries);
+  const sim::Simulation simulation(scenario);
   if (options.dry_run) {
     std::fputs(resolved.c_str(), stdout);
     return kOk;
   }
-  const goal::Graph graph = goal::read_graph(scenario.jobs.at(0).goal);
+  const goal::Graph graph = simulation.workload();
   TerminalControl control(scenario.limits, options.quiet);
-  results::Report report = sim::simulate(scenario, graph, control);
+  results::Report report = simulation.run(graph, control);
   report.scenario = resolved;
   report.wall_seconds = control.seconds();
   report.peak_memory_bytes = peak_resident_bytes();
@@ -127,6 +128,7 @@ void add_sim(CLI::App& app, int& exit_code) {
       "  weft sim --goal app.weft\n"
       "  weft sim --goal app.weft --network loggops:L=3700,o=200,g=5,G=0.04,S=0 -o RUN\n"
       "  weft sim --goal app.weft --topology fat_tree:k=8 --routing ecmp --congestion dctcp -o RUN\n"
+      "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --routing spray -o RUN\n"
       "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7");
   app.callback([options, &exit_code] { exit_code = run(*options); });
 }

@@ -235,7 +235,6 @@ TEST_CASE("the model's own parameters") {
   REQUIRE(defaults.min_timeout == built_in.min_timeout);
   REQUIRE(defaults.local_bandwidth == built_in.local_bandwidth);
   REQUIRE(defaults.local_latency == built_in.local_latency);
-  REQUIRE(defaults.record_flows == built_in.record_flows);
   REQUIRE(config("packet:mtu=1KiB").mtu_bytes == 1024);
   for (const char* bad : {"packet:mtu=0", "packet:mtu=2MiB", "packet:ack=0", "packet:local_bandwidth=0",
                           "packet:min_timeout=0", "packet:speed=1"}) {

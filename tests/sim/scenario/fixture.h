@@ -35,6 +35,11 @@ inline Registries test_registries() {
       {.info = {"tail", "s", "s", {{"capacity", ParameterType::kBytes, "0", "h"}}}},
       {.info = {"marking", "s", "s", {{"kmin", ParameterType::kBytes, "100KB", "h"}}}, .marks_ecn = true},
   };
+  registries.traffic = {
+      {.info = {"shift",
+                "s",
+                "s",
+                {{"size", ParameterType::kBytes, "2MB", "h"}, {"by", ParameterType::kInteger, "1", "h"}}}}};
   registries.algorithms = {{"allreduce", {"doubling", "s", "s", {}}},
                            {"allreduce", {"ring", "s", "s", {}}},
                            {"barrier", {"dissemination", "s", "s", {}}}};

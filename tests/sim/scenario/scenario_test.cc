@@ -41,6 +41,8 @@ void check_equal(const Scenario& a, const Scenario& b) {
   REQUIRE(a.jobs.size() == b.jobs.size());
   for (std::size_t i = 0; i < a.jobs.size(); ++i) {
     CHECK(a.jobs[i].goal == b.jobs[i].goal);
+    CHECK(a.jobs[i].traffic.name == b.jobs[i].traffic.name);
+    CHECK(a.jobs[i].traffic.given == b.jobs[i].traffic.given);
     CHECK(a.jobs[i].name == b.jobs[i].name);
   }
   for (const Seam& seam : seams()) {
@@ -236,8 +238,18 @@ TEST_CASE("scenario: errors in a file name line and column") {
   check(job + "hosts { O: inf }", "s.txtpb:2:9: hosts: O: 'inf' is not a finite number");
   check(job + "\n" + job,
         "s.txtpb:3:1: a second job, but only one can run at a time as yet; remove the others");
-  check("job { }", "s.txtpb:1:1: this job has no goal: give the path of its GOAL file");
-  check("seed: 1", "there is nothing to run: give a GOAL file with --goal FILE, or job { goal: \"FILE\" }");
+  check("job { }", "s.txtpb:1:1: this job has nothing to do: give its goal (a GOAL file) or its traffic");
+  check("seed: 1",
+        "there is nothing to run: give a GOAL file with --goal FILE or job { goal: \"FILE\" }, or generated "
+        "traffic with --traffic NAME or job { traffic { NAME {} } }");
+  check("job {\n goal: \"a\" traffic { shift {} } }",
+        "s.txtpb:2:22: traffic 'shift' is given beside goal 'a'; a job has one of them");
+  check("job { traffic { shfit {} } }",
+        "s.txtpb:1:17: 'shfit' is not a traffic pattern; did you mean 'shift'? (known: shift)");
+  check("job { traffic {\n shift { size: \"2 blocks\" } } }",
+        "s.txtpb:2:10: shift: size: '2 blocks' has the unit 'blocks', which no size in bytes has; units are "
+        "B, kB, "
+        "KB, MB, GB, TB, KiB, MiB, GiB, TiB");
   check(job + "network { wires {} }",
         "s.txtpb:2:11: network model wires needs a topology: give --topology NAME:key=value,… or topology { "
         "NAME { "
@@ -288,6 +300,24 @@ TEST_CASE("scenario: errors in settings name the flag") {
   check(
       {"network=message", "hosts.o=1us"},
       "--set hosts.o=1us: hosts.o has no effect: network model message has its own o; set network.message.o");
+}
+
+TEST_CASE("scenario: generated traffic") {
+  const std::string text = "job { traffic { shift { by: 3 } } }\ntopology { tree {} }";
+  const Scenario scenario = resolved(text);
+  CHECK(scenario.jobs[0].name == "shift");
+  CHECK(scenario.jobs[0].traffic.given == Values{{"size", "2MB"}, {"by", "3"}});
+  // Traffic is about the network: hosts cost nothing, unless told to.
+  CHECK(scenario.hosts.given.at("o") == "0ns");
+  CHECK(scenario.hosts.given.at("S") == "1000TB");
+  CHECK(resolved(text, {"hosts.o=1us"}).hosts.given.at("o") == "1us");
+  check_equal(resolved(to_text(scenario, test_registries())), scenario);
+  // On the command line, in short form; and its parameters one by one.
+  CHECK(resolved("topology { tree {} }", {"job.traffic=shift:by=2"}).jobs[0].traffic.given.at("by") == "2");
+  CHECK(resolved(text, {"job.traffic.shift.by=5"}).jobs[0].traffic.given.at("by") == "5");
+  CHECK_THROWS_WITH(resolved(text, {"job.traffic=shift:bye=2"}),
+                    "--set job.traffic=shift:bye=2: 'bye' is not a parameter of shift; did you mean 'by'? "
+                    "(known: size, by)");
 }
 
 TEST_CASE("scenario: a file that can't be read") {

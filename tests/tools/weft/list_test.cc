@@ -45,7 +45,7 @@ TEST_CASE("list: kinds, names and sentences") {
         "  wires            A network.\n"
         "\ntopology\n"
         "  tree             A tree.\n"
-        "\nrouting\n\ncongestion\n\nqueue\n"
+        "\nrouting\n\ncongestion\n\nqueue\n\ntraffic\n"
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
         "  allgather: ring  Once.\n");
@@ -55,7 +55,7 @@ TEST_CASE("list: kinds, names and sentences") {
   CHECK_THROWS_WITH(
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
-      "routing, congestion, queue, collective)");
+      "routing, congestion, queue, traffic, collective)");
 }
 
 TEST_CASE("describe: what a module takes and how to choose it") {
