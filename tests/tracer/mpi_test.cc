@@ -104,7 +104,7 @@ struct Run {
 Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument = "") {
   const fs::path directory =
       fs::path(std::getenv("TEST_TMPDIR") != nullptr ? std::getenv("TEST_TMPDIR") : "/tmp") /
-      fmt::format("{}-{}{}", mpi, program, argument);
+      fmt::format("{}-{}-{}", mpi, program, fs::path(argument).stem().string());
   fs::remove_all(directory);
   fs::create_directories(directory);
   const std::string command = fmt::format(
@@ -402,6 +402,9 @@ void check_communicators(const Trace& t, int rank) {
   CHECK(across.comm == inter.id);
   CHECK(across.peer == 3 - rank);  // rank 1 - i of the other side
   CHECK(across.received == message(3 - rank, 61, 4));
+  const TraceRecord bcast = t.of(Function::kBcast).at(2);
+  CHECK(bcast.comm == inter.id);
+  CHECK(bcast.root == (rank == 0 ? weft::trace::kRootHere : rank == 1 ? weft::trace::kProcNull : 0));
   // The low group is the one that did not ask to be high.
   CHECK(made(Function::kIntercomm_merge).ranks == std::vector<int>{2, 3, 0, 1});
   CHECK(t.of(Function::kBarrier).at(3).comm == t.only(Function::kIntercomm_merge).new_comm);
@@ -434,6 +437,14 @@ void check_keys(const std::vector<Trace>& ranks) {
     }
     CHECK(holders == static_cast<int>(expected.size()));
   }
+}
+
+// The forms with large counts are recorded as the plain ones.
+void check_large_counts(const Trace& t, int left, int right) {
+  check_posted(t.tagged(Function::kIrecv, 71), 0, left, 71, 4, 8);
+  check_posted(t.tagged(Function::kIsend, 71), 0, right, 71, 3, 8);
+  check_done(t, t.tagged(Function::kIrecv, 71), message(left, 71, 24));
+  check_collective(t.of(Function::kAllgatherv).at(1), {1, 8}, {}, {}, Bytes(4, 8));
 }
 
 void check_undecoded_and_failed(const Trace& t) {
@@ -472,6 +483,7 @@ TEST_CASE("every decoded call of a C program is recorded as its source says") {
         check_exchanges_and_probes(t, left, right);
         check_collectives(t, rank);
         check_communicators(t, rank);
+        if (mpi == "mpich") check_large_counts(t, left, right);
         check_undecoded_and_failed(t);
       }
       check_keys(result.ranks);
@@ -508,6 +520,21 @@ TEST_CASE("calls of a Fortran program are recorded once each") {
           REQUIRE(t.counter("MPI_Comm_rank") != nullptr);
           CHECK(t.counter("MPI_Comm_rank")->calls == 2);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("a library that is loaded at run time, as Python loads it, is found") {
+  for (const std::string& mpi : installed()) {
+    SECTION(mpi) {
+      const Run result =
+          run(mpi, 3, "load", fs::absolute(fmt::format("tests/tracer/plugin_{}.so", mpi)).string());
+      CHECK(result.status == 0);
+      for (const Trace& t : result.ranks) {
+        check_invariants(t);
+        CHECK(t.records.size() == 3);
+        check_collective(t.only(Function::kAllreduce), {1, 4}, {}, {}, {}, weft::trace::kUndefined, true);
       }
     }
   }

@@ -101,7 +101,8 @@ static void exchanges_and_probes(void) {
   MPI_Status status;
   MPI_Sendrecv(out, 3, MPI_INT, right, 41, in, 4, MPI_INT, left, 41, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   MPI_Sendrecv_replace(out, 2, MPI_INT, right, 42, MPI_ANY_SOURCE, 42, MPI_COMM_WORLD, &status);
-  MPI_Sendrecv(out, 1, MPI_INT, MPI_PROC_NULL, 43, in, 1, MPI_INT, MPI_PROC_NULL, 43, MPI_COMM_WORLD, &status);
+  MPI_Sendrecv(out, 1, MPI_INT, MPI_PROC_NULL, 43, in, 1, MPI_INT, MPI_PROC_NULL, 43, MPI_COMM_WORLD,
+               &status);
 
   MPI_Request r[6];
   for (int i = 0; i < 4; ++i) MPI_Isend(out, 1 + i, MPI_INT, right, 44 + i, MPI_COMM_WORLD, &r[i]);
@@ -213,13 +214,16 @@ static void communicators(void) {
   MPI_Graph_create(w, 4, index, edges, 0, &c[8]);
   int neighbour = rank ^ 1;
   MPI_Dist_graph_create(w, 1, &rank, &degree, &neighbour, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &c[9]);
-  MPI_Dist_graph_create_adjacent(w, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &c[10]);
+  MPI_Dist_graph_create_adjacent(w, 1, &left, MPI_UNWEIGHTED, 1, &right, MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
+                                 &c[10]);
   MPI_Comm_split(w, rank / 2, rank, &c[11]);
   MPI_Intercomm_create(c[11], 0, w, rank < 2 ? 2 : 0, 9, &c[12]);
   // Rank i of one side sends to rank 1 - i of the other.
   int local_rank, number = 0;
   MPI_Comm_rank(c[12], &local_rank);
   MPI_Sendrecv_replace(&number, 1, MPI_INT, 1 - local_rank, 61, MPI_ANY_SOURCE, 61, c[12], MPI_STATUS_IGNORE);
+  // From rank 0 to all of the other side.
+  MPI_Bcast(&number, 1, MPI_INT, rank == 0 ? MPI_ROOT : rank == 1 ? MPI_PROC_NULL : 0, c[12]);
   MPI_Intercomm_merge(c[12], rank < 2, &c[13]);
   MPI_Barrier(c[13]);
   MPI_Comm_dup(c[0], &c[14]);
@@ -229,6 +233,20 @@ static void communicators(void) {
   }
   MPI_Group_free(&first);
   MPI_Group_free(&world);
+}
+
+// The forms with counts of type MPI_Count, where the library has them.
+static void large_counts(void) {
+#if MPI_VERSION >= 4
+  double in[4], out[4] = {0};
+  MPI_Count parts[4] = {1, 1, 1, 1};
+  MPI_Aint places[4] = {0, 1, 2, 3};
+  MPI_Request r[2];
+  MPI_Irecv_c(in, 4, MPI_DOUBLE, left, 71, MPI_COMM_WORLD, &r[0]);
+  MPI_Isend_c(out, 3, MPI_DOUBLE, right, 71, MPI_COMM_WORLD, &r[1]);
+  MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
+  MPI_Allgatherv_c(out, 1, MPI_DOUBLE, in, parts, places, MPI_DOUBLE, MPI_COMM_WORLD);
+#endif
 }
 
 static void undecoded_and_failed(void) {
@@ -259,6 +277,7 @@ int main(int argc, char** argv) {
   exchanges_and_probes();
   collectives();
   communicators();
+  large_counts();
   undecoded_and_failed();
   MPI_Finalize();
   return 0;

@@ -12,8 +12,7 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const double start = MPI_Wtime();
   do {
-    MPI_Sendrecv_replace(&value, 1, MPI_INT, rank, 0, rank, 0, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
+    MPI_Sendrecv_replace(&value, 1, MPI_INT, rank, 0, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     usleep(2000);
   } while (MPI_Wtime() - start < 1.5);
   if (strcmp(argv[1], "kill") == 0) kill(getpid(), SIGKILL);
