@@ -94,8 +94,9 @@ class Fabric {
     }
     enqueue(candidates[choice], handle);
   }
-  // Fetches the queue that forward() will most likely need.
-  void prefetch_hop(topologies::Vertex at, std::uint32_t handle) const {
+  // Fetches the queue that forward() will most likely need. Always inlined, here and below, because GCC takes
+  // a function that only prefetches for one without effect, and drops the call.
+  [[gnu::always_inline]] void prefetch_hop(topologies::Vertex at, std::uint32_t handle) const {
     const Packet& packet = pool_[handle];
     const auto candidates = table_.candidates(at, packet.destination);
     const std::uint32_t choice =

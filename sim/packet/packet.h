@@ -44,7 +44,9 @@ class PacketPool {
   void release(std::uint32_t handle) { unused_.push_back(handle); }
   Packet& operator[](std::uint32_t handle) { return packets_[handle]; }
   const Packet& operator[](std::uint32_t handle) const { return packets_[handle]; }
-  void prefetch(std::uint32_t handle) const { __builtin_prefetch(packets_.data() + handle, 1); }
+  [[gnu::always_inline]] void prefetch(std::uint32_t handle) const {
+    __builtin_prefetch(packets_.data() + handle, 1);
+  }
   // Packets in use now, and the most there ever were.
   std::size_t used() const { return packets_.size() - unused_.size(); }
   std::size_t most_used() const { return packets_.size(); }

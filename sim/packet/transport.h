@@ -51,7 +51,7 @@ class Transport {
   // Events of the host side.
   void packet_at_host(std::uint32_t handle);
   // Fetches what packet_at_host() will read.
-  void prefetch(std::uint32_t handle) const {
+  [[gnu::always_inline]] void prefetch(std::uint32_t handle) const {
     const Packet& packet = fabric_.packets()[handle];
     const auto* flow = reinterpret_cast<const char*>(&send_[packet.flow]);
     if (packet.ack()) {

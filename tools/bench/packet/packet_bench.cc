@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -14,20 +13,11 @@
 #include "congestion/fixed_window.h"
 #include "sim/packet/ecn.h"
 #include "sim/packet/packet_network.h"
+#include "sim/routing/spray.h"
 #include "topologies/families.h"
 
 namespace weft::sim::packet {
 namespace {
-
-// Spraying as plain as it can be: a new random entropy for every packet.
-class Spray final : public routing::PathSelector {
- public:
-  explicit Spray(RandomStream random) : random_(random) {}
-  std::uint32_t next_entropy(std::uint32_t) override { return static_cast<std::uint32_t>(random_.next()); }
-
- private:
-  RandomStream random_;
-};
 
 class NoClient final : public NetworkClient {
  public:
@@ -47,10 +37,7 @@ void run(int k, std::uint64_t packets) {
   const topologies::Topology topology = topologies::build(
       parse_module_choice("fat_tree:link=400Gbps,latency=500ns,switch_latency=0ns,k=" + std::to_string(k)));
   const routing::RoutingTable table(topology);
-  const routing::Policy spray{
-      .info = {.name = "spray"},
-      .make_path_selector = [](const Parameters&, std::uint64_t, RandomStream random)
-          -> std::unique_ptr<routing::PathSelector> { return std::make_unique<Spray>(random); }};
+  const routing::Policy spray = routing::spray();
   const Discipline queue = ecn();
   const congestion::Control& control = congestion::fixed_window();
   Engine engine(1);
@@ -59,7 +46,7 @@ void run(int k, std::uint64_t packets) {
                         {.topology = topology,
                          .table = table,
                          .policy = spray,
-                         .policy_parameters = {},
+                         .policy_parameters = Parameters(spray.info, given({})),
                          .control = control,
                          .control_parameters = Parameters(control.info, given({{"packets", "100"}})),
                          .queue = queue,
