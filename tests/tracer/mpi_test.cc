@@ -6,14 +6,13 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iostream>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "goal/import/mpi/trace_reader.h"
+#include "tests/tracer/traced_run.h"
 
 namespace {
 
@@ -22,124 +21,14 @@ using weft::goal::TraceCommunicator;
 using weft::goal::TraceCompletion;
 using weft::goal::TraceCounter;
 using weft::goal::TraceMessage;
-using weft::goal::TraceReader;
 using weft::goal::TraceRecord;
 using weft::trace::End;
 using weft::trace::Function;
+using weft::trace::test::installed;
+using weft::trace::test::run;
+using weft::trace::test::Run;
+using weft::trace::test::Trace;
 using Bytes = std::vector<std::uint64_t>;
-
-// One rank's file, read to its end.
-struct Trace {
-  weft::goal::TraceHeader header;
-  std::vector<TraceRecord> records;
-  std::vector<TraceCommunicator> communicators;
-  std::vector<TraceCounter> counters;
-  bool complete = false;
-  End end = End::kNone;
-  std::string status;
-
-  std::vector<TraceRecord> of(Function function) const {
-    std::vector<TraceRecord> found;
-    for (const TraceRecord& r : records) {
-      if (r.function == function) found.push_back(r);
-    }
-    return found;
-  }
-  // The one record of this function; where a Test or Iprobe came too early, the one that found something.
-  TraceRecord only(Function function) const {
-    std::vector<TraceRecord> found = of(function);
-    std::erase_if(found, [](const TraceRecord& r) { return !r.flag; });
-    INFO(weft::trace::function_info(function).name);
-    REQUIRE(found.size() == 1);
-    return found[0];
-  }
-  // The only record of this function with this tag.
-  TraceRecord tagged(Function function, int tag) const {
-    std::vector<TraceRecord> found = of(function);
-    std::erase_if(found, [&](const TraceRecord& r) { return r.tag != tag; });
-    INFO(weft::trace::function_info(function).name << " with tag " << tag);
-    REQUIRE(found.size() == 1);
-    return found[0];
-  }
-  const TraceCounter* counter(const std::string& name) const {
-    for (const TraceCounter& c : counters) {
-      if (c.name == name) return &c;
-    }
-    return nullptr;
-  }
-  // How often, and how, request `number` was found complete.
-  std::vector<TraceCompletion> completions(std::uint64_t number) const {
-    std::vector<TraceCompletion> found;
-    for (const TraceRecord& r : records) {
-      for (const TraceCompletion& c : r.completions) {
-        if (c.request == number) found.push_back(c);
-      }
-    }
-    return found;
-  }
-};
-
-Trace read(const fs::path& path) {
-  Trace trace;
-  TraceReader reader(path.string());
-  for (TraceRecord record; reader.next(record);) {
-    trace.records.push_back(record);
-    trace.records.back().name = {};  // points into the reader
-  }
-  trace.header = reader.header();
-  trace.communicators = reader.communicators();
-  trace.counters = reader.counters();
-  trace.complete = reader.complete();
-  trace.end = reader.end();
-  trace.status = reader.status();
-  return trace;
-}
-
-struct Run {
-  int status = 0;  // of std::system
-  std::vector<Trace> ranks;
-};
-
-// Runs a program with `ranks` ranks of one MPI under the tracer and reads what it left.
-Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument = "") {
-  const fs::path directory =
-      fs::path(std::getenv("TEST_TMPDIR") != nullptr ? std::getenv("TEST_TMPDIR") : "/tmp") /
-      fmt::format("{}-{}-{}", mpi, program, fs::path(argument).stem().string());
-  fs::remove_all(directory);
-  fs::create_directories(directory);
-  const std::string command = fmt::format(
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
-      "WEFT_TRACE_DIR={0} LD_PRELOAD={1} timeout 120 mpirun.{2} -n {3} {4} {5} > {0}/output 2>&1",
-      directory.string(), fs::absolute("tracer/mpi/libweft_trace_mpi.so").string(), mpi, ranks,
-      fs::absolute(fmt::format("tests/tracer/{}_{}_program", program, mpi)).string(), argument);
-  Run result;
-  result.status = std::system(command.c_str());
-  if (argument.empty() && result.status != 0) {
-    std::cout << std::ifstream(directory / "output").rdbuf();
-  }
-  for (int rank = 0; rank < ranks; ++rank) {
-    const fs::path path = directory / fmt::format("rank-{:06}.wtrc", rank);
-    INFO(path.string());
-    REQUIRE(fs::exists(path));
-    result.ranks.push_back(read(path));
-    CHECK(static_cast<int>(result.ranks.back().header.rank) == rank);
-    CHECK(static_cast<int>(result.ranks.back().header.size) == ranks);
-  }
-  return result;
-}
-
-// The MPIs of this machine.
-std::vector<std::string> installed() {
-  std::vector<std::string> found;
-  for (const char* mpi : {"openmpi", "mpich"}) {
-    if (std::system(fmt::format("command -v mpirun.{} > /dev/null", mpi).c_str()) == 0) {
-      found.emplace_back(mpi);
-    } else {
-      std::cout << "skipped: mpirun." << mpi << " is not installed\n";
-    }
-  }
-  return found;
-}
 
 TraceMessage message(int source, int tag, std::uint64_t bytes) { return {true, source, tag, bytes}; }
 

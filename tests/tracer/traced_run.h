@@ -1,0 +1,43 @@
+// Runs a program under the tracer and reads what it left.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "goal/import/mpi/trace_reader.h"
+
+namespace weft::trace::test {
+
+// One rank's file, read to its end.
+struct Trace {
+  goal::TraceHeader header;
+  std::vector<goal::TraceRecord> records;
+  std::vector<goal::TraceCommunicator> communicators;
+  std::vector<goal::TraceCounter> counters;
+  bool complete = false;
+  End end = End::kNone;
+  std::string status;
+
+  std::vector<goal::TraceRecord> of(Function function) const;
+  // The one record of this function; where a Test or Iprobe came too early, the one that found something.
+  goal::TraceRecord only(Function function) const;
+  // The only record of this function with this tag.
+  goal::TraceRecord tagged(Function function, int tag) const;
+  // Null if there is none.
+  const goal::TraceCounter* counter(const std::string& name) const;
+  // How often, and how, request `number` was found complete.
+  std::vector<goal::TraceCompletion> completions(std::uint64_t number) const;
+};
+
+struct Run {
+  int status = 0;  // of std::system
+  std::vector<Trace> ranks;
+};
+
+// Runs a program of this folder with `ranks` ranks of one MPI under the tracer and reads all ranks' files.
+Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument = "");
+
+// The MPIs of this machine, by the endings of their commands; says which are missing.
+std::vector<std::string> installed();
+
+}  // namespace weft::trace::test
