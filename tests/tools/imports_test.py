@@ -20,11 +20,13 @@ ALLOWED = [
     ("//sim/scenario:scenario", "//tools/bazel:proto.bzl"),
     ("//tracer/mpi:libtracer.so", "//tracer/format:format"),
     ("//tracer/mpi:libtracer.so", "@system//:pthread"),
+    ("//tracer/mpi:libtracer.so", "@openmpi//:headers"),
     ("//tracer/mpi:libtracer.so", "@bazel_tools//tools/cpp:toolchain"),
     ("//tools/weft:weft", "//tracer/format:format"),
     ("//tests/sim/core:core_test", "//sim/core:core"),
 ]
 REFUSED = [
+    ("//tracer/mpi:libtracer.so", "@other//:headers"),
     ("//sim/units:units", "//sim/core:core"),
     ("//sim/units:units", "//goal/graph:graph"),
     ("//goal/text:text", "//sim/core:core"),

@@ -26,6 +26,8 @@ ROOMS = {
 EXCEPTIONS = [("goal/import", "tracer/format")]
 # The tracer lives in other people's processes: it may link nothing but libc.
 SYSTEM = {"tracer": ["pthread"]}
+# Repositories that hold nothing but declarations, so nothing of them is linked.
+HEADERS = {"tracer": ["@mpich", "@openmpi"]}
 
 EDGE = re.compile(r'^\s*"([^"]+)" -> "([^"]+)"')
 LABEL = re.compile(r"^(@[\w.-]*)?//([^:]*)(?::(.*))?$")
@@ -54,6 +56,8 @@ def judge(source, target):
         return f"{source}: folder {folder}/ is not in the architecture" if folder else None
     if repository:
         if room not in SYSTEM or repository.startswith(TOOLS_OF_BAZEL):
+            return None
+        if repository in HEADERS.get(room, []):
             return None
         if repository == "@system" and target_match[3] in SYSTEM[room]:
             return None
