@@ -126,9 +126,7 @@ void Simulation::run_compat(const Parameters& parameters, const goal::Graph& gra
     hosts.fail("ranks_per_host", "the compatibility modes know one rank on each host only");
   }
   const auto run_mode = parameters.text("semantics") == "classic" ? run_classic : run_atlahs;
-  control.begin({});
   CompatResult result = run_mode(graph, compat, control, scenario_.output.flows);
-  control.end();
   report.outcome = outcome_of(result.stop, result.complete());
   for (const std::uint64_t finish : result.finish_ns) {
     report.makespan = std::max(report.makespan, Time::ns(static_cast<std::int64_t>(finish)));

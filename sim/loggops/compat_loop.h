@@ -107,6 +107,26 @@ class CompatQueueLoop : protected CompatLoop {
   using CompatLoop::CompatLoop;
 
   void run_events(RunControl& control) {
+    control.begin([this] {
+      return result_.total_ops == 0
+                 ? 1.0
+                 : static_cast<double>(result_.executed_ops) / static_cast<double>(result_.total_ops);
+    });
+    run_until_stopped(control);
+    control.end();
+  }
+
+  // For an event whose resources are busy until `time`.
+  void put_back(CompatEvent event, std::uint64_t time) {
+    event.time = time;
+    queue_.push(event);
+  }
+
+  // std::priority_queue: its binary heap decides ties where Later leaves any.
+  std::priority_queue<CompatEvent, std::vector<CompatEvent>, Later> queue_;
+
+ private:
+  void run_until_stopped(RunControl& control) {
     Mode& mode = static_cast<Mode&>(*this);
     while (!queue_.empty()) {
       const CompatEvent event = queue_.top();
@@ -136,16 +156,6 @@ class CompatQueueLoop : protected CompatLoop {
     }
   }
 
-  // For an event whose resources are busy until `time`.
-  void put_back(CompatEvent event, std::uint64_t time) {
-    event.time = time;
-    queue_.push(event);
-  }
-
-  // std::priority_queue: its binary heap decides ties where Later leaves any.
-  std::priority_queue<CompatEvent, std::vector<CompatEvent>, Later> queue_;
-
- private:
   void calc(const CompatEvent& event) {
     const goal::RankView view = graph_.rank(event.rank);
     std::uint64_t& cpu = cpu_free(event.rank, view.cpu(event.op));
