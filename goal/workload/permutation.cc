@@ -1,9 +1,11 @@
 #include "goal/workload/permutation.h"
 
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "goal/workload/message_graph.h"
 #include "sim/units/random.h"
 
 namespace weft::goal {
@@ -30,18 +32,8 @@ std::vector<Rank> derangement(std::uint32_t ranks, RandomStream random) {
 
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   const std::uint64_t bytes = parameters.bytes("size");
-  if (ranks < 2) throw InputError("permutation traffic needs at least 2 hosts");
-  const std::vector<Rank> to = derangement(ranks, RandomStream(seed, 0, 0x7065726D));
-  std::vector<Rank> from(ranks);
-  for (Rank r = 0; r < ranks; ++r) from[to[r]] = r;
-  GraphBuilder builder;
-  builder.reserve(2ull * ranks, 0);
-  for (Rank r = 0; r < ranks; ++r) {
-    builder.add_recv(bytes, from[r]);
-    builder.add_send(bytes, to[r]);
-    builder.end_rank();
-  }
-  return builder.finish();
+  require_ranks(parameters, ranks, 2);
+  return permutation_graph(derangement(ranks, RandomStream(seed, 0, 0x7065726D)), bytes);
 }
 
 }  // namespace
@@ -50,7 +42,7 @@ Workload permutation_workload() {
   return {{"permutation",
            "Every rank sends one message to another and gets one: a random permutation without fixed points.",
            "the usual load of a network's bisection, e.g. Handley et al., NDP, SIGCOMM 2017",
-           {{"size", ParameterType::kBytes, "2MB", "bytes of each message"}, ranks_parameter()}},
+           {{"size", ParameterType::kBytes, "2MB", "Bytes of each message."}, ranks_parameter()}},
           generate};
 }
 

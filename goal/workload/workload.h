@@ -11,7 +11,7 @@ namespace weft::goal {
 
 // The parameter `ranks` that every workload has.
 inline ParameterSpec ranks_parameter() {
-  return {"ranks", ParameterType::kInteger, "0", "number of ranks; 0: as many as the topology has room for"};
+  return {"ranks", ParameterType::kInteger, "0", "Number of ranks; 0: as many as the topology has room for."};
 }
 
 // A workload as users name it: `--traffic permutation:size=2MB`.
