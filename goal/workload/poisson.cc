@@ -1,0 +1,89 @@
+#include "goal/workload/poisson.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "goal/workload/flow_sizes.h"
+#include "goal/workload/message_graph.h"
+#include "goal/workload/random_pairs.h"
+
+namespace weft::goal {
+namespace {
+
+// Purposes of the random streams of each rank.
+constexpr std::uint64_t kGapDraws = 0x706F6731;
+constexpr std::uint64_t kSizeDraws = 0x706F6732;
+constexpr std::uint64_t kDestinationDraws = 0x706F6733;
+
+// Far above what memory holds (about 140 bytes each), far below what message numbers can count.
+constexpr double kMostMessages = 1e9;
+
+Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
+  require_ranks(parameters, ranks, 2);
+  const double load = parameters.real("load");
+  if (!(load > 0)) parameters.fail("load", "it must be above 0");
+  const double rate_bps = static_cast<double>(parameters.bandwidth("rate").bps());
+  if (!(rate_bps > 0)) parameters.fail("rate", "it must be above 0");
+  const Time duration = parameters.time("duration");
+  if (duration <= Time()) parameters.fail("duration", "it must be above 0");
+  const FlowSizes sizes = load_flow_sizes(parameters.text("sizes"));
+  const double mean_gap_ns = 8e9 * sizes.mean_bytes() / (load * rate_bps);
+  const double duration_ns = static_cast<double>(duration.ps()) / 1000;
+  const double expected = duration_ns / mean_gap_ns * ranks;
+  if (expected > kMostMessages) {
+    parameters.fail("duration",
+                    fmt::format("it must be shorter: {:.3g} messages are expected, and {:.0e} are "
+                                "the limit",
+                                expected, kMostMessages));
+  }
+
+  std::vector<Message> messages;
+  messages.reserve(static_cast<std::size_t>(expected * 1.01) + 1);
+  for (Rank r = 0; r < ranks; ++r) {
+    RandomStream gaps(seed, r, kGapDraws), bytes(seed, r, kSizeDraws),
+        destinations(seed, r, kDestinationDraws);
+    for (double t_ns = 0;;) {
+      t_ns += mean_gap_ns * draw_exponential(gaps);
+      if (!(t_ns < duration_ns)) break;
+      messages.push_back({r, random_other(r, ranks, destinations), sizes.draw(bytes),
+                          static_cast<std::uint64_t>(t_ns + 0.5)});
+    }
+  }
+  return message_graph(ranks, messages);
+}
+
+}  // namespace
+
+// A run of falling uniforms u1 > u2 > … > un that ends with a rise has odd length n with probability e^-u1.
+// Then u1 is the fraction; each run of even length before adds 1.
+double draw_exponential(RandomStream& random) {
+  for (double whole = 0;; ++whole) {
+    const double first = random.uniform();
+    double last = first;
+    bool odd = true;
+    for (double next = random.uniform(); next < last; next = random.uniform()) {
+      last = next;
+      odd = !odd;
+    }
+    if (odd) return whole + first;
+  }
+}
+
+Workload poisson_workload() {
+  return {
+      {"poisson",
+       "Messages to random ranks start at random times, sized as in a measured distribution.",
+       "M. Alizadeh et al., DCTCP, SIGCOMM 2010 (web search); Y. Li et al., HPCC, SIGCOMM 2019 (use and "
+       "data)",
+       {{"load", ParameterType::kReal, "0.5", "Mean payload a rank sends, as a share of `rate`; above 0."},
+        {"sizes", ParameterType::kText, "websearch",
+         "Size distribution: websearch, hadoop, alistorage, google_rpc, or the path of a file of lines "
+         "BYTES PERCENT."},
+        {"duration", ParameterType::kTime, "1ms", "Messages start from time 0 up to this time."},
+        {"rate", ParameterType::kBandwidth, "400Gbps", "Rate of a host's link, to which `load` refers."},
+        ranks_parameter()}},
+      generate};
+}
+
+}  // namespace weft::goal
