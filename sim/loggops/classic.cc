@@ -105,20 +105,15 @@ class Classic : private CompatQueueLoop<Classic, ClassicLater> {
     release_send(sender, sent, time);
   }
 
-  static bool accepts(const MatchKey& receive, const MatchKey& message) {
-    return receive.accepts(message) ||
-           (message.tag == goal::kAny && (receive.source == goal::kAny || receive.source == message.source));
-  }
   // The oldest arrived message that the receive takes.
   std::uint32_t find_message(const MatchKey& receive) const {
     if (!has_wildcards(receive.rank)) return unexpected_.front(receive);
-    return find(unexpected_, receive.rank,
-                [&](const MatchKey& message) { return accepts(receive, message); });
+    return find(unexpected_, receive.rank, [&](const MatchKey& message) { return receive.accepts(message); });
   }
   // The oldest posted receive that takes the message.
   std::uint32_t find_receive(const MatchKey& message) const {
     if (!has_wildcards(message.rank)) return posted_.front(message);
-    return find(posted_, message.rank, [&](const MatchKey& receive) { return accepts(receive, message); });
+    return find(posted_, message.rank, [&](const MatchKey& receive) { return receive.accepts(message); });
   }
   template <typename Fits>
   static std::uint32_t find(const KeyedQueues& queues, std::uint32_t rank, Fits&& fits) {

@@ -26,14 +26,15 @@ void LogGopsNetwork::inject(const Message& message) {
     handle = free_.back();
     free_.pop_back();
   }
-  pool_[handle] = {message, engine_.now(), static_cast<std::uint8_t>(message.notify_sent ? 2 : 1)};
+  pool_[handle] = {message, engine_.now(), injected_++,
+                   static_cast<std::uint8_t>(message.notify_sent ? 2 : 1)};
   const std::uint32_t index = nic_index(message.source, message.source_nic);
   const Time first_byte = std::max(engine_.now(), nic_[index].transmit_free);
-  const Time last_byte = first_byte + config_.gap_per_byte.after_first(message.bytes);
-  nic_[index].transmit_free = last_byte + config_.gap;
+  const Time last_byte = after(first_byte, config_.gap_per_byte.after_first(message.bytes));
+  nic_[index].transmit_free = after(last_byte, config_.gap);
   const EntityId source = first_entity_ + index;
   if (message.notify_sent) engine_.schedule(last_byte, source, kSent, handle);
-  engine_.schedule(first_byte + config_.latency, source, kArrived, handle);
+  engine_.schedule(after(first_byte, config_.latency), source, kArrived, handle);
 }
 
 void LogGopsNetwork::handle(const Event& event) {
@@ -48,14 +49,18 @@ void LogGopsNetwork::handle(const Event& event) {
     case kArrived: {
       // The first byte is here; the NIC takes messages one after another.
       const std::uint32_t index = nic_index(flight.message.destination, flight.message.destination_nic);
-      const Time first_byte = std::max(engine_.now(), nic_[index].receive_free);
-      const Time last_byte = first_byte + config_.gap_per_byte.after_first(flight.message.bytes);
-      nic_[index].receive_free = last_byte + config_.gap;
-      if (last_byte == engine_.now()) return deliver(event.payload);
+      Nic& nic = nic_[index];
+      const Time first_byte = std::max(engine_.now(), nic.receive_free);
+      const Time last_byte = after(first_byte, config_.gap_per_byte.after_first(flight.message.bytes));
+      nic.receive_free = after(last_byte, config_.gap);
+      // Where g = 0, the message before may have its last byte at this very moment: it comes first.
+      if (last_byte == engine_.now() && nic.receiving == 0) return deliver(event.payload);
+      ++nic.receiving;
       engine_.schedule(last_byte, first_entity_ + index, kDelivered, event.payload);
       break;
     }
     case kDelivered:
+      --nic_[event.source - first_entity_].receiving;
       deliver(event.payload);
       break;
   }
@@ -67,8 +72,9 @@ void LogGopsNetwork::deliver(std::uint32_t handle) {
     ++totals_.messages;
     totals_.bytes += message.bytes;
     if (record_flows_) {
-      flows_.push_back(
-          {message.source, message.destination, message.bytes, pool_[handle].injected, engine_.now()});
+      flows_.emplace_back(pool_[handle].number,
+                          results::Flow{message.source, message.destination, message.bytes,
+                                        pool_[handle].injected, engine_.now()});
     }
   }
   callback_done(handle);
@@ -92,10 +98,14 @@ StopReason LogGopsNetwork::run(RunControl& control) {
 results::NetworkTotals LogGopsNetwork::totals() const { return totals_; }
 
 std::vector<results::Flow> LogGopsNetwork::flows() const {
-  std::vector<results::Flow> rows = flows_;
-  std::stable_sort(rows.begin(), rows.end(), [](const results::Flow& a, const results::Flow& b) {
-    return std::tie(a.start, a.source) < std::tie(b.start, b.source);
+  auto sorted = flows_;
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.start, a.second.source, a.first) <
+           std::tie(b.second.start, b.second.source, b.first);
   });
+  std::vector<results::Flow> rows;
+  rows.reserve(sorted.size());
+  for (const auto& [number, flow] : sorted) rows.push_back(flow);
   return rows;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/core/engine.h"
@@ -39,10 +40,12 @@ class LogGopsNetwork : public Network, public results::Reporter {
   enum EventKind : std::uint16_t { kSent, kArrived, kDelivered };
   struct Nic {
     Time transmit_free, receive_free;
+    std::uint32_t receiving = 0;  // messages whose delivery is scheduled
   };
   struct InFlight {
     Message message;
     Time injected;
+    std::uint64_t number = 0;         // of all messages injected
     std::uint8_t callbacks_left = 1;  // on_sent and on_delivered may come in either order when L = 0
   };
   std::uint32_t nic_index(std::uint32_t host, std::uint8_t nic) const { return host * nics_ + nic; }
@@ -60,7 +63,8 @@ class LogGopsNetwork : public Network, public results::Reporter {
   std::vector<InFlight> pool_;
   std::vector<std::uint32_t> free_;
   results::NetworkTotals totals_;
-  std::vector<results::Flow> flows_;
+  std::uint64_t injected_ = 0;
+  std::vector<std::pair<std::uint64_t, results::Flow>> flows_;  // with the message's number
 };
 
 // The module as users name it, `loggops:semantics=…,L=…,o=…,g=…,G=…,O=…,S=…`.

@@ -11,16 +11,18 @@ namespace {
 std::string or_any(std::uint32_t value) { return value == goal::kAny ? "any" : std::to_string(value); }
 
 std::string describe_key(const MatchKey& key) {
-  return fmt::format(
-      "tag {}{}", or_any(key.tag),
-      (key.context & ~(1u << 28)) == goal::kWorld ? "" : fmt::format(", communicator {}", key.context));
+  const std::uint32_t comm = key.context & ~kCollectiveContext;
+  if (comm != key.context)
+    return fmt::format("collective {} of communicator {}, round {}", key.tag, comm, key.sub);
+  return fmt::format("tag {}{}", or_any(key.tag),
+                     comm == goal::kWorld ? "" : fmt::format(", communicator {}", comm));
 }
 
 // How a message there misses a receive asked for, or "" if they have too little in common.
 std::string near_miss(const MatchKey& wanted, const MatchKey& there) {
-  if (wanted.rank != there.rank) return "";
+  if (wanted.rank != there.rank || ((wanted.context ^ there.context) & kCollectiveContext) != 0) return "";
   const bool source = wanted.source == goal::kAny || wanted.source == there.source;
-  const bool tag = wanted.tag == goal::kAny || wanted.tag == there.tag;
+  const bool tag = wanted.tag == goal::kAny || there.tag == goal::kAny || wanted.tag == there.tag;
   const bool context = wanted.context == there.context;
   if (source && context && !tag) return "right peer, other tag";
   if (source && tag && !context) return "right peer and tag, other communicator";
@@ -43,6 +45,10 @@ std::vector<std::string> Replay::diagnose(std::size_t limit) const {
     return fmt::format("{}, {} number {} of communicator {}, round {}", op_text(active.rank, active.op),
                        goal::name(collective.kind), graph_.rank(active.rank).tag(active.op), collective.comm,
                        active.schedule.step(task.op).round);
+  };
+  // Of a collective, where() tells it all.
+  const auto key_text = [](const Task& task, const MatchKey& key) {
+    return task.active == kNone ? ", " + describe_key(key) : "";
   };
 
   // Waiting tasks, by rank.
@@ -75,8 +81,8 @@ std::vector<std::string> Replay::diagnose(std::size_t limit) const {
     std::string nearest;
     if (task->state == TaskState::kPosted) {
       const MatchKey key = key_of(*task, task->peer, task->rank);
-      line = fmt::format("rank {} waits to receive {} bytes from rank {}, {} [{}]{}", task->rank, task->bytes,
-                         or_any(task->peer), describe_key(key), where(*task), peer_note);
+      line = fmt::format("rank {} waits to receive {} bytes from rank {}{} [{}]{}", task->rank, task->bytes,
+                         or_any(task->peer), key_text(*task, key), where(*task), peer_note);
       for (std::uint32_t i = matching_.unexpected().first_of_rank(task->rank); i != kNone && nearest.empty();
            i = matching_.unexpected().entry(i).rank_next) {
         const KeyedQueues::Entry& entry = matching_.unexpected().entry(i);
@@ -89,9 +95,9 @@ std::vector<std::string> Replay::diagnose(std::size_t limit) const {
     } else {
       const MatchKey key = key_of(*task, task->rank, task->peer);
       line = fmt::format(
-          "rank {} waits to send {} bytes to rank {}, {}: above the eager limit, and no receive for it "
+          "rank {} waits to send {} bytes to rank {}{}: above the eager limit, and no receive for it "
           "[{}]{}",
-          task->rank, task->bytes, task->peer, describe_key(key), where(*task), peer_note);
+          task->rank, task->bytes, task->peer, key_text(*task, key), where(*task), peer_note);
       for (const KeyedQueues* queue : {&matching_.posted(), &matching_.wildcards()}) {
         for (std::uint32_t i = queue->first_of_rank(task->peer); i != kNone && nearest.empty();
              i = queue->entry(i).rank_next) {

@@ -86,31 +86,52 @@ std::uint32_t KeyedQueues::take(std::uint32_t index) {
   return entry.value;
 }
 
+namespace {
+
+// The oldest entry of the rank that fits, or kNone. It is also the oldest with its own key.
+template <typename Fits>
+std::uint32_t oldest(const KeyedQueues& queues, std::uint32_t rank, Fits&& fits) {
+  std::uint32_t i = queues.first_of_rank(rank);
+  while (i != KeyedQueues::kNone && !fits(queues.entry(i).key)) i = queues.entry(i).rank_next;
+  return i;
+}
+
+}  // namespace
+
+std::uint32_t Matching::take_message(std::uint32_t index) {
+  any_tag_messages_ -= unexpected_.entry(index).key.tag == goal::kAny;
+  return unexpected_.take(index);
+}
+
 std::uint32_t Matching::post(const MatchKey& key, std::uint32_t receive) {
-  if (!key.is_wildcard()) {
-    const std::uint32_t found = unexpected_.front(key);
-    if (found != kNone) return unexpected_.take(found);
-    posted_.push(key, receive, next_stamp_++);
-    return kNone;
+  std::uint32_t found;
+  if (key.is_wildcard()) {
+    found = oldest(unexpected_, key.rank, [&](const MatchKey& message) { return key.accepts(message); });
+  } else {
+    found = unexpected_.front(key);
+    if (any_tag_messages_ > 0) {
+      const std::uint32_t other = unexpected_.front({key.rank, key.source, goal::kAny, key.context, key.sub});
+      if (found == kNone ||
+          (other != kNone && unexpected_.entry(other).stamp < unexpected_.entry(found).stamp)) {
+        found = other;
+      }
+    }
   }
-  // The first of the rank's messages that fits is also the oldest with its own key.
-  for (std::uint32_t i = unexpected_.first_of_rank(key.rank); i != kNone;
-       i = unexpected_.entry(i).rank_next) {
-    if (key.accepts(unexpected_.entry(i).key)) return unexpected_.take(i);
-  }
-  wildcards_.push(key, receive, next_stamp_++);
+  if (found != kNone) return take_message(found);
+  (key.is_wildcard() ? wildcards_ : posted_).push(key, receive, next_stamp_++);
   return kNone;
 }
 
 std::uint32_t Matching::arrive(const MatchKey& key, std::uint32_t message) {
-  const std::uint32_t exact = posted_.front(key);
-  std::uint32_t wild = wildcards_.first_of_rank(key.rank);
-  while (wild != kNone && !wildcards_.entry(wild).key.accepts(key)) wild = wildcards_.entry(wild).rank_next;
+  const auto accepts = [&](const MatchKey& receive) { return receive.accepts(key); };
+  const std::uint32_t exact = key.tag == goal::kAny ? oldest(posted_, key.rank, accepts) : posted_.front(key);
+  const std::uint32_t wild = oldest(wildcards_, key.rank, accepts);
   if (wild != kNone && (exact == kNone || wildcards_.entry(wild).stamp < posted_.entry(exact).stamp)) {
     return wildcards_.take(wild);
   }
   if (exact != kNone) return posted_.take(exact);
   unexpected_.push(key, message, next_stamp_++);
+  any_tag_messages_ += key.tag == goal::kAny;
   return kNone;
 }
 

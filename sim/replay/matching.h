@@ -10,8 +10,13 @@
 
 namespace weft::sim {
 
+// Set in MatchKey::context beside the communicator: the messages inside collectives, which no user's receive
+// may take.
+inline constexpr std::uint32_t kCollectiveContext = 1u << 28;
+
 // What a receive asks for and a message carries. A wildcard (goal::kAny) may stand in `source` and `tag` of
-// a receive, never of a message. `sub` tells apart the messages of one collective operation.
+// a receive. MPI has none in messages, but GOAL allows "any tag" there too: such a message fits every tag.
+// `sub` tells apart the messages of one collective operation.
 struct MatchKey {
   std::uint32_t rank = 0;  // the receiver
   std::uint32_t source = 0;
@@ -24,7 +29,8 @@ struct MatchKey {
   // Would a receive with this key take a message with that key?
   bool accepts(const MatchKey& message) const {
     return rank == message.rank && context == message.context && sub == message.sub &&
-           (source == goal::kAny || source == message.source) && (tag == goal::kAny || tag == message.tag);
+           (source == goal::kAny || source == message.source) &&
+           (tag == goal::kAny || message.tag == goal::kAny || tag == message.tag);
   }
 };
 
@@ -87,7 +93,10 @@ class Matching {
   const KeyedQueues& unexpected() const { return unexpected_; }
 
  private:
+  std::uint32_t take_message(std::uint32_t index);
+
   std::uint64_t next_stamp_ = 0;
+  std::uint64_t any_tag_messages_ = 0;  // of the unexpected ones
   KeyedQueues posted_, wildcards_, unexpected_;
 };
 

@@ -1,6 +1,10 @@
 #include "sim/replay/replay.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+
+#include "sim/units/input_error.h"
 
 namespace weft::sim {
 namespace {
@@ -16,7 +20,6 @@ enum Word {
   kSub,
   kSequence
 };
-constexpr std::uint32_t kCollectiveContext = 1u << 28;
 constexpr int kKindShift = 30;
 constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
 
@@ -41,18 +44,33 @@ Replay::Replay(const goal::Graph& graph, const HostConfig& hosts, Engine& engine
     const goal::RankView view = graph.rank(r);
     const std::vector<std::uint32_t> counts = view.dependency_counts();
     remaining_.insert(remaining_.end(), counts.begin(), counts.end());
-    RankState& state = ranks_[r];
-    state.first_op = view.first_op();
-    state.first_cpu = cpu_free_.size();
-    std::uint32_t max_cpu = 0;
+    ranks_[r].first_op = view.first_op();
     for (goal::OpIndex i = 0; i < view.ops(); ++i) {
-      max_cpu = std::max<std::uint32_t>(max_cpu, view.cpu(i));
-      state.any_tag |= view.kind(i) == goal::OpKind::kRecv && view.tag(i) == goal::kAny;
+      if (view.tag(i) != goal::kAny) continue;
+      if (view.kind(i) == goal::OpKind::kRecv) ranks_[r].any_tag = true;
+      if (view.kind(i) == goal::OpKind::kSend) ranks_[view.peer(i)].any_tag = true;
     }
-    state.cpus = max_cpu + 1;
-    cpu_free_.resize(cpu_free_.size() + state.cpus);
+    find_cpus(r);
   }
+  cpu_free_.resize(cpu_names_.size());
   totals_.ops = graph.ops();
+}
+
+void Replay::find_cpus(std::uint32_t rank) {
+  const goal::RankView view = graph_.rank(rank);
+  RankState& state = ranks_[rank];
+  state.first_cpu = cpu_names_.size();
+  std::vector<bool> named;
+  for (goal::OpIndex i = 0; i < view.ops(); ++i) {
+    const std::uint16_t cpu = view.cpu(i);
+    if (cpu >= named.size()) named.resize(cpu + 1u);
+    named[cpu] = true;
+  }
+  for (std::size_t cpu = 0; cpu < named.size(); ++cpu) {
+    if (named[cpu]) cpu_names_.push_back(static_cast<std::uint16_t>(cpu));
+  }
+  state.cpus = static_cast<std::uint32_t>(cpu_names_.size() - state.first_cpu);
+  state.sparse_cpus = state.cpus < named.size();
 }
 
 std::uint32_t Replay::hosts_needed() const {
@@ -61,7 +79,8 @@ std::uint32_t Replay::hosts_needed() const {
 
 void Replay::start(Network& network) {
   network_ = &network;
-  keep_order_ = !network.delivers_in_order();
+  // Messages through different NICs overtake each other in any network.
+  keep_order_ = !network.delivers_in_order() || graph_.max_nic() > 0;
   for (std::uint32_t r = 0; r < graph_.ranks(); ++r)
     engine_.schedule(Time(), first_entity_ + r, kRankStart, 0);
 }
@@ -82,7 +101,7 @@ void Replay::on_event(const Event& event) {
       release(rank, event.payload, true);
       break;
     case kCalcDone:
-      finish_op(rank, event.payload);
+      calc_done(rank, event.payload);
       break;
     case kTaskDone:
       task_cpu_done(event.payload);
@@ -134,37 +153,49 @@ void Replay::begin(const Ready& ready) {
 // ---- Cpus ----
 
 Time Replay::overhead(std::uint64_t bytes) const {
-  return hosts_.overhead + hosts_.overhead_per_byte.after_first(bytes);
+  return after(hosts_.overhead, hosts_.overhead_per_byte.after_first(bytes));
 }
 
 Time Replay::reserve_cpu(std::uint32_t rank, std::uint16_t cpu, Time duration) {
-  Time& free = cpu_free_[ranks_[rank].first_cpu + cpu];
+  const RankState& state = ranks_[rank];
+  std::uint64_t index = state.first_cpu + cpu;
+  if (state.sparse_cpus) [[unlikely]] {
+    const auto first = cpu_names_.begin() + static_cast<std::ptrdiff_t>(state.first_cpu);
+    index = static_cast<std::uint64_t>(std::lower_bound(first, first + state.cpus, cpu) - cpu_names_.begin());
+  }
+  Time& free = cpu_free_[index];
   const Time start = std::max(engine_.now(), free);
-  free = start + duration;
+  free = after(start, duration);
   return start;
 }
 
+Time Replay::calc_duration(std::uint32_t rank, goal::OpIndex op) const {
+  const std::uint64_t ns = graph_.rank(rank).value(op);
+  return ns > static_cast<std::uint64_t>(Time::max().ps()) / 1000 ? Time::max()
+                                                                  : Time::ns(static_cast<std::int64_t>(ns));
+}
+
 void Replay::begin_calc(std::uint32_t rank, goal::OpIndex op) {
-  const goal::RankView view = graph_.rank(rank);
-  const Time duration = Time::ns(static_cast<std::int64_t>(view.value(op)));
-  const Time start = reserve_cpu(rank, view.cpu(op), duration);
-  ranks_[rank].compute += duration;
+  const Time duration = calc_duration(rank, op);
+  const Time start = reserve_cpu(rank, graph_.rank(rank).cpu(op), duration);
   op_started(rank, op, start);
   if (start + duration == engine_.now()) {
-    finish_op(rank, op);
+    calc_done(rank, op);
   } else {
     engine_.schedule(start + duration, first_entity_ + rank, kCalcDone, op);
   }
+}
+
+void Replay::calc_done(std::uint32_t rank, goal::OpIndex op) {
+  Time& compute = ranks_[rank].compute;
+  compute = after(compute, calc_duration(rank, op));
+  finish_op(rank, op);
 }
 
 void Replay::begin_send(std::uint32_t task) {
   const Task& send = tasks_[task];
   const Time duration = overhead(send.bytes);
   const Time start = reserve_cpu(send.rank, send.cpu, duration);
-  RankState& state = ranks_[send.rank];
-  state.overhead += duration;
-  ++state.messages_sent;
-  state.bytes_sent += send.bytes;
   if (send.active == kNone) op_started(send.rank, send.op, start);
   if (start + duration == engine_.now()) {
     task_cpu_done(task);
@@ -175,7 +206,19 @@ void Replay::begin_send(std::uint32_t task) {
 
 void Replay::task_cpu_done(std::uint32_t task) {
   Task& work = tasks_[task];
-  if (work.state != TaskState::kSendCpu) return finish_task(task);
+  RankState& state = ranks_[work.rank];
+  if (work.state == TaskState::kLocal) {
+    state.compute = after(state.compute, local_duration(actives_[work.active]->schedule.step(work.op)));
+    return finish_task(task);
+  }
+  state.overhead = after(state.overhead, overhead(work.bytes));
+  if (work.state == TaskState::kReceiveCpu) {
+    ++state.messages_received;
+    state.bytes_received += work.bytes;
+    return finish_task(task);
+  }
+  ++state.messages_sent;
+  state.bytes_sent += work.bytes;
   if (work.bytes <= hosts_.eager_limit_bytes) {
     inject(task, MessageKind::kEager, kNone);
     finish_task(task);
@@ -270,14 +313,16 @@ void Replay::begin_step(std::uint32_t index, std::uint32_t step_index) {
     if (step.kind == goal::StepKind::kSend) return begin_send(handle);
     return begin_receive(handle, key_of(task, task.peer, active.rank));
   }
-  const Time duration =
-      step.kind == goal::StepKind::kReduce ? hosts_.reduction_per_byte.of(step.bytes) : Time();
+  const Time duration = local_duration(step);
   const Time start = reserve_cpu(active.rank, task.cpu, duration);
-  ranks_[active.rank].compute += duration;
-  if (start + duration == engine_.now()) return finish_step(index, step_index);
+  if (duration == Time() && start == engine_.now()) return finish_step(index, step_index);
   task.state = TaskState::kLocal;
   const std::uint32_t handle = new_task(task);
   engine_.schedule(start + duration, first_entity_ + active.rank, kTaskDone, handle);
+}
+
+Time Replay::local_duration(const goal::Step& step) const {
+  return step.kind == goal::StepKind::kReduce ? hosts_.reduction_per_byte.of(step.bytes) : Time();
 }
 
 void Replay::finish_step(std::uint32_t index, std::uint32_t step) {
@@ -299,7 +344,13 @@ std::uint32_t Replay::position_in(std::uint32_t comm, std::uint32_t rank) {
     for (std::uint32_t i = 0; i < members.size(); ++i) positions.emplace_back(members[i], i);
     std::sort(positions.begin(), positions.end());
   }
-  return std::lower_bound(positions.begin(), positions.end(), std::pair(rank, 0u))->second;
+  const auto found = std::lower_bound(positions.begin(), positions.end(), std::pair(rank, 0u));
+  if (found == positions.end() || found->first != rank) {
+    throw InputError(fmt::format(
+        "rank {} calls a collective on communicator {}{}, of which it is no member", rank, comm,
+        graph_.communicators()[comm].name.empty() ? "" : " (" + graph_.communicators()[comm].name + ")"));
+  }
+  return found->second;
 }
 
 // ---- Messages ----
@@ -341,13 +392,12 @@ void Replay::inject(std::uint32_t task, MessageKind kind, std::uint32_t other_ta
     word[kSub] = key.sub;
     context = key.context;
     ++totals_.messages;
-    totals_.bytes += from.bytes;
-    if (keep_order_ && (key.context & kCollectiveContext) == 0) {
-      word[kSequence] =
-          next_to_send_[{from.rank, from.peer, key.context, ranks_[from.peer].any_tag ? 0 : key.tag}]++;
+    if (__builtin_add_overflow(totals_.bytes, from.bytes, &totals_.bytes)) {
+      throw InputError("the messages sent have more than 2^64 bytes in all");
     }
   }
   word[kContextAndKind] = context | static_cast<std::uint32_t>(kind) << kKindShift;
+  if (is_ordered(message)) word[kSequence] = orders_[order_key(message)].sent++;
   network_->inject(message);
 }
 
@@ -367,32 +417,48 @@ void Replay::on_delivered(const Message& message) {
     case MessageKind::kData:
       occupy_for_receive(word[kReceiverTask], message.bytes);
       break;
-    default: {
-      const std::uint32_t context = word[kContextAndKind] & kContextMask;
-      if (!keep_order_ || (context & kCollectiveContext) != 0) {
+    default:
+      if (is_ordered(message)) {
+        accept_in_order(message);
+      } else {
         arrive(message);
-        break;
       }
-      // Hold a message back until every earlier one that it may not overtake has arrived.
-      const std::uint32_t destination = word[kDestinationRank];
-      const OrderKey order{word[kSourceRank], destination, context,
-                           ranks_[destination].any_tag ? 0 : word[kTag]};
-      std::uint32_t& expected = next_to_accept_[order];
-      if (word[kSequence] != expected) {
-        held_back_.emplace(std::pair(order, word[kSequence]), message);
-        break;
-      }
-      arrive(message);
-      ++expected;
-      for (auto held = held_back_.find({order, expected}); held != held_back_.end();
-           held = held_back_.find({order, expected})) {
-        arrive(held->second);
-        held_back_.erase(held);
-        ++expected;
-      }
-    }
   }
   drain();
+}
+
+// Must this message not overtake others? In a collective no two messages fit the same receive.
+bool Replay::is_ordered(const Message& message) const {
+  const std::uint32_t word = message.client[kContextAndKind];
+  const auto kind = static_cast<MessageKind>(word >> kKindShift);
+  return keep_order_ && (kind == MessageKind::kEager || kind == MessageKind::kRequestToSend) &&
+         (word & kCollectiveContext) == 0;
+}
+
+Replay::OrderKey Replay::order_key(const Message& message) const {
+  const auto& word = message.client;
+  const std::uint32_t destination = word[kDestinationRank];
+  return {word[kSourceRank], destination, word[kContextAndKind] & kContextMask,
+          ranks_[destination].any_tag ? 0 : word[kTag]};
+}
+
+// Holds a message back until every earlier one that it may not overtake has arrived.
+void Replay::accept_in_order(const Message& message) {
+  const auto order = orders_.find(order_key(message));
+  std::uint32_t& accepted = order->second.accepted;
+  if (message.client[kSequence] != accepted) {
+    held_back_.emplace(std::pair(order->first, message.client[kSequence]), message);
+    return;
+  }
+  arrive(message);
+  ++accepted;
+  for (auto held = held_back_.find({order->first, accepted}); held != held_back_.end();
+       held = held_back_.find({order->first, accepted})) {
+    arrive(held->second);
+    held_back_.erase(held);
+    ++accepted;
+  }
+  if (accepted == order->second.sent) orders_.erase(order);
 }
 
 void Replay::arrive(const Message& message) {
@@ -433,14 +499,11 @@ void Replay::matched(std::uint32_t receive, const Message& message) {
 void Replay::occupy_for_receive(std::uint32_t handle, std::uint64_t bytes) {
   Task& task = tasks_[handle];
   task.state = TaskState::kReceiveCpu;
-  RankState& state = ranks_[task.rank];
-  ++state.messages_received;
-  state.bytes_received += bytes;
+  task.bytes = bytes;
   const Time duration = overhead(bytes);
   const Time start = reserve_cpu(task.rank, task.cpu, duration);
-  state.overhead += duration;
   if (start + duration == engine_.now()) {
-    finish_task(handle);
+    task_cpu_done(handle);
   } else {
     engine_.schedule(start + duration, first_entity_ + task.rank, kTaskDone, handle);
   }
@@ -495,7 +558,10 @@ std::vector<results::Rank> Replay::ranks() const {
     row.finish = state.finish;
     row.compute = state.compute;
     row.overhead = state.overhead;
-    row.waiting = state.finish * static_cast<std::int64_t>(state.cpus) - state.compute - state.overhead;
+    // Work after the last operation that finished (in a replay that stopped short) is no part of the finish.
+    const __int128 waiting =
+        static_cast<__int128>(state.finish.ps()) * state.cpus - (state.compute + state.overhead).ps();
+    row.waiting = Time::ps(static_cast<std::int64_t>(std::clamp<__int128>(waiting, 0, Time::max().ps())));
     row.messages_sent = state.messages_sent;
     row.messages_received = state.messages_received;
     row.bytes_sent = state.bytes_sent;

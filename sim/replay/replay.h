@@ -41,7 +41,9 @@ struct ReplayTotals {
 // One replay of one graph. The graph must outlive it.
 class Replay : public NetworkClient {
  public:
-  // Throws InputError if a collective algorithm is unknown.
+  // Throws InputError if a collective algorithm is unknown. While the network runs, InputError is thrown
+  // where the graph can't be replayed: a collective of a rank that is no member, or times and bytes past all
+  // limits.
   Replay(const goal::Graph& graph, const HostConfig& hosts, Engine& engine);
 
   std::uint32_t hosts_needed() const;
@@ -54,7 +56,8 @@ class Replay : public NetworkClient {
   // Engine digest joined with every rank's finish time.
   std::uint64_t digest() const;
   // For a replay that ended incomplete: which ranks wait, for what, and what nearly matches; at most `limit`
-  // ranks are described, the rest counted. One line each.
+  // ranks are described, the rest counted. One line each. REQUIRES: no events are left (the run was not
+  // stopped).
   std::vector<std::string> diagnose(std::size_t limit = 10) const;
 
   void on_sent(const Message& message) override;
@@ -102,7 +105,8 @@ class Replay : public NetworkClient {
   struct RankState {
     std::uint64_t first_op = 0, first_cpu = 0;
     std::uint32_t cpus = 0, ops_done = 0;
-    bool any_tag = false;  // some receive takes any tag: order all messages of a source, not each tag's
+    bool any_tag = false;      // a receive takes, or a message to it fits, any tag: order them over all tags
+    bool sparse_cpus = false;  // the numbers of its cpus have gaps
     Time finish, compute, overhead;
     std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
   };
@@ -110,11 +114,15 @@ class Replay : public NetworkClient {
     std::uint32_t source, destination, context, tag;
     auto operator<=>(const OrderKey&) const = default;
   };
+  struct Order {
+    std::uint32_t sent = 0, accepted = 0;  // messages so far
+  };
 
   // Readiness.
   void drain();
   void begin(const Ready& ready);
   void begin_calc(std::uint32_t rank, goal::OpIndex op);
+  void calc_done(std::uint32_t rank, goal::OpIndex op);
   void begin_send(std::uint32_t task);
   void begin_receive(std::uint32_t task, const MatchKey& key);
   void begin_collective(std::uint32_t rank, goal::OpIndex op);
@@ -132,7 +140,13 @@ class Replay : public NetworkClient {
   void arrive(const Message& message);
   void matched(std::uint32_t receive, const Message& message);
   void occupy_for_receive(std::uint32_t task, std::uint64_t bytes);
+  bool is_ordered(const Message& message) const;
+  OrderKey order_key(const Message& message) const;
+  void accept_in_order(const Message& message);
   Time overhead(std::uint64_t bytes) const;
+  Time calc_duration(std::uint32_t rank, goal::OpIndex op) const;
+  Time local_duration(const goal::Step& step) const;
+  void find_cpus(std::uint32_t rank);
   // Reserves a cpu from the earliest possible time on; returns the start.
   Time reserve_cpu(std::uint32_t rank, std::uint16_t cpu, Time duration);
 
@@ -151,7 +165,8 @@ class Replay : public NetworkClient {
 
   std::vector<std::uint32_t> remaining_;  // unmet dependencies, per operation
   std::vector<RankState> ranks_;
-  std::vector<Time> cpu_free_;
+  std::vector<Time> cpu_free_;            // per cpu of each rank
+  std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank
   std::vector<Ready> ready_;
   std::size_t ready_next_ = 0;
   std::vector<Task> tasks_;
@@ -163,8 +178,8 @@ class Replay : public NetworkClient {
   std::vector<std::uint32_t> free_parked_;
   // Rank to position, per communicator, filled when first needed.
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> positions_;
-  // Only for networks that reorder.
-  std::map<OrderKey, std::uint32_t> next_to_send_, next_to_accept_;
+  // Only where messages may overtake each other, and only while some are under way.
+  std::map<OrderKey, Order> orders_;
   std::map<std::pair<OrderKey, std::uint32_t>, Message> held_back_;
   ReplayTotals totals_;
 };

@@ -83,6 +83,12 @@ std::string print_scaled(std::int64_t value, const Unit* units, std::size_t coun
 
 }  // namespace
 
+void fail_past_end_of_time() {
+  throw InputError(fmt::format(
+      "simulated time would pass {:.0f} days, where it ends; is the size of a calc or a message a mistake?",
+      kEndOfTime.seconds() / 86400));
+}
+
 Time parse_time(std::string_view text, Time bare_unit) {
   return Time::ps(parse_unit(text, kTimeUnits, std::size(kTimeUnits), static_cast<double>(bare_unit.ps()),
                              "time", "1.5us"));

@@ -37,6 +37,38 @@ class Time {
   std::int64_t ps_ = 0;
 };
 
+// The last moment of a simulation, 53 days: half of what Time can hold, so that events of a later moment can
+// still be scheduled and compared without overflow.
+inline constexpr Time kEndOfTime = Time::ps(std::int64_t{1} << 62);
+[[noreturn]] void fail_past_end_of_time();
+// The moment `duration` after `start`. Throws InputError where that is past kEndOfTime.
+// REQUIRES: start <= kEndOfTime; duration is not negative.
+inline Time after(Time start, Time duration) {
+  if (duration > kEndOfTime - start) [[unlikely]]
+    fail_past_end_of_time();
+  return start + duration;
+}
+
+// A link or NIC rate, in bits per second.
+class Bandwidth {
+ public:
+  constexpr Bandwidth() = default;
+  static constexpr Bandwidth bps(std::int64_t count) { return Bandwidth(count); }
+  static constexpr Bandwidth gbps(std::int64_t count) { return Bandwidth(count * 1'000'000'000); }
+  constexpr std::int64_t bps() const { return bps_; }
+  constexpr auto operator<=>(const Bandwidth&) const = default;
+  // Time to put `bytes` on the wire, rounded up to a whole picosecond so that no link exceeds its rate.
+  // REQUIRES: bps() > 0.
+  constexpr Time serialization(std::uint64_t bytes) const {
+    const auto bit_ps = static_cast<unsigned __int128>(bytes) * 8 * 1'000'000'000'000ULL;
+    return Time::ps(static_cast<std::int64_t>((bit_ps + bps_ - 1) / static_cast<unsigned __int128>(bps_)));
+  }
+
+ private:
+  constexpr explicit Bandwidth(std::int64_t count) : bps_(count) {}
+  std::int64_t bps_ = 0;
+};
+
 // A link or NIC rate, in bits per second.
 class Bandwidth {
  public:
@@ -62,13 +94,13 @@ class TimePerByte {
  public:
   constexpr TimePerByte() = default;
   static TimePerByte ns(double count) { return TimePerByte(static_cast<std::int64_t>(count * 1e6 + 0.5)); }
-  // The cost of `bytes`, cut to whole picoseconds.
+  // The cost of `bytes`, cut to whole picoseconds; Time::max() if it is more than that.
   constexpr Time of(std::uint64_t bytes) const {
     if (bytes <= 0xFFFFFFFFu && fs_ <= 0x7FFFFFFF) {
       return Time::ps(static_cast<std::int64_t>(bytes * static_cast<std::uint64_t>(fs_) / 1000));
     }
-    return Time::ps(
-        static_cast<std::int64_t>(static_cast<__int128>(fs_) * static_cast<__int128>(bytes) / 1000));
+    const __int128 cost = static_cast<__int128>(fs_) * static_cast<__int128>(bytes) / 1000;
+    return cost >= Time::max().ps() ? Time::max() : Time::ps(static_cast<std::int64_t>(cost));
   }
   // The cost of all bytes after the first, as LogGP counts; nothing for an empty message.
   constexpr Time after_first(std::uint64_t bytes) const { return bytes == 0 ? Time() : of(bytes - 1); }

@@ -129,3 +129,24 @@ TEST_CASE("flows carry injection and delivery") {
   CHECK(flows[0].finish == Time::ns(100 + 1000 + 1998));
   CHECK(run.network.totals().bytes == 1000);
 }
+
+TEST_CASE("without a gap, messages still arrive in the order sent") {
+  // The second message's only byte arrives in the moment of the last byte of the first. The receive of that
+  // one is over 100 + 999·3 later, and frees a calc on another cpu.
+  const std::string text =
+      "num_ranks 2\nrank 0 {\na: send 1000b to 1\nb: send 1b to 1\nb requires a\n}\n"
+      "rank 1 {\na: recv 1000b from 0\nb: calc 50000 cpu 1\nb requires a\nc: recv 1b from 0\n}\n";
+  CHECK(LogGopsRun(text, {.g = 0, .O = 3}).finish()[1] == 3097 + 1000 + 1998 + 3097 + 50000);
+}
+
+TEST_CASE("flows of one moment are listed in the order injected") {
+  // The first is long and has to share no NIC with the second; it is delivered last.
+  const LogGopsRun run(
+      "num_ranks 3\nrank 0 {\nsend 1000b to 1\nsend 1b to 2 nic 1\n}\nrank 1 {\nrecv 1000b from 0\n}\n"
+      "rank 2 {\nrecv 1b from 0\n}\n",
+      {.o = 0});
+  const auto flows = run.network.flows();
+  REQUIRE(flows.size() == 2);
+  CHECK(flows[0].destination == 1);
+  CHECK(flows[1].destination == 2);
+}

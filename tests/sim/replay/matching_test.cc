@@ -60,6 +60,7 @@ TEST_CASE("matching takes what a search of plain lists takes") {
         if (random.below(4) == 0) key.tag = kAny;
         REQUIRE(matching.post(key, step) == naive.post(key, step));
       } else {
+        if (seed % 2 == 0 && random.below(4) == 0) key.tag = kAny;
         REQUIRE(matching.arrive(key, step) == naive.arrive(key, step));
       }
     }

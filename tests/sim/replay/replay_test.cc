@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "sim/units/input_error.h"
 #include "tests/sim/replay/replay_fixture.h"
 
 using namespace weft;
@@ -96,6 +97,151 @@ TEST_CASE("the same run has the same digest, another run another") {
   CHECK(LogGopsRun(text, {.L = 1001}).replay.digest() != digest);
 }
 
+TEST_CASE("a message sent with any tag fits every receive from its sender") {
+  // The oldest of both kinds is taken: the any-tag message first, then the one with tag 5.
+  const std::string text =
+      "num_ranks 2\nrank 0 {\na: send 11b to 1 tag -1\nb: send 21b to 1 tag 5\nb requires a\n}\n"
+      "rank 1 {\nz: calc 100000\na: recv 1b from 0 tag 5\na requires z\nb: calc 7 cpu 1\nb requires a\n"
+      "c: recv 1b from 0 tag 5\nc requires b\n}\n";
+  const LogGopsRun run(text, {.O = 1});
+  CHECK(run.replay.complete());
+  CHECK(run.finish()[1] == 100000 + 110 + 7 + 120);
+}
+
+TEST_CASE("messages through different NICs keep MPI's order") {
+  // The second message is there long before the first, which its NIC sends for 2,000 ns: it waits. First
+  // message: 100 + 1000 + 1998 + 100; the calc; then the second.
+  const std::string text =
+      "num_ranks 2\nrank 0 {\na: send 1000b to 1 nic 0\nb: send 0b to 1 nic 1\nb requires a\n}\n"
+      "rank 1 {\na: recv 1000b from 0\nb: calc 5000\nb requires a\nc: recv 0b from 0\nc requires b\n}\n";
+  CHECK(LogGopsRun(text, {}).finish()[1] == 3198 + 5000 + 100);
+}
+
+TEST_CASE("sparse cpu numbers cost nothing and count as the cpus they are") {
+  const LogGopsRun run("num_ranks 1\nrank 0 {\ncalc 100\ncalc 300 cpu 65535\ncalc 50 cpu 65535\n}\n", {});
+  const results::Rank rank = run.replay.ranks()[0];
+  CHECK(rank.finish == Time::ns(350));
+  CHECK(rank.compute == Time::ns(450));
+  CHECK(rank.waiting == Time::ns(2 * 350 - 450));
+}
+
+TEST_CASE("ranks without operations, one rank alone, and no rank at all") {
+  CHECK(LogGopsRun("num_ranks 3\nrank 0 {\n}\nrank 1 {\ncalc 5\n}\nrank 2 {\n}\n", {}).finish() ==
+        Times{0, 5, 0});
+  std::string alone = "num_ranks 1\nrank 0 {\na: calc 5\n";
+  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
+    const auto which = static_cast<goal::CollectiveKind>(kind);
+    alone += fmt::format("c{}: {}{}\nc{} requires a\n", kind, goal::name(which),
+                         which == goal::CollectiveKind::kBarrier ? "" : " 800b", kind);
+  }
+  const LogGopsRun one(alone + "}\n", {});
+  CHECK(one.replay.complete());
+  CHECK(one.finish() == Times{5});
+  CHECK(one.replay.totals().messages == 0);
+  const LogGopsRun none(goal::GraphBuilder().finish(), {});
+  CHECK(none.replay.complete());
+  CHECK(none.replay.totals().makespan == Time());
+}
+
+TEST_CASE("ranks of one host share its NIC") {
+  // Two messages of 1,000 B leave the host one after another: 1,998 + g = 10 later.
+  const goal::Graph graph = goal::parse_text(
+      "num_ranks 4\nrank 0 {\nsend 1000b to 2\n}\nrank 1 {\nsend 1000b to 3\n}\n"
+      "rank 2 {\nrecv 1000b from 0\n}\nrank 3 {\nrecv 1000b from 1\n}\n",
+      "test.goal");
+  HostConfig hosts = LogGopsRun::hosts({});
+  hosts.ranks_per_host = 2;
+  Engine engine(1);
+  Replay replay(graph, hosts, engine);
+  CHECK(replay.hosts_needed() == 2);
+  LogGopsNetwork network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, 2, 1, false, engine, replay);
+  NeverStop control;
+  replay.start(network);
+  network.run(control);
+  CHECK(replay.ranks()[2].finish == Time::ns(100 + 1000 + 1998 + 100));
+  CHECK(replay.ranks()[3].finish == Time::ns(100 + 1000 + 1998 + 2008 + 100));
+}
+
+TEST_CASE("what an irequires on a collective waits for is its call") {
+  // Rank 1 comes 9,000 later; the calc on cpu 1 does not wait for it.
+  const std::string text =
+      "num_ranks 2\nrank 0 {\na: barrier\nb: calc 50 cpu 1\nb irequires a\nc: calc 20000 cpu 1\nc requires "
+      "a\n"
+      "}\nrank 1 {\na: calc 9000\nb: barrier\nb requires a\n}\n";
+  const LogGopsRun run(text, {});
+  CHECK(run.finish()[0] == 9000 + 1200 + 20000);
+  CHECK(run.replay.ranks()[0].compute == Time::ns(20050));
+}
+
+// ---- Numbers past all limits ----
+
+TEST_CASE("times and sizes that no clock or counter can hold are refused") {
+  const std::string head = "num_ranks 2\nrank 0 {\n", tail = "}\nrank 1 {\n}\n";
+  const auto run = [&](const std::string& body, const LogGops& p) { LogGopsRun(head + body + tail, p); };
+  // 2^62 ps is 4,611,686,018,427,387.904 ns.
+  CHECK_NOTHROW(run("calc 4611686018427387\n", {}));
+  CHECK_THROWS_AS(run("calc 4611686018427388\n", {}), InputError);
+  CHECK_THROWS_AS(run("calc 18446744073709551615\n", {}), InputError);
+  CHECK_THROWS_AS(run("calc 4000000000000000\ncalc 4000000000000000\n", {}), InputError);
+  // Each cpu alone is within the limit, their sum is not.
+  CHECK_THROWS_AS(run("calc 4000000000000000\ncalc 4000000000000000 cpu 1\n", {}), InputError);
+  CHECK_THROWS_AS(run("send 18446744073709551615b to 1\n", {.S = UINT64_MAX}), InputError);
+  CHECK_THROWS_AS(run("send 18446744073709551615b to 1\n", {.G = 0, .O = 3, .S = UINT64_MAX}), InputError);
+  CHECK_THROWS_AS(
+      run("calc 4611686018427000\ncalc 1 cpu 1\na: send 1b to 1 cpu 1\n", {.L = 4611686018427388}),
+      InputError);
+  CHECK_NOTHROW(run("send 18446744073709551615b to 1\n", {.G = 0, .S = UINT64_MAX}));
+  CHECK_THROWS_AS(run("send 18446744073709551615b to 1\nsend 1b to 1\n", {.G = 0, .S = UINT64_MAX}),
+                  InputError);
+}
+
+TEST_CASE("a collective of a rank that is no member is refused") {
+  const std::string text =
+      "num_ranks 3\ncomm 1 \"pair\" { 0 1 }\nrank 0 {\nbarrier comm 1\n}\nrank 1 {\nbarrier comm 1\n}\n"
+      "rank 2 {\nbarrier comm 1\n}\n";
+  try {
+    LogGopsRun(text, {});
+    FAIL("not refused");
+  } catch (const InputError& error) {
+    CHECK(std::string(error.what()) ==
+          "rank 2 calls a collective on communicator 1 (pair), of which it is no member");
+  }
+}
+
+// ---- Runs that stop short ----
+
+TEST_CASE("a run stopped half way reports work that was done, and no negative waiting") {
+  // 100,000 independent calcs of 10 ns and as many messages: the first poll stops it.
+  struct StopAtOnce : RunControl {
+    StopReason poll(Time, std::uint64_t) override { return StopReason::kEventLimit; }
+  };
+  std::string text = "num_ranks 2\nrank 0 {\n";
+  for (int i = 0; i < 100'000; ++i) text += "calc 10\nsend 8b to 1 cpu 1\n";
+  text += "}\nrank 1 {\n}\n";
+  const goal::Graph graph = goal::parse_text(text, "test.goal");
+  Engine engine(1);
+  Replay replay(graph, LogGopsRun::hosts({}), engine);
+  LogGopsNetwork network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, 2, 1, false, engine, replay);
+  StopAtOnce control;
+  replay.start(network);
+  CHECK(network.run(control) == StopReason::kEventLimit);
+  const results::Rank rank = replay.ranks()[0];
+  CHECK(rank.ops > 0);
+  CHECK(rank.ops < 200'000);
+  CHECK(rank.messages_sent == replay.totals().messages);
+  CHECK(rank.compute <= rank.finish);
+  CHECK(rank.overhead == Time::ns(100) * static_cast<std::int64_t>(rank.messages_sent));
+  CHECK(rank.compute + rank.overhead + rank.waiting == rank.finish * 2);
+}
+
+TEST_CASE("waiting is never negative where work was done after the last operation that finished") {
+  // Both calls take 100 ns of cpu time, but no operation ever finishes.
+  const LogGopsRun run("num_ranks 2\nrank 0 {\nsend 9b to 1\n}\nrank 1 {\n}\n", {.S = 8});
+  CHECK_FALSE(run.replay.complete());
+  CHECK(run.replay.ranks()[0].overhead == Time::ns(100));
+  CHECK(run.replay.ranks()[0].waiting == Time());
+}
+
 // ---- What a replay says when it can't go on ----
 
 TEST_CASE("a receive without a message names rank, peer, tag and the near miss") {
@@ -127,6 +273,39 @@ TEST_CASE("a collective that a member never calls is named with its round") {
   const LogGopsRun run("num_ranks 2\nrank 0 {\nbarrier\n}\nrank 1 {\ncalc 5\n}\n", {});
   CHECK_FALSE(run.replay.complete());
   CHECK(run.replay.diagnose().at(0).find("barrier number 0 of communicator 0, round 0") != std::string::npos);
+}
+
+TEST_CASE("a collective's wait names its communicator, and no user message as a near miss") {
+  // Rank 1 sends a message whose tag is the number of the barrier, and never calls the barrier.
+  const LogGopsRun run(
+      "num_ranks 2\ncomm 1 { 1 0 }\nrank 0 {\nbarrier comm 1\n}\nrank 1 {\nsend 8b to 0 tag 0\n}\n", {});
+  const auto lines = run.replay.diagnose();
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0] ==
+        "rank 0 waits to receive 0 bytes from rank 1 [operation 0, barrier number 0 of communicator 1, round "
+        "0]; "
+        "that rank has finished");
+  CHECK(lines[1] == "no receive took a message from rank 1 to rank 0, tag 0");
+  CHECK(lines[2] ==
+        "no receive took a message from rank 0 to rank 1, collective 0 of communicator 1, round 0");
+}
+
+TEST_CASE("operations that wait in a circle are named") {
+  const LogGopsRun run(
+      "num_ranks 2\nrank 0 {\nx: calc 1\na: calc 5\nb: calc 6\nb requires a\na requires b\n}\nrank 1 {\ncalc "
+      "5\n}\n",
+      {});
+  CHECK_FALSE(run.replay.complete());
+  CHECK(run.replay.diagnose() ==
+        std::vector<std::string>{
+            "rank 0: 2 operations can never start, their dependencies form a cycle (first: "
+            "operation 1 (a))"});
+}
+
+TEST_CASE("a wildcard receive that waits is described as such") {
+  const LogGopsRun run("num_ranks 1\nrank 0 {\nrecv 8b from -1 tag -1\n}\n", {});
+  CHECK(run.replay.diagnose() ==
+        std::vector<std::string>{"rank 0 waits to receive 8 bytes from rank any, tag any [operation 0]"});
 }
 
 TEST_CASE("many waiting ranks are counted, not listed") {
