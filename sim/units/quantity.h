@@ -69,26 +69,6 @@ class Bandwidth {
   std::int64_t bps_ = 0;
 };
 
-// A link or NIC rate, in bits per second.
-class Bandwidth {
- public:
-  constexpr Bandwidth() = default;
-  static constexpr Bandwidth bps(std::int64_t count) { return Bandwidth(count); }
-  static constexpr Bandwidth gbps(std::int64_t count) { return Bandwidth(count * 1'000'000'000); }
-  constexpr std::int64_t bps() const { return bps_; }
-  constexpr auto operator<=>(const Bandwidth&) const = default;
-  // Time to put `bytes` on the wire, rounded up to a whole picosecond so that no link exceeds its rate.
-  // REQUIRES: bps() > 0.
-  constexpr Time serialization(std::uint64_t bytes) const {
-    const auto bit_ps = static_cast<unsigned __int128>(bytes) * 8 * 1'000'000'000'000ULL;
-    return Time::ps(static_cast<std::int64_t>((bit_ps + bps_ - 1) / static_cast<unsigned __int128>(bps_)));
-  }
-
- private:
-  constexpr explicit Bandwidth(std::int64_t count) : bps_(count) {}
-  std::int64_t bps_ = 0;
-};
-
 // A cost per byte, kept in whole femtoseconds so that sums are exact: 0.04 ns is 40,000 fs.
 class TimePerByte {
  public:
