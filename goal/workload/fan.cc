@@ -64,7 +64,7 @@ Workload incast_workload() {
             {"size", ParameterType::kBytes, "1MB", "Bytes of each message."},
             {"to", ParameterType::kInteger, "0", "The receiving rank."},
             {"senders", ParameterType::kText, "random",
-             "random: drawn from the run's seed; first: the lowest ranks but the receiver."},
+             "Who sends: random (drawn from the run's seed) or first (the lowest ranks but the receiver)."},
             ranks_parameter()}},
           incast};
 }
@@ -77,7 +77,7 @@ Workload outcast_workload() {
             {"size", ParameterType::kBytes, "1MB", "Bytes of each message."},
             {"from", ParameterType::kInteger, "0", "The sending rank."},
             {"receivers", ParameterType::kText, "random",
-             "random: drawn from the run's seed; first: the lowest ranks but the sender."},
+             "Who receives: random (drawn from the run's seed) or first (the lowest ranks but the sender)."},
             ranks_parameter()}},
           outcast};
 }

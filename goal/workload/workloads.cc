@@ -1,4 +1,5 @@
 #include "goal/workload/alltoall.h"
+#include "goal/workload/connections.h"
 #include "goal/workload/fan.h"
 #include "goal/workload/index_patterns.h"
 #include "goal/workload/permutation.h"
@@ -12,7 +13,7 @@ std::span<const Workload> workloads() {
   static const Workload kAll[] = {
       permutation_workload(),    random_workload(),      shift_workload(),     tornado_workload(),
       bit_complement_workload(), bit_reverse_workload(), transpose_workload(), incast_workload(),
-      outcast_workload(),        alltoall_workload(),    poisson_workload(),
+      outcast_workload(),        alltoall_workload(),    poisson_workload(),   connections_workload(),
   };
   return kAll;
 }
