@@ -14,11 +14,11 @@ class Dctcp final : public Sender {
           initial_alpha(parameters.real("initial_alpha")),
           initial_packets(parameters.integer("initial_window")),
           slow_start(parameters.boolean("slow_start")) {
-      if (!(gain > 0 && gain <= 1)) parameters.fail("gain", "a number above 0 and up to 1");
+      if (!(gain > 0 && gain <= 1)) parameters.fail("gain", "it must be above 0, and 1 at most");
       if (!(initial_alpha >= 0 && initial_alpha <= 1)) {
-        parameters.fail("initial_alpha", "a number from 0 to 1");
+        parameters.fail("initial_alpha", "it must be from 0 to 1");
       }
-      if (initial_packets < 0) parameters.fail("initial_window", "0 or more packets");
+      if (initial_packets < 0) parameters.fail("initial_window", "it must be 0 or more");
     }
     double gain, initial_alpha;
     std::int64_t initial_packets;  // 0: one bandwidth-delay product
@@ -92,13 +92,13 @@ const Control& dctcp() {
                .summary = "Cuts the window by the share of marked packets, as Data Center TCP does.",
                .source = "RFC 8257; Alizadeh et al., SIGCOMM 2010",
                .parameters = {{"gain", ParameterType::kReal, "0.0625",
-                               "weight g of the newest estimate, above 0, up to 1"},
+                               "Weight g of the newest estimate: above 0, 1 at most."},
                               {"initial_alpha", ParameterType::kReal, "1",
-                               "first estimate of the marked share, 0 to 1"},
+                               "First estimate of the marked share, 0 to 1."},
                               {"initial_window", ParameterType::kInteger, "0",
-                               "first window in full packets; 0: one bandwidth-delay product of the path"},
+                               "First window in full packets; 0: one bandwidth-delay product of the path."},
                               {"slow_start", ParameterType::kBoolean, "false",
-                               "double the window each round trip until the first mark or loss"}}},
+                               "Double the window each round trip until the first mark or loss."}}},
       .needs_ecn = true,
       .make_factory = SenderFactoryFor<Dctcp>::make};
   return control;

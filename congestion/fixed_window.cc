@@ -7,7 +7,8 @@ class FixedWindow final : public Sender {
  public:
   struct Settings {
     explicit Settings(const Parameters& parameters) : packets(parameters.integer("packets")) {
-      if (packets < 1 || packets > 1'000'000'000) parameters.fail("packets", "from 1 to 1000000000");
+      if (packets < 1 || packets > 1'000'000'000)
+        parameters.fail("packets", "it must be from 1 to 1000000000");
     }
     std::int64_t packets;
   };
@@ -30,7 +31,7 @@ const Control& fixed_window() {
                .summary = "A constant number of packets in flight; no reaction to marks or losses.",
                .source = "textbook sliding window",
                .parameters = {{"packets", ParameterType::kInteger, "100",
-                               "window in full packets, at least 1"}}},
+                               "Window in full packets, at least 1."}}},
       .needs_ecn = false,
       .make_factory = SenderFactoryFor<FixedWindow>::make};
   return control;

@@ -27,6 +27,10 @@ FileView::FileView(const std::string& path) {
     ::close(fd);
     fail_open(path, S_ISDIR(status.st_mode) ? "it is a folder" : "its size is not known");
   }
+  if (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) {  // some never end
+    ::close(fd);
+    fail_open(path, "it is a device");
+  }
   if (S_ISREG(status.st_mode) && status.st_size > 0) {
     size_ = static_cast<std::size_t>(status.st_size);
     void* address = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, fd, 0);

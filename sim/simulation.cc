@@ -37,13 +37,20 @@ results::Outcome outcome_of(StopReason reason, bool complete) {
   return complete ? results::Outcome::kComplete : results::Outcome::kIncomplete;
 }
 
+// A cost in nanoseconds per byte. More than a millisecond is slower than anything that carries messages.
+double per_byte(const Parameters& parameters, std::string_view name) {
+  const double ns = parameters.real(name);
+  if (!(ns >= 0 && ns <= 1e6)) parameters.fail(name, "it must be from 0 to 1000000 ns per byte");
+  return ns;
+}
+
 HostConfig host_config(const Scenario& scenario) {
   HostConfig config;
   const Parameters hosts(hosts_section(), scenario.hosts);
   config.overhead = hosts.time("o");
-  config.overhead_per_byte = TimePerByte::ns(hosts.real("O"));
+  config.overhead_per_byte = TimePerByte::ns(per_byte(hosts, "O"));
   config.eager_limit_bytes = hosts.bytes("S");
-  config.reduction_per_byte = TimePerByte::ns(hosts.real("reduction_per_byte"));
+  config.reduction_per_byte = TimePerByte::ns(per_byte(hosts, "reduction_per_byte"));
   config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     const auto found =
@@ -98,12 +105,12 @@ void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& gr
                              results::Report& report) const {
   HostConfig hosts = host_config(scenario_);
   hosts.overhead = parameters.time("o");
-  hosts.overhead_per_byte = TimePerByte::ns(parameters.real("O"));
+  hosts.overhead_per_byte = TimePerByte::ns(per_byte(parameters, "O"));
   hosts.eager_limit_bytes = parameters.bytes("S");
   Engine engine(scenario_.seed);
   Replay replay(graph, hosts, engine);
   const LogGopsConfig config{parameters.time("L"), parameters.time("g"),
-                             TimePerByte::ns(parameters.real("G"))};
+                             TimePerByte::ns(per_byte(parameters, "G"))};
   LogGopsNetwork network(config, replay.hosts_needed(), graph.max_nic() + 1u, scenario_.output.flows, engine,
                          replay);
   run_replay(replay, network, engine, control, report);
@@ -115,17 +122,20 @@ void Simulation::run_compat(const Parameters& parameters, const goal::Graph& gra
   compat.L = whole_ns(parameters, "L");
   compat.o = whole_ns(parameters, "o");
   compat.g = whole_ns(parameters, "g");
-  compat.G = parameters.real("G");
-  const double per_byte = parameters.real("O");
-  if (per_byte != std::floor(per_byte))
+  compat.G = per_byte(parameters, "G");
+  const bool classic = parameters.text("semantics") == "classic";
+  if (classic && compat.G != std::floor(compat.G))
+    parameters.fail("G", "classic takes whole nanoseconds only");
+  const double cpu_per_byte = per_byte(parameters, "O");
+  if (cpu_per_byte != std::floor(cpu_per_byte))
     parameters.fail("O", "the compatibility modes take whole nanoseconds only");
-  compat.O = static_cast<std::int64_t>(per_byte);
+  compat.O = static_cast<std::int64_t>(cpu_per_byte);
   compat.S = parameters.bytes("S");
   const Parameters hosts(hosts_section(), scenario_.hosts);
   if (hosts.integer("ranks_per_host") != 1) {
     hosts.fail("ranks_per_host", "the compatibility modes know one rank on each host only");
   }
-  const auto run_mode = parameters.text("semantics") == "classic" ? run_classic : run_atlahs;
+  const auto run_mode = classic ? run_classic : run_atlahs;
   CompatResult result = run_mode(graph, compat, control, scenario_.output.flows);
   report.outcome = outcome_of(result.stop, result.complete());
   for (const std::uint64_t finish : result.finish_ns) {

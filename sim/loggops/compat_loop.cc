@@ -41,7 +41,7 @@ CompatLoop::CompatLoop(const goal::Graph& graph, const CompatParameters& paramet
   if (!(parameters.G >= 0) || parameters.G > 1e9) {
     throw InputError(fmt::format("parameter G is {}; expected 0 to 1e9 nanoseconds per byte", parameters.G));
   }
-  check_graph(program);
+  check_graph(program, parameters);
   const std::size_t ranks = graph.ranks();
   cpu_free_.resize(ranks * cpus_);
   send_free_.resize(ranks * nics_);
@@ -62,7 +62,7 @@ CompatLoop::CompatLoop(const goal::Graph& graph, const CompatParameters& paramet
   result_.ranks.resize(ranks);
 }
 
-void CompatLoop::check_graph(const std::string& program) {
+void CompatLoop::check_graph(const std::string& program, const CompatParameters& parameters) {
   has_wildcards_.resize(graph_.ranks());
   if (graph_.max_cpu() > kMaxCpu) {
     throw InputError(
@@ -78,6 +78,12 @@ void CompatLoop::check_graph(const std::string& program) {
       const goal::OpKind kind = view.kind(i);
       if (kind == goal::OpKind::kCollective) {
         refuse(program + " knows no collectives; expand them to sends and receives first");
+      }
+      // Those programs let 64 bits run over.
+      const double ns_per_unit =
+          kind == goal::OpKind::kCalc ? 1.0 : std::max(parameters.G, static_cast<double>(parameters.O));
+      if (static_cast<double>(view.value(i)) * ns_per_unit > kEndOfTime.seconds() * 1e9) {
+        refuse("takes longer than simulated time can last");
       }
       if (kind == goal::OpKind::kCalc) continue;
       if (view.comm(i) != goal::kWorld) {

@@ -84,7 +84,7 @@ class CompatLoop {
   CompatResult result_;
 
  private:
-  void check_graph(const std::string& program);
+  void check_graph(const std::string& program, const CompatParameters& parameters);
   void touch(std::uint32_t rank);
   void diagnose();
 

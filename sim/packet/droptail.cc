@@ -13,9 +13,7 @@ Discipline droptail() {
   return {.info = {.name = "droptail",
                    .summary = "First in, first out; a packet that does not fit is dropped.",
                    .source = "textbook FIFO",
-                   .parameters = {{"capacity", ParameterType::kBytes, "0",
-                                   "bytes per port; 0: one bandwidth-delay product of the longest path, at "
-                                   "least 32 full packets"}}},
+                   .parameters = {{"capacity", ParameterType::kBytes, "auto", kCapacityHelp}}},
           .marks = false,
           .rule = rule};
 }

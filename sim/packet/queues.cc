@@ -14,15 +14,15 @@ std::span<const Discipline> disciplines() {
 }
 
 std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site) {
-  const std::uint64_t given = parameters.bytes("capacity");
-  if (given == 0) {
+  if (parameters.automatic("capacity")) {
     const auto bdp = static_cast<unsigned __int128>(site.rate.bps()) *
                      static_cast<unsigned __int128>(site.rtt.ps()) / 8'000'000'000'000ULL;
     return std::max(static_cast<std::uint64_t>(bdp), std::uint64_t{32} * site.packet_bytes);
   }
+  const std::uint64_t given = parameters.bytes("capacity");
   if (given < site.packet_bytes) {
-    parameters.fail("capacity", "room for at least one full packet (" + bytes_to_string(site.packet_bytes) +
-                                    " on the wire)");
+    parameters.fail("capacity", "it must have room for one full packet (" +
+                                    bytes_to_string(site.packet_bytes) + " on the wire)");
   }
   return given;
 }

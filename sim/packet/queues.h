@@ -39,8 +39,10 @@ struct Discipline {
 // Every built-in discipline. Adding one: a file pair, its test, a line in BUILD.bazel and one in queues.cc.
 std::span<const Discipline> disciplines();
 
-// A byte count that defaults (0) to what the site suggests: one bandwidth-delay product of its rate and the
+// The value of `capacity`. "auto" is what the site suggests: one bandwidth-delay product of its rate and the
 // network's longest round trip, and at least 32 full packets.
+inline constexpr const char* kCapacityHelp =
+    "Bytes per port; auto: one bandwidth-delay product of the longest path, at least 32 full packets.";
 std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site);
 
 }  // namespace weft::sim::packet

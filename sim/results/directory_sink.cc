@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -14,13 +17,17 @@ using Buffer = fmt::memory_buffer;
 
 class DirectorySink : public Sink {
  public:
-  DirectorySink(std::string directory, bool flows) : directory_(std::move(directory)), flows_(flows) {}
-
-  void write(const Report& report) override {
+  DirectorySink(std::string directory, bool flows) : directory_(std::move(directory)), flows_(flows) {
     std::error_code error;
     std::filesystem::create_directories(directory_, error);
     if (error)
       throw InputError(fmt::format("{}: can't create this directory: {}", directory_, error.message()));
+    if (::access(directory_.c_str(), W_OK | X_OK) != 0)
+      throw InputError(
+          fmt::format("{}: can't write in this directory: {}", directory_, std::strerror(errno)));
+  }
+
+  void write(const Report& report) override {
     save("scenario.txtpb", report.scenario);
     save("ranks.csv", ranks(report));
     save("links.csv", links(report));
@@ -137,7 +144,8 @@ class DirectorySink : public Sink {
     }
     json["warnings"] = report.warnings;
     json["diagnosis"] = report.diagnosis;
-    return json.dump(2) + "\n";
+    // Names of files need not be UTF-8, as JSON must be.
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
 
   std::string directory_;

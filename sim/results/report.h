@@ -57,8 +57,9 @@ class Sink {
   virtual void write(const Report& report) = 0;
 };
 
-// summary.json, ranks.csv, links.csv, scenario.txtpb and (if asked for) flows.csv in one directory, which is
-// created. Columns and keys are described in README.md.
+// summary.json, ranks.csv, links.csv, scenario.txtpb and (if asked for) flows.csv in one directory. The
+// directory is created here, so that one that can't be is known before the run; throws InputError then.
+// Columns and keys are described in README.md.
 std::unique_ptr<Sink> make_directory_sink(const std::string& directory, bool flows);
 
 // The summary for people, in plain text of at most ~90 columns; `directory` is named in it if not empty.

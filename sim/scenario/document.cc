@@ -16,21 +16,18 @@ namespace pb = google::protobuf;
 using pb::FieldDescriptor;
 
 template <typename Number>
-std::optional<Number> whole(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-template <typename Number>
 Number number(const std::string& text, const FieldDescriptor& field, const char* expected,
               const SourceLocation& location) {
-  const std::optional<Number> value = whole<Number>(text);
-  if (!value || !std::isfinite(static_cast<double>(*value))) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc::invalid_argument || end != text.data() + text.size() ||
+      !std::isfinite(static_cast<double>(value))) {
     throw InputError(location, fmt::format("{}: '{}' is not {}", field.name(), text, expected));
   }
-  return *value;
+  if (error != std::errc()) {
+    throw InputError(location, fmt::format("{}: '{}' is out of range", field.name(), text));
+  }
+  return value;
 }
 
 std::optional<bool> boolean(const std::string& text) {
@@ -112,6 +109,12 @@ void step_back_to(std::string_view text, const std::string& name, int& line, int
     const std::string found = message.substr(kInteger.size());
     throw InputError(where(), found == "-" ? "found a minus sign where a number of 0 or more is expected"
                                            : fmt::format("found {} where a whole number is expected", found));
+  }
+  if (message.starts_with("Integer out of range")) {
+    throw InputError(where(), "this number is out of range");
+  }
+  if (message == "Need space between number and identifier.") {
+    throw InputError(where(), "a quantity with a unit is text in quotes, like \"400Gbps\"");
   }
   throw InputError(where(), message);
 }

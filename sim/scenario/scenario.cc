@@ -4,8 +4,10 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "sim/scenario/document.h"
 
@@ -101,6 +103,32 @@ void write_choice(const ModuleChoice& choice, const Seam& seam, pb::Message& par
   if (!choice.empty()) write_parameters(choice, open(open(parent, seam.field), choice.name));
 }
 
+// A scenario is a page of text; anything much longer was given by mistake.
+constexpr std::streamsize kMostScenarioBytes = 16 << 20;
+
+std::string read_file(const std::string& path) {
+  const auto fail = [&](const std::string& why) {
+    return InputError(fmt::format("{}: can't read this scenario file: {}", path, why));
+  };
+  if (std::filesystem::is_directory(path)) throw fail("it is a folder");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw fail(std::strerror(errno));
+  std::string text(64, '\0');
+  for (std::streamsize used = 0;; text.resize(2 * text.size())) {
+    used += file.read(text.data() + used, static_cast<std::streamsize>(text.size()) - used).gcount();
+    if (file.bad()) throw fail(std::strerror(errno));
+    if (used > kMostScenarioBytes) throw fail("it is larger than 16 MiB");
+    if (static_cast<std::size_t>(used) == text.size()) continue;
+    text.resize(static_cast<std::size_t>(used));
+    break;
+  }
+  if (text.starts_with("num_ranks") || text.starts_with("WEFTGOAL")) {
+    throw InputError(
+        fmt::format("{}: this is a GOAL graph, not a scenario; give it as --goal {}", path, path));
+  }
+  return text;
+}
+
 }  // namespace
 
 std::span<const Seam> seams() {
@@ -126,12 +154,12 @@ const ModuleInfo& hosts_section() {
           "What hosts cost, the same for all; a network model's parameter of the same name counts instead.",
       .source = "T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, LSAP 2010",
       .parameters = {
-          {"o", ParameterType::kTime, "1500ns", "cpu time to send or to receive a message"},
-          {"O", ParameterType::kReal, "0", "cpu time per byte sent or received, in ns"},
-          {"S", ParameterType::kBytes, "65548", "largest eager message; larger ones use rendezvous"},
+          {"o", ParameterType::kTime, "1500ns", "Cpu time to send or to receive a message."},
+          {"O", ParameterType::kReal, "0", "Cpu time per byte sent or received, in ns per byte."},
+          {"S", ParameterType::kBytes, "65548", "Largest eager message; larger ones use rendezvous."},
           {"reduction_per_byte", ParameterType::kReal, "0",
-           "cpu time to combine a byte of received data inside a collective, in ns"},
-          {"ranks_per_host", ParameterType::kInteger, "1", "rank r runs on host r / ranks_per_host"},
+           "Cpu time to combine a byte of received data inside a collective, in ns per byte."},
+          {"ranks_per_host", ParameterType::kInteger, "1", "Rank r runs on host r / ranks_per_host."},
       }};
   return info;
 }
@@ -192,14 +220,7 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
 
 Scenario load_scenario(const Registries& registries, const std::string& path,
                        std::span<const Setting> settings) {
-  std::ostringstream text;
-  if (!path.empty()) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file || !(text << file.rdbuf())) {
-      throw InputError(fmt::format("{}: can't read this scenario file", path));
-    }
-  }
-  return resolve(read_scenario(registries, text.str(), path, settings), registries);
+  return resolve(read_scenario(registries, path.empty() ? "" : read_file(path), path, settings), registries);
 }
 
 std::string to_text(const Scenario& scenario, const Registries& registries) {

@@ -16,9 +16,10 @@ template <typename Number>
 Number parse_number(std::string_view text, std::string_view expected) {
   Number value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) {
+  if (end != text.data() + text.size() || error == std::errc::invalid_argument) {
     throw InputError(fmt::format("'{}' is not {}", text, expected));
   }
+  if (error != std::errc()) throw InputError(fmt::format("'{}' is out of range", text));
   return value;
 }
 
@@ -132,9 +133,9 @@ std::uint64_t Parameters::bytes(std::string_view name) const { return parse_byte
 
 bool Parameters::automatic(std::string_view name) const { return find(name) == kAutomatic; }
 
-void Parameters::fail(std::string_view name, const std::string& expected) const {
+void Parameters::fail(std::string_view name, const std::string& requirement) const {
   throw InputError(location_of(name),
-                   fmt::format("{}: {} is '{}', but {}", module_name_, name, find(name), expected));
+                   fmt::format("{}: {} is '{}', but {}", module_name_, name, find(name), requirement));
 }
 
 ModuleChoice parse_module_choice(std::string_view text) {
@@ -191,9 +192,10 @@ std::string nearest_name(std::string_view word, std::span<const std::string> kno
 void fail_unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> known,
                        const SourceLocation& location) {
   const std::string nearest = nearest_name(word, known);
-  throw InputError(location, fmt::format("'{}' is not a {}{} (known: {})", word, kind,
+  throw InputError(location, fmt::format("'{}' is not a {}{} ({})", word, kind,
                                          nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
-                                         fmt::join(known, ", ")));
+                                         known.empty() ? "there is none"
+                                                       : fmt::format("known: {}", fmt::join(known, ", "))));
 }
 
 }  // namespace weft

@@ -86,8 +86,9 @@ class Parameters {
   bool automatic(std::string_view name) const;
   // Every parameter with its value in text form, in the module's order.
   const std::vector<std::pair<std::string, std::string>>& values() const { return values_; }
-  // For errors about a value that only the module can judge ("k must be even").
-  [[noreturn]] void fail(std::string_view name, const std::string& expected) const;
+  // For errors about a value that only the module can judge. `requirement` is a clause that ends the message
+  // "fat_tree: k is '5', but …": "it must be even".
+  [[noreturn]] void fail(std::string_view name, const std::string& requirement) const;
 
  private:
   void read(const ModuleInfo& module, const std::map<std::string, std::string>& given);

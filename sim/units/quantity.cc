@@ -99,8 +99,18 @@ Bandwidth parse_bandwidth(std::string_view text) {
 }
 
 std::uint64_t parse_bytes(std::string_view text) {
-  return static_cast<std::uint64_t>(
-      parse_unit(text, kByteUnits, std::size(kByteUnits), 1, "size in bytes", "2MiB"));
+  constexpr std::string_view kWhat = "size in bytes", kExample = "2MiB";
+  const std::int64_t bytes = parse_unit(text, kByteUnits, std::size(kByteUnits), 1, kWhat, kExample);
+  // A fraction of a unit is exact enough to tell a fraction of a byte: sizes are far below 2^64.
+  const Split split = split_number(text, kWhat, kExample);
+  long double exact = split.number;
+  for (const Unit& unit : kByteUnits) {
+    if (unit.name == split.unit) exact *= unit.factor;
+  }
+  if (std::abs(exact - static_cast<long double>(bytes)) > 1e-3L) {
+    throw InputError(fmt::format("'{}' is not a whole number of bytes", text));
+  }
+  return static_cast<std::uint64_t>(bytes);
 }
 
 std::string to_string(Time value) {

@@ -69,6 +69,9 @@ class Bandwidth {
   std::int64_t bps_ = 0;
 };
 
+// The slowest link that can be simulated. A rate below it is a unit left out: "400" for "400Gbps".
+inline constexpr Bandwidth kLeastRate = Bandwidth::bps(1'000'000);
+
 // A cost per byte, kept in whole femtoseconds so that sums are exact: 0.04 ns is 40,000 fs.
 class TimePerByte {
  public:

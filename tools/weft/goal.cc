@@ -133,7 +133,7 @@ void add_info(CLI::App& parent) {
 void add_check(CLI::App& parent, int& exit_code) {
   struct Options {
     std::string file;
-    std::size_t examples = goal::CheckOptions().examples;
+    std::uint32_t examples = static_cast<std::uint32_t>(goal::CheckOptions().examples);
   };
   const auto options = std::make_shared<Options>();
   CLI::App* app =
@@ -144,7 +144,7 @@ void add_check(CLI::App& parent, int& exit_code) {
   app->footer("Exit status: 0 if nothing worse than warnings was found, else 2.");
   app->callback([options, &exit_code] {
     const Graph graph = goal::read_graph(options->file);
-    const goal::Report report = goal::check(graph, {.examples = std::max<std::size_t>(1, options->examples)});
+    const goal::Report report = goal::check(graph, {.examples = std::max(1u, options->examples)});
     for (const goal::Finding& finding : report.findings) {
       print(fmt::format("{}: {}: {}\n", goal::name(goal::severity(finding.kind)), goal::name(finding.kind),
                         finding.sentence));

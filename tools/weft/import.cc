@@ -9,6 +9,7 @@
 #include "goal/import/mpi/importer.h"
 #include "goal/pack/pack.h"
 #include "goal/write_graph.h"
+#include "sim/units/input_error.h"
 #include "sim/units/quantity.h"
 
 namespace weft::cli {
@@ -42,6 +43,14 @@ void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const s
   }
 }
 
+std::uint64_t poll_gap_ns(const std::string& text) {
+  try {
+    return static_cast<std::uint64_t>(parse_time(text).ps() / 1000);
+  } catch (const InputError& error) {
+    throw InputError(SourceLocation{.file = "--poll-gap"}, error.what());
+  }
+}
+
 void add_mpi(CLI::App& import) {
   struct Options {
     std::string directory, output, poll_gap = "5us";
@@ -63,10 +72,9 @@ void add_mpi(CLI::App& import) {
       "Longest time from a Test or Iprobe in vain to the next that is waiting, not compute (5us)");
   app->callback([options] {
     const goal::Format format = goal::format_of_path(options->output);  // before the work, not after
-    const goal::MpiImportOptions import_options{
-        .keep_wildcards = options->keep_wildcards,
-        .partial = options->partial,
-        .poll_gap_ns = static_cast<std::uint64_t>(parse_time(options->poll_gap).ps() / 1000)};
+    const goal::MpiImportOptions import_options{.keep_wildcards = options->keep_wildcards,
+                                                .partial = options->partial,
+                                                .poll_gap_ns = poll_gap_ns(options->poll_gap)};
     goal::PackInfo info;
     const goal::Graph graph = goal::import_mpi(options->directory, import_options, &info);
     goal::write_graph(graph, info, options->output, format);

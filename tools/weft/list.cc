@@ -161,10 +161,13 @@ std::string describe_text(const sim::Registries& registries, const std::string& 
     if (std::find(known.begin(), known.end(), module.info.name) == known.end()) {
       known.push_back(module.info.name);
     }
-    if (module.info.name == name) text += (text.empty() ? "" : "\n") + describe(module);
+    if (module.info.name == name || module.collective == name)
+      text += (text.empty() ? "" : "\n") + describe(module);
   }
-  if (text.empty()) fail_unknown_name("module", name, known);
-  return text;
+  if (!text.empty()) return text;
+  const auto is_kind = [&](const Listed& module) { return module.kind == name && name != kSection; };
+  if (std::any_of(all.begin(), all.end(), is_kind)) return list_text(registries, name, false);
+  fail_unknown_name("module", name, known);
 }
 
 void add_list(CLI::App& app, int&) {
@@ -174,8 +177,9 @@ void add_list(CLI::App& app, int&) {
   };
   auto options = std::make_shared<Options>();
   app.add_option("kind", options->kind,
-                 "only these: network, topology, routing, congestion, queue or collective");
+                 "only these: network, topology, routing, congestion, queue, traffic or collective");
   app.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
+  app.footer("Examples:\n  weft list\n  weft list topology");
   app.callback([options] {
     std::fputs(list_text(sim::builtin_registries(), options->kind, options->names).c_str(), stdout);
   });
@@ -183,7 +187,10 @@ void add_list(CLI::App& app, int&) {
 
 void add_describe(CLI::App& app, int&) {
   auto name = std::make_shared<std::string>();
-  app.add_option("name", *name, "a module that `weft list` names; or hosts, collectives")->required();
+  app.add_option("name", *name,
+                 "a module that `weft list` names; or a kind of module, a collective, hosts, collectives")
+      ->required();
+  app.footer("Examples:\n  weft describe fat_tree\n  weft describe hosts\n  weft describe allreduce");
   app.callback([name] { std::fputs(describe_text(sim::builtin_registries(), *name).c_str(), stdout); });
 }
 

@@ -42,14 +42,20 @@ computes, sends and receives, and in what order), and the graph is replayed on a
   weft trace  -o DIR -- mpirun -n 8 APP …    run the application, write one trace per rank
   weft import mpi DIR -o APP.weft            turn the traces into a GOAL graph
   weft goal   info APP.weft                  see what is in it; check it, print it, convert it
-  weft sim    --goal APP.weft --network …    replay it on a network)";
+  weft list; weft describe NAME              see what networks can be made of
+  weft sim    --goal APP.weft … -o RUN       replay it on a network; results go to RUN)";
 
 constexpr const char* kExamples =
     R"(Examples:
+  weft trace -o lj_trace -- mpirun -n 8 lmp -in examples/quickstart/in.lj
+  weft import mpi lj_trace -o lj.weft
   weft goal info lj.weft
-  weft goal check lj.weft
-  weft goal print lj.weft --rank 0
-  weft goal convert lj.weft lj.goal
+  weft list topology
+  weft describe fat_tree
+  weft sim --goal lj.weft --network loggops:L=2000,o=1500,g=10,G=0.08 -o lj_loggops
+  weft sim --goal lj.weft --topology fat_tree:k=4,link=100Gbps --congestion dctcp -o lj_packet
+
+Each subcommand tells more: weft sim --help.
 
 Exit status: 0 done, 1 internal error, 2 bad input, 3 the simulation could not go on,
 4 a limit was hit, 130 interrupted.)";

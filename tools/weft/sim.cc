@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "sim/results/report.h"
 #include "sim/scenario/scenario.h"
@@ -18,7 +19,7 @@ namespace {
 struct Options {
   std::string scenario;
   // Flags that stand for a field of the scenario, in the order of the list below.
-  std::vector<std::string> values;
+  std::vector<std::optional<std::string>> values;
   std::vector<std::string> sets;
   bool no_flows = false;
   bool quiet = false;
@@ -35,13 +36,14 @@ constexpr Flag kFlags[] = {
     {"--goal", "job.goal", "GOAL graph to replay (.weft, .goal or .bin)"},
     {"--traffic", "job.traffic", "generated traffic instead of a graph: permutation:size=2MB"},
     {"--network", "network",
-     "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…] or packet[:mtu=…]"},
+     "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…] or packet[:mtu=…]; by default packet "
+     "where a topology is given, else loggops"},
     {"--topology", "topology", "topology of a packet network: fat_tree:k=8"},
-    {"--routing", "routing", "routing policy: ecmp, spray"},
+    {"--routing", "routing", "routing policy of a packet network: ecmp, spray"},
     {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
-    {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=…, droptail:capacity=…"},
-    {"--seed", "seed", "every random draw follows from it"},
-    {"--threads", "threads", "worker threads; results never depend on it"},
+    {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},
+    {"--seed", "seed", "whole number that every random draw follows from; 1 by default"},
+    {"--threads", "threads", "worker threads, 1 or more; results never depend on it"},
     {"-o,--output", "output.directory", "folder for the result files; created"},
 };
 
@@ -81,8 +83,13 @@ int run(const Options& options) {
   const sim::Registries registries = sim::builtin_registries();
   std::vector<sim::Setting> settings;
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
-    if (!options.values[i].empty())
-      settings.push_back({long_name(kFlags[i]), kFlags[i].path, options.values[i]});
+    if (!options.values[i]) continue;
+    // Most often a script's variable that was never set: better told than left out.
+    if (options.values[i]->empty()) {
+      throw InputError(
+          fmt::format("{}: the value is empty; expected: {}", long_name(kFlags[i]), kFlags[i].help));
+    }
+    settings.push_back({long_name(kFlags[i]), kFlags[i].path, *options.values[i]});
   }
   for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
@@ -94,13 +101,15 @@ int run(const Options& options) {
     return kOk;
   }
   const goal::Graph graph = simulation.workload();
+  const std::string& directory = scenario.output.directory;
+  std::unique_ptr<results::Sink> sink;
+  if (!directory.empty()) sink = results::make_directory_sink(directory, scenario.output.flows);
   TerminalControl control(scenario.limits, options.quiet);
   results::Report report = simulation.run(graph, control);
   report.scenario = resolved;
   report.wall_seconds = control.seconds();
   report.peak_memory_bytes = peak_resident_bytes();
-  const std::string& directory = scenario.output.directory;
-  if (!directory.empty()) results::make_directory_sink(directory, scenario.output.flows)->write(report);
+  if (sink != nullptr) sink->write(report);
   if (!options.quiet) std::fputs(results::text_summary(report, directory).c_str(), stdout);
   report_incomplete(report);
   return exit_code_of(report.outcome);
@@ -129,7 +138,11 @@ void add_sim(CLI::App& app, int& exit_code) {
       "  weft sim --goal app.weft --network loggops:L=3700,o=200,g=5,G=0.04,S=0 -o RUN\n"
       "  weft sim --goal app.weft --topology fat_tree:k=8 --routing ecmp --congestion dctcp -o RUN\n"
       "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --routing spray -o RUN\n"
-      "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7");
+      "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7\n"
+      "What to choose from: weft list. Parameters, defaults and units: weft describe NAME.\n"
+      "The scenario file: sim/scenario/README.md. The files in RUN: sim/results/README.md.\n"
+      "Exit status: 0 done, 2 bad input, 3 the simulation could not go on, 4 a limit was hit, 130 "
+      "interrupted.");
   app.callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -98,6 +98,7 @@ std::vector<fs::path> traces_in(const fs::path& directory) {
 }
 
 fs::path prepare_directory(const Options& options) {
+  if (options.directory.empty()) throw InputError("--output: the name is empty; expected a directory");
   std::error_code error;
   fs::create_directories(options.directory, error);
   if (error || !fs::is_directory(options.directory)) {
@@ -114,8 +115,7 @@ fs::path prepare_directory(const Options& options) {
   return fs::absolute(options.directory);
 }
 
-void prepare_environment(const fs::path& directory, Environment& environment) {
-  const std::string library = find_library(environment).string();
+void prepare_environment(const fs::path& directory, const std::string& library, Environment& environment) {
   const std::string* preloaded = environment.find("LD_PRELOAD");
   environment.set("LD_PRELOAD",
                   preloaded == nullptr || preloaded->empty() ? library : library + ":" + *preloaded);
@@ -250,9 +250,10 @@ int trace(const Options& options) {
   if (options.command.empty()) {
     throw InputError("no command; expected weft trace -o DIR -- mpirun -n 8 PROGRAM …");
   }
-  const fs::path directory = prepare_directory(options);
   Environment environment;
-  prepare_environment(directory, environment);
+  const fs::path library = find_library(environment);  // before anything is created
+  const fs::path directory = prepare_directory(options);
+  prepare_environment(directory, library.string(), environment);
   const int status = run_command(options, environment);
   Summary summary;
   for (const fs::path& path : traces_in(directory)) add_rank(path, summary);
@@ -279,6 +280,7 @@ void add_trace(CLI::App& app, int& exit_code) {
   app.add_flag("--force", options->force, "Delete traces that are in the directory already");
   app.add_option("COMMAND", options->command, "What to run, behind --: mpirun -n 8 PROGRAM …");
   app.footer(
+      "Example:\n  weft trace -o lj_trace -- mpirun -n 8 lmp -in examples/quickstart/in.lj\n\n"
       "Open MPI and MPICH programs are traced without being rebuilt. The exit status is the command's.\n"
       "With Open MPI, ranks on other nodes need: mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR …\n"
       "As root, and on machines with fewer cores than ranks, Open MPI's refusals are switched off.");

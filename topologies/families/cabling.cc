@@ -5,6 +5,18 @@
 #include <iterator>
 
 namespace weft::topologies {
+namespace {
+
+Bandwidth rate(const Parameters& parameters, std::string_view name) {
+  const Bandwidth value = parameters.bandwidth(name);
+  if (value < kLeastRate) {
+    parameters.fail(name,
+                    fmt::format("it must be at least {}; write it like 400Gbps", to_string(kLeastRate)));
+  }
+  return value;
+}
+
+}  // namespace
 
 std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own) {
   const std::vector<ParameterSpec> shared = {
@@ -20,14 +32,10 @@ std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own) {
 
 Cabling read_cabling(const Parameters& parameters) {
   Cabling cabling;
-  cabling.fabric.rate = parameters.bandwidth("link");
-  if (cabling.fabric.rate <= Bandwidth()) parameters.fail("link", "it must be above 0");
+  cabling.fabric.rate = rate(parameters, "link");
   cabling.fabric.latency = parameters.time("latency");
   cabling.host = cabling.fabric;
-  if (!parameters.automatic("host_link")) {
-    cabling.host.rate = parameters.bandwidth("host_link");
-    if (cabling.host.rate <= Bandwidth()) parameters.fail("host_link", "it must be above 0");
-  }
+  if (!parameters.automatic("host_link")) cabling.host.rate = rate(parameters, "host_link");
   cabling.switch_latency = parameters.time("switch_latency");
   return cabling;
 }

@@ -19,7 +19,7 @@ struct Cabling {
 
 // `own` followed by `link`, `host_link`, `latency` and `switch_latency`.
 std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own);
-// Throws InputError for a rate of 0.
+// Throws InputError for a rate below kLeastRate.
 Cabling read_cabling(const Parameters& parameters);
 
 // An integer parameter as a count. Throws InputError if it is not from 1 to `most`.

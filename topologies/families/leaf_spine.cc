@@ -34,7 +34,7 @@ Topology build(const Parameters& parameters) {
   const auto most = static_cast<std::uint32_t>(kMostHosts / leaves);
   const std::uint32_t hosts_per_leaf = count_parameter(parameters, "hosts_per_leaf", most);
   if (std::uint64_t{leaves} * spines * parallel > kMostHosts) {
-    parameters.fail("spines", fmt::format("leaves × spines × links_per_pair may be at most {}", kMostHosts));
+    parameters.fail("spines", fmt::format("leaves × spines × links_per_pair must be at most {}", kMostHosts));
   }
 
   Topology topology(to_short_form(info().name, parameters));

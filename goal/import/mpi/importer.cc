@@ -50,6 +50,9 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Ranks that ended without MPI_Finalize; some of their messages may have no partner."},
     {Note::kTruncatedRanks, "truncated_ranks", Severity::kWarning,
      "Ranks whose trace was cut; messages and collectives past that point have no partner."},
+    {Note::kStrangeRanks, "strange_ranks", Severity::kWarning,
+     "Ranks of another program than rank 0, or started more than a minute apart from it; unless mpirun was "
+     "given several programs, the traces of different runs were mixed."},
     {Note::kOutsideWorld, "outside_world", Severity::kWarning,
      "Messages with processes of another MPI_COMM_WORLD, which are not in the graph."},
     {Note::kIntercommunicatorCollectives, "intercommunicator_collectives", Severity::kWarning,
@@ -74,6 +77,13 @@ void report(const ImportNotes& notes, PackInfo& info) {
                               "Other MPI calls, which only the calling rank takes part in; nothing is lost.",
                               notes.local_calls});
   }
+}
+
+// Do these ranks look like two of one run?
+bool belong_together(const TraceHeader& a, const TraceHeader& b) {
+  constexpr std::uint64_t kMinuteNs = 60'000'000'000;
+  const std::uint64_t apart = std::max(a.epoch_ns, b.epoch_ns) - std::min(a.epoch_ns, b.epoch_ns);
+  return a.program == b.program && apart <= kMinuteNs;
 }
 
 // The file of each rank, by rank. Throws InputError if they are not those of one whole run.
@@ -130,6 +140,14 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   TraceReader reader(path.string());
   const TraceHeader& header = reader.header();
   if (header.rank == 0) run.first = header;
+  if (header.mpi_library != run.first.mpi_library) {
+    throw InputError(
+        {path.string()},
+        fmt::format("traced under '{}', but rank 0 under '{}'; a directory may hold the traces of "
+                    "one run only",
+                    header.mpi_library, run.first.mpi_library));
+  }
+  if (!belong_together(header, run.first)) notes.add(Note::kStrangeRanks);
   run.hosts.insert(header.host);
   run.programs.insert(header.program);
   communicators.begin_rank();

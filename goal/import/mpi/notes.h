@@ -23,8 +23,9 @@ enum class Note : std::uint8_t {
   kIntercommunicatorCollectives,
   kRanksWithoutFinalize,
   kTruncatedRanks,
+  kStrangeRanks,
 };
-inline constexpr int kNotes = 14;
+inline constexpr int kNotes = 15;
 
 // Calls that the tracer only counted, by name.
 struct UndecodedCalls {

@@ -279,8 +279,8 @@ TEST_CASE("scenario: errors in settings name the flag") {
   check({"topology.tree.taper=nan"}, "--set topology.tree.taper=nan: taper: 'nan' is not a number");
   check({"topology.tree.ring=maybe"}, "--set topology.tree.ring=maybe: ring: 'maybe' is not true or false");
   check({"seed=-1"}, "--set seed=-1: seed: '-1' is not a whole number of 0 or more");
-  check({"threads=4294967296"},
-        "--set threads=4294967296: threads: '4294967296' is not a whole number of 0 or more");
+  check({"threads=4294967296"}, "--set threads=4294967296: threads: '4294967296' is out of range");
+  check({"threads=-1"}, "--set threads=-1: threads: '-1' is not a whole number of 0 or more");
   check({"seed.x=1"}, "--set seed.x=1: 'seed' is a value and has no fields");
   check({"output=x"}, "--set output=x: 'output' has fields of its own; set one of them: directory, flows");
   check({"topology=tee"},
@@ -322,7 +322,7 @@ TEST_CASE("scenario: generated traffic") {
 
 TEST_CASE("scenario: a file that can't be read") {
   CHECK_THROWS_WITH(load_scenario(test_registries(), "no/such/file.txtpb", {}),
-                    "no/such/file.txtpb: can't read this scenario file");
+                    "no/such/file.txtpb: can't read this scenario file: No such file or directory");
 }
 
 }  // namespace weft::sim

@@ -30,6 +30,9 @@ TEST_CASE("sizes: decimal and binary prefixes") {
   CHECK(parse_bytes("64 KiB") == 65'536);
   CHECK(parse_bytes("1e6") == 1'000'000);
   CHECK(parse_bytes("0") == 0);
+  CHECK(parse_bytes("1.5KiB") == 1'536);
+  CHECK(parse_bytes("0.001kB") == 1);
+  CHECK(parse_bytes("1.1GB") == 1'100'000'000);
 }
 
 TEST_CASE("what is no quantity is refused with an example of one") {
@@ -38,6 +41,8 @@ TEST_CASE("what is no quantity is refused with an example of one") {
   CHECK_THROWS_WITH(parse_time("-5ns"), Catch::StartsWith("'-5ns' is negative"));
   CHECK_THROWS_AS(parse_time("1e30s"), InputError);
   CHECK_THROWS_AS(parse_bytes("nan"), InputError);
+  CHECK_THROWS_WITH(parse_bytes("1.5"), "'1.5' is not a whole number of bytes");
+  CHECK_THROWS_WITH(parse_bytes("1.1KiB"), "'1.1KiB' is not a whole number of bytes");
   CHECK_THROWS_AS(parse_bandwidth(""), InputError);
 }
 

@@ -93,6 +93,27 @@ TEST_CASE("traces that are not those of one whole run are refused") {
   CHECK(message_of(directory.path()).find("from a run of 3 ranks") != std::string::npos);
 }
 
+TEST_CASE("ranks that may be of another run are told of; those of another MPI library are refused") {
+  const Directory directory;
+  sender().end(trace::End::kFinalize).write(directory.path());
+  const auto strange = [&](const char* program, std::uint64_t epoch_ns) {
+    TraceFile(1, 2, "Open MPI v4.1.4, package: test", program, epoch_ns)
+        .init(10)
+        .recv(10, 90, 0, 5, 64)
+        .finalize(97)
+        .end(trace::End::kFinalize)
+        .write(directory.path());
+    PackInfo info;
+    import_mpi(directory.path(), {}, &info);
+    return find(info, "strange_ranks") == nullptr ? 0 : find(info, "strange_ranks")->count;
+  };
+  CHECK(strange("app", 60'000'000'000) == 0);
+  CHECK(strange("app", 60'000'000'001) == 1);
+  CHECK(strange("other", 0) == 1);
+  TraceFile(1, 2, "MPICH Version: 4.0.2").end(trace::End::kFinalize).write(directory.path());
+  CHECK(message_of(directory.path()).find("but rank 0 under 'Open MPI") != std::string::npos);
+}
+
 TEST_CASE("a trace that was cut is refused, or taken up to its end") {
   const Directory directory;
   sender().end(trace::End::kFinalize).write(directory.path());

@@ -15,14 +15,14 @@ namespace weft::goal {
 
 class TraceFile {
  public:
-  TraceFile(std::uint32_t rank, std::uint32_t size) : rank_(rank) {
+  TraceFile(std::uint32_t rank, std::uint32_t size, const char* library = "Open MPI v4.1.4, package: test",
+            const char* program = "app", std::uint64_t epoch_ns = 0)
+      : rank_(rank) {
     number(header_, rank);
     number(header_, size);
-    for (const char* text : {"Open MPI v4.1.4, package: test", "node1", "app", "CLOCK_MONOTONIC"}) {
-      put_text(header_, text);
-    }
+    for (const char* text : {library, "node1", program, "CLOCK_MONOTONIC"}) put_text(header_, text);
     number(header_, 0);
-    number(header_, 0);
+    number(header_, epoch_ns);
     begin_chunk();
     communicator(7, size);
   }
