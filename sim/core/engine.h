@@ -47,6 +47,13 @@ class Engine {
     queue_.push({time.ps(), next_sequence_[source]++, source, payload, kind, detail});
   }
 
+  // The same for a source that counts its events itself, next to what it touches anyway. REQUIRES: `sequence`
+  // is 0, 1, 2 … over all the events of this source, which never uses the other schedule().
+  void schedule_counted(Time time, EntityId source, std::uint32_t sequence, std::uint16_t kind,
+                        std::uint32_t payload) {
+    queue_.push({time.ps(), sequence, source, payload, kind, 0});
+  }
+
   Time now() const { return Time::ps(now_ps_); }
   std::uint64_t seed() const { return seed_; }
   RandomStream stream(EntityId entity, std::uint64_t purpose = 0) const {
@@ -61,19 +68,20 @@ class Engine {
   // Executes events in order until none is left or `control` says stop. `handle(const Event&)` is inlined.
   template <typename Handle>
   StopReason run(RunControl& control, Handle&& handle) {
-    return run(
-        control, handle, [](const Event&) {}, [](const Event&) {});
+    const auto nothing = [](const Event&) {};
+    return run(control, handle, nothing, nothing, nothing);
   }
   // The same, but most events are seen some time before they are executed, to fetch what they need into the
-  // cache: first by `prepare_early(const Event&)`, then by `prepare(const Event&)`, which may rely on what
-  // the first has fetched. They must change nothing.
-  static constexpr std::size_t kPrepareEarly = 24, kPrepare = 12;  // events ahead
-  template <typename Handle, typename PrepareEarly, typename Prepare>
-  StopReason run(RunControl& control, Handle&& handle, PrepareEarly&& prepare_early, Prepare&& prepare) {
+  // cache, by three functions in turn, `far(const Event&)`, `middle` and `near`, each of which may rely on
+  // what the one before has fetched. They must change nothing that a result depends on.
+  static constexpr std::size_t kFar = 36, kMiddle = 24, kNear = 12;  // events ahead
+  template <typename Handle, typename Far, typename Middle, typename Near>
+  StopReason run(RunControl& control, Handle&& handle, Far&& far, Middle&& middle, Near&& near) {
     Event event;
     while (queue_.pop(event)) {
-      if (const Event* upcoming = queue_.upcoming(kPrepareEarly)) prepare_early(*upcoming);
-      if (const Event* upcoming = queue_.upcoming(kPrepare)) prepare(*upcoming);
+      if (const Event* upcoming = queue_.upcoming(kFar)) far(*upcoming);
+      if (const Event* upcoming = queue_.upcoming(kMiddle)) middle(*upcoming);
+      if (const Event* upcoming = queue_.upcoming(kNear)) near(*upcoming);
       now_ps_ = event.time_ps;
       digest_ += mix64(static_cast<std::uint64_t>(event.time_ps) * 0x9E3779B97F4A7C15ULL ^ event.key() ^
                        static_cast<std::uint64_t>(event.kind) << 48);

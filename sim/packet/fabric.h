@@ -1,6 +1,7 @@
 // Links, their output queues and the switches' choice of port: a packet's way from NIC to NIC.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -85,23 +86,33 @@ class Fabric {
   }
   // A packet is at a switch: picks the output and queues it there, or drops it.
   void forward(topologies::Vertex at, std::uint32_t handle) {
-    const Packet& packet = pool_[handle];
-    const auto candidates = table_.candidates(at, packet.destination);
-    std::uint32_t choice = 0;
-    if (candidates.size() > 1) {
-      choice = policies_.empty() ? routing::hash_choice(packet.entropy, salts_[at], candidates.size())
-                                 : ask_policy(at, packet, candidates);
+    Foreseen& foreseen = foreseen_[handle % kForeseen];
+    if (foreseen.handle == handle) [[likely]] {
+      foreseen.handle = kNone;
+      enqueue(foreseen.channel, handle);
+    } else if (policies_.empty()) {
+      enqueue(hashed_channel(at, pool_[handle]), handle);
+    } else {
+      const Packet& packet = pool_[handle];
+      const auto candidates = table_.candidates(at, packet.destination);
+      enqueue(candidates[candidates.size() > 1 ? ask_policy(at, packet, candidates) : 0], handle);
     }
-    enqueue(candidates[choice], handle);
   }
-  // Fetches the queue that forward() will most likely need. Always inlined, here and below, because GCC takes
-  // a function that only prefetches for one without effect, and drops the call.
-  [[gnu::always_inline]] void prefetch_hop(topologies::Vertex at, std::uint32_t handle) const {
-    const Packet& packet = pool_[handle];
-    const auto candidates = table_.candidates(at, packet.destination);
-    const std::uint32_t choice =
-        policies_.empty() ? routing::hash_choice(packet.entropy, salts_[at], candidates.size()) : 0;
-    __builtin_prefetch(&channels_[candidates[choice]], 1);
+  // Fetches what foresee() reads. Always inlined, here and below, because GCC takes a function that only
+  // prefetches for one without effect, and drops the call.
+  [[gnu::always_inline]] void prefetch_route(topologies::Vertex at, std::uint32_t handle) const {
+    table_.prefetch(at, pool_[handle].destination);
+  }
+  // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
+  // for forward() to find, and fetches its queue. Not where policies choose.
+  [[gnu::always_inline]] void foresee(topologies::Vertex at, std::uint32_t handle) {
+    if (!policies_.empty()) return;
+    const std::uint32_t channel = hashed_channel(at, pool_[handle]);
+    foreseen_[handle % kForeseen] = {handle, channel};
+    __builtin_prefetch(&channels_[channel], 1);
+  }
+  [[gnu::always_inline]] void prefetch_queue(std::uint32_t channel) const {
+    __builtin_prefetch(&channels_[channel], 1);
   }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
   void note_arrival(std::uint32_t channel, std::uint32_t handle) {
@@ -147,10 +158,24 @@ class Fabric {
     std::uint64_t identity = 0;
   };
 
+  // Outputs worked out ahead. An entry is taken by the very next hop of its packet or overwritten by another
+  // packet's, so none is ever old.
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kForeseen = 256;
+  struct Foreseen {
+    std::uint32_t handle = kNone, channel = 0;
+  };
+
   std::int64_t serialization_ps(std::uint32_t c, const Channel& channel, std::uint32_t bytes) const {
     if (channel.ps_per_byte != 0) [[likely]]
       return std::int64_t{channel.ps_per_byte} * bytes;
     return cold_[c].rate.serialization(bytes).ps();
+  }
+  // The output by the built-in rule.
+  std::uint32_t hashed_channel(topologies::Vertex at, const Packet& packet) const {
+    return table_.candidate(at, packet.destination, [&](std::size_t count) {
+      return routing::hash_choice(packet.entropy, salts_[at], count);
+    });
   }
   void enqueue(std::uint32_t c, std::uint32_t handle) {
     Channel& channel = channels_[c];
@@ -167,13 +192,14 @@ class Fabric {
       mark(c, packet, start - now);
     channel.free_at_ps = departure;
     channel.bytes += bytes;
-    ++channel.packets;
+    const auto sequence = static_cast<std::uint32_t>(channel.packets++);  // one event per packet
     if (departure - now > channel.max_backlog_ps) channel.max_backlog_ps = departure - now;
     if (!free_at_ps_.empty()) free_at_ps_[c] = departure;
     if (observer_ != nullptr) [[unlikely]] {
       observer_->on_enqueue(engine_.now(), c, sighting(handle), Time::ps(departure));
     }
-    engine_.schedule(Time::ps(departure + channel.delay_ps), first_entity_ + c, kHop, handle);
+    engine_.schedule_counted(Time::ps(departure + channel.delay_ps), first_entity_ + c, sequence, kHop,
+                             handle);
   }
   std::uint32_t ask_policy(topologies::Vertex at, const Packet& packet,
                            std::span<const std::uint32_t> candidates);
@@ -195,6 +221,7 @@ class Fabric {
   std::vector<FlowEnds> flows_;                                   // by slot
   std::vector<std::unique_ptr<routing::SwitchPolicy>> policies_;  // by switch; empty: the built-in rule
   std::vector<std::int64_t> free_at_ps_;  // a copy of Channel::free_at_ps, kept only if there are policies
+  std::array<Foreseen, kForeseen> foreseen_;  // by handle
   FabricCounters counters_;
   Time longest_queue_;
 };

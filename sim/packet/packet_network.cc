@@ -32,13 +32,14 @@ const ModuleInfo& packet_module() {
       .summary = "Every packet and ACK through output-queued switches, with marking, loss and recovery.",
       .source = "store-and-forward output queueing; RFC 8985, RFC 6298 for loss recovery",
       .parameters = {
-          {"mtu", ParameterType::kBytes, "4096", "payload of a full packet, 1 byte to 1 MiB"},
-          {"header", ParameterType::kBytes, "64", "bytes added to each data packet on the wire"},
-          {"ack", ParameterType::kBytes, "64", "size of an ACK on the wire, at least 1 byte"},
+          {"mtu", ParameterType::kBytes, "4096", "Payload of a full packet, 1 byte to 1 MiB."},
+          {"header", ParameterType::kBytes, "64", "Bytes added to each data packet on the wire."},
+          {"ack", ParameterType::kBytes, "64", "Size of an ACK on the wire, at least 1 byte."},
           {"min_timeout", ParameterType::kTime, "100us",
-           "least retransmission timeout; raised to what full queues may take"},
-          {"local_bandwidth", ParameterType::kBandwidth, "800Gbps", "of copies within a host, one at a time"},
-          {"local_latency", ParameterType::kTime, "200ns", "of a copy within a host"},
+           "Least retransmission timeout; raised to what full queues may take."},
+          {"local_bandwidth", ParameterType::kBandwidth, "800Gbps",
+           "Rate of copies within a host, one at a time."},
+          {"local_latency", ParameterType::kTime, "200ns", "Latency of a copy within a host."},
       }};
   return info;
 }
@@ -46,15 +47,14 @@ const ModuleInfo& packet_module() {
 PacketConfig packet_config(const Parameters& parameters) {
   constexpr std::uint64_t kMost = 1 << 20;
   for (const char* name : {"mtu", "header", "ack"}) {
-    if (parameters.bytes(name) > kMost) parameters.fail(name, "at most 1MiB");
+    if (parameters.bytes(name) > kMost) parameters.fail(name, "it must be at most 1MiB");
   }
-  if (parameters.bytes("mtu") == 0) parameters.fail("mtu", "at least 1 byte");
-  if (parameters.bytes("ack") == 0) parameters.fail("ack", "at least 1 byte");
-  if (parameters.bandwidth("local_bandwidth").bps() <= 0) {
-    parameters.fail("local_bandwidth", "a bandwidth above 0");
+  if (parameters.bytes("mtu") == 0) parameters.fail("mtu", "it must be at least 1 byte");
+  if (parameters.bytes("ack") == 0) parameters.fail("ack", "it must be at least 1 byte");
+  if (parameters.bandwidth("local_bandwidth") < kLeastRate) {
+    parameters.fail("local_bandwidth", "it must be at least " + to_string(kLeastRate));
   }
-  if (parameters.time("local_latency") < Time()) parameters.fail("local_latency", "a time of 0 or more");
-  if (parameters.time("min_timeout") <= Time()) parameters.fail("min_timeout", "a time above 0");
+  if (parameters.time("min_timeout") == Time()) parameters.fail("min_timeout", "it must be above 0");
   return {
       .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
       .header_bytes = static_cast<std::uint32_t>(parameters.bytes("header")),
@@ -76,17 +76,27 @@ PacketNetwork::PacketNetwork(Engine& engine, NetworkClient& client, const Packet
                  setup.control.make_factory(setup.control_parameters), setup.config, longest_round_trip_) {}
 
 StopReason PacketNetwork::run(RunControl& control) {
-  // A hop reads the packet, and then what the packet names: the output queue or the flow.
-  const auto prepare_early = [this](const Event& event) {
+  // A hop reads the packet; then what the packet names, the flow or an entry of the routing table; then what
+  // is found there.
+  const auto far = [this](const Event& event) {
     if (event.kind == kHop) fabric_.packets().prefetch(event.payload);
   };
-  const auto prepare = [this](const Event& event) {
+  const auto middle = [this](const Event& event) {
     if (event.kind != kHop) return;
     const std::uint32_t end = fabric_.end_of(event.source - fabric_.first_channel_entity());
     if (end & Fabric::kHostBit) {
-      transport_.prefetch(event.payload);
+      transport_.prefetch_flow(event.payload);
     } else {
-      fabric_.prefetch_hop(end, event.payload);
+      fabric_.prefetch_route(end, event.payload);
+    }
+  };
+  const auto near = [this](const Event& event) {
+    if (event.kind != kHop) return;
+    const std::uint32_t end = fabric_.end_of(event.source - fabric_.first_channel_entity());
+    if (end & Fabric::kHostBit) {
+      transport_.prefetch_state(event.payload);
+    } else {
+      fabric_.foresee(end, event.payload);
     }
   };
   const auto handle = [this](const Event& event) {
@@ -118,7 +128,7 @@ StopReason PacketNetwork::run(RunControl& control) {
         client_.on_event(event);
     }
   };
-  return engine_.run(control, handle, prepare_early, prepare);
+  return engine_.run(control, handle, far, middle, near);
 }
 
 results::NetworkTotals PacketNetwork::totals() const {

@@ -22,7 +22,8 @@ Transport::Transport(Engine& engine, NetworkClient& client, Fabric& fabric,
       client_(client),
       fabric_(fabric),
       policy_(policy),
-      routing_parameters_(routing_parameters),
+      make_selector_(policy.make_path_selectors != nullptr ? policy.make_path_selectors(routing_parameters)
+                                                           : routing::PathSelectorMaker()),
       senders_(std::move(senders)),
       sender_bytes_((senders_->sender_bytes() + kSenderAlignment - 1) / kSenderAlignment * kSenderAlignment),
       config_(config),
@@ -32,7 +33,7 @@ Transport::Transport(Engine& engine, NetworkClient& client, Fabric& fabric,
   constexpr int kFullQueues = 8;
   recovery_config_.min_timeout =
       std::max(config.min_timeout, longest_round_trip + fabric.longest_queue() * kFullQueues);
-  recovery_config_.reordering = policy.make_path_selector != nullptr || policy.make_switch_policy != nullptr;
+  recovery_config_.reordering = policy.make_path_selectors != nullptr || policy.make_switch_policy != nullptr;
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
     first_nic_.push_back(static_cast<std::uint32_t>(nics_.size()));
     for (std::uint32_t channel : topology.out_channels(topology.host(host))) {
@@ -120,6 +121,11 @@ void Transport::start(const Message& message) {
   receiver.arrivals.clear();
   receiver.packets = static_cast<std::uint32_t>(packets);
   receiver.marked = 0;
+  receiver.source = message.source;
+  const std::uint32_t reply_nics = first_nic_[message.destination + 1] - first_nic_[message.destination];
+  receiver.reply_channel =
+      nics_[first_nic_[message.destination] + message.destination_nic % reply_nics].channel;
+  receiver.generation = flow.generation;
 
   ColdFlow& cold = cold_[slot];
   cold.message = message;
@@ -129,9 +135,8 @@ void Transport::start(const Message& message) {
                  .bytes = message.bytes,
                  .start = engine_.now(),
                  .finish = Time::max()};
-  if (policy_.make_path_selector != nullptr) {
-    cold.selector = policy_.make_path_selector(routing_parameters_, identity, random);
-  }
+  if (make_selector_) cold.selector = make_selector_(identity, random);
+  flow.selector = cold.selector.get();
   fabric_.set_flow(slot, message.source, message.destination, identity);
   wake(slot);
 }
@@ -181,24 +186,20 @@ void Transport::packet_at_host(std::uint32_t handle) {
 void Transport::on_data(std::uint32_t handle) {
   Packet& packet = fabric_.packets()[handle];
   const std::uint32_t slot = packet.flow;
-  const SendFlow& flow = send_[slot];
-  if (flow.generation != packet.generation) {  // a needless retransmission; its sender is content already
+  ReceiveFlow& receiver = receive_[slot];
+  if (receiver.generation != packet.generation) {  // a needless retransmission; its sender is content already
     ++counters_.duplicates;
     fabric_.packets().release(handle);
     return;
   }
-  ReceiveFlow& receiver = receive_[slot];
   const bool fresh = receiver.arrivals.add(packet.number);
   if (packet.marked()) ++receiver.marked;
   if (!fresh) ++counters_.duplicates;
   // The same record goes back as the ACK; the mark stays on it as the echo.
   packet.flags = static_cast<std::uint8_t>(packet.flags | kAck | (fresh ? 0 : kDuplicate));
-  packet.destination = flow.source;
+  packet.destination = receiver.source;
   packet.bytes_or_cumulative = receiver.arrivals.first_missing();
-  const std::uint32_t nics = first_nic_[flow.destination + 1] - first_nic_[flow.destination];
-  const std::uint32_t nic =
-      first_nic_[flow.destination] + (nics == 1 ? 0 : cold_[slot].message.destination_nic % nics);
-  fabric_.inject(nics_[nic].channel, handle);
+  fabric_.inject(receiver.reply_channel, handle);
   if (!fresh || receiver.arrivals.first_missing() != receiver.packets) return;
   ColdFlow& cold = cold_[slot];
   cold.record.finish = engine_.now();
@@ -218,8 +219,8 @@ void Transport::on_ack(std::uint32_t handle) {
   const Time now = engine_.now();
   const auto outcome = flow.recovery.on_ack(now, packet.number, packet.bytes_or_cumulative,
                                             Time::ps(packet.sent_ps), packet.flags & kDuplicate);
-  if (policy_.make_path_selector != nullptr) {
-    cold_[slot].selector->on_ack(packet.entropy, packet.marked());
+  if (flow.selector != nullptr && policy_.selectors_want_feedback) {
+    flow.selector->on_ack(packet.entropy, packet.marked());
   }
   if (outcome.acked_packets > 0) {
     allow(flow, flow.control->on_ack({.now = now,
@@ -245,10 +246,11 @@ void Transport::finish(std::uint32_t slot) {
   if (flow.next_live != kNone) send_[flow.next_live].previous_live = flow.previous_live;
   flow.control->~Sender();
   flow.control = nullptr;
-  ++flow.generation;
+  receive_[slot].generation = ++flow.generation;
   --open_flows_;
   ColdFlow& cold = cold_[slot];
   cold.selector.reset();
+  flow.selector = nullptr;
   cold.record.packets = flow.sent_packets;
   record(cold.record, cold.number);
   const Message message = cold.message;
@@ -335,8 +337,7 @@ void Transport::send_packet(std::uint32_t slot) {
   Nic& nic = nics_[flow.nic];
   const Time start = std::max(engine_.now(), fabric_.free_at(nic.channel));
   flow.recovery.on_send(number, start);
-  const std::uint32_t entropy =
-      policy_.make_path_selector == nullptr ? flow.entropy : choose_entropy(slot, number, again);
+  const std::uint32_t entropy = flow.selector == nullptr ? flow.entropy : choose_entropy(slot, number, again);
 
   PacketPool& packets = fabric_.packets();
   const std::uint32_t handle = packets.acquire();
@@ -361,6 +362,8 @@ void Transport::send_packet(std::uint32_t slot) {
 
 // Asks the flow's selector, and keeps what it answers, so that it can be told which path lost a packet.
 std::uint32_t Transport::choose_entropy(std::uint32_t slot, std::uint32_t number, bool again) {
+  routing::PathSelector& selector = *send_[slot].selector;
+  if (!policy_.selectors_want_feedback) return selector.next_entropy(number);
   ColdFlow& cold = cold_[slot];
   std::vector<std::uint32_t>& ring = cold.entropies;
   const std::uint32_t first = send_[slot].recovery.first_unacked();
@@ -372,8 +375,8 @@ std::uint32_t Transport::choose_entropy(std::uint32_t slot, std::uint32_t number
     ring = std::move(wider);
   }
   std::uint32_t& entropy = ring[number & (ring.size() - 1)];
-  if (again) cold.selector->on_loss(entropy);
-  entropy = cold.selector->next_entropy(number);
+  if (again) selector.on_loss(entropy);
+  entropy = selector.next_entropy(number);
   return entropy;
 }
 

@@ -50,15 +50,29 @@ class Transport {
   void start(const Message& message);
   // Events of the host side.
   void packet_at_host(std::uint32_t handle);
-  // Fetches what packet_at_host() will read.
-  [[gnu::always_inline]] void prefetch(std::uint32_t handle) const {
+  // Fetches the flow that packet_at_host() will change.
+  [[gnu::always_inline]] void prefetch_flow(std::uint32_t handle) const {
     const Packet& packet = fabric_.packets()[handle];
-    const auto* flow = reinterpret_cast<const char*>(&send_[packet.flow]);
     if (packet.ack()) {
+      const auto* flow = reinterpret_cast<const char*>(&send_[packet.flow]);
       for (std::size_t byte = 0; byte < sizeof(SendFlow); byte += 64) __builtin_prefetch(flow + byte, 1);
     } else {
-      __builtin_prefetch(flow + offsetof(SendFlow, source));
       __builtin_prefetch(&receive_[packet.flow], 1);
+    }
+  }
+  // Fetches what the flow leads to.
+  [[gnu::always_inline]] void prefetch_state(std::uint32_t handle) const {
+    const Packet& packet = fabric_.packets()[handle];
+    if (packet.ack()) {
+      const SendFlow& flow = send_[packet.flow];
+      flow.recovery.prefetch(packet.number);
+      __builtin_prefetch(flow.control, 1);
+      __builtin_prefetch(flow.selector, 1);
+      __builtin_prefetch(&nics_[flow.nic], 1);
+    } else {
+      const ReceiveFlow& flow = receive_[packet.flow];
+      flow.arrivals.prefetch(packet.number);
+      fabric_.prefetch_queue(flow.reply_channel);
     }
   }
   void nic_ready(std::uint32_t nic);
@@ -74,7 +88,7 @@ class Transport {
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::uint32_t kSlabFlows = 256;
 
-  struct Nic {
+  struct alignas(64) Nic {
     std::uint32_t channel = 0;
     EntityId entity = 0;
     std::uint32_t first_waiting = kNone, last_waiting = kNone;  // flows that may send, in their turn
@@ -83,9 +97,10 @@ class Transport {
     std::int64_t timer_ps = INT64_MAX;                          // of the kNicTimer event that counts
     std::int64_t last_timer_ps = INT64_MIN / 2;
   };
-  struct SendFlow {
+  struct alignas(64) SendFlow {
     congestion::Recovery recovery;
-    congestion::Sender* control = nullptr;  // in the slab
+    congestion::Sender* control = nullptr;      // in the slab
+    routing::PathSelector* selector = nullptr;  // owned by ColdFlow
     std::uint64_t window_bytes = 0;
     Bandwidth rate;  // 0: not paced
     std::int64_t next_send_ps = 0;
@@ -99,10 +114,13 @@ class Transport {
     bool waiting = false;  // in its NIC's list
     bool pacing = false;   // a kPace event is under way
   };
-  struct ReceiveFlow {
+  struct alignas(64) ReceiveFlow {
     congestion::Arrivals arrivals;
     std::uint32_t packets = 0;
     std::uint32_t marked = 0;
+    std::uint32_t source = 0;         // where ACKs go
+    std::uint32_t reply_channel = 0;  // of the NIC that sends them
+    std::uint16_t generation = 0;     // as SendFlow's
   };
   // What only reports and callbacks need.
   struct ColdFlow {
@@ -110,7 +128,8 @@ class Transport {
     results::Flow record;
     std::uint32_t number = 0;  // among its source's
     std::unique_ptr<routing::PathSelector> selector;
-    std::vector<std::uint32_t> entropies;  // of the last transmissions, a ring by packet number
+    // Of the last transmissions, a ring by packet number; empty unless the policy wants feedback.
+    std::vector<std::uint32_t> entropies;
   };
   struct LocalMessage {
     Message message;
@@ -148,7 +167,7 @@ class Transport {
   NetworkClient& client_;
   Fabric& fabric_;
   const routing::Policy& policy_;
-  const Parameters routing_parameters_;
+  const routing::PathSelectorMaker make_selector_;  // empty: flows keep one entropy
   std::unique_ptr<congestion::SenderFactory> senders_;
   std::size_t sender_bytes_;
   PacketConfig config_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -49,14 +50,20 @@ class PathSelector {
   virtual void on_loss(std::uint32_t /*entropy*/) {}
 };
 
+// Makes the selector of one flow. The stream is the flow's own.
+using PathSelectorMaker =
+    std::function<std::unique_ptr<PathSelector>(std::uint64_t flow, sim::RandomStream random)>;
+
 // A routing module as users name it: `--routing ecmp`. Null for a factory means the built-in rule:
 // switches hash the packet's entropy with their salt; NICs keep one entropy per flow.
 struct Policy {
   ModuleInfo info;
   std::unique_ptr<SwitchPolicy> (*make_switch_policy)(const Parameters&, std::uint32_t switch_index,
                                                       sim::RandomStream) = nullptr;
-  std::unique_ptr<PathSelector> (*make_path_selector)(const Parameters&, std::uint64_t flow,
-                                                      sim::RandomStream) = nullptr;
+  // Called once per run: parameters are read and checked here, not per flow.
+  PathSelectorMaker (*make_path_selectors)(const Parameters&) = nullptr;
+  // False: selectors ignore on_ack and on_loss, which are then not called.
+  bool selectors_want_feedback = true;
 };
 
 }  // namespace weft::routing

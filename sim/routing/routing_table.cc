@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "sim/core/random.h"
 #include "sim/units/input_error.h"
@@ -22,10 +23,11 @@ class RoutingTable::Builder {
 
   void build() {
     table_.set_begin_ = {0};
-    intern({});  // set 0: what a switch has for a host it can't reach and so is never asked for
     classify_hosts();
     collect_switch_links();
     last_set_.assign(topology_.switches(), 0);
+    // Set 0 of every switch is empty: what it has for a host it can't reach and so is never asked for.
+    switch_sets_.assign(topology_.switches(), {{}});
     table_.entries_.assign((topology_.switches() + classes_.size()) * classes_.size(), 0);
     for (std::uint32_t c = 0; c < classes_.size(); ++c) {
       search(c);
@@ -34,7 +36,9 @@ class RoutingTable::Builder {
         entry(topology_.switches() + s, c) = host_entry(s, c);
       }
     }
+    add_switch_sets();
     add_host_sets();
+    compact();
   }
 
  private:
@@ -52,7 +56,7 @@ class RoutingTable::Builder {
     std::uint32_t channel = 0;
   };
 
-  std::uint32_t& entry(std::uint32_t row, std::uint32_t c) {
+  std::uint16_t& entry(std::uint32_t row, std::uint32_t c) {
     return table_.entries_[static_cast<std::size_t>(row) * classes_.size() + c];
   }
   bool is_switch(std::uint32_t v) const { return topology_.node(v).kind == NodeKind::kSwitch; }
@@ -113,7 +117,7 @@ class RoutingTable::Builder {
       const std::uint32_t v = classes_[c].neighbours[i];
       if (!is_switch(v)) continue;
       distance_[switch_number(v)] = 1;
-      direct_[switch_number(v)] = kDirect | i;
+      direct_[switch_number(v)] = direct(i);
       frontier_.push_back(switch_number(v));
     }
     for (std::size_t next = 0; next < frontier_.size(); ++next) {
@@ -126,7 +130,7 @@ class RoutingTable::Builder {
     }
   }
 
-  std::uint32_t switch_entry(std::uint32_t s) {
+  std::uint16_t switch_entry(std::uint32_t s) {
     if (distance_[s] == 1) return direct_[s];
     if (distance_[s] == kUnreached) return 0;
     scratch_.clear();
@@ -134,16 +138,16 @@ class RoutingTable::Builder {
       if (distance_[link.to] == distance_[s] - 1) scratch_.push_back(link.channel);
     }
     // Towards most destinations a switch has the same set as towards the one before.
-    if (!equal(last_set_[s], scratch_)) last_set_[s] = intern(scratch_);
+    if (switch_sets_[s][last_set_[s]] != scratch_) last_set_[s] = intern(s, scratch_);
     return last_set_[s];
   }
 
-  std::uint32_t host_entry(std::uint32_t source, std::uint32_t destination) {
+  std::uint16_t host_entry(std::uint32_t source, std::uint32_t destination) {
     const std::uint32_t from = classes_[source].representative, to = classes_[destination].representative;
     const auto from_vertex = static_cast<std::uint32_t>(topology_.host(from));
     const std::vector<std::uint32_t>& neighbours = classes_[destination].neighbours;
     for (std::uint32_t i = 0; i < neighbours.size(); ++i) {
-      if (neighbours[i] == from_vertex) return kDirect | i;
+      if (neighbours[i] == from_vertex) return direct(i);
     }
     std::vector<std::uint32_t> nics;
     std::uint32_t least = kUnreached;
@@ -163,17 +167,21 @@ class RoutingTable::Builder {
     }
     std::vector<std::vector<std::uint32_t>>& sets = classes_[source].nic_sets;
     const auto found = std::find(sets.begin(), sets.end(), nics);
-    if (found != sets.end()) return static_cast<std::uint32_t>(found - sets.begin());
+    if (found != sets.end()) return small(static_cast<std::size_t>(found - sets.begin()));
     sets.push_back(nics);
-    return static_cast<std::uint32_t>(sets.size() - 1);
+    return small(sets.size() - 1);
+  }
+
+  void add_switch_sets() {
+    table_.nodes_.resize(topology_.nodes());
+    for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+      table_.nodes_[topology_.switch_at(s)] = {s, sets()};
+      for (const std::vector<std::uint32_t>& set : switch_sets_[s]) append(set);
+    }
   }
 
   // The sets that belong to one host: its NICs as a source, and its last hops as a destination.
   void add_host_sets() {
-    table_.nodes_.resize(topology_.nodes());
-    for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
-      table_.nodes_[topology_.switch_at(s)].row = s;
-    }
     for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
       const Vertex vertex = topology_.host(h);
       const auto channels = topology_.out_channels(vertex);
@@ -197,27 +205,55 @@ class RoutingTable::Builder {
 
   std::uint32_t sets() const { return static_cast<std::uint32_t>(table_.set_begin_.size() - 1); }
 
-  bool equal(std::uint32_t set, const std::vector<std::uint32_t>& channels) const {
-    const std::vector<std::uint32_t>& begin = table_.set_begin_;
-    return std::equal(table_.pool_.begin() + begin[set], table_.pool_.begin() + begin[set + 1],
-                      channels.begin(), channels.end());
-  }
-
-  std::uint32_t append(const std::vector<std::uint32_t>& channels) {
+  void append(const std::vector<std::uint32_t>& channels) {
     table_.pool_.insert(table_.pool_.end(), channels.begin(), channels.end());
     table_.set_begin_.push_back(static_cast<std::uint32_t>(table_.pool_.size()));
-    return sets() - 1;
   }
 
-  // The number of the set with these channels; added if new.
-  std::uint32_t intern(const std::vector<std::uint32_t>& channels) {
-    std::uint64_t hash = channels.size();
+  // Cables of a switch to the next tier mostly have consecutive numbers.
+  void compact() {
+    table_.sets_.resize(sets());
+    for (std::uint32_t set = 0; set < sets(); ++set) {
+      const std::span<const std::uint32_t> channels{table_.pool_.data() + table_.set_begin_[set],
+                                                    table_.pool_.data() + table_.set_begin_[set + 1]};
+      if (channels.empty() || channels.size() > UINT16_MAX) continue;
+      const std::uint32_t stride = channels.size() > 1 ? channels[1] - channels[0] : 0;
+      if (stride > UINT16_MAX) continue;
+      bool regular = true;
+      for (std::size_t i = 1; i < channels.size(); ++i) regular &= channels[i] - channels[i - 1] == stride;
+      if (!regular) continue;
+      table_.sets_[set] = {channels[0], static_cast<std::uint16_t>(channels.size()),
+                           static_cast<std::uint16_t>(stride)};
+    }
+  }
+
+  // An entry for the set or neighbour of this number.
+  std::uint16_t small(std::size_t number) const {
+    if (number >= kDirect) {
+      throw InputError(
+          fmt::format("{}: a node has more than {} different sets of next links; expected a more "
+                      "regular topology",
+                      topology_.name(), kDirect - 1));
+    }
+    return static_cast<std::uint16_t>(number);
+  }
+  std::uint16_t direct(std::size_t neighbour) const {
+    return static_cast<std::uint16_t>(kDirect | small(neighbour));
+  }
+
+  // The number, among those of switch s, of the set with these channels; added if new.
+  std::uint16_t intern(std::uint32_t s, const std::vector<std::uint32_t>& channels) {
+    std::uint64_t hash = s;
     for (const std::uint32_t channel : channels) hash = sim::mix64(hash * 31 + channel + 1);
     const auto [begin, end] = by_hash_.equal_range(hash);
     for (auto candidate = begin; candidate != end; ++candidate) {
-      if (equal(candidate->second, channels)) return candidate->second;
+      const auto [owner, set] = candidate->second;
+      if (owner == s && switch_sets_[s][set] == channels) return set;
     }
-    return by_hash_.emplace(hash, append(channels))->second;
+    const std::uint16_t set = small(switch_sets_[s].size());
+    switch_sets_[s].push_back(channels);
+    by_hash_.emplace(hash, std::pair(s, set));
+    return set;
   }
 
   const Topology& topology_;
@@ -226,17 +262,19 @@ class RoutingTable::Builder {
   std::vector<std::uint32_t> switch_begin_;
   std::vector<SwitchLink> switch_links_;  // between switches, by switch
   std::vector<std::uint32_t> distance_;   // by switch, of the present search
-  std::vector<std::uint32_t> direct_;     // by switch: the entry of one next to the destination
+  std::vector<std::uint16_t> direct_;     // by switch: the entry of one next to the destination
   std::vector<std::uint32_t> frontier_, scratch_;
-  std::vector<std::uint32_t> last_set_;  // by switch
-  std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
+  std::vector<std::uint16_t> last_set_;                               // by switch
+  std::vector<std::vector<std::vector<std::uint32_t>>> switch_sets_;  // by switch
+  std::unordered_multimap<std::uint64_t, std::pair<std::uint32_t, std::uint16_t>> by_hash_;
 };
 
 RoutingTable::RoutingTable(const Topology& topology) { Builder(topology, *this).build(); }
 
 std::size_t RoutingTable::memory_bytes() const {
   return nodes_.capacity() * sizeof(Node) + destinations_.capacity() * sizeof(Destination) +
-         (entries_.capacity() + set_begin_.capacity() + pool_.capacity()) * sizeof(std::uint32_t);
+         entries_.capacity() * sizeof(std::uint16_t) + sets_.capacity() * sizeof(Set) +
+         (set_begin_.capacity() + pool_.capacity()) * sizeof(std::uint32_t);
 }
 
 }  // namespace weft::routing

@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kMostPaths = 1 << 16;
 
-class Spray : public PathSelector {
+class Spray final : public PathSelector {
  public:
   Spray(std::uint32_t paths, sim::RandomStream random) : low_bits_(paths - 1), random_(random) {
     base_ = static_cast<std::uint32_t>(random_.next()) & ~low_bits_;
@@ -25,12 +25,14 @@ class Spray : public PathSelector {
   sim::RandomStream random_;
 };
 
-std::unique_ptr<PathSelector> make(const Parameters& parameters, std::uint64_t, sim::RandomStream random) {
+PathSelectorMaker make(const Parameters& parameters) {
   const std::int64_t paths = parameters.integer("paths");
   if (paths < 1 || paths > kMostPaths || !std::has_single_bit(static_cast<std::uint64_t>(paths))) {
     parameters.fail("paths", "it must be a power of two from 1 to 65536");
   }
-  return std::make_unique<Spray>(static_cast<std::uint32_t>(paths), random);
+  return [paths = static_cast<std::uint32_t>(paths)](std::uint64_t, sim::RandomStream random) {
+    return std::make_unique<Spray>(paths, random);
+  };
 }
 
 }  // namespace
@@ -44,7 +46,8 @@ Policy spray() {
                      "center networks, INFOCOM 2013",
            .parameters = {{"paths", ParameterType::kInteger, "256",
                            "Entropies of a flow, each used once in a round: a power of two, 1 to 65536."}}},
-      .make_path_selector = make};
+      .make_path_selectors = make,
+      .selectors_want_feedback = false};
 }
 
 }  // namespace weft::routing

@@ -139,8 +139,9 @@ TEST_CASE("a switch policy is asked and obeyed, for ACKs too; a selector hears o
       .info = {.name = "first"},
       .make_switch_policy = [](const Parameters&, std::uint32_t, RandomStream)
           -> std::unique_ptr<routing::SwitchPolicy> { return std::make_unique<First>(); },
-      .make_path_selector = [](const Parameters&, std::uint64_t, RandomStream)
-          -> std::unique_ptr<routing::PathSelector> { return std::make_unique<Counting>(); }};
+      .make_path_selectors = [](const Parameters&) -> routing::PathSelectorMaker {
+        return [](std::uint64_t, RandomStream) { return std::make_unique<Counting>(); };
+      }};
   Seen counts;
   seen = &counts;
   const auto topology = small_fat_tree();

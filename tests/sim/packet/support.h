@@ -48,8 +48,9 @@ class SprayForTest final : public routing::PathSelector {
 inline routing::Policy one_path() { return {.info = {.name = "one_path"}}; }
 inline routing::Policy spray() {
   return {.info = {.name = "spray"},
-          .make_path_selector = [](const Parameters&, std::uint64_t, RandomStream random)
-              -> std::unique_ptr<routing::PathSelector> { return std::make_unique<SprayForTest>(random); }};
+          .make_path_selectors = [](const Parameters&) -> routing::PathSelectorMaker {
+            return [](std::uint64_t, RandomStream random) { return std::make_unique<SprayForTest>(random); };
+          }};
 }
 
 struct Options {

@@ -23,8 +23,9 @@ const Policy& policy(const std::string& name) {
 
 std::unique_ptr<PathSelector> make_spray(std::int64_t paths, std::uint64_t seed) {
   const Policy& spray = policy("spray");
-  return spray.make_path_selector(Parameters(spray.info, {{"paths", std::to_string(paths)}}), 0,
-                                  sim::RandomStream(seed, 0));
+  const PathSelectorMaker maker =
+      spray.make_path_selectors(Parameters(spray.info, {{"paths", std::to_string(paths)}}));
+  return maker(0, sim::RandomStream(seed, 0));
 }
 
 // The switches that a packet with this entropy crosses under the built-in rule; salts depend on the seed.
@@ -57,7 +58,7 @@ double chi_squared(const std::vector<double>& counts) {
 TEST_CASE("ecmp: the path of a flow follows from its entropy and the seed alone") {
   const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=8"));
   const RoutingTable table(topology);
-  CHECK(policy("ecmp").make_path_selector == nullptr);
+  CHECK(policy("ecmp").make_path_selectors == nullptr);
   CHECK(policy("ecmp").make_switch_policy == nullptr);
   std::set<std::vector<topologies::Vertex>> paths;
   for (std::uint32_t entropy = 0; entropy < 1000; ++entropy) {

@@ -54,6 +54,13 @@ void check_all_pairs(const Topology& topology) {
       const auto found = table.candidates(v, h);
       INFO(topology.name() << ": at " << topology.node(v).name << " towards host " << h);
       REQUIRE(std::vector<std::uint32_t>(found.begin(), found.end()) == expected);
+      for (std::uint32_t i = 0; i < expected.size(); ++i) {
+        const auto pick = [&](std::size_t count) {
+          CHECK(count == expected.size());
+          return i;
+        };
+        REQUIRE(table.candidate(v, h, pick) == expected[i]);
+      }
     }
   }
 }
