@@ -138,9 +138,7 @@ void Simulation::run_compat(const Parameters& parameters, const goal::Graph& gra
   const auto run_mode = classic ? run_classic : run_atlahs;
   CompatResult result = run_mode(graph, compat, control, scenario_.output.flows);
   report.outcome = outcome_of(result.stop, result.complete());
-  for (const std::uint64_t finish : result.finish_ns) {
-    report.makespan = std::max(report.makespan, Time::ns(static_cast<std::int64_t>(finish)));
-  }
+  for (const results::Rank& rank : result.ranks) report.makespan = std::max(report.makespan, rank.finish);
   report.digest = result.digest;
   report.events = result.events;
   report.ops = result.total_ops;
