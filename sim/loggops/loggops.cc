@@ -116,14 +116,14 @@ const ModuleInfo& loggops_module() {
       .source = "Hoefler, Schneider, Lumsdaine, LogGOPSim, LSAP 2010",
       .parameters = {
           {"semantics", ParameterType::kText, "weft",
-           "weft (the model done right), or classic or atlahs (those programs' finish times, exactly)"},
-          {"L", ParameterType::kTime, "2500", "latency of the network, in ns where no unit is given"},
+           "The model done right (weft), or the exact finish times of those programs (classic, atlahs)."},
+          {"L", ParameterType::kTime, "2500", "Latency of the network; a bare number is ns."},
           {"o", ParameterType::kTime, "1500",
-           "cpu time to send or receive a message, in ns where no unit is given"},
-          {"g", ParameterType::kTime, "1000", "gap between messages at a NIC, in ns where no unit is given"},
-          {"G", ParameterType::kReal, "6", "gap per byte at a NIC, in ns per byte (0.04 is 200 Gb/s)"},
-          {"O", ParameterType::kReal, "0", "cpu time per byte, in ns per byte"},
-          {"S", ParameterType::kBytes, "65548", "largest eager message in bytes; larger ones use rendezvous"},
+           "Cpu time to send or to receive a message; a bare number is ns."},
+          {"g", ParameterType::kTime, "1000", "Gap between messages at a NIC; a bare number is ns."},
+          {"G", ParameterType::kReal, "6", "Gap per byte at a NIC, in ns per byte: 0.08 is 100 Gb/s."},
+          {"O", ParameterType::kReal, "0", "Cpu time per byte sent or received, in ns per byte."},
+          {"S", ParameterType::kBytes, "65548", "Largest eager message; larger ones use rendezvous."},
       }};
   return info;
 }

@@ -215,7 +215,8 @@ TEST_CASE("families: impossible parameters name the nearest possible") {
   check("fat_tree", "fat_tree needs a value for 'k': Ports of a switch and number of pods: even, 2 to 128.");
   check("fat_tree:k=8,link=0Gbps",
         "fat_tree: link is '0Gbps', but it must be at least 1Mbps; write it like 400Gbps");
-  check("single_switch:hosts=2,host_link=0", "single_switch: host_link is '0', but it must be at least 1Mbps; write it like 400Gbps");
+  check("single_switch:hosts=2,host_link=0",
+        "single_switch: host_link is '0', but it must be at least 1Mbps; write it like 400Gbps");
   check("single_switch:hosts=0",
         "single_switch: hosts is '0', but it must be from 1 to 4194304; the nearest is 1");
   check("leaf_spine:leaves=65536,spines=65536,hosts_per_leaf=1",
