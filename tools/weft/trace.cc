@@ -237,12 +237,12 @@ void print(const Summary& summary, const Options& options) {
         summary.ranks, summary.places.rbegin()->first);
   }
   if (summary.cut > 0)
-    text += fmt::format("  cut       {} ranks ended before their trace did\n", summary.cut);
+    text += fmt::format("  cut       {} traces end before MPI_Finalize: a rank was killed\n", summary.cut);
   for (const auto& [name, calls] : summary.not_replayed) {
     text += fmt::format("  warning   {} calls of {}: counted, but not replayed\n", calls, name);
   }
-  text += fmt::format("  where     {}\n  next      weft import mpi {} -o NAME.weft\n", options.directory,
-                      options.directory);
+  text += fmt::format("  where     {}\n  next      weft import mpi {} -o NAME.weft{}\n", options.directory,
+                      options.directory, summary.cut > 0 ? " --partial" : "");
   std::fputs(text.c_str(), stderr);
 }
 
