@@ -1,6 +1,7 @@
 #include "tools/weft/goal.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -203,8 +204,7 @@ void add_convert(CLI::App& parent) {
     const Graph graph = goal::read_graph(options->in, &info);
     goal::write_graph(graph, info, options->out, format);
     if (format != goal::Format::kPack && info != goal::PackInfo()) {
-      std::fprintf(stderr, "weft: note: only packed graphs keep metadata and anomaly counters; %s has none\n",
-                   options->out.c_str());
+      spdlog::warn("note: only packed graphs keep metadata and anomaly counters; {} has none", options->out);
     }
   });
 }

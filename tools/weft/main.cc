@@ -1,4 +1,7 @@
 // weft: the one command-line program. Each subcommand is a file pair beside this one.
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -133,16 +136,19 @@ int run(int argc, char** argv) {
 }  // namespace weft::cli
 
 int main(int argc, char** argv) {
+  spdlog::set_default_logger(spdlog::stderr_logger_st("weft"));
+  spdlog::set_pattern("%n: %v");
+  spdlog::set_level(spdlog::level::warn);
   try {
     return weft::cli::run(argc, argv);
   } catch (const weft::InputError& error) {
-    std::fprintf(stderr, "weft: %s\n", error.what());
+    spdlog::error("{}", error.what());
     return weft::cli::kBadInput;
   } catch (const std::bad_alloc&) {
-    std::fprintf(stderr, "weft: out of memory\n");
+    spdlog::error("out of memory");
     return weft::cli::kLimit;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "weft: internal error: %s\n", error.what());
+    spdlog::critical("internal error: {}", error.what());
     return weft::cli::kInternalError;
   }
 }

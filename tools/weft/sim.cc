@@ -1,6 +1,7 @@
 #include "tools/weft/sim.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -23,6 +24,7 @@ struct Options {
   std::vector<std::string> sets;
   bool no_flows = false;
   bool quiet = false;
+  bool verbose = false;
   bool dry_run = false;
 };
 
@@ -67,14 +69,11 @@ int exit_code_of(results::Outcome outcome) {
 
 void report_incomplete(const results::Report& report) {
   if (report.outcome == results::Outcome::kIncomplete) {
-    std::fprintf(stderr, "weft: the replay can't go on: %llu of %llu operations were executed\n",
-                 static_cast<unsigned long long>(report.executed_ops),
-                 static_cast<unsigned long long>(report.ops));
+    spdlog::error("the replay can't go on: {} of {} operations were executed", report.executed_ops,
+                  report.ops);
   } else if (report.outcome != results::Outcome::kComplete) {
-    std::fprintf(stderr, "weft: stopped (%s) after %llu of %llu operations; the results are partial\n",
-                 std::string(results::name(report.outcome)).c_str(),
-                 static_cast<unsigned long long>(report.executed_ops),
-                 static_cast<unsigned long long>(report.ops));
+    spdlog::error("stopped ({}) after {} of {} operations; the results are partial",
+                  results::name(report.outcome), report.executed_ops, report.ops);
   }
   for (const std::string& line : report.diagnosis) std::fprintf(stderr, "  %s\n", line.c_str());
 }
@@ -95,12 +94,16 @@ int run(const Options& options) {
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
   const sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
   const std::string resolved = sim::to_text(scenario, registries);
+  if (options.verbose) spdlog::set_level(spdlog::level::info);
+  spdlog::info("building the network: {} {}", scenario.network.name, scenario.topology.name);
   const sim::Simulation simulation(scenario);
   if (options.dry_run) {
     std::fputs(resolved.c_str(), stdout);
     return kOk;
   }
+  spdlog::info("reading the graph of job {}", scenario.jobs.at(0).name);
   const goal::Graph graph = simulation.workload();
+  spdlog::info("replaying {} operations of {} ranks", graph.ops(), graph.ranks());
   const std::string& directory = scenario.output.directory;
   std::unique_ptr<results::Sink> sink;
   if (!directory.empty()) sink = results::make_directory_sink(directory, scenario.output.flows);
@@ -109,7 +112,10 @@ int run(const Options& options) {
   report.scenario = resolved;
   report.wall_seconds = control.seconds();
   report.peak_memory_bytes = peak_resident_bytes();
-  if (sink != nullptr) sink->write(report);
+  if (sink != nullptr) {
+    spdlog::info("writing results to {}", directory);
+    sink->write(report);
+  }
   if (!options.quiet) std::fputs(results::text_summary(report, directory).c_str(), stdout);
   report_incomplete(report);
   return exit_code_of(report.outcome);
@@ -131,6 +137,7 @@ void add_sim(CLI::App& app, int& exit_code) {
       ->take_all();
   app.add_flag("--no-flows", options->no_flows, "don't write flows.csv (a row for each message)");
   app.add_flag("--dry-run", options->dry_run, "print the resolved scenario and stop");
+  app.add_flag("-v,--verbose", options->verbose, "say on standard error what is being done");
   app.add_flag("-q,--quiet", options->quiet, "no summary and no progress line");
   app.footer(
       "Examples:\n"
