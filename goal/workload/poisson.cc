@@ -16,8 +16,8 @@ constexpr std::uint64_t kGapDraws = 0x706F6731;
 constexpr std::uint64_t kSizeDraws = 0x706F6732;
 constexpr std::uint64_t kDestinationDraws = 0x706F6733;
 
-// Far above what memory holds (about 140 bytes each), far below what message numbers can count.
-constexpr double kMostMessages = 1e9;
+// At about 140 bytes each, more than most machines hold.
+constexpr double kMostMessages = 1e8;
 
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   require_ranks(parameters, ranks, 2);
