@@ -1,38 +1,21 @@
 #include "goal/binary/binary.h"
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "goal/file.h"
+#include "goal/raw_bytes.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in memory");
-
 constexpr std::uint64_t kHeaderBytes = 14;
 constexpr std::uint64_t kRangeBytes = 16;  // begin and end of a rank
 constexpr std::uint64_t kOffsetBase = 8;   // a rank's begin and end count from here
 constexpr std::uint64_t kNodeBytes = 39;
-
-template <typename T>
-T load(const char* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
-template <typename T>
-void append(std::string& bytes, T value) {
-  char raw[sizeof value];
-  std::memcpy(raw, &value, sizeof value);
-  bytes.append(raw, sizeof value);
-}
 
 // The 39 bytes of one operation.
 struct Node {

@@ -1,15 +1,12 @@
 // The framing of a packed file: header, blocks, trailer. For read.cc and write.cc only.
 #pragma once
 
-#include <bit>
 #include <cstdint>
-#include <cstring>
-#include <string>
 #include <string_view>
 
-namespace weft::goal::pack {
+#include "goal/raw_bytes.h"
 
-static_assert(std::endian::native == std::endian::little, "numbers are copied as they lie in memory");
+namespace weft::goal::pack {
 
 inline constexpr std::string_view kMagic = "WEFTGOAL";
 inline constexpr std::uint32_t kVersion = 1;
@@ -28,20 +25,6 @@ struct BlockHead {
   std::uint32_t bytes;  // of the zstd frame behind it
 };
 static_assert(sizeof(BlockHead) == 12);
-
-template <typename T>
-T load(const char* bytes) {
-  T value;
-  std::memcpy(&value, bytes, sizeof value);
-  return value;
-}
-
-template <typename T>
-void append(std::string& bytes, const T& value) {
-  char raw[sizeof value];
-  std::memcpy(raw, &value, sizeof value);
-  bytes.append(raw, sizeof value);
-}
 
 inline std::uint64_t zigzag(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1) ^ static_cast<std::uint64_t>(value >> 63);

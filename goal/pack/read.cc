@@ -63,7 +63,7 @@ class Reader {
     if (bytes_.size() < pack::kHeaderBytes || !bytes_.starts_with(pack::kMagic)) {
       fail(0, "this is not a packed GOAL file; it should begin with " + std::string(pack::kMagic));
     }
-    const auto version = pack::load<std::uint32_t>(bytes_.data() + pack::kMagic.size());
+    const auto version = load<std::uint32_t>(bytes_.data() + pack::kMagic.size());
     if (version != pack::kVersion) {
       fail(pack::kMagic.size(), "found format version " + std::to_string(version) +
                                     "; this program reads version " + std::to_string(pack::kVersion));
@@ -74,7 +74,7 @@ class Reader {
     if (bytes_.size() < pack::kHeaderBytes + pack::kTrailerBytes || !bytes_.ends_with(pack::kEndMagic))
       fail_truncated();
     const std::uint64_t trailer = bytes_.size() - pack::kTrailerBytes;
-    const auto begin = pack::load<std::uint64_t>(bytes_.data() + trailer);
+    const auto begin = load<std::uint64_t>(bytes_.data() + trailer);
     if (begin < pack::kHeaderBytes || begin > trailer) damaged(trailer, "the trailer");
     return begin;
   }
@@ -83,7 +83,7 @@ class Reader {
   [[noreturn]] void fail_truncated() const {
     std::uint64_t at = pack::kHeaderBytes;
     while (at + sizeof(BlockHead) <= bytes_.size()) {
-      const auto head = pack::load<BlockHead>(bytes_.data() + at);
+      const auto head = load<BlockHead>(bytes_.data() + at);
       const std::uint64_t left = bytes_.size() - at - sizeof head;
       if (head.bytes > left) {
         fail(at, "the file ends within " + block_name(head.type, head.rank) + ": " +
@@ -100,7 +100,7 @@ class Reader {
   void read_block(std::uint64_t& at, BlockType type, Message& message, Rank rank = 0) {
     const std::string name = block_name(type, rank);
     if (at + sizeof(BlockHead) > bytes_.size()) damaged(at, name);
-    const auto head = pack::load<BlockHead>(bytes_.data() + at);
+    const auto head = load<BlockHead>(bytes_.data() + at);
     if (head.type != type || head.rank != rank) {
       fail(at, "found " + block_name(head.type, head.rank) + "; expected " + name);
     }

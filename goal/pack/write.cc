@@ -1,5 +1,6 @@
 #include <zstd.h>
 
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
@@ -32,7 +33,7 @@ class Writer {
 
   void write(const Graph& graph, const PackInfo& info) {
     std::string header(pack::kMagic);
-    pack::append(header, pack::kVersion);
+    append(header, pack::kVersion);
     emit(header);
     catalog_.set_ranks(graph.ranks());
     for (Rank rank = 0; rank < graph.ranks(); ++rank) write_rank(graph, rank);
@@ -163,7 +164,7 @@ class Writer {
     const std::uint64_t catalog_begin = written_;
     block(BlockType::kCatalog, 0, catalog_);
     std::string trailer;
-    pack::append(trailer, catalog_begin);
+    append(trailer, catalog_begin);
     trailer += pack::kEndMagic;
     emit(trailer);
   }
