@@ -1,72 +1,13 @@
 // Families against published and closed-form figures, measured on the graph itself.
-#include "topologies/families.h"
-
 #include <algorithm>
-#include <boost/graph/breadth_first_search.hpp>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "tests/topologies/families/measures.h"
+
 namespace weft::topologies {
-namespace {
-
-Topology make(const std::string& short_form) { return build(parse_module_choice(short_form)); }
-
-// Links from `source` to every vertex.
-std::vector<int> distances(const Topology& topology, Vertex source) {
-  std::vector<int> distance(topology.nodes(), 0);
-  boost::breadth_first_search(
-      topology.graph(), source,
-      boost::visitor(boost::make_bfs_visitor(boost::record_distances(&distance[0], boost::on_tree_edge()))));
-  return distance;
-}
-
-// Number of shortest paths from `source` to every vertex: by increasing distance, the sum over the
-// neighbours that are one link nearer.
-std::vector<std::uint64_t> path_counts(const Topology& topology, Vertex source) {
-  const std::vector<int> distance = distances(topology, source);
-  std::vector<Vertex> order(topology.nodes());
-  for (Vertex v = 0; v < order.size(); ++v) order[v] = v;
-  std::sort(order.begin(), order.end(), [&](Vertex a, Vertex b) { return distance[a] < distance[b]; });
-  std::vector<std::uint64_t> paths(topology.nodes(), 0);
-  paths[source] = 1;
-  for (const Vertex v : order) {
-    for (const std::uint32_t channel : topology.out_channels(v)) {
-      const Vertex to = topology.channels()[channel].to;
-      if (distance[to] == distance[v] + 1) paths[to] += paths[v];
-    }
-  }
-  return paths;
-}
-
-std::size_t links_between_switches(const Topology& topology) {
-  std::size_t channels = 0;
-  for (const Channel& channel : topology.channels()) {
-    channels += topology.node(channel.from).kind == NodeKind::kSwitch &&
-                topology.node(channel.to).kind == NodeKind::kSwitch;
-  }
-  return channels / 2;
-}
-
-std::vector<Vertex> switches_of_tier(const Topology& topology, int tier) {
-  std::vector<Vertex> found;
-  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    if (topology.node(topology.switch_at(s)).tier == tier) found.push_back(topology.switch_at(s));
-  }
-  return found;
-}
-
-double average_path_length(const Topology& topology, const std::vector<Vertex>& among) {
-  double sum = 0;
-  for (const Vertex a : among) {
-    const std::vector<int> distance = distances(topology, a);
-    for (const Vertex b : among) sum += distance[b];
-  }
-  return sum / (static_cast<double>(among.size()) * (static_cast<double>(among.size()) - 1));
-}
-
-}  // namespace
 
 TEST_CASE("fat tree: switches, links and average path length between edge switches as published") {
   struct Row {
@@ -222,7 +163,8 @@ TEST_CASE("families: impossible parameters name the nearest possible") {
   check("leaf_spine:leaves=65536,spines=65536,hosts_per_leaf=1",
         "leaf_spine: spines is '65536', but leaves × spines × links_per_pair must be at most 4194304");
   check("fat_tre:k=8",
-        "'fat_tre' is not a topology; did you mean 'fat_tree'? (known: single_switch, leaf_spine, fat_tree)");
+        "'fat_tre' is not a topology; did you mean 'fat_tree'? (known: single_switch, leaf_spine, fat_tree, "
+        "torus, mesh, hypercube, hyperx)");
   check(
       "fat_tree:kk=8",
       "'kk' is not a parameter of fat_tree; did you mean 'k'? (known: k, oversubscription, link, host_link, "

@@ -1,0 +1,116 @@
+#include "topologies/families/lattice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+
+namespace weft::topologies {
+namespace {
+
+constexpr std::size_t kMostDimensions = 24;
+
+// The coordinates of a point, the last fastest.
+std::vector<std::uint32_t> place(std::uint32_t point, const std::vector<std::uint32_t>& dims) {
+  std::vector<std::uint32_t> coordinates(dims.size());
+  for (std::size_t d = dims.size(); d-- > 0;) {
+    coordinates[d] = point % dims[d];
+    point /= dims[d];
+  }
+  return coordinates;
+}
+
+}  // namespace
+
+LineLinks path_links(std::uint32_t size) {
+  LineLinks links;
+  for (std::uint32_t i = 0; i + 1 < size; ++i) links.emplace_back(i, i + 1);
+  return links;
+}
+
+LineLinks ring_links(std::uint32_t size) {
+  LineLinks links = path_links(size);
+  if (size > 2) links.emplace_back(size - 1, 0);
+  return links;
+}
+
+LineLinks complete_links(std::uint32_t size) {
+  LineLinks links;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    for (std::uint32_t j = i + 1; j < size; ++j) links.emplace_back(i, j);
+  }
+  return links;
+}
+
+std::vector<ParameterSpec> with_hosts(ParameterSpec shape) {
+  return with_cabling({
+      std::move(shape),
+      {"hosts", ParameterType::kInteger, "1", "Hosts on each router, 1 or more."},
+  });
+}
+
+ParameterSpec dims_parameter() {
+  return {"dims", ParameterType::kText, "", "Routers in each dimension, written like 8x8x4."};
+}
+
+std::vector<std::uint32_t> read_dims(const Parameters& parameters) {
+  const std::string& text = parameters.text("dims");
+  const auto malformed = [&] {
+    parameters.fail("dims", "it must be sizes of 1 or more, written like 8x8x4");
+  };
+  std::vector<std::uint32_t> dims;
+  std::uint64_t points = 1;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    std::uint32_t size = 0;
+    const auto [stop, error] = std::from_chars(at, end, size);
+    const bool too_large = error == std::errc::result_out_of_range;
+    if (!too_large && (error != std::errc() || size == 0 || (stop != end && *stop != 'x'))) malformed();
+    points *= size;
+    if (too_large || points > kMostHosts) {
+      parameters.fail("dims", fmt::format("the sizes must multiply to {} routers or fewer", kMostHosts));
+    }
+    dims.push_back(size);
+    if (dims.size() > kMostDimensions) {
+      parameters.fail("dims", fmt::format("there can be {} dimensions at most", kMostDimensions));
+    }
+    if (stop == end) return dims;
+    at = stop + 1;
+  }
+}
+
+Topology build_lattice(const std::string& family, const Parameters& parameters,
+                       const std::vector<std::uint32_t>& dims, LineLinks (*links)(std::uint32_t size)) {
+  const Cabling cabling = read_cabling(parameters);
+  std::uint32_t routers = 1;
+  for (const std::uint32_t size : dims) routers *= size;
+  const std::uint32_t hosts_per_router =
+      count_parameter(parameters, "hosts", static_cast<std::uint32_t>(kMostHosts / routers));
+
+  Topology topology(to_short_form(family, parameters));
+  std::vector<Vertex> router(routers);
+  for (std::uint32_t r = 0; r < routers; ++r) {
+    router[r] = topology.add_switch(fmt::format("router {}", fmt::join(place(r, dims), ".")), 1, r,
+                                    cabling.switch_latency);
+    for (std::uint32_t h = 0; h < hosts_per_router; ++h) {
+      topology.add_link(topology.add_host(fmt::format("host {}", topology.hosts()), r), router[r],
+                        cabling.host);
+    }
+  }
+  std::uint32_t stride = routers;
+  for (const std::uint32_t size : dims) {
+    stride /= size;
+    const LineLinks line = links(size);
+    for (std::uint32_t first = 0; first < routers; ++first) {
+      if (first / stride % size != 0) continue;  // not the start of a line
+      for (const auto& [a, b] : line) {
+        topology.add_link(router[first + a * stride], router[first + b * stride], cabling.fabric);
+      }
+    }
+  }
+  topology.finish();
+  return topology;
+}
+
+}  // namespace weft::topologies

@@ -1,0 +1,26 @@
+#include "topologies/families/mesh.h"
+
+#include "topologies/families/lattice.h"
+
+namespace weft::topologies {
+namespace {
+
+const ModuleInfo& info() {
+  static const ModuleInfo info = {
+      .name = "mesh",
+      .summary = "Grid of routers without wrap-around links.",
+      .source = "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, 2004, chapter 5",
+      .parameters = with_hosts(dims_parameter()),
+  };
+  return info;
+}
+
+Topology build(const Parameters& parameters) {
+  return build_lattice(info().name, parameters, read_dims(parameters), path_links);
+}
+
+}  // namespace
+
+Family mesh() { return {info(), build}; }
+
+}  // namespace weft::topologies
