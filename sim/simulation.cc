@@ -65,10 +65,7 @@ template <typename NetworkModel>
 void run_replay(Replay& replay, NetworkModel& network, Engine& engine, RunControl& control,
                 results::Report& report) {
   replay.start(network);
-  control.begin([&replay] {
-    const ReplayTotals totals = replay.totals();
-    return totals.ops == 0 ? 1.0 : static_cast<double>(totals.executed_ops) / static_cast<double>(totals.ops);
-  });
+  control.begin([&replay] { return replay.progress(); });
   const StopReason reason = network.run(control);
   control.end();
   const ReplayTotals totals = replay.totals();
@@ -85,6 +82,7 @@ void run_replay(Replay& replay, NetworkModel& network, Engine& engine, RunContro
   report.ranks = replay.ranks();
   report.links = network.links();
   report.flows = network.flows();
+  report.flow_statistics = network.flow_statistics();
 }
 
 // Those programs count in whole nanoseconds.
@@ -111,8 +109,8 @@ void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& gr
   Replay replay(graph, hosts, engine);
   const LogGopsConfig config{parameters.time("L"), parameters.time("g"),
                              TimePerByte::ns(per_byte(parameters, "G"))};
-  LogGopsNetwork network(config, replay.hosts_needed(), graph.max_nic() + 1u, scenario_.output.flows, engine,
-                         replay);
+  LogGopsNetwork network(config, hosts_needed(graph, hosts), graph.max_nic() + 1u, scenario_.output.flows,
+                         engine, replay.client());
   run_replay(replay, network, engine, control, report);
 }
 
@@ -147,6 +145,7 @@ void Simulation::run_compat(const Parameters& parameters, const goal::Graph& gra
   report.bytes = report.network_totals.bytes = result.bytes;
   report.ranks = std::move(result.ranks);
   report.flows = std::move(result.flows);
+  for (const results::Flow& flow : report.flows) report.flow_statistics.add(flow);
   report.diagnosis = std::move(result.diagnosis);
 }
 
@@ -160,15 +159,16 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   config.record_flows = scenario_.output.flows;
 
   Engine engine(scenario_.seed);
-  Replay replay(graph, host_config(scenario_), engine);
-  if (replay.hosts_needed() > topology_->hosts()) {
+  const HostConfig hosts = host_config(scenario_);
+  Replay replay(graph, hosts, engine);
+  if (hosts_needed(graph, hosts) > topology_->hosts()) {
     throw InputError(
         scenario_.topology.location,
         fmt::format(
             "this {} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
-            scenario_.topology.name, topology_->hosts(), replay.hosts_needed()));
+            scenario_.topology.name, topology_->hosts(), hosts_needed(graph, hosts)));
   }
-  packet::PacketNetwork network(engine, replay,
+  packet::PacketNetwork network(engine, replay.client(),
                                 {*topology_, *table_, policy, Parameters(policy.info, scenario_.routing),
                                  congestion, Parameters(congestion.info, scenario_.congestion), queue,
                                  Parameters(queue.info, scenario_.queue), config});

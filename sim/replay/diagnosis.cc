@@ -2,8 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
-#include "sim/replay/replay.h"
+#include "sim/replay/share.h"
 
 namespace weft::sim {
 namespace {
@@ -18,9 +19,9 @@ std::string describe_key(const MatchKey& key) {
                      comm == goal::kWorld ? "" : fmt::format(", communicator {}", comm));
 }
 
-// How a message there misses a receive asked for, or "" if they have too little in common.
+// How a message there misses a receive asked for at the same rank, or "" if they have too little in common.
 std::string near_miss(const MatchKey& wanted, const MatchKey& there) {
-  if (wanted.rank != there.rank || ((wanted.context ^ there.context) & kCollectiveContext) != 0) return "";
+  if (((wanted.context ^ there.context) & kCollectiveContext) != 0) return "";
   const bool source = wanted.source == goal::kAny || wanted.source == there.source;
   const bool tag = wanted.tag == goal::kAny || there.tag == goal::kAny || wanted.tag == there.tag;
   const bool context = wanted.context == there.context;
@@ -32,119 +33,173 @@ std::string near_miss(const MatchKey& wanted, const MatchKey& there) {
 
 }  // namespace
 
-std::vector<std::string> Replay::diagnose(std::size_t limit) const {
-  std::vector<std::string> lines;
-  const auto op_text = [&](std::uint32_t rank, goal::OpIndex op) {
-    const std::string_view label = graph_.rank(rank).label(op);
-    return label.empty() ? fmt::format("operation {}", op) : fmt::format("operation {} ({})", op, label);
-  };
-  const auto where = [&](const Task& task) {
-    if (task.active == kNone) return op_text(task.rank, task.op);
-    const Active& active = *actives_[task.active];
-    const goal::Collective& collective = graph_.rank(active.rank).collective(active.op);
-    return fmt::format("{}, {} number {} of communicator {}, round {}", op_text(active.rank, active.op),
-                       goal::name(collective.kind), graph_.rank(active.rank).tag(active.op), collective.comm,
-                       active.schedule.step(task.op).round);
-  };
-  // Of a collective, where() tells it all.
-  const auto key_text = [](const Task& task, const MatchKey& key) {
-    return task.active == kNone ? ", " + describe_key(key) : "";
-  };
-
-  // Waiting tasks, by rank.
-  std::vector<const Task*> waiting;
-  std::vector<bool> has_task(ranks_.size(), false);
-  for (const Task& task : tasks_) {
-    if (task.state == TaskState::kFree) continue;
-    has_task[task.rank] = true;
-    if (task.state == TaskState::kPosted || task.state == TaskState::kAwaitClear) waiting.push_back(&task);
-  }
-  std::sort(waiting.begin(), waiting.end(), [](const Task* a, const Task* b) {
-    return std::tie(a->rank, a->active, a->op) < std::tie(b->rank, b->active, b->op);
-  });
-
-  std::size_t ranks_shown = 0, ranks_waiting = 0;
-  std::uint32_t last_rank = kNone;
-  for (const Task* task : waiting) {
-    if (task->rank == last_rank) continue;  // one line a rank: its first waiting operation
-    last_rank = task->rank;
-    ++ranks_waiting;
-    if (ranks_shown >= limit) continue;
-    ++ranks_shown;
-    const RankState& peer_state = ranks_[task->peer == goal::kAny ? task->rank : task->peer];
-    const std::uint32_t peer_ops = task->peer == goal::kAny ? 0 : graph_.rank(task->peer).ops();
-    const char* peer_note = task->peer == goal::kAny          ? ""
-                            : peer_state.ops_done == peer_ops ? "; that rank has finished"
-                            : has_task[task->peer] == false   ? "; that rank is stuck"
-                                                              : "; that rank waits too";
-    std::string line;
-    std::string nearest;
-    if (task->state == TaskState::kPosted) {
-      const MatchKey key = key_of(*task, task->peer, task->rank);
-      line = fmt::format("rank {} waits to receive {} bytes from rank {}{} [{}]{}", task->rank, task->bytes,
-                         or_any(task->peer), key_text(*task, key), where(*task), peer_note);
-      for (std::uint32_t i = matching_.unexpected().first_of_rank(task->rank); i != kNone && nearest.empty();
-           i = matching_.unexpected().entry(i).rank_next) {
-        const KeyedQueues::Entry& entry = matching_.unexpected().entry(i);
-        const std::string miss = near_miss(key, entry.key);
-        if (!miss.empty()) {
-          nearest = fmt::format("; nearly fits: a message from rank {}, {} ({})", entry.key.source,
-                                describe_key(entry.key), miss);
-        }
-      }
-    } else {
-      const MatchKey key = key_of(*task, task->rank, task->peer);
-      line = fmt::format(
-          "rank {} waits to send {} bytes to rank {}{}: above the eager limit, and no receive for it "
-          "[{}]{}",
-          task->rank, task->bytes, task->peer, key_text(*task, key), where(*task), peer_note);
-      for (const KeyedQueues* queue : {&matching_.posted(), &matching_.wildcards()}) {
-        for (std::uint32_t i = queue->first_of_rank(task->peer); i != kNone && nearest.empty();
-             i = queue->entry(i).rank_next) {
-          const std::string miss = near_miss(queue->entry(i).key, key);
-          if (!miss.empty()) {
-            nearest =
-                fmt::format("; nearly fits: a receive from rank {}, {} ({})",
-                            or_any(queue->entry(i).key.source), describe_key(queue->entry(i).key), miss);
-          }
-        }
+// Looks into all shares of a replay that has come to rest.
+class Diagnosis {
+ public:
+  Diagnosis(const goal::Graph& graph, const std::vector<std::unique_ptr<ReplayShare>>& shares)
+      : graph_(graph), home_(graph.ranks()), has_task_(graph.ranks(), false) {
+    for (const auto& share : shares) {
+      for (const RankState& state : share->ranks_) home_[state.rank] = {share.get(), &state};
+      unreceived_ += share->matching_.unexpected().size();
+      for (const Task& task : share->tasks_) {
+        if (task.state == TaskState::kFree) continue;
+        const std::uint32_t rank = share->ranks_[task.local].rank;
+        has_task_[rank] = true;
+        if (task.state != TaskState::kPosted && task.state != TaskState::kAwaitClear) continue;
+        const bool is_step = task.active != kNone;
+        waiting_.push_back({rank, !is_step, is_step ? share->actives_[task.active]->op : task.op,
+                            is_step ? task.op : 0, share.get(), &task});
       }
     }
-    lines.push_back(line + nearest);
+    std::sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
+      return std::tie(a.rank, a.of_graph, a.op, a.step) < std::tie(b.rank, b.of_graph, b.op, b.step);
+    });
   }
-  if (ranks_waiting > ranks_shown)
-    lines.push_back(fmt::format("… and {} more ranks wait", ranks_waiting - ranks_shown));
+
+  std::vector<std::string> lines(std::size_t limit) {
+    describe_waiting(limit);
+    describe_cycles(limit);
+    describe_unreceived(limit);
+    return std::move(lines_);
+  }
+
+ private:
+  using Task = ReplayShare::Task;
+  using TaskState = ReplayShare::TaskState;
+  using RankState = ReplayShare::RankState;
+  static constexpr std::uint32_t kNone = ReplayShare::kNone;
+  struct Home {
+    const ReplayShare* share = nullptr;
+    const RankState* state = nullptr;
+    std::uint32_t local() const { return static_cast<std::uint32_t>(state - share->ranks_.data()); }
+  };
+  // Steps of collectives come before operations of the graph.
+  struct Waiting {
+    std::uint32_t rank;
+    bool of_graph;
+    std::uint32_t op, step;
+    const ReplayShare* share;
+    const Task* task;
+  };
+
+  std::string op_text(std::uint32_t rank, goal::OpIndex op) const {
+    const std::string_view label = graph_.rank(rank).label(op);
+    return label.empty() ? fmt::format("operation {}", op) : fmt::format("operation {} ({})", op, label);
+  }
+  std::string where(const Waiting& waiting) const {
+    const std::string op = op_text(waiting.rank, waiting.op);
+    if (waiting.of_graph) return op;
+    const goal::RankView view = graph_.rank(waiting.rank);
+    const goal::Collective& collective = view.collective(waiting.op);
+    return fmt::format("{}, {} number {} of communicator {}, round {}", op, goal::name(collective.kind),
+                       view.tag(waiting.op), collective.comm,
+                       waiting.share->actives_[waiting.task->active]->schedule.step(waiting.step).round);
+  }
+  bool has_finished(std::uint32_t rank) const {
+    return home_[rank].state->ops_done == graph_.rank(rank).ops();
+  }
+  const char* peer_note(std::uint32_t peer) const {
+    if (peer == goal::kAny) return "";
+    if (has_finished(peer)) return "; that rank has finished";
+    return has_task_[peer] ? "; that rank waits too" : "; that rank is stuck";
+  }
+
+  std::string receive_line(const Waiting& waiting) const {
+    const Task& task = *waiting.task;
+    const MatchKey key = waiting.share->key_of(task, task.peer, task.local);
+    std::string line =
+        fmt::format("rank {} waits to receive {} bytes from rank {}{} [{}]{}", waiting.rank, task.bytes,
+                    or_any(task.peer), key_text(waiting, key), where(waiting), peer_note(task.peer));
+    const KeyedQueues& queue = waiting.share->matching_.unexpected();
+    for (std::uint32_t i = queue.first_of_rank(task.local); i != kNone; i = queue.entry(i).rank_next) {
+      const MatchKey& there = queue.entry(i).key;
+      const std::string miss = near_miss(key, there);
+      if (miss.empty()) continue;
+      return line + fmt::format("; nearly fits: a message from rank {}, {} ({})", there.source,
+                                describe_key(there), miss);
+    }
+    return line;
+  }
+  std::string send_line(const Waiting& waiting) const {
+    const Task& task = *waiting.task;
+    const Home& peer = home_[task.peer];
+    const MatchKey key = waiting.share->key_of(task, waiting.rank, peer.local());
+    std::string line = fmt::format(
+        "rank {} waits to send {} bytes to rank {}{}: above the eager limit, and no receive for it [{}]{}",
+        waiting.rank, task.bytes, task.peer, key_text(waiting, key), where(waiting), peer_note(task.peer));
+    const Matching& matching = peer.share->matching_;
+    for (const KeyedQueues* queue : {&matching.posted(), &matching.wildcards()}) {
+      for (std::uint32_t i = queue->first_of_rank(key.rank); i != kNone; i = queue->entry(i).rank_next) {
+        const MatchKey& there = queue->entry(i).key;
+        const std::string miss = near_miss(there, key);
+        if (miss.empty()) continue;
+        return line + fmt::format("; nearly fits: a receive from rank {}, {} ({})", or_any(there.source),
+                                  describe_key(there), miss);
+      }
+    }
+    return line;
+  }
+  // Of a collective, where() tells it all.
+  static std::string key_text(const Waiting& waiting, const MatchKey& key) {
+    return waiting.of_graph ? ", " + describe_key(key) : "";
+  }
+
+  void describe_waiting(std::size_t limit) {
+    std::size_t ranks = 0;
+    std::uint32_t last_rank = kNone;
+    for (const Waiting& waiting : waiting_) {
+      if (waiting.rank == last_rank) continue;  // one line a rank: its first waiting operation
+      last_rank = waiting.rank;
+      if (++ranks > limit) continue;
+      lines_.push_back(waiting.task->state == TaskState::kPosted ? receive_line(waiting)
+                                                                 : send_line(waiting));
+    }
+    if (ranks > limit) lines_.push_back(fmt::format("… and {} more ranks wait", ranks - limit));
+  }
 
   // Ranks with nothing under way, but operations left: their dependencies can't be met.
-  std::size_t stuck = 0;
-  for (std::uint32_t r = 0; r < ranks_.size(); ++r) {
-    const goal::RankView view = graph_.rank(r);
-    if (has_task[r] || ranks_[r].ops_done == view.ops()) continue;
-    if (++stuck > limit) continue;
-    goal::OpIndex first = 0;
-    while (first < view.ops() && remaining_[ranks_[r].first_op + first] == 0) ++first;
-    lines.push_back(
-        fmt::format("rank {}: {} operations can never start, their dependencies form a cycle (first: {})", r,
-                    view.ops() - ranks_[r].ops_done, op_text(r, first)));
+  void describe_cycles(std::size_t limit) {
+    std::size_t stuck = 0;
+    for (std::uint32_t r = 0; r < graph_.ranks(); ++r) {
+      if (has_task_[r] || has_finished(r)) continue;
+      if (++stuck > limit) continue;
+      const RankState& state = *home_[r].state;
+      const std::uint32_t* remaining = home_[r].share->remaining_.data() + state.first_op;
+      const goal::OpIndex ops = graph_.rank(r).ops();
+      goal::OpIndex first = 0;
+      while (first < ops && remaining[first] == 0) ++first;
+      lines_.push_back(
+          fmt::format("rank {}: {} operations can never start, their dependencies form a cycle (first: {})",
+                      r, ops - state.ops_done, op_text(r, first)));
+    }
+    if (stuck > limit) lines_.push_back(fmt::format("… and {} more ranks have a cycle", stuck - limit));
   }
-  if (stuck > limit) lines.push_back(fmt::format("… and {} more ranks have a cycle", stuck - limit));
 
-  if (matching_.unexpected().size() > 0) {
+  void describe_unreceived(std::size_t limit) {
     std::size_t shown = 0;
-    for (std::uint32_t r = 0; r < ranks_.size() && shown < limit; ++r) {
-      for (std::uint32_t i = matching_.unexpected().first_of_rank(r); i != kNone && shown < limit;
-           i = matching_.unexpected().entry(i).rank_next) {
-        const KeyedQueues::Entry& entry = matching_.unexpected().entry(i);
-        lines.push_back(fmt::format("no receive took a message from rank {} to rank {}, {}", entry.key.source,
-                                    r, describe_key(entry.key)));
+    for (std::uint32_t r = 0; r < graph_.ranks() && shown < std::min(limit, unreceived_); ++r) {
+      const KeyedQueues& queue = home_[r].share->matching_.unexpected();
+      for (std::uint32_t i = queue.first_of_rank(home_[r].local()); i != kNone && shown < limit;
+           i = queue.entry(i).rank_next) {
+        const MatchKey& key = queue.entry(i).key;
+        lines_.push_back(fmt::format("no receive took a message from rank {} to rank {}, {}", key.source, r,
+                                     describe_key(key)));
         ++shown;
       }
     }
-    if (matching_.unexpected().size() > shown) {
-      lines.push_back(fmt::format("… and {} more messages", matching_.unexpected().size() - shown));
-    }
+    if (unreceived_ > shown) lines_.push_back(fmt::format("… and {} more messages", unreceived_ - shown));
   }
-  return lines;
+
+  const goal::Graph& graph_;
+  std::vector<Home> home_;  // of each rank
+  std::vector<bool> has_task_;
+  std::vector<Waiting> waiting_;
+  std::size_t unreceived_ = 0;
+  std::vector<std::string> lines_;
+};
+
+std::vector<std::string> Replay::diagnose(std::size_t limit) const {
+  return Diagnosis(plan_->graph, shares_).lines(limit);
 }
 
 }  // namespace weft::sim

@@ -250,23 +250,11 @@ class Reference {
     if (eager) finish(send);
   }
 
-  // Messages of one sender, receiver and communicator are taken in the order in which they were handed over
-  // if one receive could take both.
-  bool may_not_overtake(const Node& a, const Node& b) const {
+  // Users' messages of one sender, receiver and communicator are taken in the order in which they were handed
+  // over.
+  static bool may_not_overtake(const Node& a, const Node& b) {
     if (a.parent != nullptr || b.parent != nullptr) return false;
-    if (a.rank != b.rank || a.peer != b.peer || a.comm != b.comm) return false;
-    return a.tag == b.tag || meets_any_tag(a.peer);
-  }
-  bool meets_any_tag(std::uint32_t rank) const {
-    for (const auto& ops : of_rank_) {
-      for (const Node* op : ops) {
-        if (op->tag != kAny) continue;
-        if ((op->what == What::kRecv && op->rank == rank) || (op->what == What::kSend && op->peer == rank)) {
-          return true;
-        }
-      }
-    }
-    return false;
+    return a.rank == b.rank && a.peer == b.peer && a.comm == b.comm;
   }
   void accept_what_can_be() {
     for (auto it = envelopes_.begin(); it != envelopes_.end(); ++it) {

@@ -27,7 +27,7 @@ ReferenceResult replay_run(const goal::Graph& graph, const ReferenceParameters& 
   Replay replay(graph, hosts, engine);
   LogGopsNetwork network(
       {Time::ps(p.L_ps), Time::ps(p.g_ps), TimePerByte::ns(static_cast<double>(p.G_fs) * 1e-6)},
-      replay.hosts_needed(), graph.max_nic() + 1u, false, engine, replay);
+      hosts_needed(graph, hosts), graph.max_nic() + 1u, false, engine, replay.client());
   NeverStop control;
   replay.start(network);
   network.run(control);

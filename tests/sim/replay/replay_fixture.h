@@ -34,8 +34,8 @@ struct LogGopsRun {
   LogGopsRun(goal::Graph input, const LogGops& p)
       : graph(std::move(input)),
         replay(graph, hosts(p), engine),
-        network({Time::ns(p.L), Time::ns(p.g), TimePerByte::ns(p.G)}, replay.hosts_needed(),
-                graph.max_nic() + 1u, true, engine, replay) {
+        network({Time::ns(p.L), Time::ns(p.g), TimePerByte::ns(p.G)}, hosts_needed(graph, hosts(p)),
+                graph.max_nic() + 1u, true, engine, replay.client()) {
     NeverStop control;
     replay.start(network);
     network.run(control);

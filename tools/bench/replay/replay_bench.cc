@@ -94,8 +94,8 @@ int main(int argc, char** argv) {
   hosts.overhead = Time::ns(1500);
   hosts.eager_limit_bytes = 65548;
   sim::Replay replay(graph, hosts, engine);
-  sim::LogGopsNetwork network({Time::ns(2500), Time::ns(1000), TimePerByte::ns(6)}, replay.hosts_needed(), 1,
-                              false, engine, replay);
+  sim::LogGopsNetwork network({Time::ns(2500), Time::ns(1000), TimePerByte::ns(6)}, ranks, 1, false, engine,
+                              replay.client());
   NeverStop control;
   replay.start(network);
   const auto begin = std::chrono::steady_clock::now();

@@ -1,0 +1,40 @@
+// Numbers for MPI's rule that messages do not overtake each other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace weft::sim {
+
+// The messages from one rank to another on one communicator.
+struct MessageStream {
+  std::uint32_t source = 0, destination = 0, communicator = 0;
+  bool operator==(const MessageStream&) const = default;
+};
+
+// A counter for each stream, 0 at first. A hash table with open addressing: 16 bytes an entry, at most three
+// quarters of the table in use, no other allocation. Entries stay for good. Counts must stay below 2^32: a
+// rank has fewer operations.
+class StreamCounters {
+ public:
+  StreamCounters() : entries_(16) {}
+  // Adds one and returns the count before.
+  std::uint32_t next(const MessageStream& stream) { return add_to(find(stream), stream); }
+  // Adds one if the count is `expected`, and tells whether it was.
+  bool advance(const MessageStream& stream, std::uint32_t expected);
+  std::uint64_t size() const { return used_; }  // counters that are not 0
+
+ private:
+  struct Entry {
+    MessageStream stream;
+    std::uint32_t count = 0;  // 0: the entry is free
+  };
+  std::size_t find(const MessageStream& stream) const;  // its entry, or the free one where it belongs
+  std::uint32_t add_to(std::size_t index, const MessageStream& stream);
+  void grow();
+
+  std::vector<Entry> entries_;  // as many as a power of two
+  std::size_t used_ = 0;
+};
+
+}  // namespace weft::sim

@@ -1,0 +1,177 @@
+// One partition's share of a replay: the ranks of its hosts, with all that is under way on them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "goal/collectives/schedule.h"
+#include "goal/graph/graph.h"
+#include "sim/core/engine.h"
+#include "sim/core/network.h"
+#include "sim/replay/matching.h"
+#include "sim/replay/message_order.h"
+#include "sim/replay/replay.h"
+#include "sim/results/records.h"
+
+namespace weft::sim {
+
+// Throws InputError if the sum passes 2^64.
+std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes);
+
+// What all shares read and none changes.
+struct ReplayPlan {
+  ReplayPlan(const goal::Graph& program, const HostConfig& config, EntityId entity);
+  // Place of a rank among the members of a communicator with collectives. Throws InputError if it is none.
+  std::uint32_t position_in(std::uint32_t comm, std::uint32_t rank) const;
+
+  const goal::Graph& graph;
+  HostConfig hosts;
+  EntityId first_entity;  // rank r is entity first_entity + r
+  std::array<const goal::CollectiveAlgorithm*, goal::kCollectiveKinds> algorithms{};
+  std::vector<std::uint32_t> local;  // of each rank: its number among those of its share, from 0 on
+  // Per communicator with collectives (other than the world): the ranks, ascending, with their positions.
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> positions;
+};
+
+// Ranks go by two numbers: `rank` is the number in the graph, known everywhere, `local` the one in this
+// share. Messages name ranks; their task handles mean something in the share of that task's rank only, and
+// come back to no other: the sender's with on_sent and with a clear-to-send, the receiver's with the data.
+class alignas(64) ReplayShare final : public NetworkClient {
+ public:
+  // `ranks` ascend.
+  ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vector<std::uint32_t>& ranks);
+
+  void start(Network& network);
+  void on_sent(const Message& message) override;
+  void on_delivered(const Message& message) override;
+  void on_event(const Event& event) override;
+
+  std::uint64_t executed_ops() const { return executed_ops_; }
+  // Has every operation finished, and was every message received?
+  bool complete() const { return executed_ops_ == remaining_.size() && matching_.unexpected().size() == 0; }
+  // Of this share's ranks.
+  ReplayTotals totals() const;
+  results::Rank result(std::uint32_t rank) const;
+  Time finish(std::uint32_t rank) const { return ranks_[local_[rank]].finish; }
+
+ private:
+  friend class Diagnosis;
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  enum EventKind : std::uint16_t {
+    kRankStart = kClientKinds,
+    kOpStarted,  // payload: operation
+    kCalcDone,   // payload: operation
+    kTaskDone,   // payload: task; its cpu work is done
+  };
+  enum class MessageKind : std::uint32_t { kEager = 0, kRequestToSend = 1, kClearToSend = 2, kData = 3 };
+  enum class TaskState : std::uint8_t {
+    kFree,
+    kSendCpu,
+    kAwaitClear,
+    kSending,
+    kPosted,
+    kAwaitData,
+    kReceiveCpu,
+    kLocal
+  };
+
+  // A send, receive or local step under way: of the graph (active == kNone) or of a collective.
+  struct Task {
+    std::uint64_t bytes = 0;
+    std::uint32_t local = 0, op = 0, active = kNone;
+    std::uint32_t peer = 0;  // a rank, or goal::kAny
+    std::uint32_t next_free = kNone;
+    std::uint16_t cpu = 0;
+    std::uint8_t nic = 0;
+    TaskState state = TaskState::kFree;
+  };
+  // A collective operation under way on one rank.
+  struct Active {
+    goal::Schedule schedule;
+    std::vector<std::uint32_t> remaining;  // dependencies, per step
+    std::uint32_t local = 0, op = 0, left = 0, next_free = kNone;
+  };
+  struct Ready {
+    std::uint32_t local, op, active;
+  };
+  struct RankState {
+    std::uint64_t first_op = 0, first_cpu = 0;  // in remaining_ and cpu_free_
+    std::uint32_t rank = 0, cpus = 0, ops_done = 0;
+    bool sparse_cpus = false;  // the numbers of its cpus have gaps
+    Time finish, compute, overhead;
+    std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
+  };
+
+  goal::RankView view(std::uint32_t local) const { return graph_.rank(ranks_[local].rank); }
+  EntityId entity(std::uint32_t local) const { return first_entity_ + ranks_[local].rank; }
+
+  // Readiness.
+  void drain();
+  void begin(const Ready& ready);
+  void begin_calc(std::uint32_t local, goal::OpIndex op);
+  void calc_done(std::uint32_t local, goal::OpIndex op);
+  void begin_send(std::uint32_t task);
+  void begin_receive(std::uint32_t task, std::uint32_t source);
+  void begin_collective(std::uint32_t local, goal::OpIndex op);
+  void begin_step(std::uint32_t active, std::uint32_t step);
+  void op_started(std::uint32_t local, goal::OpIndex op, Time start);
+  void release(std::uint32_t local, goal::OpIndex op, bool on_start);
+  void finish_op(std::uint32_t local, goal::OpIndex op);
+  void finish_task(std::uint32_t task);
+  void finish_step(std::uint32_t active, std::uint32_t step);
+
+  // Messages.
+  MatchKey key_of(const Task& task, std::uint32_t source, std::uint32_t receiver) const;
+  void inject(std::uint32_t task, MessageKind kind, std::uint32_t other_task);
+  void task_cpu_done(std::uint32_t task);
+  void arrive(const Message& message);
+  void matched(std::uint32_t receive, const Message& message);
+  void occupy_for_receive(std::uint32_t task, std::uint64_t bytes);
+  bool is_ordered(const Message& message) const;
+  void accept_in_order(const Message& message);
+  Time overhead(std::uint64_t bytes) const;
+  Time calc_duration(std::uint32_t local, goal::OpIndex op) const;
+  Time local_duration(const goal::Step& step) const;
+  void find_cpus(RankState& state);
+  // Reserves a cpu from the earliest possible time on; returns the start.
+  Time reserve_cpu(std::uint32_t local, std::uint16_t cpu, Time duration);
+
+  std::uint32_t new_task(const Task& task);
+  void free_task(std::uint32_t task);
+  std::uint32_t new_active();
+  std::uint32_t park(const Message& message);
+  Message unpark(std::uint32_t slot);
+
+  const ReplayPlan& plan_;
+  const goal::Graph& graph_;
+  const HostConfig& hosts_;
+  const std::uint32_t* local_;  // of each rank of the graph
+  const EntityId first_entity_;
+  Engine& engine_;
+  Network* network_ = nullptr;
+  bool keep_order_ = false;
+
+  std::vector<std::uint32_t> remaining_;  // unmet dependencies, per operation
+  std::vector<RankState> ranks_;
+  std::vector<Time> cpu_free_;            // per cpu of each rank
+  std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank
+  std::vector<Ready> ready_;
+  std::size_t ready_next_ = 0;
+  std::vector<Task> tasks_;
+  std::uint32_t free_task_ = kNone;
+  std::vector<std::unique_ptr<Active>> actives_;
+  std::uint32_t free_active_ = kNone;
+  Matching matching_;            // of local ranks
+  std::vector<Message> parked_;  // unexpected messages, and those held back
+  std::vector<std::uint32_t> free_parked_;
+  // Only where messages may overtake each other: how many each of these ranks sent to others, and took from
+  // others, and the messages that came before their turn (keyed with their number as tag).
+  StreamCounters sent_, accepted_;
+  KeyedQueues held_back_;
+  std::uint64_t executed_ops_ = 0, messages_ = 0, bytes_ = 0;
+};
+
+}  // namespace weft::sim
