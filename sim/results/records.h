@@ -6,20 +6,11 @@
 #include <utility>
 #include <vector>
 
-#include "sim/core/engine.h"
+#include "sim/results/flow.h"
+#include "sim/results/flow_statistics.h"
 #include "sim/units/quantity.h"
 
 namespace weft::results {
-
-// One message as the network saw it (a row of flows.csv).
-struct Flow {
-  std::uint32_t source = 0, destination = 0;  // hosts
-  std::uint64_t bytes = 0;                    // user bytes
-  Time start, finish;                         // injected; last byte in the receiver's NIC
-  std::uint32_t packets = 0;  // data packets sent, retransmissions included; 0: no packet model
-  std::uint32_t retransmissions = 0;
-  std::uint32_t ecn_marked = 0;  // data packets that arrived marked
-};
 
 // One direction of a cable (a row of links.csv).
 struct Link {
@@ -62,6 +53,12 @@ class Reporter {
   virtual std::vector<Link> links() const { return {}; }
   // Flows in the order (start, source, number among the source's flows).
   virtual std::vector<Flow> flows() const { return {}; }
+  // Of all delivered messages, those without a row in flows() too. By default of the rows.
+  virtual FlowStatistics flow_statistics() const {
+    FlowStatistics statistics;
+    for (const Flow& flow : flows()) statistics.add(flow);
+    return statistics;
+  }
 };
 
 }  // namespace weft::results

@@ -43,6 +43,7 @@ struct Report {
   std::vector<Rank> ranks;
   std::vector<Link> links;
   std::vector<Flow> flows;
+  FlowStatistics flow_statistics;
   std::vector<std::string> warnings;    // settings that could not act, …
   std::vector<std::string> diagnosis;   // why it ended incomplete
   double wall_seconds = 0;              // of the simulation alone, without reading and writing files
@@ -57,10 +58,13 @@ class Sink {
   virtual void write(const Report& report) = 0;
 };
 
-// summary.json, ranks.csv, links.csv, scenario.txtpb and (if asked for) flows.csv in one directory. The
-// directory is created here, so that one that can't be is known before the run; throws InputError then.
-// Columns and keys are described in README.md.
+// summary.json, ranks.csv, hosts.csv, links.csv, scenario.txtpb and (if asked for) flows.csv in one
+// directory. The directory is created here, so that one that can't be is known before the run; throws
+// InputError then. Columns and keys are described in README.md.
 std::unique_ptr<Sink> make_directory_sink(const std::string& directory, bool flows);
+
+// The content of summary.json.
+std::string json_summary(const Report& report);
 
 // The summary for people, in plain text of at most ~90 columns; `directory` is named in it if not empty.
 std::string text_summary(const Report& report, const std::string& directory);

@@ -86,6 +86,54 @@ void add_links(const Report& report, Lines& lines) {
   }
 }
 
+std::string readable_rate(double bps) {
+  constexpr std::pair<double, const char*> kUnits[] = {
+      {1e15, "Pb/s"}, {1e12, "Tb/s"}, {1e9, "Gb/s"}, {1e6, "Mb/s"}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (bps >= factor) return fmt::format("{:.2f} {}", bps / factor, unit);
+  }
+  return fmt::format("{:.0f} b/s", bps);
+}
+
+std::string completion_text(const Distribution& times) {
+  const auto time = [](std::uint64_t ps) { return readable_time(Time::ps(static_cast<std::int64_t>(ps))); };
+  return fmt::format("median {}, p99 {}, longest {}", time(times.percentile(500)),
+                     time(times.percentile(990)), time(times.largest()));
+}
+
+std::string slowdown_text(const Distribution& slowdown) {
+  constexpr double kUnit = FlowStatistics::kSlowdownUnit;
+  return fmt::format(
+      "median {:.2f}, p99 {:.2f}, most {:.2f}", static_cast<double>(slowdown.percentile(500)) / kUnit,
+      static_cast<double>(slowdown.percentile(990)) / kUnit, static_cast<double>(slowdown.largest()) / kUnit);
+}
+
+void add_flows(const Report& report, Lines& lines) {
+  const FlowStatistics& flows = report.flow_statistics;
+  const FlowStatistics::Times& all = flows.all();
+  const std::uint64_t count = all.completion.count();
+  if (count == 0) return;
+  lines.add("completion times", "{}", completion_text(all.completion));
+  if (all.slowdown.count() > 0) lines.add("slowdown", "{} times the ideal", slowdown_text(all.slowdown));
+  for (std::size_t i = 0; i < FlowStatistics::kClassBytes.size(); ++i) {
+    const FlowStatistics::Times& some = flows.of_class(i);
+    // One class alone would say the same again.
+    if (some.completion.count() == 0 || some.completion.count() == count) continue;
+    const bool last = i + 1 == FlowStatistics::kClassBytes.size();
+    lines.add(fmt::format("  {} {}", last ? "above" : "up to",
+                          readable_bytes(FlowStatistics::kClassBytes[last ? i - 1 : i])),
+              "{}: {}{}", grouped(some.completion.count()), completion_text(some.completion),
+              some.slowdown.count() > 0
+                  ? fmt::format("; slowdown p99 {:.2f}", static_cast<double>(some.slowdown.percentile(990)) /
+                                                             FlowStatistics::kSlowdownUnit)
+                  : "");
+  }
+  const HostGoodput hosts = host_goodput(flows, report.makespan);
+  lines.add("goodput", "{}; {} receivers: {} to {}, mean {}",
+            readable_rate(goodput_bps(flows.bytes(), report.makespan)), grouped(hosts.receivers),
+            readable_rate(hosts.least_bps), readable_rate(hosts.most_bps), readable_rate(hosts.mean_bps));
+}
+
 }  // namespace
 
 std::string_view name(Outcome outcome) {
@@ -120,6 +168,7 @@ std::string text_summary(const Report& report, const std::string& directory) {
   }
   add_ranks(report, lines);
   lines.add("messages", "{} with {}", grouped(report.messages), readable_bytes(report.bytes));
+  add_flows(report, lines);
   const NetworkTotals& net = report.network_totals;
   if (net.packets_injected > 0) {
     lines.add("packets", "{} sent, {} delivered, {} dropped; {} hops", grouped(net.packets_injected),

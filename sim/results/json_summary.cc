@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "sim/results/report.h"
+
+namespace weft::results {
+namespace {
+
+// A whole number of nanoseconds stays one.
+nlohmann::ordered_json nanoseconds(Time time) {
+  if (time.ps() % 1000 == 0) return time.ps() / 1000;
+  return static_cast<double>(time.ps()) / 1000;
+}
+
+// Times in nanoseconds, or multiples of the ideal time.
+nlohmann::ordered_json percentiles(const Distribution& values, double unit, const char* suffix) {
+  nlohmann::ordered_json json;
+  json[std::string("mean") + suffix] = values.mean() / unit;
+  constexpr std::pair<const char*, std::uint32_t> kPercentiles[] = {
+      {"p50", 500}, {"p90", 900}, {"p95", 950}, {"p99", 990}, {"p99_9", 999}};
+  for (const auto& [name, per_mille] : kPercentiles) {
+    json[std::string(name) + suffix] = static_cast<double>(values.percentile(per_mille)) / unit;
+  }
+  json[std::string("max") + suffix] = static_cast<double>(values.largest()) / unit;
+  return json;
+}
+
+void add_times(const FlowStatistics::Times& times, nlohmann::ordered_json& json) {
+  json["count"] = times.completion.count();
+  if (times.completion.count() > 0) json["completion"] = percentiles(times.completion, 1000, "_ns");
+  if (times.slowdown.count() > 0) {
+    json["slowdown"] = percentiles(times.slowdown, FlowStatistics::kSlowdownUnit, "");
+  }
+}
+
+void add_flows(const Report& report, nlohmann::ordered_json& json) {
+  const FlowStatistics& flows = report.flow_statistics;
+  nlohmann::ordered_json& all = json["flows"] = nlohmann::ordered_json::object();
+  add_times(flows.all(), all);
+  all["by_size"] = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < FlowStatistics::kClassBytes.size(); ++i) {
+    if (flows.of_class(i).completion.count() == 0) continue;
+    nlohmann::ordered_json entry;
+    const bool last = i + 1 == FlowStatistics::kClassBytes.size();
+    entry["up_to_bytes"] =
+        last ? nlohmann::ordered_json() : nlohmann::ordered_json(FlowStatistics::kClassBytes[i]);
+    add_times(flows.of_class(i), entry);
+    all["by_size"].push_back(std::move(entry));
+  }
+  const HostGoodput hosts = host_goodput(flows, report.makespan);
+  json["goodput"] = {{"total_bps", std::llround(goodput_bps(flows.bytes(), report.makespan))},
+                     {"receivers", hosts.receivers},
+                     {"receiver_mean_bps", std::llround(hosts.mean_bps)},
+                     {"receiver_min_bps", std::llround(hosts.least_bps)},
+                     {"receiver_max_bps", std::llround(hosts.most_bps)}};
+}
+
+}  // namespace
+
+std::string json_summary(const Report& report) {
+  const NetworkTotals& net = report.network_totals;
+  const double wall = report.wall_seconds;
+  nlohmann::ordered_json json;
+  json["schema_version"] = 1;
+  json["outcome"] = name(report.outcome);
+  json["makespan_ns"] = nanoseconds(report.makespan);
+  json["digest"] = fmt::format("{:016x}", report.digest);
+  json["seed"] = report.seed;
+  json["network"] = report.network;
+  json["topology"] = report.topology;
+  json["events"] = report.events;
+  json["events_per_second"] = wall > 0 ? static_cast<double>(report.events) / wall : 0.0;
+  json["packet_hops"] = net.packet_hops;
+  json["packet_hops_per_second"] = wall > 0 ? static_cast<double>(net.packet_hops) / wall : 0.0;
+  json["wall_seconds"] = wall;
+  json["peak_memory_bytes"] = report.peak_memory_bytes;
+  json["ranks"] = report.ranks.size();
+  json["ops"] = report.ops;
+  json["executed_ops"] = report.executed_ops;
+  json["messages"] = report.messages;
+  json["bytes"] = report.bytes;
+  Time compute, overhead, waiting;
+  for (const Rank& rank : report.ranks) {
+    compute += rank.compute;
+    overhead += rank.overhead;
+    waiting += rank.waiting;
+  }
+  json["compute_ns"] = nanoseconds(compute);
+  json["overhead_ns"] = nanoseconds(overhead);
+  json["waiting_ns"] = nanoseconds(waiting);
+  json["packets"] = {{"injected", net.packets_injected},
+                     {"delivered", net.packets_delivered},
+                     {"dropped", net.packets_dropped}};
+  json["wire_bytes"] = {
+      {"injected", net.bytes_injected}, {"delivered", net.bytes_delivered}, {"dropped", net.bytes_dropped}};
+  add_flows(report, json);
+  json["signals"] = nlohmann::ordered_json::object();
+  for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;
+  json["jobs"] = nlohmann::ordered_json::array();
+  for (const Job& job : report.jobs) {
+    json["jobs"].push_back(
+        {{"name", job.name}, {"ranks", job.ranks}, {"finish_ns", nanoseconds(job.finish)}});
+  }
+  json["warnings"] = report.warnings;
+  json["diagnosis"] = report.diagnosis;
+  // Names of files need not be UTF-8, as JSON must be.
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace weft::results

@@ -1,0 +1,58 @@
+#include "sim/results/series.h"
+
+namespace weft::results {
+
+Series::Series(Time interval, const std::vector<Link>& links, SeriesSink& sink)
+    : interval_(interval), next_(interval), bytes_(links.size()), states_(links.size()), sink_(sink) {
+  for (const Link& link : links) {
+    numbers_.push_back(link.number);
+    rates_.push_back(link.rate);
+  }
+}
+
+void Series::advance(Time time, const SeriesSource& source) {
+  while (next_ <= time) {
+    take(next_, source);
+    begin_ = next_;
+    const bool idle = network_.packets_injected == network_.packets_delivered + network_.packets_dropped;
+    // Nothing can happen before `time`: go to the interval it is in.
+    if (idle) begin_ = Time::ps(time.ps() / interval_.ps() * interval_.ps());
+    next_ = begin_ + interval_;
+  }
+}
+
+void Series::finish(Time end, const SeriesSource& source) {
+  advance(end, source);
+  take(end, source);
+  begin_ = end;
+}
+
+void Series::take(Time end, const SeriesSource& source) {
+  const NetworkState now = source.network_state();
+  const NetworkSample network = {
+      .packets_in_flight = now.packets_injected - now.packets_delivered - now.packets_dropped,
+      .packets_injected = now.packets_injected - network_.packets_injected,
+      .packets_delivered = now.packets_delivered - network_.packets_delivered,
+      .packets_dropped = now.packets_dropped - network_.packets_dropped,
+      .bytes_delivered = now.bytes_delivered - network_.bytes_delivered,
+      .ecn_marks = now.ecn_marks - network_.ecn_marks};
+  network_ = now;
+  source.link_states(end, numbers_, states_);
+  samples_.clear();
+  const double seconds = (end - begin_).seconds();
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    const std::uint64_t sent = states_[i].bytes - bytes_[i];
+    bytes_[i] = states_[i].bytes;
+    if (sent == 0 && states_[i].queue_bytes == 0) continue;
+    const double most = seconds * static_cast<double>(rates_[i].bps());
+    samples_.push_back({.link = numbers_[i],
+                        .bytes = sent,
+                        .utilization = most > 0 ? 8.0 * static_cast<double>(sent) / most : 0,
+                        .queue_bytes = states_[i].queue_bytes});
+  }
+  const bool nothing = samples_.empty() && network.packets_in_flight == 0 && network.packets_injected == 0 &&
+                       network.packets_delivered == 0 && network.packets_dropped == 0;
+  if (!nothing) sink_.sample(begin_, end, network, samples_);
+}
+
+}  // namespace weft::results
