@@ -6,18 +6,18 @@
 
 namespace weft::sim {
 
-// The messages from one rank to another on one communicator.
+// The messages between a rank and a peer on one communicator, in one of the two directions.
 struct MessageStream {
-  std::uint32_t source = 0, destination = 0, communicator = 0;
+  std::uint32_t rank = 0, peer = 0, communicator = 0;
   bool operator==(const MessageStream&) const = default;
 };
 
 // A counter for each stream, 0 at first. A hash table with open addressing: 16 bytes an entry, at most three
-// quarters of the table in use, no other allocation. Entries stay for good. Counts must stay below 2^32: a
-// rank has fewer operations.
+// quarters of the table in use, no other allocation. The counters of neighbouring peers lie side by side.
+// Entries stay for good. Counts must stay below 2^32: a rank has fewer operations.
 class StreamCounters {
  public:
-  StreamCounters() : entries_(16) {}
+  StreamCounters() : lines_(4) {}
   // Adds one and returns the count before.
   std::uint32_t next(const MessageStream& stream) { return add_to(find(stream), stream); }
   // Adds one if the count is `expected`, and tells whether it was.
@@ -29,11 +29,17 @@ class StreamCounters {
     MessageStream stream;
     std::uint32_t count = 0;  // 0: the entry is free
   };
+  static constexpr std::size_t kLine = 4;
+  struct alignas(64) Line {
+    Entry entries[kLine];
+  };
+  Entry& at(std::size_t index) { return lines_[index / kLine].entries[index % kLine]; }
+  const Entry& at(std::size_t index) const { return lines_[index / kLine].entries[index % kLine]; }
   std::size_t find(const MessageStream& stream) const;  // its entry, or the free one where it belongs
   std::uint32_t add_to(std::size_t index, const MessageStream& stream);
   void grow();
 
-  std::vector<Entry> entries_;  // as many as a power of two
+  std::vector<Line> lines_;  // as many as a power of two
   std::size_t used_ = 0;
 };
 

@@ -21,11 +21,6 @@ enum Word {
 constexpr int kKindShift = 30;
 constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
 
-MessageStream stream_of(const Message& message) {
-  const auto& word = message.client;
-  return {word[kSourceRank], word[kDestinationRank], word[kContextAndKind] & kContextMask};
-}
-
 }  // namespace
 
 std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes) {
@@ -373,7 +368,7 @@ void ReplayShare::inject(std::uint32_t task, MessageKind kind, std::uint32_t oth
     bytes_ = add_message_bytes(bytes_, from.bytes);
   }
   word[kContextAndKind] = context | static_cast<std::uint32_t>(kind) << kKindShift;
-  if (is_ordered(message)) word[kSequence] = sent_.next(stream_of(message));
+  if (is_ordered(message)) word[kSequence] = sent_.next({rank, from.peer, context});
   network_->inject(message);
 }
 
@@ -413,8 +408,9 @@ bool ReplayShare::is_ordered(const Message& message) const {
 
 // Holds a message back until every earlier one of its stream has arrived.
 void ReplayShare::accept_in_order(const Message& message) {
-  const MessageStream stream = stream_of(message);
-  MatchKey key{local_[stream.destination], stream.source, message.client[kSequence], stream.communicator, 0};
+  const auto& word = message.client;
+  const MessageStream stream{word[kDestinationRank], word[kSourceRank], word[kContextAndKind] & kContextMask};
+  MatchKey key{local_[stream.rank], stream.peer, word[kSequence], stream.communicator, 0};
   if (!accepted_.advance(stream, key.tag)) return held_back_.push(key, park(message), 0);
   arrive(message);
   while (held_back_.size() > 0) {

@@ -17,14 +17,14 @@ struct Call {
 };
 
 void showValue(const Call& call, std::ostream& os) {
-  os << (call.is_advance ? "advance " : "next ") << call.stream.source << ' ' << call.stream.destination
-     << ' ' << call.stream.communicator << ' ' << call.expected;
+  os << (call.is_advance ? "advance " : "next ") << call.stream.rank << ' ' << call.stream.peer << ' '
+     << call.stream.communicator << ' ' << call.expected;
 }
 
 rc::Gen<Call> any_call() {
   const auto below = [](std::uint32_t n) { return rc::gen::inRange<std::uint32_t>(0, n); };
-  const auto stream = rc::gen::build<MessageStream>(rc::gen::set(&MessageStream::source, below(6)),
-                                                    rc::gen::set(&MessageStream::destination, below(6)),
+  const auto stream = rc::gen::build<MessageStream>(rc::gen::set(&MessageStream::rank, below(6)),
+                                                    rc::gen::set(&MessageStream::peer, below(6)),
                                                     rc::gen::set(&MessageStream::communicator, below(3)));
   return rc::gen::build<Call>(rc::gen::set(&Call::is_advance), rc::gen::set(&Call::stream, stream),
                               rc::gen::set(&Call::expected, below(4)));
@@ -39,7 +39,7 @@ TEST_CASE("counters count as those of a plain map do") {
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> naive;
     for (const Call& call : *rc::gen::container<std::vector<Call>>(any_call())) {
       const MessageStream& s = call.stream;
-      std::uint32_t& count = naive[{s.source, s.destination, s.communicator}];
+      std::uint32_t& count = naive[{s.rank, s.peer, s.communicator}];
       if (call.is_advance) {
         RC_ASSERT(counters.advance(s, call.expected) == (count == call.expected));
         count += count == call.expected;
