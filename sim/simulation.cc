@@ -172,7 +172,11 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
                                 {*topology_, *table_, policy, Parameters(policy.info, scenario_.routing),
                                  congestion, Parameters(congestion.info, scenario_.congestion), queue,
                                  Parameters(queue.info, scenario_.queue), config});
+  Measurements measurements(measurements_, *topology_);
+  network.set_observer(measurements.observer());
+  network.set_series(measurements.series());
   run_replay(replay, network, engine, control, report);
+  measurements.close();
 }
 
 Registries builtin_registries() {
@@ -201,6 +205,7 @@ Simulation::Simulation(const Scenario& resolved) : scenario_(resolved) {
   topology_ = std::make_unique<topologies::Topology>(family.build(parameters));
   table_ = std::make_unique<routing::RoutingTable>(*topology_);
   topology_text_ = to_short_form(scenario_.topology.name, parameters);
+  measurements_ = plan_measurements(scenario_.output, *topology_);
 }
 
 goal::Graph Simulation::workload() const {

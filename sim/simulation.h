@@ -6,6 +6,7 @@
 
 #include "goal/graph/graph.h"
 #include "sim/core/engine.h"
+#include "sim/measurements.h"
 #include "sim/results/report.h"
 #include "sim/routing/routing_table.h"
 #include "sim/scenario/scenario.h"
@@ -41,6 +42,7 @@ class Simulation {
   std::unique_ptr<topologies::Topology> topology_;  // null for a network model without one
   std::unique_ptr<routing::RoutingTable> table_;
   std::string topology_text_;
+  MeasurementPlan measurements_;
 };
 
 }  // namespace weft::sim

@@ -110,7 +110,17 @@ void Fabric::mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps) {
 
 Sighting Fabric::sighting(std::uint32_t handle) {
   const Packet& packet = pool_[handle];
-  return {handle, packet.flow, packet.number, wire_bytes(packet), packet.ack(), packet.marked()};
+  const FlowEnds& ends = flows_[packet.flow];
+  return {.handle = handle,
+          .flow = packet.flow,
+          .number = packet.number,
+          .bytes = wire_bytes(packet),
+          .ack = packet.ack(),
+          .marked = packet.marked(),
+          .source = packet.ack() ? ends.destination : ends.source,
+          .destination = packet.destination,
+          .flow_number = static_cast<std::uint32_t>(ends.identity),
+          .entropy = packet.entropy};
 }
 
 Time Fabric::round_trip(std::uint32_t nic_channel, std::uint32_t destination_host, std::uint32_t entropy,
@@ -127,9 +137,17 @@ Time Fabric::round_trip(std::uint32_t nic_channel, std::uint32_t destination_hos
   }
 }
 
-std::uint64_t Fabric::channel_max_queue_bytes(std::uint32_t c) const {
-  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(channels_[c].max_backlog_ps) *
+std::uint64_t Fabric::backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const {
+  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(backlog_ps) *
                                     static_cast<unsigned __int128>(cold_[c].rate.bps()) / kBytePs);
+}
+
+std::uint64_t Fabric::channel_max_queue_bytes(std::uint32_t c) const {
+  return backlog_bytes(c, channels_[c].max_backlog_ps);
+}
+
+std::uint64_t Fabric::channel_queue_bytes(std::uint32_t c, Time now) const {
+  return backlog_bytes(c, std::max<std::int64_t>(0, channels_[c].free_at_ps - now.ps()));
 }
 
 }  // namespace weft::sim::packet

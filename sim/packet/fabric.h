@@ -132,6 +132,8 @@ class Fabric {
   std::uint64_t channel_drops(std::uint32_t c) const { return cold_[c].drops; }
   std::uint64_t channel_marks(std::uint32_t c) const { return cold_[c].marks; }
   std::uint64_t channel_max_queue_bytes(std::uint32_t c) const;
+  // Waiting at `now`, with what remains of the packet being sent. REQUIRES: all events before `now` executed.
+  std::uint64_t channel_queue_bytes(std::uint32_t c, Time now) const;
   // The longest any queue can make a packet wait; NIC queues aside.
   Time longest_queue() const { return longest_queue_; }
 
@@ -206,6 +208,8 @@ class Fabric {
   void drop(std::uint32_t c, std::uint32_t handle);
   void mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps);
   Sighting sighting(std::uint32_t handle);
+  // What a queue holds that takes so long to send.
+  std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
 
   Engine& engine_;
   const topologies::Topology& topology_;

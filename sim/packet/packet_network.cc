@@ -100,6 +100,8 @@ StopReason PacketNetwork::run(RunControl& control) {
     }
   };
   const auto handle = [this](const Event& event) {
+    if (series_ != nullptr && engine_.now() >= series_->next()) [[unlikely]]
+      series_->advance(engine_.now(), *this);
     if (event.kind == kHop) [[likely]] {
       const std::uint32_t channel = event.source - fabric_.first_channel_entity();
       const std::uint32_t end = fabric_.end_of(channel);
@@ -128,7 +130,27 @@ StopReason PacketNetwork::run(RunControl& control) {
         client_.on_event(event);
     }
   };
-  return engine_.run(control, handle, far, middle, near);
+  const StopReason reason = engine_.run(control, handle, far, middle, near);
+  if (series_ != nullptr) series_->finish(engine_.now(), *this);
+  return reason;
+}
+
+results::NetworkState PacketNetwork::network_state() const {
+  const FabricCounters& fabric = fabric_.counters();
+  return {.packets_injected = fabric.packets_injected,
+          .packets_delivered = fabric.packets_delivered,
+          .packets_dropped = fabric.packets_dropped,
+          .bytes_delivered = fabric.bytes_delivered,
+          .ecn_marks = fabric.marks};
+}
+
+void PacketNetwork::link_states(Time now, std::span<const std::uint32_t> links,
+                                std::span<results::LinkState> states) const {
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const std::uint64_t bytes = fabric_.channel_bytes(links[i]);
+    const std::uint64_t queued = std::min(bytes, fabric_.channel_queue_bytes(links[i], now));
+    states[i] = {.bytes = bytes - queued, .queue_bytes = queued};
+  }
 }
 
 results::NetworkTotals PacketNetwork::totals() const {

@@ -10,6 +10,7 @@
 #include "sim/packet/queues.h"
 #include "sim/packet/transport.h"
 #include "sim/results/records.h"
+#include "sim/results/series.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/routing_table.h"
 #include "topologies/graph/topology.h"
@@ -36,7 +37,7 @@ struct PacketSetup {
 };
 
 // The model is written down in this folder's README.md.
-class PacketNetwork final : public Network, public results::Reporter {
+class PacketNetwork final : public Network, public results::Reporter, public results::SeriesSource {
  public:
   // Throws InputError if parameters make no sense.
   PacketNetwork(Engine& engine, NetworkClient& client, const PacketSetup& setup);
@@ -56,6 +57,11 @@ class PacketNetwork final : public Network, public results::Reporter {
 
   // For checkers and logs; may be set before run(). Not owned.
   void set_observer(Observer* observer) { fabric_.set_observer(observer); }
+  // Takes samples while it runs; may be set before run(). Not owned.
+  void set_series(results::Series* series) { series_ = series; }
+  results::NetworkState network_state() const override;
+  void link_states(Time now, std::span<const std::uint32_t> links,
+                   std::span<results::LinkState> states) const override;
   // Messages not yet acknowledged to the last byte.
   std::uint64_t open_flows() const { return transport_.open_flows(); }
   // The most packets there were on their way at once.
@@ -70,6 +76,7 @@ class PacketNetwork final : public Network, public results::Reporter {
   Fabric fabric_;
   Time longest_round_trip_;
   Transport transport_;
+  results::Series* series_ = nullptr;
 };
 
 }  // namespace weft::sim::packet

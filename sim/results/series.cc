@@ -1,5 +1,7 @@
 #include "sim/results/series.h"
 
+#include <algorithm>
+
 namespace weft::results {
 
 Series::Series(Time interval, const std::vector<Link>& links, SeriesSink& sink)
@@ -41,8 +43,9 @@ void Series::take(Time end, const SeriesSource& source) {
   samples_.clear();
   const double seconds = (end - begin_).seconds();
   for (std::size_t i = 0; i < numbers_.size(); ++i) {
-    const std::uint64_t sent = states_[i].bytes - bytes_[i];
-    bytes_[i] = states_[i].bytes;
+    // A queue known by its time is rounded to bytes, so the count may seem to step back by one.
+    const std::uint64_t sent = std::max(states_[i].bytes, bytes_[i]) - bytes_[i];
+    bytes_[i] += sent;
     if (sent == 0 && states_[i].queue_bytes == 0) continue;
     const double most = seconds * static_cast<double>(rates_[i].bps());
     samples_.push_back({.link = numbers_[i],

@@ -28,6 +28,7 @@ class Resolver {
     }
     hosts();
     collectives();
+    output();
     threads();
     return std::move(scenario_);
   }
@@ -248,6 +249,31 @@ class Resolver {
         fail_unknown_name("choice for " + collective, chosen, known,
                           place == scenario_.collectives.locations.end() ? SourceLocation() : place->second);
       }
+    }
+  }
+
+  // Drops measurements that this run can't take.
+  void output() {
+    Output& output = scenario_.output;
+    const auto check = [&](const char* field, auto& value, const auto& none) {
+      if (value == none) return;
+      const std::string place = output.directory.empty() ? "no directory is given for its file" : "";
+      const std::string model = network_module().has_fabric
+                                    ? ""
+                                    : fmt::format("network model {} has no packets", scenario_.network.name);
+      if (model.empty() && place.empty()) return;
+      useless(output.locations[field],
+              fmt::format("output.{} has no effect: {}", field, model.empty() ? place : model));
+      value = none;
+    };
+    check("sample_interval", output.sample_interval, Time());
+    check("packet_log", output.packet_log, std::string());
+    check("pcapng", output.pcapng, std::string());
+    const std::string usual = Output().sample_links;
+    if (output.sample_interval == Time() && output.sample_links != usual) {
+      useless(output.locations["sample_links"],
+              "output.sample_links has no effect without output.sample_interval");
+      output.sample_links = usual;
     }
   }
 

@@ -87,12 +87,35 @@ std::vector<Job> read_jobs(const Document& document) {
   return jobs;
 }
 
+Output read_output(const Document& document) {
+  const pb::Message& message = section(document.message(), "output");
+  Output output;
+  output.directory = text_of(message, "directory");
+  output.flows = text_of(message, "flows") == "true";
+  output.sample_interval = quantity(document, "output", "sample_interval",
+                                    [](const std::string& value) { return parse_time(value); });
+  output.sample_links = text_of(message, "sample_links");
+  output.packet_log = text_of(message, "packet_log");
+  output.pcapng = text_of(message, "pcapng");
+  output.locations = read_choice(document, message, "output", "output").locations;
+  return output;
+}
+
 void set(pb::Message& message, const std::string& name, const std::string& text) {
   set_field(message, field_of(message, name), text, {});
 }
 
 pb::Message& open(pb::Message& message, const std::string& name) {
   return *message.GetReflection()->MutableMessage(&message, &field_of(message, name));
+}
+
+void write_output(const Output& output, pb::Message& message) {
+  set(message, "directory", output.directory);
+  set(message, "flows", output.flows ? "true" : "false");
+  set(message, "sample_interval", to_string(output.sample_interval));
+  set(message, "sample_links", output.sample_links);
+  set(message, "packet_log", output.packet_log);
+  set(message, "pcapng", output.pcapng);
 }
 
 void write_parameters(const ModuleChoice& choice, pb::Message& message) {
@@ -208,8 +231,7 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
   scenario.seed = std::stoull(text_of(root, "seed"));
   scenario.threads = static_cast<std::uint32_t>(std::stoul(text_of(root, "threads")));
   if (scenario.threads == 0) throw InputError(document.location("threads"), "threads: 0, but one is needed");
-  const pb::Message& output = section(root, "output");
-  scenario.output = {text_of(output, "directory"), text_of(output, "flows") == "true"};
+  scenario.output = read_output(document);
   scenario.limits.time =
       quantity(document, "limits", "time", [](const std::string& value) { return parse_time(value); });
   scenario.limits.events = std::stoull(text_of(section(root, "limits"), "events"));
@@ -239,9 +261,7 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
   if (!scenario.collectives.given.empty()) write_parameters(scenario.collectives, open(*root, "collectives"));
   set(*root, "seed", fmt::format("{}", scenario.seed));
   set(*root, "threads", fmt::format("{}", scenario.threads));
-  pb::Message& output = open(*root, "output");
-  set(output, "directory", scenario.output.directory);
-  set(output, "flows", scenario.output.flows ? "true" : "false");
+  write_output(scenario.output, open(*root, "output"));
   pb::Message& limits = open(*root, "limits");
   set(limits, "time", to_string(scenario.limits.time));
   set(limits, "events", fmt::format("{}", scenario.limits.events));

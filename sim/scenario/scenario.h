@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,11 @@ struct Job {
 struct Output {
   std::string directory;  // "": no files
   bool flows = true;
+  // Of packet networks; 0 and "": not wanted. In the forms of scenario.proto.
+  Time sample_interval;
+  std::string sample_links = "switches";
+  std::string packet_log, pcapng;
+  std::map<std::string, SourceLocation> locations;  // of the fields that were given
 };
 
 // 0: no limit.

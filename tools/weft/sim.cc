@@ -47,6 +47,14 @@ constexpr Flag kFlags[] = {
     {"--seed", "seed", "whole number that every random draw follows from; 1 by default"},
     {"--threads", "threads", "worker threads, 1 or more; results never depend on it"},
     {"-o,--output", "output.directory", "folder for the result files; created"},
+    {"--sample", "output.sample_interval",
+     "interval, 10us: load and queues of links over time, in series.csv and network_series.csv"},
+    {"--sample-links", "output.sample_links",
+     "links to sample: switches (the ports of all; by default), all, or names like 'edge 0.0 -> *'"},
+    {"--packet-log", "output.packet_log",
+     "all that happens to the packets from host 3 to host 7 (3-7) or of the first message (3-7#0), in "
+     "packets.csv"},
+    {"--pcapng", "output.pcapng", "hosts (3 or 3,7) whose packets go to capture.pcapng, for Wireshark"},
 };
 
 std::string long_name(const Flag& flag) {
@@ -145,6 +153,7 @@ void add_sim(CLI::App& app, int& exit_code) {
       "  weft sim --goal app.weft --network loggops:L=3700,o=200,g=5,G=0.04,S=0 -o RUN\n"
       "  weft sim --goal app.weft --topology fat_tree:k=8 --routing ecmp --congestion dctcp -o RUN\n"
       "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --routing spray -o RUN\n"
+      "  weft sim --traffic incast:n=16,size=1MB --topology fat_tree:k=8 --sample 10us --pcapng 0 -o RUN\n"
       "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7\n"
       "What to choose from: weft list. Parameters, defaults and units: weft describe NAME.\n"
       "The scenario file: sim/scenario/README.md. The files in RUN: sim/results/README.md.\n"

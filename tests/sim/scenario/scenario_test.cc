@@ -55,6 +55,10 @@ void check_equal(const Scenario& a, const Scenario& b) {
   CHECK(a.threads == b.threads);
   CHECK(a.output.directory == b.output.directory);
   CHECK(a.output.flows == b.output.flows);
+  CHECK(a.output.sample_interval == b.output.sample_interval);
+  CHECK(a.output.sample_links == b.output.sample_links);
+  CHECK(a.output.packet_log == b.output.packet_log);
+  CHECK(a.output.pcapng == b.output.pcapng);
   CHECK(a.limits.time == b.limits.time);
   CHECK(a.limits.events == b.limits.events);
   CHECK(a.limits.memory_bytes == b.limits.memory_bytes);
@@ -118,6 +122,9 @@ TEST_CASE("scenario: the resolved text gives the same scenario") {
        {"limits.time=1.5ms", "limits.events=12345678901", "limits.memory=3GiB", "output.directory=run 1",
         "output.flows=false", "seed=18446744073709551615", "topology.tree.taper=1e-7",
         "topology.tree.ring=true"}},
+      {kFile,
+       {"output.directory=run", "output.sample_interval=2.5us", "output.sample_links=a -> *, b -> c",
+        "output.packet_log=3-7#1", "output.pcapng=3,7"}},
   };
   for (const auto& [text, sets] : cases) {
     std::string file = text;
@@ -146,7 +153,8 @@ TEST_CASE("scenario: the resolved text names every parameter") {
         "hosts {\n  o: \"2us\"\n  O: 0.5\n  S: \"65548\"\n  reduction_per_byte: 0\n  ranks_per_host: 1\n}\n"
         "collectives {\n  allreduce: \"doubling\"\n  barrier: \"dissemination\"\n}\n"
         "seed: 7\nthreads: 1\n"
-        "output {\n  directory: \"\"\n  flows: true\n}\n"
+        "output {\n  directory: \"\"\n  flows: true\n  sample_interval: \"0ps\"\n"
+        "  sample_links: \"switches\"\n  packet_log: \"\"\n  pcapng: \"\"\n}\n"
         "limits {\n  time: \"0ps\"\n  events: 0\n  memory: \"0B\"\n}\n");
 }
 
@@ -188,6 +196,19 @@ TEST_CASE("scenario: one file for several network models") {
   CHECK(resolved(to_text(scenario, test_registries())).warnings.empty());
 }
 
+TEST_CASE("scenario: measurements that a run can't take are dropped with a warning") {
+  const std::string text =
+      "job { goal: \"a\" }\ntopology { tree {} }\noutput {\n  directory: \"run\"\n  pcapng: \"3\"\n}\n";
+  CHECK(resolved(text).output.pcapng == "3");
+  CHECK(resolved(text).warnings.empty());
+  const Scenario scenario = resolved(text, {"network=message"});
+  CHECK(scenario.output.pcapng.empty());
+  CHECK(scenario.warnings ==
+        std::vector<std::string>{
+            "s.txtpb:2:12: topology without effect: network model message has none",
+            "s.txtpb:5:3: output.pcapng has no effect: network model message has no packets"});
+}
+
 TEST_CASE("scenario: settings without effect") {
   CHECK(resolved(kFile, {"threads=4"}).warnings ==
         std::vector<std::string>{"threads: 4 asked for, but this version runs on one; results are the same"});
@@ -212,7 +233,8 @@ TEST_CASE("scenario: errors in a file name line and column") {
   check(job + "topology { tree {\n\n  lnk: \"1Gbps\" } }\n",
         "s.txtpb:4:3: 'lnk' is not a parameter of tree; did you mean 'link'? (known: k, link, taper, ring)");
   check(job + "output { dir: \"x\" }",
-        "s.txtpb:2:10: 'dir' is not a field of output (known: directory, flows)");
+        "s.txtpb:2:10: 'dir' is not a field of output (known: directory, flows, sample_interval, "
+        "sample_links, packet_log, pcapng)");
   check(job + "topology { tree { k: \"8\" } }", "s.txtpb:2:22: found \"8\" where a whole number is expected");
   check(job + "topology { tree { link: 400 } }",
         "s.txtpb:2:25: found 400 where text in quotes is expected, like \"400Gbps\"");
@@ -282,7 +304,9 @@ TEST_CASE("scenario: errors in settings name the flag") {
   check({"threads=4294967296"}, "--set threads=4294967296: threads: '4294967296' is out of range");
   check({"threads=-1"}, "--set threads=-1: threads: '-1' is not a whole number of 0 or more");
   check({"seed.x=1"}, "--set seed.x=1: 'seed' is a value and has no fields");
-  check({"output=x"}, "--set output=x: 'output' has fields of its own; set one of them: directory, flows");
+  check({"output=x"},
+        "--set output=x: 'output' has fields of its own; set one of them: directory, flows, "
+        "sample_interval, sample_links, packet_log, pcapng");
   check({"topology=tee"},
         "--set topology=tee: 'tee' is not a topology; did you mean 'tree'? (known: hub, tree)");
   check({"topology=tree:k"},
@@ -292,7 +316,17 @@ TEST_CASE("scenario: errors in settings name the flag") {
         "--set hosts.o=1 hour: hosts: o: '1 hour' has the unit 'hour', which no time has; units are ps, ns, "
         "us, ms, "
         "s");
+  check(
+      {"output.sample_interval=-1us"},
+      "--set output.sample_interval=-1us: output.sample_interval: '-1us' is negative; a time can't be (write "
+      "it like 1.5us)");
   // What can't act is an error when it was asked for on the command line.
+  check({"output.pcapng=3"},
+        "--set output.pcapng=3: output.pcapng has no effect: no directory is given for its file");
+  check({"network=message", "output.directory=run", "output.packet_log=3-7"},
+        "--set output.packet_log=3-7: output.packet_log has no effect: network model message has no packets");
+  check({"output.directory=run", "output.sample_links=all"},
+        "--set output.sample_links=all: output.sample_links has no effect without output.sample_interval");
   check({"network=message", "topology.tree.k=16"},
         "--set topology.tree.k=16: topology 'tree' has no effect: network model message has none");
   check({"network=message", "routing=hash"},
