@@ -79,6 +79,11 @@ class DirectorySink : public Sink {
     if (::access(directory_.c_str(), W_OK | X_OK) != 0)
       throw InputError(
           fmt::format("{}: can't write in this directory: {}", directory_, std::strerror(errno)));
+    // Files that not every run leaves: those of an earlier run would be taken for this one's.
+    for (const char* name :
+         {"flows.csv", "series.csv", "network_series.csv", "packets.csv", "capture.pcapng"}) {
+      std::filesystem::remove(directory_ + "/" + name, error);
+    }
   }
 
   void write(const Report& report) override {

@@ -60,7 +60,8 @@ class Sink {
 
 // summary.json, ranks.csv, hosts.csv, links.csv, scenario.txtpb and (if asked for) flows.csv in one
 // directory. The directory is created here, so that one that can't be is known before the run; throws
-// InputError then. Columns and keys are described in README.md.
+// InputError then. Files there that an earlier run left and this one may not write are removed. Columns and
+// keys are described in README.md.
 std::unique_ptr<Sink> make_directory_sink(const std::string& directory, bool flows);
 
 // The content of summary.json.

@@ -121,7 +121,7 @@ void add_flows(const Report& report, Lines& lines) {
     if (some.completion.count() == 0 || some.completion.count() == count) continue;
     const bool last = i + 1 == FlowStatistics::kClassBytes.size();
     lines.add(fmt::format("  {} {}", last ? "above" : "up to",
-                          readable_bytes(FlowStatistics::kClassBytes[last ? i - 1 : i])),
+                          bytes_to_string(FlowStatistics::kClassBytes[last ? i - 1 : i])),
               "{}: {}{}", grouped(some.completion.count()), completion_text(some.completion),
               some.slowdown.count() > 0
                   ? fmt::format("; slowdown p99 {:.2f}", static_cast<double>(some.slowdown.percentile(990)) /

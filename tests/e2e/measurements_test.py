@@ -173,6 +173,16 @@ class Measurements(unittest.TestCase):
             self.assertEqual(captured, logged)
             self.assertGreater(len(captured), 200)
 
+    def test_a_folder_keeps_no_files_of_an_earlier_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            results = run(folder)
+            usual = {path.name for path in results.iterdir()}
+            run(folder, "--sample", "1us", "--packet-log", "1-0", "--pcapng", "0")
+            self.assertEqual({path.name for path in results.iterdir()} - usual,
+                             {"series.csv", "network_series.csv", "packets.csv", "capture.pcapng"})
+            run(folder, "--no-flows")
+            self.assertEqual({path.name for path in results.iterdir()}, usual - {"flows.csv"})
+
     def test_one_flow_of_several_is_logged(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "twice.cm").write_text("Nodes 2\nConnections 3\n0->1 id 1 start 0 size 5000\n"
