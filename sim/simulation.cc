@@ -16,6 +16,7 @@
 #include "sim/replay/replay.h"
 #include "sim/routing/policies.h"
 #include "sim/routing/routing_table.h"
+#include "topologies/analysis/partition.h"
 #include "topologies/families.h"
 
 namespace weft::sim {
@@ -60,20 +61,18 @@ HostConfig host_config(const Scenario& scenario) {
   return config;
 }
 
-// Runs a replay on its network and collects what both have to report.
-template <typename NetworkModel>
-void run_replay(Replay& replay, NetworkModel& network, Engine& engine, RunControl& control,
+// Runs a replay, `run` being the network's part, and collects what both have to report.
+template <typename NetworkModel, typename RunNetwork>
+void run_replay(Replay& replay, const NetworkModel& network, RunNetwork&& run, RunControl& control,
                 results::Report& report) {
-  replay.start(network);
   control.begin([&replay] { return replay.progress(); });
-  const StopReason reason = network.run(control);
+  const StopReason reason = run();
   control.end();
   const ReplayTotals totals = replay.totals();
   report.outcome = outcome_of(reason, replay.complete());
   if (report.outcome == results::Outcome::kIncomplete) report.diagnosis = replay.diagnose();
   report.makespan = totals.makespan;
   report.digest = replay.digest();
-  report.events = engine.executed();
   report.ops = totals.ops;
   report.executed_ops = totals.executed_ops;
   report.messages = totals.messages;
@@ -83,6 +82,21 @@ void run_replay(Replay& replay, NetworkModel& network, Engine& engine, RunContro
   report.links = network.links();
   report.flows = network.flows();
   report.flow_statistics = network.flow_statistics();
+}
+
+// Bytes that each host sends and receives outside of collectives, which load all hosts alike.
+std::vector<double> host_loads(const goal::Graph& graph, std::uint32_t ranks_per_host, std::uint32_t hosts) {
+  std::vector<double> loads(hosts);
+  for (goal::Rank r = 0; r < graph.ranks(); ++r) {
+    const goal::RankView rank = graph.rank(r);
+    for (goal::OpIndex op = 0; op < rank.ops(); ++op) {
+      if (rank.kind(op) != goal::OpKind::kSend) continue;
+      const auto bytes = static_cast<double>(rank.value(op));
+      loads[r / ranks_per_host] += bytes;
+      loads[rank.peer(op) / ranks_per_host] += bytes;
+    }
+  }
+  return loads;
 }
 
 // Those programs count in whole nanoseconds.
@@ -111,7 +125,10 @@ void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& gr
                              TimePerByte::ns(per_byte(parameters, "G"))};
   LogGopsNetwork network(config, hosts_needed(graph, hosts), graph.max_nic() + 1u, scenario_.output.flows,
                          engine, replay.client());
-  run_replay(replay, network, engine, control, report);
+  replay.start(network);
+  run_replay(
+      replay, network, [&] { return network.run(control); }, control, report);
+  report.events = engine.executed();
 }
 
 void Simulation::run_compat(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
@@ -158,25 +175,51 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   packet::PacketConfig config = packet::packet_config(parameters);
   config.record_flows = scenario_.output.flows;
 
-  Engine engine(scenario_.seed);
   const HostConfig hosts = host_config(scenario_);
-  Replay replay(graph, hosts, engine);
-  if (hosts_needed(graph, hosts) > topology_->hosts()) {
+  const std::uint32_t needed = hosts_needed(graph, hosts);
+  if (needed > topology_->hosts()) {
     throw InputError(
         scenario_.topology.location,
         fmt::format(
             "this {} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
-            scenario_.topology.name, topology_->hosts(), hosts_needed(graph, hosts)));
+            scenario_.topology.name, topology_->hosts(), needed));
   }
-  packet::PacketNetwork network(engine, replay.client(),
+  Measurements measurements(measurements_, *topology_);
+  topologies::Partitioning partitioning{.of_vertex = {}, .parts = 1};
+  // An observer sees all packets, in the order of events.
+  const std::uint32_t parts =
+      measurements.observer() != nullptr ? 1 : packet::partitions(parameters, scenario_.threads);
+  if (parts > 1) {
+    partitioning =
+        topologies::partition(*topology_, parts, host_loads(graph, hosts.ranks_per_host, topology_->hosts()));
+  }
+  std::vector<std::uint16_t> partition_of_host;
+  for (std::uint32_t host = 0; parts > 1 && host < topology_->hosts(); ++host) {
+    partition_of_host.push_back(partitioning.of_vertex[topology_->host(host)]);
+  }
+  std::vector<std::unique_ptr<Engine>> owned;
+  std::vector<Engine*> engines;
+  for (std::uint32_t p = 0; p < partitioning.parts; ++p) {
+    owned.push_back(std::make_unique<Engine>(scenario_.seed));
+    engines.push_back(owned.back().get());
+  }
+  Replay replay(graph, hosts, engines, partition_of_host);
+  std::vector<NetworkClient*> clients;
+  for (std::uint32_t p = 0; p < partitioning.parts; ++p) clients.push_back(&replay.client(p));
+  packet::PacketNetwork network(engines, clients,
                                 {*topology_, *table_, policy, Parameters(policy.info, scenario_.routing),
                                  congestion, Parameters(congestion.info, scenario_.congestion), queue,
-                                 Parameters(queue.info, scenario_.queue), config});
-  Measurements measurements(measurements_, *topology_);
+                                 Parameters(queue.info, scenario_.queue), config},
+                                std::move(partitioning));
   network.set_observer(measurements.observer());
   network.set_series(measurements.series());
-  run_replay(replay, network, engine, control, report);
+  std::vector<Network*> networks;
+  for (std::uint32_t p = 0; p < engines.size(); ++p) networks.push_back(&network.part(p));
+  replay.start(networks);
+  run_replay(
+      replay, network, [&] { return network.run(control, scenario_.threads); }, control, report);
   measurements.close();
+  for (const Engine* engine : engines) report.events += engine->executed();
 }
 
 Registries builtin_registries() {

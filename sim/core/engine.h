@@ -35,10 +35,17 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   // Reserves `count` consecutive entity numbers and returns the first. Called while the simulation is built,
-  // in an order that does not depend on partitions.
+  // in an order that does not depend on partitions: the engine of each reserves the numbers of all.
   EntityId add_entities(std::uint32_t count) {
     const auto first = static_cast<EntityId>(next_sequence_.size());
     next_sequence_.resize(next_sequence_.size() + count, 0);
+    return first;
+  }
+  // The same for entities that count their events themselves and use schedule_counted() only: they need no
+  // memory here. Their numbers are above all others.
+  EntityId add_counting_entities(std::uint32_t count) {
+    const EntityId first = kFirstCounting + counting_entities_;
+    counting_entities_ += count;
     return first;
   }
   // Schedules an event by `source`. REQUIRES: time >= now().
@@ -53,6 +60,8 @@ class Engine {
                         std::uint32_t payload) {
     queue_.push({time.ps(), sequence, source, payload, kind, 0});
   }
+  // Takes in an event that an entity of another partition has scheduled.
+  void insert(const Event& event) { queue_.push(event); }
 
   Time now() const { return Time::ps(now_ps_); }
   std::uint64_t seed() const { return seed_; }
@@ -65,37 +74,48 @@ class Engine {
   std::uint64_t digest() const { return digest_; }
   std::uint64_t pending() const { return queue_.size(); }
 
+  // Time of the least event that waits; Time::max() if there is none.
+  Time next_time() { return Time::ps(queue_.next_time_ps()); }
+
   // Executes events in order until none is left or `control` says stop. `handle(const Event&)` is inlined.
   template <typename Handle>
   StopReason run(RunControl& control, Handle&& handle) {
     const auto nothing = [](const Event&) {};
-    return run(control, handle, nothing, nothing, nothing);
+    while (pending() > 0) {
+      run_before(Time::max(), RunControl::kPollInterval - executed_ % RunControl::kPollInterval, handle,
+                 nothing, nothing, nothing);
+      if (executed_ % RunControl::kPollInterval != 0) break;
+      const StopReason reason = control.poll(now(), executed_);
+      if (reason != StopReason::kNone) return reason;
+    }
+    return StopReason::kNone;
   }
-  // The same, but most events are seen some time before they are executed, to fetch what they need into the
-  // cache, by three functions in turn, `far(const Event&)`, `middle` and `near`, each of which may rely on
-  // what the one before has fetched. They must change nothing that a result depends on.
+  // Executes the events before `limit` in order, `most` at most. Most events are seen some time before they
+  // are executed, to fetch what they need into the cache, by three functions in turn, `far(const Event&)`,
+  // `middle` and `near`, each of which may rely on what the one before has fetched. They must change nothing
+  // that a result depends on.
   static constexpr std::size_t kFar = 36, kMiddle = 24, kNear = 12;  // events ahead
   template <typename Handle, typename Far, typename Middle, typename Near>
-  StopReason run(RunControl& control, Handle&& handle, Far&& far, Middle&& middle, Near&& near) {
+  void run_before(Time limit, std::uint64_t most, Handle&& handle, Far&& far, Middle&& middle, Near&& near) {
     Event event;
-    while (queue_.pop(event)) {
+    const std::uint64_t until = executed_ + most;
+    while (executed_ < until && queue_.pop_before(event, limit.ps())) {
       if (const Event* upcoming = queue_.upcoming(kFar)) far(*upcoming);
       if (const Event* upcoming = queue_.upcoming(kMiddle)) middle(*upcoming);
       if (const Event* upcoming = queue_.upcoming(kNear)) near(*upcoming);
       now_ps_ = event.time_ps;
       digest_ += mix64(static_cast<std::uint64_t>(event.time_ps) * 0x9E3779B97F4A7C15ULL ^ event.key() ^
                        static_cast<std::uint64_t>(event.kind) << 48);
+      ++executed_;
       handle(event);
-      if ((++executed_ & (RunControl::kPollInterval - 1)) == 0) [[unlikely]] {
-        const StopReason reason = control.poll(now(), executed_);
-        if (reason != StopReason::kNone) return reason;
-      }
     }
-    return StopReason::kNone;
   }
 
  private:
+  static constexpr EntityId kFirstCounting = 0x80000000;
+
   EventQueue queue_;
+  EntityId counting_entities_ = 0;
   std::int64_t now_ps_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t digest_ = 0;

@@ -4,6 +4,7 @@
 // a bucket once, when it is drained, follows the ladder queue (Tang, Goh, Thng, ACM TOMACS 15(3), 2005).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -53,6 +54,14 @@ class EventQueue {
       if (!advance()) return false;
     }
   }
+  // Time of the least event in picoseconds, INT64_MAX if there is none.
+  std::int64_t next_time_ps() {
+    if (next_ == draining_.size() && late_.empty() && !advance()) return INT64_MAX;
+    if (next_ == draining_.size()) return late_.front().time_ps;
+    return late_.empty() ? draining_[next_].time_ps
+                         : std::min(draining_[next_].time_ps, late_.front().time_ps);
+  }
+
   // An event that will be popped soon, about `distance` pops from now, or null: a hint for prefetching. Good
   // until the next push or pop.
   const Event* upcoming(std::size_t distance) const {

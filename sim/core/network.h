@@ -34,17 +34,16 @@ class NetworkClient {
   virtual void on_event(const Event& event) = 0;
 };
 
+// The hosts of one partition, as their client sees the network. How a model runs is its own affair.
 class Network {
  public:
   virtual ~Network() = default;
-  // Accepts a message at Engine::now(). Never calls the client back from within.
+  // Accepts a message at Engine::now(). Never calls the client back from within. REQUIRES: the source is a
+  // host of this partition.
   virtual void inject(const Message& message) = 0;
   // True if messages from one NIC of a host to one NIC of another are always delivered in the order injected.
   // Where it is false, the replay holds early ones back for as long as MPI's ordering rule demands.
   virtual bool delivers_in_order() const = 0;
-  // Executes all events, the client's too, until none is left or `control` stops it. May be called again
-  // after more messages were injected.
-  virtual StopReason run(RunControl& control) = 0;
 };
 
 }  // namespace weft::sim

@@ -31,7 +31,9 @@ class LogGopsNetwork : public Network, public results::Reporter {
 
   void inject(const Message& message) override;
   bool delivers_in_order() const override { return true; }
-  StopReason run(RunControl& control) override;
+  // Executes all events, the client's too, until none is left or `control` stops it. May be called again
+  // after more messages were injected.
+  StopReason run(RunControl& control);
 
   results::NetworkTotals totals() const override;
   std::vector<results::Flow> flows() const override;

@@ -1,19 +1,15 @@
-// Links, their output queues and the switches' choice of port: a packet's way from NIC to NIC.
+// One partition's packets between NIC and NIC: output queues, links, and the switches' choice of port.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 #include "sim/core/engine.h"
+#include "sim/packet/channels.h"
+#include "sim/packet/mailbox.h"
 #include "sim/packet/observer.h"
 #include "sim/packet/packet.h"
-#include "sim/packet/queues.h"
 #include "sim/routing/hash_choice.h"
-#include "sim/routing/routing.h"
-#include "sim/routing/routing_table.h"
-#include "topologies/graph/topology.h"
 
 namespace weft::sim::packet {
 
@@ -32,6 +28,8 @@ struct FabricCounters {
   std::uint64_t packets_delivered = 0, bytes_delivered = 0;
   std::uint64_t packets_dropped = 0, bytes_dropped = 0;
   std::uint64_t marks = 0;
+
+  FabricCounters& operator+=(const FabricCounters& other);
 };
 
 // Output-queued, store and forward. A queue is FIFO and its server never idles with work, so the departure is
@@ -39,43 +37,26 @@ struct FabricCounters {
 // there included. Occupancy follows from the time the queue will be empty.
 class Fabric {
  public:
-  Fabric(Engine& engine, const topologies::Topology& topology, const routing::RoutingTable& table,
-         const routing::Policy& policy, const Parameters& routing_parameters, std::uint32_t ack_bytes);
+  Fabric(Engine& engine, Channels& channels, std::uint32_t partition, Outbox& outbox)
+      : engine_(engine), channels_(channels), partition_(partition), outbox_(outbox) {}
 
-  // Sets the discipline of all switch ports. NIC queues hold anything and never mark.
-  void set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
-                  std::uint32_t packet_bytes);
   void set_observer(Observer* observer) { observer_ = observer; }
-
-  // Who the packets of a flow's slot travel between, for policies that ask.
-  void set_flow(std::uint32_t slot, std::uint32_t source, std::uint32_t destination, std::uint64_t identity) {
-    if (slot >= flows_.size()) flows_.resize(slot + 1);
-    flows_[slot] = {source, destination, identity};
-  }
 
   PacketPool& packets() { return pool_; }
   const PacketPool& packets() const { return pool_; }
   std::uint32_t wire_bytes(const Packet& packet) const {
-    return packet.ack() ? ack_bytes_ : packet.bytes_or_cumulative;
+    return packet.ack() ? channels_.control_bytes : packet.bytes_or_cumulative;
   }
-  // The vertex at the end of a channel, with kHostBit set if it is a host.
-  static constexpr std::uint32_t kHostBit = 0x80000000;
-  std::uint32_t end_of(std::uint32_t channel) const { return ends_[channel]; }
-  EntityId first_channel_entity() const { return first_entity_; }
-  Bandwidth rate(std::uint32_t channel) const { return cold_[channel].rate; }
-  Time free_at(std::uint32_t channel) const { return Time::ps(channels_[channel].free_at_ps); }
-  Time serialization(std::uint32_t channel, std::uint32_t bytes) const {
-    return Time::ps(serialization_ps(channel, channels_[channel], bytes));
-  }
+  Time free_at(std::uint32_t channel) const { return Time::ps(channels_.hot[channel].free_at_ps); }
 
-  // A packet enters the network through the NIC of `channel`.
-  void inject(std::uint32_t channel, std::uint32_t handle) {
+  // A packet enters the network through the NIC of channel `c`.
+  void inject(std::uint32_t c, std::uint32_t handle) {
     const std::uint32_t bytes = wire_bytes(pool_[handle]);
     ++counters_.packets_injected;
     counters_.bytes_injected += bytes;
     if (observer_ != nullptr) [[unlikely]]
       observer_->on_inject(engine_.now(), sighting(handle));
-    enqueue(channel, handle);
+    enqueue(c, handle);
   }
   // A packet is at its host. It stays in the pool: the caller releases it or sends it back as an ACK.
   void deliver(std::uint32_t handle) {
@@ -90,102 +71,66 @@ class Fabric {
     if (foreseen.handle == handle) [[likely]] {
       foreseen.handle = kNone;
       enqueue(foreseen.channel, handle);
-    } else if (policies_.empty()) {
+    } else if (channels_.policies.empty()) {
       enqueue(hashed_channel(at, pool_[handle]), handle);
     } else {
       const Packet& packet = pool_[handle];
-      const auto candidates = table_.candidates(at, packet.destination);
+      const auto candidates = channels_.table.candidates(at, packet.destination);
       enqueue(candidates[candidates.size() > 1 ? ask_policy(at, packet, candidates) : 0], handle);
     }
   }
   // Fetches what foresee() reads. Always inlined, here and below, because GCC takes a function that only
   // prefetches for one without effect, and drops the call.
   [[gnu::always_inline]] void prefetch_route(topologies::Vertex at, std::uint32_t handle) const {
-    table_.prefetch(at, pool_[handle].destination);
+    channels_.table.prefetch(at, pool_[handle].destination);
   }
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.
   [[gnu::always_inline]] void foresee(topologies::Vertex at, std::uint32_t handle) {
-    if (!policies_.empty()) return;
-    const std::uint32_t channel = hashed_channel(at, pool_[handle]);
-    foreseen_[handle % kForeseen] = {handle, channel};
-    __builtin_prefetch(&channels_[channel], 1);
+    if (!channels_.policies.empty()) return;
+    const std::uint32_t c = hashed_channel(at, pool_[handle]);
+    foreseen_[handle % kForeseen] = {handle, c};
+    __builtin_prefetch(&channels_.hot[c], 1);
   }
-  [[gnu::always_inline]] void prefetch_queue(std::uint32_t channel) const {
-    __builtin_prefetch(&channels_[channel], 1);
+  [[gnu::always_inline]] void prefetch_queue(std::uint32_t c) const {
+    __builtin_prefetch(&channels_.hot[c], 1);
   }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
-  void note_arrival(std::uint32_t channel, std::uint32_t handle) {
+  void note_arrival(std::uint32_t c, std::uint32_t handle) {
     if (observer_ != nullptr) [[unlikely]]
-      observer_->on_arrive(engine_.now(), channel, sighting(handle));
+      observer_->on_arrive(engine_.now(), c, sighting(handle));
+  }
+  // Takes in what another partition has sent over a cut link.
+  void take_in(Arrival& arrival) {
+    arrival.event.payload = pool_.acquire();
+    pool_[arrival.event.payload] = arrival.packet;
+    engine_.insert(arrival.event);
   }
 
-  // Round trip of a packet of `bytes` and its ACK with no queueing, on the path that the built-in rule takes
-  // with this entropy; the ACK is taken to come back over the same cables.
-  Time round_trip(std::uint32_t nic_channel, std::uint32_t destination_host, std::uint32_t entropy,
-                  std::uint32_t bytes) const;
-
   const FabricCounters& counters() const { return counters_; }
-  // Of one channel, for reports.
-  std::uint64_t channel_bytes(std::uint32_t c) const { return channels_[c].bytes; }
-  std::uint64_t channel_packets(std::uint32_t c) const { return channels_[c].packets; }
-  std::uint64_t channel_drops(std::uint32_t c) const { return cold_[c].drops; }
-  std::uint64_t channel_marks(std::uint32_t c) const { return cold_[c].marks; }
-  std::uint64_t channel_max_queue_bytes(std::uint32_t c) const;
-  // Waiting at `now`, with what remains of the packet being sent. REQUIRES: all events before `now` executed.
-  std::uint64_t channel_queue_bytes(std::uint32_t c, Time now) const;
-  // The longest any queue can make a packet wait; NIC queues aside.
-  Time longest_queue() const { return longest_queue_; }
 
  private:
-  // One cache line; all a hop touches. Limits are in time at the channel's rate.
-  struct alignas(64) Channel {
-    std::int64_t free_at_ps = 0;               // the queue is empty from then on
-    std::int64_t delay_ps = 0;                 // propagation, and the pipeline of the switch at its end
-    std::int64_t mark_above_ps = INT64_MAX;    // backlogs above may be marked
-    std::int64_t capacity_ps = INT64_MAX / 4;  // a packet's departure is never further away
-    std::uint64_t bytes = 0, packets = 0;
-    std::int64_t max_backlog_ps = 0;
-    std::uint32_t ps_per_byte = 0;  // 0: not a whole number, or too big
-  };
-  struct ColdChannel {
-    Bandwidth rate;
-    std::int64_t mark_all_above_ps = INT64_MAX;
-    double mark_slope = 0;  // probability per picosecond above Channel::mark_above_ps
-    std::uint64_t drops = 0, marks = 0;
-    RandomStream random;
-  };
-  struct FlowEnds {
-    std::uint32_t source = 0, destination = 0;
-    std::uint64_t identity = 0;
-  };
-
   // Outputs worked out ahead. An entry is taken by the very next hop of its packet or overwritten by another
   // packet's, so none is ever old.
-  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kNone = PacketPool::kNone;
   static constexpr std::uint32_t kForeseen = 256;
   struct Foreseen {
     std::uint32_t handle = kNone, channel = 0;
   };
 
-  std::int64_t serialization_ps(std::uint32_t c, const Channel& channel, std::uint32_t bytes) const {
-    if (channel.ps_per_byte != 0) [[likely]]
-      return std::int64_t{channel.ps_per_byte} * bytes;
-    return cold_[c].rate.serialization(bytes).ps();
-  }
   // The output by the built-in rule.
   std::uint32_t hashed_channel(topologies::Vertex at, const Packet& packet) const {
-    return table_.candidate(at, packet.destination, [&](std::size_t count) {
-      return routing::hash_choice(packet.entropy, salts_[at], count);
+    return channels_.table.candidate(at, packet.destination, [&](std::size_t count) {
+      return routing::hash_choice(packet.entropy, channels_.salts[at], count);
     });
   }
   void enqueue(std::uint32_t c, std::uint32_t handle) {
-    Channel& channel = channels_[c];
+    Channel& channel = channels_.hot[c];
     Packet& packet = pool_[handle];
     const std::int64_t now = engine_.now().ps();
     const std::int64_t start = channel.free_at_ps > now ? channel.free_at_ps : now;
     const std::uint32_t bytes = wire_bytes(packet);
-    const std::int64_t departure = start + serialization_ps(c, channel, bytes);
+    const std::int64_t departure = start + channels_.serialization_ps(c, channel, bytes);
     if (departure - now > channel.capacity_ps) [[unlikely]] {
       drop(c, handle);
       return;
@@ -196,38 +141,32 @@ class Fabric {
     channel.bytes += bytes;
     const auto sequence = static_cast<std::uint32_t>(channel.packets++);  // one event per packet
     if (departure - now > channel.max_backlog_ps) channel.max_backlog_ps = departure - now;
-    if (!free_at_ps_.empty()) free_at_ps_[c] = departure;
+    if (!channels_.free_at_ps.empty()) channels_.free_at_ps[c] = departure;
     if (observer_ != nullptr) [[unlikely]] {
       observer_->on_enqueue(engine_.now(), c, sighting(handle), Time::ps(departure));
     }
-    engine_.schedule_counted(Time::ps(departure + channel.delay_ps), first_entity_ + c, sequence, kHop,
-                             handle);
+    const Event hop{departure + channel.delay_ps, sequence, channels_.first_entity + c, handle, kHop, 0};
+    if (channel.end_partition == partition_) [[likely]] {
+      engine_.insert(hop);
+    } else {
+      outbox_.send(channel.end_partition, hop, packet);
+      pool_.release(handle);
+    }
   }
   std::uint32_t ask_policy(topologies::Vertex at, const Packet& packet,
                            std::span<const std::uint32_t> candidates);
   void drop(std::uint32_t c, std::uint32_t handle);
   void mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps);
   Sighting sighting(std::uint32_t handle);
-  // What a queue holds that takes so long to send.
-  std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
 
   Engine& engine_;
-  const topologies::Topology& topology_;
-  const routing::RoutingTable& table_;
+  Channels& channels_;
+  const std::uint32_t partition_;
+  Outbox& outbox_;
   Observer* observer_ = nullptr;
-  EntityId first_entity_ = 0;
-  std::uint32_t ack_bytes_;
   PacketPool pool_;
-  std::vector<Channel> channels_;
-  std::vector<std::uint32_t> ends_;
-  std::vector<std::uint64_t> salts_;  // by vertex
-  std::vector<ColdChannel> cold_;
-  std::vector<FlowEnds> flows_;                                   // by slot
-  std::vector<std::unique_ptr<routing::SwitchPolicy>> policies_;  // by switch; empty: the built-in rule
-  std::vector<std::int64_t> free_at_ps_;  // a copy of Channel::free_at_ps, kept only if there are policies
   std::array<Foreseen, kForeseen> foreseen_;  // by handle
   FabricCounters counters_;
-  Time longest_queue_;
 };
 
 }  // namespace weft::sim::packet

@@ -1,26 +1,33 @@
 #include "sim/packet/packet_network.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <tuple>
+#include <utility>
+
+#include "sim/core/windows.h"
+#include "sim/packet/fabric.h"
+#include "sim/packet/mailbox.h"
 
 namespace weft::sim::packet {
 namespace {
 
-Time find_longest_round_trip(const Fabric& fabric, const topologies::Topology& topology,
-                             std::uint32_t bytes) {
+Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
+  const topologies::Topology& topology = channels.topology;
   Time longest;
   const std::uint32_t nic = topology.out_channels(topology.host(0)).front();
   for (std::uint32_t host = 1; host < topology.hosts(); ++host) {
-    longest = std::max(longest, fabric.round_trip(nic, host, 0, bytes));
+    longest = std::max(longest, channels.path_times(nic, host, 0, bytes, 1, bytes).round_trip);
   }
   return longest;
 }
 
 // Queues are sized by the longest round trip, so it must be known between the two.
-Time prepare(Fabric& fabric, const PacketSetup& setup) {
+Time prepare(Channels& channels, const PacketSetup& setup) {
   const std::uint32_t bytes = setup.config.mtu_bytes + setup.config.header_bytes;
-  const Time longest = find_longest_round_trip(fabric, setup.topology, bytes);
-  fabric.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
+  const Time longest = find_longest_round_trip(channels, bytes);
+  channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
   return longest;
 }
 
@@ -40,6 +47,8 @@ const ModuleInfo& packet_module() {
           {"local_bandwidth", ParameterType::kBandwidth, "800Gbps",
            "Rate of copies within a host, one at a time."},
           {"local_latency", ParameterType::kTime, "200ns", "Latency of a copy within a host."},
+          {"partitions", ParameterType::kInteger, "0",
+           "Parts that the network is simulated in; 0: as many as threads. Results never depend on it."},
       }};
   return info;
 }
@@ -65,78 +74,244 @@ PacketConfig packet_config(const Parameters& parameters) {
   };
 }
 
-PacketNetwork::PacketNetwork(Engine& engine, NetworkClient& client, const PacketSetup& setup)
-    : topology_(setup.topology),
-      engine_(engine),
-      client_(client),
-      fabric_(engine, setup.topology, setup.table, setup.policy, setup.policy_parameters,
-              setup.config.ack_bytes),
-      longest_round_trip_(prepare(fabric_, setup)),
-      transport_(engine, client, fabric_, setup.topology, setup.policy, setup.policy_parameters,
-                 setup.control.make_factory(setup.control_parameters), setup.config, longest_round_trip_) {}
+// One partition: an engine, and all that its events touch.
+class PacketNetwork::Part final : public Network {
+ public:
+  Part(Engine& engine, NetworkClient& client, PacketNetwork& network, std::uint32_t number)
+      : engine(engine),
+        outbox(network.partition_.parts),
+        fabric(engine, network.channels_, number, outbox),
+        transport(engine, client, fabric, network.channels_, network.hosts_, network.transport_setup_, number,
+                  outbox),
+        client_(client),
+        channels_(network.channels_) {}
 
-StopReason PacketNetwork::run(RunControl& control) {
-  // A hop reads the packet; then what the packet names, the flow or an entry of the routing table; then what
-  // is found there.
-  const auto far = [this](const Event& event) {
-    if (event.kind == kHop) fabric_.packets().prefetch(event.payload);
-  };
-  const auto middle = [this](const Event& event) {
-    if (event.kind != kHop) return;
-    const std::uint32_t end = fabric_.end_of(event.source - fabric_.first_channel_entity());
-    if (end & Fabric::kHostBit) {
-      transport_.prefetch_flow(event.payload);
-    } else {
-      fabric_.prefetch_route(end, event.payload);
-    }
-  };
-  const auto near = [this](const Event& event) {
-    if (event.kind != kHop) return;
-    const std::uint32_t end = fabric_.end_of(event.source - fabric_.first_channel_entity());
-    if (end & Fabric::kHostBit) {
-      transport_.prefetch_state(event.payload);
-    } else {
-      fabric_.foresee(end, event.payload);
-    }
-  };
-  const auto handle = [this](const Event& event) {
-    if (series_ != nullptr && engine_.now() >= series_->next()) [[unlikely]]
-      series_->advance(engine_.now(), *this);
-    if (event.kind == kHop) [[likely]] {
-      const std::uint32_t channel = event.source - fabric_.first_channel_entity();
-      const std::uint32_t end = fabric_.end_of(channel);
-      fabric_.note_arrival(channel, event.payload);
-      if (end & Fabric::kHostBit) {
-        transport_.packet_at_host(event.payload);
+  // on_delivered comes with the last packet's last bit, on_sent when everything is acknowledged. Throws
+  // InputError for a message of more than 2^32 packets. NIC numbers are taken modulo the host's links.
+  void inject(const Message& message) override { transport.start(message); }
+  // Each message is a flow of its own and may take its own path.
+  bool delivers_in_order() const override { return false; }
+
+  void take_in(std::uint32_t from, Mail& mail) {
+    for (const FlowStart& flow : mail.flows) transport.expect(from, flow);
+    for (Arrival& arrival : mail.arrivals) fabric.take_in(arrival);
+    mail.flows.clear();
+    mail.arrivals.clear();
+  }
+
+  void run_before(Time limit, std::uint64_t most) {
+    // A hop reads the packet; then what the packet names, the flow or an entry of the routing table; then
+    // what is found there.
+    const auto far = [this](const Event& event) {
+      if (event.kind == kHop) fabric.packets().prefetch(event.payload);
+    };
+    const auto middle = [this](const Event& event) {
+      if (event.kind != kHop) return;
+      const std::uint32_t end = channels_.ends[event.source - channels_.first_entity];
+      if (end & kHostBit) {
+        transport.prefetch_flow(event.payload);
       } else {
-        fabric_.forward(end, event.payload);
+        fabric.prefetch_route(end, event.payload);
       }
-      return;
+    };
+    const auto near = [this](const Event& event) {
+      if (event.kind != kHop) return;
+      const std::uint32_t end = channels_.ends[event.source - channels_.first_entity];
+      if (end & kHostBit) {
+        transport.prefetch_state(event.payload);
+      } else {
+        fabric.foresee(end, event.payload);
+      }
+    };
+    const auto handle = [this](const Event& event) {
+      if (event.kind == kHop) [[likely]] {
+        const std::uint32_t channel = event.source - channels_.first_entity;
+        const std::uint32_t end = channels_.ends[channel];
+        fabric.note_arrival(channel, event.payload);
+        if (end & kHostBit) {
+          transport.packet_at_host(event.payload);
+        } else {
+          fabric.forward(end, event.payload);
+        }
+        return;
+      }
+      switch (event.kind) {
+        case kNicReady:
+          transport.nic_ready(event.payload);
+          break;
+        case kNicTimer:
+          transport.nic_timer(event.payload);
+          break;
+        case kPace:
+          transport.pace(event.payload, event.detail);
+          break;
+        case kLocalCopy:
+          transport.local_copy_done(event.payload);
+          break;
+        default:
+          client_.on_event(event);
+      }
+    };
+    engine.run_before(limit, most, handle, far, middle, near);
+  }
+
+  Engine& engine;
+  Outbox outbox;
+  Fabric fabric;
+  Transport transport;
+
+ private:
+  NetworkClient& client_;
+  const Channels& channels_;
+};
+
+// The partitions in windows.
+class PacketNetwork::Run final : public Partitioned {
+ public:
+  Run(PacketNetwork& network, RunControl& control)
+      : network_(network), control_(control), first_window_(network.windows_) {
+    polled_at_ = executed();
+  }
+
+  std::uint32_t partitions() const override { return static_cast<std::uint32_t>(network_.parts_.size()); }
+  Time run_window(std::uint32_t p, std::uint32_t window, Time limit) override {
+    Part& part = *network_.parts_[p];
+    const std::uint32_t number = first_window_ + window;
+    if (p == 0) network_.windows_ = number + 1;
+    part.outbox.open(number);
+    for (std::uint32_t from = 0; from < partitions(); ++from) {
+      if (from != p) part.take_in(from, network_.parts_[from]->outbox.sent_before(number, p));
     }
-    switch (event.kind) {
-      case kNicReady:
-        transport_.nic_ready(event.payload);
-        break;
-      case kNicTimer:
-        transport_.nic_timer(event.payload);
-        break;
-      case kPace:
-        transport_.pace(event.payload, event.detail);
-        break;
-      case kLocalCopy:
-        transport_.local_copy_done(event.payload);
-        break;
-      default:
-        client_.on_event(event);
+    part.run_before(limit, RunControl::kPollInterval);
+    return std::min(part.engine.next_time(), Time::ps(part.outbox.earliest_ps()));
+  }
+  StopReason between_windows(Time now, Time* limit) override {
+    if (results::Series* series = network_.series_; series != nullptr) {
+      if (now >= series->next()) series->advance(now, network_);
+      *limit = std::min(*limit, series->next());
     }
-  };
-  const StopReason reason = engine_.run(control, handle, far, middle, near);
-  if (series_ != nullptr) series_->finish(engine_.now(), *this);
+    const std::uint64_t events = executed();
+    if (events - polled_at_ < RunControl::kPollInterval) return StopReason::kNone;
+    polled_at_ = events;
+    return control_.poll(now, events);
+  }
+
+ private:
+  std::uint64_t executed() const {
+    std::uint64_t events = 0;
+    for (const auto& part : network_.parts_) events += part->engine.executed();
+    return events;
+  }
+
+  PacketNetwork& network_;
+  RunControl& control_;
+  const std::uint32_t first_window_;
+  std::uint64_t polled_at_ = 0;
+};
+
+std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads) {
+  const std::int64_t given = parameters.integer("partitions");
+  if (given == 0) return std::min(threads, topologies::kMostParts);
+  if (given < 0 || given > topologies::kMostParts) {
+    parameters.fail("partitions", "it must be from 0 to " + std::to_string(topologies::kMostParts));
+  }
+  return static_cast<std::uint32_t>(given);
+}
+
+PacketNetwork::PacketNetwork(Engine& engine, NetworkClient& client, const PacketSetup& setup)
+    : PacketNetwork(std::array{&engine}, std::array{&client}, setup,
+                    topologies::Partitioning{.of_vertex = {}, .parts = 1}) {}
+
+PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<NetworkClient* const> clients,
+                             const PacketSetup& setup, topologies::Partitioning partition)
+    : topology_(setup.topology),
+      partition_(std::move(partition)),
+      channels_(engines, setup.topology, setup.table, partition_, setup.policy, setup.policy_parameters,
+                setup.config.ack_bytes),
+      longest_round_trip_(prepare(channels_, setup)),
+      transport_setup_(setup.policy, setup.policy_parameters,
+                       setup.control.make_factory(setup.control_parameters), setup.config,
+                       longest_round_trip_, channels_.longest_queue()),
+      hosts_(engines, setup.topology) {
+  for (std::uint32_t p = 0; p < engines.size(); ++p) {
+    parts_.push_back(std::make_unique<Part>(*engines[p], *clients[p], *this, p));
+  }
+}
+
+PacketNetwork::~PacketNetwork() = default;
+
+Network& PacketNetwork::part(std::uint32_t partition) { return *parts_[partition]; }
+
+void PacketNetwork::inject(const Message& message) {
+  parts_[channels_.part_of(topology_.host(message.source))]->inject(message);
+}
+
+StopReason PacketNetwork::run(RunControl& control, std::uint32_t threads) {
+  Run run(*this, control);
+  Time first = Time::max();
+  for (const auto& part : parts_) {
+    first = std::min({first, part->engine.next_time(), Time::ps(part->outbox.earliest_ps())});
+  }
+  const StopReason reason = run_windows(run, first, partition_.lookahead, threads);
+  if (series_ != nullptr) {
+    Time last;
+    for (const auto& part : parts_) last = std::max(last, part->engine.now());
+    series_->finish(last, *this);
+  }
   return reason;
 }
 
+void PacketNetwork::set_observer(Observer* observer) { parts_.front()->fabric.set_observer(observer); }
+
+std::uint64_t PacketNetwork::open_flows() const {
+  std::uint64_t flows = 0;
+  for (const auto& part : parts_) flows += part->transport.open_flows();
+  return flows;
+}
+
+std::size_t PacketNetwork::most_packets() const {
+  std::size_t packets = 0;
+  for (const auto& part : parts_) packets += part->fabric.packets().most_used();
+  return packets;
+}
+
+std::vector<results::Flow> PacketNetwork::flows() const {
+  std::vector<Transport::Delivered> delivered;
+  std::vector<Transport::Sent> sent;
+  for (const auto& part : parts_) {
+    delivered.insert(delivered.end(), part->transport.delivered().begin(), part->transport.delivered().end());
+    const auto more = part->transport.sent();
+    sent.insert(sent.end(), more.begin(), more.end());
+  }
+  const auto key = [](const Transport::Sent& flow) { return std::pair(flow.source, flow.number); };
+  std::sort(sent.begin(), sent.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  std::sort(delivered.begin(), delivered.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.record.start, a.record.source, a.number) <
+           std::tie(b.record.start, b.record.source, b.number);
+  });
+  std::vector<results::Flow> flows;
+  flows.reserve(delivered.size());
+  for (const Transport::Delivered& flow : delivered) {
+    flows.push_back(flow.record);
+    const std::pair id(flow.record.source, flow.number);
+    const auto found =
+        std::lower_bound(sent.begin(), sent.end(), id,
+                         [&](const auto& each, const auto& wanted) { return key(each) < wanted; });
+    if (found == sent.end() || key(*found) != id) continue;  // a copy within a host
+    flows.back().packets = found->packets;
+    flows.back().retransmissions = found->retransmissions;
+  }
+  return flows;
+}
+
+FabricCounters PacketNetwork::counters() const {
+  FabricCounters sum;
+  for (const auto& part : parts_) sum += part->fabric.counters();
+  return sum;
+}
+
 results::NetworkState PacketNetwork::network_state() const {
-  const FabricCounters& fabric = fabric_.counters();
+  const FabricCounters fabric = counters();
   return {.packets_injected = fabric.packets_injected,
           .packets_delivered = fabric.packets_delivered,
           .packets_dropped = fabric.packets_dropped,
@@ -147,15 +322,22 @@ results::NetworkState PacketNetwork::network_state() const {
 void PacketNetwork::link_states(Time now, std::span<const std::uint32_t> links,
                                 std::span<results::LinkState> states) const {
   for (std::size_t i = 0; i < links.size(); ++i) {
-    const std::uint64_t bytes = fabric_.channel_bytes(links[i]);
-    const std::uint64_t queued = std::min(bytes, fabric_.channel_queue_bytes(links[i], now));
+    const std::uint64_t bytes = channels_.hot[links[i]].bytes;
+    const std::uint64_t queued = std::min(bytes, channels_.queue_bytes(links[i], now));
     states[i] = {.bytes = bytes - queued, .queue_bytes = queued};
   }
 }
 
+results::FlowStatistics PacketNetwork::flow_statistics() const {
+  results::FlowStatistics statistics;
+  for (const auto& part : parts_) statistics.merge(part->transport.statistics());
+  return statistics;
+}
+
 results::NetworkTotals PacketNetwork::totals() const {
-  const FabricCounters& fabric = fabric_.counters();
-  const TransportCounters& transport = transport_.counters();
+  const FabricCounters fabric = counters();
+  TransportCounters transport;
+  for (const auto& part : parts_) transport += part->transport.counters();
   results::NetworkTotals totals{.messages = transport.messages,
                                 .bytes = transport.bytes,
                                 .packets_injected = fabric.packets_injected,
@@ -165,7 +347,7 @@ results::NetworkTotals PacketNetwork::totals() const {
                                 .bytes_delivered = fabric.bytes_delivered,
                                 .bytes_dropped = fabric.bytes_dropped};
   for (std::uint32_t c = 0; c < topology_.channels().size(); ++c) {
-    totals.packet_hops += fabric_.channel_packets(c);
+    totals.packet_hops += channels_.hot[c].packets;
   }
   totals.signals = {{"ecn_mark", fabric.marks},
                     {"drop", fabric.packets_dropped},
@@ -183,12 +365,12 @@ std::vector<results::Link> PacketNetwork::links() const {
     links.push_back({.from = topology_.node(channels[c].from).name,
                      .to = topology_.node(channels[c].to).name,
                      .rate = channels[c].rate,
-                     .bytes = fabric_.channel_bytes(c),
-                     .packets = fabric_.channel_packets(c),
-                     .drops = fabric_.channel_drops(c),
-                     .ecn_marks = fabric_.channel_marks(c),
-                     .max_queue_bytes = fabric_.channel_max_queue_bytes(c),
-                     .busy = channels[c].rate.serialization(fabric_.channel_bytes(c))});
+                     .bytes = channels_.hot[c].bytes,
+                     .packets = channels_.hot[c].packets,
+                     .drops = channels_.cold[c].drops,
+                     .ecn_marks = channels_.cold[c].marks,
+                     .max_queue_bytes = channels_.max_queue_bytes(c),
+                     .busy = channels[c].rate.serialization(channels_.hot[c].bytes)});
   }
   return links;
 }

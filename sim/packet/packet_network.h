@@ -1,12 +1,15 @@
 // The packet-level network: every packet and every ACK of every message, through every queue on its way.
 #pragma once
 
-#include <string>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "congestion/congestion.h"
 #include "sim/core/network.h"
+#include "sim/packet/channels.h"
 #include "sim/packet/fabric.h"
+#include "sim/packet/observer.h"
 #include "sim/packet/queues.h"
 #include "sim/packet/transport.h"
 #include "sim/results/records.h"
@@ -21,6 +24,8 @@ namespace weft::sim::packet {
 // InputError for sizes that make no sense.
 const ModuleInfo& packet_module();
 PacketConfig packet_config(const Parameters& parameters);
+// How many partitions a run on so many threads is to have.
+std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads);
 
 // What a network is made of. Topology and table are not copied and must outlive it; so must the three
 // modules.
@@ -36,47 +41,61 @@ struct PacketSetup {
   PacketConfig config;
 };
 
-// The model is written down in this folder's README.md.
-class PacketNetwork final : public Network, public results::Reporter, public results::SeriesSource {
+// The model is written down in this folder's README.md. It runs in one or more partitions, each with an
+// engine, a client and hosts of its own; results don't depend on how the topology was partitioned.
+class PacketNetwork final : public results::Reporter, public results::SeriesSource {
  public:
-  // Throws InputError if parameters make no sense.
+  // In one partition. Throws InputError if parameters make no sense.
   PacketNetwork(Engine& engine, NetworkClient& client, const PacketSetup& setup);
+  // In as many partitions as there are engines. REQUIRES: as many clients, and the partition says as much;
+  // lookahead > 0; the same number of entities in all engines.
+  PacketNetwork(std::span<Engine* const> engines, std::span<NetworkClient* const> clients,
+                const PacketSetup& setup, topologies::Partitioning partition);
+  ~PacketNetwork() override;
 
-  // on_delivered comes with the last packet's last bit, on_sent when everything is acknowledged. Throws
-  // InputError for a message of more than 2^32 packets. REQUIRES: host numbers of the topology. NIC numbers
-  // are taken modulo the host's links.
-  void inject(const Message& message) override { transport_.start(message); }
-  // Each message is a flow of its own and may take its own path.
-  bool delivers_in_order() const override { return false; }
-  StopReason run(RunControl& control) override;
+  // The hosts of one partition, as its client sees them.
+  Network& part(std::uint32_t partition);
+  // Accepts a message at the time of its source's partition. See Network::inject.
+  void inject(const Message& message);
+  // Executes all events, the clients' too, until none is left or `control` stops it; `threads` run partitions
+  // side by side. May be called again after more messages were injected.
+  StopReason run(RunControl& control, std::uint32_t threads = 1);
 
   results::NetworkTotals totals() const override;
   std::vector<results::Link> links() const override;
   // One per delivered message; empty if PacketConfig::record_flows is off.
-  std::vector<results::Flow> flows() const override { return transport_.flows(); }
+  std::vector<results::Flow> flows() const override;
+  results::FlowStatistics flow_statistics() const override;
 
-  // For checkers and logs; may be set before run(). Not owned.
-  void set_observer(Observer* observer) { fabric_.set_observer(observer); }
+  // For checkers and logs; may be set before run(). Not owned. REQUIRES: one partition.
+  void set_observer(Observer* observer);
   // Takes samples while it runs; may be set before run(). Not owned.
   void set_series(results::Series* series) { series_ = series; }
   results::NetworkState network_state() const override;
   void link_states(Time now, std::span<const std::uint32_t> links,
                    std::span<results::LinkState> states) const override;
   // Messages not yet acknowledged to the last byte.
-  std::uint64_t open_flows() const { return transport_.open_flows(); }
-  // The most packets there were on their way at once.
-  std::size_t most_packets() const { return fabric_.packets().most_used(); }
+  std::uint64_t open_flows() const;
+  // Sum over partitions of the most packets on their way at once.
+  std::size_t most_packets() const;
   // Round trip of a full packet without queueing between the hosts farthest apart (seen from host 0).
   Time longest_round_trip() const { return longest_round_trip_; }
 
  private:
+  class Part;
+  class Run;
+
+  FabricCounters counters() const;
+
   const topologies::Topology& topology_;
-  Engine& engine_;
-  NetworkClient& client_;
-  Fabric fabric_;
+  const topologies::Partitioning partition_;
+  Channels channels_;
   Time longest_round_trip_;
-  Transport transport_;
+  TransportSetup transport_setup_;
+  Hosts hosts_;
+  std::vector<std::unique_ptr<Part>> parts_;
   results::Series* series_ = nullptr;
+  std::uint32_t windows_ = 0;  // run so far
 };
 
 }  // namespace weft::sim::packet

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <tuple>
+#include <utility>
 
 #include "sim/units/input_error.h"
 
@@ -14,38 +14,58 @@ constexpr std::size_t kSenderAlignment = 16;
 
 }  // namespace
 
-Transport::Transport(Engine& engine, NetworkClient& client, Fabric& fabric,
-                     const topologies::Topology& topology, const routing::Policy& policy,
-                     const Parameters& routing_parameters, std::unique_ptr<congestion::SenderFactory> senders,
-                     const PacketConfig& config, Time longest_round_trip)
-    : engine_(engine),
-      client_(client),
-      fabric_(fabric),
-      policy_(policy),
-      make_selector_(policy.make_path_selectors != nullptr ? policy.make_path_selectors(routing_parameters)
-                                                           : routing::PathSelectorMaker()),
-      senders_(std::move(senders)),
-      sender_bytes_((senders_->sender_bytes() + kSenderAlignment - 1) / kSenderAlignment * kSenderAlignment),
-      config_(config),
-      timer_grain_(longest_round_trip) {
+TransportCounters& TransportCounters::operator+=(const TransportCounters& other) {
+  messages += other.messages;
+  bytes += other.bytes;
+  retransmissions += other.retransmissions;
+  timeouts += other.timeouts;
+  duplicates += other.duplicates;
+  return *this;
+}
+
+TransportSetup::TransportSetup(const routing::Policy& policy_, const Parameters& routing_parameters,
+                               std::unique_ptr<congestion::SenderFactory> senders_,
+                               const PacketConfig& config_, Time longest_round_trip, Time longest_queue)
+    : policy(policy_),
+      make_selector(policy.make_path_selectors != nullptr ? policy.make_path_selectors(routing_parameters)
+                                                          : routing::PathSelectorMaker()),
+      senders(std::move(senders_)),
+      sender_bytes((senders->sender_bytes() + kSenderAlignment - 1) / kSenderAlignment * kSenderAlignment),
+      config(config_),
+      timer_grain(longest_round_trip) {
   // A timeout must not fire while queues merely are full: out and back, no path crosses more queues than
   // this allows for in practice.
   constexpr int kFullQueues = 8;
-  recovery_config_.min_timeout =
-      std::max(config.min_timeout, longest_round_trip + fabric.longest_queue() * kFullQueues);
-  recovery_config_.reordering = policy.make_path_selectors != nullptr || policy.make_switch_policy != nullptr;
+  recovery.min_timeout = std::max(config.min_timeout, longest_round_trip + longest_queue * kFullQueues);
+  recovery.reordering = policy.make_path_selectors != nullptr || policy.make_switch_policy != nullptr;
+}
+
+Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topology)
+    : flow_count(topology.hosts()), copy_free_at_ps(topology.hosts()) {
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    first_nic_.push_back(static_cast<std::uint32_t>(nics_.size()));
+    first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
     for (std::uint32_t channel : topology.out_channels(topology.host(host))) {
-      nics_.emplace_back().channel = channel;
+      nics.emplace_back().channel = channel;
     }
   }
-  first_nic_.push_back(static_cast<std::uint32_t>(nics_.size()));
-  const EntityId first = engine.add_entities(static_cast<std::uint32_t>(nics_.size()));
-  for (std::uint32_t nic = 0; nic < nics_.size(); ++nic) nics_[nic].entity = first + nic;
-  flow_count_.resize(topology.hosts());
-  copy_free_at_ps_.resize(topology.hosts());
+  first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
+  EntityId first = 0;
+  for (Engine* engine : engines) first = engine->add_entities(static_cast<std::uint32_t>(nics.size()));
+  for (std::uint32_t nic = 0; nic < nics.size(); ++nic) nics[nic].entity = first + nic;
 }
+
+Transport::Transport(Engine& engine, NetworkClient& client, Fabric& fabric, Channels& channels, Hosts& hosts,
+                     const TransportSetup& setup, std::uint32_t partition, Outbox& outbox)
+    : engine_(engine),
+      client_(client),
+      fabric_(fabric),
+      channels_(channels),
+      hosts_(hosts),
+      setup_(setup),
+      partition_(partition),
+      outbox_(outbox),
+      receive_slots_(channels.partition.parts),
+      receive_(channels.partition.parts) {}
 
 Transport::~Transport() {
   for (SendFlow& flow : send_) {
@@ -61,30 +81,35 @@ std::uint32_t Transport::new_slot() {
   }
   const auto slot = static_cast<std::uint32_t>(send_.size());
   send_.emplace_back();
-  receive_.emplace_back();
   cold_.emplace_back();
-  if (slot % kSlabFlows == 0) slabs_.push_back(std::make_unique<std::byte[]>(kSlabFlows * sender_bytes_));
+  if (slot % kSlabFlows == 0) {
+    slabs_.push_back(std::make_unique<std::byte[]>(kSlabFlows * setup_.sender_bytes));
+  }
   return slot;
 }
 
 void Transport::start(const Message& message) {
-  const std::uint32_t number = flow_count_[message.source]++;
+  const PacketConfig& config = setup_.config;
+  const std::uint32_t number = hosts_.flow_count[message.source]++;
   ++open_flows_;
   if (message.source == message.destination) {
     start_local(message, number);
     return;
   }
   const std::uint64_t packets = std::max<std::uint64_t>(
-      1, message.bytes / config_.mtu_bytes + (message.bytes % config_.mtu_bytes != 0 ? 1 : 0));
+      1, message.bytes / config.mtu_bytes + (message.bytes % config.mtu_bytes != 0 ? 1 : 0));
   if (packets > std::numeric_limits<std::uint32_t>::max()) {
     throw InputError("a message of " + std::to_string(message.bytes) +
-                     " bytes has more than 2^32 packets of " + std::to_string(config_.mtu_bytes) +
+                     " bytes has more than 2^32 packets of " + std::to_string(config.mtu_bytes) +
                      " bytes; expected a larger mtu or smaller messages");
   }
   const std::uint32_t slot = new_slot();
-  const std::uint32_t nics = first_nic_[message.source + 1] - first_nic_[message.source];
-  const std::uint32_t nic_number = first_nic_[message.source] + message.source_nic % nics;
-  Nic& nic = nics_[nic_number];
+  const auto nic_of = [&](std::uint32_t host, std::uint32_t nic) {
+    return nic % (hosts_.first_nic[host + 1] - hosts_.first_nic[host]);
+  };
+  const std::uint32_t nic_number =
+      hosts_.first_nic[message.source] + nic_of(message.source, message.source_nic);
+  Nic& nic = hosts_.nics[nic_number];
   const std::uint64_t identity = std::uint64_t{message.source} << 32 | number;
   RandomStream random(engine_.seed(), identity, kEntropyPurpose);
 
@@ -92,24 +117,28 @@ void Transport::start(const Message& message) {
   flow.nic = nic_number;
   flow.source = message.source;
   flow.destination = message.destination;
+  flow.number = number;
+  flow.reply_nic = static_cast<std::uint8_t>(nic_of(message.destination, message.destination_nic));
   flow.entropy = static_cast<std::uint32_t>(random.next());
   flow.next_send_ps = 0;
   flow.sent_packets = 0;
   flow.waiting = flow.pacing = false;
-  const Time base_rtt = fabric_.round_trip(nic.channel, flow.destination, flow.entropy,
-                                           config_.mtu_bytes + config_.header_bytes);
-  const auto last_bytes = static_cast<std::uint32_t>(message.bytes - (packets - 1) * config_.mtu_bytes);
-  flow.recovery.start(recovery_config_, static_cast<std::uint32_t>(packets), config_.mtu_bytes, last_bytes,
-                      base_rtt);
+  const auto last_bytes = static_cast<std::uint32_t>(message.bytes - (packets - 1) * config.mtu_bytes);
+  const auto times = channels_.path_times(
+      nic.channel, flow.destination, flow.entropy, config.mtu_bytes + config.header_bytes,
+      static_cast<std::uint32_t>(packets), last_bytes + config.header_bytes);
+  flow.recovery.start(setup_.recovery, static_cast<std::uint32_t>(packets), config.mtu_bytes, last_bytes,
+                      times.round_trip);
 
-  const Bandwidth line_rate = fabric_.rate(nic.channel);
+  const Bandwidth line_rate = channels_.cold[nic.channel].rate;
   const auto bdp_bytes = static_cast<unsigned __int128>(line_rate.bps()) *
-                         static_cast<unsigned __int128>(base_rtt.ps()) / 8'000'000'000'000ULL;
-  flow.control = senders_->construct(storage(slot), {.bytes = message.bytes,
-                                                     .mtu_bytes = config_.mtu_bytes,
-                                                     .line_rate = line_rate,
-                                                     .base_rtt = base_rtt,
-                                                     .bdp_bytes = static_cast<std::uint64_t>(bdp_bytes)});
+                         static_cast<unsigned __int128>(times.round_trip.ps()) / 8'000'000'000'000ULL;
+  flow.control =
+      setup_.senders->construct(storage(slot), {.bytes = message.bytes,
+                                                .mtu_bytes = config.mtu_bytes,
+                                                .line_rate = line_rate,
+                                                .base_rtt = times.round_trip,
+                                                .bdp_bytes = static_cast<std::uint64_t>(bdp_bytes)});
   allow(flow, flow.control->start());
 
   flow.previous_live = kNone;
@@ -117,28 +146,54 @@ void Transport::start(const Message& message) {
   if (nic.first_live != kNone) send_[nic.first_live].previous_live = slot;
   nic.first_live = slot;
 
-  ReceiveFlow& receiver = receive_[slot];
+  ColdSend& cold = cold_[slot];
+  cold.message = message;
+  cold.retransmissions = 0;
+  if (setup_.make_selector) cold.selector = setup_.make_selector(identity, random);
+  flow.selector = cold.selector.get();
+
+  const std::uint32_t to = part_of_host(message.destination);
+  ReceiveSlots& slots = receive_slots_[to];
+  if (slots.unused.empty()) {
+    flow.receive_slot = slots.count++;
+  } else {
+    flow.receive_slot = slots.unused.back();
+    slots.unused.pop_back();
+  }
+  const FlowStart announcement{.receive_slot = flow.receive_slot,
+                               .send_slot = slot,
+                               .flow_number = number,
+                               .packets = static_cast<std::uint32_t>(packets),
+                               .start = engine_.now(),
+                               .ideal = times.one_way,
+                               .message = message};
+  if (to == partition_) {
+    expect(partition_, announcement);
+  } else {
+    outbox_.send(to, announcement);
+  }
+  wake(slot);
+}
+
+void Transport::expect(std::uint32_t from_partition, const FlowStart& start) {
+  ReceiveTable& table = receive_[from_partition];
+  if (start.receive_slot >= table.flows.size()) {
+    table.flows.resize(start.receive_slot + 1);
+    table.cold.resize(start.receive_slot + 1);
+  }
+  ReceiveFlow& receiver = table.flows[start.receive_slot];
+  const Message& message = start.message;
   receiver.arrivals.clear();
-  receiver.packets = static_cast<std::uint32_t>(packets);
+  receiver.packets = start.packets;
   receiver.marked = 0;
   receiver.source = message.source;
-  const std::uint32_t reply_nics = first_nic_[message.destination + 1] - first_nic_[message.destination];
+  receiver.number = start.flow_number;
+  receiver.send_slot = start.send_slot;
+  const std::uint32_t first = hosts_.first_nic[message.destination];
   receiver.reply_channel =
-      nics_[first_nic_[message.destination] + message.destination_nic % reply_nics].channel;
-  receiver.generation = flow.generation;
-
-  ColdFlow& cold = cold_[slot];
-  cold.message = message;
-  cold.number = number;
-  cold.record = {.source = message.source,
-                 .destination = message.destination,
-                 .bytes = message.bytes,
-                 .start = engine_.now(),
-                 .finish = Time::max()};
-  if (make_selector_) cold.selector = make_selector_(identity, random);
-  flow.selector = cold.selector.get();
-  fabric_.set_flow(slot, message.source, message.destination, identity);
-  wake(slot);
+      hosts_.nics[first + message.destination_nic % (hosts_.first_nic[message.destination + 1] - first)]
+          .channel;
+  table.cold[start.receive_slot] = {message, start.start, start.ideal};
 }
 
 // A message within a host is copied: one copy at a time per host, in order, then the latency.
@@ -152,10 +207,11 @@ void Transport::start_local(const Message& message, std::uint32_t number) {
     unused_local_.pop_back();
   }
   local_[slot] = {message, engine_.now(), number};
-  std::int64_t& free_at = copy_free_at_ps_[message.source];
-  free_at = std::max(free_at, engine_.now().ps()) + config_.local_bandwidth.serialization(message.bytes).ps();
-  engine_.schedule(Time::ps(free_at) + config_.local_latency, nics_[first_nic_[message.source]].entity,
-                   kLocalCopy, slot);
+  std::int64_t& free_at = hosts_.copy_free_at_ps[message.source];
+  free_at =
+      std::max(free_at, engine_.now().ps()) + setup_.config.local_bandwidth.serialization(message.bytes).ps();
+  engine_.schedule(Time::ps(free_at) + setup_.config.local_latency,
+                   hosts_.nics[hosts_.first_nic[message.source]].entity, kLocalCopy, slot);
 }
 
 void Transport::local_copy_done(std::uint32_t slot) {
@@ -164,11 +220,14 @@ void Transport::local_copy_done(std::uint32_t slot) {
   ++counters_.messages;
   counters_.bytes += local.message.bytes;
   --open_flows_;
-  record({.source = local.message.source,
+  record(local.message,
+         {.source = local.message.source,
           .destination = local.message.destination,
           .bytes = local.message.bytes,
           .start = local.start,
-          .finish = engine_.now()},
+          .finish = engine_.now(),
+          .ideal =
+              setup_.config.local_bandwidth.serialization(local.message.bytes) + setup_.config.local_latency},
          local.number);
   if (local.message.notify_sent) client_.on_sent(local.message);
   client_.on_delivered(local.message);
@@ -183,30 +242,53 @@ void Transport::packet_at_host(std::uint32_t handle) {
   }
 }
 
+Transport::ReceiveFlow* Transport::receiver_of(const Packet& packet) {
+  ReceiveFlow& receiver = table_of(packet).flows[packet.flow];
+  return receiver.number == packet.flow_number && receiver.source == packet.source ? &receiver : nullptr;
+}
+
 void Transport::on_data(std::uint32_t handle) {
   Packet& packet = fabric_.packets()[handle];
   const std::uint32_t slot = packet.flow;
-  ReceiveFlow& receiver = receive_[slot];
-  if (receiver.generation != packet.generation) {  // a needless retransmission; its sender is content already
-    ++counters_.duplicates;
-    fabric_.packets().release(handle);
-    return;
-  }
-  const bool fresh = receiver.arrivals.add(packet.number);
-  if (packet.marked()) ++receiver.marked;
-  if (!fresh) ++counters_.duplicates;
+  ReceiveTable& table = table_of(packet);
+  ReceiveFlow* receiver = receiver_of(packet);
+  std::uint32_t reply_channel;
+  bool fresh = false;
   // The same record goes back as the ACK; the mark stays on it as the echo.
-  packet.flags = static_cast<std::uint8_t>(packet.flags | kAck | (fresh ? 0 : kDuplicate));
-  packet.destination = receiver.source;
-  packet.bytes_or_cumulative = receiver.arrivals.first_missing();
-  fabric_.inject(receiver.reply_channel, handle);
-  if (!fresh || receiver.arrivals.first_missing() != receiver.packets) return;
-  ColdFlow& cold = cold_[slot];
-  cold.record.finish = engine_.now();
-  cold.record.ecn_marked = receiver.marked;
+  std::swap(packet.source, packet.destination);
+  packet.flags |= kAck;
+  if (receiver != nullptr) [[likely]] {
+    fresh = receiver->arrivals.add(packet.number);
+    if (packet.marked()) ++receiver->marked;
+    packet.flow = receiver->send_slot;
+    packet.bytes_or_cumulative = receiver->arrivals.first_missing();
+    reply_channel = receiver->reply_channel;
+  } else {
+    // A needless retransmission of a flow that is over, and its slot in use again. When that happens depends
+    // on partitions; so that nothing else does, it is acknowledged as if it had not.
+    packet.flow = kNone;
+    packet.bytes_or_cumulative = 0;
+    reply_channel = hosts_.nics[hosts_.first_nic[packet.source] + packet.reply_nic].channel;
+  }
+  if (!fresh) {
+    ++counters_.duplicates;
+    packet.flags |= kDuplicate;
+  }
+  fabric_.inject(reply_channel, handle);
+  if (!fresh || receiver->arrivals.first_missing() != receiver->packets) return;
+  const ColdReceive& cold = table.cold[slot];
   ++counters_.messages;
   counters_.bytes += cold.message.bytes;
-  const Message message = cold.message;  // the callback may start flows, which moves cold_
+  record(cold.message,
+         {.source = cold.message.source,
+          .destination = cold.message.destination,
+          .bytes = cold.message.bytes,
+          .start = cold.start,
+          .finish = engine_.now(),
+          .ideal = cold.ideal,
+          .ecn_marked = receiver->marked},
+         receiver->number);
+  const Message message = cold.message;  // the callback may start flows, which moves the table
   client_.on_delivered(message);
 }
 
@@ -214,12 +296,13 @@ void Transport::on_ack(std::uint32_t handle) {
   const Packet packet = fabric_.packets()[handle];
   fabric_.packets().release(handle);
   const std::uint32_t slot = packet.flow;
+  if (slot == kNone) return;
   SendFlow& flow = send_[slot];
-  if (flow.generation != packet.generation) return;
+  if (flow.number != packet.flow_number || flow.source != packet.destination) return;  // the flow is over
   const Time now = engine_.now();
   const auto outcome = flow.recovery.on_ack(now, packet.number, packet.bytes_or_cumulative,
                                             Time::ps(packet.sent_ps), packet.flags & kDuplicate);
-  if (flow.selector != nullptr && policy_.selectors_want_feedback) {
+  if (flow.selector != nullptr && setup_.policy.selectors_want_feedback) {
     flow.selector->on_ack(packet.entropy, packet.marked());
   }
   if (outcome.acked_packets > 0) {
@@ -235,31 +318,30 @@ void Transport::on_ack(std::uint32_t handle) {
     finish(slot);
     return;
   }
-  arm_timer(nics_[flow.nic], flow.recovery.deadline());
+  arm_timer(hosts_.nics[flow.nic], flow.recovery.deadline());
   wake(slot);
 }
 
 void Transport::finish(std::uint32_t slot) {
   SendFlow& flow = send_[slot];
-  Nic& nic = nics_[flow.nic];
+  Nic& nic = hosts_.nics[flow.nic];
   (flow.previous_live == kNone ? nic.first_live : send_[flow.previous_live].next_live) = flow.next_live;
   if (flow.next_live != kNone) send_[flow.next_live].previous_live = flow.previous_live;
   flow.control->~Sender();
   flow.control = nullptr;
-  receive_[slot].generation = ++flow.generation;
+  ++flow.generation;
   --open_flows_;
-  ColdFlow& cold = cold_[slot];
+  receive_slots_[part_of_host(flow.destination)].unused.push_back(flow.receive_slot);
+  ColdSend& cold = cold_[slot];
   cold.selector.reset();
   flow.selector = nullptr;
-  cold.record.packets = flow.sent_packets;
-  record(cold.record, cold.number);
+  if (setup_.config.record_flows) {
+    sent_.push_back({flow.source, flow.number, flow.sent_packets, cold.retransmissions});
+  }
+  flow.number = kNone;
   const Message message = cold.message;
   if (!flow.waiting) unused_.push_back(slot);  // else once its NIC has come across it
   if (message.notify_sent) client_.on_sent(message);
-}
-
-void Transport::record(const results::Flow& flow, std::uint32_t number) {
-  if (config_.record_flows) done_.push_back({flow, number});
 }
 
 bool Transport::may_send(const SendFlow& flow) const {
@@ -269,10 +351,10 @@ bool Transport::may_send(const SendFlow& flow) const {
     if (recovery.next_new() == recovery.packets()) return false;
     // Keeps the bookkeeping in proportion to the window while an old packet is missing.
     const std::uint64_t span = recovery.next_new() - recovery.first_unacked();
-    if (span * config_.mtu_bytes > 16 * flow.window_bytes + 64 * std::uint64_t{config_.mtu_bytes})
+    if (span * setup_.config.mtu_bytes > 16 * flow.window_bytes + 64 * std::uint64_t{setup_.config.mtu_bytes})
       return false;
   }
-  const std::uint32_t payload = again ? config_.mtu_bytes : recovery.payload(recovery.next_new());
+  const std::uint32_t payload = again ? setup_.config.mtu_bytes : recovery.payload(recovery.next_new());
   return recovery.in_flight_packets() == 0 || recovery.in_flight_bytes() + payload <= flow.window_bytes;
 }
 
@@ -281,10 +363,10 @@ void Transport::wake(std::uint32_t slot) {
   if (flow.waiting || flow.pacing || !may_send(flow)) return;
   if (flow.rate.bps() > 0 && flow.next_send_ps > engine_.now().ps()) {
     flow.pacing = true;
-    engine_.schedule(Time::ps(flow.next_send_ps), nics_[flow.nic].entity, kPace, slot, flow.generation);
+    engine_.schedule(Time::ps(flow.next_send_ps), hosts_.nics[flow.nic].entity, kPace, slot, flow.generation);
     return;
   }
-  Nic& nic = nics_[flow.nic];
+  Nic& nic = hosts_.nics[flow.nic];
   flow.waiting = true;
   flow.next_waiting = kNone;
   (nic.first_waiting == kNone ? nic.first_waiting : send_[nic.last_waiting].next_waiting) = slot;
@@ -305,12 +387,12 @@ void Transport::pace(std::uint32_t slot, std::uint16_t generation) {
 }
 
 void Transport::nic_ready(std::uint32_t nic) {
-  nics_[nic].busy = false;
+  hosts_.nics[nic].busy = false;
   serve(nic);
 }
 
 void Transport::serve(std::uint32_t nic_number) {
-  Nic& nic = nics_[nic_number];
+  Nic& nic = hosts_.nics[nic_number];
   while (nic.first_waiting != kNone) {
     const std::uint32_t slot = nic.first_waiting;
     SendFlow& flow = send_[slot];
@@ -334,25 +416,27 @@ void Transport::send_packet(std::uint32_t slot) {
   SendFlow& flow = send_[slot];
   const std::uint32_t number = flow.recovery.next_to_send();
   const bool again = number != flow.recovery.next_new();
-  Nic& nic = nics_[flow.nic];
+  Nic& nic = hosts_.nics[flow.nic];
   const Time start = std::max(engine_.now(), fabric_.free_at(nic.channel));
   flow.recovery.on_send(number, start);
   const std::uint32_t entropy = flow.selector == nullptr ? flow.entropy : choose_entropy(slot, number, again);
 
   PacketPool& packets = fabric_.packets();
   const std::uint32_t handle = packets.acquire();
-  const std::uint32_t bytes = flow.recovery.payload(number) + config_.header_bytes;
+  const std::uint32_t bytes = flow.recovery.payload(number) + setup_.config.header_bytes;
   packets[handle] = {.sent_ps = start.ps(),
-                     .flow = slot,
+                     .flow = flow.receive_slot,
                      .number = number,
                      .entropy = entropy,
                      .destination = flow.destination,
+                     .source = flow.source,
+                     .flow_number = flow.number,
                      .bytes_or_cumulative = bytes,
-                     .generation = flow.generation,
-                     .flags = 0};
+                     .flags = 0,
+                     .reply_nic = flow.reply_nic};
   ++flow.sent_packets;
   if (again) [[unlikely]] {
-    ++cold_[slot].record.retransmissions;
+    ++cold_[slot].retransmissions;
     ++counters_.retransmissions;
   }
   if (flow.rate.bps() > 0) flow.next_send_ps = start.ps() + flow.rate.serialization(bytes).ps();
@@ -363,8 +447,8 @@ void Transport::send_packet(std::uint32_t slot) {
 // Asks the flow's selector, and keeps what it answers, so that it can be told which path lost a packet.
 std::uint32_t Transport::choose_entropy(std::uint32_t slot, std::uint32_t number, bool again) {
   routing::PathSelector& selector = *send_[slot].selector;
-  if (!policy_.selectors_want_feedback) return selector.next_entropy(number);
-  ColdFlow& cold = cold_[slot];
+  if (!setup_.policy.selectors_want_feedback) return selector.next_entropy(number);
+  ColdSend& cold = cold_[slot];
   std::vector<std::uint32_t>& ring = cold.entropies;
   const std::uint32_t first = send_[slot].recovery.first_unacked();
   if (number - first >= ring.size()) {
@@ -384,14 +468,15 @@ std::uint32_t Transport::choose_entropy(std::uint32_t slot, std::uint32_t number
 void Transport::arm_timer(Nic& nic, Time deadline) {
   if (deadline.ps() >= nic.timer_ps) return;
   const std::int64_t when =
-      std::max({deadline.ps(), nic.last_timer_ps + timer_grain_.ps(), engine_.now().ps()});
+      std::max({deadline.ps(), nic.last_timer_ps + setup_.timer_grain.ps(), engine_.now().ps()});
   if (when >= nic.timer_ps) return;
   nic.timer_ps = when;
-  engine_.schedule(Time::ps(when), nic.entity, kNicTimer, static_cast<std::uint32_t>(&nic - nics_.data()));
+  engine_.schedule(Time::ps(when), nic.entity, kNicTimer,
+                   static_cast<std::uint32_t>(&nic - hosts_.nics.data()));
 }
 
 void Transport::nic_timer(std::uint32_t nic_number) {
-  Nic& nic = nics_[nic_number];
+  Nic& nic = hosts_.nics[nic_number];
   const Time now = engine_.now();
   if (now.ps() != nic.timer_ps) return;  // an earlier one took its place
   nic.timer_ps = INT64_MAX;
@@ -414,23 +499,14 @@ void Transport::nic_timer(std::uint32_t nic_number) {
   if (next != Time::max()) arm_timer(nic, next);
 }
 
-std::vector<results::Flow> Transport::flows() const {
-  std::vector<DoneFlow> all = done_;
-  // Delivered, though the last ACKs are still under way.
-  for (std::uint32_t slot = 0; slot < send_.size() && config_.record_flows; ++slot) {
-    if (send_[slot].control != nullptr && cold_[slot].record.finish != Time::max()) {
-      all.push_back({cold_[slot].record, cold_[slot].number});
-      all.back().record.packets = send_[slot].sent_packets;
-    }
+std::vector<Transport::Sent> Transport::sent() const {
+  std::vector<Sent> all = sent_;
+  for (std::uint32_t slot = 0; slot < send_.size(); ++slot) {
+    const SendFlow& flow = send_[slot];
+    if (flow.control == nullptr) continue;
+    all.push_back({flow.source, flow.number, flow.sent_packets, cold_[slot].retransmissions});
   }
-  std::sort(all.begin(), all.end(), [](const DoneFlow& a, const DoneFlow& b) {
-    return std::tie(a.record.start, a.record.source, a.number) <
-           std::tie(b.record.start, b.record.source, b.number);
-  });
-  std::vector<results::Flow> flows;
-  flows.reserve(all.size());
-  for (const DoneFlow& flow : all) flows.push_back(flow.record);
-  return flows;
+  return all;
 }
 
 }  // namespace weft::sim::packet

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "congestion/arrivals.h"
@@ -12,7 +13,9 @@
 #include "congestion/recovery.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
+#include "sim/packet/channels.h"
 #include "sim/packet/fabric.h"
+#include "sim/packet/mailbox.h"
 #include "sim/results/records.h"
 #include "sim/routing/routing.h"
 #include "topologies/graph/topology.h"
@@ -33,16 +36,52 @@ struct PacketConfig {
 struct TransportCounters {
   std::uint64_t messages = 0, bytes = 0;  // delivered
   std::uint64_t retransmissions = 0, timeouts = 0, duplicates = 0;
+
+  TransportCounters& operator+=(const TransportCounters& other);
 };
 
-// A message is a flow with its own congestion state. Its sender's NIC serves the flows that may send round
-// robin, one packet a turn; ACKs go out ahead of packets that no NIC has taken yet.
+// What is the same for every flow of a run.
+struct TransportSetup {
+  const routing::Policy& policy;
+  routing::PathSelectorMaker make_selector;  // empty: flows keep one entropy
+  std::unique_ptr<congestion::SenderFactory> senders;
+  std::size_t sender_bytes = 0;
+  PacketConfig config;
+  congestion::RecoveryConfig recovery;
+  Time timer_grain;  // a NIC looks at its flows' deadlines at most this often
+
+  TransportSetup(const routing::Policy& policy, const Parameters& routing_parameters,
+                 std::unique_ptr<congestion::SenderFactory> senders, const PacketConfig& config,
+                 Time longest_round_trip, Time longest_queue);
+};
+
+struct alignas(64) Nic {
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::uint32_t channel = 0;
+  EntityId entity = 0;
+  std::uint32_t first_waiting = kNone, last_waiting = kNone;  // flows that may send, in their turn
+  std::uint32_t first_live = kNone;                           // all flows with something unacknowledged
+  bool busy = false;                                          // a kNicReady event is under way
+  std::int64_t timer_ps = INT64_MAX;                          // of the kNicTimer event that counts
+  std::int64_t last_timer_ps = INT64_MIN / 2;
+};
+
+// The hosts of all partitions. Each record is touched by its host's partition only.
+struct Hosts {
+  Hosts(std::span<Engine* const> engines, const topologies::Topology& topology);
+
+  std::vector<Nic> nics;
+  std::vector<std::uint32_t> first_nic;       // by host, one more than there are hosts
+  std::vector<std::uint32_t> flow_count;      // by source host
+  std::vector<std::int64_t> copy_free_at_ps;  // by host
+};
+
+// One partition's hosts. A message is a flow with its own congestion state. Its sender's NIC serves the flows
+// that may send round robin, one packet a turn; ACKs go out ahead of packets that no NIC has taken yet.
 class Transport {
  public:
-  Transport(Engine& engine, NetworkClient& client, Fabric& fabric, const topologies::Topology& topology,
-            const routing::Policy& policy, const Parameters& routing_parameters,
-            std::unique_ptr<congestion::SenderFactory> senders, const PacketConfig& config,
-            Time longest_round_trip);
+  Transport(Engine& engine, NetworkClient& client, Fabric& fabric, Channels& channels, Hosts& hosts,
+            const TransportSetup& setup, std::uint32_t partition, Outbox& outbox);
   ~Transport();
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
@@ -50,6 +89,8 @@ class Transport {
   void start(const Message& message);
   // Events of the host side.
   void packet_at_host(std::uint32_t handle);
+  // A flow of another partition to a host of this one.
+  void expect(std::uint32_t from_partition, const FlowStart& flow);
   // Fetches the flow that packet_at_host() will change.
   [[gnu::always_inline]] void prefetch_flow(std::uint32_t handle) const {
     const Packet& packet = fabric_.packets()[handle];
@@ -57,20 +98,22 @@ class Transport {
       const auto* flow = reinterpret_cast<const char*>(&send_[packet.flow]);
       for (std::size_t byte = 0; byte < sizeof(SendFlow); byte += 64) __builtin_prefetch(flow + byte, 1);
     } else {
-      __builtin_prefetch(&receive_[packet.flow], 1);
+      __builtin_prefetch(&table_of(packet).flows[packet.flow], 1);
     }
   }
   // Fetches what the flow leads to.
   [[gnu::always_inline]] void prefetch_state(std::uint32_t handle) const {
     const Packet& packet = fabric_.packets()[handle];
     if (packet.ack()) {
+      if (packet.flow == kNone) [[unlikely]]
+        return;
       const SendFlow& flow = send_[packet.flow];
       flow.recovery.prefetch(packet.number);
       __builtin_prefetch(flow.control, 1);
       __builtin_prefetch(flow.selector, 1);
-      __builtin_prefetch(&nics_[flow.nic], 1);
+      __builtin_prefetch(&hosts_.nics[flow.nic], 1);
     } else {
-      const ReceiveFlow& flow = receive_[packet.flow];
+      const ReceiveFlow& flow = table_of(packet).flows[packet.flow];
       flow.arrivals.prefetch(packet.number);
       fabric_.prefetch_queue(flow.reply_channel);
     }
@@ -82,21 +125,25 @@ class Transport {
 
   const TransportCounters& counters() const { return counters_; }
   std::uint64_t open_flows() const { return open_flows_; }
-  std::vector<results::Flow> flows() const;
+
+  // What the receiver and the sender know of a flow in the end, to be joined by (source, number).
+  struct Delivered {
+    results::Flow record;
+    std::uint32_t number = 0;  // among its source's
+  };
+  struct Sent {
+    std::uint32_t source = 0, number = 0;
+    std::uint32_t packets = 0, retransmissions = 0;
+  };
+  const std::vector<Delivered>& delivered() const { return delivered_; }
+  const results::FlowStatistics& statistics() const { return statistics_; }
+  // All flows' that were acknowledged, or still are under way.
+  std::vector<Sent> sent() const;
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
   static constexpr std::uint32_t kSlabFlows = 256;
 
-  struct alignas(64) Nic {
-    std::uint32_t channel = 0;
-    EntityId entity = 0;
-    std::uint32_t first_waiting = kNone, last_waiting = kNone;  // flows that may send, in their turn
-    std::uint32_t first_live = kNone;                           // all flows with something unacknowledged
-    bool busy = false;                                          // a kNicReady event is under way
-    std::int64_t timer_ps = INT64_MAX;                          // of the kNicTimer event that counts
-    std::int64_t last_timer_ps = INT64_MIN / 2;
-  };
   struct alignas(64) SendFlow {
     congestion::Recovery recovery;
     congestion::Sender* control = nullptr;      // in the slab
@@ -106,11 +153,14 @@ class Transport {
     std::int64_t next_send_ps = 0;
     std::uint32_t nic = 0;
     std::uint32_t source = 0, destination = 0;
+    std::uint32_t number = kNone;    // among its source's flows; kNone: the slot is empty
+    std::uint32_t receive_slot = 0;  // in the receiver's table
     std::uint32_t entropy = 0;
     std::uint32_t sent_packets = 0;
     std::uint32_t next_waiting = kNone;
     std::uint32_t next_live = kNone, previous_live = kNone;
-    std::uint16_t generation = 0;
+    std::uint16_t generation = 0;  // of the slot
+    std::uint8_t reply_nic = 0;
     bool waiting = false;  // in its NIC's list
     bool pacing = false;   // a kPace event is under way
   };
@@ -118,36 +168,58 @@ class Transport {
     congestion::Arrivals arrivals;
     std::uint32_t packets = 0;
     std::uint32_t marked = 0;
-    std::uint32_t source = 0;         // where ACKs go
-    std::uint32_t reply_channel = 0;  // of the NIC that sends them
-    std::uint16_t generation = 0;     // as SendFlow's
+    std::uint32_t source = 0;  // with the number, tells a late packet of the slot's last flow
+    std::uint32_t number = 0;
+    std::uint32_t send_slot = 0;
+    std::uint32_t reply_channel = 0;  // of the NIC that sends the ACKs
   };
   // What only reports and callbacks need.
-  struct ColdFlow {
+  struct ColdReceive {
     Message message;
-    results::Flow record;
-    std::uint32_t number = 0;  // among its source's
+    Time start, ideal;
+  };
+  struct ColdSend {
+    Message message;
+    std::uint32_t retransmissions = 0;
     std::unique_ptr<routing::PathSelector> selector;
     // Of the last transmissions, a ring by packet number; empty unless the policy wants feedback.
     std::vector<std::uint32_t> entropies;
+  };
+  // The flows that come from one partition, by the slot that partition has given them.
+  struct ReceiveTable {
+    std::vector<ReceiveFlow> flows;
+    std::vector<ColdReceive> cold;
+  };
+  // This partition's slots in another's table.
+  struct ReceiveSlots {
+    std::uint32_t count = 0;
+    std::vector<std::uint32_t> unused;
   };
   struct LocalMessage {
     Message message;
     Time start;
     std::uint32_t number = 0;
   };
-  struct DoneFlow {
-    results::Flow record;
-    std::uint32_t number = 0;
-  };
-
   std::uint32_t new_slot();
   void start_local(const Message& message, std::uint32_t number);
   void on_data(std::uint32_t handle);
   void on_ack(std::uint32_t handle);
   void finish(std::uint32_t slot);
-  void release_slot(std::uint32_t slot);
-  void record(const results::Flow& flow, std::uint32_t number);
+  void record(const Message& message, const results::Flow& flow, std::uint32_t number) {
+    if (!message.control) statistics_.add(flow);
+    if (setup_.config.record_flows) delivered_.push_back({flow, number});
+  }
+  // The flow a data packet belongs to, or null if that is over.
+  ReceiveFlow* receiver_of(const Packet& packet);
+  std::uint32_t part_of_host(std::uint32_t host) const {
+    return channels_.part_of(channels_.topology.host(host));
+  }
+  ReceiveTable& table_of(const Packet& packet) {
+    return receive_[receive_.size() == 1 ? 0 : part_of_host(packet.source)];
+  }
+  const ReceiveTable& table_of(const Packet& packet) const {
+    return receive_[receive_.size() == 1 ? 0 : part_of_host(packet.source)];
+  }
 
   bool may_send(const SendFlow& flow) const;
   void wake(std::uint32_t slot);  // queues the flow at its NIC if it may send
@@ -160,32 +232,29 @@ class Transport {
     flow.rate = allowance.rate;
   }
   std::byte* storage(std::uint32_t slot) {
-    return slabs_[slot / kSlabFlows].get() + slot % kSlabFlows * sender_bytes_;
+    return slabs_[slot / kSlabFlows].get() + slot % kSlabFlows * setup_.sender_bytes;
   }
 
   Engine& engine_;
   NetworkClient& client_;
   Fabric& fabric_;
-  const routing::Policy& policy_;
-  const routing::PathSelectorMaker make_selector_;  // empty: flows keep one entropy
-  std::unique_ptr<congestion::SenderFactory> senders_;
-  std::size_t sender_bytes_;
-  PacketConfig config_;
-  congestion::RecoveryConfig recovery_config_;
-  Time timer_grain_;  // a NIC looks at its flows' deadlines at most this often
+  Channels& channels_;
+  Hosts& hosts_;
+  const TransportSetup& setup_;
+  const std::uint32_t partition_;
+  Outbox& outbox_;
 
-  std::vector<Nic> nics_;
-  std::vector<std::uint32_t> first_nic_;   // by host, one more than there are hosts
-  std::vector<std::uint32_t> flow_count_;  // by source host
-  std::vector<SendFlow> send_;             // these three by slot
-  std::vector<ReceiveFlow> receive_;
-  std::vector<ColdFlow> cold_;
+  std::vector<SendFlow> send_;  // these two by slot
+  std::vector<ColdSend> cold_;
   std::vector<std::unique_ptr<std::byte[]>> slabs_;  // of senders
   std::vector<std::uint32_t> unused_;                // slots
-  std::vector<std::int64_t> copy_free_at_ps_;        // by host
+  std::vector<ReceiveSlots> receive_slots_;          // by the receiver's partition
+  std::vector<ReceiveTable> receive_;                // by the sender's partition
   std::vector<LocalMessage> local_;
   std::vector<std::uint32_t> unused_local_;
-  std::vector<DoneFlow> done_;
+  std::vector<Delivered> delivered_;
+  results::FlowStatistics statistics_;
+  std::vector<Sent> sent_;
   TransportCounters counters_;
   std::uint64_t open_flows_ = 0;
 };

@@ -278,10 +278,11 @@ class Resolver {
   }
 
   void threads() {
-    if (scenario_.threads > 1) {
-      scenario_.warnings.push_back(fmt::format(
-          "threads: {} asked for, but this version runs on one; results are the same", scenario_.threads));
-    }
+    if (scenario_.threads == 1 || network_module().has_fabric) return;
+    scenario_.warnings.push_back(
+        fmt::format("threads: {} asked for, but network model {} runs on one; "
+                    "results are the same",
+                    scenario_.threads, scenario_.network.name));
   }
 
   Scenario scenario_;

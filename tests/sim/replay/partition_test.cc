@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 #include <memory>
+#include <optional>
 
 #include "sim/replay/replay.h"
 #include "tests/sim/replay/random_program.h"
@@ -18,41 +19,46 @@ namespace {
 using PartitionOfHost = std::vector<std::uint16_t>;
 
 // Each message takes a time of its own, 1 to 20 µs, which depends on who sent how many before. Every
-// partition hands its messages over here, and is called back about those that it sent or that are for it.
+// partition has its engine and a port to hand messages over, and is called back about those that it sent or
+// that are for it. The engines take turns, a window of 1 µs each: nothing in one concerns another sooner than
+// that.
 class Jumble {
  public:
   enum Kind : std::uint16_t { kSent, kDelivered };
 
-  Jumble(const goal::Graph& graph, const HostConfig& hosts, Engine& engine, PartitionOfHost partition_of_host,
+  Jumble(const goal::Graph& graph, const HostConfig& hosts, PartitionOfHost partition_of_host,
          std::size_t partitions, std::uint64_t seed)
-      : engine_(engine),
-        partition_of_host_(std::move(partition_of_host)),
-        ranks_per_host_(hosts.ranks_per_host),
+      : partition_of_host_(std::move(partition_of_host)),
         seed_(seed),
-        replay_(graph, hosts, std::vector<Engine*>(partitions, &engine), partition_of_host_),
-        first_host_(engine.add_entities(hosts_needed(graph, hosts))),
-        sent_(hosts_needed(graph, hosts)) {
+        sent_(hosts_needed(graph, hosts)),
+        scheduled_(hosts_needed(graph, hosts)) {
+    std::vector<Engine*> engines;
     std::vector<Network*> networks;
     for (std::size_t p = 0; p < partitions; ++p) {
-      ports_.push_back(std::make_unique<Port>(*this, p));
-      networks.push_back(ports_.back().get());
+      engines.push_back(engines_.emplace_back(std::make_unique<Engine>(1)).get());
+      networks.push_back(ports_.emplace_back(std::make_unique<Port>(*this, p)).get());
     }
-    replay_.start(networks);
+    replay_.emplace(graph, hosts, engines, partition_of_host_);
+    // The ranks are the first entities of every engine, the hosts come next.
+    for (Engine* engine : engines) first_host_ = engine->add_entities(hosts_needed(graph, hosts));
+    replay_->start(networks);
   }
 
-  const Replay& replay() const { return replay_; }
+  const Replay& replay() const { return *replay_; }
   std::uint64_t crossings() const { return crossings_; }  // messages from one partition to another
 
   void run() {
-    NeverStop control;
-    engine_.run(control, [this](const Event& event) {
-      if (event.kind >= kClientKinds) {
-        return replay_.client(partition_of_host_[event.source / ranks_per_host_]).on_event(event);
+    for (;;) {
+      Time next = Time::max();
+      for (const auto& engine : engines_) next = std::min(next, engine->next_time());
+      if (next == Time::max()) return;
+      for (std::size_t p = 0; p < engines_.size(); ++p) {
+        const auto nothing = [](const Event&) {};
+        engines_[p]->run_before(
+            next + kWindow, UINT32_MAX, [&](const Event& event) { take(event, replay_->client(p)); }, nothing,
+            nothing, nothing);
       }
-      const Message message = messages_[event.payload];
-      if (event.kind == kSent) return replay_.client(partition_of_host_[message.source]).on_sent(message);
-      replay_.client(partition_of_host_[message.destination]).on_delivered(message);
-    });
+    }
   }
 
  private:
@@ -61,33 +67,41 @@ class Jumble {
     Port(Jumble& jumble, std::size_t partition) : jumble_(jumble), partition_(partition) {}
     void inject(const Message& message) override { jumble_.inject(message, partition_); }
     bool delivers_in_order() const override { return false; }
-    StopReason run(RunControl&) override { return StopReason::kNone; }
 
    private:
     Jumble& jumble_;
     std::size_t partition_;
   };
 
+  void take(const Event& event, NetworkClient& client) {
+    if (event.kind >= kClientKinds) return client.on_event(event);
+    const Message message = messages_[event.payload];
+    event.kind == kSent ? client.on_sent(message) : client.on_delivered(message);
+  }
   void inject(const Message& message, std::size_t partition) {
-    if (partition_of_host_[message.source] != partition) throw std::logic_error("sent from a foreign host");
+    const std::uint32_t host = message.source;
+    if (partition_of_host_[host] != partition) throw std::logic_error("sent from a foreign host");
     crossings_ += partition_of_host_[message.destination] != partition;
     const auto handle = static_cast<std::uint32_t>(messages_.size());
     messages_.push_back(message);
-    const EntityId host = first_host_ + message.source;
-    const std::uint64_t draw = mix64(mix64(seed_ + message.source) + sent_[message.source]++);
-    const auto microseconds = static_cast<std::int64_t>(1 + draw % 20);
-    if (message.notify_sent) engine_.schedule(engine_.now() + Time::ns(500), host, kSent, handle);
-    engine_.schedule(engine_.now() + Time::ns(1000 * microseconds), host, kDelivered, handle);
+    const std::uint64_t draw = mix64(mix64(seed_ + host) + sent_[host]++);
+    const Time now = engines_[partition]->now();
+    const auto schedule = [&](Time after, Kind kind, std::size_t where) {
+      engines_[where]->schedule_counted(now + after, first_host_ + host, scheduled_[host]++, kind, handle);
+    };
+    if (message.notify_sent) schedule(Time::ns(500), kSent, partition);
+    schedule(kWindow * static_cast<std::int64_t>(1 + draw % 20), kDelivered,
+             partition_of_host_[message.destination]);
   }
 
-  Engine& engine_;
+  static constexpr Time kWindow = Time::ns(1000);
   PartitionOfHost partition_of_host_;
-  std::uint32_t ranks_per_host_;
   std::uint64_t seed_;
-  Replay replay_;  // its ranks are the engine's first entities
-  EntityId first_host_;
-  std::vector<std::uint32_t> sent_;  // by each host
+  EntityId first_host_ = 0;
+  std::vector<std::uint32_t> sent_, scheduled_;  // messages and events of each host
+  std::vector<std::unique_ptr<Engine>> engines_;
   std::vector<std::unique_ptr<Port>> ports_;
+  std::optional<Replay> replay_;
   std::vector<Message> messages_;
   std::uint64_t crossings_ = 0;
 };
@@ -131,9 +145,8 @@ TEST_CASE("results, digest and diagnosis are the same however the hosts are divi
         hosts_needed(graph, hosts),
         rc::gen::inRange<std::uint16_t>(0, static_cast<std::uint16_t>(partitions)));
 
-    Engine engine(1), engine_of_whole(1);
-    Jumble parts(graph, hosts, engine, partition_of_host, partitions, seed);
-    Jumble whole(graph, hosts, engine_of_whole, PartitionOfHost(partition_of_host.size(), 0), 1, seed);
+    Jumble parts(graph, hosts, partition_of_host, partitions, seed);
+    Jumble whole(graph, hosts, PartitionOfHost(partition_of_host.size(), 0), 1, seed);
     parts.run();
     whole.run();
     RC_ASSERT(account(parts.replay()) == account(whole.replay()));

@@ -334,7 +334,7 @@ class Reordering : public Network {
     engine_.schedule(engine_.now() + Time::ns(1'000'000 - 10'000 * handle), entity_, 0, handle);
   }
   bool delivers_in_order() const override { return false; }
-  StopReason run(RunControl& control) override {
+  StopReason run(RunControl& control) {
     return engine_.run(control, [this](const Event& event) {
       if (event.kind >= kClientKinds) return client_.on_event(event);
       const Message message = messages_[event.payload];

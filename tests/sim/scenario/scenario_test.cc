@@ -210,8 +210,10 @@ TEST_CASE("scenario: measurements that a run can't take are dropped with a warni
 }
 
 TEST_CASE("scenario: settings without effect") {
-  CHECK(resolved(kFile, {"threads=4"}).warnings ==
-        std::vector<std::string>{"threads: 4 asked for, but this version runs on one; results are the same"});
+  CHECK(resolved(kFile, {"threads=4"}).warnings.empty());
+  CHECK(resolved("job { goal: \"a\" }", {"network=message", "threads=4"}).warnings ==
+        std::vector<std::string>{
+            "threads: 4 asked for, but network model message runs on one; results are the same"});
   CHECK(resolved(kFile, {"congestion=fixed", "queue=marking"}).warnings ==
         std::vector<std::string>{
             "--set queue=marking: queue discipline marking sets ECN marks, which congestion "

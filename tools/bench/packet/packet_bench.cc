@@ -1,11 +1,12 @@
 // Speed of the packet network: a permutation on a full three-level fat tree, one message per host.
-//   packet_bench K PACKETS_PER_FLOW [RUNS]
-// Prints one line per run: hosts, packet hops, events, seconds of processor time, million packet hops per
+//   packet_bench K PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS]]]
+// Prints one line per run: hosts, packet hops, events, seconds of the event loop, million packet hops per
 // second, digest.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@
 #include "sim/packet/ecn.h"
 #include "sim/packet/packet_network.h"
 #include "sim/routing/spray.h"
+#include "topologies/analysis/partition.h"
 #include "topologies/families.h"
 
 namespace weft::sim::packet {
@@ -34,16 +36,23 @@ class NoLimit final : public RunControl {
 
 std::map<std::string, std::string> given(std::map<std::string, std::string> values) { return values; }
 
-void run(int k, std::uint64_t packets) {
+void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t threads) {
   const topologies::Topology topology = topologies::build(
       parse_module_choice("fat_tree:link=400Gbps,latency=500ns,switch_latency=0ns,k=" + std::to_string(k)));
   const routing::RoutingTable table(topology);
   const routing::Policy spray = routing::spray();
   const Discipline queue = ecn();
   const congestion::Control& control = congestion::fixed_window();
-  Engine engine(1);
+  topologies::Partitioning partitioning = topologies::partition(topology, partitions);
+  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<Engine*> all;
   NoClient client;
-  PacketNetwork network(engine, client,
+  for (std::uint32_t p = 0; p < partitioning.parts; ++p) {
+    engines.push_back(std::make_unique<Engine>(1));
+    all.push_back(engines.back().get());
+  }
+  const std::vector<NetworkClient*> clients(partitioning.parts, &client);
+  PacketNetwork network(all, clients,
                         {.topology = topology,
                          .table = table,
                          .policy = spray,
@@ -52,7 +61,8 @@ void run(int k, std::uint64_t packets) {
                          .control_parameters = Parameters(control.info, given({{"packets", "100"}})),
                          .queue = queue,
                          .queue_parameters = Parameters(queue.info, given({})),
-                         .config = {}});
+                         .config = {}},
+                        std::move(partitioning));
   std::vector<std::uint32_t> destination(topology.hosts());
   std::iota(destination.begin(), destination.end(), 0);
   RandomStream random(1, 0, 0);
@@ -64,16 +74,20 @@ void run(int k, std::uint64_t packets) {
     network.inject({.source = host, .destination = destination[host], .bytes = packets * 4096});
   }
   NoLimit control_run;
-  const std::clock_t begin = std::clock();
-  network.run(control_run);
-  const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  const auto begin = std::chrono::steady_clock::now();
+  network.run(control_run, threads);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::uint64_t executed = 0, digest = 0;
+  for (const Engine* engine : all) {
+    executed += engine->executed();
+    digest += engine->digest();
+  }
   const results::NetworkTotals totals = network.totals();
   std::printf(
       "hosts %u  packet-hops %llu  events %llu  seconds %.3f  million packet-hops/s %.2f  digest %016llx",
       topology.hosts(), static_cast<unsigned long long>(totals.packet_hops),
-      static_cast<unsigned long long>(engine.executed()), seconds,
-      static_cast<double>(totals.packet_hops) / seconds / 1e6,
-      static_cast<unsigned long long>(engine.digest()));
+      static_cast<unsigned long long>(executed), seconds,
+      static_cast<double>(totals.packet_hops) / seconds / 1e6, static_cast<unsigned long long>(digest));
   for (const auto& [name, count] : totals.signals) {
     std::printf("  %s %llu", name.c_str(), static_cast<unsigned long long>(count));
   }
@@ -87,6 +101,8 @@ int main(int argc, char** argv) {
   const int k = argc > 1 ? std::atoi(argv[1]) : 16;
   const auto packets = static_cast<std::uint64_t>(argc > 2 ? std::atoll(argv[2]) : 1000);
   const int runs = argc > 3 ? std::atoi(argv[3]) : 1;
-  for (int i = 0; i < runs; ++i) weft::sim::packet::run(k, packets);
+  const auto partitions = static_cast<std::uint32_t>(argc > 4 ? std::atoi(argv[4]) : 1);
+  const auto threads = static_cast<std::uint32_t>(argc > 5 ? std::atoi(argv[5]) : 1);
+  for (int i = 0; i < runs; ++i) weft::sim::packet::run(k, packets, partitions, threads);
   return 0;
 }

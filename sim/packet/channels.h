@@ -1,0 +1,111 @@
+// The state of all channels (one direction of a cable each) and what else the partitions of a packet network
+// share. Every record is touched by one partition only: that of the node the channel leaves.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/core/engine.h"
+#include "sim/packet/queues.h"
+#include "sim/routing/routing.h"
+#include "sim/routing/routing_table.h"
+#include "topologies/analysis/partition.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim::packet {
+
+// What makes a channel leave the fast path.
+enum ChannelFlag : std::uint8_t {
+  kScheduled = 1,  // its node's queues decide what goes next (SwitchQueues)
+  kAtHost = 2,     // it leads to a host
+};
+
+// One cache line; all a hop touches. Limits are in time at the channel's rate.
+struct alignas(64) Channel {
+  std::int64_t free_at_ps = 0;               // the queue is empty from then on
+  std::int64_t delay_ps = 0;                 // propagation, and the pipeline of the switch at its end
+  std::int64_t mark_above_ps = INT64_MAX;    // backlogs above may be marked
+  std::int64_t capacity_ps = INT64_MAX / 4;  // a packet's departure is never further away
+  std::uint64_t bytes = 0, packets = 0;
+  std::int64_t max_backlog_ps = 0;
+  std::uint32_t ps_per_byte = 0;    // 0: not a whole number, or too big
+  std::uint16_t end_partition = 0;  // who owns the node at its end
+  std::uint8_t flags = 0;           // ChannelFlag
+};
+static_assert(sizeof(Channel) == 64);
+
+struct ColdChannel {
+  Bandwidth rate;
+  std::int64_t mark_all_above_ps = INT64_MAX;
+  double mark_slope = 0;  // probability per picosecond above Channel::mark_above_ps
+  std::uint64_t drops = 0, marks = 0;
+  RandomStream random;
+  std::uint32_t port = 0;      // of its node: position among the channels that leave it
+  std::uint32_t sequence = 0;  // events so far, of a scheduled channel
+  bool busy = false;           // a scheduled channel transmits
+};
+
+// The vertex at the end of a channel carries kHostBit if it is a host.
+inline constexpr std::uint32_t kHostBit = 0x80000000;
+
+// Built once, before the run. REQUIRES: topology, table and partition outlive it.
+class Channels {
+ public:
+  // `engines`: one for each partition; they reserve the same entity numbers.
+  Channels(std::span<Engine* const> engines, const topologies::Topology& topology,
+           const routing::RoutingTable& table, const topologies::Partitioning& partition,
+           const routing::Policy& policy, const Parameters& routing_parameters, std::uint32_t control_bytes);
+
+  // Sets the discipline of all switch ports. NIC queues hold anything and never mark.
+  void set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
+                  std::uint32_t packet_bytes);
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(hot.size()); }
+  std::uint32_t part_of(topologies::Vertex v) const {
+    return partition.of_vertex.empty() ? 0 : partition.of_vertex[v];
+  }
+  // Time of `bytes` on the wire.
+  std::int64_t serialization_ps(std::uint32_t c, const Channel& channel, std::uint32_t bytes) const {
+    if (channel.ps_per_byte != 0) [[likely]]
+      return std::int64_t{channel.ps_per_byte} * bytes;
+    return cold[c].rate.serialization(bytes).ps();
+  }
+
+  // Of a path without queueing, from the topology alone.
+  struct PathTimes {
+    Time round_trip;  // of a full packet, and its ACK back over the same cables
+    Time one_way;     // of the whole message: from its first bit to its last
+  };
+  // Of a message that needs `packets` packets on the wire, all `bytes` long but the last, on the path that
+  // the built-in rule takes with this entropy. REQUIRES: packets > 0.
+  PathTimes path_times(std::uint32_t nic_channel, std::uint32_t destination_host, std::uint32_t entropy,
+                       std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
+
+  std::uint64_t max_queue_bytes(std::uint32_t c) const;
+  // Waiting at `now`, with what remains of the packet being sent. REQUIRES: all events before `now` executed.
+  std::uint64_t queue_bytes(std::uint32_t c, Time now) const;
+  // The longest any queue can make a packet wait; NIC queues aside.
+  Time longest_queue() const { return longest_queue_; }
+
+  const topologies::Topology& topology;
+  const routing::RoutingTable& table;
+  const topologies::Partitioning& partition;
+  const std::uint32_t control_bytes;  // size of an ACK or a bare header on the wire
+  EntityId first_entity = 0;
+  std::vector<Channel> hot;
+  std::vector<ColdChannel> cold;
+  std::vector<std::uint32_t> ends;                               // vertex, with kHostBit
+  std::vector<std::uint64_t> salts;                              // by vertex
+  std::vector<std::unique_ptr<routing::SwitchPolicy>> policies;  // by switch; empty: the built-in rule
+  std::vector<std::int64_t> free_at_ps;  // a copy of Channel::free_at_ps, kept only if there are policies
+
+ private:
+  // What a queue holds that takes so long to send.
+  std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
+
+  Time longest_queue_;
+};
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,66 @@
+// What partitions of a packet network tell each other, handed over between windows.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sim/core/engine.h"
+#include "sim/core/network.h"
+#include "sim/packet/packet.h"
+
+namespace weft::sim::packet {
+
+// An event at the far end of a cut link, with its packet if it has one.
+struct Arrival {
+  Event event;
+  Packet packet;
+};
+static_assert(sizeof(Arrival) == 64);
+
+// The start of a flow, told to the receiver's partition before its first packet can be there.
+struct FlowStart {
+  std::uint32_t receive_slot = 0;  // in the receiver's table of the sender's partition
+  std::uint32_t send_slot = 0;     // in the sender's table
+  std::uint32_t flow_number = 0;   // among those of its source
+  std::uint32_t packets = 0;
+  Time start, ideal;  // ideal: how long it would take alone
+  Message message;
+};
+
+// From one partition to another, in one window.
+struct Mail {
+  std::vector<FlowStart> flows;
+  std::vector<Arrival> arrivals;
+};
+
+// All mail of one partition. Two sets of boxes: one fills while the other is read.
+class Outbox {
+ public:
+  explicit Outbox(std::uint32_t partitions)
+      : boxes_{std::vector<Mail>(partitions), std::vector<Mail>(partitions)} {}
+
+  // Mail goes to the boxes of this window from now on. Those of the window before the last were emptied by
+  // their readers.
+  void open(std::uint32_t window) {
+    filling_ = window & 1;
+    earliest_ps_ = INT64_MAX;
+  }
+  void send(std::uint32_t to, const Event& event, const Packet& packet) {
+    boxes_[filling_][to].arrivals.push_back({event, packet});
+    earliest_ps_ = std::min(earliest_ps_, event.time_ps);
+  }
+  void send(std::uint32_t to, const FlowStart& flow) { boxes_[filling_][to].flows.push_back(flow); }
+  // What was sent to a partition in the window before `window`: that partition reads it and empties it.
+  Mail& sent_before(std::uint32_t window, std::uint32_t to) { return boxes_[(window & 1) ^ 1][to]; }
+  // Least time of an event sent since open(); INT64_MAX if there was none.
+  std::int64_t earliest_ps() const { return earliest_ps_; }
+
+ private:
+  std::array<std::vector<Mail>, 2> boxes_;
+  std::uint32_t filling_ = 1;  // before window 0
+  std::int64_t earliest_ps_ = INT64_MAX;
+};
+
+}  // namespace weft::sim::packet
