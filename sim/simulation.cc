@@ -34,6 +34,8 @@ results::Outcome outcome_of(StopReason reason, bool complete) {
       return results::Outcome::kEventLimit;
     case StopReason::kMemoryLimit:
       return results::Outcome::kMemoryLimit;
+    case StopReason::kDeadlock:
+      return results::Outcome::kIncomplete;
   }
   return complete ? results::Outcome::kComplete : results::Outcome::kIncomplete;
 }
@@ -70,7 +72,9 @@ void run_replay(Replay& replay, const NetworkModel& network, RunNetwork&& run, R
   control.end();
   const ReplayTotals totals = replay.totals();
   report.outcome = outcome_of(reason, replay.complete());
-  if (report.outcome == results::Outcome::kIncomplete) report.diagnosis = replay.diagnose();
+  if (report.outcome == results::Outcome::kIncomplete && reason == StopReason::kNone) {
+    report.diagnosis = replay.diagnose();
+  }
   report.makespan = totals.makespan;
   report.digest = replay.digest();
   report.ops = totals.ops;
@@ -219,6 +223,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   run_replay(
       replay, network, [&] { return network.run(control, scenario_.threads); }, control, report);
   measurements.close();
+  if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
   for (const Engine* engine : engines) report.events += engine->executed();
 }
 

@@ -13,7 +13,7 @@
 namespace weft::sim {
 
 // Why a run ended before its events did.
-enum class StopReason : std::uint8_t { kNone, kInterrupt, kTimeLimit, kEventLimit, kMemoryLimit };
+enum class StopReason : std::uint8_t { kNone, kInterrupt, kTimeLimit, kEventLimit, kMemoryLimit, kDeadlock };
 
 // Asked now and then whether to go on; also where progress is shown. The engine itself reads no clock.
 class RunControl {

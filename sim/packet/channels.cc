@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kSaltPurpose = 0x5A17;
 constexpr std::uint64_t kPolicyPurpose = 0x9011;
 constexpr std::uint64_t kMarkPurpose = 0xEC9;
+constexpr std::uint64_t kQueuePurpose = 0x0E0E;
 
 constexpr std::int64_t kBytePs = 8'000'000'000'000;  // one byte at one bit per second
 
@@ -22,7 +23,11 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
                    const routing::RoutingTable& table_, const topologies::Partitioning& partition_,
                    const routing::Policy& policy, const Parameters& routing_parameters,
                    std::uint32_t control_bytes_)
-    : topology(topology_), table(table_), partition(partition_), control_bytes(control_bytes_) {
+    : topology(topology_),
+      table(table_),
+      partition(partition_),
+      control_bytes(control_bytes_),
+      seed_(engines.front()->seed()) {
   const auto& wires = topology.channels();
   const auto number = static_cast<std::uint32_t>(wires.size());
   for (Engine* engine : engines) first_entity = engine->add_counting_entities(number);
@@ -63,6 +68,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
 
 void Channels::set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                           std::uint32_t packet_bytes) {
+  if (discipline.make != nullptr) return make_queues(discipline, parameters, rtt, packet_bytes);
   std::map<std::int64_t, QueueRule> rules;  // by rate
   for (std::uint32_t c = 0; c < count(); ++c) {
     const topologies::Channel& wire = topology.channels()[c];
@@ -78,6 +84,31 @@ void Channels::set_queues(const Discipline& discipline, const Parameters& parame
     cold[c].mark_all_above_ps = wire.rate.serialization(rule.mark_all_bytes).ps();
     const std::int64_t ramp = cold[c].mark_all_above_ps - channel.mark_above_ps;
     cold[c].mark_slope = ramp > 0 ? rule.mark_probability / static_cast<double>(ramp) : 0;
+  }
+}
+
+void Channels::make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
+                           std::uint32_t packet_bytes) {
+  queues.resize(topology.nodes());
+  for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
+    const bool is_host = topology.node(v).kind == topologies::NodeKind::kHost;
+    if (is_host && !discipline.at_hosts) continue;
+    std::vector<PortSite> ports;
+    for (const std::uint32_t c : topology.out_channels(v)) {
+      const topologies::Channel& wire = topology.channels()[c];
+      ports.push_back({wire.rate, wire.latency, (hot[c].flags & kAtHost) != 0});
+      hot[c].flags |= kScheduled;
+    }
+    queues[v] = discipline.make(parameters, {.is_host = is_host,
+                                             .ports = ports,
+                                             .rtt = rtt,
+                                             .packet_bytes = packet_bytes,
+                                             .control_bytes = control_bytes,
+                                             .random = RandomStream(seed_, v, kQueuePurpose)});
+    for (std::uint32_t port = 0; port < ports.size() && !is_host; ++port) {
+      longest_queue_ =
+          std::max(longest_queue_, ports[port].rate.serialization(queues[v]->capacity_bytes(port)));
+    }
   }
 }
 
@@ -117,8 +148,15 @@ std::uint64_t Channels::max_queue_bytes(std::uint32_t c) const {
   return backlog_bytes(c, hot[c].max_backlog_ps);
 }
 
+std::uint64_t Channels::unsent_bytes(std::uint32_t c, Time now) const {
+  const std::uint64_t unsent = backlog_bytes(c, std::max<std::int64_t>(0, hot[c].free_at_ps - now.ps()));
+  return std::min(unsent, hot[c].bytes);
+}
+
 std::uint64_t Channels::queue_bytes(std::uint32_t c, Time now) const {
-  return backlog_bytes(c, std::max<std::int64_t>(0, hot[c].free_at_ps - now.ps()));
+  const std::uint64_t unsent = unsent_bytes(c, now);
+  if (!(hot[c].flags & kScheduled)) return unsent;
+  return unsent + queues[topology.channels()[c].from]->backlog_bytes(cold[c].port);
 }
 
 }  // namespace weft::sim::packet

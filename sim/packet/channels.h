@@ -40,11 +40,11 @@ struct ColdChannel {
   Bandwidth rate;
   std::int64_t mark_all_above_ps = INT64_MAX;
   double mark_slope = 0;  // probability per picosecond above Channel::mark_above_ps
-  std::uint64_t drops = 0, marks = 0;
+  std::uint64_t drops = 0, marks = 0, trims = 0;
   RandomStream random;
   std::uint32_t port = 0;      // of its node: position among the channels that leave it
   std::uint32_t sequence = 0;  // events so far, of a scheduled channel
-  bool busy = false;           // a scheduled channel transmits
+  bool busy = false;           // a scheduled channel is sending
 };
 
 // The vertex at the end of a channel carries kHostBit if it is a host.
@@ -58,7 +58,8 @@ class Channels {
            const routing::RoutingTable& table, const topologies::Partitioning& partition,
            const routing::Policy& policy, const Parameters& routing_parameters, std::uint32_t control_bytes);
 
-  // Sets the discipline of all switch ports. NIC queues hold anything and never mark.
+  // Sets the discipline of all switch ports, and of NICs if it has one for them: else NIC queues hold
+  // anything and never mark.
   void set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                   std::uint32_t packet_bytes);
 
@@ -84,7 +85,9 @@ class Channels {
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
 
   std::uint64_t max_queue_bytes(std::uint32_t c) const;
-  // Waiting at `now`, with what remains of the packet being sent. REQUIRES: all events before `now` executed.
+  // Of Channel::bytes, what has not left at `now`; and what waits then, with what remains of the packet being
+  // sent. REQUIRES: all events before `now` executed, here and below.
+  std::uint64_t unsent_bytes(std::uint32_t c, Time now) const;
   std::uint64_t queue_bytes(std::uint32_t c, Time now) const;
   // The longest any queue can make a packet wait; NIC queues aside.
   Time longest_queue() const { return longest_queue_; }
@@ -99,12 +102,17 @@ class Channels {
   std::vector<std::uint32_t> ends;                               // vertex, with kHostBit
   std::vector<std::uint64_t> salts;                              // by vertex
   std::vector<std::unique_ptr<routing::SwitchPolicy>> policies;  // by switch; empty: the built-in rule
+  // By vertex; null where queues are FIFO with a rule. Empty if that is everywhere.
+  std::vector<std::unique_ptr<NodeQueues>> queues;
   std::vector<std::int64_t> free_at_ps;  // a copy of Channel::free_at_ps, kept only if there are policies
 
  private:
+  void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
+                   std::uint32_t packet_bytes);
   // What a queue holds that takes so long to send.
   std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
 
+  const std::uint64_t seed_;
   Time longest_queue_;
 };
 

@@ -20,21 +20,26 @@ enum EventKind : std::uint16_t {
   kNicTimer,   // flows of a NIC may have losses: NIC number
   kPace,       // a paced flow may send again: flow slot; detail: its generation
   kLocalCopy,  // a message within a host is there: slot of the local message
+  kSent,       // the packet on a scheduled channel has left to its last bit: channel
+  kFrame,      // a frame of a node's queues is at the end of the channel that is the event's source: content
 };
-static_assert(kLocalCopy < kClientKinds);
+static_assert(kFrame < kClientKinds);
 
 struct FabricCounters {
   std::uint64_t packets_injected = 0, bytes_injected = 0;
   std::uint64_t packets_delivered = 0, bytes_delivered = 0;
   std::uint64_t packets_dropped = 0, bytes_dropped = 0;
+  std::uint64_t packets_trimmed = 0, bytes_trimmed = 0;  // bytes cut off
+  std::uint64_t headers_returned = 0;
   std::uint64_t marks = 0;
 
   FabricCounters& operator+=(const FabricCounters& other);
 };
 
-// Output-queued, store and forward. A queue is FIFO and its server never idles with work, so the departure is
-// known on arrival, and a hop costs one event: at the far end of the link, pipeline latency of the switch
-// there included. Occupancy follows from the time the queue will be empty.
+// Store and forward. Where a queue is FIFO and its server never idles with work, the departure is known on
+// arrival, and a hop costs one event: at the far end of the link, pipeline latency of the switch there
+// included. Occupancy follows from the time the queue will be empty. Nodes with queues of their own
+// (NodeQueues) take a second event, when a packet has left.
 class Fabric {
  public:
   Fabric(Engine& engine, Channels& channels, std::uint32_t partition, Outbox& outbox)
@@ -47,7 +52,13 @@ class Fabric {
   std::uint32_t wire_bytes(const Packet& packet) const {
     return packet.ack() ? channels_.control_bytes : packet.bytes_or_cumulative;
   }
-  Time free_at(std::uint32_t channel) const { return Time::ps(channels_.hot[channel].free_at_ps); }
+  // When the link of a NIC is free. Of no use where NICs have queues of their own.
+  Time free_at(std::uint32_t c) const { return Time::ps(channels_.hot[c].free_at_ps); }
+  bool scheduled(std::uint32_t c) const { return channels_.hot[c].flags & kScheduled; }
+  // May a flow hand over a data packet to this NIC now? For NICs with queues of their own.
+  bool takes_data(std::uint32_t c) const {
+    return !channels_.cold[c].busy && queues_of(c).takes_data(channels_.cold[c].port);
+  }
 
   // A packet enters the network through the NIC of channel `c`.
   void inject(std::uint32_t c, std::uint32_t handle) {
@@ -56,7 +67,7 @@ class Fabric {
     counters_.bytes_injected += bytes;
     if (observer_ != nullptr) [[unlikely]]
       observer_->on_inject(engine_.now(), sighting(handle));
-    enqueue(c, handle);
+    enqueue(c, handle, kNone);
   }
   // A packet is at its host. It stays in the pool: the caller releases it or sends it back as an ACK.
   void deliver(std::uint32_t handle) {
@@ -65,18 +76,14 @@ class Fabric {
     if (observer_ != nullptr) [[unlikely]]
       observer_->on_deliver(engine_.now(), sighting(handle));
   }
-  // A packet is at a switch: picks the output and queues it there, or drops it.
-  void forward(topologies::Vertex at, std::uint32_t handle) {
+  // A packet is at a switch, through channel `in`: picks the output and queues it there, or drops it.
+  void forward(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
     if (foreseen.handle == handle) [[likely]] {
       foreseen.handle = kNone;
-      enqueue(foreseen.channel, handle);
-    } else if (channels_.policies.empty()) {
-      enqueue(hashed_channel(at, pool_[handle]), handle);
+      enqueue(foreseen.channel, handle, in);
     } else {
-      const Packet& packet = pool_[handle];
-      const auto candidates = channels_.table.candidates(at, packet.destination);
-      enqueue(candidates[candidates.size() > 1 ? ask_policy(at, packet, candidates) : 0], handle);
+      enqueue(choose_channel(at, pool_[handle]), handle, in);
     }
   }
   // Fetches what foresee() reads. Always inlined, here and below, because GCC takes a function that only
@@ -102,10 +109,15 @@ class Fabric {
   }
   // Takes in what another partition has sent over a cut link.
   void take_in(Arrival& arrival) {
-    arrival.event.payload = pool_.acquire();
-    pool_[arrival.event.payload] = arrival.packet;
+    if (arrival.event.kind == kHop) [[likely]] {
+      arrival.event.payload = pool_.acquire();
+      pool_[arrival.event.payload] = arrival.packet;
+    }
     engine_.insert(arrival.event);
   }
+  // Events of scheduled channels. Both return a channel whose NIC may take a data packet now, or kNone.
+  std::uint32_t sent(std::uint32_t c);
+  std::uint32_t frame_arrived(std::uint32_t c, std::uint32_t content);
 
   const FabricCounters& counters() const { return counters_; }
 
@@ -124,8 +136,17 @@ class Fabric {
       return routing::hash_choice(packet.entropy, channels_.salts[at], count);
     });
   }
-  void enqueue(std::uint32_t c, std::uint32_t handle) {
+  std::uint32_t choose_channel(topologies::Vertex at, const Packet& packet) {
+    if (channels_.policies.empty()) return hashed_channel(at, packet);
+    const auto candidates = channels_.table.candidates(at, packet.destination);
+    return candidates[candidates.size() > 1 ? ask_policy(at, packet, candidates) : 0];
+  }
+  void enqueue(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
     Channel& channel = channels_.hot[c];
+    if (channel.flags & kScheduled) [[unlikely]] {
+      arrive(c, handle, in);
+      return;
+    }
     Packet& packet = pool_[handle];
     const std::int64_t now = engine_.now().ps();
     const std::int64_t start = channel.free_at_ps > now ? channel.free_at_ps : now;
@@ -145,18 +166,34 @@ class Fabric {
     if (observer_ != nullptr) [[unlikely]] {
       observer_->on_enqueue(engine_.now(), c, sighting(handle), Time::ps(departure));
     }
-    const Event hop{departure + channel.delay_ps, sequence, channels_.first_entity + c, handle, kHop, 0};
+    put_on_wire(channel,
+                {departure + channel.delay_ps, sequence, channels_.first_entity + c, handle, kHop, 0});
+  }
+  // Schedules a packet's event at the far end.
+  void put_on_wire(const Channel& channel, const Event& hop) {
     if (channel.end_partition == partition_) [[likely]] {
       engine_.insert(hop);
     } else {
-      outbox_.send(channel.end_partition, hop, packet);
-      pool_.release(handle);
+      outbox_.send(channel.end_partition, hop, pool_[hop.payload]);
+      pool_.release(hop.payload);
     }
   }
+  // Scheduled channels.
+  class Node;
+  NodeQueues& queues_of(std::uint32_t c) const {
+    return *channels_.queues[channels_.topology.channels()[c].from];
+  }
+  void arrive(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
+  void start(std::uint32_t c);
+  std::uint32_t ready_nic(std::uint32_t c) const {
+    return (channels_.ends[c ^ 1] & kHostBit) && takes_data(c) ? c : kNone;
+  }
+  void note_backlog(std::uint32_t c);
   std::uint32_t ask_policy(topologies::Vertex at, const Packet& packet,
                            std::span<const std::uint32_t> candidates);
   void drop(std::uint32_t c, std::uint32_t handle);
   void mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps);
+  void set_mark(std::uint32_t c, Packet& packet);
   Sighting sighting(std::uint32_t handle);
 
   Engine& engine_;

@@ -12,7 +12,7 @@ namespace weft::sim::packet {
 struct Sighting {
   std::uint32_t handle = 0, flow = 0, number = 0;
   std::uint32_t bytes = 0;  // on the wire
-  bool ack = false, marked = false;
+  bool ack = false, marked = false, trimmed = false;
   std::uint32_t source = 0, destination = 0;  // hosts it travels between; an ACK the other way than its data
   std::uint32_t flow_number = 0;              // among the flows of the data's source, from 0
   std::uint32_t entropy = 0;                  // what switches hash
@@ -24,8 +24,14 @@ class Observer {
   virtual ~Observer() = default;
   // It entered the network at a host; next it enters the queue of a NIC.
   virtual void on_inject(Time now, const Sighting& packet) = 0;
-  // It joined the queue of a channel and will have left it, to the last bit, at `departure`.
+  // It joined the queue of a channel and will have left it, to the last bit, at `departure`; Time::max()
+  // where that is not known yet, and on_transmit(), on_drop() or on_trim() is to follow.
   virtual void on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time departure) = 0;
+  // It goes on the wire now, after it has waited in a queue that is not simply FIFO.
+  virtual void on_transmit(Time /*now*/, std::uint32_t /*channel*/, const Sighting& /*packet*/,
+                           Time /*departure*/) {}
+  // Its payload was cut off; `packet` says what is left.
+  virtual void on_trim(Time /*now*/, std::uint32_t /*channel*/, const Sighting& /*packet*/) {}
   virtual void on_drop(Time now, std::uint32_t channel, const Sighting& packet) = 0;
   // It came out of the far end of a channel (and through the switch's pipeline, if a switch is there).
   virtual void on_arrive(Time now, std::uint32_t channel, const Sighting& packet) = 0;

@@ -40,6 +40,13 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 40);
 
+// Beside a packet while it waits in queues that are lists (NodeQueues); of no meaning elsewhere.
+struct Waiting {
+  std::uint32_t next = UINT32_MAX, previous = UINT32_MAX;
+  std::uint16_t in_port = 0;  // of the node, where that counts what each port has brought
+  std::uint16_t lane = 0;     // class or virtual channel it came in
+};
+
 // Packets by 32-bit handle. Growth moves them: references die with acquire().
 class PacketPool {
  public:
@@ -62,6 +69,12 @@ class PacketPool {
     __builtin_prefetch(packet, 1);
     __builtin_prefetch(packet + sizeof(Packet) - 1, 1);  // it may lie on two lines
   }
+  // Grown when first asked for, so that networks without such queues have none.
+  Waiting& waiting(std::uint32_t handle) {
+    if (handle >= waiting_.size()) [[unlikely]]
+      waiting_.resize(packets_.size());
+    return waiting_[handle];
+  }
   // Packets in use now, and the most there ever were.
   std::size_t used() const { return packets_.size() - unused_.size(); }
   std::size_t most_used() const { return packets_.size(); }
@@ -69,6 +82,7 @@ class PacketPool {
  private:
   std::vector<Packet> packets_;
   std::vector<std::uint32_t> unused_;
+  std::vector<Waiting> waiting_;
 };
 
 }  // namespace weft::sim::packet

@@ -84,6 +84,7 @@ class PacketNetwork::Part final : public Network {
         transport(engine, client, fabric, network.channels_, network.hosts_, network.transport_setup_, number,
                   outbox),
         client_(client),
+        network_(network),
         channels_(network.channels_) {}
 
   // on_delivered comes with the last packet's last bit, on_sent when everything is acknowledged. Throws
@@ -131,7 +132,7 @@ class PacketNetwork::Part final : public Network {
         if (end & kHostBit) {
           transport.packet_at_host(event.payload);
         } else {
-          fabric.forward(end, event.payload);
+          fabric.forward(end, channel, event.payload);
         }
         return;
       }
@@ -148,6 +149,12 @@ class PacketNetwork::Part final : public Network {
         case kLocalCopy:
           transport.local_copy_done(event.payload);
           break;
+        case kSent:
+          nic_ready(fabric.sent(event.payload));
+          break;
+        case kFrame:
+          nic_ready(fabric.frame_arrived(event.source - channels_.first_entity, event.payload));
+          break;
         default:
           client_.on_event(event);
       }
@@ -161,7 +168,13 @@ class PacketNetwork::Part final : public Network {
   Transport transport;
 
  private:
+  // A NIC with queues of its own, or kNone.
+  void nic_ready(std::uint32_t channel) {
+    if (channel != PacketPool::kNone) transport.nic_ready(network_.nic_of_channel(channel));
+  }
+
   NetworkClient& client_;
+  PacketNetwork& network_;
   const Channels& channels_;
 };
 
@@ -189,6 +202,10 @@ class PacketNetwork::Run final : public Partitioned {
     if (results::Series* series = network_.series_; series != nullptr) {
       if (now >= series->next()) series->advance(now, network_);
       *limit = std::min(*limit, series->next());
+    }
+    if (network_.deadlock_watch_ != nullptr) {
+      if (now >= network_.next_look_ && network_.look_for_deadlock(now)) return StopReason::kDeadlock;
+      *limit = std::min(*limit, network_.next_look_);
     }
     const std::uint64_t events = executed();
     if (events - polled_at_ < RunControl::kPollInterval) return StopReason::kNone;
@@ -233,6 +250,7 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
                        setup.control.make_factory(setup.control_parameters), setup.config,
                        longest_round_trip_, channels_.longest_queue()),
       hosts_(engines, setup.topology) {
+  if (setup.queue.lossless) deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {
     parts_.push_back(std::make_unique<Part>(*engines[p], *clients[p], *this, p));
   }
@@ -304,6 +322,14 @@ std::vector<results::Flow> PacketNetwork::flows() const {
   return flows;
 }
 
+// Once in ten longest round trips: more than any cable's latency, and seldom enough to cost nothing.
+bool PacketNetwork::look_for_deadlock(Time now) {
+  next_look_ = now + longest_round_trip_ * 10;
+  if (!deadlock_watch_->look()) return false;
+  deadlock_ = deadlock_watch_->describe();
+  return true;
+}
+
 FabricCounters PacketNetwork::counters() const {
   FabricCounters sum;
   for (const auto& part : parts_) sum += part->fabric.counters();
@@ -322,9 +348,8 @@ results::NetworkState PacketNetwork::network_state() const {
 void PacketNetwork::link_states(Time now, std::span<const std::uint32_t> links,
                                 std::span<results::LinkState> states) const {
   for (std::size_t i = 0; i < links.size(); ++i) {
-    const std::uint64_t bytes = channels_.hot[links[i]].bytes;
-    const std::uint64_t queued = std::min(bytes, channels_.queue_bytes(links[i], now));
-    states[i] = {.bytes = bytes - queued, .queue_bytes = queued};
+    states[i] = {.bytes = channels_.hot[links[i]].bytes - channels_.unsent_bytes(links[i], now),
+                 .queue_bytes = channels_.queue_bytes(links[i], now)};
   }
 }
 
@@ -354,7 +379,31 @@ results::NetworkTotals PacketNetwork::totals() const {
                     {"retransmit", transport.retransmissions},
                     {"timeout", transport.timeouts},
                     {"duplicate", transport.duplicates}};
+  if (fabric.packets_trimmed > 0) totals.signals.emplace_back("trim", fabric.packets_trimmed);
+  if (fabric.headers_returned > 0) totals.signals.emplace_back("return", fabric.headers_returned);
+  add_queue_signals(totals.signals);
   return totals;
+}
+
+// Of all nodes' queues together; each kind of node has its own list.
+void PacketNetwork::add_queue_signals(std::vector<std::pair<std::string, std::uint64_t>>& signals) const {
+  for (const auto& queues : channels_.queues) {
+    if (queues == nullptr) continue;
+    for (const auto& [name, count] : queues->signals()) {
+      const auto known = std::find_if(signals.begin(), signals.end(),
+                                      [&name = name](const auto& each) { return each.first == name; });
+      if (known != signals.end()) {
+        known->second += count;
+      } else {
+        signals.emplace_back(name, count);
+      }
+    }
+  }
+}
+
+std::uint32_t PacketNetwork::nic_of_channel(std::uint32_t channel) const {
+  const std::uint32_t host = topology_.node(topology_.channels()[channel].from).index;
+  return hosts_.first_nic[host] + channels_.cold[channel].port;
 }
 
 std::vector<results::Link> PacketNetwork::links() const {

@@ -3,11 +3,14 @@
 
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "congestion/congestion.h"
 #include "sim/core/network.h"
 #include "sim/packet/channels.h"
+#include "sim/packet/deadlock.h"
 #include "sim/packet/fabric.h"
 #include "sim/packet/observer.h"
 #include "sim/packet/queues.h"
@@ -57,8 +60,9 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   Network& part(std::uint32_t partition);
   // Accepts a message at the time of its source's partition. See Network::inject.
   void inject(const Message& message);
-  // Executes all events, the clients' too, until none is left or `control` stops it; `threads` run partitions
-  // side by side. May be called again after more messages were injected.
+  // Executes all events, the clients' too, until none is left, `control` stops it, or packets that may not be
+  // lost wait for each other in a circle (kDeadlock); `threads` run partitions side by side. May be called
+  // again after more messages were injected.
   StopReason run(RunControl& control, std::uint32_t threads = 1);
 
   results::NetworkTotals totals() const override;
@@ -78,6 +82,8 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   std::uint64_t open_flows() const;
   // Sum over partitions of the most packets on their way at once.
   std::size_t most_packets() const;
+  // Who waits for whom, after a run that ended with kDeadlock; else empty.
+  const std::vector<std::string>& deadlock() const { return deadlock_; }
   // Round trip of a full packet without queueing between the hosts farthest apart (seen from host 0).
   Time longest_round_trip() const { return longest_round_trip_; }
 
@@ -86,6 +92,9 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   class Run;
 
   FabricCounters counters() const;
+  bool look_for_deadlock(Time now);
+  void add_queue_signals(std::vector<std::pair<std::string, std::uint64_t>>& signals) const;
+  std::uint32_t nic_of_channel(std::uint32_t channel) const;
 
   const topologies::Topology& topology_;
   const topologies::Partitioning partition_;
@@ -95,6 +104,9 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   Hosts hosts_;
   std::vector<std::unique_ptr<Part>> parts_;
   results::Series* series_ = nullptr;
+  std::unique_ptr<DeadlockWatch> deadlock_watch_;  // null where packets are dropped
+  Time next_look_;
+  std::vector<std::string> deadlock_;
   std::uint32_t windows_ = 0;  // run so far
 };
 

@@ -5,11 +5,12 @@
 
 #include "sim/packet/droptail.h"
 #include "sim/packet/ecn.h"
+#include "sim/packet/priority.h"
 
 namespace weft::sim::packet {
 
 std::span<const Discipline> disciplines() {
-  static const std::array list{droptail(), ecn()};
+  static const std::array list{droptail(), ecn(), priority()};
   return list;
 }
 
@@ -25,6 +26,10 @@ std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite&
                                     bytes_to_string(site.packet_bytes) + " on the wire)");
   }
   return given;
+}
+
+QueueSite queue_site(const NodeSite& node, std::size_t port) {
+  return {node.ports[port].rate, node.rtt, node.packet_bytes};
 }
 
 }  // namespace weft::sim::packet

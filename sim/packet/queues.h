@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
+#include "sim/packet/node_queues.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
@@ -28,12 +30,17 @@ struct QueueRule {
   double mark_probability = 1;
 };
 
-// A discipline as users name it: `--queue ecn:kmin=200KB,kmax=800KB`.
+// A discipline as users name it: `--queue ecn:kmin=200KB,kmax=800KB`. Either its ports are FIFO and follow a
+// rule, at one event a hop, or it makes queues that decide packet by packet.
 struct Discipline {
   ModuleInfo info;
   bool marks = false;  // gives what a congestion control with needs_ecn needs
   // The rule for a queue at `site`. Throws InputError for values that make no sense.
   QueueRule (*rule)(const Parameters& parameters, const QueueSite& site) = nullptr;
+  // The queues of one switch. Throws InputError for values that make no sense.
+  std::unique_ptr<NodeQueues> (*make)(const Parameters& parameters, const NodeSite& site) = nullptr;
+  bool at_hosts = false;  // also makes the queues of hosts' NICs, which otherwise hold anything, FIFO
+  bool lossless = false;  // packets wait until the next node has room: deadlocks are looked for
 };
 
 // Every built-in discipline. Adding one: a file pair, its test, a line in BUILD.bazel and one in queues.cc.
@@ -44,5 +51,7 @@ std::span<const Discipline> disciplines();
 inline constexpr const char* kCapacityHelp =
     "Bytes per port; auto: one bandwidth-delay product of the longest path, at least 32 full packets.";
 std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site);
+// The site of one port.
+QueueSite queue_site(const NodeSite& node, std::size_t port);
 
 }  // namespace weft::sim::packet

@@ -372,7 +372,10 @@ void Transport::wake(std::uint32_t slot) {
   (nic.first_waiting == kNone ? nic.first_waiting : send_[nic.last_waiting].next_waiting) = slot;
   nic.last_waiting = slot;
   if (nic.busy) return;
-  if (fabric_.free_at(nic.channel) <= engine_.now()) {
+  if (fabric_.scheduled(nic.channel)) {
+    // Else the fabric says when it does.
+    if (fabric_.takes_data(nic.channel)) serve(flow.nic);
+  } else if (fabric_.free_at(nic.channel) <= engine_.now()) {
     serve(flow.nic);
   } else {
     nic.busy = true;
@@ -406,6 +409,10 @@ void Transport::serve(std::uint32_t nic_number) {
     nic.busy = true;  // keeps wake() from coming back here
     send_packet(slot);
     wake(slot);
+    if (fabric_.scheduled(nic.channel)) {
+      nic.busy = false;
+      return;
+    }
     nic.busy = nic.first_waiting != kNone;
     if (nic.busy) engine_.schedule(fabric_.free_at(nic.channel), nic.entity, kNicReady, nic_number);
     return;

@@ -1,0 +1,36 @@
+#include "sim/packet/marking.h"
+
+namespace weft::sim::packet {
+
+std::vector<ParameterSpec> marking_parameters() {
+  return {{"capacity", ParameterType::kBytes, "auto", kCapacityHelp},
+          {"kmin", ParameterType::kBytes, "auto",
+           "Occupancy from which packets may be marked; auto: a quarter of the "
+           "capacity."},
+          {"kmax", ParameterType::kBytes, "auto",
+           "Occupancy from which all are marked; auto: three quarters of the "
+           "capacity."},
+          {"pmax", ParameterType::kReal, "1", "Marking probability just below kmax, 0 to 1."}};
+}
+
+QueueRule marking_rule(const Parameters& parameters, const QueueSite& site) {
+  QueueRule rule{.capacity_bytes = capacity_or_default(parameters, site), .marks = true};
+  rule.mark_from_bytes = parameters.automatic("kmin") ? rule.capacity_bytes / 4 : parameters.bytes("kmin");
+  rule.mark_all_bytes = parameters.automatic("kmax") ? rule.capacity_bytes / 4 * 3 : parameters.bytes("kmax");
+  rule.mark_probability = parameters.real("pmax");
+  if (rule.mark_from_bytes > rule.mark_all_bytes) {
+    parameters.fail(parameters.automatic("kmin") ? "kmax" : "kmin",
+                    "kmin (" + bytes_to_string(rule.mark_from_bytes) + " here) must not be above kmax (" +
+                        bytes_to_string(rule.mark_all_bytes) + " here)");
+  }
+  if (!(rule.mark_probability >= 0 && rule.mark_probability <= 1)) {
+    parameters.fail("pmax", "it must be from 0 to 1");
+  }
+  if (rule.mark_from_bytes >= rule.capacity_bytes) {
+    parameters.fail("kmin", "it must be below the capacity (" + bytes_to_string(rule.capacity_bytes) +
+                                " here), or no packet is ever marked");
+  }
+  return rule;
+}
+
+}  // namespace weft::sim::packet

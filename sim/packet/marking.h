@@ -1,0 +1,24 @@
+// Marking between two thresholds, as several disciplines do it: their parameters, and the decision.
+#pragma once
+
+#include <vector>
+
+#include "sim/packet/queues.h"
+
+namespace weft::sim::packet {
+
+// capacity, kmin, kmax and pmax, with the meaning of QueueRule.
+std::vector<ParameterSpec> marking_parameters();
+// Throws InputError for values that make no sense.
+QueueRule marking_rule(const Parameters& parameters, const QueueSite& site);
+
+// Is a data packet marked that finds `bytes` in the queue?
+inline bool marks(const QueueRule& rule, std::uint64_t bytes, RandomStream& random) {
+  if (bytes <= rule.mark_from_bytes) return false;
+  if (bytes > rule.mark_all_bytes) return true;
+  const double ramp = static_cast<double>(rule.mark_all_bytes - rule.mark_from_bytes);
+  const double share = static_cast<double>(bytes - rule.mark_from_bytes) / ramp;
+  return random.uniform() < rule.mark_probability * share;
+}
+
+}  // namespace weft::sim::packet

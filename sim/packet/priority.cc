@@ -1,0 +1,78 @@
+#include "sim/packet/priority.h"
+
+#include "sim/packet/marking.h"
+
+namespace weft::sim::packet {
+namespace {
+
+class PriorityQueues final : public NodeQueues {
+ public:
+  PriorityQueues(const Parameters& parameters, const NodeSite& site) : random_(site.random) {
+    for (std::size_t port = 0; port < site.ports.size(); ++port) {
+      Port& made = ports_.emplace_back();
+      made.rule = marking_rule(parameters, queue_site(site, port));
+      made.control_capacity = parameters.automatic("control_capacity") ? made.rule.capacity_bytes
+                                                                       : parameters.bytes("control_capacity");
+      if (made.control_capacity < site.control_bytes) {
+        parameters.fail("control_capacity",
+                        "it must have room for one ACK (" + bytes_to_string(site.control_bytes) + ")");
+      }
+    }
+  }
+
+  void arrive(std::uint32_t, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+    Port& port = ports_[out];
+    const bool control = node.packets()[packet].control();
+    PacketFifo& queue = control ? port.control : port.data;
+    const std::uint32_t bytes = node.bytes(packet);
+    if (queue.bytes() + bytes > (control ? port.control_capacity : port.rule.capacity_bytes)) {
+      node.drop(out, packet);
+      return;
+    }
+    if (!control && marks(port.rule, queue.bytes(), random_)) node.mark(out, packet);
+    queue.push(node.packets(), packet, bytes);
+  }
+  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
+    Port& port = ports_[out];
+    PacketFifo& queue = port.control.empty() ? port.data : port.control;
+    if (queue.empty()) return kNone;
+    return queue.pop(node.packets(), node.bytes(queue.front()));
+  }
+  std::uint64_t backlog_bytes(std::uint32_t out) const override {
+    return ports_[out].control.bytes() + ports_[out].data.bytes();
+  }
+  std::uint64_t capacity_bytes(std::uint32_t out) const override {
+    return ports_[out].rule.capacity_bytes + ports_[out].control_capacity;
+  }
+
+ private:
+  struct Port {
+    PacketFifo control, data;
+    QueueRule rule;
+    std::uint64_t control_capacity = 0;
+  };
+  std::vector<Port> ports_;
+  RandomStream random_;
+};
+
+std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+  return std::make_unique<PriorityQueues>(parameters, site);
+}
+
+}  // namespace
+
+Discipline priority() {
+  Discipline discipline{
+      .info = {.name = "priority",
+               .summary = "ACKs and headers leave before data, strictly; data is dropped and "
+                          "marked as with ecn.",
+               .source = "strict priority, IEEE 802.1Q-2018 section 8.6.8.1"},
+      .marks = true,
+      .make = make};
+  discipline.info.parameters = marking_parameters();
+  discipline.info.parameters.push_back({"control_capacity", ParameterType::kBytes, "auto",
+                                        "Bytes of ACKs and headers per port; auto: as much as for data."});
+  return discipline;
+}
+
+}  // namespace weft::sim::packet
