@@ -1,0 +1,213 @@
+// Completion times of flows against the limits that htsim's own validation sets (README.md: where from).
+//
+// The setting of all: links of 100 Gb/s and 1 µs, 4 KiB of payload and 64 bytes of headers in a packet,
+// messages of 2,000,000 bytes that start at 0, fat trees of k-port switches. Every case must also be no
+// faster than wires allow. Where a limit is missed with the controls there are, the test says so, and by how
+// much.
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "goal/workload/message_graph.h"
+#include "sim/units/random.h"
+#include "tests/validation/run.h"
+
+namespace weft::validation {
+namespace {
+
+using Messages = std::vector<goal::Message>;
+
+constexpr std::uint64_t kMessageBytes = 2'000'000;
+
+std::string fat_tree(int k) {
+  return "topology { fat_tree { k: " + std::to_string(k) + R"( link: "100Gbps" latency: "1us" } } )";
+}
+// 1,024 hosts.
+std::string leaf_spine(int spines) {
+  return "topology { leaf_spine { leaves: 32 hosts_per_leaf: 32 spines: " + std::to_string(spines) +
+         R"( link: "100Gbps" latency: "1us" } } )";
+}
+// Marks as DCTCP's step. Room for all that the first window of 127 senders can bring.
+std::string dctcp() {
+  return R"(congestion { dctcp {} } queue { ecn { capacity: "32MB" kmin: "100KB" kmax: "100KB" } } )";
+}
+// Starts with one packet and doubles it, as TCP does, instead of one bandwidth-delay product.
+std::string careful_dctcp() {
+  return R"(congestion { dctcp { initial_window: 1 slow_start: true } }
+    queue { ecn { capacity: "8MB" kmin: "200KB" kmax: "200KB" } } )";
+}
+std::string window(int packets, const std::string& capacity) {
+  return "congestion { fixed_window { packets: " + std::to_string(packets) +
+         " } } queue { droptail { capacity: \"" + capacity + "\" } } ";
+}
+std::string paths(int count) { return "routing { spray { paths: " + std::to_string(count) + " } } "; }
+const std::string kOnePath = "routing { ecmp {} } ";
+
+double microseconds(Time time) { return static_cast<double>(time.ps()) / 1e6; }
+
+double wire_us(std::uint64_t bytes) {
+  const std::uint64_t packets = (bytes + 4095) / 4096;
+  return static_cast<double>(bytes + packets * 64) * 8 / 100e3;
+}
+
+// Over an idle path of `links`: the last packet follows full ones, which pace it on every link.
+// REQUIRES: more than one packet.
+double alone_us(std::uint64_t bytes, int links) {
+  return wire_us(bytes) + links + (links - 1) * wire_us(4096);
+}
+
+struct Completion {
+  results::Report report;
+  double of(std::uint32_t from, std::uint32_t to) const {
+    for (const results::Flow& flow : report.flows) {
+      if (flow.source == from && flow.destination == to) return microseconds(flow.finish - flow.start);
+    }
+    throw std::logic_error("no such flow");
+  }
+  double longest() const { return microseconds(validation::longest(report)); }
+};
+
+// Runs the messages; all must arrive, none sooner than over an idle path of two links, and no host's link may
+// have been faster than its rate.
+Completion complete(const std::string& scenario, std::uint32_t hosts, const Messages& messages) {
+  Completion result{run(scenario, goal::message_graph(hosts, messages))};
+  const results::Report& report = result.report;
+  REQUIRE(report.outcome == results::Outcome::kComplete);
+  REQUIRE(report.flows.size() == messages.size());
+  std::vector<double> in_us(hosts), out_us(hosts);
+  for (const goal::Message& message : messages) {
+    out_us[message.from] += wire_us(message.bytes);
+    in_us[message.to] += wire_us(message.bytes);
+  }
+  const double busiest = std::max(*std::max_element(in_us.begin(), in_us.end()),
+                                  *std::max_element(out_us.begin(), out_us.end()));
+  CHECK(result.longest() >= busiest + 2);
+  for (const results::Flow& flow : report.flows) {
+    CHECK(microseconds(flow.finish - flow.start) >= alone_us(flow.bytes, 2) - 1e-6);
+  }
+  return result;
+}
+
+Messages incast(std::uint32_t hosts, std::uint64_t bytes) {
+  Messages messages;
+  for (goal::Rank r = 1; r < hosts; ++r) messages.push_back({r, 0, bytes});
+  return messages;
+}
+
+Messages permutation(std::uint32_t hosts, std::uint64_t seed) {
+  std::vector<goal::Rank> to(hosts);
+  std::iota(to.begin(), to.end(), goal::Rank{0});
+  RandomStream random(seed, 0);
+  // Sattolo's algorithm: a single cycle, so nobody sends to itself.
+  for (std::uint32_t i = hosts - 1; i > 0; --i) std::swap(to[i], to[random.below(i)]);
+  Messages messages;
+  for (goal::Rank r = 0; r < hosts; ++r) messages.push_back({r, to[r], kMessageBytes});
+  return messages;
+}
+
+}  // namespace
+
+TEST_CASE("flow completion: one flow alone, 180 us") {
+  const Messages messages = {{0, 13, kMessageBytes}};
+  CHECK(complete(fat_tree(4) + dctcp() + paths(128), 16, messages).longest() <= 180);
+  CHECK(complete(fat_tree(4) + window(64, "1MB") + kOnePath, 16, messages).longest() ==
+        Approx(alone_us(kMessageBytes, 6)).epsilon(1e-9));
+}
+
+TEST_CASE("flow completion: two flows in opposite directions, 190 us") {
+  const Completion c =
+      complete(fat_tree(4) + dctcp() + paths(128), 16, {{0, 13, kMessageBytes}, {13, 0, kMessageBytes}});
+  CHECK(c.longest() <= 190);
+}
+
+TEST_CASE("flow completion: incast of 15, 2500 us") {
+  const Completion c = complete(fat_tree(4) + dctcp() + paths(128), 16, incast(16, kMessageBytes));
+  CHECK(c.longest() <= 2500);
+}
+
+TEST_CASE("flow completion: incast of 127, 23000 us") {
+  const Completion c = complete(fat_tree(8) + dctcp() + paths(128), 128, incast(128, kMessageBytes));
+  CHECK(c.longest() <= 23'000);
+}
+
+TEST_CASE("flow completion: incast of 1023 times 100 KB with windows of 50 packets, 8950 us") {
+  // Nothing trims packets here, so that all 1,023 first windows must fit into the queue of the last link.
+  const Messages messages = incast(1024, 100'000);
+  CHECK(complete(fat_tree(16) + window(50, "128MB") + paths(128), 1024, messages).longest() <= 8950);
+  // Or else they must start small.
+  CHECK(complete(fat_tree(16) + careful_dctcp() + paths(128), 1024, messages).longest() <= 8950);
+}
+
+TEST_CASE("flow completion: a flow beside an incast of 126, 220 us") {
+  // All but hosts 33 and 38 send to 33, whose edge switch 34 shares; 38->34 has hosts' links for itself.
+  // First windows of a whole bandwidth-delay product would fill the four links to that switch: 736 us.
+  Messages messages;
+  for (goal::Rank r = 0; r < 128; ++r) {
+    if (r != 33 && r != 38) messages.push_back({r, 33, kMessageBytes});
+  }
+  messages.push_back({38, 34, kMessageBytes});
+  const Completion c = complete(fat_tree(8) + careful_dctcp() + paths(128), 128, messages);
+  CHECK(c.longest() <= 23'000);
+  CHECK(c.of(38, 34) <= 220);
+}
+
+TEST_CASE("flow completion: outcast and incast share senders, 2500 us, and 215 us for 1->0") {
+  Messages messages = {{1, 0, kMessageBytes}};
+  for (const goal::Rank sender : {2u, 3u}) {
+    messages.push_back({sender, 0, kMessageBytes});
+    for (goal::Rank i = 0; i < 9; ++i) {
+      messages.push_back({sender, (sender == 2 ? 4 : 13) + i, kMessageBytes});
+    }
+  }
+  const Completion c = complete(fat_tree(8) + dctcp() + paths(128), 128, messages);
+  CHECK(c.longest() <= 2500);
+  CHECK(c.of(1, 0) <= 215);
+  // The others send to 0 a tenth of what they send: 1->0 gets what they leave.
+  CHECK(c.of(1, 0) >= wire_us(kMessageBytes) * 10 / 8);
+}
+
+TEST_CASE("flow completion: permutation of 16, 210 us over 128 paths, 1300 us over one") {
+  constexpr std::array<goal::Rank, 16> kTo = {13, 3, 10, 14, 0, 11, 7, 5, 9, 12, 6, 4, 15, 2, 8, 1};
+  Messages messages;
+  for (goal::Rank r = 0; r < 16; ++r) messages.push_back({r, kTo[r], kMessageBytes});
+  CHECK(complete(fat_tree(4) + dctcp() + paths(128), 16, messages).longest() <= 210);
+  CHECK(complete(fat_tree(4) + dctcp() + kOnePath, 16, messages).longest() <= 1300);
+}
+
+TEST_CASE("flow completion: permutation of 1024 over one path, 1300 us") {
+  CHECK(complete(fat_tree(16) + dctcp() + kOnePath, 1024, permutation(1024, 1)).longest() <= 1300);
+}
+
+TEST_CASE("flow completion: permutation of 1024 over 128 paths, 220 us, needs 256") {
+  const Messages messages = permutation(1024, 1);
+  const auto longest = [&](int count) {
+    return complete(fat_tree(16) + window(64, "8MB") + paths(count), 1024, messages).longest();
+  };
+  CHECK(longest(256) <= 220);
+  // With 128, one link between switches carries 35% more than a host sends: each flow's paths are drawn once
+  // and kept, whatever their load. The limit is one for senders that turn away from marked paths.
+  const double missed = longest(128);
+  CHECK(missed > 220);
+  CHECK(missed <= 235);
+}
+
+TEST_CASE("flow completion: permutation of 1024 on leaf-spines oversubscribed 4:1 and 8:1, 880 and 1760 us") {
+  const Messages messages = permutation(1024, 1);
+  std::array<int, 32> leaving{};  // messages that leave their leaf
+  for (const goal::Message& message : messages)
+    leaving[message.from / 32] += message.from / 32 != message.to / 32;
+  const double busiest = *std::max_element(leaving.begin(), leaving.end()) * wire_us(kMessageBytes);
+  for (const auto& [spines, limit] : {std::pair{8, 880.0}, {4, 1760.0}}) {
+    const double longest = complete(leaf_spine(spines) + dctcp() + paths(128), 1024, messages).longest();
+    CHECK(longest <= limit);
+    CHECK(longest >= busiest / spines);
+  }
+}
+
+}  // namespace weft::validation
