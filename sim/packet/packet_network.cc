@@ -9,6 +9,7 @@
 #include "sim/core/windows.h"
 #include "sim/packet/fabric.h"
 #include "sim/packet/mailbox.h"
+#include "sim/units/input_error.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -25,6 +26,14 @@ Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
 
 // Queues are sized by the longest round trip, so it must be known between the two.
 Time prepare(Channels& channels, const PacketSetup& setup) {
+  if (setup.config.cut_through) {
+    if (setup.queue.make != nullptr) {
+      throw InputError(
+          "network.packet.switching: cut_through is for queues that are FIFO, such as droptail and ecn; " +
+          setup.queue.info.name + " decides packet by packet");
+    }
+    channels.cut_through();
+  }
   const std::uint32_t bytes = setup.config.mtu_bytes + setup.config.header_bytes;
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
@@ -47,6 +56,10 @@ const ModuleInfo& packet_module() {
           {"local_bandwidth", ParameterType::kBandwidth, "800Gbps",
            "Rate of copies within a host, one at a time."},
           {"local_latency", ParameterType::kTime, "200ns", "Latency of a copy within a host."},
+          {"switching", ParameterType::kText, "store_and_forward",
+           "store_and_forward, or cut_through: switches pass a packet on as soon as its header is there."},
+          {"reconvergence", ParameterType::kTime, "1ms",
+           "From a link's failure or return until routes everywhere know; its own switches know at once."},
           {"partitions", ParameterType::kInteger, "0",
            "Parts that the network is simulated in; 0: as many as threads. Results never depend on it."},
       }};
@@ -63,6 +76,10 @@ PacketConfig packet_config(const Parameters& parameters) {
   if (parameters.bandwidth("local_bandwidth") < kLeastRate) {
     parameters.fail("local_bandwidth", "it must be at least " + to_string(kLeastRate));
   }
+  const std::string& switching = parameters.text("switching");
+  if (switching != "store_and_forward" && switching != "cut_through") {
+    parameters.fail("switching", "it must be store_and_forward or cut_through");
+  }
   if (parameters.time("min_timeout") == Time()) parameters.fail("min_timeout", "it must be above 0");
   return {
       .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
@@ -71,6 +88,8 @@ PacketConfig packet_config(const Parameters& parameters) {
       .min_timeout = parameters.time("min_timeout"),
       .local_bandwidth = parameters.bandwidth("local_bandwidth"),
       .local_latency = parameters.time("local_latency"),
+      .cut_through = switching == "cut_through",
+      .reconvergence = parameters.time("reconvergence"),
   };
 }
 
@@ -112,7 +131,7 @@ class PacketNetwork::Part final : public Network {
       if (end & kHostBit) {
         transport.prefetch_flow(event.payload);
       } else {
-        fabric.prefetch_route(end, event.payload);
+        fabric.prefetch_route(end & kVertexMask, event.payload);
       }
     };
     const auto near = [this](const Event& event) {
@@ -121,13 +140,17 @@ class PacketNetwork::Part final : public Network {
       if (end & kHostBit) {
         transport.prefetch_state(event.payload);
       } else {
-        fabric.foresee(end, event.payload);
+        fabric.foresee(end & kVertexMask, event.payload);
       }
     };
     const auto handle = [this](const Event& event) {
       if (event.kind == kHop) [[likely]] {
         const std::uint32_t channel = event.source - channels_.first_entity;
-        const std::uint32_t end = channels_.ends[channel];
+        std::uint32_t end = channels_.ends[channel];
+        if (end & kCutBit) [[unlikely]] {
+          if (fabric.lost_on_wire(channel, event)) return;
+          end &= ~kCutBit;
+        }
         fabric.note_arrival(channel, event.payload);
         if (end & kHostBit) {
           transport.packet_at_host(event.payload);
@@ -203,6 +226,11 @@ class PacketNetwork::Run final : public Partitioned {
       if (now >= series->next()) series->advance(now, network_);
       *limit = std::min(*limit, series->next());
     }
+    LinkSchedule& links = network_.link_schedule_;
+    if (now >= links.next() && links.advance(now, network_.channels_)) {
+      for (const auto& part : network_.parts_) part->fabric.forget_foreseen();
+    }
+    *limit = std::min(*limit, links.next());
     if (network_.deadlock_watch_ != nullptr) {
       if (now >= network_.next_look_ && network_.look_for_deadlock(now)) return StopReason::kDeadlock;
       *limit = std::min(*limit, network_.next_look_);
@@ -249,7 +277,8 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
       transport_setup_(setup.policy, setup.policy_parameters,
                        setup.control.make_factory(setup.control_parameters), setup.config,
                        longest_round_trip_, channels_.longest_queue()),
-      hosts_(engines, setup.topology) {
+      hosts_(engines, setup.topology),
+      link_schedule_(setup.changes, setup.config.reconvergence) {
   if (setup.queue.lossless) deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {
     parts_.push_back(std::make_unique<Part>(*engines[p], *clients[p], *this, p));
@@ -380,6 +409,13 @@ results::NetworkTotals PacketNetwork::totals() const {
                     {"timeout", transport.timeouts},
                     {"duplicate", transport.duplicates}};
   if (fabric.packets_trimmed > 0) totals.signals.emplace_back("trim", fabric.packets_trimmed);
+  const std::pair<const char*, std::uint64_t> others[] = {{"corrupt", fabric.corrupted},
+                                                          {"link_down_loss", fabric.lost_to_down_links},
+                                                          {"no_route", fabric.without_route},
+                                                          {"detour", fabric.detours}};
+  for (const auto& [name, count] : others) {
+    if (count > 0) totals.signals.emplace_back(name, count);
+  }
   if (fabric.headers_returned > 0) totals.signals.emplace_back("return", fabric.headers_returned);
   add_queue_signals(totals.signals);
   return totals;

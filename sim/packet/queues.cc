@@ -5,12 +5,13 @@
 
 #include "sim/packet/droptail.h"
 #include "sim/packet/ecn.h"
+#include "sim/packet/phantom.h"
 #include "sim/packet/priority.h"
 
 namespace weft::sim::packet {
 
 std::span<const Discipline> disciplines() {
-  static const std::array list{droptail(), ecn(), priority()};
+  static const std::array list{droptail(), ecn(), phantom(), priority()};
   return list;
 }
 

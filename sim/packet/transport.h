@@ -30,6 +30,8 @@ struct PacketConfig {
   Time min_timeout = Time::us(100);
   Bandwidth local_bandwidth = Bandwidth::gbps(800);  // copy between processes of one host
   Time local_latency = Time::ns(200);
+  bool cut_through = false;
+  Time reconvergence = Time::us(1000);
   bool record_flows = true;  // keep a row per message (64 bytes each)
 };
 

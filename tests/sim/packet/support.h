@@ -60,6 +60,7 @@ struct Options {
   PacketConfig config;
   std::uint64_t seed = 1;
   int bucket_shift = 15;
+  std::vector<LinkChange> changes;
 };
 
 // Everything one simulation needs, with the checker watching.
@@ -83,7 +84,8 @@ class Simulation {
                  .control_parameters = parameters(control_.info, options.control),
                  .queue = discipline_,
                  .queue_parameters = parameters(discipline_.info, options.queue),
-                 .config = options.config}),
+                 .config = options.config,
+                 .changes = options.changes}),
         rule(discipline_.rule(parameters(discipline_.info, options.queue),
                               {topology.channels()[0].rate, network.longest_round_trip(),
                                options.config.mtu_bytes + options.config.header_bytes})),
