@@ -158,11 +158,15 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
     std::vector<PortSite> ports;
     for (const std::uint32_t c : topology.out_channels(v)) {
       const topologies::Channel& wire = topology.channels()[c];
-      ports.push_back({wire.rate, wire.latency, (ends[c] & kHostBit) != 0});
+      ports.push_back({.rate = wire.rate,
+                       .latency = wire.latency,
+                       .to_host = (ends[c] & kHostBit) != 0,
+                       .pipeline = Time::ps(hot[c].delay_ps) - wire.latency});
       hot[c].flags |= kScheduled;
     }
     queues[v] = discipline.make(parameters, {.is_host = is_host,
                                              .ports = ports,
+                                             .pipeline = topology.node(v).switch_latency,
                                              .rtt = rtt,
                                              .packet_bytes = packet_bytes,
                                              .control_bytes = control_bytes,

@@ -429,7 +429,7 @@ void PacketNetwork::add_queue_signals(std::vector<std::pair<std::string, std::ui
       const auto known = std::find_if(signals.begin(), signals.end(),
                                       [&name = name](const auto& each) { return each.first == name; });
       if (known != signals.end()) {
-        known->second += count;
+        known->second = name.starts_with("most_") ? std::max(known->second, count) : known->second + count;
       } else {
         signals.emplace_back(name, count);
       }

@@ -56,6 +56,9 @@ std::span<const Discipline> disciplines();
 inline constexpr const char* kCapacityHelp =
     "Bytes per port; auto: one bandwidth-delay product of the longest path, at least 32 full packets.";
 std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site);
+std::uint64_t default_capacity(const QueueSite& site);
+// Whole bytes that pass at `rate` in `time`.
+std::uint64_t bytes_in(Bandwidth rate, Time time);
 // The site of one port.
 QueueSite queue_site(const NodeSite& node, std::size_t port);
 
