@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/packet/composite.h"
 #include "sim/packet/droptail.h"
 #include "sim/packet/ecn.h"
 #include "sim/packet/priority.h"
@@ -10,7 +11,7 @@
 namespace weft::sim::packet {
 
 std::span<const Discipline> disciplines() {
-  static const std::array list{droptail(), ecn(), priority()};
+  static const std::array list{droptail(), ecn(), priority(), composite()};
   return list;
 }
 
