@@ -35,6 +35,7 @@ struct Packet {
   bool ack() const { return flags & kAck; }
   bool marked() const { return flags & kMarked; }
   bool trimmed() const { return flags & kTrimmed; }
+  bool returned() const { return flags & kReturned; }
   // Small, and without user bytes: an ACK or a bare header.
   bool control() const { return flags & (kAck | kTrimmed); }
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/packet/composite.h"
 #include "sim/packet/droptail.h"
 #include "sim/packet/ecn.h"
 #include "sim/packet/phantom.h"
@@ -11,7 +12,13 @@
 namespace weft::sim::packet {
 
 std::span<const Discipline> disciplines() {
-  static const std::array list{droptail(), ecn(), phantom(), priority()};
+  static const std::array list{
+      droptail(),   //
+      ecn(),        //
+      phantom(),    //
+      priority(),   //
+      composite(),  //
+  };
   return list;
 }
 
