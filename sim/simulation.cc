@@ -191,14 +191,20 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   Measurements measurements(measurements_, *topology_);
   topologies::Partitioning partitioning{.of_vertex = {}, .parts = 1};
   // An observer sees all packets, in the order of events.
-  const std::uint32_t parts =
-      measurements.observer() != nullptr ? 1 : packet::partitions(parameters, scenario_.threads);
+  const std::uint32_t parts = measurements.observer() != nullptr
+                                  ? 1
+                                  : packet::partitions(parameters, scenario_.threads, topology_->hosts());
   if (parts > 1) {
-    partitioning =
-        topologies::partition(*topology_, parts, host_loads(graph, hosts.ranks_per_host, topology_->hosts()));
+    const std::vector<double> loads = host_loads(graph, hosts.ranks_per_host, topology_->hosts());
+    partitioning = topologies::partition(*topology_, parts, loads);
+    // Windows too short to do much in are not worth more parts than threads.
+    if (parts > scenario_.threads && parameters.integer("partitions") == 0 &&
+        partitioning.lookahead < Time::ns(50)) {
+      partitioning = topologies::partition(*topology_, scenario_.threads, loads);
+    }
   }
   std::vector<std::uint16_t> partition_of_host;
-  for (std::uint32_t host = 0; parts > 1 && host < topology_->hosts(); ++host) {
+  for (std::uint32_t host = 0; !partitioning.of_vertex.empty() && host < topology_->hosts(); ++host) {
     partition_of_host.push_back(partitioning.of_vertex[topology_->host(host)]);
   }
   std::vector<std::unique_ptr<Engine>> owned;

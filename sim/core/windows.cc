@@ -16,8 +16,7 @@ class Windows {
       : run_(run),
         lookahead_(lookahead),
         partitions_(run.partitions()),
-        next_(partitions_),
-        errors_(partitions_),
+        slots_(partitions_),
         threads_(std::clamp<std::uint32_t>(threads, 1, partitions_)),
         barrier_(threads_, Completion{this}) {
     open(first);
@@ -25,11 +24,11 @@ class Windows {
 
   StopReason run() {
     std::vector<std::jthread> others;
-    for (std::uint32_t t = 1; t < threads_; ++t) others.emplace_back([this] { work(); });
-    work();
+    for (std::uint32_t t = 1; t < threads_; ++t) others.emplace_back([this, t] { work(t); });
+    work(0);
     others.clear();
-    for (const std::exception_ptr& error : errors_) {
-      if (error != nullptr) std::rethrow_exception(error);
+    for (const Slot& slot : slots_) {
+      if (slot.error != nullptr) std::rethrow_exception(slot.error);
     }
     if (between_error_ != nullptr) std::rethrow_exception(between_error_);
     return reason_;
@@ -40,24 +39,19 @@ class Windows {
     Windows* windows;
     void operator()() noexcept { windows->close(); }
   };
-  // On a cache line of its own: its partition's thread writes it in every window.
-  struct alignas(64) Next {
-    Time time;
+  // On cache lines of their own: the partition's thread writes them in every window.
+  struct alignas(64) Slot {
+    std::atomic<std::uint32_t> windows = 0;  // claimed so far
+    Time next;
+    std::exception_ptr error;
   };
 
-  void work() {
+  // A thread has partitions of its own, whose memory is in its caches; when these are done, it takes what
+  // others have not begun.
+  void work(std::uint32_t thread) {
     while (!over_) {
-      // Partitions are handed out one by one, so that a thread with light ones takes more of them.
-      for (;;) {
-        const std::uint32_t p = turn_.fetch_add(1, std::memory_order_relaxed);
-        if (p >= partitions_) break;
-        try {
-          next_[p].time = run_.run_window(p, window_, limit_);
-        } catch (...) {
-          errors_[p] = std::current_exception();
-          failed_.store(true, std::memory_order_relaxed);
-        }
-      }
+      for (std::uint32_t p = thread; p < partitions_; p += threads_) claim_and_run(p);
+      for (std::uint32_t p = 0; p < partitions_ && partitions_ > threads_; ++p) claim_and_run(p);
       if (threads_ == 1) {
         close();
       } else {
@@ -66,16 +60,27 @@ class Windows {
     }
   }
 
+  void claim_and_run(std::uint32_t p) {
+    Slot& slot = slots_[p];
+    std::uint32_t expected = window_;
+    if (!slot.windows.compare_exchange_strong(expected, window_ + 1, std::memory_order_relaxed)) return;
+    try {
+      slot.next = run_.run_window(p, window_, limit_);
+    } catch (...) {
+      slot.error = std::current_exception();
+      failed_.store(true, std::memory_order_relaxed);
+    }
+  }
+
   // After a window, by one thread while the others wait.
   void close() noexcept {
-    turn_.store(0, std::memory_order_relaxed);
     ++window_;
     if (failed_.load(std::memory_order_relaxed)) {
       over_ = true;
       return;
     }
     Time now = Time::max();
-    for (const Next& next : next_) now = std::min(now, next.time);
+    for (const Slot& slot : slots_) now = std::min(now, slot.next);
     open(now);
   }
 
@@ -97,10 +102,8 @@ class Windows {
   Partitioned& run_;
   const Time lookahead_;
   const std::uint32_t partitions_;
-  std::vector<Next> next_;
-  std::vector<std::exception_ptr> errors_;
+  std::vector<Slot> slots_;
   const std::uint32_t threads_;
-  std::atomic<std::uint32_t> turn_ = 0;
   std::atomic<bool> failed_ = false;
   // Written between windows only.
   std::uint32_t window_ = 0;

@@ -61,7 +61,9 @@ const ModuleInfo& packet_module() {
           {"reconvergence", ParameterType::kTime, "1ms",
            "From a link's failure or return until routes everywhere know; its own switches know at once."},
           {"partitions", ParameterType::kInteger, "0",
-           "Parts that the network is simulated in; 0: as many as threads. Results never depend on it."},
+           "Parts that the network is simulated in; 0: one per thread, and at least one per 512 hosts. "
+           "Results "
+           "never depend on it."},
       }};
   return info;
 }
@@ -254,9 +256,13 @@ class PacketNetwork::Run final : public Partitioned {
   std::uint64_t polled_at_ = 0;
 };
 
-std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads) {
+std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads, std::uint32_t hosts) {
+  constexpr std::uint32_t kHostsInCache = 512;  // measured: tools/bench/packet/README.md
   const std::int64_t given = parameters.integer("partitions");
-  if (given == 0) return std::min(threads, topologies::kMostParts);
+  if (given == 0) {
+    const std::uint32_t blocks = hosts / kHostsInCache > 2 ? hosts / kHostsInCache : 1;
+    return std::min(std::max(threads, blocks), topologies::kMostParts);
+  }
   if (given < 0 || given > topologies::kMostParts) {
     parameters.fail("partitions", "it must be from 0 to " + std::to_string(topologies::kMostParts));
   }

@@ -28,8 +28,9 @@ namespace weft::sim::packet {
 // InputError for sizes that make no sense.
 const ModuleInfo& packet_module();
 PacketConfig packet_config(const Parameters& parameters);
-// How many partitions a run on so many threads is to have.
-std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads);
+// How many partitions a run on so many threads is to have. Large networks have more than threads, so that
+// what a partition touches in one window stays in the cache.
+std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads, std::uint32_t hosts);
 
 // What a network is made of. Topology and table are not copied and must outlive it; so must the three
 // modules.

@@ -1,10 +1,12 @@
 // Speed of the packet network: a permutation on a full three-level fat tree, one message per host.
 //   packet_bench K PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS]]]
-// Prints one line per run: hosts, packet hops, events, seconds of the event loop, million packet hops per
-// second, digest.
+// PARTITIONS 0: as many as `weft sim` takes. Prints one line per run: hosts, packet hops, events, seconds of
+// the event loop by the clock and of processor time, million packet hops per second (of processor time with
+// one thread, else by the clock), digest.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -43,6 +45,9 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
   const routing::Policy spray = routing::spray();
   const Discipline queue = ecn();
   const congestion::Control& control = congestion::fixed_window();
+  if (partitions == 0) {
+    partitions = sim::packet::partitions(Parameters(packet_module(), given({})), threads, topology.hosts());
+  }
   topologies::Partitioning partitioning = topologies::partition(topology, partitions);
   std::vector<std::unique_ptr<Engine>> engines;
   std::vector<Engine*> all;
@@ -75,8 +80,10 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
   }
   NoLimit control_run;
   const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t cpu_begin = std::clock();
   network.run(control_run, threads);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const double cpu_seconds = static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC;
   std::uint64_t executed = 0, digest = 0;
   for (const Engine* engine : all) {
     executed += engine->executed();
@@ -84,10 +91,12 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
   }
   const results::NetworkTotals totals = network.totals();
   std::printf(
-      "hosts %u  packet-hops %llu  events %llu  seconds %.3f  million packet-hops/s %.2f  digest %016llx",
+      "hosts %u  packet-hops %llu  events %llu  seconds %.3f  cpu %.3f  million packet-hops/s %.2f  digest "
+      "%016llx",
       topology.hosts(), static_cast<unsigned long long>(totals.packet_hops),
-      static_cast<unsigned long long>(executed), seconds,
-      static_cast<double>(totals.packet_hops) / seconds / 1e6, static_cast<unsigned long long>(digest));
+      static_cast<unsigned long long>(executed), seconds, cpu_seconds,
+      static_cast<double>(totals.packet_hops) / (threads == 1 ? cpu_seconds : seconds) / 1e6,
+      static_cast<unsigned long long>(digest));
   for (const auto& [name, count] : totals.signals) {
     std::printf("  %s %llu", name.c_str(), static_cast<unsigned long long>(count));
   }
@@ -101,7 +110,7 @@ int main(int argc, char** argv) {
   const int k = argc > 1 ? std::atoi(argv[1]) : 16;
   const auto packets = static_cast<std::uint64_t>(argc > 2 ? std::atoll(argv[2]) : 1000);
   const int runs = argc > 3 ? std::atoi(argv[3]) : 1;
-  const auto partitions = static_cast<std::uint32_t>(argc > 4 ? std::atoi(argv[4]) : 1);
+  const auto partitions = static_cast<std::uint32_t>(argc > 4 ? std::atoi(argv[4]) : 0);
   const auto threads = static_cast<std::uint32_t>(argc > 5 ? std::atoi(argv[5]) : 1);
   for (int i = 0; i < runs; ++i) weft::sim::packet::run(k, packets, partitions, threads);
   return 0;
