@@ -405,7 +405,8 @@ results::NetworkTotals PacketNetwork::totals() const {
                                 .packets_dropped = fabric.packets_dropped,
                                 .bytes_injected = fabric.bytes_injected,
                                 .bytes_delivered = fabric.bytes_delivered,
-                                .bytes_dropped = fabric.bytes_dropped};
+                                .bytes_dropped = fabric.bytes_dropped,
+                                .bytes_trimmed = fabric.bytes_trimmed};
   for (std::uint32_t c = 0; c < topology_.channels().size(); ++c) {
     totals.packet_hops += channels_.hot[c].packets;
   }

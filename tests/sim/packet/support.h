@@ -124,8 +124,8 @@ class Simulation {
     const results::NetworkTotals totals = network.totals();
     if (totals.messages != messages_ || totals.bytes != bytes_) return "wrong totals of messages";
     if (totals.packets_injected != totals.packets_delivered + totals.packets_dropped) return "packets lost";
-    if (discipline_.rule != nullptr) return compare(totals, checker, 0);
-    return compare(totals, scheduled, scheduled.trimmed());
+    if (discipline_.rule != nullptr) return compare(totals, checker);
+    return compare(totals, scheduled);
   }
   std::uint64_t signal(const std::string& name) const {
     for (const auto& [signal, count] : network.totals().signals) {
@@ -139,9 +139,11 @@ class Simulation {
 
  private:
   template <typename Watch>
-  std::string compare(const results::NetworkTotals& totals, const Watch& watch, std::uint64_t trimmed) const {
-    if (totals.bytes_injected != totals.bytes_delivered + totals.bytes_dropped + trimmed) return "bytes lost";
-    if (totals.bytes_injected != watch.injected() || totals.bytes_dropped != watch.dropped()) {
+  std::string compare(const results::NetworkTotals& totals, const Watch& watch) const {
+    if (totals.bytes_injected != totals.bytes_delivered + totals.bytes_dropped + totals.bytes_trimmed)
+      return "bytes lost";
+    if (totals.bytes_injected != watch.injected() || totals.bytes_dropped != watch.dropped() ||
+        totals.bytes_trimmed != watch.trimmed()) {
       return "totals and checker differ";
     }
     if (totals.packet_hops != watch.hops() || signal("drop") != watch.drops()) return "wrong counts";
