@@ -13,6 +13,7 @@ namespace {
 constexpr std::uint64_t kSaltPurpose = 0x5A17;
 constexpr std::uint64_t kPolicyPurpose = 0x9011;
 constexpr std::uint64_t kMarkPurpose = 0xEC9;
+constexpr std::uint64_t kErrorPurpose = 0xBE5;
 constexpr std::uint64_t kQueuePurpose = 0x0E0E;
 
 constexpr std::int64_t kBytePs = 8'000'000'000'000;  // one byte at one bit per second
@@ -24,7 +25,8 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
                    const routing::Policy& policy, const Parameters& routing_parameters,
                    std::uint32_t control_bytes_)
     : topology(topology_),
-      table(table_),
+      table(&table_),
+      original_table(table_),
       partition(partition_),
       control_bytes(control_bytes_),
       seed_(engines.front()->seed()) {
@@ -41,13 +43,9 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     ends[c] = wires[c].to | (at_host ? kHostBit : 0);
     hot[c].delay_ps = wires[c].latency.ps() + (at_host ? 0 : end.switch_latency.ps());
     hot[c].end_partition = static_cast<std::uint16_t>(part_of(wires[c].to));
-    if (at_host) hot[c].flags |= kAtHost;
-    cold[c].rate = wires[c].rate;
+    set_rate(c, wires[c].rate);
     cold[c].random = engine.stream(first_entity + c, kMarkPurpose);
-    const std::int64_t bps = wires[c].rate.bps();
-    if (kBytePs % bps == 0 && kBytePs / bps <= std::numeric_limits<std::uint32_t>::max()) {
-      hot[c].ps_per_byte = static_cast<std::uint32_t>(kBytePs / bps);
-    }
+    cold[c].errors = engine.stream(first_entity + c, kErrorPurpose);
   }
   for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
     std::uint32_t port = 0;
@@ -57,6 +55,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
     salts[topology.switch_at(s)] = RandomStream(engine.seed(), s, kSaltPurpose).next();
   }
+  down_links_.resize(number / 2);
   if (policy.make_switch_policy != nullptr) {
     for (std::uint32_t s = 0; s < topology.switches(); ++s) {
       policies.push_back(
@@ -64,6 +63,58 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     }
     free_at_ps.resize(number);
   }
+}
+
+void Channels::set_rate(std::uint32_t c, Bandwidth rate) {
+  cold[c].rate = rate;
+  const bool whole =
+      kBytePs % rate.bps() == 0 && kBytePs / rate.bps() <= std::numeric_limits<std::uint32_t>::max();
+  hot[c].ps_per_byte = whole ? static_cast<std::uint32_t>(kBytePs / rate.bps()) : 0;
+}
+
+// Limits are in time at the rate, and so change with it; what has been given a departure keeps it.
+void Channels::apply(const LinkChange& change) {
+  for (const std::uint32_t c : {2 * change.link, 2 * change.link + 1}) {
+    const bool down = change.rate_share == 0;
+    if (down && !(hot[c].flags & kDown)) {
+      cold[c].lost_before =
+          hot[c].flags & kScheduled ? cold[c].sequence : static_cast<std::uint32_t>(hot[c].packets);
+      ends[c] |= kCutBit;
+      hot[c].free_at_ps = std::min(hot[c].free_at_ps, change.at.ps());
+    }
+    hot[c].flags = static_cast<std::uint8_t>(down ? hot[c].flags | kDown : hot[c].flags & ~kDown);
+    cold[c].bit_error_rate = change.bit_error_rate;
+    hot[c].flags = static_cast<std::uint8_t>(change.bit_error_rate > 0 ? hot[c].flags | kErrors
+                                                                       : hot[c].flags & ~kErrors);
+    if (down) continue;
+    const Bandwidth full = topology.channels()[c].rate;
+    const auto bps = static_cast<std::int64_t>(static_cast<double>(full.bps()) * change.rate_share);
+    const double longer =
+        static_cast<double>(cold[c].rate.bps()) / static_cast<double>(std::max<std::int64_t>(bps, 1));
+    set_rate(c, Bandwidth::bps(std::max<std::int64_t>(bps, 1)));
+    const auto scale = [&](std::int64_t& ps) {
+      if (ps < INT64_MAX / 8) ps = static_cast<std::int64_t>(static_cast<double>(ps) * longer);
+    };
+    for (std::int64_t* ps :
+         {&hot[c].capacity_ps, &cold[c].mark_from_ps, &cold[c].mark_all_above_ps,
+          &cold[c].phantom_capacity_ps, &cold[c].phantom_mark_from_ps, &cold[c].phantom_mark_all_ps}) {
+      scale(*ps);
+    }
+    if (hot[c].mark_above_ps >= 0) hot[c].mark_above_ps = cold[c].mark_from_ps;
+    cold[c].mark_slope /= longer;
+  }
+  down_links_[change.link] = change.rate_share == 0;
+  degraded = true;
+}
+
+void Channels::cut_through() {
+  for (Channel& channel : hot) channel.flags |= kCutThrough;
+}
+
+void Channels::reroute() {
+  auto fresh = std::make_unique<const routing::RoutingTable>(topology, down_links_);
+  table = fresh.get();
+  new_table_ = std::move(fresh);
 }
 
 void Channels::set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
@@ -80,9 +131,20 @@ void Channels::set_queues(const Discipline& discipline, const Parameters& parame
     channel.capacity_ps = wire.rate.serialization(rule.capacity_bytes).ps();
     longest_queue_ = std::max(longest_queue_, Time::ps(channel.capacity_ps));
     if (!rule.marks) continue;
-    channel.mark_above_ps = wire.rate.serialization(rule.mark_from_bytes).ps();
+    channel.mark_above_ps = cold[c].mark_from_ps = wire.rate.serialization(rule.mark_from_bytes).ps();
     cold[c].mark_all_above_ps = wire.rate.serialization(rule.mark_all_bytes).ps();
-    const std::int64_t ramp = cold[c].mark_all_above_ps - channel.mark_above_ps;
+    if (rule.phantom_stretch > 0) {
+      const auto ps = [&](std::uint64_t bytes) {
+        return static_cast<std::int64_t>(static_cast<double>(wire.rate.serialization(bytes).ps()) *
+                                         rule.phantom_stretch);
+      };
+      channel.mark_above_ps = -1;
+      cold[c].phantom_stretch = rule.phantom_stretch;
+      cold[c].phantom_capacity_ps = ps(rule.phantom_capacity_bytes);
+      cold[c].phantom_mark_from_ps = ps(rule.phantom_mark_from_bytes);
+      cold[c].phantom_mark_all_ps = ps(rule.phantom_mark_all_bytes);
+    }
+    const std::int64_t ramp = cold[c].mark_all_above_ps - cold[c].mark_from_ps;
     cold[c].mark_slope = ramp > 0 ? rule.mark_probability / static_cast<double>(ramp) : 0;
   }
 }
@@ -96,11 +158,15 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
     std::vector<PortSite> ports;
     for (const std::uint32_t c : topology.out_channels(v)) {
       const topologies::Channel& wire = topology.channels()[c];
-      ports.push_back({wire.rate, wire.latency, (hot[c].flags & kAtHost) != 0});
+      ports.push_back({.rate = wire.rate,
+                       .latency = wire.latency,
+                       .to_host = (ends[c] & kHostBit) != 0,
+                       .pipeline = Time::ps(hot[c].delay_ps) - wire.latency});
       hot[c].flags |= kScheduled;
     }
     queues[v] = discipline.make(parameters, {.is_host = is_host,
                                              .ports = ports,
+                                             .pipeline = topology.node(v).switch_latency,
                                              .rtt = rtt,
                                              .packet_bytes = packet_bytes,
                                              .control_bytes = control_bytes,
@@ -112,29 +178,41 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
   }
 }
 
-// The k-th of equal packets leaves a link Σ F/r + (k − 1) max F/r after the first one started, plus the
-// delays; the last packet, shorter perhaps, follows the one before it through every link.
+// On every link the k-th of equal packets leaves (k − 1) times the slowest link's time so far after the
+// first; the last packet, shorter perhaps, follows the one before it through every link.
 Channels::PathTimes Channels::path_times(std::uint32_t nic_channel, std::uint32_t destination_host,
                                          std::uint32_t entropy, std::uint32_t bytes, std::uint32_t packets,
                                          std::uint32_t last_bytes) const {
+  struct OnItsWay {
+    std::int64_t head = 0, tail = 0;  // when the node has enough of it to send it on, and when all
+    // Over one link; `ahead`: when that is free. Returns when the last bit leaves.
+    std::int64_t cross(std::int64_t ahead, std::int64_t wire, std::int64_t header, std::int64_t delay) {
+      const std::int64_t start = std::max({head, tail - wire, ahead});
+      head = start + header + delay;
+      tail = start + wire + delay;
+      return start + wire;
+    }
+  };
   const auto wire_ps = [&](std::uint32_t c, std::uint32_t size) {
     return topology.channels()[c].rate.serialization(size).ps();
   };
-  std::int64_t round_trip = 0;
-  std::int64_t first = 0, slowest = 0;  // of the first packet: when its last bit leaves; slowest link so far
-  std::int64_t last = 0;                // when the last bit of the last packet arrives
+  OnItsWay first, last;
+  std::int64_t slowest = 0, acks = 0;
   for (std::uint32_t c = nic_channel;;) {
     const std::uint32_t back = c ^ 1;  // the two directions of a cable are numbered 2e and 2e + 1
+    acks += wire_ps(back, control_bytes) + hot[back].delay_ps;
+    const auto needed = [&](std::uint32_t size) {
+      const bool cut_through = (hot[c].flags & kCutThrough) && !(ends[c] & kHostBit);
+      return wire_ps(c, cut_through ? std::min(size, control_bytes) : size);
+    };
     const std::int64_t full = wire_ps(c, bytes);
-    round_trip += full + wire_ps(back, control_bytes) + hot[c].delay_ps + hot[back].delay_ps;
-    first += full;
     slowest = std::max(slowest, full);
-    const std::int64_t ahead = packets > 1 ? first + std::int64_t{packets - 2} * slowest : 0;
-    last = std::max(last, ahead) + wire_ps(c, last_bytes) + hot[c].delay_ps;
-    first += hot[c].delay_ps;
-    const std::uint32_t at = ends[c];
-    if (at & kHostBit) return {Time::ps(round_trip), Time::ps(last)};
-    const auto candidates = table.candidates(at, destination_host);
+    const std::int64_t left = first.cross(0, full, needed(bytes), hot[c].delay_ps);
+    const std::int64_t ahead = packets > 1 ? left + std::int64_t{packets - 2} * slowest : 0;
+    last.cross(ahead, wire_ps(c, last_bytes), needed(last_bytes), hot[c].delay_ps);
+    const std::uint32_t at = ends[c] & ~kCutBit;
+    if (at & kHostBit) return {Time::ps(first.tail + acks), Time::ps(last.tail)};
+    const auto candidates = original_table.candidates(at, destination_host);
     c = candidates[routing::hash_choice(entropy, salts[at], candidates.size())];
   }
 }

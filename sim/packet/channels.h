@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/core/engine.h"
+#include "sim/packet/link_changes.h"
 #include "sim/packet/queues.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/routing_table.h"
@@ -18,15 +19,17 @@ namespace weft::sim::packet {
 
 // What makes a channel leave the fast path.
 enum ChannelFlag : std::uint8_t {
-  kScheduled = 1,  // its node's queues decide what goes next (SwitchQueues)
-  kAtHost = 2,     // it leads to a host
+  kScheduled = 1,   // its node's queues decide what goes next (NodeQueues)
+  kCutThrough = 2,  // packets arrive as soon as their headers do, if its end is a switch
+  kErrors = 4,      // it loses packets to wrong bits
+  kDown = 8,        // it loses all packets
 };
 
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
 struct alignas(64) Channel {
   std::int64_t free_at_ps = 0;               // the queue is empty from then on
   std::int64_t delay_ps = 0;                 // propagation, and the pipeline of the switch at its end
-  std::int64_t mark_above_ps = INT64_MAX;    // backlogs above may be marked
+  std::int64_t mark_above_ps = INT64_MAX;    // backlogs above may be marked; -1: look at every packet
   std::int64_t capacity_ps = INT64_MAX / 4;  // a packet's departure is never further away
   std::uint64_t bytes = 0, packets = 0;
   std::int64_t max_backlog_ps = 0;
@@ -38,17 +41,27 @@ static_assert(sizeof(Channel) == 64);
 
 struct ColdChannel {
   Bandwidth rate;
-  std::int64_t mark_all_above_ps = INT64_MAX;
-  double mark_slope = 0;  // probability per picosecond above Channel::mark_above_ps
+  std::int64_t mark_from_ps = INT64_MAX, mark_all_above_ps = INT64_MAX;
+  double mark_slope = 0;  // probability per picosecond above mark_from_ps
   std::uint64_t drops = 0, marks = 0, trims = 0;
   RandomStream random;
+  RandomStream errors;  // another one, so that errors leave marks as they are
+  double bit_error_rate = 0;
+  // A virtual queue that drains more slowly than the link, where the discipline has one.
+  std::int64_t phantom_free_ps = 0;
+  double phantom_stretch = 0;  // its time per byte over the link's; 0: there is none
+  std::int64_t phantom_capacity_ps = 0, phantom_mark_from_ps = 0, phantom_mark_all_ps = 0;
+  std::uint32_t lost_before =
+      0;                       // packets with lower event numbers were on the wire or queued when it was cut
   std::uint32_t port = 0;      // of its node: position among the channels that leave it
   std::uint32_t sequence = 0;  // events so far, of a scheduled channel
   bool busy = false;           // a scheduled channel is sending
 };
 
-// The vertex at the end of a channel carries kHostBit if it is a host.
-inline constexpr std::uint32_t kHostBit = 0x80000000;
+// The vertex at the end of a channel carries kHostBit if it is a host, and kCutBit if the link was down
+// before: arrivals then have to be looked at.
+inline constexpr std::uint32_t kHostBit = 0x80000000, kCutBit = 0x40000000;
+inline constexpr std::uint32_t kVertexMask = kCutBit - 1;
 
 // Built once, before the run. REQUIRES: topology, table and partition outlive it.
 class Channels {
@@ -92,8 +105,16 @@ class Channels {
   // The longest any queue can make a packet wait; NIC queues aside.
   Time longest_queue() const { return longest_queue_; }
 
+  // Switches forward a packet as soon as its header is there. REQUIRES: FIFO queues with a rule.
+  void cut_through();
+  // A link is changed, at a moment when no partition runs. It is as if nothing had happened yet at `at`.
+  void apply(const LinkChange& change);
+  // From now on routes avoid the links that are down.
+  void reroute();
+
   const topologies::Topology& topology;
-  const routing::RoutingTable& table;
+  const routing::RoutingTable* table;           // of the moment
+  const routing::RoutingTable& original_table;  // with all links
   const topologies::Partitioning& partition;
   const std::uint32_t control_bytes;  // size of an ACK or a bare header on the wire
   EntityId first_entity = 0;
@@ -102,6 +123,7 @@ class Channels {
   std::vector<std::uint32_t> ends;                               // vertex, with kHostBit
   std::vector<std::uint64_t> salts;                              // by vertex
   std::vector<std::unique_ptr<routing::SwitchPolicy>> policies;  // by switch; empty: the built-in rule
+  bool degraded = false;  // some link is or was down: look before you forward
   // By vertex; null where queues are FIFO with a rule. Empty if that is everywhere.
   std::vector<std::unique_ptr<NodeQueues>> queues;
   std::vector<std::int64_t> free_at_ps;  // a copy of Channel::free_at_ps, kept only if there are policies
@@ -112,6 +134,10 @@ class Channels {
   // What a queue holds that takes so long to send.
   std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
 
+  void set_rate(std::uint32_t c, Bandwidth rate);
+
+  std::unique_ptr<const routing::RoutingTable> new_table_;
+  std::vector<bool> down_links_;
   const std::uint64_t seed_;
   Time longest_queue_;
 };

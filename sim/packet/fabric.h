@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 #include "sim/core/engine.h"
 #include "sim/packet/channels.h"
@@ -33,6 +34,10 @@ struct FabricCounters {
   std::uint64_t packets_dropped = 0, bytes_dropped = 0;
   std::uint64_t packets_trimmed = 0, bytes_trimmed = 0;  // bytes cut off
   std::uint64_t headers_returned = 0;
+  // Of the dropped ones: lost to wrong bits, to links that were down, and for want of a way to the
+  // destination.
+  std::uint64_t corrupted = 0, lost_to_down_links = 0, without_route = 0;
+  std::uint64_t detours = 0;  // taken at a switch round a link that was down
   std::uint64_t marks = 0;
 
   FabricCounters& operator+=(const FabricCounters& other);
@@ -85,18 +90,24 @@ class Fabric {
       foreseen.handle = kNone;
       enqueue(foreseen.channel, handle, in);
     } else {
-      enqueue(choose_channel(at, pool_[handle]), handle, in);
+      const std::uint32_t c = choose_channel(at, pool_[handle]);
+      if (c != kNone) [[likely]] {
+        enqueue(c, handle, in);
+      } else {
+        ++counters_.without_route;
+        lose(in, handle);
+      }
     }
   }
   // Fetches what foresee() reads. Always inlined, here and below, because GCC takes a function that only
   // prefetches for one without effect, and drops the call.
   [[gnu::always_inline]] void prefetch_route(topologies::Vertex at, std::uint32_t handle) const {
-    channels_.table.prefetch(at, pool_[handle].destination);
+    channels_.table->prefetch(at, pool_[handle].destination);
   }
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.
   [[gnu::always_inline]] void foresee(topologies::Vertex at, std::uint32_t handle) {
-    if (!channels_.policies.empty()) return;
+    if (!channels_.policies.empty() || channels_.degraded) return;
     const std::uint32_t c = hashed_channel(at, pool_[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&channels_.hot[c], 1);
@@ -109,6 +120,15 @@ class Fabric {
     if (observer_ != nullptr) [[unlikely]]
       observer_->on_arrive(engine_.now(), c, sighting(handle));
   }
+  // Was the packet of this event on channel `c` when that was cut? Then it is gone.
+  bool lost_on_wire(std::uint32_t c, const Event& event) {
+    if (event.sequence >= channels_.cold[c].lost_before) return false;
+    ++counters_.lost_to_down_links;
+    lose(c, event.payload);
+    return true;
+  }
+  // Routes have changed: forgets what was worked out ahead.
+  void forget_foreseen() { foreseen_.fill({}); }
   // Takes in what another partition has sent over a cut link.
   void take_in(Mail& mail) {
     for (Arrival& arrival : mail.arrivals) {
@@ -139,19 +159,21 @@ class Fabric {
 
   // The output by the built-in rule.
   std::uint32_t hashed_channel(topologies::Vertex at, const Packet& packet) const {
-    return channels_.table.candidate(at, packet.destination, [&](std::size_t count) {
+    return channels_.table->candidate(at, packet.destination, [&](std::size_t count) {
       return routing::hash_choice(packet.entropy, channels_.salts[at], count);
     });
   }
+  // kNone: there is no way.
   std::uint32_t choose_channel(topologies::Vertex at, const Packet& packet) {
-    if (channels_.policies.empty()) return hashed_channel(at, packet);
-    const auto candidates = channels_.table.candidates(at, packet.destination);
-    return candidates[candidates.size() > 1 ? ask_policy(at, packet, candidates) : 0];
+    if (channels_.policies.empty() && !channels_.degraded) return hashed_channel(at, packet);
+    return choose_among(at, packet, channels_.table->candidates(at, packet.destination));
   }
+  std::uint32_t choose_among(topologies::Vertex at, const Packet& packet,
+                             std::span<const std::uint32_t> candidates);
   void enqueue(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
     Channel& channel = channels_.hot[c];
-    if (channel.flags & kScheduled) [[unlikely]] {
-      arrive(c, handle, in);
+    if (channel.flags != 0) [[unlikely]] {
+      enqueue_special(c, handle, in);
       return;
     }
     Packet& packet = pool_[handle];
@@ -164,7 +186,7 @@ class Fabric {
       return;
     }
     if (start - now > channel.mark_above_ps) [[unlikely]]
-      mark(c, packet, start - now);
+      mark(c, packet, start - now, departure - start);
     channel.free_at_ps = departure;
     channel.bytes += bytes;
     const auto sequence = static_cast<std::uint32_t>(channel.packets++);  // one event per packet
@@ -185,6 +207,11 @@ class Fabric {
       pool_.release(hop.payload);
     }
   }
+  // A channel with any ChannelFlag.
+  void enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
+  void enqueue_fifo(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
+  // Draws whether a packet that goes on the wire now will not arrive, and counts it.
+  bool fails_on_wire(std::uint32_t c, std::uint32_t bytes);
   // Scheduled channels.
   class Node;
   NodeQueues& queues_of(std::uint32_t c) const {
@@ -199,7 +226,9 @@ class Fabric {
   std::uint32_t ask_policy(topologies::Vertex at, const Packet& packet,
                            std::span<const std::uint32_t> candidates);
   void drop(std::uint32_t c, std::uint32_t handle);
-  void mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps);
+  void lose(std::uint32_t c, std::uint32_t handle);  // the same for a channel that may be another partition's
+  bool phantom_marks(ColdChannel& cold, std::int64_t serialization_ps);
+  void mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps, std::int64_t serialization_ps);
   void set_mark(std::uint32_t c, Packet& packet);
   Sighting sighting(std::uint32_t handle);
 

@@ -3,18 +3,30 @@
 namespace weft::sim::packet {
 
 std::vector<ParameterSpec> marking_parameters() {
-  return {{"capacity", ParameterType::kBytes, "auto", kCapacityHelp},
-          {"kmin", ParameterType::kBytes, "auto",
-           "Occupancy from which packets may be marked; auto: a quarter of the "
-           "capacity."},
+  std::vector<ParameterSpec> list = threshold_parameters("the capacity");
+  list.insert(list.begin(), {"capacity", ParameterType::kBytes, "auto", kCapacityHelp});
+  return list;
+}
+
+std::vector<ParameterSpec> threshold_parameters(const std::string& limit) {
+  return {{"kmin", ParameterType::kBytes, "auto",
+           "Occupancy from which packets may be marked; auto: a quarter of " + limit + "."},
           {"kmax", ParameterType::kBytes, "auto",
-           "Occupancy from which all are marked; auto: three quarters of the "
-           "capacity."},
+           "Occupancy from which all are marked; auto: three quarters of " + limit + "."},
           {"pmax", ParameterType::kReal, "1", "Marking probability just below kmax, 0 to 1."}};
 }
 
 QueueRule marking_rule(const Parameters& parameters, const QueueSite& site) {
-  QueueRule rule{.capacity_bytes = capacity_or_default(parameters, site), .marks = true};
+  const QueueRule rule = marking_below(parameters, capacity_or_default(parameters, site));
+  if (rule.mark_from_bytes >= rule.capacity_bytes) {
+    parameters.fail("kmin", "it must be below the capacity (" + bytes_to_string(rule.capacity_bytes) +
+                                " here), or no packet is ever marked");
+  }
+  return rule;
+}
+
+QueueRule marking_below(const Parameters& parameters, std::uint64_t limit_bytes) {
+  QueueRule rule{.capacity_bytes = limit_bytes, .marks = true};
   rule.mark_from_bytes = parameters.automatic("kmin") ? rule.capacity_bytes / 4 : parameters.bytes("kmin");
   rule.mark_all_bytes = parameters.automatic("kmax") ? rule.capacity_bytes / 4 * 3 : parameters.bytes("kmax");
   rule.mark_probability = parameters.real("pmax");
@@ -25,10 +37,6 @@ QueueRule marking_rule(const Parameters& parameters, const QueueSite& site) {
   }
   if (!(rule.mark_probability >= 0 && rule.mark_probability <= 1)) {
     parameters.fail("pmax", "it must be from 0 to 1");
-  }
-  if (rule.mark_from_bytes >= rule.capacity_bytes) {
-    parameters.fail("kmin", "it must be below the capacity (" + bytes_to_string(rule.capacity_bytes) +
-                                " here), or no packet is ever marked");
   }
   return rule;
 }

@@ -1,6 +1,7 @@
 // Marking between two thresholds, as several disciplines do it: their parameters, and the decision.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "sim/packet/queues.h"
@@ -9,8 +10,13 @@ namespace weft::sim::packet {
 
 // capacity, kmin, kmax and pmax, with the meaning of QueueRule.
 std::vector<ParameterSpec> marking_parameters();
-// Throws InputError for values that make no sense.
+// Throws InputError for values that make no sense, here and below.
 QueueRule marking_rule(const Parameters& parameters, const QueueSite& site);
+
+// For disciplines with another limit than `capacity`: kmin, kmax and pmax alone. `limit` names, as the object
+// of a sentence, what the automatic values are parts of.
+std::vector<ParameterSpec> threshold_parameters(const std::string& limit);
+QueueRule marking_below(const Parameters& parameters, std::uint64_t limit_bytes);
 
 // Is a data packet marked that finds `bytes` in the queue?
 inline bool marks(const QueueRule& rule, std::uint64_t bytes, RandomStream& random) {

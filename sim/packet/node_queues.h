@@ -20,12 +20,14 @@ struct PortSite {
   Bandwidth rate;
   Time latency;          // of the cable, one way
   bool to_host = false;  // a host is at its other end
+  Time pipeline;         // of the switch at its other end
 };
 
 // The node whose packets an object holds.
 struct NodeSite {
   bool is_host = false;             // a host's NICs, else a switch
   std::span<const PortSite> ports;  // in the order of Topology::out_channels
+  Time pipeline;                    // of a switch: packets that arrive pass it first
   Time rtt;                         // the network's longest round trip without queueing
   std::uint32_t packet_bytes = 0;   // of a full packet on the wire
   std::uint32_t control_bytes = 0;  // of an ACK or a bare header
@@ -79,7 +81,8 @@ class NodeQueues {
   virtual std::uint64_t capacity_bytes(std::uint32_t out) const = 0;
   // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.
   virtual bool takes_data(std::uint32_t out) const { return backlog_bytes(out) == 0; }
-  // How often things happened that have a name of their own, in a fixed order; summed over all nodes.
+  // How often things happened that have a name of their own, in a fixed order; summed over all nodes. Of a
+  // name that begins with "most_" the greatest is taken.
   virtual std::vector<std::pair<std::string, std::uint64_t>> signals() const { return {}; }
 
   // For finding deadlocks, where packets are held back until the next node has room. A lane is a class or

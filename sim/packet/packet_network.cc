@@ -9,6 +9,7 @@
 #include "sim/core/windows.h"
 #include "sim/packet/fabric.h"
 #include "sim/packet/mailbox.h"
+#include "sim/units/input_error.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -25,6 +26,14 @@ Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
 
 // Queues are sized by the longest round trip, so it must be known between the two.
 Time prepare(Channels& channels, const PacketSetup& setup) {
+  if (setup.config.cut_through) {
+    if (setup.queue.make != nullptr) {
+      throw InputError(
+          "network.packet.switching: cut_through is for queues that are FIFO, such as droptail and ecn; " +
+          setup.queue.info.name + " decides packet by packet");
+    }
+    channels.cut_through();
+  }
   const std::uint32_t bytes = setup.config.mtu_bytes + setup.config.header_bytes;
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
@@ -57,6 +66,10 @@ const ModuleInfo& packet_module() {
            "packet after packet over all of them."},
           {"timeout_jitter", ParameterType::kReal, "0",
            "Random share, up to this one, by which each timeout is longer; 0 to 1."},
+          {"switching", ParameterType::kText, "store_and_forward",
+           "store_and_forward, or cut_through: switches pass a packet on as soon as its header is there."},
+          {"reconvergence", ParameterType::kTime, "1ms",
+           "From a link's failure or return until routes everywhere know; its own switches know at once."},
           {"partitions", ParameterType::kInteger, "0",
            "Parts that the network is simulated in; 0: as many as threads. Results never depend on it."},
       }};
@@ -93,6 +106,10 @@ PacketConfig packet_config(const Parameters& parameters) {
   if (choice == kNicChoices.end()) {
     parameters.fail("nic_choice", "it must be given, round_robin, hash, least_loaded or spray");
   }
+  const std::string& switching = parameters.text("switching");
+  if (switching != "store_and_forward" && switching != "cut_through") {
+    parameters.fail("switching", "it must be store_and_forward or cut_through");
+  }
   if (parameters.time("min_timeout") == Time()) parameters.fail("min_timeout", "it must be above 0");
   return {
       .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
@@ -106,6 +123,8 @@ PacketConfig packet_config(const Parameters& parameters) {
       .ack_delay = parameters.time("ack_delay"),
       .nic_choice = choice->second,
       .timeout_jitter = parameters.real("timeout_jitter"),
+      .cut_through = switching == "cut_through",
+      .reconvergence = parameters.time("reconvergence"),
   };
 }
 
@@ -148,7 +167,7 @@ class PacketNetwork::Part final : public Network {
       if (end & kHostBit) {
         transport.prefetch_flow(event.payload);
       } else {
-        fabric.prefetch_route(end, event.payload);
+        fabric.prefetch_route(end & kVertexMask, event.payload);
       }
     };
     const auto near = [this](const Event& event) {
@@ -157,13 +176,17 @@ class PacketNetwork::Part final : public Network {
       if (end & kHostBit) {
         transport.prefetch_state(event.payload);
       } else {
-        fabric.foresee(end, event.payload);
+        fabric.foresee(end & kVertexMask, event.payload);
       }
     };
     const auto handle = [this](const Event& event) {
       if (event.kind == kHop) [[likely]] {
         const std::uint32_t channel = event.source - channels_.first_entity;
-        const std::uint32_t end = channels_.ends[channel];
+        std::uint32_t end = channels_.ends[channel];
+        if (end & kCutBit) [[unlikely]] {
+          if (fabric.lost_on_wire(channel, event)) return;
+          end &= ~kCutBit;
+        }
         fabric.note_arrival(channel, event.payload);
         if (end & kHostBit) {
           transport.packet_at_host(channel, event.payload);
@@ -245,6 +268,11 @@ class PacketNetwork::Run final : public Partitioned {
       if (now >= series->next()) series->advance(now, network_);
       *limit = std::min(*limit, series->next());
     }
+    LinkSchedule& links = network_.link_schedule_;
+    if (now >= links.next() && links.advance(now, network_.channels_)) {
+      for (const auto& part : network_.parts_) part->fabric.forget_foreseen();
+    }
+    *limit = std::min(*limit, links.next());
     if (network_.deadlock_watch_ != nullptr) {
       if (now >= network_.next_look_ && network_.look_for_deadlock(now)) return StopReason::kDeadlock;
       *limit = std::min(*limit, network_.next_look_);
@@ -291,7 +319,8 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
       transport_setup_(setup.policy, setup.policy_parameters,
                        setup.control.make_factory(setup.control_parameters), setup.config,
                        longest_round_trip_, channels_.longest_queue()),
-      hosts_(engines, setup.topology) {
+      hosts_(engines, setup.topology),
+      link_schedule_(setup.changes, setup.config.reconvergence) {
   if (setup.queue.lossless) deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {
     parts_.push_back(std::make_unique<Part>(*engines[p], *clients[p], *this, p));
@@ -412,7 +441,8 @@ results::NetworkTotals PacketNetwork::totals() const {
                                 .packets_dropped = fabric.packets_dropped,
                                 .bytes_injected = fabric.bytes_injected,
                                 .bytes_delivered = fabric.bytes_delivered,
-                                .bytes_dropped = fabric.bytes_dropped};
+                                .bytes_dropped = fabric.bytes_dropped,
+                                .bytes_trimmed = fabric.bytes_trimmed};
   for (std::uint32_t c = 0; c < topology_.channels().size(); ++c) {
     totals.packet_hops += channels_.hot[c].packets;
   }
@@ -423,6 +453,13 @@ results::NetworkTotals PacketNetwork::totals() const {
                     {"duplicate", transport.duplicates}};
   if (transport.nacks > 0) totals.signals.emplace_back("nack", transport.nacks);
   if (fabric.packets_trimmed > 0) totals.signals.emplace_back("trim", fabric.packets_trimmed);
+  const std::pair<const char*, std::uint64_t> others[] = {{"corrupt", fabric.corrupted},
+                                                          {"link_down_loss", fabric.lost_to_down_links},
+                                                          {"no_route", fabric.without_route},
+                                                          {"detour", fabric.detours}};
+  for (const auto& [name, count] : others) {
+    if (count > 0) totals.signals.emplace_back(name, count);
+  }
   if (fabric.headers_returned > 0) totals.signals.emplace_back("return", fabric.headers_returned);
   add_queue_signals(totals.signals);
   return totals;
@@ -436,7 +473,7 @@ void PacketNetwork::add_queue_signals(std::vector<std::pair<std::string, std::ui
       const auto known = std::find_if(signals.begin(), signals.end(),
                                       [&name = name](const auto& each) { return each.first == name; });
       if (known != signals.end()) {
-        known->second += count;
+        known->second = name.starts_with("most_") ? std::max(known->second, count) : known->second + count;
       } else {
         signals.emplace_back(name, count);
       }

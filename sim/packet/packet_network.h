@@ -12,6 +12,7 @@
 #include "sim/packet/channels.h"
 #include "sim/packet/deadlock.h"
 #include "sim/packet/fabric.h"
+#include "sim/packet/link_changes.h"
 #include "sim/packet/observer.h"
 #include "sim/packet/queues.h"
 #include "sim/packet/transport.h"
@@ -42,6 +43,7 @@ struct PacketSetup {
   const Discipline& queue;
   Parameters queue_parameters;
   PacketConfig config;
+  std::vector<LinkChange> changes = {};  // of links while it runs, in the order of time
 };
 
 // The model is written down in this folder's README.md. It runs in one or more partitions, each with an
@@ -104,6 +106,7 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   Hosts hosts_;
   std::vector<std::unique_ptr<Part>> parts_;
   results::Series* series_ = nullptr;
+  LinkSchedule link_schedule_;
   std::unique_ptr<DeadlockWatch> deadlock_watch_;  // null where packets are dropped
   Time next_look_;
   std::vector<std::string> deadlock_;

@@ -3,29 +3,42 @@
 #include <algorithm>
 #include <array>
 
+#include "sim/packet/composite.h"
 #include "sim/packet/droptail.h"
 #include "sim/packet/ecn.h"
+#include "sim/packet/phantom.h"
 #include "sim/packet/priority.h"
 
 namespace weft::sim::packet {
 
 std::span<const Discipline> disciplines() {
-  static const std::array list{droptail(), ecn(), priority()};
+  static const std::array list{
+      droptail(),   //
+      ecn(),        //
+      phantom(),    //
+      priority(),   //
+      composite(),  //
+  };
   return list;
 }
 
 std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site) {
-  if (parameters.automatic("capacity")) {
-    const auto bdp = static_cast<unsigned __int128>(site.rate.bps()) *
-                     static_cast<unsigned __int128>(site.rtt.ps()) / 8'000'000'000'000ULL;
-    return std::max(static_cast<std::uint64_t>(bdp), std::uint64_t{32} * site.packet_bytes);
-  }
+  if (parameters.automatic("capacity")) return default_capacity(site);
   const std::uint64_t given = parameters.bytes("capacity");
   if (given < site.packet_bytes) {
     parameters.fail("capacity", "it must have room for one full packet (" +
                                     bytes_to_string(site.packet_bytes) + " on the wire)");
   }
   return given;
+}
+
+std::uint64_t default_capacity(const QueueSite& site) {
+  return std::max(bytes_in(site.rate, site.rtt), std::uint64_t{32} * site.packet_bytes);
+}
+
+std::uint64_t bytes_in(Bandwidth rate, Time time) {
+  const auto bits = static_cast<unsigned __int128>(rate.bps()) * static_cast<unsigned __int128>(time.ps());
+  return static_cast<std::uint64_t>(bits / 8'000'000'000'000ULL);
 }
 
 QueueSite queue_site(const NodeSite& node, std::size_t port) {

@@ -28,6 +28,11 @@ struct QueueRule {
   bool marks = false;
   std::uint64_t mark_from_bytes = 0, mark_all_bytes = 0;
   double mark_probability = 1;
+  // A virtual queue beside it that counts the same packets, but takes `phantom_stretch` times the link's time
+  // for a byte (0: there is none), and holds phantom_capacity_bytes at most: packets are marked by either.
+  // Source: Alizadeh et al., "Less is more", NSDI 2012 (HULL).
+  double phantom_stretch = 0;
+  std::uint64_t phantom_capacity_bytes = 0, phantom_mark_from_bytes = 0, phantom_mark_all_bytes = 0;
 };
 
 // A discipline as users name it: `--queue ecn:kmin=200KB,kmax=800KB`. Either its ports are FIFO and follow a
@@ -51,6 +56,9 @@ std::span<const Discipline> disciplines();
 inline constexpr const char* kCapacityHelp =
     "Bytes per port; auto: one bandwidth-delay product of the longest path, at least 32 full packets.";
 std::uint64_t capacity_or_default(const Parameters& parameters, const QueueSite& site);
+std::uint64_t default_capacity(const QueueSite& site);
+// Whole bytes that pass at `rate` in `time`.
+std::uint64_t bytes_in(Bandwidth rate, Time time);
 // The site of one port.
 QueueSite queue_site(const NodeSite& node, std::size_t port);
 

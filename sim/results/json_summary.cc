@@ -93,8 +93,10 @@ std::string json_summary(const Report& report) {
   json["packets"] = {{"injected", net.packets_injected},
                      {"delivered", net.packets_delivered},
                      {"dropped", net.packets_dropped}};
-  json["wire_bytes"] = {
-      {"injected", net.bytes_injected}, {"delivered", net.bytes_delivered}, {"dropped", net.bytes_dropped}};
+  json["wire_bytes"] = {{"injected", net.bytes_injected},
+                        {"delivered", net.bytes_delivered},
+                        {"dropped", net.bytes_dropped},
+                        {"trimmed", net.bytes_trimmed}};
   add_flows(report, json);
   json["signals"] = nlohmann::ordered_json::object();
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;

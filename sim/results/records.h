@@ -39,7 +39,8 @@ struct Rank {
 struct NetworkTotals {
   std::uint64_t messages = 0, bytes = 0;  // delivered to hosts
   std::uint64_t packets_injected = 0, packets_delivered = 0, packets_dropped = 0;
-  std::uint64_t bytes_injected = 0, bytes_delivered = 0, bytes_dropped = 0;  // wire bytes
+  // Wire bytes: injected = delivered + dropped + trimmed off, once nothing is on its way.
+  std::uint64_t bytes_injected = 0, bytes_delivered = 0, bytes_dropped = 0, bytes_trimmed = 0;
   std::uint64_t packet_hops = 0;  // packets × links crossed, ACKs included
   // How often each signal acted (ecn_mark, drop, retransmit, timeout …), in a fixed order.
   std::vector<std::pair<std::string, std::uint64_t>> signals;

@@ -18,8 +18,8 @@ using topologies::Vertex;
 
 class RoutingTable::Builder {
  public:
-  Builder(const Topology& topology, RoutingTable& table)
-      : topology_(topology), table_(table), distance_(topology.switches()) {}
+  Builder(const Topology& topology, const std::vector<bool>& down_links, RoutingTable& table)
+      : topology_(topology), down_links_(down_links), table_(table), distance_(topology.switches()) {}
 
   void build() {
     table_.set_begin_ = {0};
@@ -59,6 +59,7 @@ class RoutingTable::Builder {
   std::uint16_t& entry(std::uint32_t row, std::uint32_t c) {
     return table_.entries_[static_cast<std::size_t>(row) * classes_.size() + c];
   }
+  bool is_down(std::uint32_t channel) const { return !down_links_.empty() && down_links_[channel / 2]; }
   bool is_switch(std::uint32_t v) const { return topology_.node(v).kind == NodeKind::kSwitch; }
   std::uint32_t switch_number(std::uint32_t v) const { return topology_.node(v).index; }
 
@@ -70,8 +71,8 @@ class RoutingTable::Builder {
       std::vector<std::uint32_t> key;
       bool beside_host = false;
       for (const std::uint32_t channel : topology_.out_channels(vertex)) {
-        key.push_back(topology_.channels()[channel].to);
-        beside_host |= !is_switch(key.back());
+        key.push_back(is_down(channel) ? kUnreached : topology_.channels()[channel].to);
+        beside_host |= key.back() != kUnreached && !is_switch(key.back());
       }
       // A host cabled to a host differs from all others: its neighbour reaches it directly.
       if (beside_host) key.push_back(vertex);
@@ -81,6 +82,7 @@ class RoutingTable::Builder {
         host_class.representative = h;
         if (beside_host) key.pop_back();
         for (const std::uint32_t v : key) {
+          if (v == kUnreached) continue;  // this link is down
           if (std::find(host_class.neighbours.begin(), host_class.neighbours.end(), v) ==
               host_class.neighbours.end()) {
             host_class.neighbours.push_back(v);
@@ -98,7 +100,7 @@ class RoutingTable::Builder {
     for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
       for (const std::uint32_t channel : topology_.out_channels(topology_.switch_at(s))) {
         const std::uint32_t to = topology_.channels()[channel].to;
-        if (is_switch(to)) switch_links_.push_back({switch_number(to), channel});
+        if (is_switch(to) && !is_down(channel)) switch_links_.push_back({switch_number(to), channel});
       }
       switch_begin_.push_back(static_cast<std::uint32_t>(switch_links_.size()));
     }
@@ -154,13 +156,14 @@ class RoutingTable::Builder {
     const auto channels = topology_.out_channels(from_vertex);
     for (std::uint32_t nic = 0; nic < channels.size(); ++nic) {
       const std::uint32_t v = topology_.channels()[channels[nic]].to;
+      if (is_down(channels[nic])) continue;
       const std::uint32_t distance = is_switch(v) ? distance_[switch_number(v)] : kUnreached;
       if (distance == kUnreached || distance > least) continue;
       if (distance < least) nics.clear();
       least = distance;
       nics.push_back(nic);
     }
-    if (nics.empty() && (source != destination || classes_[source].members > 1)) {
+    if (nics.empty() && down_links_.empty() && (source != destination || classes_[source].members > 1)) {
       throw InputError(fmt::format("{}: '{}' cannot reach '{}' through switches", topology_.name(),
                                    topology_.node(from_vertex).name,
                                    topology_.node(topology_.host(to)).name));
@@ -196,6 +199,7 @@ class RoutingTable::Builder {
       for (const std::uint32_t neighbour : host_class.neighbours) {
         scratch_.clear();
         for (const std::uint32_t channel : channels) {
+          if (is_down(channel)) continue;
           if (topology_.channels()[channel].to == neighbour) scratch_.push_back(channel ^ 1);
         }
         append(scratch_);
@@ -257,6 +261,7 @@ class RoutingTable::Builder {
   }
 
   const Topology& topology_;
+  const std::vector<bool>& down_links_;  // by link; empty: none
   RoutingTable& table_;
   std::vector<HostClass> classes_;
   std::vector<std::uint32_t> switch_begin_;
@@ -269,7 +274,9 @@ class RoutingTable::Builder {
   std::unordered_multimap<std::uint64_t, std::pair<std::uint32_t, std::uint16_t>> by_hash_;
 };
 
-RoutingTable::RoutingTable(const Topology& topology) { Builder(topology, *this).build(); }
+RoutingTable::RoutingTable(const Topology& topology, const std::vector<bool>& down_links) {
+  Builder(topology, down_links, *this).build();
+}
 
 std::size_t RoutingTable::memory_bytes() const {
   return nodes_.capacity() * sizeof(Node) + destinations_.capacity() * sizeof(Destination) +

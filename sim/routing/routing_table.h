@@ -19,11 +19,14 @@ class RoutingTable {
   // Breadth-first search from every class: O(classes × links). `topology` must be finished; it is not kept.
   // Throws InputError if some host can't reach another without passing through a third host, or if a node has
   // more than 32,767 different candidate sets.
-  explicit RoutingTable(const topologies::Topology& topology);
+  //
+  // `down_links`: by link, those that no path may use; then hosts may be out of reach, and candidates() is
+  // empty for them. Empty: none is down.
+  explicit RoutingTable(const topologies::Topology& topology, const std::vector<bool>& down_links = {});
 
   // The channels of `at` that lie on a minimal path to the host, in the order of Topology::out_channels.
-  // At a host: its NICs. Empty only at a switch of a plane that doesn't lead there. REQUIRES: `at` is not the
-  // destination itself.
+  // At a host: its NICs. Empty only at a switch of a plane that doesn't lead there, and where links are down.
+  // REQUIRES: `at` is not the destination itself.
   std::span<const std::uint32_t> candidates(topologies::Vertex at, std::uint32_t destination_host) const {
     const std::uint32_t set = set_of(at, destination_host);
     return {pool_.data() + set_begin_[set], pool_.data() + set_begin_[set + 1]};

@@ -105,6 +105,7 @@ class Checker final : public Observer {
   std::uint64_t injected() const { return injected_; }
   std::uint64_t delivered() const { return delivered_; }
   std::uint64_t dropped() const { return dropped_; }
+  std::uint64_t trimmed() const { return 0; }
   std::uint64_t drops() const { return drops_; }
   std::uint64_t marks() const { return marks_; }
   std::uint64_t hops() const { return hops_; }

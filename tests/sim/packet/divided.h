@@ -79,7 +79,8 @@ inline Account run_divided(const topologies::Topology& topology, const Options& 
                          .control_parameters = Parameters(control.info, control_choice),
                          .queue = queue,
                          .queue_parameters = Parameters(queue.info, queue_choice),
-                         .config = options.config},
+                         .config = options.config,
+                         .changes = options.changes},
                         division);
   for (const Message& message : messages) network.inject(message);
   if (stop == StopEvery::kNever) {

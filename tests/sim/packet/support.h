@@ -9,6 +9,7 @@
 #include "congestion/controls.h"
 #include "sim/packet/packet_network.h"
 #include "tests/sim/packet/checker.h"
+#include "tests/sim/packet/scheduled_checker.h"
 
 namespace weft::sim::packet {
 
@@ -60,6 +61,8 @@ struct Options {
   PacketConfig config;
   std::uint64_t seed = 1;
   int bucket_shift = 15;
+  std::vector<LinkChange> changes;
+  ScheduledChecker::Expected expected;  // of queues that decide packet by packet
 };
 
 // Everything one simulation needs, with the checker watching.
@@ -83,12 +86,20 @@ class Simulation {
                  .control_parameters = parameters(control_.info, options.control),
                  .queue = discipline_,
                  .queue_parameters = parameters(discipline_.info, options.queue),
-                 .config = options.config}),
-        rule(discipline_.rule(parameters(discipline_.info, options.queue),
-                              {topology.channels()[0].rate, network.longest_round_trip(),
-                               options.config.mtu_bytes + options.config.header_bytes})),
-        checker(topology, rule) {
-    network.set_observer(&checker);
+                 .config = options.config,
+                 .changes = options.changes}),
+        rule(discipline_.rule == nullptr
+                 ? QueueRule()
+                 : discipline_.rule(parameters(discipline_.info, options.queue),
+                                    {topology.channels()[0].rate, network.longest_round_trip(),
+                                     options.config.mtu_bytes + options.config.header_bytes})),
+        checker(topology, rule),
+        scheduled(topology, options.expected) {
+    if (discipline_.rule != nullptr) {
+      network.set_observer(&checker);
+    } else {
+      network.set_observer(&scheduled);
+    }
   }
 
   // Injects a message now; its number is the key in the client's maps.
@@ -113,12 +124,8 @@ class Simulation {
     const results::NetworkTotals totals = network.totals();
     if (totals.messages != messages_ || totals.bytes != bytes_) return "wrong totals of messages";
     if (totals.packets_injected != totals.packets_delivered + totals.packets_dropped) return "packets lost";
-    if (totals.bytes_injected != totals.bytes_delivered + totals.bytes_dropped) return "bytes lost";
-    if (totals.bytes_injected != checker.injected() || totals.bytes_dropped != checker.dropped()) {
-      return "totals and checker differ";
-    }
-    if (totals.packet_hops != checker.hops() || signal("drop") != checker.drops()) return "wrong counts";
-    return checker.verdict();
+    if (discipline_.rule != nullptr) return compare(totals, checker);
+    return compare(totals, scheduled);
   }
   std::uint64_t signal(const std::string& name) const {
     for (const auto& [signal, count] : network.totals().signals) {
@@ -131,6 +138,17 @@ class Simulation {
   RecordingClient client;
 
  private:
+  template <typename Watch>
+  std::string compare(const results::NetworkTotals& totals, const Watch& watch) const {
+    if (totals.bytes_injected != totals.bytes_delivered + totals.bytes_dropped + totals.bytes_trimmed)
+      return "bytes lost";
+    if (totals.bytes_injected != watch.injected() || totals.bytes_dropped != watch.dropped() ||
+        totals.bytes_trimmed != watch.trimmed()) {
+      return "totals and checker differ";
+    }
+    if (totals.packet_hops != watch.hops() || signal("drop") != watch.drops()) return "wrong counts";
+    return watch.verdict();
+  }
   static const congestion::Control& control_named(const std::string& text) {
     return find_module(congestion::controls(), parse_module_choice(text), "control");
   }
@@ -149,7 +167,8 @@ class Simulation {
  public:
   PacketNetwork network;
   QueueRule rule;
-  Checker checker;
+  Checker checker;             // watches FIFO queues with a rule
+  ScheduledChecker scheduled;  // watches the others
 };
 
 // Hosts 0 and 1 with `switches` switches between them, all links alike.

@@ -1,0 +1,36 @@
+#include "sim/packet/link_changes.h"
+
+#include <algorithm>
+
+#include "sim/packet/channels.h"
+
+namespace weft::sim::packet {
+
+LinkSchedule::LinkSchedule(std::span<const LinkChange> changes, Time reconvergence)
+    : changes_(changes.begin(), changes.end()), reconvergence_(reconvergence) {}
+
+Time LinkSchedule::next() const {
+  const Time change = next_change_ < changes_.size() ? changes_[next_change_].at : Time::max();
+  return next_reroute_ < reroutes_.size() ? std::min(change, reroutes_[next_reroute_]) : change;
+}
+
+bool LinkSchedule::advance(Time now, Channels& channels) {
+  bool changed = false;
+  for (Time due = next(); due <= now && due != Time::max(); due = next()) {
+    changed = true;
+    if (next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == due) {
+      ++next_reroute_;
+      channels.reroute();
+      continue;
+    }
+    const LinkChange& change = changes_[next_change_++];
+    const bool was_down = channels.hot[2 * change.link].flags & kDown;
+    channels.apply(change);
+    if (was_down == (change.rate_share == 0)) continue;
+    const Time known = after(change.at, reconvergence_);
+    if (reroutes_.empty() || reroutes_.back() != known) reroutes_.push_back(known);
+  }
+  return changed;
+}
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,158 @@
+// Trimming: what is cut, what goes ahead, what is returned.
+#include <catch2/catch.hpp>
+
+#include "tests/sim/packet/fake_node.h"
+
+namespace weft::sim::packet {
+namespace {
+
+constexpr std::uint32_t kPacket = 4160, kPort = 0, kIn = 1;
+
+std::string with_room_for(int packets, const std::string& more = "") {
+  return "composite:capacity=" + std::to_string(packets * kPacket) + more;
+}
+
+// The numbers of what the port sends from now on; headers as -1 - number.
+std::vector<int> drain(NodeQueues& queues, FakeNode& node) {
+  std::vector<int> sent;
+  for (std::uint32_t packet; (packet = queues.next(kPort, node)) != NodeQueues::kNone;) {
+    const int number = static_cast<int>(node.pool[packet].number);
+    sent.push_back(node.pool[packet].control() ? -1 - number : number);
+    node.pool.release(packet);
+  }
+  return sent;
+}
+
+TEST_CASE("where data does not fit, the arriving packet or the newest that waits is cut, one time in two") {
+  constexpr std::uint32_t kArrivals = 10'000;
+  FakeNode node;
+  const auto queues = make_queues(with_room_for(8, ",high_capacity=1MB"));
+  std::uint32_t arriving_cut = 0, last_kept = 7;
+  for (std::uint32_t number = 0; number < kArrivals; ++number) {
+    queues->arrive(kIn, kPort, node.data(number, kPacket), node);
+    if (number < 8) continue;
+    REQUIRE(node.trimmed.size() == number - 7);
+    if (node.trimmed.back() == number) {
+      ++arriving_cut;
+    } else {
+      REQUIRE(node.trimmed.back() == last_kept);
+      last_kept = number;
+    }
+  }
+  // Binomial: 9,992 fair draws, five standard deviations.
+  REQUIRE(arriving_cut == Approx(4996).margin(250));
+  REQUIRE(node.dropped.empty());
+  REQUIRE(queues->backlog_bytes(kPort) == 8 * kPacket + (kArrivals - 8) * FakeNode::kHeader);
+  // First the headers, in the order they were cut; then data, of which only the newest place has changed.
+  std::vector<int> expected;
+  for (const std::uint32_t number : node.trimmed) expected.push_back(-1 - static_cast<int>(number));
+  for (const std::uint32_t number : {0u, 1u, 2u, 3u, 4u, 5u, 6u, last_kept}) {
+    expected.push_back(static_cast<int>(number));
+  }
+  REQUIRE(drain(*queues, node) == expected);
+  REQUIRE(queues->backlog_bytes(kPort) == 0);
+}
+
+TEST_CASE("a longer packet does not take the place of a shorter one where it would not fit") {
+  FakeNode node;
+  const auto queues = make_queues("composite:capacity=8000");
+  queues->arrive(kIn, kPort, node.data(0, kPacket), node);
+  queues->arrive(kIn, kPort, node.data(1, 500), node);
+  for (std::uint32_t number = 2; number < 30; ++number) {
+    queues->arrive(kIn, kPort, node.data(number, kPacket), node);
+    REQUIRE(node.trimmed.back() == number);
+  }
+  REQUIRE(node.trimmed.size() == 28);
+}
+
+TEST_CASE("ACKs and headers go ahead of data, strictly or so many for one") {
+  const auto order = [](const std::string& ratio) {
+    FakeNode node;
+    const auto queues = make_queues(with_room_for(3, ratio));
+    for (std::uint32_t number = 0; number < 3; ++number) {
+      queues->arrive(kIn, kPort, node.data(number, kPacket), node);
+    }
+    for (std::uint32_t number = 0; number < 5; ++number) queues->arrive(kIn, kPort, node.ack(number), node);
+    return drain(*queues, node);
+  };
+  REQUIRE(order("") == std::vector{-1, -2, -3, -4, -5, 0, 1, 2});
+  REQUIRE(order(",ratio=2") == std::vector{-1, -2, 0, -3, -4, 1, -5, 2});
+  REQUIRE(order(",ratio=1") == std::vector{-1, 0, -2, 1, -3, 2, -4, -5});
+}
+
+TEST_CASE("ACKs sent while no data waits do not count against it") {
+  FakeNode node;
+  const auto queues = make_queues(with_room_for(3, ",ratio=2"));
+  for (std::uint32_t number = 0; number < 5; ++number) queues->arrive(kIn, kPort, node.ack(number), node);
+  REQUIRE(node.pool[queues->next(kPort, node)].number == 0);
+  REQUIRE(node.pool[queues->next(kPort, node)].number == 1);
+  queues->arrive(kIn, kPort, node.data(0, kPacket), node);
+  REQUIRE(drain(*queues, node) == std::vector{-3, -4, 0, -5});
+}
+
+TEST_CASE("headers that do not fit are dropped, or go back once; ACKs are dropped") {
+  const std::string room = with_room_for(1, ",high_capacity=128");
+  SECTION("dropped") {
+    FakeNode node;
+    const auto queues = make_queues(room);
+    for (std::uint32_t number = 0; number < 6; ++number) {
+      queues->arrive(kIn, kPort, node.data(number, kPacket), node);
+    }
+    REQUIRE(node.trimmed.size() == 5);
+    REQUIRE(node.dropped == std::vector(node.trimmed.begin() + 2, node.trimmed.end()));
+    REQUIRE(node.returned.empty());
+  }
+  SECTION("returned") {
+    FakeNode node;
+    const auto queues = make_queues(room + ",return_to_sender=true");
+    for (std::uint32_t number = 0; number < 6; ++number) {
+      queues->arrive(kIn, kPort, node.data(number, kPacket), node);
+    }
+    REQUIRE(node.dropped.empty());
+    REQUIRE(node.returned == std::vector(node.trimmed.begin() + 2, node.trimmed.end()));
+    queues->arrive(kIn, kPort, node.ack(7), node);
+    REQUIRE(node.dropped == std::vector<std::uint32_t>{7});
+    // One that is on its way back, and one that another switch has cut.
+    const std::uint32_t back = node.data(8, FakeNode::kHeader), cut = node.data(9, FakeNode::kHeader);
+    node.pool[back].flags = kTrimmed | kReturned;
+    node.pool[cut].flags = kTrimmed;
+    queues->arrive(kIn, kPort, back, node);
+    queues->arrive(kIn, kPort, cut, node);
+    REQUIRE(node.dropped == std::vector<std::uint32_t>{7, 8});
+    REQUIRE(node.returned.back() == 9);
+  }
+}
+
+TEST_CASE("without trimming, whole packets are dropped on arrival") {
+  FakeNode node;
+  const auto queues = make_queues(with_room_for(2, ",trim=false"));
+  for (std::uint32_t number = 0; number < 5; ++number) {
+    queues->arrive(kIn, kPort, node.data(number, kPacket), node);
+  }
+  REQUIRE(node.dropped == std::vector<std::uint32_t>{2, 3, 4});
+  REQUIRE(node.trimmed.empty());
+  REQUIRE(drain(*queues, node) == std::vector{0, 1});
+}
+
+TEST_CASE("data is marked by the data that waits, ACKs and headers not counted") {
+  FakeNode node;
+  const auto queues = make_queues(with_room_for(8, ",kmin=8320,kmax=8320"));
+  for (std::uint32_t number = 0; number < 100; ++number) queues->arrive(kIn, kPort, node.ack(number), node);
+  for (std::uint32_t number = 0; number < 8; ++number) {
+    queues->arrive(kIn, kPort, node.data(number, kPacket), node);
+  }
+  REQUIRE(node.marked == std::vector<std::uint32_t>{3, 4, 5, 6, 7});  // number 2 finds 8,320: not above
+}
+
+TEST_CASE("defaults, and values that make no sense") {
+  // One bandwidth-delay product of 400 Gb/s and 5 us for data, twice that for headers.
+  REQUIRE(make_queues("composite")->capacity_bytes(0) == 3 * 250'000);
+  for (const char* bad : {"composite:capacity=4159", "composite:high_capacity=63", "composite:ratio=-1",
+                          "composite:ratio=2000000", "composite:kmin=20KB,kmax=10KB"}) {
+    INFO(bad);
+    REQUIRE_THROWS_AS(make_queues(bad), InputError);
+  }
+}
+
+}  // namespace
+}  // namespace weft::sim::packet

@@ -1,0 +1,31 @@
+// Strict priority: ACKs and headers before data.
+#include <catch2/catch.hpp>
+
+#include "tests/sim/packet/support.h"
+#include "topologies/families.h"
+
+namespace weft::sim::packet {
+namespace {
+
+TEST_CASE("whatever is dropped, lanes stay in order, links never rest, and all bytes are accounted for") {
+  const std::string queue = GENERATE("priority:capacity=9KB", "priority:capacity=60KB,kmin=5KB,kmax=40KB",
+                                     "priority:capacity=40KB,control_capacity=64");
+  const auto topology =
+      topologies::build(parse_module_choice("fat_tree:k=4,link=400Gbps,latency=500ns,switch_latency=100ns"));
+  Simulation simulation(topology, {.control = "fixed_window:packets=30", .queue = queue, .policy = spray()});
+  RandomStream random(1, 77);
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    for (int i = 0; i < 4; ++i) {
+      simulation.send(host, static_cast<std::uint32_t>(random.below(topology.hosts())), random.below(300'000));
+    }
+  }
+  simulation.run();
+  INFO(queue);
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("ecn_mark") == simulation.scheduled.marks());
+  REQUIRE(simulation.signal("ecn_mark") > 0);
+  REQUIRE(simulation.signal("drop") > 0);
+}
+
+}  // namespace
+}  // namespace weft::sim::packet
