@@ -10,6 +10,12 @@
 
 namespace weft::congestion {
 
+// The 64 packets that a selective acknowledgement speaks of: those up to the highest it answers, but none
+// that `cumulative` covers anyway.
+inline std::uint32_t sack_base(std::uint32_t cumulative, std::uint32_t highest) {
+  return std::max(cumulative, highest >= 63 ? highest - 63 : 0);
+}
+
 // Packets are numbered from 0. Memory is one bit per packet between the first missing one and the last seen,
 // rounded up to a power of two words; none while packets come in order. A cleared object keeps its memory.
 class Arrivals {
@@ -38,12 +44,26 @@ class Arrivals {
     if (number == first_missing_) advance();
     return true;
   }
+  bool has(std::uint32_t number) const {
+    if (number < first_missing_) return true;
+    const std::uint32_t words_ahead = number / 64 - first_missing_ / 64;
+    return words_ahead < bits_.size() && (bits_[number / 64 & (bits_.size() - 1)] >> (number & 63) & 1);
+  }
+  // Which of the packets from sack_base(first_missing(), highest) on have arrived: bit i stands for base + i.
+  std::uint64_t sack(std::uint32_t highest) const {
+    const std::uint32_t base = sack_base(first_missing_, highest);
+    const std::uint64_t low = word_if_kept(base / 64), high = word_if_kept(base / 64 + 1);
+    return (base & 63) == 0 ? low : low >> (base & 63) | high << (64 - (base & 63));
+  }
   // Fetches the packet's bit into the cache.
   [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
     __builtin_prefetch(bits_.data() + (number / 64 & (bits_.size() - 1)), 1);
   }
 
  private:
+  std::uint64_t word_if_kept(std::uint32_t word) const {
+    return word - first_missing_ / 64 < bits_.size() ? bits_[word & (bits_.size() - 1)] : 0;
+  }
   std::uint64_t& word_of(std::uint32_t number) { return bits_[number / 64 & (bits_.size() - 1)]; }
 
   // Moves over the run of packets that have arrived, a word at a time.

@@ -43,6 +43,9 @@ class Sender {
   virtual Allowance on_ack(const Ack& ack) = 0;
   // `bytes` of payload were found lost, by later packets' ACKs or after their reordering window.
   virtual Allowance on_loss(Time now, std::uint64_t bytes) = 0;
+  // `bytes` of payload were cut off by a switch whose queue was full, and the sender was told so at once: a
+  // NACK, or the header that came back. As a loss, unless a control knows better.
+  virtual Allowance on_trim(Time now, std::uint64_t bytes) { return on_loss(now, bytes); }
   // The retransmission timer expired with nothing heard.
   virtual Allowance on_timeout(Time now) = 0;
 };

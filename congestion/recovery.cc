@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "sim/units/random.h"
+
 namespace weft::congestion {
 namespace {
 constexpr std::uint8_t kMaxWidening = 16;
@@ -9,7 +11,7 @@ constexpr std::uint8_t kMaxBackoff = 16;
 }  // namespace
 
 void Recovery::start(const RecoveryConfig& config, std::uint32_t packets, std::uint32_t mtu_bytes,
-                     std::uint32_t last_bytes, Time base_rtt) {
+                     std::uint32_t last_bytes, Time base_rtt, std::uint32_t random) {
   std::vector<std::uint64_t> memory = std::move(ring_);
   *this = Recovery();
   ring_ = std::move(memory);
@@ -21,11 +23,16 @@ void Recovery::start(const RecoveryConfig& config, std::uint32_t packets, std::u
   min_timeout_ps_ = config.min_timeout.ps();
   max_timeout_ps_ = config.max_timeout.ps();
   reordering_ = config.reordering;
+  most_jitter_ = static_cast<std::uint16_t>(std::min(config.jitter, 1.0) * UINT16_MAX);
+  random_ = random;
+  draw_jitter();
   newest_acked_ps_ = -1;
 }
 
 Time Recovery::timeout() const {
-  const std::int64_t once = std::max(min_timeout_ps_, srtt_ps_ + 4 * rttvar_ps_);
+  std::int64_t once = std::max(min_timeout_ps_, srtt_ps_ + 4 * rttvar_ps_);
+  if (jitter_ != 0) [[unlikely]]
+    once += once / 65'536 * jitter_;
   return Time::ps(once > max_timeout_ps_ >> backoff_ ? max_timeout_ps_ : once << backoff_);
 }
 
@@ -85,6 +92,30 @@ void Recovery::find_lost(Time now, Outcome& outcome) {
   oldest_ps_ = oldest;
 }
 
+void Recovery::settle(std::uint32_t base, std::uint64_t sack, Outcome& outcome) {
+  for (; sack != 0; sack &= sack - 1) {
+    const std::uint32_t number = base + static_cast<std::uint32_t>(std::countr_zero(sack));
+    if (number >= first_) settle(number, outcome);
+  }
+}
+
+// A new share, from 0 to most_jitter_.
+void Recovery::draw_jitter() {
+  if (most_jitter_ == 0) return;
+  random_ = static_cast<std::uint32_t>(mix64(random_ + std::uint64_t{1}));
+  jitter_ = static_cast<std::uint16_t>(std::uint64_t{random_} * most_jitter_ >> 32);
+}
+
+Recovery::Outcome Recovery::on_nack(Time now, std::uint32_t number, std::uint32_t cumulative, Time sent) {
+  Outcome outcome;
+  for (std::uint32_t n = first_; n < cumulative; ++n) settle(n, outcome);
+  while (first_ < next_ && state(slot(first_)) == kAcked) ++first_;
+  if (number >= first_ && slot(number) == encode(sent.ps(), kInFlight)) declare_lost(number, outcome);
+  backoff_ = 0;
+  last_progress_ps_ = now.ps();
+  return outcome;
+}
+
 Recovery::Outcome Recovery::on_timer(Time now) {
   Outcome outcome;
   if (in_flight_packets_ == 0) return outcome;
@@ -108,6 +139,7 @@ Recovery::Outcome Recovery::on_timer(Time now) {
   oldest_ps_ = oldest;
   last_progress_ps_ = now.ps();
   if (backoff_ < kMaxBackoff) ++backoff_;
+  draw_jitter();
   return outcome;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "congestion/arrivals.h"
 #include "sim/units/quantity.h"
 
 namespace weft::congestion {
@@ -21,6 +22,9 @@ struct RecoveryConfig {
   // True if packets of one flow may overtake each other (several paths): then a packet is given up only a
   // whole smoothed round trip after one sent later was acknowledged, instead of a quarter of the least.
   bool reordering = false;
+  // Each timeout is longer by a random share of itself, up to this one (0 to 1), so that flows that lost
+  // packets together don't all come back together.
+  double jitter = 0;
 };
 
 // A pure state machine: calls come in time order, nothing is read from elsewhere. Packets are numbered from
@@ -37,9 +41,9 @@ class Recovery {
     bool timeout = false;  // the retransmission timer expired
   };
 
-  // REQUIRES: packets > 0, 0 <= last_bytes <= mtu_bytes.
+  // `random`: the flow's own draw, for the jitter. REQUIRES: packets > 0, 0 <= last_bytes <= mtu_bytes.
   void start(const RecoveryConfig& config, std::uint32_t packets, std::uint32_t mtu_bytes,
-             std::uint32_t last_bytes, Time base_rtt);
+             std::uint32_t last_bytes, Time base_rtt, std::uint32_t random = 0);
 
   bool done() const { return first_ == packets_; }
   std::uint32_t packets() const { return packets_; }
@@ -79,10 +83,14 @@ class Recovery {
 
   // An ACK of packet `number`, whose acknowledged transmission left at `sent`; all packets below `cumulative`
   // have arrived too (their own ACKs may have been lost). `duplicate`: the receiver had it before, so a
-  // retransmission was in vain. REQUIRES: number < next_new(), cumulative <= next_new().
-  Outcome on_ack(Time now, std::uint32_t number, std::uint32_t cumulative, Time sent, bool duplicate) {
+  // retransmission was in vain. `sack`: which of the packets from sack_base(cumulative, number) on have
+  // arrived as well. REQUIRES: number < next_new(), cumulative <= next_new(); so the packets of `sack`.
+  Outcome on_ack(Time now, std::uint32_t number, std::uint32_t cumulative, Time sent, bool duplicate,
+                 std::uint64_t sack = 0) {
     Outcome outcome;
     if (number >= first_) settle(number, outcome);
+    if (sack != 0) [[unlikely]]
+      settle(sack_base(cumulative, number), sack, outcome);
     for (std::uint32_t n = first_; n < cumulative; ++n) settle(n, outcome);
     while (first_ < next_ && state(slot(first_)) == kAcked) ++first_;
     sample_rtt(now.ps() - sent.ps());
@@ -101,6 +109,11 @@ class Recovery {
     }
     return outcome;
   }
+
+  // The payload of the transmission of packet `number` that left at `sent` was cut off on the way, so it is
+  // lost, without waiting; unless it was sent again or acknowledged since. The answer is a sign of life: the
+  // timeout begins anew. `cumulative` as in on_ack(); 0 if it isn't known. REQUIRES: as there.
+  Outcome on_nack(Time now, std::uint32_t number, std::uint32_t cumulative, Time sent);
 
   // Fetches the packet's record into the cache.
   [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
@@ -143,6 +156,8 @@ class Recovery {
       --lost_;
     }
   }
+  void settle(std::uint32_t base, std::uint64_t sack, Outcome& outcome);
+  void draw_jitter();
   // RFC 6298 §2.2–2.3 in integers: alpha = 1/8, beta = 1/4.
   void sample_rtt(std::int64_t rtt_ps) {
     if (min_rtt_ps_ == INT64_MAX) [[unlikely]] {
@@ -179,6 +194,9 @@ class Recovery {
   std::uint8_t backoff_ = 0;   // the timeout is doubled so often
   std::uint8_t widening_ = 1;  // RACK.reo_wnd_mult
   bool reordering_ = false;
+  std::uint16_t most_jitter_ = 0;  // these two in 1/65,536 of the timeout
+  std::uint16_t jitter_ = 0;
+  std::uint32_t random_ = 0;
 };
 
 }  // namespace weft::congestion

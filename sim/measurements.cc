@@ -1,20 +1,14 @@
 #include "sim/measurements.h"
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include <charconv>
 
+#include "sim/names.h"
 #include "sim/units/input_error.h"
 
 namespace weft::sim {
 namespace {
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(' ');
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
 
 // The parts between commas, without blanks around them.
 std::vector<std::string> split(std::string_view text) {
@@ -43,9 +37,9 @@ std::vector<results::Series::Link> select_links(const Output& output, const topo
     name = from.name + " -> " + topology.node(channels[c].to).name;
     bool chosen = false;
     for (std::size_t i = 0; i < patterns.size(); ++i) {
-      const bool matches = patterns[i] == "all" ||
-                           (patterns[i] == "switches" ? from.kind == topologies::NodeKind::kSwitch
-                                                      : ::fnmatch(patterns[i].c_str(), name.c_str(), 0) == 0);
+      const bool matches =
+          patterns[i] == "all" ||
+          (patterns[i] == "switches" ? from.kind == topologies::NodeKind::kSwitch : fits(patterns[i], name));
       if (!matches) continue;
       used[i] = true;
       chosen = true;

@@ -254,6 +254,9 @@ Registries builtin_registries() {
 
 Simulation::Simulation(const Scenario& resolved) : scenario_(resolved) {
   if (scenario_.topology.empty()) return;
+  if (!scenario_.faults.empty()) {
+    throw InputError(scenario_.faults[0].location, "the packet network does not act on faults yet");
+  }
   const topologies::Family& family = find_module(topologies::families(), scenario_.topology, "topology");
   const Parameters parameters(family.info, scenario_.topology);
   topology_ = std::make_unique<topologies::Topology>(family.build(parameters));

@@ -21,6 +21,8 @@ enum EventKind : std::uint16_t {
   kNicTimer,   // flows of a NIC may have losses: NIC number
   kPace,       // a paced flow may send again: flow slot; detail: its generation
   kLocalCopy,  // a message within a host is there: slot of the local message
+  kReceive,    // a packet has passed the NIC it came to: packet handle; detail: which of the host's NICs
+  kAckTimer,   // a NIC has held an ACK back for long enough: NIC number
   kSent,       // the packet on a scheduled channel has left to its last bit: channel
   kFrame,      // a frame of a node's queues is at the end of the channel that is the event's source: content
 };
@@ -128,12 +130,17 @@ class Fabric {
   // Routes have changed: forgets what was worked out ahead.
   void forget_foreseen() { foreseen_.fill({}); }
   // Takes in what another partition has sent over a cut link.
-  void take_in(Arrival& arrival) {
-    if (arrival.event.kind == kHop) [[likely]] {
-      arrival.event.payload = pool_.acquire();
-      pool_[arrival.event.payload] = arrival.packet;
+  void take_in(Mail& mail) {
+    for (Arrival& arrival : mail.arrivals) {
+      if (arrival.event.kind == kHop) [[likely]] {
+        arrival.event.payload = pool_.acquire();
+        pool_[arrival.event.payload] = arrival.packet;
+        pool_.set_sack(arrival.event.payload, 0);
+      }
+      engine_.insert(arrival.event);
     }
-    engine_.insert(arrival.event);
+    for (const auto& [position, sack] : mail.sacks)
+      pool_.set_sack(mail.arrivals[position].event.payload, sack);
   }
   // Events of scheduled channels. Both return a channel whose NIC may take a data packet now, or kNone.
   std::uint32_t sent(std::uint32_t c);
@@ -196,7 +203,7 @@ class Fabric {
     if (channel.end_partition == partition_) [[likely]] {
       engine_.insert(hop);
     } else {
-      outbox_.send(channel.end_partition, hop, pool_[hop.payload]);
+      outbox_.send(channel.end_partition, hop, pool_[hop.payload], pool_.sack(hop.payload));
       pool_.release(hop.payload);
     }
   }

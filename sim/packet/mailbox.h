@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/core/engine.h"
@@ -25,7 +26,8 @@ struct FlowStart {
   std::uint32_t send_slot = 0;     // in the sender's table
   std::uint32_t flow_number = 0;   // among those of its source
   std::uint32_t packets = 0;
-  Time start, ideal;  // ideal: how long it would take alone
+  Time start, ideal;           // ideal: how long it would take alone
+  std::uint8_t reply_nic = 0;  // of the receiver, for the ACKs
   Message message;
 };
 
@@ -33,6 +35,7 @@ struct FlowStart {
 struct Mail {
   std::vector<FlowStart> flows;
   std::vector<Arrival> arrivals;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> sacks;  // that are not 0, by position in arrivals
 };
 
 // All mail of one partition. Two sets of boxes: one fills while the other is read.
@@ -47,8 +50,11 @@ class Outbox {
     filling_ = window & 1;
     earliest_ps_ = INT64_MAX;
   }
-  void send(std::uint32_t to, const Event& event, const Packet& packet) {
-    boxes_[filling_][to].arrivals.push_back({event, packet});
+  void send(std::uint32_t to, const Event& event, const Packet& packet, std::uint64_t sack = 0) {
+    Mail& mail = boxes_[filling_][to];
+    if (sack != 0) [[unlikely]]
+      mail.sacks.emplace_back(static_cast<std::uint32_t>(mail.arrivals.size()), sack);
+    mail.arrivals.push_back({event, packet});
     earliest_ps_ = std::min(earliest_ps_, event.time_ps);
   }
   void send(std::uint32_t to, const FlowStart& flow) { boxes_[filling_][to].flows.push_back(flow); }

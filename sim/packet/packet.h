@@ -76,6 +76,16 @@ class PacketPool {
       waiting_.resize(packets_.size());
     return waiting_[handle];
   }
+  // Keeps a bitmap beside each ACK: which packets from sack_base(cumulative, number) on have arrived.
+  void keep_sacks() { keeps_sacks_ = true; }
+  std::uint64_t sack(std::uint32_t handle) const { return handle < sacks_.size() ? sacks_[handle] : 0; }
+  // Nothing, unless they are kept.
+  void set_sack(std::uint32_t handle, std::uint64_t bits) {
+    if (!keeps_sacks_) [[likely]]
+      return;
+    if (handle >= sacks_.size()) sacks_.resize(packets_.size());
+    sacks_[handle] = bits;
+  }
   // Packets in use now, and the most there ever were.
   std::size_t used() const { return packets_.size() - unused_.size(); }
   std::size_t most_used() const { return packets_.size(); }
@@ -84,6 +94,8 @@ class PacketPool {
   std::vector<Packet> packets_;
   std::vector<std::uint32_t> unused_;
   std::vector<Waiting> waiting_;
+  std::vector<std::uint64_t> sacks_;
+  bool keeps_sacks_ = false;
 };
 
 }  // namespace weft::sim::packet

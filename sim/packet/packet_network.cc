@@ -56,6 +56,16 @@ const ModuleInfo& packet_module() {
           {"local_bandwidth", ParameterType::kBandwidth, "800Gbps",
            "Rate of copies within a host, one at a time."},
           {"local_latency", ParameterType::kTime, "200ns", "Latency of a copy within a host."},
+          {"receive_delay", ParameterType::kTime, "0ns",
+           "Between a packet's last bit, data or ACK, and its effect at the host."},
+          {"ack_every", ParameterType::kInteger, "1",
+           "One ACK for so many packets of a flow, 1 to 64; some are acknowledged at once all the same."},
+          {"ack_delay", ParameterType::kTime, "5us", "An ACK is never held back for longer."},
+          {"nic_choice", ParameterType::kText, "given",
+           "Which of a host's links a message takes: given, round_robin, hash, least_loaded, or spray for "
+           "packet after packet over all of them."},
+          {"timeout_jitter", ParameterType::kReal, "0",
+           "Random share, up to this one, by which each timeout is longer; 0 to 1."},
           {"switching", ParameterType::kText, "store_and_forward",
            "store_and_forward, or cut_through: switches pass a packet on as soon as its header is there."},
           {"reconvergence", ParameterType::kTime, "1ms",
@@ -68,6 +78,13 @@ const ModuleInfo& packet_module() {
   return info;
 }
 
+constexpr std::array<std::pair<std::string_view, NicChoice>, 5> kNicChoices = {
+    {{"given", NicChoice::kGiven},
+     {"round_robin", NicChoice::kRoundRobin},
+     {"hash", NicChoice::kHash},
+     {"least_loaded", NicChoice::kLeastLoaded},
+     {"spray", NicChoice::kSpray}}};
+
 PacketConfig packet_config(const Parameters& parameters) {
   constexpr std::uint64_t kMost = 1 << 20;
   for (const char* name : {"mtu", "header", "ack"}) {
@@ -77,6 +94,19 @@ PacketConfig packet_config(const Parameters& parameters) {
   if (parameters.bytes("ack") == 0) parameters.fail("ack", "it must be at least 1 byte");
   if (parameters.bandwidth("local_bandwidth") < kLeastRate) {
     parameters.fail("local_bandwidth", "it must be at least " + to_string(kLeastRate));
+  }
+  if (const std::int64_t every = parameters.integer("ack_every"); every < 1 || every > 64) {
+    parameters.fail("ack_every", "it must be from 1 to 64");
+  }
+  if (parameters.time("ack_delay") == Time()) parameters.fail("ack_delay", "it must be above 0");
+  if (!(parameters.real("timeout_jitter") >= 0 && parameters.real("timeout_jitter") <= 1)) {
+    parameters.fail("timeout_jitter", "it must be from 0 to 1");
+  }
+  const auto choice = std::find_if(kNicChoices.begin(), kNicChoices.end(), [&](const auto& each) {
+    return each.first == parameters.text("nic_choice");
+  });
+  if (choice == kNicChoices.end()) {
+    parameters.fail("nic_choice", "it must be given, round_robin, hash, least_loaded or spray");
   }
   const std::string& switching = parameters.text("switching");
   if (switching != "store_and_forward" && switching != "cut_through") {
@@ -90,6 +120,11 @@ PacketConfig packet_config(const Parameters& parameters) {
       .min_timeout = parameters.time("min_timeout"),
       .local_bandwidth = parameters.bandwidth("local_bandwidth"),
       .local_latency = parameters.time("local_latency"),
+      .receive_delay = parameters.time("receive_delay"),
+      .ack_every = static_cast<std::uint32_t>(parameters.integer("ack_every")),
+      .ack_delay = parameters.time("ack_delay"),
+      .nic_choice = choice->second,
+      .timeout_jitter = parameters.real("timeout_jitter"),
       .cut_through = switching == "cut_through",
       .reconvergence = parameters.time("reconvergence"),
   };
@@ -116,9 +151,10 @@ class PacketNetwork::Part final : public Network {
 
   void take_in(std::uint32_t from, Mail& mail) {
     for (const FlowStart& flow : mail.flows) transport.expect(from, flow);
-    for (Arrival& arrival : mail.arrivals) fabric.take_in(arrival);
+    fabric.take_in(mail);
     mail.flows.clear();
     mail.arrivals.clear();
+    mail.sacks.clear();
   }
 
   void run_before(Time limit, std::uint64_t most) {
@@ -155,7 +191,7 @@ class PacketNetwork::Part final : public Network {
         }
         fabric.note_arrival(channel, event.payload);
         if (end & kHostBit) {
-          transport.packet_at_host(event.payload);
+          transport.packet_at_host(channel, event.payload);
         } else {
           fabric.forward(end, channel, event.payload);
         }
@@ -173,6 +209,12 @@ class PacketNetwork::Part final : public Network {
           break;
         case kLocalCopy:
           transport.local_copy_done(event.payload);
+          break;
+        case kReceive:
+          transport.received(event.payload, event.detail);
+          break;
+        case kAckTimer:
+          transport.ack_timer(event.payload);
           break;
         case kSent:
           nic_ready(fabric.sent(event.payload));
@@ -415,6 +457,7 @@ results::NetworkTotals PacketNetwork::totals() const {
                     {"retransmit", transport.retransmissions},
                     {"timeout", transport.timeouts},
                     {"duplicate", transport.duplicates}};
+  if (transport.nacks > 0) totals.signals.emplace_back("nack", transport.nacks);
   if (fabric.packets_trimmed > 0) totals.signals.emplace_back("trim", fabric.packets_trimmed);
   const std::pair<const char*, std::uint64_t> others[] = {{"corrupt", fabric.corrupted},
                                                           {"link_down_loss", fabric.lost_to_down_links},

@@ -8,6 +8,7 @@
 #include "sim/packet/ecn.h"
 #include "sim/packet/phantom.h"
 #include "sim/packet/priority.h"
+#include "sim/packet/shared.h"
 
 namespace weft::sim::packet {
 
@@ -18,6 +19,7 @@ std::span<const Discipline> disciplines() {
       phantom(),    //
       priority(),   //
       composite(),  //
+      shared(),     //
   };
   return list;
 }

@@ -4,12 +4,15 @@
 #include <limits>
 #include <utility>
 
+#include "sim/routing/hash_choice.h"
 #include "sim/units/input_error.h"
 
 namespace weft::sim::packet {
 namespace {
 
 constexpr std::uint64_t kEntropyPurpose = 0xE47;
+constexpr std::uint64_t kJitterPurpose = 0x717;
+constexpr std::uint64_t kNicPurpose = 0x21C;
 constexpr std::size_t kSenderAlignment = 16;
 
 }  // namespace
@@ -20,6 +23,7 @@ TransportCounters& TransportCounters::operator+=(const TransportCounters& other)
   retransmissions += other.retransmissions;
   timeouts += other.timeouts;
   duplicates += other.duplicates;
+  nacks += other.nacks;
   return *this;
 }
 
@@ -32,16 +36,19 @@ TransportSetup::TransportSetup(const routing::Policy& policy_, const Parameters&
       senders(std::move(senders_)),
       sender_bytes((senders->sender_bytes() + kSenderAlignment - 1) / kSenderAlignment * kSenderAlignment),
       config(config_),
-      timer_grain(longest_round_trip) {
+      timer_grain(longest_round_trip + config.receive_delay * 2) {
   // A timeout must not fire while queues merely are full: out and back, no path crosses more queues than
   // this allows for in practice.
   constexpr int kFullQueues = 8;
-  recovery.min_timeout = std::max(config.min_timeout, longest_round_trip + longest_queue * kFullQueues);
-  recovery.reordering = policy.make_path_selectors != nullptr || policy.make_switch_policy != nullptr;
+  recovery.min_timeout = std::max(config.min_timeout, timer_grain + longest_queue * kFullQueues);
+  if (config.ack_every > 1) recovery.min_timeout = recovery.min_timeout + config.ack_delay;
+  recovery.reordering = policy.make_path_selectors != nullptr || policy.make_switch_policy != nullptr ||
+                        config.nic_choice == NicChoice::kSpray;
+  recovery.jitter = config.timeout_jitter;
 }
 
 Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topology)
-    : flow_count(topology.hosts()), copy_free_at_ps(topology.hosts()) {
+    : flow_count(topology.hosts()), copy_free_at_ps(topology.hosts()), turn(topology.hosts()) {
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
     first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
     for (std::uint32_t channel : topology.out_channels(topology.host(host))) {
@@ -65,7 +72,9 @@ Transport::Transport(Engine& engine, NetworkClient& client, Fabric& fabric, Chan
       partition_(partition),
       outbox_(outbox),
       receive_slots_(channels.partition.parts),
-      receive_(channels.partition.parts) {}
+      receive_(channels.partition.parts) {
+  if (holds_acks()) fabric.packets().keep_sacks();
+}
 
 Transport::~Transport() {
   for (SendFlow& flow : send_) {
@@ -88,6 +97,37 @@ std::uint32_t Transport::new_slot() {
   return slot;
 }
 
+// Among the source's NICs.
+std::uint32_t Transport::choose_nic(const Message& message, std::uint32_t entropy) {
+  const std::uint32_t count = nics_of(message.source);
+  if (count == 1) return 0;
+  switch (setup_.config.nic_choice) {
+    case NicChoice::kGiven:
+      break;
+    case NicChoice::kRoundRobin:
+    case NicChoice::kSpray:  // where its first packet goes
+      return hosts_.turn[message.source]++ % count;
+    case NicChoice::kHash:
+      return routing::hash_choice(entropy, kNicPurpose, count);
+    case NicChoice::kLeastLoaded: {
+      const auto first = hosts_.nics.begin() + hosts_.first_nic[message.source];
+      const auto least = std::min_element(
+          first, first + count, [](const Nic& a, const Nic& b) { return a.load_packets < b.load_packets; });
+      return static_cast<std::uint32_t>(least - first);
+    }
+  }
+  return message.source_nic % count;
+}
+
+Bandwidth Transport::line_rate(std::uint32_t nic, std::uint32_t host) const {
+  if (setup_.config.nic_choice != NicChoice::kSpray) return channels_.cold[hosts_.nics[nic].channel].rate;
+  std::int64_t bps = 0;
+  for (std::uint32_t n = hosts_.first_nic[host]; n < hosts_.first_nic[host + 1]; ++n) {
+    bps += channels_.cold[hosts_.nics[n].channel].rate.bps();
+  }
+  return Bandwidth::bps(bps);
+}
+
 void Transport::start(const Message& message) {
   const PacketConfig& config = setup_.config;
   const std::uint32_t number = hosts_.flow_count[message.source]++;
@@ -104,33 +144,36 @@ void Transport::start(const Message& message) {
                      " bytes; expected a larger mtu or smaller messages");
   }
   const std::uint32_t slot = new_slot();
-  const auto nic_of = [&](std::uint32_t host, std::uint32_t nic) {
-    return nic % (hosts_.first_nic[host + 1] - hosts_.first_nic[host]);
-  };
-  const std::uint32_t nic_number =
-      hosts_.first_nic[message.source] + nic_of(message.source, message.source_nic);
-  Nic& nic = hosts_.nics[nic_number];
   const std::uint64_t identity = std::uint64_t{message.source} << 32 | number;
   RandomStream random(engine_.seed(), identity, kEntropyPurpose);
 
   SendFlow& flow = send_[slot];
-  flow.nic = nic_number;
+  flow.entropy = static_cast<std::uint32_t>(random.next());
+  const std::uint32_t port = choose_nic(message, flow.entropy);
+  flow.nic = flow.lane = hosts_.first_nic[message.source] + port;
+  Nic& nic = hosts_.nics[flow.nic];
+  nic.load_packets += packets;
   flow.source = message.source;
   flow.destination = message.destination;
   flow.number = number;
-  flow.reply_nic = static_cast<std::uint8_t>(nic_of(message.destination, message.destination_nic));
-  flow.entropy = static_cast<std::uint32_t>(random.next());
+  const bool given = config.nic_choice == NicChoice::kGiven;
+  flow.reply_nic =
+      static_cast<std::uint8_t>((given ? message.destination_nic : port) % nics_of(message.destination));
   flow.next_send_ps = 0;
   flow.sent_packets = 0;
   flow.waiting = flow.pacing = false;
   const auto last_bytes = static_cast<std::uint32_t>(message.bytes - (packets - 1) * config.mtu_bytes);
-  const auto times = channels_.path_times(
-      nic.channel, flow.destination, flow.entropy, config.mtu_bytes + config.header_bytes,
-      static_cast<std::uint32_t>(packets), last_bytes + config.header_bytes);
+  auto times = channels_.path_times(nic.channel, flow.destination, flow.entropy,
+                                    config.mtu_bytes + config.header_bytes,
+                                    static_cast<std::uint32_t>(packets), last_bytes + config.header_bytes);
+  times.round_trip = times.round_trip + config.receive_delay * 2;
+  times.one_way = times.one_way + config.receive_delay;
+  const auto jitter = static_cast<std::uint32_t>(
+      config.timeout_jitter > 0 ? RandomStream(engine_.seed(), identity, kJitterPurpose).next() : 0);
   flow.recovery.start(setup_.recovery, static_cast<std::uint32_t>(packets), config.mtu_bytes, last_bytes,
-                      times.round_trip);
+                      times.round_trip, jitter);
 
-  const Bandwidth line_rate = channels_.cold[nic.channel].rate;
+  const Bandwidth line_rate = this->line_rate(flow.nic, message.source);
   const auto bdp_bytes = static_cast<unsigned __int128>(line_rate.bps()) *
                          static_cast<unsigned __int128>(times.round_trip.ps()) / 8'000'000'000'000ULL;
   flow.control =
@@ -155,10 +198,12 @@ void Transport::start(const Message& message) {
   const std::uint32_t to = part_of_host(message.destination);
   ReceiveSlots& slots = receive_slots_[to];
   if (slots.unused.empty()) {
-    flow.receive_slot = slots.count++;
+    flow.receive_slot = static_cast<std::uint32_t>(slots.senders.size());
+    slots.senders.push_back(slot);
   } else {
     flow.receive_slot = slots.unused.back();
     slots.unused.pop_back();
+    slots.senders[flow.receive_slot] = slot;
   }
   const FlowStart announcement{.receive_slot = flow.receive_slot,
                                .send_slot = slot,
@@ -166,6 +211,7 @@ void Transport::start(const Message& message) {
                                .packets = static_cast<std::uint32_t>(packets),
                                .start = engine_.now(),
                                .ideal = times.one_way,
+                               .reply_nic = flow.reply_nic,
                                .message = message};
   if (to == partition_) {
     expect(partition_, announcement);
@@ -173,27 +219,6 @@ void Transport::start(const Message& message) {
     outbox_.send(to, announcement);
   }
   wake(slot);
-}
-
-void Transport::expect(std::uint32_t from_partition, const FlowStart& start) {
-  ReceiveTable& table = receive_[from_partition];
-  if (start.receive_slot >= table.flows.size()) {
-    table.flows.resize(start.receive_slot + 1);
-    table.cold.resize(start.receive_slot + 1);
-  }
-  ReceiveFlow& receiver = table.flows[start.receive_slot];
-  const Message& message = start.message;
-  receiver.arrivals.clear();
-  receiver.packets = start.packets;
-  receiver.marked = 0;
-  receiver.source = message.source;
-  receiver.number = start.flow_number;
-  receiver.send_slot = start.send_slot;
-  const std::uint32_t first = hosts_.first_nic[message.destination];
-  receiver.reply_channel =
-      hosts_.nics[first + message.destination_nic % (hosts_.first_nic[message.destination + 1] - first)]
-          .channel;
-  table.cold[start.receive_slot] = {message, start.start, start.ideal};
 }
 
 // A message within a host is copied: one copy at a time per host, in order, then the latency.
@@ -233,87 +258,57 @@ void Transport::local_copy_done(std::uint32_t slot) {
   client_.on_delivered(local.message);
 }
 
-void Transport::packet_at_host(std::uint32_t handle) {
-  fabric_.deliver(handle);
-  if (fabric_.packets()[handle].ack()) {
-    on_ack(handle);
-  } else {
-    on_data(handle);
-  }
-}
-
-Transport::ReceiveFlow* Transport::receiver_of(const Packet& packet) {
-  ReceiveFlow& receiver = table_of(packet).flows[packet.flow];
-  return receiver.number == packet.flow_number && receiver.source == packet.source ? &receiver : nullptr;
-}
-
-void Transport::on_data(std::uint32_t handle) {
-  Packet& packet = fabric_.packets()[handle];
-  const std::uint32_t slot = packet.flow;
-  ReceiveTable& table = table_of(packet);
-  ReceiveFlow* receiver = receiver_of(packet);
-  std::uint32_t reply_channel;
-  bool fresh = false;
-  // The same record goes back as the ACK; the mark stays on it as the echo.
-  std::swap(packet.source, packet.destination);
-  packet.flags |= kAck;
-  if (receiver != nullptr) [[likely]] {
-    fresh = receiver->arrivals.add(packet.number);
-    if (packet.marked()) ++receiver->marked;
-    packet.flow = receiver->send_slot;
-    packet.bytes_or_cumulative = receiver->arrivals.first_missing();
-    reply_channel = receiver->reply_channel;
-  } else {
-    // A needless retransmission of a flow that is over, and its slot in use again. When that happens depends
-    // on partitions; so that nothing else does, it is acknowledged as if it had not.
-    packet.flow = kNone;
-    packet.bytes_or_cumulative = 0;
-    reply_channel = hosts_.nics[hosts_.first_nic[packet.source] + packet.reply_nic].channel;
-  }
-  if (!fresh) {
-    ++counters_.duplicates;
-    packet.flags |= kDuplicate;
-  }
-  fabric_.inject(reply_channel, handle);
-  if (!fresh || receiver->arrivals.first_missing() != receiver->packets) return;
-  const ColdReceive& cold = table.cold[slot];
-  ++counters_.messages;
-  counters_.bytes += cold.message.bytes;
-  record(cold.message,
-         {.source = cold.message.source,
-          .destination = cold.message.destination,
-          .bytes = cold.message.bytes,
-          .start = cold.start,
-          .finish = engine_.now(),
-          .ideal = cold.ideal,
-          .ecn_marked = receiver->marked},
-         receiver->number);
-  const Message message = cold.message;  // the callback may start flows, which moves the table
-  client_.on_delivered(message);
+// The flow an answer is about, if it isn't over.
+bool Transport::is_of(const SendFlow& flow, const Packet& packet) {
+  return flow.number == packet.flow_number && flow.source == packet.destination;
 }
 
 void Transport::on_ack(std::uint32_t handle) {
   const Packet packet = fabric_.packets()[handle];
+  const std::uint64_t sack = fabric_.packets().sack(handle);
   fabric_.packets().release(handle);
   const std::uint32_t slot = packet.flow;
   if (slot == kNone) return;
   SendFlow& flow = send_[slot];
-  if (flow.number != packet.flow_number || flow.source != packet.destination) return;  // the flow is over
+  if (!is_of(flow, packet)) return;
+  if (packet.trimmed()) [[unlikely]] {
+    ++counters_.nacks;
+    on_nack(slot, packet, packet.bytes_or_cumulative);
+    return;
+  }
   const Time now = engine_.now();
   const auto outcome = flow.recovery.on_ack(now, packet.number, packet.bytes_or_cumulative,
-                                            Time::ps(packet.sent_ps), packet.flags & kDuplicate);
+                                            Time::ps(packet.sent_ps), packet.flags & kDuplicate, sack);
   if (flow.selector != nullptr && setup_.policy.selectors_want_feedback) {
     flow.selector->on_ack(packet.entropy, packet.marked());
   }
-  if (outcome.acked_packets > 0) {
-    allow(flow, flow.control->on_ack({.now = now,
-                                      .rtt = now - Time::ps(packet.sent_ps),
-                                      .bytes = outcome.acked_bytes,
-                                      .in_flight = flow.recovery.in_flight_bytes(),
-                                      .ecn_marked = packet.marked()}));
-  }
+  tell_acked(flow, packet, outcome);
   if (outcome.lost_packets > 0) [[unlikely]]
     allow(flow, flow.control->on_loss(now, outcome.lost_bytes));
+  go_on(slot);
+}
+
+// A header of ours that a switch has sent back. It names the receiver's slot.
+void Transport::on_returned(std::uint32_t handle) {
+  const Packet packet = fabric_.packets()[handle];
+  fabric_.packets().release(handle);
+  const std::uint32_t slot = receive_slots_[part_of_host(packet.source)].senders[packet.flow];
+  if (is_of(send_[slot], packet)) on_nack(slot, packet, 0);
+}
+
+// The selector hears of it when the packet is about to be sent again, as of any loss; that is before it
+// chooses for a new one.
+void Transport::on_nack(std::uint32_t slot, const Packet& packet, std::uint32_t cumulative) {
+  SendFlow& flow = send_[slot];
+  const Time now = engine_.now();
+  const auto outcome = flow.recovery.on_nack(now, packet.number, cumulative, Time::ps(packet.sent_ps));
+  tell_acked(flow, packet, outcome);
+  if (outcome.lost_packets > 0) allow(flow, flow.control->on_trim(now, outcome.lost_bytes));
+  go_on(slot);
+}
+
+void Transport::go_on(std::uint32_t slot) {
+  SendFlow& flow = send_[slot];
   if (flow.recovery.done()) {
     finish(slot);
     return;
@@ -325,6 +320,7 @@ void Transport::on_ack(std::uint32_t handle) {
 void Transport::finish(std::uint32_t slot) {
   SendFlow& flow = send_[slot];
   Nic& nic = hosts_.nics[flow.nic];
+  nic.load_packets -= flow.recovery.packets();
   (flow.previous_live == kNone ? nic.first_live : send_[flow.previous_live].next_live) = flow.next_live;
   if (flow.next_live != kNone) send_[flow.next_live].previous_live = flow.previous_live;
   flow.control->~Sender();
@@ -366,7 +362,7 @@ void Transport::wake(std::uint32_t slot) {
     engine_.schedule(Time::ps(flow.next_send_ps), hosts_.nics[flow.nic].entity, kPace, slot, flow.generation);
     return;
   }
-  Nic& nic = hosts_.nics[flow.nic];
+  Nic& nic = hosts_.nics[flow.lane];
   flow.waiting = true;
   flow.next_waiting = kNone;
   (nic.first_waiting == kNone ? nic.first_waiting : send_[nic.last_waiting].next_waiting) = slot;
@@ -374,12 +370,12 @@ void Transport::wake(std::uint32_t slot) {
   if (nic.busy) return;
   if (fabric_.scheduled(nic.channel)) {
     // Else the fabric says when it does.
-    if (fabric_.takes_data(nic.channel)) serve(flow.nic);
+    if (fabric_.takes_data(nic.channel)) serve(flow.lane);
   } else if (fabric_.free_at(nic.channel) <= engine_.now()) {
-    serve(flow.nic);
+    serve(flow.lane);
   } else {
     nic.busy = true;
-    engine_.schedule(fabric_.free_at(nic.channel), nic.entity, kNicReady, flow.nic);
+    engine_.schedule(fabric_.free_at(nic.channel), nic.entity, kNicReady, flow.lane);
   }
 }
 
@@ -423,7 +419,7 @@ void Transport::send_packet(std::uint32_t slot) {
   SendFlow& flow = send_[slot];
   const std::uint32_t number = flow.recovery.next_to_send();
   const bool again = number != flow.recovery.next_new();
-  Nic& nic = hosts_.nics[flow.nic];
+  const Nic& nic = hosts_.nics[flow.lane];
   const Time start = std::max(engine_.now(), fabric_.free_at(nic.channel));
   flow.recovery.on_send(number, start);
   const std::uint32_t entropy = flow.selector == nullptr ? flow.entropy : choose_entropy(slot, number, again);
@@ -447,8 +443,11 @@ void Transport::send_packet(std::uint32_t slot) {
     ++counters_.retransmissions;
   }
   if (flow.rate.bps() > 0) flow.next_send_ps = start.ps() + flow.rate.serialization(bytes).ps();
+  if (setup_.config.nic_choice == NicChoice::kSpray) [[unlikely]] {
+    if (++flow.lane == hosts_.first_nic[flow.source + 1]) flow.lane = hosts_.first_nic[flow.source];
+  }
   fabric_.inject(nic.channel, handle);
-  if (flow.recovery.in_flight_packets() == 1) arm_timer(nic, flow.recovery.deadline());
+  if (flow.recovery.in_flight_packets() == 1) arm_timer(hosts_.nics[flow.nic], flow.recovery.deadline());
 }
 
 // Asks the flow's selector, and keeps what it answers, so that it can be told which path lost a packet.

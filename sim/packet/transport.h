@@ -22,6 +22,15 @@
 
 namespace weft::sim::packet {
 
+// Which of a host's links, its NICs, a message takes, and which one its ACKs take.
+enum class NicChoice : std::uint8_t {
+  kGiven,        // the ones the message asks for
+  kRoundRobin,   // one after the other
+  kHash,         // drawn for each message
+  kLeastLoaded,  // the one whose messages have the fewest packets in all
+  kSpray,        // packet after packet over all of them; an ACK goes back through the NIC its packet came to
+};
+
 // Sizes and host-side settings. Defaults are those of the module's parameters (packet_module()).
 struct PacketConfig {
   std::uint32_t mtu_bytes = 4096;   // payload of a full packet
@@ -30,6 +39,11 @@ struct PacketConfig {
   Time min_timeout = Time::us(100);
   Bandwidth local_bandwidth = Bandwidth::gbps(800);  // copy between processes of one host
   Time local_latency = Time::ns(200);
+  Time receive_delay;  // in the NIC a packet arrives at, data or ACK
+  std::uint32_t ack_every = 1;
+  Time ack_delay = Time::us(5);  // no ACK waits longer for more packets to acknowledge
+  NicChoice nic_choice = NicChoice::kGiven;
+  double timeout_jitter = 0;  // congestion::RecoveryConfig::jitter
   bool cut_through = false;
   Time reconvergence = Time::us(1000);
   bool record_flows = true;  // keep a row per message (64 bytes each)
@@ -38,6 +52,7 @@ struct PacketConfig {
 struct TransportCounters {
   std::uint64_t messages = 0, bytes = 0;  // delivered
   std::uint64_t retransmissions = 0, timeouts = 0, duplicates = 0;
+  std::uint64_t nacks = 0;  // that came to their senders; returned headers not among them
 
   TransportCounters& operator+=(const TransportCounters& other);
 };
@@ -64,9 +79,14 @@ struct alignas(64) Nic {
   std::uint32_t first_waiting = kNone, last_waiting = kNone;  // flows that may send, in their turn
   std::uint32_t first_live = kNone;                           // all flows with something unacknowledged
   bool busy = false;                                          // a kNicReady event is under way
+  bool ack_timer = false;                                     // a kAckTimer event is under way
   std::int64_t timer_ps = INT64_MAX;                          // of the kNicTimer event that counts
   std::int64_t last_timer_ps = INT64_MIN / 2;
+  // Flows whose ACKs are held back, in the order of their deadlines (Transport::FlowKey).
+  std::uint64_t first_held = UINT64_MAX, last_held = UINT64_MAX;
+  std::uint64_t load_packets = 0;  // of all messages it has that aren't acknowledged
 };
+static_assert(sizeof(Nic) == 64);
 
 // The hosts of all partitions. Each record is touched by its host's partition only.
 struct Hosts {
@@ -76,6 +96,7 @@ struct Hosts {
   std::vector<std::uint32_t> first_nic;       // by host, one more than there are hosts
   std::vector<std::uint32_t> flow_count;      // by source host
   std::vector<std::int64_t> copy_free_at_ps;  // by host
+  std::vector<std::uint32_t> turn;            // by host: messages that took the next NIC
 };
 
 // One partition's hosts. A message is a flow with its own congestion state. Its sender's NIC serves the flows
@@ -90,7 +111,9 @@ class Transport {
 
   void start(const Message& message);
   // Events of the host side.
-  void packet_at_host(std::uint32_t handle);
+  void packet_at_host(std::uint32_t channel, std::uint32_t handle);
+  void received(std::uint32_t handle, std::uint32_t port);  // after receive_delay
+  void ack_timer(std::uint32_t nic);
   // A flow of another partition to a host of this one.
   void expect(std::uint32_t from_partition, const FlowStart& flow);
   // Fetches the flow that packet_at_host() will change.
@@ -99,7 +122,7 @@ class Transport {
     if (packet.ack()) {
       const auto* flow = reinterpret_cast<const char*>(&send_[packet.flow]);
       for (std::size_t byte = 0; byte < sizeof(SendFlow); byte += 64) __builtin_prefetch(flow + byte, 1);
-    } else {
+    } else if (!packet.returned()) [[likely]] {
       __builtin_prefetch(&table_of(packet).flows[packet.flow], 1);
     }
   }
@@ -114,7 +137,7 @@ class Transport {
       __builtin_prefetch(flow.control, 1);
       __builtin_prefetch(flow.selector, 1);
       __builtin_prefetch(&hosts_.nics[flow.nic], 1);
-    } else {
+    } else if (!packet.returned()) [[likely]] {
       const ReceiveFlow& flow = table_of(packet).flows[packet.flow];
       flow.arrivals.prefetch(packet.number);
       fabric_.prefetch_queue(flow.reply_channel);
@@ -153,7 +176,8 @@ class Transport {
     std::uint64_t window_bytes = 0;
     Bandwidth rate;  // 0: not paced
     std::int64_t next_send_ps = 0;
-    std::uint32_t nic = 0;
+    std::uint32_t nic = 0;   // whose timer it has
+    std::uint32_t lane = 0;  // the NIC its next packet takes
     std::uint32_t source = 0, destination = 0;
     std::uint32_t number = kNone;    // among its source's flows; kNone: the slot is empty
     std::uint32_t receive_slot = 0;  // in the receiver's table
@@ -187,14 +211,29 @@ class Transport {
     // Of the last transmissions, a ring by packet number; empty unless the policy wants feedback.
     std::vector<std::uint32_t> entropies;
   };
+  // A receiver's slot, with the sender's partition above.
+  using FlowKey = std::uint64_t;
+  static constexpr FlowKey kNoFlow = UINT64_MAX;
+  // Packets of a flow that have arrived and await their common ACK. All have the same mark, or none.
+  struct HeldAck {
+    std::uint32_t handle = kNone;  // of the newest of them, which will become the ACK
+    std::uint32_t packets = 0;     // 0: none is held
+    std::uint32_t lowest = 0, highest = 0;
+    std::uint32_t nic = 0;            // whose timer it has
+    std::uint32_t reply_channel = 0;  // that it will take
+    bool marked = false;              // the flow's newest packet: DCTCP.CE of RFC 8257 §3.2
+    std::int64_t due_ps = 0;
+    FlowKey previous = kNoFlow, next = kNoFlow;  // among its NIC's
+  };
   // The flows that come from one partition, by the slot that partition has given them.
   struct ReceiveTable {
     std::vector<ReceiveFlow> flows;
     std::vector<ColdReceive> cold;
+    std::vector<HeldAck> held;  // only where ACKs are held back
   };
   // This partition's slots in another's table.
   struct ReceiveSlots {
-    std::uint32_t count = 0;
+    std::vector<std::uint32_t> senders;  // by slot: of the flow that has or had it
     std::vector<std::uint32_t> unused;
   };
   struct LocalMessage {
@@ -204,9 +243,38 @@ class Transport {
   };
   std::uint32_t new_slot();
   void start_local(const Message& message, std::uint32_t number);
-  void on_data(std::uint32_t handle);
+  // Receiver. `way_back`: the channel of the NIC that the packet came to.
+  void receive(std::uint32_t handle, std::uint32_t way_back);
+  void on_data(std::uint32_t handle, std::uint32_t way_back);
+  void turn_round(Packet& packet, const ReceiveFlow& receiver) const;
+  void hold_or_acknowledge(FlowKey key, std::uint32_t reply_channel, std::uint32_t handle, bool fresh);
+  void acknowledge_held(FlowKey key);
+  void unlink_held(FlowKey key);
+  void delivered(const ReceiveTable& table, std::uint32_t slot);
+  HeldAck& held_of(FlowKey key) { return receive_[key >> 32].held[static_cast<std::uint32_t>(key)]; }
+  bool holds_acks() const { return setup_.config.ack_every > 1; }
+  // Sender.
   void on_ack(std::uint32_t handle);
+  void on_returned(std::uint32_t handle);
+  void go_on(std::uint32_t slot);
   void finish(std::uint32_t slot);
+  std::uint32_t nics_of(std::uint32_t host) const {
+    return hosts_.first_nic[host + 1] - hosts_.first_nic[host];
+  }
+  std::uint32_t choose_nic(const Message& message, std::uint32_t entropy);
+  // What a flow may send at, over one NIC or all.
+  Bandwidth line_rate(std::uint32_t nic, std::uint32_t host) const;
+  static bool is_of(const SendFlow& flow, const Packet& packet);
+  void on_nack(std::uint32_t slot, const Packet& packet, std::uint32_t cumulative);
+  void tell_acked(SendFlow& flow, const Packet& packet, const congestion::Recovery::Outcome& outcome) {
+    if (outcome.acked_packets == 0) return;
+    const Time now = engine_.now();
+    allow(flow, flow.control->on_ack({.now = now,
+                                      .rtt = now - Time::ps(packet.sent_ps),
+                                      .bytes = outcome.acked_bytes,
+                                      .in_flight = flow.recovery.in_flight_bytes(),
+                                      .ecn_marked = packet.marked()}));
+  }
   void record(const Message& message, const results::Flow& flow, std::uint32_t number) {
     if (!message.control) statistics_.add(flow);
     if (setup_.config.record_flows) delivered_.push_back({flow, number});

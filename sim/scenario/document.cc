@@ -167,6 +167,7 @@ SourceLocation Document::location(const std::string& path) const {
 }
 
 void Document::apply(const Setting& setting) {
+  if (setting.path == "fault") return add_fault(setting);
   const SourceLocation where{.file = setting.flag};
   pb::Message* message = message_.get();
   std::string path;
@@ -215,12 +216,33 @@ void Document::apply_short_form(pb::Message& seam_message, const std::string& se
   const FieldDescriptor* field = seam_message.GetDescriptor()->FindFieldByName(choice.name);
   if (field == nullptr) fail_unknown_field(*seam_message.GetDescriptor(), choice.name, where);
   pb::Message& module = *seam_message.GetReflection()->MutableMessage(&seam_message, field);
-  const std::string path = seam_path + "." + choice.name;
+  set_fields(module, seam_path + "." + choice.name, setting, choice.given);
+}
+
+void Document::add_fault(const Setting& setting) {
+  const pb::Reflection& reflection = *message_->GetReflection();
+  const FieldDescriptor* field = message_->GetDescriptor()->FindFieldByName("fault");
+  const std::string path = fmt::format("fault[{}]", reflection.FieldSize(*message_, field));
+  ModuleChoice choice;
+  try {
+    choice = parse_module_choice("fault:" + setting.value);
+  } catch (const InputError&) {
+    throw InputError({.file = setting.flag},
+                     fmt::format("'{}' is no fault; expected field=value,field=value, each field once, like "
+                                 "\"link=edge 0.0 / aggregation 0.1,at=10us,until=50us\"",
+                                 setting.value));
+  }
+  set_fields(*reflection.AddMessage(message_.get(), field), path, setting, choice.given);
+}
+
+void Document::set_fields(pb::Message& message, const std::string& path, const Setting& setting,
+                          const std::map<std::string, std::string>& values) {
+  const SourceLocation where{.file = setting.flag};
   locations_[path] = where;
-  for (const auto& [name, value] : choice.given) {
-    const FieldDescriptor* parameter = module.GetDescriptor()->FindFieldByName(name);
-    if (parameter == nullptr) fail_unknown_field(*module.GetDescriptor(), name, where);
-    set_field(module, *parameter, value, where);
+  for (const auto& [name, value] : values) {
+    const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
+    if (field == nullptr) fail_unknown_field(*message.GetDescriptor(), name, where);
+    set_field(message, *field, value, where);
     locations_[path + "." + name] = where;
   }
 }

@@ -29,6 +29,9 @@ class Document {
   // `path` is that of the seam's message: "topology", "job[0].traffic".
   void apply_short_form(google::protobuf::Message& seam_message, const std::string& path,
                         const Setting& setting);
+  void add_fault(const Setting& setting);
+  void set_fields(google::protobuf::Message& message, const std::string& path, const Setting& setting,
+                  const std::map<std::string, std::string>& values);
 
   const Schema& schema_;
   std::unique_ptr<google::protobuf::Message> message_;

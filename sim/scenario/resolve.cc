@@ -25,7 +25,9 @@ class Resolver {
       fabric();
     } else {
       drop_fabric();
+      drop_faults();
     }
+    for (ModuleChoice& fault : scenario_.faults) complete_fault(fault);
     hosts();
     collectives();
     output();
@@ -199,6 +201,78 @@ class Resolver {
       scenario_.warnings.push_back(fmt::format("{}{} without effect: network model {} has none",
                                                first.prefix(), fmt::join(dropped, ", "),
                                                scenario_.network.name));
+    }
+  }
+
+  void drop_faults() {
+    const std::string what =
+        fmt::format("without effect: network model {} has no links", scenario_.network.name);
+    for (const ModuleChoice& fault : scenario_.faults) {
+      if (from_command_line(fault.location)) throw InputError(fault.location, "fault " + what);
+      for (const auto& [name, place] : fault.locations) {
+        if (from_command_line(place)) throw InputError(place, fmt::format("fault.{} {}", name, what));
+      }
+    }
+    if (!scenario_.faults.empty()) useless(scenario_.faults[0].location, "fault " + what);
+    scenario_.faults.clear();
+  }
+
+  // Which links there are is not known here.
+  void complete_fault(ModuleChoice& fault) {
+    const bool draws = fault.given.contains("random_links");
+    const auto names = [&](const char* field) {
+      const auto found = fault.given.find(field);
+      return found != fault.given.end() && !found->second.empty();
+    };
+    ModuleInfo section = fault_section();
+    for (ParameterSpec& spec : section.parameters) {
+      if (spec.name == "between" && draws && !names("link") && !names("switch")) spec.default_value = "*";
+      if (spec.name == "rate" && fault.given.contains("bit_error_rate")) spec.default_value = "1";
+    }
+    complete(section, fault);
+    const Parameters parameters(section, fault);
+    if (names("link") + names("switch") + names("between") != 1) {
+      throw InputError(fault.location,
+                       "this fault must say which links it is of in one way: link, switch or random_links");
+    }
+    if (!draws && names("between")) {
+      parameters.fail("between", "that is where random_links are drawn from; give their number");
+    }
+    const std::int64_t drawn = parameters.integer("random_links");
+    if (drawn < 0) parameters.fail("random_links", "it must be 0 or more");
+    if (drawn > 0 && !names("between")) {
+      parameters.fail("random_links", "this fault names its links; give one or the other");
+    }
+    if (const double rate = parameters.real("rate"); !(rate >= 0 && rate <= 1)) {
+      parameters.fail("rate", "it must be from 0 (down) to 1 (as built)");
+    }
+    if (const double errors = parameters.real("bit_error_rate"); !(errors >= 0 && errors < 1)) {
+      parameters.fail("bit_error_rate", "it must be 0 or more and below 1");
+    }
+    fault_times(parameters);
+  }
+
+  static void fault_times(const Parameters& fault) {
+    const Time at = fault.time("at"), period = fault.time("period");
+    const bool ends = !fault.automatic("until");
+    const std::int64_t times = fault.integer("times");
+    const char* const late = "it must not be after 53 days, where simulated time ends";
+    if (at > kEndOfTime) fault.fail("at", late);
+    if (ends && fault.time("until") > kEndOfTime) fault.fail("until", late);
+    if (ends && fault.time("until") <= at) {
+      fault.fail("until", fmt::format("it must be later than at ({})", to_string(at)));
+    }
+    if (times < 1) fault.fail("times", "it must be 1 or more");
+    if (times > 1 && period == Time()) fault.fail("times", "period must be given too");
+    if (period == Time()) return;
+    if (times == 1) fault.fail("period", "times must be given too, and be 2 or more");
+    if (!ends) fault.fail("period", "until must be given too");
+    const Time length = fault.time("until") - at;
+    if (period < length) {
+      fault.fail("period", fmt::format("it must be at least until - at ({})", to_string(length)));
+    }
+    if (fault.time("until").ps() + static_cast<__int128>(period.ps()) * (times - 1) > kEndOfTime.ps()) {
+      fault.fail("times", "the last of them must not end after 53 days, where simulated time ends");
     }
   }
 

@@ -87,6 +87,17 @@ std::vector<Job> read_jobs(const Document& document) {
   return jobs;
 }
 
+std::vector<ModuleChoice> read_faults(const Document& document) {
+  const pb::Message& root = document.message();
+  const pb::FieldDescriptor& field = field_of(root, "fault");
+  std::vector<ModuleChoice> faults;
+  for (int i = 0; i < root.GetReflection()->FieldSize(root, &field); ++i) {
+    faults.push_back(read_choice(document, root.GetReflection()->GetRepeatedMessage(root, &field, i), "fault",
+                                 fmt::format("fault[{}]", i)));
+  }
+  return faults;
+}
+
 Output read_output(const Document& document) {
   const pb::Message& message = section(document.message(), "output");
   Output output;
@@ -187,6 +198,32 @@ const ModuleInfo& hosts_section() {
   return info;
 }
 
+const ModuleInfo& fault_section() {
+  static const ModuleInfo info = {
+      .name = "fault",
+      .summary = "Links of a packet network that fail, flap, run at a reduced rate or have bit errors.",
+      .source = "",
+      .parameters = {
+          {"link", ParameterType::kText, "",
+           "The cables with this name, both directions: 'edge 0.0 / core *', ends as in links.csv; * for "
+           "all."},
+          {"switch", ParameterType::kText, "", "Or all cables of the switches with this name."},
+          {"random_links", ParameterType::kInteger, "0", "Or so many cables, which the seed draws."},
+          {"between", ParameterType::kText, "",
+           "Where random_links are drawn: cables with this name; all if not given."},
+          {"at", ParameterType::kTime, "0s", "When it begins."},
+          {"until", ParameterType::kTime, "auto", "When it ends, later than `at`; auto: never."},
+          {"rate", ParameterType::kReal, "0",
+           "What is left of the rate, 0 (down) to 1; by default 1 where bit_error_rate is given."},
+          {"bit_error_rate", ParameterType::kReal, "0",
+           "Probability that a bit is wrong, which loses its packet; below 1."},
+          {"period", ParameterType::kTime, "0s",
+           "It comes again after this time, at least until - at; 0: once."},
+          {"times", ParameterType::kInteger, "1", "How often it comes in all."},
+      }};
+  return info;
+}
+
 ModuleInfo collectives_section(const Registries& registries) {
   ModuleInfo info{.name = "collectives",
                   .summary = "The algorithm that each kind of collective operation uses.",
@@ -228,6 +265,7 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
   for (const Seam& seam : seams()) scenario.*seam.choice = read_seam(document, root, "", seam);
   scenario.hosts = read_choice(document, section(root, "hosts"), "hosts", "hosts");
   scenario.collectives = read_choice(document, section(root, "collectives"), "collectives", "collectives");
+  scenario.faults = read_faults(document);
   scenario.seed = std::stoull(text_of(root, "seed"));
   scenario.threads = static_cast<std::uint32_t>(std::stoul(text_of(root, "threads")));
   if (scenario.threads == 0) throw InputError(document.location("threads"), "threads: 0, but one is needed");
@@ -266,6 +304,10 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
   set(limits, "time", to_string(scenario.limits.time));
   set(limits, "events", fmt::format("{}", scenario.limits.events));
   set(limits, "memory", bytes_to_string(scenario.limits.memory_bytes));
+
+  for (const ModuleChoice& fault : scenario.faults) {
+    write_parameters(fault, *root->GetReflection()->AddMessage(root.get(), &field_of(*root, "fault")));
+  }
 
   pb::TextFormat::Printer printer;
   printer.SetUseUtf8StringEscaping(true);

@@ -64,8 +64,9 @@ struct Scenario {
   std::vector<Job> jobs;
   // Empty: not chosen. After resolve(): chosen, with every parameter given, or without effect in this run.
   ModuleChoice network, topology, routing, congestion, queue;
-  ModuleChoice hosts;        // parameters of hosts_section()
-  ModuleChoice collectives;  // parameters of collectives_section()
+  ModuleChoice hosts;                // parameters of hosts_section()
+  ModuleChoice collectives;          // parameters of collectives_section()
+  std::vector<ModuleChoice> faults;  // parameters of fault_section()
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;
   Output output;
@@ -88,14 +89,18 @@ const Seam& traffic_seam();
 
 // What hosts cost, as parameters: o, O, S and more.
 const ModuleInfo& hosts_section();
+// One fault of links: which, from when until when, what is left of them.
+const ModuleInfo& fault_section();
 // One parameter for each kind of collective operation, in the order of `registries`.
 ModuleInfo collectives_section(const Registries& registries);
 
 // A setting from the command line.
 struct Setting {
-  std::string flag;   // for messages: "--seed", "--set limits.time=1ms"
-  std::string path;   // of the field: "seed", "topology.fat_tree.k", "job.goal"
-  std::string value;  // for "topology" and the other seams the short form: "fat_tree:k=8"
+  std::string flag;  // for messages: "--seed", "--set limits.time=1ms"
+  std::string path;  // of the field: "seed", "topology.fat_tree.k", "job.goal"
+  // For "topology" and the other seams the short form: "fat_tree:k=8". For "fault", which adds one,
+  // "link=core 0 / *,at=1ms".
+  std::string value;
 };
 // Reads "topology.fat_tree.k=16" as given to --set. Throws InputError.
 Setting parse_setting(std::string_view text);

@@ -94,6 +94,7 @@ Schema::Schema(const Registries& registries) {
   }
   add_modules(registries.traffic, file.package(), message(traffic_seam().field));
   add_parameters(hosts_section(), message("hosts"));
+  add_parameters(fault_section(), message("fault"));
   add_parameters(collectives_section(registries), message("collectives"));
   BuildErrors errors;
   if (pool_.BuildFileCollectingErrors(file, &errors) == nullptr) {

@@ -155,6 +155,7 @@ std::string describe_text(const sim::Registries& registries, const std::string& 
   std::vector<Listed> all = modules(registries);
   all.push_back({kSection, "", sim::hosts_section()});
   all.push_back({kSection, "", sim::collectives_section(registries)});
+  all.push_back({kSection, "", sim::fault_section()});
   std::string text;
   std::vector<std::string> known;
   for (const Listed& module : all) {
@@ -187,8 +188,9 @@ void add_list(CLI::App& app, int&) {
 
 void add_describe(CLI::App& app, int&) {
   auto name = std::make_shared<std::string>();
-  app.add_option("name", *name,
-                 "a module that `weft list` names; or a kind of module, a collective, hosts, collectives")
+  app.add_option(
+         "name", *name,
+         "a module that `weft list` names; or a kind of module, a collective, hosts, collectives, fault")
       ->required();
   app.footer("Examples:\n  weft describe fat_tree\n  weft describe hosts\n  weft describe allreduce");
   app.callback([name] { std::fputs(describe_text(sim::builtin_registries(), *name).c_str(), stdout); });

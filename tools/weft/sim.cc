@@ -21,7 +21,7 @@ struct Options {
   std::string scenario;
   // Flags that stand for a field of the scenario, in the order of the list below.
   std::vector<std::optional<std::string>> values;
-  std::vector<std::string> sets;
+  std::vector<std::string> faults, sets;
   bool no_flows = false;
   bool quiet = false;
   bool verbose = false;
@@ -98,6 +98,7 @@ int run(const Options& options) {
     }
     settings.push_back({long_name(kFlags[i]), kFlags[i].path, *options.values[i]});
   }
+  for (const std::string& fault : options.faults) settings.push_back({"--fault " + fault, "fault", fault});
   for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
   const sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
@@ -139,6 +140,12 @@ void add_sim(CLI::App& app, int& exit_code) {
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
     app.add_option(kFlags[i].names, options->values[i], kFlags[i].help);
   }
+  app.add_option(
+         "--fault", options->faults,
+         "links that fail or run badly, 'link=edge 0.0 / *,at=10us,until=50us': see weft describe fault; may "
+         "be given again")
+      ->expected(1)
+      ->take_all();
   app.add_option("--set", options->sets,
                  "FIELD=VALUE: any field of the scenario, e.g. topology.fat_tree.k=16")
       ->expected(1)
@@ -154,6 +161,7 @@ void add_sim(CLI::App& app, int& exit_code) {
       "  weft sim --goal app.weft --topology fat_tree:k=8 --routing ecmp --congestion dctcp -o RUN\n"
       "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --routing spray -o RUN\n"
       "  weft sim --traffic incast:n=16,size=1MB --topology fat_tree:k=8 --sample 10us --pcapng 0 -o RUN\n"
+      "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --fault random_links=3,at=10us\n"
       "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7\n"
       "What to choose from: weft list. Parameters, defaults and units: weft describe NAME.\n"
       "The scenario file: sim/scenario/README.md. The files in RUN: sim/results/README.md.\n"

@@ -29,6 +29,7 @@ class Checker final : public Observer {
   void on_inject(Time, const Sighting& packet) override {
     check(!where_.contains(packet.handle), "a handle is used by two packets");
     where_[packet.handle] = kNowhere;
+    if (!packet.ack) marked_.erase(packet.handle);  // else an ACK in the record of its data packet
     injected_ += packet.bytes;
   }
   void on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time departure) override {

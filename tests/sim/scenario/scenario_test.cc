@@ -50,6 +50,8 @@ void check_equal(const Scenario& a, const Scenario& b) {
     CHECK((a.*seam.choice).given == (b.*seam.choice).given);
   }
   CHECK(a.hosts.given == b.hosts.given);
+  REQUIRE(a.faults.size() == b.faults.size());
+  for (std::size_t i = 0; i < a.faults.size(); ++i) CHECK(a.faults[i].given == b.faults[i].given);
   CHECK(a.collectives.given == b.collectives.given);
   CHECK(a.seed == b.seed);
   CHECK(a.threads == b.threads);
@@ -125,6 +127,10 @@ TEST_CASE("scenario: the resolved text gives the same scenario") {
       {kFile,
        {"output.directory=run", "output.sample_interval=2.5us", "output.sample_links=a -> *, b -> c",
         "output.packet_log=3-7#1", "output.pcapng=3,7"}},
+      {std::string(kFile) +
+           "fault { link: \"a / b\" until: \"2us\" rate: 0.1 }\nfault { switch: \"c*\" at: \"1ms\" }\n",
+       {"fault=random_links=2", "fault=random_links=0,between=a / *,bit_error_rate=1e-12",
+        "fault=link=*,at=1us,until=2us,period=10us,times=5"}},
   };
   for (const auto& [text, sets] : cases) {
     std::string file = text;
@@ -229,7 +235,7 @@ TEST_CASE("scenario: errors in a file name line and column") {
   check(
       job + "sead: 3\n",
       "s.txtpb:2:1: 'sead' is not a field of scenario; did you mean 'seed'? (known: job, network, topology, "
-      "routing, congestion, queue, hosts, collectives, seed, threads, output, limits)");
+      "routing, congestion, queue, hosts, collectives, seed, threads, output, limits, fault)");
   check(job + "topology {\n  tre { k: 8 }\n}\n",
         "s.txtpb:3:3: 'tre' is not a topology; did you mean 'tree'? (known: hub, tree)");
   check(job + "topology { tree {\n\n  lnk: \"1Gbps\" } }\n",
@@ -294,7 +300,7 @@ TEST_CASE("scenario: errors in settings name the flag") {
   check({"seeed=1"},
         "--set seeed=1: 'seeed' is not a field of scenario; did you mean 'seed'? (known: job, network, "
         "topology, "
-        "routing, congestion, queue, hosts, collectives, seed, threads, output, limits)");
+        "routing, congestion, queue, hosts, collectives, seed, threads, output, limits, fault)");
   check(
       {"topology.tree.kk=1"},
       "--set topology.tree.kk=1: 'kk' is not a parameter of tree; did you mean 'k'? (known: k, link, taper, "

@@ -91,7 +91,7 @@ TEST_CASE("describe: what a module takes and how to choose it") {
   CHECK(describe_text(small(), "topology") == list_text(small(), "topology", false));
   CHECK_THROWS_WITH(
       describe_text(small(), "tre"),
-      "'tre' is not a module; did you mean 'tree'? (known: wires, tree, ring, hosts, collectives)");
+      "'tre' is not a module; did you mean 'tree'? (known: wires, tree, ring, hosts, collectives, fault)");
 }
 
 TEST_CASE("describe: every built-in module, with each parameter, a sentence and a source") {
