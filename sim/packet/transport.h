@@ -248,9 +248,10 @@ class Transport {
   void on_data(std::uint32_t handle, std::uint32_t way_back);
   void turn_round(Packet& packet, const ReceiveFlow& receiver) const;
   void hold_or_acknowledge(FlowKey key, std::uint32_t reply_channel, std::uint32_t handle, bool fresh);
+  void part_from_held(FlowKey key, const Packet& packet);
   void acknowledge_held(FlowKey key);
   void unlink_held(FlowKey key);
-  void delivered(const ReceiveTable& table, std::uint32_t slot);
+  void complete(const ReceiveTable& table, std::uint32_t slot);
   HeldAck& held_of(FlowKey key) { return receive_[key >> 32].held[static_cast<std::uint32_t>(key)]; }
   bool holds_acks() const { return setup_.config.ack_every > 1; }
   // Sender.

@@ -100,22 +100,25 @@ void Transport::on_data(std::uint32_t handle, std::uint32_t way_back) {
     }
     packet.flags &= static_cast<std::uint8_t>(~kTrimmed);
   }
+  const bool holds = holds_acks();
+  if (holds) [[unlikely]]
+    part_from_held(key(), packet);
   const bool fresh = receiver->arrivals.add(packet.number);
   if (packet.marked()) ++receiver->marked;
   if (!fresh) {
     ++counters_.duplicates;
     packet.flags |= kDuplicate;
   }
-  if (!holds_acks()) [[likely]] {
+  if (!holds) [[likely]] {
     turn_round(packet, *receiver);
     fabric_.inject(reply, handle);
   } else {
     hold_or_acknowledge(key(), reply, handle, fresh);
   }
-  if (fresh && receiver->arrivals.first_missing() == receiver->packets) delivered(table, slot);
+  if (fresh && receiver->arrivals.first_missing() == receiver->packets) complete(table, slot);
 }
 
-void Transport::delivered(const ReceiveTable& table, std::uint32_t slot) {
+void Transport::complete(const ReceiveTable& table, std::uint32_t slot) {
   const ColdReceive& cold = table.cold[slot];
   ++counters_.messages;
   counters_.bytes += cold.message.bytes;
@@ -132,6 +135,16 @@ void Transport::delivered(const ReceiveTable& table, std::uint32_t slot) {
   client_.on_delivered(message);
 }
 
+// An ACK speaks of packets with one mark, and of no more than its bitmap holds: if what is held and this
+// packet are too different, that goes ahead, before the packet counts as arrived.
+void Transport::part_from_held(FlowKey key, const Packet& packet) {
+  const HeldAck& held = held_of(key);
+  if (held.packets == 0) return;
+  const std::uint32_t lowest = std::min(packet.number, held.lowest);
+  const std::uint32_t highest = std::max(packet.number, held.highest);
+  if (packet.marked() != held.marked || highest - lowest >= 64) acknowledge_held(key);
+}
+
 // RFC 5681 §4.2 and RFC 8257 §3.2. At once: the first packet, the last one and the one that makes the message
 // complete, one that came before, a change of the mark, and, on a single path, one out of order, which there
 // is a sign of loss.
@@ -142,9 +155,6 @@ void Transport::hold_or_acknowledge(FlowKey key, std::uint32_t reply, std::uint3
   const std::uint32_t number = packet.number;
   const bool marked = packet.marked();
   const bool turned = marked != held.marked;
-  // An ACK speaks of packets with one mark, and no more than its bitmap holds.
-  const std::uint32_t lowest = std::min(number, held.lowest), highest = std::max(number, held.highest);
-  if (held.packets > 0 && (turned || highest - lowest >= 64)) acknowledge_held(key);
   held.marked = marked;
   const std::uint32_t first_missing = receiver.arrivals.first_missing();
   const bool in_order = first_missing == number + 1;
@@ -153,8 +163,8 @@ void Transport::hold_or_acknowledge(FlowKey key, std::uint32_t reply, std::uint3
                        held.packets + 1 >= setup_.config.ack_every;
   if (held.packets > 0) {
     fabric_.packets().release(held.handle);
-    held.lowest = lowest;
-    held.highest = highest;
+    held.lowest = std::min(number, held.lowest);
+    held.highest = std::max(number, held.highest);
   } else {
     held.lowest = held.highest = number;
   }

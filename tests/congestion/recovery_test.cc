@@ -135,6 +135,98 @@ TEST_CASE("a cumulative ACK makes up for lost ACKs") {
   REQUIRE(recovery.in_flight_packets() == 1);
 }
 
+TEST_CASE("a NACK: lost at once, but only the transmission it is about") {
+  Recovery recovery = started(10);
+  send(recovery, 6, Time());  // sent at 0 … 5 us
+  auto outcome = recovery.on_nack(Time::us(8), 3, 1, Time::us(3));
+  REQUIRE(outcome.acked_packets == 1);  // what it says of those before
+  REQUIRE(outcome.lost_packets == 1);
+  REQUIRE(outcome.lost_bytes == 1000);
+  REQUIRE(recovery.first_unacked() == 1);
+  REQUIRE(recovery.in_flight_packets() == 4);
+  REQUIRE(recovery.next_to_send() == 3);
+  REQUIRE(recovery.on_nack(Time::us(8), 3, 1, Time::us(3)).lost_packets == 0);  // known already
+  recovery.on_send(3, Time::us(9));
+  REQUIRE(recovery.on_nack(Time::us(10), 3, 1, Time::us(3)).lost_packets == 0);  // of the first one
+  REQUIRE(recovery.in_flight_packets() == 5);
+  REQUIRE(recovery.on_nack(Time::us(18), 3, 1, Time::us(9)).lost_packets == 1);
+  recovery.on_send(3, Time::us(18));
+  recovery.on_ack(Time::us(28), 3, 1, Time::us(18), false);
+  REQUIRE(recovery.on_nack(Time::us(29), 3, 1, Time::us(18)).lost_packets == 0);
+  REQUIRE(recovery.on_nack(Time::us(29), 0, 1, Time()).lost_packets == 0);
+}
+
+TEST_CASE("a NACK puts the timeout off and ends its back-off") {
+  Recovery recovery = started(2);
+  send(recovery, 2, Time());
+  REQUIRE(recovery.deadline() == Time::us(100));
+  REQUIRE(recovery.on_timer(Time::us(100)).timeout);
+  recovery.on_send(recovery.next_to_send(), Time::us(100));
+  recovery.on_send(recovery.next_to_send(), Time::us(100));
+  REQUIRE(recovery.deadline() == Time::us(100 + 200));
+  recovery.on_nack(Time::us(110), 0, 0, Time::us(100));
+  REQUIRE(recovery.deadline() == Time::us(110 + 100));
+}
+
+TEST_CASE("the bitmap of an ACK settles what it names, and nothing else") {
+  const auto seed = static_cast<std::uint64_t>(GENERATE(range(0, 20)));
+  sim::RandomStream random(seed, 1);
+  const auto packets = static_cast<std::uint32_t>(1 + random.below(300));
+  RecoveryConfig config = kInOrder;
+  config.reordering = true;
+  Recovery recovery = started(packets, config);
+  for (std::uint32_t n = 0; n < packets; ++n) recovery.on_send(n, Time());
+  Arrivals arrivals;
+  std::set<std::uint32_t> arrived, told;
+  for (int step = 0; step < 500; ++step) {
+    const auto number = static_cast<std::uint32_t>(random.below(packets));
+    arrivals.add(number);
+    arrived.insert(number);
+    if (random.below(4) != 0) continue;
+    const std::uint32_t missing = arrivals.first_missing();
+    const auto outcome = recovery.on_ack(Time::us(10), number, missing, Time(), false, arrivals.sack(number));
+    // The sender knows: all below `missing`, and of the 64 up to `number` those that have arrived.
+    const std::size_t before = told.size();
+    for (const std::uint32_t n : arrived) {
+      if (n < missing || (n <= number && n + 64 > number)) told.insert(n);
+      // Where fewer than 64 lie between, the bitmap reaches beyond.
+      if (n > number && n < std::max(missing, number >= 63 ? number - 63 : 0) + 64) told.insert(n);
+    }
+    REQUIRE(outcome.acked_packets == told.size() - before);
+    for (std::uint32_t n = 0; n < packets; ++n) REQUIRE(arrivals.has(n) == (arrived.count(n) == 1));
+  }
+  REQUIRE(recovery.in_flight_packets() == packets - told.size());
+}
+
+TEST_CASE("timeouts differ between flows by up to the jitter, and from one to the next") {
+  RecoveryConfig config = kInOrder;
+  config.max_timeout = Time::us(1'000'000);
+  config.jitter = 0.25;
+  double sum = 0;
+  std::set<std::int64_t> seen;
+  constexpr int kFlows = 1000;
+  for (std::uint32_t flow = 0; flow < kFlows; ++flow) {
+    Recovery recovery, again;
+    recovery.start(config, 3, 1000, 1000, kRtt, flow);
+    again.start(config, 3, 1000, 1000, kRtt, flow);
+    REQUIRE(recovery.timeout() >= Time::us(100));
+    REQUIRE(recovery.timeout() <= Time::us(125));
+    REQUIRE(recovery.timeout() == again.timeout());
+    sum += recovery.timeout().seconds() * 1e6 - 100;
+    seen.insert(recovery.timeout().ps());
+    // The next one is twice as long, but for a new draw.
+    recovery.on_send(0, Time());
+    const Time first = recovery.timeout();
+    REQUIRE(recovery.on_timer(recovery.deadline()).timeout);
+    REQUIRE(recovery.timeout() >= Time::us(200));
+    REQUIRE(recovery.timeout() <= Time::us(250));
+    seen.insert(recovery.timeout().ps() / 2);
+    REQUIRE(recovery.timeout() != first * 2);
+  }
+  REQUIRE(sum / kFlows == Approx(12.5).margin(1.2));  // uniform: five standard deviations
+  REQUIRE(seen.size() > kFlows);
+}
+
 // A channel that delays, drops and duplicates nothing by itself, against plain bookkeeping in sets.
 TEST_CASE("random losses and reordering: all arrives, in-flight counts agree with a naive model") {
   const auto seed = static_cast<std::uint64_t>(GENERATE(range(0, 20)));

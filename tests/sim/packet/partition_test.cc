@@ -47,12 +47,22 @@ TEST_CASE("any division, by METIS or at random, on any number of threads, gives 
     const auto topology = random_topology(random);
     constexpr std::array kQueues = {"droptail:capacity=40KB", "ecn:capacity=60KB,kmin=10KB,kmax=30KB",
                                     "droptail:capacity=9KB", "priority:capacity=20KB,kmin=5KB,kmax=15KB",
-                                    "shared:buffer=80KB,alpha=0.5,reserve=500,kmin=5KB,kmax=15KB"};
+                                    "shared:buffer=80KB,alpha=0.5,reserve=500,kmin=5KB,kmax=15KB",
+                                    "composite:capacity=9KB,high_capacity=300,return_to_sender=true"};
     Options options;
     options.queue = kQueues[random.below(kQueues.size())];
     options.control = random.below(2) == 0 ? "dctcp" : "fixed_window:packets=20";
     if (random.below(2) == 0) options.policy = spray();
     options.seed = seed;
+    if (random.below(2) == 0) {
+      constexpr std::array kChoices = {NicChoice::kGiven, NicChoice::kRoundRobin, NicChoice::kHash,
+                                       NicChoice::kLeastLoaded, NicChoice::kSpray};
+      options.config.nic_choice = kChoices[random.below(kChoices.size())];
+      options.config.ack_every = static_cast<std::uint32_t>(1 + random.below(8));
+      options.config.ack_delay = Time::ns(500 + static_cast<std::int64_t>(random.below(3000)));
+      options.config.receive_delay = Time::ns(static_cast<std::int64_t>(random.below(2)) * 130);
+      options.config.timeout_jitter = random.uniform();
+    }
     std::vector<Message> messages;
     for (std::uint32_t m = 0; m < 30; ++m) {
       messages.push_back({.source = static_cast<std::uint32_t>(random.below(topology.hosts())),

@@ -1,0 +1,388 @@
+// What hosts do beyond one ACK per packet over one NIC: NACKs, ACKs for several packets, delays, planes.
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "tests/sim/packet/support.h"
+#include "topologies/families.h"
+
+namespace weft::sim::packet {
+namespace {
+
+const Bandwidth kRate = Bandwidth::gbps(400);
+constexpr std::uint32_t kMtu = 4096;
+const Time kFull = Time::ps(4160 * 20), kAck = Time::ps(64 * 20);  // on the wire
+const Time kLatency = Time::ns(500), kSwitch = Time::ns(200);
+
+std::vector<std::int64_t> sorted_deliveries(const Simulation& simulation) {
+  std::vector<std::int64_t> times;  // ps
+  for (const auto& [message, time] : simulation.client.delivered) times.push_back(time.ps());
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+std::uint64_t signal_or_0(const Simulation& simulation, const std::string& name) {
+  for (const auto& [signal, count] : simulation.network.totals().signals) {
+    if (signal == name) return count;
+  }
+  return 0;
+}
+
+// One way of a packet through the switch of a star, without queueing.
+Time one_way(Time wire) { return wire * 2 + kLatency * 2 + kSwitch; }
+
+TEST_CASE("a payload that is cut off is asked for again at once") {
+  // Three packets meet at the switch: one goes on, one waits, one is cut. Its header leaves behind the first
+  // packet; the NACK follows the first packet's ACK; then the packet has the way for itself.
+  const auto topology = star(4, kRate, kLatency, kSwitch);
+  Simulation simulation(topology, {.queue = "composite:capacity=4160"});
+  for (std::uint32_t host = 0; host < 3; ++host) simulation.send(host, 3, kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  const Time first = one_way(kFull);
+  const Time header = first + kAck;
+  const Time told = header + one_way(kAck);
+  const std::vector<std::int64_t> expected{first.ps(), (first + kAck + kFull).ps(),
+                                           (told + one_way(kFull)).ps()};
+  REQUIRE(sorted_deliveries(simulation) == expected);
+  REQUIRE(signal_or_0(simulation, "trim") == 1);
+  REQUIRE(signal_or_0(simulation, "nack") == 1);
+  REQUIRE(simulation.signal("retransmit") == 1);
+  REQUIRE(simulation.signal("timeout") == 0);
+  REQUIRE(simulation.signal("duplicate") == 0);
+}
+
+TEST_CASE("a header that is sent back does the same, sooner") {
+  // As above with a fourth packet, and room for one header: the other one turns round in the switch.
+  const auto topology = star(5, kRate, kLatency, kSwitch);
+  Simulation simulation(topology,
+                        {.queue = "composite:capacity=4160,high_capacity=64,return_to_sender=true"});
+  for (std::uint32_t host = 0; host < 4; ++host) simulation.send(host, 4, kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  const Time first = one_way(kFull);
+  const Time at_switch = kFull + kLatency + kSwitch;
+  const Time back = at_switch + kAck + kLatency;
+  const Time told = first + kAck + one_way(kAck);
+  const std::vector<std::int64_t> expected{first.ps(), (first + kAck + kFull).ps(),
+                                           (back + one_way(kFull)).ps(), (told + one_way(kFull)).ps()};
+  REQUIRE(sorted_deliveries(simulation) == expected);
+  REQUIRE(signal_or_0(simulation, "trim") == 2);
+  REQUIRE(signal_or_0(simulation, "return") == 1);
+  REQUIRE(signal_or_0(simulation, "nack") == 1);
+  REQUIRE(simulation.signal("retransmit") == 2);
+  REQUIRE(simulation.signal("timeout") == 0);
+}
+
+TEST_CASE("a control hears of cut payloads, by default as of losses") {
+  struct Heard {
+    std::uint64_t trimmed = 0, lost = 0;
+  };
+  static thread_local Heard heard;
+  class Listening : public congestion::Sender {
+   public:
+    struct Settings {
+      explicit Settings(const Parameters&) {}
+    };
+    Listening(const congestion::FlowInfo&, const Settings&) {}
+    congestion::Allowance start() override { return {20 * kMtu, {}}; }
+    congestion::Allowance on_ack(const congestion::Ack&) override { return start(); }
+    congestion::Allowance on_loss(Time, std::uint64_t bytes) override {
+      heard.lost += bytes;
+      return start();
+    }
+    congestion::Allowance on_timeout(Time) override { return start(); }
+  };
+  class Distinguishing final : public Listening {
+   public:
+    using Listening::Listening;
+    congestion::Allowance on_trim(Time, std::uint64_t bytes) override {
+      heard.trimmed += bytes;
+      return start();
+    }
+  };
+  const bool distinguishes = GENERATE(false, true);
+  heard = {};
+  const congestion::Control control{.info = {.name = "listening"},
+                                    .make_factory = distinguishes
+                                                        ? congestion::SenderFactoryFor<Distinguishing>::make
+                                                        : congestion::SenderFactoryFor<Listening>::make};
+  const auto topology = star(9, kRate, kLatency, kSwitch);
+  Simulation simulation(topology, {.control = "listening", .queue = "composite:capacity=20KB"}, control);
+  for (std::uint32_t host = 0; host < 8; ++host) simulation.send(host, 8, 100 * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  const std::uint64_t nacks = signal_or_0(simulation, "nack");
+  REQUIRE(nacks > 100);
+  REQUIRE(signal_or_0(simulation, "trim") == nacks);
+  REQUIRE(simulation.signal("retransmit") == nacks);
+  REQUIRE(heard.trimmed == (distinguishes ? nacks * kMtu : 0));
+  REQUIRE(heard.lost == (distinguishes ? 0 : nacks * kMtu));
+}
+
+Options holding(std::uint32_t every, const std::string& control = "fixed_window:packets=1000") {
+  Options options{.control = control};
+  options.config.ack_every = every;
+  return options;
+}
+
+TEST_CASE("one ACK for several packets: how many, and no packet is later for it") {
+  const std::uint32_t every = GENERATE(1, 2, 3, 16, 64);
+  const std::uint64_t packets = GENERATE(1, 2, 3, 50, 1000);
+  const auto topology = star(2, kRate, kLatency, kSwitch);
+  Options options = holding(every);
+  options.config.ack_delay = Time::us(20);  // longer than 64 packets take
+  Simulation simulation(topology, options);
+  const auto message = simulation.send(0, 1, packets * kMtu);
+  simulation.run();
+  INFO(every << " of " << packets);
+  REQUIRE(simulation.verdict() == "");
+  const Time arrival = kFull * static_cast<std::int64_t>(packets - 1) + one_way(kFull);
+  REQUIRE(simulation.client.delivered[message] == arrival);
+  REQUIRE(simulation.client.sent[message] == arrival + one_way(kAck));
+  // The first and the last packet have their own, those between one for each full group.
+  std::uint64_t acks = 0;
+  for (const auto& link : simulation.network.links()) acks += link.from == "h1" ? link.packets : 0;
+  REQUIRE(acks == 1 + (packets - 1 + every - 1) / every);
+  REQUIRE(simulation.signal("timeout") == 0);
+  REQUIRE(simulation.signal("retransmit") == 0);
+}
+
+TEST_CASE("a held ACK leaves after its delay, to the picosecond") {
+  // A window of one packet leaves the receiver waiting for the second one of each pair.
+  const Time delay = Time::ns(GENERATE(1, 700, 5000));
+  constexpr std::int64_t kPackets = 40;
+  const auto topology = star(2, kRate, kLatency, kSwitch);
+  Options options = holding(2, "fixed_window:packets=1");
+  options.config.ack_delay = delay;
+  Simulation simulation(topology, options);
+  const auto message = simulation.send(0, 1, kPackets * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  const Time round_trip = one_way(kFull) + one_way(kAck);
+  // All but the first and the last packet.
+  REQUIRE(simulation.client.sent[message] == round_trip * kPackets + delay * (kPackets - 2));
+  REQUIRE(simulation.signal("timeout") == 0);
+}
+
+TEST_CASE("held ACKs of several flows each keep their own time") {
+  // Messages that start 100 ns apart, all with their second packet held. Distances between starts remain.
+  const auto topology = star(6, kRate, kLatency, kSwitch);
+  Options options = holding(4, "fixed_window:packets=1");
+  options.config.ack_delay = Time::us(2);
+  Simulation simulation(topology, options);
+  for (std::uint32_t host = 0; host < 5; ++host) {
+    simulation.send(host, 5, 1 + host * 400);  // its last bit comes 16 ns later than the one's before
+  }
+  for (std::uint32_t host = 0; host < 5; ++host) simulation.send(host, 5, 3 * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("timeout") == 0);
+  REQUIRE(simulation.signal("retransmit") == 0);
+  // Each of the long ones: three packets, of which the middle one's ACK is late by the delay.
+  for (std::uint32_t message = 5; message < 10; ++message) {
+    const Time took = simulation.client.sent[message];
+    const Time round_trip = one_way(kFull) + one_way(kAck);
+    REQUIRE(took >= round_trip * 3 + Time::us(2));
+    REQUIRE(took < round_trip * 3 + Time::us(2) + kFull * 16);  // what others ahead of it can cost
+  }
+}
+
+TEST_CASE("the sender hears of every mark, whatever the ACKs cover") {
+  struct Heard {
+    std::uint64_t bytes = 0, marked = 0, acks = 0;
+  };
+  static thread_local Heard heard;
+  class Counting final : public congestion::Sender {
+   public:
+    struct Settings {
+      explicit Settings(const Parameters&) {}
+    };
+    Counting(const congestion::FlowInfo&, const Settings&) {}
+    congestion::Allowance start() override { return {40 * kMtu, {}}; }
+    congestion::Allowance on_ack(const congestion::Ack& ack) override {
+      ++heard.acks;
+      heard.bytes += ack.bytes;
+      if (ack.ecn_marked) heard.marked += ack.bytes;
+      return start();
+    }
+    congestion::Allowance on_loss(Time, std::uint64_t) override { return start(); }
+    congestion::Allowance on_timeout(Time) override { return start(); }
+  };
+  heard = {};
+  const congestion::Control control{.info = {.name = "counting"},
+                                    .make_factory = congestion::SenderFactoryFor<Counting>::make};
+  const auto policy = GENERATE(one_path(), spray());
+  const auto topology =
+      topologies::build(parse_module_choice("leaf_spine:leaves=2,spines=4,hosts_per_leaf=4"));
+  Options options = holding(8, "counting");
+  options.queue = "ecn:capacity=4MB,kmin=20KB,kmax=400KB";
+  options.policy = policy;
+  Simulation simulation(topology, options, control);
+  constexpr std::uint64_t kPackets = 3000;
+  for (std::uint32_t host = 0; host < 3; ++host) simulation.send(host, 7, kPackets * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("retransmit") == 0);
+  std::uint64_t marked = 0;
+  for (const auto& flow : simulation.network.flows()) marked += flow.ecn_marked;
+  REQUIRE(marked > kPackets / 10);
+  REQUIRE(heard.bytes == 3 * kPackets * kMtu);
+  REQUIRE(heard.acks < 3 * kPackets);
+  if (policy.info.name == "one_path") REQUIRE(heard.marked == marked * kMtu);
+  // Overtaken packets may be acknowledged by the bitmap of an ACK of the other kind: nearly.
+  REQUIRE(static_cast<double>(heard.marked) == Approx(static_cast<double>(marked * kMtu)).epsilon(0.02));
+}
+
+TEST_CASE("sprayed packets come out of order, and are still acknowledged in groups") {
+  const auto topology = topologies::build(parse_module_choice("fat_tree:k=8,link=400Gbps,latency=500ns"));
+  Options options = holding(8, "fixed_window:packets=160");
+  options.policy = spray();
+  options.queue = "droptail:capacity=4MB";
+  Simulation simulation(topology, options);
+  for (std::uint32_t h = 0; h < 128; ++h) simulation.send(h, (h + 64) % 128, 300 * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("retransmit") == 0);
+  std::uint64_t injected = simulation.network.totals().packets_injected - 128 * 300;
+  REQUIRE(injected >= 128 * 300 / 8);
+  REQUIRE(injected < 128 * 300 / 7);
+}
+
+TEST_CASE("ACKs for groups, and losses: everything arrives, and little is sent in vain") {
+  const std::string queue = GENERATE("droptail:capacity=20KB", "composite:capacity=20KB");
+  const auto policy = GENERATE(one_path(), spray());
+  const auto topology = topologies::build(parse_module_choice("fat_tree:k=4,link=400Gbps,latency=500ns"));
+  Options options = holding(6, "fixed_window:packets=30");
+  options.policy = policy;
+  options.queue = queue;
+  Simulation simulation(topology, options);
+  for (std::uint32_t a = 0; a < 16; ++a) {
+    for (std::uint32_t b : {1u, 5u, 6u}) simulation.send(a, (a + b) % 16, 200 * kMtu);
+  }
+  simulation.run();
+  INFO(queue);
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("retransmit") > 50);
+  REQUIRE(simulation.signal("duplicate") * 20 < simulation.signal("retransmit"));
+}
+
+TEST_CASE("packets take effect one receive delay after their last bit, data and ACKs alike") {
+  const Time delay = Time::ns(300);
+  const auto topology = star(2, kRate, kLatency, kSwitch);
+  Options options{.control = "fixed_window:packets=1"};
+  options.config.receive_delay = delay;
+  Simulation simulation(topology, options);
+  const auto message = simulation.send(0, 1, 10 * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  const Time round_trip = one_way(kFull) + one_way(kAck) + delay * 2;
+  REQUIRE(simulation.client.delivered[message] == round_trip * 9 + one_way(kFull) + delay);
+  REQUIRE(simulation.client.sent[message] == round_trip * 10);
+  REQUIRE(simulation.network.flows().at(0).ideal == kFull * 9 + one_way(kFull) + delay);
+}
+
+// Two hosts with a NIC in each of `planes` planes, a switch each.
+topologies::Topology planes(int count) {
+  topologies::Topology topology("planes");
+  const auto a = topology.add_host("a"), b = topology.add_host("b");
+  for (int plane = 0; plane < count; ++plane) {
+    const auto hub = topology.add_switch("p" + std::to_string(plane), 1, 0, kSwitch);
+    topology.add_link(a, hub, {kRate, kLatency});
+    topology.add_link(b, hub, {kRate, kLatency});
+  }
+  topology.finish();
+  return topology;
+}
+
+Options with_nics(NicChoice choice) {
+  Options options;
+  options.config.nic_choice = choice;
+  return options;
+}
+
+TEST_CASE("a message sprayed over planes takes each one's share of the time") {
+  const int count = GENERATE(1, 2, 3, 4);
+  const auto topology = planes(count);
+  Simulation simulation(topology, with_nics(NicChoice::kSpray));
+  constexpr std::int64_t kPackets = 120;
+  const auto message = simulation.send(0, 1, kPackets * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.client.delivered[message] == kFull * (kPackets / count - 1) + one_way(kFull));
+  // Data one way and its ACKs the other: the same in all planes.
+  for (const auto& link : simulation.network.links()) {
+    REQUIRE(link.packets == static_cast<std::uint64_t>(kPackets / count));
+  }
+  REQUIRE(simulation.signal("retransmit") == 0);
+}
+
+TEST_CASE("messages choose among the NICs of their host") {
+  const auto topology = planes(2);
+  const auto packets_from_a = [](const Simulation& simulation) {
+    std::vector<std::uint64_t> packets;
+    for (const auto& link : simulation.network.links()) {
+      if (link.from == "a") packets.push_back(link.packets);
+    }
+    return packets;
+  };
+  SECTION("given: all ask for the first one") {
+    Simulation simulation(topology, {});
+    for (int i = 0; i < 10; ++i) simulation.send(0, 1, kMtu);
+    simulation.run();
+    REQUIRE(packets_from_a(simulation) == std::vector<std::uint64_t>{10, 0});
+  }
+  SECTION("round robin") {
+    Simulation simulation(topology, with_nics(NicChoice::kRoundRobin));
+    for (int i = 0; i < 10; ++i) simulation.send(0, 1, kMtu);
+    simulation.run();
+    REQUIRE(packets_from_a(simulation) == std::vector<std::uint64_t>{5, 5});
+    REQUIRE(sorted_deliveries(simulation).back() == (kFull * 4 + one_way(kFull)).ps());
+  }
+  SECTION("hash: each NIC with even odds") {
+    Simulation simulation(topology, with_nics(NicChoice::kHash));
+    for (int i = 0; i < 1000; ++i) simulation.send(0, 1, kMtu);
+    simulation.run();
+    const auto packets = packets_from_a(simulation);
+    REQUIRE(packets[0] + packets[1] == 1000);
+    REQUIRE(static_cast<double>(packets[0]) == Approx(500).margin(80));  // five standard deviations
+  }
+  SECTION("least loaded: around the long one") {
+    Simulation simulation(topology, with_nics(NicChoice::kLeastLoaded));
+    simulation.send(0, 1, 100 * kMtu);
+    for (int i = 0; i < 50; ++i) simulation.send(0, 1, kMtu);
+    simulation.run();
+    REQUIRE(packets_from_a(simulation) == std::vector<std::uint64_t>{100, 50});
+  }
+  SECTION("ACKs come back through the plane of their message") {
+    Simulation simulation(topology, with_nics(NicChoice::kRoundRobin));
+    simulation.send(0, 1, 7 * kMtu);
+    simulation.send(0, 1, 20 * kMtu);
+    simulation.run();
+    std::vector<std::uint64_t> acks;
+    for (const auto& link : simulation.network.links()) {
+      if (link.from == "b") acks.push_back(link.packets);
+    }
+    REQUIRE(acks == std::vector<std::uint64_t>{7, 20});
+  }
+}
+
+TEST_CASE("flows of one NIC share it to within a packet, however many and wherever to") {
+  const std::uint32_t flows = GENERATE(2, 3, 7);
+  const auto topology = star(static_cast<int>(flows) + 1, kRate, kLatency, kSwitch);
+  Simulation simulation(topology, {});
+  constexpr std::uint64_t kPackets = 60;
+  for (std::uint32_t flow = 0; flow < flows; ++flow) simulation.send(0, flow + 1, kPackets * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  // In turn to the end; the first had sent one packet and stood in line again when the others came.
+  const auto times = sorted_deliveries(simulation);
+  const std::int64_t last = (kFull * static_cast<std::int64_t>(flows * kPackets - 1) + one_way(kFull)).ps();
+  for (std::uint32_t ahead = 0; ahead + 1 < flows; ++ahead) {
+    REQUIRE(times[flows - 1 - ahead] == last - kFull.ps() * ahead);
+  }
+  REQUIRE(times[0] == last - kFull.ps() * (2 * flows - 2));
+}
+
+}  // namespace
+}  // namespace weft::sim::packet
