@@ -6,6 +6,7 @@
 #include "sim/packet/composite.h"
 #include "sim/packet/droptail.h"
 #include "sim/packet/ecn.h"
+#include "sim/packet/pfc.h"
 #include "sim/packet/phantom.h"
 #include "sim/packet/priority.h"
 #include "sim/packet/shared.h"
@@ -20,6 +21,7 @@ std::span<const Discipline> disciplines() {
       priority(),   //
       composite(),  //
       shared(),     //
+      pfc(),        //
   };
   return list;
 }
