@@ -9,6 +9,7 @@
 #include "sim/packet/pfc.h"
 #include "sim/packet/phantom.h"
 #include "sim/packet/priority.h"
+#include "sim/packet/red.h"
 #include "sim/packet/shared.h"
 
 namespace weft::sim::packet {
@@ -20,8 +21,9 @@ std::span<const Discipline> disciplines() {
       phantom(),    //
       priority(),   //
       composite(),  //
-      shared(),     //
       pfc(),        //
+      shared(),     //
+      red(),        //
   };
   return list;
 }
