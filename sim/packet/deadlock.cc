@@ -8,7 +8,7 @@
 namespace weft::sim::packet {
 
 std::vector<DeadlockWatch::Stuck> DeadlockWatch::waits_for(const Stuck& lane) const {
-  const std::uint32_t at = channels_.ends[lane.channel] & ~kHostBit;
+  const std::uint32_t at = channels_.ends[lane.channel] & kVertexMask;
   std::vector<NodeQueues::Lane> filled;
   if (channels_.queues[at] != nullptr) {
     channels_.queues[at]->filled_by({channels_.cold[lane.channel ^ 1].port, lane.lane}, filled);

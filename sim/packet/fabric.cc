@@ -299,6 +299,7 @@ Sighting Fabric::sighting(std::uint32_t handle) {
           .ack = packet.ack(),
           .marked = packet.marked(),
           .trimmed = packet.trimmed(),
+          .returned = packet.returned(),
           .source = packet.source,
           .destination = packet.destination,
           .flow_number = packet.flow_number,

@@ -13,9 +13,11 @@ struct Sighting {
   std::uint32_t handle = 0, flow = 0, number = 0;
   std::uint32_t bytes = 0;  // on the wire
   bool ack = false, marked = false, trimmed = false;
-  std::uint32_t source = 0, destination = 0;  // hosts it travels between; an ACK the other way than its data
-  std::uint32_t flow_number = 0;              // among the flows of the data's source, from 0
-  std::uint32_t entropy = 0;                  // what switches hash
+  bool returned = false;  // a header on its way back to the sender
+  // Hosts it travels between; ACKs and returned headers the other way than the data.
+  std::uint32_t source = 0, destination = 0;
+  std::uint32_t flow_number = 0;  // among the flows of the data's source, from 0
+  std::uint32_t entropy = 0;      // what switches hash
 };
 
 // Called at Engine::now(), in event order. Channel numbers are those of topologies::Topology.

@@ -59,7 +59,16 @@ void PacketLog::on_inject(Time now, const Sighting& packet) {
 }
 
 void PacketLog::on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time departure) {
-  if (wanted(packet)) row(now, "enqueue", channel_name(channel), packet, to_ns_string(departure));
+  if (!wanted(packet)) return;
+  row(now, "enqueue", channel_name(channel), packet, departure == Time::max() ? "" : to_ns_string(departure));
+}
+
+void PacketLog::on_transmit(Time now, std::uint32_t channel, const Sighting& packet, Time departure) {
+  if (wanted(packet)) row(now, "transmit", channel_name(channel), packet, to_ns_string(departure));
+}
+
+void PacketLog::on_trim(Time now, std::uint32_t channel, const Sighting& packet) {
+  if (wanted(packet)) row(now, "trim", channel_name(channel), packet, "");
 }
 
 void PacketLog::on_drop(Time now, std::uint32_t channel, const Sighting& packet) {
@@ -75,8 +84,9 @@ void PacketLog::on_deliver(Time now, const Sighting& packet) {
 }
 
 bool PacketLog::wanted(const Sighting& packet) const {
-  const std::uint32_t from = packet.ack ? packet.destination : packet.source;
-  const std::uint32_t to = packet.ack ? packet.source : packet.destination;
+  const bool back = packet.ack || packet.returned;
+  const std::uint32_t from = back ? packet.destination : packet.source;
+  const std::uint32_t to = back ? packet.source : packet.destination;
   if (from != selection_.source || to != selection_.destination) return false;
   return selection_.which == FlowSelection::kAll || number_ == packet.flow_number;
 }

@@ -30,6 +30,8 @@ class PacketLog final : public Observer {
 
   void on_inject(Time now, const Sighting& packet) override;
   void on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time departure) override;
+  void on_transmit(Time now, std::uint32_t channel, const Sighting& packet, Time departure) override;
+  void on_trim(Time now, std::uint32_t channel, const Sighting& packet) override;
   void on_drop(Time now, std::uint32_t channel, const Sighting& packet) override;
   void on_arrive(Time now, std::uint32_t channel, const Sighting& packet) override;
   void on_deliver(Time now, const Sighting& packet) override;

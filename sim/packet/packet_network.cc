@@ -347,7 +347,12 @@ StopReason PacketNetwork::run(RunControl& control, std::uint32_t threads) {
   for (const auto& part : parts_) {
     first = std::min({first, part->engine.next_time(), Time::ps(part->outbox.earliest_ps())});
   }
-  const StopReason reason = run_windows(run, first, partition_.lookahead, threads);
+  StopReason reason = run_windows(run, first, partition_.lookahead, threads);
+  // Where nothing is left to happen, no frame is under way, and two looks need no time between.
+  if (reason == StopReason::kNone && deadlock_watch_ != nullptr && deadlock_watch_->look() &&
+      look_for_deadlock(next_look_)) {
+    reason = StopReason::kDeadlock;
+  }
   if (series_ != nullptr) {
     Time last;
     for (const auto& part : parts_) last = std::max(last, part->engine.now());

@@ -142,7 +142,8 @@ Frame frame_of(const Sighting& packet) {
   frame.put(std::uint16_t{0});  // no checksum
   frame.put(packet.flow_number);
   frame.put(packet.number);
-  frame.put(static_cast<std::uint32_t>((packet.ack ? 1 : 0) | (packet.marked ? 2 : 0)));
+  frame.put(static_cast<std::uint32_t>((packet.ack ? 1 : 0) | (packet.marked ? 2 : 0) |
+                                       (packet.trimmed ? 4 : 0) | (packet.returned ? 8 : 0)));
   return frame;
 }
 

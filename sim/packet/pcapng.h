@@ -18,9 +18,10 @@ namespace weft::sim::packet {
 //
 // Simulated packets have no bytes, so each gets headers that say what is known of it: Ethernet, IPv4, UDP,
 // and then 12 bytes of payload: the flow's number among those of its source, the packet's number in the flow,
-// and flags (1: ACK, 2: marked), big-endian. Host h is 10.x.y.z with the 24 bits of h. Data goes from the
-// port 49152 + the low 14 bits of the entropy to port 49151, its ACK back. The ECN field says ECT(0) or, if
-// the packet is marked, CE for data, and nothing for ACKs. The length on the wire is that of the simulation.
+// and flags (1: ACK, 2: marked, 4: trimmed, 8: returned to its sender), big-endian. Host h is 10.x.y.z with
+// the 24 bits of h. Data goes from the port 49152 + the low 14 bits of the entropy to port 49151, its ACK
+// back. The ECN field says ECT(0) or, if the packet is marked, CE for data, and nothing for ACKs. The length
+// on the wire is that of the simulation.
 class PcapngCapture final : public Observer {
  public:
   // Throws InputError if the file can't be written. REQUIRES: hosts of the topology.

@@ -6,8 +6,10 @@
 #include "sim/packet/composite.h"
 #include "sim/packet/droptail.h"
 #include "sim/packet/ecn.h"
+#include "sim/packet/pfc.h"
 #include "sim/packet/phantom.h"
 #include "sim/packet/priority.h"
+#include "sim/packet/red.h"
 #include "sim/packet/shared.h"
 
 namespace weft::sim::packet {
@@ -19,7 +21,9 @@ std::span<const Discipline> disciplines() {
       phantom(),    //
       priority(),   //
       composite(),  //
+      pfc(),        //
       shared(),     //
+      red(),        //
   };
   return list;
 }

@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 
 #include "tests/sim/packet/fake_node.h"
+#include "tests/sim/packet/support.h"
+#include "topologies/families.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -142,6 +144,93 @@ TEST_CASE("data is marked by the data that waits, ACKs and headers not counted")
     queues->arrive(kIn, kPort, node.data(number, kPacket), node);
   }
   REQUIRE(node.marked == std::vector<std::uint32_t>{3, 4, 5, 6, 7});  // number 2 finds 8,320: not above
+}
+
+// At switches: the limits of the two queues of all ports.
+ScheduledChecker::Expected limits(std::uint64_t low, std::uint64_t high) {
+  ScheduledChecker::Expected expected;
+  expected.most_bytes = [=](std::uint32_t, int lane) { return lane == 1 ? high : low; };
+  return expected;
+}
+
+TEST_CASE("where headers fit, trimming replaces all drops, and what was cut is sent again once") {
+  const std::string more = GENERATE("", ",ratio=10", ",ratio=1");
+  const std::string control = GENERATE("fixed_window:packets=30", "dctcp");
+  const auto topology =
+      topologies::build(parse_module_choice("fat_tree:k=4,link=400Gbps,latency=500ns,switch_latency=100ns"));
+  Simulation simulation(topology, {.control = control,
+                                   .queue = with_room_for(8, ",high_capacity=1MB" + more),
+                                   .policy = spray(),
+                                   .expected = limits(8 * kPacket, 1'000'000)});
+  RandomStream random(1, 77);
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    for (int i = 0; i < 4; ++i) {
+      simulation.send(host, static_cast<std::uint32_t>(random.below(topology.hosts())),
+                      random.below(300'000));
+    }
+  }
+  simulation.run();
+  INFO(control << more);
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("trim") > 100);
+  REQUIRE(simulation.signal("trim") == simulation.scheduled.trims());
+  REQUIRE(simulation.signal("nack") == simulation.signal("trim"));
+  REQUIRE(simulation.signal("retransmit") == simulation.signal("trim"));
+  REQUIRE(simulation.signal("ecn_mark") == simulation.scheduled.marks());
+  for (const char* never : {"drop", "timeout", "duplicate"}) {
+    INFO(never);
+    REQUIRE(simulation.signal(never) == 0);
+  }
+}
+
+TEST_CASE("an incast of trimmed packets keeps the last link busy to the end") {
+  // NDP's case: 30 senders of 100 packets, room for 8. The receiver's link carries every payload once, and a
+  // header for each that was cut; it rests only until the first packet has come.
+  constexpr std::uint64_t kSenders = 30, kPackets = 100;
+  const Bandwidth rate = Bandwidth::gbps(400);
+  const auto topology = star(kSenders + 1, rate, Time::ns(500), Time());
+  Simulation simulation(topology, {.control = "fixed_window:packets=26",
+                                   .queue = with_room_for(8, ",high_capacity=1MB"),
+                                   .expected = limits(8 * kPacket, 1'000'000)});
+  for (std::uint32_t s = 0; s < kSenders; ++s) simulation.send(s, kSenders, kPackets * 4096);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("drop") == 0);
+  REQUIRE(simulation.signal("timeout") == 0);
+  Time last;
+  for (const auto& [message, time] : simulation.client.delivered) last = std::max(last, time);
+  const Time busy =
+      rate.serialization(kPacket) * static_cast<std::int64_t>(kSenders * kPackets) +
+      rate.serialization(FakeNode::kHeader) * static_cast<std::int64_t>(simulation.signal("trim"));
+  REQUIRE(last >= busy);
+  REQUIRE(last.seconds() < busy.seconds() * 1.02);
+}
+
+TEST_CASE("headers without room are dropped, or returned so that nothing is") {
+  const bool returns = GENERATE(false, true);
+  const auto topology = star(20, Bandwidth::gbps(400), Time::ns(500), Time());
+  Simulation simulation(
+      topology, {.control = "fixed_window:packets=26",
+                 .queue = with_room_for(
+                     2, std::string(",high_capacity=640,return_to_sender=") + (returns ? "true" : "false")),
+                 .expected = limits(2 * kPacket, 640)});
+  for (std::uint32_t s = 0; s < 19; ++s) simulation.send(s, 19, 60 * 4096);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("trim") > 0);
+  if (returns) {
+    REQUIRE(simulation.signal("return") == simulation.scheduled.returned());
+    REQUIRE(simulation.signal("return") > 0);
+    // Each payload that was cut is sent again, for a notice or for its own header.
+    REQUIRE(simulation.signal("nack") + simulation.signal("return") == simulation.signal("trim"));
+    REQUIRE(simulation.signal("retransmit") == simulation.signal("trim"));
+    for (const char* never : {"drop", "timeout", "duplicate"}) {
+      INFO(never);
+      REQUIRE(simulation.signal(never) == 0);
+    }
+  } else {
+    REQUIRE(simulation.signal("drop") > 0);
+  }
 }
 
 TEST_CASE("defaults, and values that make no sense") {

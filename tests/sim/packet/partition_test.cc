@@ -45,9 +45,13 @@ TEST_CASE("any division, by METIS or at random, on any number of threads, gives 
   REQUIRE(rc::check([](std::uint32_t seed) {
     RandomStream random(seed, 1);
     const auto topology = random_topology(random);
-    constexpr std::array kQueues = {"droptail:capacity=40KB", "ecn:capacity=60KB,kmin=10KB,kmax=30KB",
-                                    "droptail:capacity=9KB", "priority:capacity=20KB,kmin=5KB,kmax=15KB",
+    constexpr std::array kQueues = {"droptail:capacity=40KB",
+                                    "ecn:capacity=60KB,kmin=10KB,kmax=30KB",
+                                    "droptail:capacity=9KB",
+                                    "priority:capacity=20KB,kmin=5KB,kmax=15KB",
                                     "shared:buffer=80KB,alpha=0.5,reserve=500,kmin=5KB,kmax=15KB",
+                                    "red:capacity=30KB,kmin=5KB,kmax=20KB",
+                                    "composite:capacity=20KB,kmin=5KB,kmax=15KB,ratio=3",
                                     "composite:capacity=9KB,high_capacity=300,return_to_sender=true"};
     Options options;
     options.queue = kQueues[random.below(kQueues.size())];

@@ -42,7 +42,7 @@ class ScheduledChecker final : public Observer {
   }
   void on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time departure) override {
     Record& record = known(packet);
-    if (record.place == Place::kWaiting && packet.trimmed && packet.source != record.source) {
+    if (record.place == Place::kWaiting && packet.returned && packet.source != record.source) {
       leave(record, packet.handle);  // a header that is turned round where it is
       record.source = packet.source;
       ++returned_;

@@ -2,7 +2,9 @@
 //   packet_bench K PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS]]]
 // PARTITIONS 0: as many as `weft sim` takes. Prints one line per run: hosts, packet hops, events, seconds of
 // the event loop by the clock and of processor time, million packet hops per second (of processor time with
-// one thread, else by the clock), digest.
+// one thread, else by the clock), peak memory of the process in MiB, digest.
+#include <sys/resource.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -90,13 +92,15 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
     digest += engine->digest();
   }
   const results::NetworkTotals totals = network.totals();
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
   std::printf(
-      "hosts %u  packet-hops %llu  events %llu  seconds %.3f  cpu %.3f  million packet-hops/s %.2f  digest "
-      "%016llx",
+      "hosts %u  packet-hops %llu  events %llu  seconds %.3f  cpu %.3f  million packet-hops/s %.2f  memory "
+      "%ld  digest %016llx",
       topology.hosts(), static_cast<unsigned long long>(totals.packet_hops),
       static_cast<unsigned long long>(executed), seconds, cpu_seconds,
       static_cast<double>(totals.packet_hops) / (threads == 1 ? cpu_seconds : seconds) / 1e6,
-      static_cast<unsigned long long>(digest));
+      usage.ru_maxrss / 1024, static_cast<unsigned long long>(digest));
   for (const auto& [name, count] : totals.signals) {
     std::printf("  %s %llu", name.c_str(), static_cast<unsigned long long>(count));
   }

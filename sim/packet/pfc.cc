@@ -1,0 +1,213 @@
+#include "sim/packet/pfc.h"
+
+#include <algorithm>
+
+#include "sim/packet/lanes.h"
+#include "sim/packet/marking.h"
+
+namespace weft::sim::packet {
+namespace {
+
+constexpr std::uint32_t kPauseProcessingBytes = 480;  // 3840 bit times, IEEE 802.1Q-2018 annex N.4
+constexpr std::uint64_t kHysteresisPackets = 3;       // from xoff down to xon
+
+std::uint64_t headroom_of(const NodeSite& site, const PortSite& port) {
+  return bytes_in(port.rate, port.latency + port.latency + site.pipeline) +
+         std::uint64_t{2} * site.packet_bytes + std::max(kPauseProcessingBytes, site.control_bytes);
+}
+
+// Pause frames: the class, and whether it stops.
+constexpr std::uint32_t frame_content(std::uint32_t lane, bool stop) { return lane << 1 | (stop ? 1 : 0); }
+
+class PfcQueues final : public LaneQueues {
+ public:
+  PfcQueues(const Parameters& parameters, const NodeSite& site, std::uint32_t classes)
+      : LaneQueues(static_cast<std::uint32_t>(site.ports.size()), classes),
+        is_host_(site.is_host),
+        random_(site.random),
+        ingress_(site.ports.size() * classes),
+        paused_since_(site.ports.size() * classes) {
+    for (std::size_t port = 0; port < site.ports.size(); ++port) {
+      const Limits limits = limits_of(parameters, site, port, classes);
+      limits_.push_back(limits);
+      rules_.push_back(marking_below(parameters, limits.xoff));
+      capacity_bytes_ += (limits.xoff + limits.headroom) * classes;
+    }
+    if (is_host_ || parameters.automatic("buffer")) return;
+    if (const std::uint64_t buffer = parameters.bytes("buffer"); capacity_bytes_ > buffer) {
+      parameters.fail("buffer", "a switch here has " + std::to_string(site.ports.size()) +
+                                    " ports that need " + bytes_to_string(capacity_bytes_) +
+                                    " for what may come before and after a pause (xoff and headroom)");
+    }
+  }
+
+  void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+    const bool control = node.packets()[packet].control();
+    const std::uint32_t lane = control ? 0 : lanes() - 1;
+    if (in != kHere && !take_in(in, lane, node.bytes(packet), node)) {
+      node.drop(out, packet);
+      return;
+    }
+    if (!control && !is_host_ && marks(rules_[out], queue(out, lane).packets.bytes(), random_)) {
+      node.mark(out, packet);
+    }
+    put({in, lane}, out, lane, packet, node);
+  }
+
+  // Strict priority: the control class first, if there is one.
+  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
+    for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
+      const Queue& each = queue(out, lane);
+      if (!each.held && !each.packets.empty()) return take(out, lane, node);
+    }
+    return kNone;
+  }
+
+  void frame(std::uint32_t port, std::uint32_t content, NodeActions& node) override {
+    const std::uint32_t lane = content >> 1;
+    Queue& each = queue(port, lane);
+    each.held = (content & 1) != 0;
+    Time& since = paused_since_[port * lanes() + lane];
+    if (each.held) {
+      since = node.now();
+    } else {
+      paused_ps_ += (node.now() - since).ps();
+      node.wake(port);
+    }
+  }
+
+  // Of what a flow would send now, nothing else is ahead but what may not go either.
+  bool takes_data(std::uint32_t out) const override {
+    const Queue& data = queue(out, lanes() - 1);
+    return !data.held && data.packets.empty();
+  }
+
+  // All ports' packets may wait for the same.
+  std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
+
+  std::vector<std::pair<std::string, std::uint64_t>> signals() const override {
+    std::vector<std::pair<std::string, std::uint64_t>> list;
+    if (!is_host_) {
+      list.emplace_back("pause", pauses_);
+      list.emplace_back("most_ingress_bytes", most_ingress_bytes_);
+    }
+    list.emplace_back("pause_ns", static_cast<std::uint64_t>(paused_ps_) / 1000);
+    if (overflows_ > 0) list.emplace_back("headroom_overflow", overflows_);
+    return list;
+  }
+
+ private:
+  struct Limits {
+    std::uint64_t xoff = 0, xon = 0, headroom = 0;
+  };
+  struct Ingress {
+    std::uint64_t bytes = 0;
+    bool stopped = false;  // the sender was told to pause
+  };
+
+  static Limits limits_of(const Parameters& parameters, const NodeSite& site, std::size_t port,
+                          std::uint32_t classes) {
+    Limits limits;
+    limits.headroom =
+        parameters.automatic("headroom") ? headroom_of(site, site.ports[port]) : parameters.bytes("headroom");
+    if (!parameters.automatic("xoff")) {
+      limits.xoff = parameters.bytes("xoff");
+    } else if (parameters.automatic("buffer") || site.is_host) {
+      limits.xoff = default_capacity(queue_site(site, port));
+    } else {
+      const std::uint64_t share = parameters.bytes("buffer") / (site.ports.size() * classes);
+      if (share < limits.headroom + site.packet_bytes) {
+        parameters.fail("buffer", "a switch here has " + std::to_string(site.ports.size()) +
+                                      " ports, and each class of each needs at least a headroom of " +
+                                      bytes_to_string(limits.headroom) + " and one packet");
+      }
+      limits.xoff = share - limits.headroom;
+    }
+    const std::uint64_t hysteresis = kHysteresisPackets * site.packet_bytes;
+    limits.xon = parameters.automatic("xon") ? limits.xoff - std::min(limits.xoff, hysteresis)
+                                             : parameters.bytes("xon");
+    if (limits.xon > limits.xoff) {
+      parameters.fail("xon", "it must not be above xoff (" + bytes_to_string(limits.xoff) + " here)");
+    }
+    return limits;
+  }
+
+  // Counts an arriving packet, if it fits.
+  bool take_in(std::uint32_t in, std::uint32_t lane, std::uint32_t bytes, NodeActions& node) {
+    Ingress& from = ingress_[in * lanes() + lane];
+    const Limits& limits = limits_[in];
+    if (from.bytes + bytes > limits.xoff + limits.headroom) [[unlikely]] {
+      ++overflows_;
+      return false;
+    }
+    from.bytes += bytes;
+    most_ingress_bytes_ = std::max(most_ingress_bytes_, from.bytes);
+    if (from.bytes > limits.xoff && !from.stopped) {
+      from.stopped = true;
+      ++pauses_;
+      node.send_frame(in, frame_content(lane, true));
+    }
+    return true;
+  }
+
+  void left(Origin origin, std::uint32_t bytes, NodeActions& node) override {
+    Ingress& from = ingress_[origin.port * lanes() + origin.lane];
+    from.bytes -= bytes;
+    if (from.stopped && from.bytes <= limits_[origin.port].xon) {
+      from.stopped = false;
+      node.send_frame(origin.port, frame_content(origin.lane, false));
+    }
+  }
+  std::uint32_t lane_out(Origin from, std::uint32_t) const override { return from.lane; }
+
+  const bool is_host_;
+  RandomStream random_;
+  std::vector<Limits> limits_;      // by port
+  std::vector<QueueRule> rules_;    // by port: when to mark
+  std::vector<Ingress> ingress_;    // by port and class
+  std::vector<Time> paused_since_;  // by port and class: what the other end has told
+  std::uint64_t capacity_bytes_ = 0;
+  std::uint64_t pauses_ = 0, most_ingress_bytes_ = 0, overflows_ = 0;
+  std::int64_t paused_ps_ = 0;  // of pauses that are over
+};
+
+std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+  const std::int64_t classes = parameters.integer("classes");
+  if (classes != 1 && classes != 2) parameters.fail("classes", "it must be 1 or 2");
+  return std::make_unique<PfcQueues>(parameters, site, static_cast<std::uint32_t>(classes));
+}
+
+}  // namespace
+
+Discipline pfc() {
+  Discipline discipline{
+      .info = {.name = "pfc",
+               .summary =
+                   "Lossless: a switch pauses who sends to it before its buffer is full; data is marked "
+                   "as with ecn.",
+               .source = "priority-based flow control, IEEE 802.1Q-2018 clause 36 and annex N (headroom); Y. "
+                         "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015",
+               .parameters =
+                   {{"xoff", ParameterType::kBytes, "auto",
+                     "Bytes from one port and class above which its sender is paused; auto: one "
+                     "bandwidth-delay product of the longest path, at least 32 full packets, or what "
+                     "`buffer` allows."},
+                    {"xon", ParameterType::kBytes, "auto",
+                     "Bytes at which it goes on; auto: 3 full packets less than xoff."},
+                    {"headroom", ParameterType::kBytes, "auto",
+                     "Bytes above xoff for what is under way; auto: just enough that nothing is lost."},
+                    {"buffer", ParameterType::kBytes, "auto",
+                     "Bytes of a whole switch, shared evenly; auto: as much as xoff and headroom take."},
+                    {"classes", ParameterType::kInteger, "1",
+                     "1, or 2: ACKs have a class of their own that leaves first and is paused by itself."}}},
+      .marks = true,
+      .make = make,
+      .at_hosts = true,
+      .lossless = true};
+  for (ParameterSpec& parameter : threshold_parameters("xoff")) {
+    discipline.info.parameters.push_back(std::move(parameter));
+  }
+  return discipline;
+}
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,79 @@
+#include "sim/packet/red.h"
+
+#include "sim/packet/marking.h"
+
+namespace weft::sim::packet {
+namespace {
+
+class RedQueues final : public NodeQueues {
+ public:
+  RedQueues(const Parameters& parameters, const NodeSite& site) : random_(site.random) {
+    const std::string& moment = parameters.text("mark_at");
+    if (moment != "dequeue" && moment != "enqueue") {
+      parameters.fail("mark_at", "it must be dequeue or enqueue");
+    }
+    at_dequeue_ = moment == "dequeue";
+    for (std::size_t port = 0; port < site.ports.size(); ++port) {
+      ports_.push_back({.queue = {}, .rule = marking_rule(parameters, queue_site(site, port))});
+    }
+  }
+
+  void arrive(std::uint32_t, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+    Port& port = ports_[out];
+    const std::uint32_t bytes = node.bytes(packet);
+    if (port.queue.bytes() + bytes > port.rule.capacity_bytes) {
+      node.drop(out, packet);
+      return;
+    }
+    if (!at_dequeue_) consider(port, out, packet, node);
+    port.queue.push(node.packets(), packet, bytes);
+  }
+  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
+    Port& port = ports_[out];
+    if (port.queue.empty()) return kNone;
+    const std::uint32_t packet = port.queue.pop(node.packets(), node.bytes(port.queue.front()));
+    if (at_dequeue_) consider(port, out, packet, node);
+    return packet;
+  }
+  std::uint64_t backlog_bytes(std::uint32_t out) const override { return ports_[out].queue.bytes(); }
+  std::uint64_t capacity_bytes(std::uint32_t out) const override { return ports_[out].rule.capacity_bytes; }
+
+ private:
+  struct Port {
+    PacketFifo queue;
+    QueueRule rule;
+  };
+  // `packet` is not in the queue.
+  void consider(const Port& port, std::uint32_t out, std::uint32_t packet, NodeActions& node) {
+    if (marks(port.rule, port.queue.bytes(), random_)) node.mark(out, packet);
+  }
+
+  bool at_dequeue_ = true;
+  std::vector<Port> ports_;
+  RandomStream random_;
+};
+
+std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+  return std::make_unique<RedQueues>(parameters, site);
+}
+
+}  // namespace
+
+Discipline red() {
+  Discipline discipline{
+      .info = {.name = "red",
+               .summary =
+                   "Drop-tail that marks as ecn does, but when a packet leaves, by what it leaves behind.",
+               .source =
+                   "Floyd and Jacobson, ToN 1993; Wu et al., Tuning ECN for data center networks, CoNEXT "
+                   "2012"},
+      .marks = true,
+      .make = make};
+  discipline.info.parameters = marking_parameters();
+  discipline.info.parameters.push_back(
+      {"mark_at", ParameterType::kText, "dequeue",
+       "When marks are decided: dequeue (the packet leaves) or enqueue (it arrives)."});
+  return discipline;
+}
+
+}  // namespace weft::sim::packet

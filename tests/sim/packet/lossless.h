@@ -1,0 +1,62 @@
+// What the tests of lossless queues share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/units/random.h"
+#include "tests/sim/packet/support.h"
+#include "topologies/families.h"
+
+namespace weft::sim::packet {
+
+// One lane, and links that rest while the next node is full.
+inline ScheduledChecker::Expected held_back_in_one_lane() {
+  return {.work_conserving = false, .lane = [](std::uint32_t, const Sighting&) { return 0; }};
+}
+
+// A tree of switches, or a fat tree: no packets can wait for each other in a circle. Rates, latencies and
+// pipelines differ from link to link.
+inline topologies::Topology random_circle_free_topology(RandomStream& random) {
+  if (random.below(4) == 0) {
+    return topologies::build(parse_module_choice("fat_tree:k=4,latency=300ns,switch_latency=150ns"));
+  }
+  topologies::Topology topology("tree");
+  const auto link = [&]() -> topologies::Link {
+    return {Bandwidth::gbps(random.below(2) == 0 ? 100 : 400),
+            Time::ns(100 + static_cast<std::int64_t>(random.below(10)) * 150)};
+  };
+  std::vector<topologies::Vertex> switches;
+  for (std::uint64_t s = 0, count = 1 + random.below(6); s < count; ++s) {
+    const auto pipeline = Time::ns(static_cast<std::int64_t>(random.below(3)) * 200);
+    switches.push_back(topology.add_switch("s" + std::to_string(s), 1, 0, pipeline));
+    if (s > 0) topology.add_link(switches[random.below(s)], switches[s], link());
+  }
+  for (std::uint64_t h = 0, count = 3 + random.below(8); h < count; ++h) {
+    const auto host = topology.add_host("h" + std::to_string(h));
+    topology.add_link(host, switches[random.below(switches.size())], link());
+  }
+  topology.finish();
+  return topology;
+}
+
+// Messages to few hosts, so that queues fill.
+inline std::vector<Message> crowded_messages(const topologies::Topology& topology, RandomStream& random) {
+  std::vector<Message> messages;
+  const auto popular = 1 + random.below(2);
+  for (std::uint32_t m = 0; m < 40; ++m) {
+    messages.push_back({.source = static_cast<std::uint32_t>(random.below(topology.hosts())),
+                        .destination = static_cast<std::uint32_t>(random.below(popular)),
+                        .notify_sent = true,
+                        .bytes = random.below(400'000),
+                        .client = {m}});
+  }
+  return messages;
+}
+
+// `hosts` hosts on a ring of as many switches.
+inline topologies::Topology ring(int hosts) {
+  return topologies::build(parse_module_choice("torus:dims=" + std::to_string(hosts)));
+}
+
+}  // namespace weft::sim::packet

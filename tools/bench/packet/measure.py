@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Prints the tables of README.md: speed by size, two threads against one, and growth up to 65,536 hosts.
+
+  measure.py speed [--probe PROGRAM]   packet hops per second; PROGRAM K PACKETS as a yardstick, run in turn
+  measure.py threads                   two threads against two runs of one thread side by side
+  measure.py growth                    16 to 65,536 hosts: time per packet hop, and peak memory
+
+Figures are medians of --runs (3). The machine should be idle.
+"""
+import argparse
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+BENCH = pathlib.Path(__file__).resolve().parents[3] / "bazel-bin/tools/bench/packet/packet_bench"
+
+
+def start(k, packets, partitions=0, threads=1):
+    return subprocess.Popen([BENCH, str(k), str(packets), "1", str(partitions), str(threads)],
+                            stdout=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    """The fields of the one line that packet_bench prints, by name."""
+    output, _ = process.communicate()
+    if process.returncode != 0:
+        sys.exit(f"{BENCH}: exit status {process.returncode}")
+    return {name: float(value) for name, value in
+            re.findall(r"(hosts|packet-hops/s|packet-hops|seconds|cpu|memory) ([\d.]+)", output)}
+
+
+def run(*arguments, **options):
+    return finish(start(*arguments, **options))
+
+
+def median(values):
+    return statistics.median(values)
+
+
+def speed(runs, probe):
+    print("| hosts | packets per flow | packet hops/s | yardstick | ratio |")
+    print("|---|---|---|---|---|")
+    for k, packets in ((8, 4000), (16, 1000), (32, 200)):
+        ours, theirs = [], []
+        for _ in range(runs):
+            ours.append(run(k, packets))
+            if probe:
+                output = subprocess.run([probe, str(k), str(packets)], capture_output=True, text=True, check=True).stdout
+                theirs.append(float(re.search(r"packet-hops/s ([\d.]+)", output).group(1)))
+        rate = median([each["packet-hops/s"] for each in ours])
+        ratios = [each["packet-hops/s"] / other for each, other in zip(ours, theirs)]
+        compared = (f"{median(theirs):.1f} M | {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+                    if probe else "– | –")
+        print(f"| {int(ours[0]['hosts']):,} | {packets:,} | {rate:.1f} M | {compared} |")
+
+
+def threads(runs):
+    print("| hosts | one thread | two runs side by side, together | two threads | of the two runs |")
+    print("|---|---|---|---|---|")
+    for k, packets in ((16, 1000), (32, 200)):
+        alone, pair, two = [], [], []
+        for _ in range(runs):
+            alone.append(run(k, packets))
+            both = [start(k, packets), start(k, packets)]
+            pair.append(sum(each["packet-hops"] / each["seconds"] / 1e6 for each in map(finish, both)))
+            two.append(run(k, packets, threads=2))
+        ratios = [each["packet-hops/s"] / other for each, other in zip(two, pair)]
+        print(f"| {int(alone[0]['hosts']):,} | {median([e['packet-hops/s'] for e in alone]):.1f} M | "
+              f"{median(pair):.1f} M | {median([e['packet-hops/s'] for e in two]):.1f} M | "
+              f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |")
+
+
+def growth(runs):
+    print("| hosts | packet hops | time | per packet hop | peak memory |")
+    print("|---|---|---|---|---|")
+    for k in (4, 8, 16, 32, 64):
+        results = [run(k, 16 if k == 64 else 100) for _ in range(runs)]
+        cpu = median([each["cpu"] for each in results])
+        hops = results[0]["packet-hops"]
+        print(f"| {int(results[0]['hosts']):,} | {int(hops):,} | {cpu:.3f} s | {cpu / hops * 1e9:.0f} ns | "
+              f"{results[0]['memory']:.0f} MiB |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table", choices=("speed", "threads", "growth"))
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--probe", help="a program that takes K and PACKETS and prints millions of hops per second")
+    given = parser.parse_args()
+    if given.table == "speed":
+        speed(given.runs, given.probe)
+    elif given.table == "threads":
+        threads(given.runs)
+    else:
+        growth(given.runs)
+
+
+if __name__ == "__main__":
+    main()
