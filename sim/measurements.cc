@@ -122,6 +122,13 @@ class Measurements::Observers final : public packet::Observer {
     if (log_) log_->on_enqueue(now, channel, packet, departure);
     if (capture_) capture_->on_enqueue(now, channel, packet, departure);
   }
+  void on_transmit(Time now, std::uint32_t channel, const packet::Sighting& packet, Time departure) override {
+    if (log_) log_->on_transmit(now, channel, packet, departure);
+    if (capture_) capture_->on_transmit(now, channel, packet, departure);
+  }
+  void on_trim(Time now, std::uint32_t channel, const packet::Sighting& packet) override {
+    if (log_) log_->on_trim(now, channel, packet);
+  }
   void on_drop(Time now, std::uint32_t channel, const packet::Sighting& packet) override {
     if (log_) log_->on_drop(now, channel, packet);
   }

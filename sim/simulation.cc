@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 
@@ -9,6 +10,7 @@
 #include "goal/collectives/schedule.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
+#include "sim/faults.h"
 #include "sim/loggops/atlahs.h"
 #include "sim/loggops/classic.h"
 #include "sim/loggops/loggops.h"
@@ -219,7 +221,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   packet::PacketNetwork network(engines, clients,
                                 {*topology_, *table_, policy, Parameters(policy.info, scenario_.routing),
                                  congestion, Parameters(congestion.info, scenario_.congestion), queue,
-                                 Parameters(queue.info, scenario_.queue), config},
+                                 Parameters(queue.info, scenario_.queue), config, link_changes_},
                                 std::move(partitioning));
   network.set_observer(measurements.observer());
   network.set_series(measurements.series());
@@ -229,6 +231,10 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   run_replay(
       replay, network, [&] { return network.run(control, scenario_.threads); }, control, report);
   measurements.close();
+  report.faults = scenario_.faults.size();
+  report.link_changes = static_cast<std::uint64_t>(
+      std::count_if(link_changes_.begin(), link_changes_.end(),
+                    [&](const packet::LinkChange& change) { return change.at <= report.makespan; }));
   if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
   for (const Engine* engine : engines) report.events += engine->executed();
 }
@@ -254,15 +260,13 @@ Registries builtin_registries() {
 
 Simulation::Simulation(const Scenario& resolved) : scenario_(resolved) {
   if (scenario_.topology.empty()) return;
-  if (!scenario_.faults.empty()) {
-    throw InputError(scenario_.faults[0].location, "the packet network does not act on faults yet");
-  }
   const topologies::Family& family = find_module(topologies::families(), scenario_.topology, "topology");
   const Parameters parameters(family.info, scenario_.topology);
   topology_ = std::make_unique<topologies::Topology>(family.build(parameters));
   table_ = std::make_unique<routing::RoutingTable>(*topology_);
   topology_text_ = to_short_form(scenario_.topology.name, parameters);
   measurements_ = plan_measurements(scenario_.output, *topology_);
+  link_changes_ = plan_faults(scenario_, *topology_);
 }
 
 goal::Graph Simulation::workload() const {

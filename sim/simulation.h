@@ -3,10 +3,12 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "goal/graph/graph.h"
 #include "sim/core/engine.h"
 #include "sim/measurements.h"
+#include "sim/packet/link_changes.h"
 #include "sim/results/report.h"
 #include "sim/routing/routing_table.h"
 #include "sim/scenario/scenario.h"
@@ -20,7 +22,8 @@ Registries builtin_registries();
 // One simulation. Has no state beyond its members: any number of them can run side by side.
 class Simulation {
  public:
-  // Builds the topology, if the network model has one. Throws InputError for parameters that make no sense.
+  // Builds the topology, if the network model has one. Throws InputError for parameters that make no sense,
+  // and for faults and measurements of what it doesn't have.
   explicit Simulation(const Scenario& resolved);
 
   // The graph of the scenario's one job: read from its file, or generated. Throws InputError.
@@ -43,6 +46,7 @@ class Simulation {
   std::unique_ptr<routing::RoutingTable> table_;
   std::string topology_text_;
   MeasurementPlan measurements_;
+  std::vector<packet::LinkChange> link_changes_;
 };
 
 }  // namespace weft::sim

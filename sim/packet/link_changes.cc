@@ -18,7 +18,10 @@ bool LinkSchedule::advance(Time now, Channels& channels) {
   bool changed = false;
   for (Time due = next(); due <= now && due != Time::max(); due = next()) {
     changed = true;
-    if (next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == due) {
+    // Known at once: after all that happens now.
+    const bool more =
+        reconvergence_ == Time() && next_change_ < changes_.size() && changes_[next_change_].at == due;
+    if (!more && next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == due) {
       ++next_reroute_;
       channels.reroute();
       continue;

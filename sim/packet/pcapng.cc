@@ -169,7 +169,12 @@ PcapngCapture::PcapngCapture(const topologies::Topology& topology, const std::ve
   }
 }
 
-void PcapngCapture::on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time) {
+void PcapngCapture::on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time departure) {
+  if (departure == Time::max()) return;  // it still has to wait for on_transmit()
+  on_transmit(now, channel, packet, departure);
+}
+
+void PcapngCapture::on_transmit(Time now, std::uint32_t channel, const Sighting& packet, Time) {
   if (outbound_[channel] != 0) capture(now, outbound_[channel] - 1u, packet, true);
 }
 

@@ -14,7 +14,8 @@
 namespace weft::sim::packet {
 
 // Captures what the NICs of some hosts send and receive: an interface for each NIC. A packet that is sent has
-// the time at which the NIC took it; one that is received, of its last bit.
+// the time at which the NIC took it, or, from a NIC with queues that decide packet by packet, at which it
+// goes on the wire; one that is received, of its last bit.
 //
 // Simulated packets have no bytes, so each gets headers that say what is known of it: Ethernet, IPv4, UDP,
 // and then 12 bytes of payload: the flow's number among those of its source, the packet's number in the flow,
@@ -30,6 +31,7 @@ class PcapngCapture final : public Observer {
 
   void on_inject(Time, const Sighting&) override {}
   void on_enqueue(Time now, std::uint32_t channel, const Sighting& packet, Time departure) override;
+  void on_transmit(Time now, std::uint32_t channel, const Sighting& packet, Time departure) override;
   void on_drop(Time, std::uint32_t, const Sighting&) override {}
   void on_arrive(Time now, std::uint32_t channel, const Sighting& packet) override;
   void on_deliver(Time, const Sighting&) override {}

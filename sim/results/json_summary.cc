@@ -100,6 +100,7 @@ std::string json_summary(const Report& report) {
   add_flows(report, json);
   json["signals"] = nlohmann::ordered_json::object();
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;
+  json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
   json["jobs"] = nlohmann::ordered_json::array();
   for (const Job& job : report.jobs) {
     json["jobs"].push_back(

@@ -39,6 +39,7 @@ struct Report {
   std::uint64_t ops = 0, executed_ops = 0;
   std::uint64_t messages = 0, bytes = 0;  // sent by ranks, those inside collectives included
   NetworkTotals network_totals;
+  std::uint64_t faults = 0, link_changes = 0;  // in the scenario; changes of links by them up to the makespan
   std::vector<Job> jobs;
   std::vector<Rank> ranks;
   std::vector<Link> links;

@@ -179,6 +179,10 @@ std::string text_summary(const Report& report, const std::string& directory) {
     }
     if (!signals.empty()) lines.add("signals", "{}", signals);
   }
+  if (report.faults > 0) {
+    lines.add("faults", "{}; {} changes of links during the run", grouped(report.faults),
+              grouped(report.link_changes));
+  }
   add_links(report, lines);
   const double wall = std::max(report.wall_seconds, 1e-9);
   lines.add("simulation", "{} events in {:.3f} s ({:.2f} million/s{}), peak memory {}",

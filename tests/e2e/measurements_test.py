@@ -15,11 +15,11 @@ WEFT = str(Path(sys.argv.pop(1)).resolve())
 
 # Six senders into one: queues build up, mark and overflow.
 CROWD = ["--traffic", "incast:n=6,size=300KB,to=0,senders=first", "--topology", "fat_tree:k=4", "--routing", "spray",
-         "--congestion", "dctcp", "--queue", "ecn:capacity=60KB,kmin=10KB,kmax=20KB"]
+         "--congestion", "dctcp"]
 
 
-def run(folder, *arguments):
-    subprocess.run([WEFT, "sim", *CROWD, "-o", "RUN", "-q", *arguments], cwd=folder, check=True, capture_output=True)
+def run(folder, *arguments, queue="ecn:capacity=60KB,kmin=10KB,kmax=20KB"):
+    subprocess.run([WEFT, "sim", *CROWD, "--queue", queue, "-o", "RUN", "-q", *arguments], cwd=folder, check=True, capture_output=True)
     return Path(folder) / "RUN"
 
 
@@ -139,8 +139,15 @@ class Measurements(unittest.TestCase):
             self.assertEqual(int(hosts[0]["goodput_bps"]), summary["goodput"]["receiver_max_bps"])
 
     def test_capture_agrees_with_the_packet_log(self):
+        self.check_capture(queue="ecn:capacity=60KB,kmin=10KB,kmax=20KB")
+
+    def test_capture_of_nics_with_queues_of_their_own(self):
+        # Hosts are paused too, so that packets wait in their NICs.
+        self.check_capture(queue="pfc:xoff=20KB,kmin=5KB,kmax=15KB")
+
+    def check_capture(self, queue):
         with tempfile.TemporaryDirectory() as folder:
-            results = run(folder, "--pcapng", "0, 1", "--packet-log", "1-0")
+            results = run(folder, "--pcapng", "0, 1", "--packet-log", "1-0", queue=queue)
             interfaces, packets = read_pcapng((results / "capture.pcapng").read_bytes())
             self.assertEqual([i["name"] for i in interfaces], ["host 0 nic 0", "host 1 nic 0"])
             for interface in interfaces:
@@ -165,13 +172,51 @@ class Measurements(unittest.TestCase):
             self.assertEqual(set(ecn), {(False, False, 2), (False, True, 3), (True, False, 0), (True, True, 0)})
             logged = []
             for row in rows(results / "packets.csv"):
-                sent = row["event"] == "enqueue" and row["place"].startswith("host ")
+                # A departure is known when the packet joins a queue or, in some, when it goes on the wire.
+                sent = row["departure_ns"] != "" and row["place"].startswith("host ")
                 received = row["event"] == "arrive" and row["place"].endswith((" -> host 0", " -> host 1"))
                 if sent or received:
                     logged.append((int(row["time_ns"].split(".")[0]), sent, int(row["flow"]), int(row["packet"]),
                                    row["ack"] == "1", int(row["bytes"]), row["marked"] == "1"))
             self.assertEqual(captured, logged)
             self.assertGreater(len(captured), 200)
+
+    def test_the_log_says_when_packets_leave_queues_that_decide_packet_by_packet(self):
+        for queue in ("priority:capacity=60KB,kmin=10KB,kmax=20KB", "composite:capacity=40KB,kmin=10KB,kmax=20KB",
+                      "pfc:xoff=20KB,kmin=5KB,kmax=15KB"):
+            with self.subTest(queue), tempfile.TemporaryDirectory() as folder:
+                logged = rows(run(folder, "--packet-log", "5-0", queue=queue) / "packets.csv")
+                count = Counter(row["event"] for row in logged)
+                at, waited = {}, []  # by packet: the row that said last where it is
+                free = {}  # by link: when it is
+                for row in logged:
+                    packet = (row["packet"], row["ack"])
+                    last = at.get(packet)
+                    now = float(row["time_ns"])
+                    event = row["event"]
+                    own_queue = not row["place"].startswith("host ") or queue.startswith("pfc")
+                    self.assertEqual(row["departure_ns"] != "",
+                                     event == "transmit" or (event == "enqueue" and not own_queue), row)
+                    if event in ("transmit", "trim"):
+                        self.assertIn(last["event"], ("enqueue", "trim"))
+                        self.assertEqual(last["place"], row["place"])
+                    if event == "transmit":
+                        waited.append(now - float(last["time_ns"]))
+                        self.assertEqual(last["bytes"], row["bytes"])
+                        self.assertGreaterEqual(now, free.get(row["place"], 0))
+                        free[row["place"]] = float(row["departure_ns"])
+                        # 400 Gb/s are 20 ps a byte.
+                        self.assertAlmostEqual(float(row["departure_ns"]), now + int(row["bytes"]) * 0.02, places=3)
+                    if event == "trim":
+                        self.assertEqual(row["bytes"], "64")
+                    if event == "arrive":
+                        self.assertEqual(last["place"], row["place"])
+                        self.assertAlmostEqual(now, float(last["departure_ns"]) + 500, places=3)
+                    at[packet] = row
+                self.assertGreater(count["transmit"], 400)
+                self.assertGreater(max(waited), 500)
+                self.assertEqual(count["trim"] > 0, queue.startswith("composite"))
+                self.assertEqual(count["drop"] > 0, queue.startswith("priority"))
 
     def test_a_folder_keeps_no_files_of_an_earlier_run(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -1,0 +1,271 @@
+#include "sim/faults.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include "sim/names.h"
+#include "sim/units/input_error.h"
+#include "sim/units/random.h"
+
+namespace weft::sim {
+namespace {
+
+// "fault": the stream of a fault that draws its links.
+constexpr std::uint64_t kDrawPurpose = 0x6661756C74;
+// More is a period that was mistyped: half a gigabyte.
+constexpr std::uint64_t kMostChanges = 16'000'000;
+
+using topologies::NodeKind;
+using topologies::Topology;
+
+// Which links there are, by the names of their ends.
+class Links {
+ public:
+  explicit Links(const Topology& topology) : topology_(topology) {}
+
+  std::uint32_t count() const { return static_cast<std::uint32_t>(topology_.channels().size() / 2); }
+  Bandwidth rate(std::uint32_t link) const { return topology_.channels()[2 * link].rate; }
+  std::string name(std::uint32_t link) const {
+    return fmt::format("{} / {}", node(link, 0).name, node(link, 1).name);
+  }
+
+  // All that a fault is of. `text` is in the form "edge 0.0 / core *", or "*".
+  std::vector<std::uint32_t> named(const Parameters& fault, const char* field) const {
+    const std::string& text = fault.text(field);
+    const std::size_t slash = text == "*" ? 0 : text.find('/');
+    const std::string a(trim(text == "*" ? text : text.substr(0, slash)));
+    const std::string b(trim(slash == std::string::npos ? "" : text == "*" ? text : text.substr(slash + 1)));
+    if (a.empty() || b.empty() || b.find('/') != std::string::npos) {
+      fault.fail(field,
+                 fmt::format("a link is named by its two ends, like '{}', with * for anything", name(0)));
+    }
+    const std::vector<bool> at_a = nodes(fault, field, a), at_b = nodes(fault, field, b);
+    const std::vector<std::uint32_t> found = select([&](const topologies::Channel& channel) {
+      return (at_a[channel.from] && at_b[channel.to]) || (at_b[channel.from] && at_a[channel.to]);
+    });
+    if (found.empty()) fail_not_linked(fault, field, a);
+    return found;
+  }
+
+  std::vector<std::uint32_t> of_switches(const Parameters& fault) const {
+    const std::string& pattern = fault.text("switch");
+    const std::vector<bool> chosen = nodes(fault, "switch", pattern);
+    const auto is_switch = [&](std::uint32_t v) {
+      return chosen[v] && topology_.node(v).kind == NodeKind::kSwitch;
+    };
+    const std::vector<std::uint32_t> found = select(
+        [&](const topologies::Channel& channel) { return is_switch(channel.from) || is_switch(channel.to); });
+    if (found.empty())
+      fault.fail("switch", fmt::format("that is a host; name its links: link: '{} / *'", pattern));
+    return found;
+  }
+
+ private:
+  const topologies::Node& node(std::uint32_t link, int end) const {
+    const topologies::Channel& channel = topology_.channels()[2 * link];
+    return topology_.node(end == 0 ? channel.from : channel.to);
+  }
+
+  template <typename Wanted>
+  std::vector<std::uint32_t> select(Wanted&& wanted) const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t link = 0; link < count(); ++link) {
+      if (wanted(topology_.channels()[2 * link])) found.push_back(link);
+    }
+    return found;
+  }
+
+  // For each vertex, whether its name fits; at least one's does.
+  std::vector<bool> nodes(const Parameters& fault, const char* field, const std::string& pattern) const {
+    std::vector<bool> chosen(topology_.nodes());
+    bool any = false;
+    for (std::uint32_t v = 0; v < topology_.nodes(); ++v) {
+      chosen[v] = fits(pattern, topology_.node(v).name);
+      any = any || chosen[v];
+    }
+    if (any) return chosen;
+    std::vector<std::string> known, examples, stems;
+    for (std::uint32_t v = 0; v < topology_.nodes(); ++v) {
+      known.push_back(topology_.node(v).name);
+      const std::string stem = known.back().substr(0, known.back().find_first_of("0123456789"));
+      if (std::find(stems.begin(), stems.end(), stem) != stems.end()) continue;
+      stems.push_back(stem);
+      examples.push_back(known.back());
+    }
+    const std::string nearest = nearest_name(pattern, known);
+    fault.fail(field, fmt::format("nothing here is named '{}'{} (names are like: {})", pattern,
+                                  nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
+                                  fmt::join(examples, ", ")));
+  }
+
+  [[noreturn]] void fail_not_linked(const Parameters& fault, const char* field, const std::string& a) const {
+    std::vector<std::string> others;
+    for (std::uint32_t link = 0; link < count(); ++link) {
+      for (const int end : {0, 1}) {
+        const std::string& other = node(link, 1 - end).name;
+        if (node(link, end).name != a) continue;
+        if (std::find(others.begin(), others.end(), other) == others.end()) others.push_back(other);
+      }
+    }
+    if (others.size() > 8) {
+      others.resize(8);
+      others.push_back("…");
+    }
+    fault.fail(field, fmt::format("that names no link{}",
+                                  others.empty()
+                                      ? std::string(": no node of the one name is linked to one of the other")
+                                      : fmt::format(": '{}' is linked to {}", a, fmt::join(others, ", "))));
+  }
+
+  const Topology& topology_;
+};
+
+// One fault. It acts from at + n × period to until + n × period, n from 0 to times - 1.
+struct Fault {
+  Parameters parameters;
+  std::vector<std::uint32_t> links;
+  Time at, until, period;  // until: Time::max() if it lasts to the end
+  std::uint64_t times = 1;
+  double rate = 0, bit_error_rate = 0;
+};
+
+std::vector<std::uint32_t> draw(std::vector<std::uint32_t> links, const Parameters& fault,
+                                RandomStream random) {
+  const auto wanted = static_cast<std::uint64_t>(fault.integer("random_links"));
+  if (wanted > links.size()) {
+    fault.fail("random_links",
+               fmt::format("only {} links are between '{}'", links.size(), fault.text("between")));
+  }
+  for (std::uint64_t i = 0; i < wanted; ++i) std::swap(links[i], links[i + random.below(links.size() - i)]);
+  links.resize(wanted);
+  return links;
+}
+
+Fault read_fault(const ModuleChoice& choice, const Links& links, RandomStream random) {
+  Fault fault;
+  fault.parameters = Parameters(fault_section(), choice);
+  const Parameters& p = fault.parameters;
+  if (!p.text("link").empty()) {
+    fault.links = links.named(p, "link");
+  } else if (!p.text("switch").empty()) {
+    fault.links = links.of_switches(p);
+  } else {
+    fault.links = draw(links.named(p, "between"), p, random);
+  }
+  fault.at = p.time("at");
+  fault.until = p.automatic("until") ? Time::max() : p.time("until");
+  fault.period = p.time("period");
+  fault.times = static_cast<std::uint64_t>(p.integer("times"));
+  fault.rate = p.real("rate");
+  fault.bit_error_rate = p.real("bit_error_rate");
+  return fault;
+}
+
+// The changes of one link: sweeps over the moments at which a fault begins or ends.
+class Sweep {
+ public:
+  explicit Sweep(const std::vector<Fault>& faults) : faults_(faults), acting_(faults.size()) {}
+
+  void run(std::uint32_t link, Bandwidth built, const std::vector<std::uint32_t>& of_link,
+           const std::string& name, std::vector<packet::LinkChange>& changes) {
+    moments_.clear();
+    for (const std::uint32_t f : of_link) {
+      const Fault& fault = faults_[f];
+      for (std::uint64_t i = 0; i < fault.times; ++i) {
+        const Time shift = fault.period * static_cast<std::int64_t>(i);
+        moments_.push_back({fault.at + shift, f, true});
+        if (fault.until != Time::max()) moments_.push_back({fault.until + shift, f, false});
+      }
+    }
+    // An end comes before a beginning of the same moment, so that a fault may follow itself.
+    std::sort(moments_.begin(), moments_.end());
+    packet::LinkChange now{.at = Time(), .link = link};
+    for (std::size_t i = 0; i < moments_.size();) {
+      const Time at = moments_[i].at;
+      for (; i < moments_.size() && moments_[i].at == at; ++i)
+        acting_[moments_[i].fault] = moments_[i].begins;
+      const packet::LinkChange next = state(link, at, built, of_link, name);
+      if (next.rate_share == now.rate_share && next.bit_error_rate == now.bit_error_rate) continue;
+      changes.push_back(next);
+      now = next;
+    }
+    for (const std::uint32_t f : of_link) acting_[f] = false;
+  }
+
+ private:
+  struct Moment {
+    Time at;
+    std::uint32_t fault;
+    bool begins;
+    bool operator<(const Moment& other) const {
+      return std::tie(at, begins, fault) < std::tie(other.at, other.begins, other.fault);
+    }
+  };
+
+  // What the acting faults make of it together, always reckoned from the start: no rounding is left behind.
+  packet::LinkChange state(std::uint32_t link, Time at, Bandwidth built,
+                           const std::vector<std::uint32_t>& of_link, const std::string& name) const {
+    packet::LinkChange state{.at = at, .link = link};
+    const Fault* slowest = nullptr;
+    for (const std::uint32_t f : of_link) {
+      if (!acting_[f]) continue;
+      state.rate_share *= faults_[f].rate;
+      state.bit_error_rate += faults_[f].bit_error_rate;
+      if (slowest == nullptr || faults_[f].rate < slowest->rate) slowest = &faults_[f];
+    }
+    state.bit_error_rate = std::min(state.bit_error_rate, std::nextafter(1.0, 0.0));
+    if (slowest == nullptr || slowest->rate == 0) {
+      if (slowest != nullptr) state.rate_share = 0, state.bit_error_rate = 0;
+      return state;
+    }
+    const double rate = static_cast<double>(built.bps()) * state.rate_share;
+    if (rate < static_cast<double>(kLeastRate.bps())) {
+      slowest->parameters.fail(
+          "rate", fmt::format("that leaves {} of the {} of link '{}'; the least is {}, and 0 is down",
+                              to_string(Bandwidth::bps(static_cast<std::int64_t>(rate))), to_string(built),
+                              name, to_string(kLeastRate)));
+    }
+    return state;
+  }
+
+  const std::vector<Fault>& faults_;
+  std::vector<char> acting_;  // at the moment of the sweep, by fault
+  std::vector<Moment> moments_;
+};
+
+}  // namespace
+
+std::vector<packet::LinkChange> plan_faults(const Scenario& resolved, const Topology& topology) {
+  std::vector<packet::LinkChange> changes;
+  if (resolved.faults.empty()) return changes;
+  const Links links(topology);
+  std::vector<Fault> faults;
+  std::vector<std::vector<std::uint32_t>> of_link(links.count());
+  unsigned __int128 most = 0;
+  for (std::uint32_t f = 0; f < resolved.faults.size(); ++f) {
+    faults.push_back(read_fault(resolved.faults[f], links, RandomStream(resolved.seed, f, kDrawPurpose)));
+    const Fault& fault = faults.back();
+    most += static_cast<unsigned __int128>(fault.links.size()) * fault.times * 2;
+    if (most > kMostChanges) {
+      fault.parameters.fail(
+          "times",
+          fmt::format("with all faults before it that makes more than {} changes of links", kMostChanges));
+    }
+    for (const std::uint32_t link : fault.links) of_link[link].push_back(f);
+  }
+  Sweep sweep(faults);
+  for (std::uint32_t link = 0; link < links.count(); ++link) {
+    if (!of_link[link].empty()) sweep.run(link, links.rate(link), of_link[link], links.name(link), changes);
+  }
+  std::sort(changes.begin(), changes.end(), [](const packet::LinkChange& a, const packet::LinkChange& b) {
+    return std::tie(a.at, a.link) < std::tie(b.at, b.link);
+  });
+  return changes;
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,137 @@
+"""Runs are the same to the last digit on any number of threads and in any number of partitions, whatever is chosen."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WEFT = str(Path(sys.argv.pop(1)).resolve())
+
+# (threads, partitions); the first is what all others are compared with.
+ONE = (1, 1)
+DIVISIONS = [(threads, partitions) for threads in (1, 2, 3) for partitions in (1, 2, 7) if (threads, partitions) != ONE]
+
+# Parameters under which a discipline has something to do in this traffic, and the signal that says so. A discipline
+# that is not named here runs with its defaults.
+QUEUES = {
+    "droptail": [("droptail:capacity=20KB", "drop")],
+    "ecn": [("ecn:capacity=60KB,kmin=10KB,kmax=40KB,pmax=0.5", "ecn_mark")],
+    "red": [("red:capacity=60KB,kmin=10KB,kmax=40KB,pmax=0.5", "ecn_mark")],
+    "phantom": [("phantom:capacity=60KB,slowdown=0.3,phantom_capacity=60KB", "ecn_mark")],
+    "priority": [("priority:capacity=20KB,kmin=5KB,kmax=15KB", "drop")],
+    "composite": [("composite:capacity=20KB,kmin=5KB,kmax=15KB", "trim"),
+                  ("composite:capacity=9KB,high_capacity=300,return_to_sender=true,ratio=10,kmin=4KB,kmax=8KB", "return")],
+    "pfc": [("pfc:xoff=20KB,kmin=5KB,kmax=15KB", "pause"), ("pfc:xoff=20KB,kmin=5KB,kmax=15KB,classes=2", "pause")],
+    "shared": [("shared:buffer=60KB,alpha=0.5,reserve=500,kmin=5KB,kmax=15KB", "drop")],
+}
+TOPOLOGIES = ["fat_tree:k=4,switch_latency=30ns", "leaf_spine:leaves=4,spines=3,hosts_per_leaf=4,latency=300ns", "torus:dims=4x4"]
+# Of every routing policy and control one.
+HOW = [["--routing", "ecmp", "--congestion", "dctcp"], ["--routing", "spray", "--congestion", "fixed_window:packets=20"]]
+TRAFFIC = "random:count=3,size=60KB"
+
+# What a summary says of the machine, or of what was asked for.
+OF_THE_RUN = {"network", "wall_seconds", "events_per_second", "packet_hops_per_second", "peak_memory_bytes"}
+
+
+def run(folder, arguments, threads, partitions):
+    """All files of a run that must not depend on how it was divided, by name."""
+    name = f"RUN{threads}-{partitions}"
+    done = subprocess.run([WEFT, "sim", *arguments, "--threads", str(threads), "--set",
+                           f"network.packet.partitions={partitions}", "-q", "-o", name],
+                          cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(f"weft sim {' '.join(arguments)}, {threads} threads, {partitions} partitions: exit status "
+                             f"{done.returncode}\n{done.stderr}")
+    files = {path.name: path.read_text() for path in (Path(folder) / name).iterdir() if path.suffix != ".txtpb"}
+    summary = json.loads(files.pop("summary.json"))
+    files["summary"] = {key: value for key, value in summary.items() if key not in OF_THE_RUN}
+    return files
+
+
+class Threads(unittest.TestCase):
+    maxDiff = 2000
+
+    def check_same(self, arguments, divisions=None):
+        """Runs a scenario in all divisions; returns the files of the first."""
+        with tempfile.TemporaryDirectory() as folder:
+            one = run(folder, arguments, *ONE)
+            for threads, partitions in divisions or DIVISIONS:
+                with self.subTest(arguments=arguments, threads=threads, partitions=partitions):
+                    other = run(folder, arguments, threads, partitions)
+                    self.assertEqual(other.keys(), one.keys())
+                    for name in one:
+                        self.assertEqual(other[name], one[name], name)
+            return one
+
+    def test_every_queue_discipline(self):
+        listed = subprocess.run([WEFT, "list", "queue"], check=True, capture_output=True, text=True).stdout
+        names = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
+        self.assertLessEqual(set(QUEUES), set(names))
+        for name in names:
+            for queue, signal in QUEUES.get(name, [(name, None)]):
+                acted = 0
+                for topology in TOPOLOGIES:
+                    for how in HOW:
+                        if name == "droptail" and "dctcp" in how:
+                            continue  # refused: nothing is ever marked
+                        files = self.check_same(["--traffic", TRAFFIC, "--topology", topology, "--queue", queue, *how])
+                        summary = files["summary"]
+                        self.assertEqual(summary["outcome"], "complete")
+                        self.assertLessEqual({"flows.csv", "links.csv", "ranks.csv", "hosts.csv"}, files.keys())
+                        self.assertGreater(summary["packet_hops"], 5000)
+                        acted += summary["signals"].get(signal, 0)
+                if signal is not None:
+                    self.assertGreater(acted, 0, f"{queue} showed no {signal}")
+
+    def test_an_application_with_samples(self):
+        """Steps of a stencil code: exchange with four neighbours, compute, reduce; and a transposition now and then."""
+        side, steps = 4, 6
+        ranks = side * side
+        text = [f"num_ranks {ranks}"]
+        for rank in range(ranks):
+            x, y = rank % side, rank // side
+            around = [y * side + (x + 1) % side, y * side + (x - 1) % side, (y + 1) % side * side + x,
+                      (y - 1) % side * side + x]
+            text.append(f"rank {rank} {{")
+            for step in range(steps):
+                after = f"sum{step - 1}" if step else None
+                exchange = []
+                for way, peer in enumerate(around):
+                    back = way ^ 1  # what I send to the right comes to my neighbour from the left
+                    exchange += [(f"s{step}_{way}", f"send {20000 + 997 * way}b to {peer} tag {step * 4 + way}"),
+                                 (f"r{step}_{way}", f"recv {20000 + 997 * back}b from {peer} tag {step * 4 + back}")]
+                for label, operation in exchange:
+                    text.append(f"{label}: {operation}")
+                    if after:
+                        text.append(f"{label} requires {after}")
+                # No two ranks compute equally long.
+                text.append(f"work{step}: calc {3000 + (rank * 7919 + step * 104729) % 2000}")
+                text += [f"work{step} requires {label}" for label, _ in exchange]
+                kind = "alltoall 5000b" if step % 3 == 2 else "allreduce 8000b"
+                text += [f"sum{step}: {kind}", f"sum{step} requires work{step}"]
+            text.append("}")
+        with tempfile.TemporaryDirectory() as folder:
+            graph = Path(folder) / "stencil.goal"
+            graph.write_text("\n".join(text) + "\n")
+            for how in HOW:
+                files = self.check_same(["--goal", str(graph), "--topology", "fat_tree:k=4", "--queue",
+                                         "ecn:capacity=60KB,kmin=10KB,kmax=40KB", "--sample", "777ns", *how])
+                self.assertEqual(files["summary"]["outcome"], "complete")
+                self.assertLessEqual({"series.csv", "network_series.csv"}, files.keys())
+                self.assertGreater(len(files["series.csv"].splitlines()), 1000)
+
+    def test_other_runs_differ(self):
+        """What is compared does tell runs apart."""
+        arguments = ["--traffic", TRAFFIC, "--topology", TOPOLOGIES[0], "--queue", "ecn"]
+        with tempfile.TemporaryDirectory() as folder:
+            one = run(folder, arguments, *ONE)
+            other = run(folder, arguments + ["--seed", "2"], *ONE)
+            for name in ("flows.csv", "links.csv", "ranks.csv", "summary"):
+                self.assertNotEqual(other[name], one[name], name)
+            self.assertNotEqual(other["summary"]["digest"], one["summary"]["digest"])
+
+
+if __name__ == "__main__":
+    unittest.main()
