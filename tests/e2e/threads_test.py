@@ -24,6 +24,8 @@ QUEUES = {
     "composite": [("composite:capacity=20KB,kmin=5KB,kmax=15KB", "trim"),
                   ("composite:capacity=9KB,high_capacity=300,return_to_sender=true,ratio=10,kmin=4KB,kmax=8KB", "return")],
     "pfc": [("pfc:xoff=20KB,kmin=5KB,kmax=15KB", "pause"), ("pfc:xoff=20KB,kmin=5KB,kmax=15KB,classes=2", "pause")],
+    "credit": [("credit:buffer=9KB,kmin=5KB,kmax=15KB", "credit_stall"),
+               ("credit:vcs=8,buffer=60KB,kmin=5KB,kmax=15KB", "ecn_mark")],
     "shared": [("shared:buffer=60KB,alpha=0.5,reserve=500,kmin=5KB,kmax=15KB", "drop")],
 }
 TOPOLOGIES = ["fat_tree:k=4,switch_latency=30ns", "leaf_spine:leaves=4,spines=3,hosts_per_leaf=4,latency=300ns", "torus:dims=4x4"]
@@ -84,25 +86,6 @@ class Threads(unittest.TestCase):
                         acted += summary["signals"].get(signal, 0)
                 if signal is not None:
                     self.assertGreater(acted, 0, f"{queue} showed no {signal}")
-
-    def test_links_that_fail_and_slow_down(self):
-        faults = ["link=aggregation * / core 1,at=2us,until=9us", "random_links=3,between=edge * / aggregation *,at=1us,rate=0.25",
-                  "switch=core 2,at=4us,until=6us,period=5us,times=3", "link=*,bit_error_rate=1e-7"]
-        for queue in ("ecn:capacity=60KB,kmin=10KB,kmax=40KB", QUEUES["composite"][0][0]):
-            arguments = ["--traffic", TRAFFIC, "--topology", "fat_tree:k=4", "--queue", queue, *HOW[1], "--set",
-                         "network.packet.reconvergence=2us"]
-            for fault in faults:
-                arguments += ["--fault", fault]
-            signals = self.check_same(arguments)["summary"]["signals"]
-            for signal in ("link_down_loss", "corrupt", "detour", "timeout"):
-                self.assertGreater(signals[signal], 0, signal)
-
-    def test_what_hosts_and_switches_can_do(self):
-        for network in ("packet:switching=cut_through", "packet:ack_every=4,ack_delay=2us,receive_delay=100ns",
-                        "packet:timeout_jitter=0.5,min_timeout=20us,mtu=1500"):
-            for how in HOW:
-                self.check_same(["--traffic", TRAFFIC, "--topology", TOPOLOGIES[0], "--network", network, "--queue",
-                                 "ecn:capacity=25KB,kmin=5KB,kmax=15KB", *how])
 
     def test_an_application_with_samples(self):
         """Steps of a stencil code: exchange with four neighbours, compute, reduce; and a transposition now and then."""
