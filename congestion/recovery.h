@@ -1,9 +1,9 @@
 // Loss recovery of one flow's sender: which packets are in flight, which are lost, and when to look again.
 //
 // Sources: RFC 8985 (RACK-TLP: loss found by time, not by counting), RFC 6298 (retransmission timeout).
-// What differs from TCP: packets are numbered, every packet is acknowledged by itself with the time it was
-// sent echoed back, so there is no ambiguity about which transmission an ACK answers; there is no tail loss
-// probe, as the reordering timer and the timeout are short in a data center.
+// What differs from TCP: packets are numbered, and an ACK names the packets it covers and echoes when the
+// newest was sent, so there is no ambiguity about which transmission it answers; there is no tail loss probe,
+// as the reordering timer and the timeout are short in a data center.
 #pragma once
 
 #include <algorithm>

@@ -87,6 +87,25 @@ class Threads(unittest.TestCase):
                 if signal is not None:
                     self.assertGreater(acted, 0, f"{queue} showed no {signal}")
 
+    def test_links_that_fail_and_slow_down(self):
+        faults = ["link=aggregation * / core 1,at=2us,until=9us", "random_links=3,between=edge * / aggregation *,at=1us,rate=0.25",
+                  "switch=core 2,at=4us,until=6us,period=5us,times=3", "link=*,bit_error_rate=1e-7"]
+        for queue in ("ecn:capacity=60KB,kmin=10KB,kmax=40KB", QUEUES["composite"][0][0]):
+            arguments = ["--traffic", TRAFFIC, "--topology", "fat_tree:k=4", "--queue", queue, *HOW[1], "--set",
+                         "network.packet.reconvergence=2us"]
+            for fault in faults:
+                arguments += ["--fault", fault]
+            signals = self.check_same(arguments)["summary"]["signals"]
+            for signal in ("link_down_loss", "corrupt", "detour", "timeout"):
+                self.assertGreater(signals[signal], 0, signal)
+
+    def test_what_hosts_and_switches_can_do(self):
+        for network in ("packet:switching=cut_through", "packet:ack_every=4,ack_delay=2us,receive_delay=100ns",
+                        "packet:timeout_jitter=0.5,min_timeout=20us,mtu=1500"):
+            for how in HOW:
+                self.check_same(["--traffic", TRAFFIC, "--topology", TOPOLOGIES[0], "--network", network, "--queue",
+                                 "ecn:capacity=25KB,kmin=5KB,kmax=15KB", *how])
+
     def test_an_application_with_samples(self):
         """Steps of a stencil code: exchange with four neighbours, compute, reduce; and a transposition now and then."""
         side, steps = 4, 6

@@ -236,9 +236,17 @@ TEST_CASE("the model's own parameters") {
   REQUIRE(defaults.min_timeout == built_in.min_timeout);
   REQUIRE(defaults.local_bandwidth == built_in.local_bandwidth);
   REQUIRE(defaults.local_latency == built_in.local_latency);
+  REQUIRE(defaults.receive_delay == built_in.receive_delay);
+  REQUIRE(defaults.ack_every == built_in.ack_every);
+  REQUIRE(defaults.ack_delay == built_in.ack_delay);
+  REQUIRE(defaults.nic_choice == built_in.nic_choice);
+  REQUIRE(defaults.timeout_jitter == built_in.timeout_jitter);
+  REQUIRE(config("packet:nic_choice=least_loaded").nic_choice == NicChoice::kLeastLoaded);
   REQUIRE(config("packet:mtu=1KiB").mtu_bytes == 1024);
-  for (const char* bad : {"packet:mtu=0", "packet:mtu=2MiB", "packet:ack=0", "packet:local_bandwidth=0",
-                          "packet:min_timeout=0", "packet:speed=1"}) {
+  for (const char* bad :
+       {"packet:mtu=0", "packet:mtu=2MiB", "packet:ack=0", "packet:local_bandwidth=0", "packet:min_timeout=0",
+        "packet:speed=1", "packet:ack_every=0", "packet:ack_every=65", "packet:ack_delay=0ns",
+        "packet:timeout_jitter=1.5", "packet:nic_choice=best"}) {
     INFO(bad);
     REQUIRE_THROWS_AS(config(bad), InputError);
   }
