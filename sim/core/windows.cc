@@ -24,7 +24,14 @@ class Windows {
 
   StopReason run() {
     std::vector<std::jthread> others;
-    for (std::uint32_t t = 1; t < threads_; ++t) others.emplace_back([this, t] { work(t); });
+    try {
+      for (std::uint32_t t = 1; t < threads_; ++t) others.emplace_back([this, t] { work(t); });
+    } catch (...) {
+      // The system gives no more threads. Those that there are wait for this one and the missing ones.
+      failed_.store(true, std::memory_order_relaxed);
+      for (std::size_t t = others.size(); t < threads_; ++t) barrier_.arrive_and_drop();
+      throw;
+    }
     work(0);
     others.clear();
     for (const Slot& slot : slots_) {

@@ -31,7 +31,8 @@ class Partitioned {
 // Runs until nothing is left or between_windows() says stop. `first`: the earliest event. `lookahead`: mail
 // is never due earlier than this after the event that sends it; above 0. Uses `threads` threads, this one
 // included, and no more than there are partitions. An exception ends the run and comes out here: that of the
-// partition with the least number, if there are several.
+// partition with the least number, if there are several. Throws std::system_error if the system gives no more
+// threads.
 StopReason run_windows(Partitioned& run, Time first, Time lookahead, std::uint32_t threads);
 
 }  // namespace weft::sim

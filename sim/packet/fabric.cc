@@ -268,10 +268,23 @@ void Fabric::start(std::uint32_t c) {
   engine_.schedule_counted(Time::ps(departure), entity, cold.sequence++, kSent, c);
   const std::uint32_t sequence = cold.sequence++;
   if ((channel.flags & (kErrors | kDown)) && fails_on_wire(c, bytes)) {
+    queues_of(c).lost_when_sent(cold.port, handle, node);
     drop(c, handle);
     return;
   }
   put_on_wire(channel, {departure + channel.delay_ps, sequence, entity, handle, kHop, 0});
+}
+
+bool Fabric::lost_on_wire(std::uint32_t c, const Event& event) {
+  if (event.sequence >= channels_.cold[c].lost_before) return false;
+  const std::uint32_t at = channels_.ends[c] & kVertexMask;
+  if (!channels_.queues.empty() && channels_.queues[at] != nullptr) {
+    Node node(*this, at);
+    channels_.queues[at]->lost_on_wire(channels_.cold[c ^ 1].port, event.payload, node);
+  }
+  ++counters_.lost_to_down_links;
+  lose(c, event.payload);
+  return true;
 }
 
 std::uint32_t Fabric::sent(std::uint32_t c) {

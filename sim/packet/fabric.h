@@ -121,12 +121,7 @@ class Fabric {
       observer_->on_arrive(engine_.now(), c, sighting(handle));
   }
   // Was the packet of this event on channel `c` when that was cut? Then it is gone.
-  bool lost_on_wire(std::uint32_t c, const Event& event) {
-    if (event.sequence >= channels_.cold[c].lost_before) return false;
-    ++counters_.lost_to_down_links;
-    lose(c, event.payload);
-    return true;
-  }
+  bool lost_on_wire(std::uint32_t c, const Event& event);
   // Routes have changed: forgets what was worked out ahead.
   void forget_foreseen() { foreseen_.fill({}); }
   // Takes in what another partition has sent over a cut link.

@@ -72,6 +72,11 @@ class NodeQueues {
   virtual std::uint32_t next(std::uint32_t out, NodeActions& node) = 0;
   // The packet that next() gave last has left `out` to its last bit; its handle means nothing any more.
   virtual void departed(std::uint32_t /*out*/, NodeActions& /*node*/) {}
+  // The packet that next() gave last will not arrive: the link of `out` has just lost it. departed() is still
+  // to come.
+  virtual void lost_when_sent(std::uint32_t /*out*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
+  // A packet that should have arrived through `in` was lost, as the link was cut while it was on its way.
+  virtual void lost_on_wire(std::uint32_t /*in*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
   // What the other end of the port's cable has sent with send_frame().
   virtual void frame(std::uint32_t /*port*/, std::uint32_t /*content*/, NodeActions& /*node*/) {}
 

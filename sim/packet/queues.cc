@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sim/packet/composite.h"
+#include "sim/packet/credit.h"
 #include "sim/packet/droptail.h"
 #include "sim/packet/ecn.h"
 #include "sim/packet/pfc.h"
@@ -22,6 +23,7 @@ std::span<const Discipline> disciplines() {
       priority(),   //
       composite(),  //
       pfc(),        //
+      credit(),     //
       shared(),     //
       red(),        //
   };

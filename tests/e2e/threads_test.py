@@ -24,6 +24,8 @@ QUEUES = {
     "composite": [("composite:capacity=20KB,kmin=5KB,kmax=15KB", "trim"),
                   ("composite:capacity=9KB,high_capacity=300,return_to_sender=true,ratio=10,kmin=4KB,kmax=8KB", "return")],
     "pfc": [("pfc:xoff=20KB,kmin=5KB,kmax=15KB", "pause"), ("pfc:xoff=20KB,kmin=5KB,kmax=15KB,classes=2", "pause")],
+    "credit": [("credit:buffer=9KB,kmin=5KB,kmax=15KB", "credit_stall"),
+               ("credit:vcs=8,buffer=60KB,kmin=5KB,kmax=15KB", "ecn_mark")],
     "shared": [("shared:buffer=60KB,alpha=0.5,reserve=500,kmin=5KB,kmax=15KB", "drop")],
 }
 TOPOLOGIES = ["fat_tree:k=4,switch_latency=30ns", "leaf_spine:leaves=4,spines=3,hosts_per_leaf=4,latency=300ns", "torus:dims=4x4"]

@@ -1,19 +1,23 @@
 // Windows against one queue for all: a toy whose partitions send each other mail.
 #include "sim/core/windows.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <queue>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "sim/core/random.h"
@@ -357,6 +361,30 @@ TEST_CASE("as many partitions run at once as there are threads") {
     REQUIRE(meeting.met() == threads);
   }
 }
+
+// Sanitizers need address space of their own.
+#if !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+TEST_CASE("a run ends if the system gives no more threads") {
+  // Room for a few stacks only.
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  REQUIRE(pages > 0);
+  rlimit old;
+  REQUIRE(getrlimit(RLIMIT_AS, &old) == 0);
+  rlimit tight = old;
+  tight.rlim_cur = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + (rlim_t{20} << 20);
+  Toy toy(64, 6);
+  REQUIRE(setrlimit(RLIMIT_AS, &tight) == 0);
+  bool refused = false;
+  try {
+    run_windows(toy, toy.first(), kLookahead, 64);
+  } catch (const std::system_error&) {
+    refused = true;
+  }
+  REQUIRE(setrlimit(RLIMIT_AS, &old) == 0);
+  REQUIRE(refused);
+}
+#endif
 
 }  // namespace
 }  // namespace weft::sim

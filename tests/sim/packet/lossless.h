@@ -15,13 +15,13 @@ inline ScheduledChecker::Expected held_back_in_one_lane() {
   return {.work_conserving = false, .lane = [](std::uint32_t, const Sighting&) { return 0; }};
 }
 
-// A tree of switches, or a fat tree: no packets can wait for each other in a circle. Rates, latencies and
-// pipelines differ from link to link.
-inline topologies::Topology random_circle_free_topology(RandomStream& random) {
-  if (random.below(4) == 0) {
+// Rates, latencies and pipelines differ from link to link. Without `circles` a tree of switches, or a fat
+// tree: there no packets can wait for each other in a circle.
+inline topologies::Topology random_topology(RandomStream& random, bool circles) {
+  if (!circles && random.below(4) == 0) {
     return topologies::build(parse_module_choice("fat_tree:k=4,latency=300ns,switch_latency=150ns"));
   }
-  topologies::Topology topology("tree");
+  topologies::Topology topology("random");
   const auto link = [&]() -> topologies::Link {
     return {Bandwidth::gbps(random.below(2) == 0 ? 100 : 400),
             Time::ns(100 + static_cast<std::int64_t>(random.below(10)) * 150)};
@@ -31,6 +31,10 @@ inline topologies::Topology random_circle_free_topology(RandomStream& random) {
     const auto pipeline = Time::ns(static_cast<std::int64_t>(random.below(3)) * 200);
     switches.push_back(topology.add_switch("s" + std::to_string(s), 1, 0, pipeline));
     if (s > 0) topology.add_link(switches[random.below(s)], switches[s], link());
+  }
+  for (std::size_t extra = 0; circles && extra < switches.size(); ++extra) {
+    const auto a = random.below(switches.size()), b = random.below(switches.size());
+    if (a != b) topology.add_link(switches[a], switches[b], link());
   }
   for (std::uint64_t h = 0, count = 3 + random.below(8); h < count; ++h) {
     const auto host = topology.add_host("h" + std::to_string(h));
@@ -54,7 +58,20 @@ inline std::vector<Message> crowded_messages(const topologies::Topology& topolog
   return messages;
 }
 
-// `hosts` hosts on a ring of as many switches.
+// Hosts on a ring that all send to the second one on: all packets go the same way round.
+inline std::vector<Message> ring_messages(const topologies::Topology& topology) {
+  std::vector<Message> messages;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    messages.push_back({.source = host,
+                        .destination = (host + 2) % topology.hosts(),
+                        .notify_sent = true,
+                        .bytes = 1'000'000,
+                        .client = {host}});
+  }
+  return messages;
+}
+
+// `hosts` hosts on a ring of as many switches; 5 or more, so that the second one on is nearer one way.
 inline topologies::Topology ring(int hosts) {
   return topologies::build(parse_module_choice("torus:dims=" + std::to_string(hosts)));
 }

@@ -131,7 +131,7 @@ TEST_CASE("nothing is lost at any load where no circle is") {
   std::uint64_t pauses = 0;
   REQUIRE(rc::check([&](std::uint32_t seed) {
     RandomStream random(seed, 2);
-    const auto topology = random_circle_free_topology(random);
+    const auto topology = random_topology(random, false);
     const auto xoff = random.below(60'000);
     Options options;
     options.queue = "pfc:xoff=" + std::to_string(xoff);
@@ -169,10 +169,7 @@ TEST_CASE("a headroom that ignores the cable loses packets, and says so") {
 
 TEST_CASE("a ring of full buffers is a deadlock, found alike in any division") {
   const auto topology = ring(5);
-  std::vector<Message> messages;
-  for (std::uint32_t host = 0; host < 5; ++host) {
-    messages.push_back({.source = host, .destination = (host + 2) % 5, .bytes = 1'000'000, .client = {host}});
-  }
+  const std::vector<Message> messages = ring_messages(topology);
   const Options options{.queue = "pfc:xoff=40KB"};
   Simulation simulation(topology, options);
   for (const Message& message : messages) {
@@ -194,7 +191,7 @@ TEST_CASE("a ring of full buffers is a deadlock, found alike in any division") {
 TEST_CASE("pauses cross partitions: the same results for any number of them and of threads") {
   REQUIRE(rc::check([](std::uint32_t seed) {
     RandomStream random(seed, 4);
-    const auto topology = random_circle_free_topology(random);
+    const auto topology = random_topology(random, false);
     const auto messages = crowded_messages(topology, random);
     Options options{.control = random.below(2) == 0 ? "dctcp" : "fixed_window:packets=100",
                     .queue = random.below(2) == 0 ? "pfc:xoff=20KB" : "pfc:xoff=9KB,classes=2",
