@@ -7,7 +7,6 @@
 namespace weft::congestion {
 namespace {
 constexpr std::uint8_t kMaxWidening = 16;
-constexpr std::uint8_t kMaxBackoff = 16;
 }  // namespace
 
 void Recovery::start(const RecoveryConfig& config, std::uint32_t packets, std::uint32_t mtu_bytes,
@@ -118,9 +117,13 @@ Recovery::Outcome Recovery::on_nack(Time now, std::uint32_t number, std::uint32_
 
 Recovery::Outcome Recovery::on_timer(Time now) {
   Outcome outcome;
-  if (in_flight_packets_ == 0) return outcome;
+  if (in_flight_packets_ == 0 || gave_up()) return outcome;
   if (oldest_ps_ < newest_acked_ps_ && now.ps() >= reordering_deadline_ps()) find_lost(now, outcome);
   if (in_flight_packets_ == 0 || now.ps() < last_progress_ps_ + timeout().ps()) return outcome;
+  if (backoff_++ == kMostTimeouts) {
+    outcome.gave_up = true;
+    return outcome;
+  }
   // RFC 8985 §6.3: after a timeout everything that has had its round trip is lost.
   outcome.timeout = true;
   const std::int64_t sent_until = now.ps() - srtt_ps_ - reordering_window().ps();
@@ -138,7 +141,6 @@ Recovery::Outcome Recovery::on_timer(Time now) {
   }
   oldest_ps_ = oldest;
   last_progress_ps_ = now.ps();
-  if (backoff_ < kMaxBackoff) ++backoff_;
   draw_jitter();
   return outcome;
 }

@@ -32,6 +32,10 @@ struct RecoveryConfig {
 // newest sent, rounded up to a power of two; kept over start(), so that reuse allocates nothing.
 class Recovery {
  public:
+  // After so many timeouts in a row the next one gives up (RFC 9293 §3.8.3, R2, counts a time instead): else
+  // a flow whose way is cut for good would try to the end of time.
+  static constexpr std::uint8_t kMostTimeouts = 16;
+
   // What one ACK or timer told.
   struct Outcome {
     std::uint64_t acked_bytes = 0;  // payload newly acknowledged
@@ -39,6 +43,7 @@ class Recovery {
     std::uint32_t lost_packets = 0;  // newly declared lost
     std::uint64_t lost_bytes = 0;
     bool timeout = false;  // the retransmission timer expired
+    bool gave_up = false;  // … once too often in a row: nothing is sent again until an ACK comes
   };
 
   // `random`: the flow's own draw, for the jitter. REQUIRES: packets > 0, 0 <= last_bytes <= mtu_bytes.
@@ -120,16 +125,19 @@ class Recovery {
     __builtin_prefetch(ring_.data() + (number & (ring_.size() - 1)), 1);
   }
 
-  // When on_timer should be called; Time::max() if nothing is in flight. It moves forth and back with every
-  // other call, and may turn out to have been too early; a late call does no harm but delay.
+  // When on_timer should be called; Time::max() if nothing is in flight, or after giving up. It moves forth
+  // and back with every other call, and may turn out to have been too early; a late call does no harm but
+  // delay.
   Time deadline() const {
-    if (in_flight_packets_ == 0) return Time::max();
+    if (in_flight_packets_ == 0 || gave_up()) return Time::max();
     const std::int64_t timeout_ps = last_progress_ps_ + this->timeout().ps();
     if (oldest_ps_ >= newest_acked_ps_) return Time::ps(timeout_ps);
     return Time::ps(std::min(timeout_ps, reordering_deadline_ps()));
   }
   // Looks for losses by time. Harmless before the deadline.
   Outcome on_timer(Time now);
+
+  bool gave_up() const { return backoff_ > kMostTimeouts; }
 
  private:
   enum State : std::uint64_t { kInFlight = 0, kAcked = 1, kLost = 2 };

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "congestion/controls.h"
+#include "congestion/recovery.h"
 #include "goal/collectives/schedule.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
@@ -235,6 +236,13 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   report.link_changes = static_cast<std::uint64_t>(
       std::count_if(link_changes_.begin(), link_changes_.end(),
                     [&](const packet::LinkChange& change) { return change.at <= report.makespan; }));
+  if (network.given_up() > 0 && report.outcome == results::Outcome::kIncomplete) {
+    report.diagnosis.insert(report.diagnosis.begin(),
+                            fmt::format("{} messages were given up after {} timeouts in a row: no link was "
+                                        "left on their way, or all packets "
+                                        "were lost",
+                                        network.given_up(), congestion::Recovery::kMostTimeouts));
+  }
   if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
   for (const Engine* engine : engines) report.events += engine->executed();
 }

@@ -412,6 +412,12 @@ bool PacketNetwork::look_for_deadlock(Time now) {
   return true;
 }
 
+std::uint64_t PacketNetwork::given_up() const {
+  std::uint64_t sum = 0;
+  for (const auto& part : parts_) sum += part->transport.counters().given_up;
+  return sum;
+}
+
 FabricCounters PacketNetwork::counters() const {
   FabricCounters sum;
   for (const auto& part : parts_) sum += part->fabric.counters();
@@ -467,7 +473,8 @@ results::NetworkTotals PacketNetwork::totals() const {
   const std::pair<const char*, std::uint64_t> others[] = {{"corrupt", fabric.corrupted},
                                                           {"link_down_loss", fabric.lost_to_down_links},
                                                           {"no_route", fabric.without_route},
-                                                          {"detour", fabric.detours}};
+                                                          {"detour", fabric.detours},
+                                                          {"given_up", transport.given_up}};
   for (const auto& [name, count] : others) {
     if (count > 0) totals.signals.emplace_back(name, count);
   }

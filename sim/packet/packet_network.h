@@ -81,6 +81,8 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   results::NetworkState network_state() const override;
   void link_states(Time now, std::span<const std::uint32_t> links,
                    std::span<results::LinkState> states) const override;
+  // Messages that their senders gave up.
+  std::uint64_t given_up() const;
   // Messages not yet acknowledged to the last byte.
   std::uint64_t open_flows() const;
   // Sum over partitions of the most packets on their way at once.

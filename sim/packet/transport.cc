@@ -23,6 +23,7 @@ TransportCounters& TransportCounters::operator+=(const TransportCounters& other)
   retransmissions += other.retransmissions;
   timeouts += other.timeouts;
   duplicates += other.duplicates;
+  given_up += other.given_up;
   nacks += other.nacks;
   return *this;
 }
@@ -492,6 +493,7 @@ void Transport::nic_timer(std::uint32_t nic_number) {
     SendFlow& flow = send_[slot];
     if (flow.recovery.deadline() <= now) {
       const auto outcome = flow.recovery.on_timer(now);
+      counters_.given_up += outcome.gave_up;
       if (outcome.timeout) {
         ++counters_.timeouts;
         allow(flow, flow.control->on_timeout(now));

@@ -52,7 +52,8 @@ struct PacketConfig {
 struct TransportCounters {
   std::uint64_t messages = 0, bytes = 0;  // delivered
   std::uint64_t retransmissions = 0, timeouts = 0, duplicates = 0;
-  std::uint64_t nacks = 0;  // that came to their senders; returned headers not among them
+  std::uint64_t given_up = 0;  // messages, after too many timeouts in a row
+  std::uint64_t nacks = 0;     // that came to their senders; returned headers not among them
 
   TransportCounters& operator+=(const TransportCounters& other);
 };

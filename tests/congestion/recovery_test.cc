@@ -71,6 +71,30 @@ TEST_CASE("RFC 6298: smoothed round trip, variance, timeout and its back-off") {
   REQUIRE(recovery.timeout() < Time::us(218));
 }
 
+TEST_CASE("a sender gives up after 16 timeouts in a row, until an ACK comes after all") {
+  Recovery recovery = started(10);
+  send(recovery, 1, Time());
+  Time now;
+  for (int i = 0; i < 16; ++i) {
+    now = recovery.deadline();
+    REQUIRE(recovery.on_timer(now).timeout);
+    recovery.on_send(recovery.next_to_send(), now);
+  }
+  now = recovery.deadline();
+  const auto last = recovery.on_timer(now);
+  REQUIRE(last.gave_up);
+  REQUIRE_FALSE(last.timeout);
+  REQUIRE(last.lost_packets == 0);
+  REQUIRE(recovery.deadline() == Time::max());
+  REQUIRE_FALSE(recovery.on_timer(now + Time::us(5000)).gave_up);
+  REQUIRE(recovery.in_flight_packets() == 1);
+  now = now + Time::us(10'000);
+  REQUIRE(recovery.on_ack(now, 0, 1, Time(), false).acked_packets == 1);
+  recovery.on_send(recovery.next_to_send(), now);
+  REQUIRE(recovery.deadline() < Time::max());
+  REQUIRE(recovery.on_timer(recovery.deadline()).timeout);
+}
+
 TEST_CASE("RFC 8985: lost once a later packet is acknowledged and the reordering window has passed") {
   Recovery recovery = started(100);
   send(recovery, 6, Time());  // sent at 0 … 5 us; packet 1 is lost on the way
