@@ -26,6 +26,8 @@ QUEUES = {
     "pfc": [("pfc:xoff=20KB,kmin=5KB,kmax=15KB", "pause"), ("pfc:xoff=20KB,kmin=5KB,kmax=15KB,classes=2", "pause")],
     "credit": [("credit:buffer=9KB,kmin=5KB,kmax=15KB", "credit_stall"),
                ("credit:vcs=8,buffer=60KB,kmin=5KB,kmax=15KB", "ecn_mark")],
+    "credit": [("credit:buffer=9KB,kmin=5KB,kmax=15KB", "credit_stall"),
+               ("credit:selection=by_flow,vcs=6,buffer=9KB", "credit_stall")],
     "shared": [("shared:buffer=60KB,alpha=0.5,reserve=500,kmin=5KB,kmax=15KB", "drop")],
 }
 TOPOLOGIES = ["fat_tree:k=4,switch_latency=30ns", "leaf_spine:leaves=4,spines=3,hosts_per_leaf=4,latency=300ns", "torus:dims=4x4"]
