@@ -170,21 +170,21 @@ std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& s
 
 Discipline credit() {
   Discipline discipline{
-      .info =
-          {.name = "credit",
-           .summary = "Lossless: a packet is sent only when the next switch's buffer for its virtual "
-                      "channel has room; data is marked as with ecn.",
-           .source = "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, "
-                     "2004, section 13.3; InfiniBand Architecture Specification, section 7.9",
-           .parameters = {{"vcs", ParameterType::kInteger, "4",
-                           "Virtual channels of a cable, 1 to 64; with by_hop, as many as a path has links "
-                           "between switches exclude deadlock."},
-                          {"selection", ParameterType::kText, "by_hop",
-                           "by_hop: the channel is the number of links between switches crossed before; "
-                           "by_flow: flows are spread over the channels and keep theirs."},
-                          {"buffer", ParameterType::kBytes, "auto",
-                           "Bytes for each channel at the end of a cable; auto: just enough for the full "
-                           "rate of the link."}}},
+      .info = {.name = "credit",
+               .summary = "Lossless: a packet is sent only when the next switch's buffer for its virtual "
+                          "channel has room; data is marked as with ecn.",
+               .source = "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, "
+                         "2004, section 13.3; InfiniBand Architecture Specification, section 7.9",
+               .parameters =
+                   {{"vcs", ParameterType::kInteger, "4",
+                     "Virtual channels of a cable, 1 to 64; with by_hop, as many as a path has links "
+                     "between switches exclude deadlock."},
+                    {"selection", ParameterType::kText, "by_hop",
+                     "Either by_hop: the channel is the number of links between switches crossed before; "
+                     "by_flow: flows are spread over the channels and keep theirs."},
+                    {"buffer", ParameterType::kBytes, "auto",
+                     "Bytes for each channel at the end of a cable; auto: just enough for the full "
+                     "rate of the link."}}},
       .marks = true,
       .make = make,
       .at_hosts = true,

@@ -67,7 +67,8 @@ const ModuleInfo& packet_module() {
           {"timeout_jitter", ParameterType::kReal, "0",
            "Random share, up to this one, by which each timeout is longer; 0 to 1."},
           {"switching", ParameterType::kText, "store_and_forward",
-           "store_and_forward, or cut_through: switches pass a packet on as soon as its header is there."},
+           "Either store_and_forward, or cut_through: switches pass a packet on as soon as its header is "
+           "there."},
           {"reconvergence", ParameterType::kTime, "1ms",
            "From a link's failure or return until routes everywhere know; its own switches know at once."},
           {"partitions", ParameterType::kInteger, "0",

@@ -199,7 +199,8 @@ Discipline pfc() {
                     {"buffer", ParameterType::kBytes, "auto",
                      "Bytes of a whole switch, shared evenly; auto: as much as xoff and headroom take."},
                     {"classes", ParameterType::kInteger, "1",
-                     "1, or 2: ACKs have a class of their own that leaves first and is paused by itself."}}},
+                     "Either 1, or 2: ACKs have a class of their own that leaves first and is paused by "
+                     "itself."}}},
       .marks = true,
       .make = make,
       .at_hosts = true,
