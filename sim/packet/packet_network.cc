@@ -64,7 +64,7 @@ const ModuleInfo& packet_module() {
           {"nic_choice", ParameterType::kText, "given",
            "Which of a host's links a message takes: given, round_robin, hash, least_loaded, or spray for "
            "packet after packet over all of them."},
-          {"timeout_jitter", ParameterType::kReal, "0",
+          {"timeout_jitter", ParameterType::kReal, "0.1",
            "Random share, up to this one, by which each timeout is longer; 0 to 1."},
           {"switching", ParameterType::kText, "store_and_forward",
            "Either store_and_forward, or cut_through: switches pass a packet on as soon as its header is "

@@ -43,7 +43,7 @@ struct PacketConfig {
   std::uint32_t ack_every = 1;
   Time ack_delay = Time::us(5);  // no ACK waits longer for more packets to acknowledge
   NicChoice nic_choice = NicChoice::kGiven;
-  double timeout_jitter = 0;  // congestion::RecoveryConfig::jitter
+  double timeout_jitter = 0.1;  // congestion::RecoveryConfig::jitter
   bool cut_through = false;
   Time reconvergence = Time::us(1000);
   bool record_flows = true;  // keep a row per message (64 bytes each)
