@@ -9,7 +9,7 @@
 
 #include "sim/core/engine.h"
 #include "sim/packet/link_changes.h"
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/routing_table.h"
 #include "topologies/analysis/partition.h"

@@ -14,7 +14,7 @@
 #include "sim/packet/fabric.h"
 #include "sim/packet/link_changes.h"
 #include "sim/packet/observer.h"
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 #include "sim/packet/transport.h"
 #include "sim/results/records.h"
 #include "sim/results/series.h"

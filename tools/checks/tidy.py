@@ -35,7 +35,7 @@ KIND_FOLDERS = {
     "collective": ["goal/collectives"],
     "congestion": ["congestion"],
     "network": ["sim/loggops", "sim/packet"],
-    "queue": ["sim/packet"],
+    "queue": ["sim/packet/queues"],
     "routing": ["sim/routing"],
     "topology": ["topologies", "topologies/families"],
     "traffic": ["goal/workload"],

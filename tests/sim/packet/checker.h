@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/packet/observer.h"
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::sim::packet {

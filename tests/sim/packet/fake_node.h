@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 
 namespace weft::sim::packet {
 

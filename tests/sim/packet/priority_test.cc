@@ -16,7 +16,8 @@ TEST_CASE("whatever is dropped, lanes stay in order, links never rest, and all b
   RandomStream random(1, 77);
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
     for (int i = 0; i < 4; ++i) {
-      simulation.send(host, static_cast<std::uint32_t>(random.below(topology.hosts())), random.below(300'000));
+      simulation.send(host, static_cast<std::uint32_t>(random.below(topology.hosts())),
+                      random.below(300'000));
     }
   }
   simulation.run();

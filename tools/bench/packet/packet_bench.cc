@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "congestion/fixed_window.h"
-#include "sim/packet/ecn.h"
+#include "sim/packet/queues/ecn.h"
 #include "sim/packet/packet_network.h"
 #include "sim/routing/spray.h"
 #include "topologies/analysis/partition.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 
 namespace weft::sim::packet {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/packet/node_queues.h"
+#include "sim/packet/queues/node_queues.h"
 
 namespace weft::sim::packet {
 

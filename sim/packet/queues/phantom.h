@@ -1,7 +1,7 @@
 // Marking by a virtual queue that fills before the real one does.
 #pragma once
 
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 
 namespace weft::sim::packet {
 

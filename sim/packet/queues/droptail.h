@@ -1,7 +1,7 @@
 // A FIFO queue that drops what does not fit.
 #pragma once
 
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 
 namespace weft::sim::packet {
 

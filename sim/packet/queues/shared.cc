@@ -1,8 +1,8 @@
-#include "sim/packet/shared.h"
+#include "sim/packet/queues/shared.h"
 
 #include <algorithm>
 
-#include "sim/packet/marking.h"
+#include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
 namespace {

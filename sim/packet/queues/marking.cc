@@ -1,4 +1,4 @@
-#include "sim/packet/marking.h"
+#include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
 

@@ -1,6 +1,6 @@
-#include "sim/packet/phantom.h"
+#include "sim/packet/queues/phantom.h"
 
-#include "sim/packet/marking.h"
+#include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
 namespace {

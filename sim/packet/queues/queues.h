@@ -5,7 +5,7 @@
 #include <memory>
 #include <span>
 
-#include "sim/packet/node_queues.h"
+#include "sim/packet/queues/node_queues.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 

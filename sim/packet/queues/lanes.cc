@@ -1,4 +1,4 @@
-#include "sim/packet/lanes.h"
+#include "sim/packet/queues/lanes.h"
 
 namespace weft::sim::packet {
 namespace {

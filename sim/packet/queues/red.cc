@@ -1,6 +1,6 @@
-#include "sim/packet/red.h"
+#include "sim/packet/queues/red.h"
 
-#include "sim/packet/marking.h"
+#include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 
 namespace weft::sim::packet {
 

@@ -1,4 +1,4 @@
-#include "sim/packet/droptail.h"
+#include "sim/packet/queues/droptail.h"
 
 namespace weft::sim::packet {
 namespace {

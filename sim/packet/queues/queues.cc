@@ -1,17 +1,17 @@
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 
 #include <algorithm>
 #include <array>
 
-#include "sim/packet/composite.h"
-#include "sim/packet/credit.h"
-#include "sim/packet/droptail.h"
-#include "sim/packet/ecn.h"
-#include "sim/packet/pfc.h"
-#include "sim/packet/phantom.h"
-#include "sim/packet/priority.h"
-#include "sim/packet/red.h"
-#include "sim/packet/shared.h"
+#include "sim/packet/queues/composite.h"
+#include "sim/packet/queues/credit.h"
+#include "sim/packet/queues/droptail.h"
+#include "sim/packet/queues/ecn.h"
+#include "sim/packet/queues/pfc.h"
+#include "sim/packet/queues/phantom.h"
+#include "sim/packet/queues/priority.h"
+#include "sim/packet/queues/red.h"
+#include "sim/packet/queues/shared.h"
 
 namespace weft::sim::packet {
 

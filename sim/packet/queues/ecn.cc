@@ -1,6 +1,6 @@
-#include "sim/packet/ecn.h"
+#include "sim/packet/queues/ecn.h"
 
-#include "sim/packet/marking.h"
+#include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
 Discipline ecn() {

@@ -1,9 +1,9 @@
-#include "sim/packet/pfc.h"
+#include "sim/packet/queues/pfc.h"
 
 #include <algorithm>
 
-#include "sim/packet/lanes.h"
-#include "sim/packet/marking.h"
+#include "sim/packet/queues/lanes.h"
+#include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
 namespace {

@@ -1,7 +1,7 @@
 // Drop-tail with ECN marking between two thresholds of the instantaneous queue, as RDMA switches are set up.
 #pragma once
 
-#include "sim/packet/queues.h"
+#include "sim/packet/queues/queues.h"
 
 namespace weft::sim::packet {
 
