@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "congestion/fixed_window.h"
-#include "sim/packet/queues/ecn.h"
 #include "sim/packet/packet_network.h"
+#include "sim/packet/queues/ecn.h"
 #include "sim/routing/spray.h"
 #include "topologies/analysis/partition.h"
 #include "topologies/families.h"
