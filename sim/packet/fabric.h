@@ -50,7 +50,13 @@ struct FabricCounters {
 class Fabric {
  public:
   Fabric(Engine& engine, Channels& channels, std::uint32_t partition, Outbox& outbox)
-      : engine_(engine), channels_(channels), partition_(partition), outbox_(outbox) {}
+      : engine_(engine),
+        channels_(channels),
+        hot_(channels.hot.data()),
+        free_copy_(channels.free_at_ps.empty() ? nullptr : channels.free_at_ps.data()),
+        first_entity_(channels.first_entity),
+        partition_(partition),
+        outbox_(outbox) {}
 
   void set_observer(Observer* observer) { observer_ = observer; }
 
@@ -110,11 +116,9 @@ class Fabric {
     if (!channels_.policies.empty() || channels_.degraded) return;
     const std::uint32_t c = hashed_channel(at, pool_[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
-    __builtin_prefetch(&channels_.hot[c], 1);
+    __builtin_prefetch(&hot_[c], 1);
   }
-  [[gnu::always_inline]] void prefetch_queue(std::uint32_t c) const {
-    __builtin_prefetch(&channels_.hot[c], 1);
-  }
+  [[gnu::always_inline]] void prefetch_queue(std::uint32_t c) const { __builtin_prefetch(&hot_[c], 1); }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
   void note_arrival(std::uint32_t c, std::uint32_t handle) {
     if (observer_ != nullptr) [[unlikely]]
@@ -166,7 +170,7 @@ class Fabric {
   std::uint32_t choose_among(topologies::Vertex at, const Packet& packet,
                              std::span<const std::uint32_t> candidates);
   void enqueue(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
-    Channel& channel = channels_.hot[c];
+    Channel& channel = hot_[c];
     if (channel.flags != 0) [[unlikely]] {
       enqueue_special(c, handle, in);
       return;
@@ -186,12 +190,11 @@ class Fabric {
     channel.bytes += bytes;
     const auto sequence = static_cast<std::uint32_t>(channel.packets++);  // one event per packet
     if (departure - now > channel.max_backlog_ps) channel.max_backlog_ps = departure - now;
-    if (!channels_.free_at_ps.empty()) channels_.free_at_ps[c] = departure;
+    if (free_copy_ != nullptr) free_copy_[c] = departure;
     if (observer_ != nullptr) [[unlikely]] {
       observer_->on_enqueue(engine_.now(), c, sighting(handle), Time::ps(departure));
     }
-    put_on_wire(channel,
-                {departure + channel.delay_ps, sequence, channels_.first_entity + c, handle, kHop, 0});
+    put_on_wire(channel, {departure + channel.delay_ps, sequence, first_entity_ + c, handle, kHop, 0});
   }
   // Schedules a packet's event at the far end.
   void put_on_wire(const Channel& channel, const Event& hop) {
@@ -229,6 +232,10 @@ class Fabric {
 
   Engine& engine_;
   Channels& channels_;
+  // Of channels_, where every hop finds them.
+  Channel* const hot_;
+  std::int64_t* const free_copy_;  // null: there are no policies
+  const EntityId first_entity_;
   const std::uint32_t partition_;
   Outbox& outbox_;
   Observer* observer_ = nullptr;

@@ -161,31 +161,33 @@ class PacketNetwork::Part final : public Network {
   void run_before(Time limit, std::uint64_t most) {
     // A hop reads the packet; then what the packet names, the flow or an entry of the routing table; then
     // what is found there.
+    const std::uint32_t* const ends = channels_.ends.data();
+    const EntityId first = channels_.first_entity;
     const auto far = [this](const Event& event) {
       if (event.kind == kHop) fabric.packets().prefetch(event.payload);
     };
-    const auto middle = [this](const Event& event) {
+    const auto middle = [this, ends, first](const Event& event) {
       if (event.kind != kHop) return;
-      const std::uint32_t end = channels_.ends[event.source - channels_.first_entity];
+      const std::uint32_t end = ends[event.source - first];
       if (end & kHostBit) {
         transport.prefetch_flow(event.payload);
       } else {
         fabric.prefetch_route(end & kVertexMask, event.payload);
       }
     };
-    const auto near = [this](const Event& event) {
+    const auto near = [this, ends, first](const Event& event) {
       if (event.kind != kHop) return;
-      const std::uint32_t end = channels_.ends[event.source - channels_.first_entity];
+      const std::uint32_t end = ends[event.source - first];
       if (end & kHostBit) {
         transport.prefetch_state(event.payload);
       } else {
         fabric.foresee(end & kVertexMask, event.payload);
       }
     };
-    const auto handle = [this](const Event& event) {
+    const auto handle = [this, ends, first](const Event& event) {
       if (event.kind == kHop) [[likely]] {
-        const std::uint32_t channel = event.source - channels_.first_entity;
-        std::uint32_t end = channels_.ends[channel];
+        const std::uint32_t channel = event.source - first;
+        std::uint32_t end = ends[channel];
         if (end & kCutBit) [[unlikely]] {
           if (fabric.lost_on_wire(channel, event)) return;
           end &= ~kCutBit;
@@ -198,34 +200,7 @@ class PacketNetwork::Part final : public Network {
         }
         return;
       }
-      switch (event.kind) {
-        case kNicReady:
-          transport.nic_ready(event.payload);
-          break;
-        case kNicTimer:
-          transport.nic_timer(event.payload);
-          break;
-        case kPace:
-          transport.pace(event.payload, event.detail);
-          break;
-        case kLocalCopy:
-          transport.local_copy_done(event.payload);
-          break;
-        case kReceive:
-          transport.received(event.payload, event.detail);
-          break;
-        case kAckTimer:
-          transport.ack_timer(event.payload);
-          break;
-        case kSent:
-          nic_ready(fabric.sent(event.payload));
-          break;
-        case kFrame:
-          nic_ready(fabric.frame_arrived(event.source - channels_.first_entity, event.payload));
-          break;
-        default:
-          client_.on_event(event);
-      }
+      seldom(event);
     };
     engine.run_before(limit, most, handle, far, middle, near);
   }
@@ -236,6 +211,37 @@ class PacketNetwork::Part final : public Network {
   Transport transport;
 
  private:
+  // All events but hops. Not inlined, so that hops are.
+  [[gnu::noinline]] void seldom(const Event& event) {
+    switch (event.kind) {
+      case kNicReady:
+        transport.nic_ready(event.payload);
+        break;
+      case kNicTimer:
+        transport.nic_timer(event.payload);
+        break;
+      case kPace:
+        transport.pace(event.payload, event.detail);
+        break;
+      case kLocalCopy:
+        transport.local_copy_done(event.payload);
+        break;
+      case kReceive:
+        transport.received(event.payload, event.detail);
+        break;
+      case kAckTimer:
+        transport.ack_timer(event.payload);
+        break;
+      case kSent:
+        nic_ready(fabric.sent(event.payload));
+        break;
+      case kFrame:
+        nic_ready(fabric.frame_arrived(event.source - channels_.first_entity, event.payload));
+        break;
+      default:
+        client_.on_event(event);
+    }
+  }
   // A NIC with queues of its own, or kNone.
   void nic_ready(std::uint32_t channel) {
     if (channel != PacketPool::kNone) transport.nic_ready(network_.nic_of_channel(channel));
