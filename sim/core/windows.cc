@@ -5,6 +5,7 @@
 #include <barrier>
 #include <exception>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace weft::sim {
@@ -18,8 +19,11 @@ class Windows {
         partitions_(run.partitions()),
         slots_(partitions_),
         threads_(std::clamp<std::uint32_t>(threads, 1, partitions_)),
+        alone_(threads_ == 1),
+        executed_(run.events_executed()),
         barrier_(threads_, Completion{this}) {
     open(first);
+    publish();
   }
 
   StopReason run() {
@@ -42,9 +46,16 @@ class Windows {
   }
 
  private:
+  enum class Mode : std::uint8_t { kTogether, kAlone, kOver };
+  // Events in a window from which more threads are worth it, and below which they are not. They differ, so
+  // that it does not change all the time; meeting takes as long as some hundred events.
+  static constexpr std::int64_t kEnough = 3000, kTooFew = 1000;
   struct Completion {
     Windows* windows;
-    void operator()() noexcept { windows->close(); }
+    void operator()() noexcept {
+      if (!std::exchange(windows->only_meeting_, false)) windows->close();
+      windows->publish();
+    }
   };
   // On cache lines of their own: the partition's thread writes them in every window.
   struct alignas(64) Slot {
@@ -56,15 +67,28 @@ class Windows {
   // A thread has partitions of its own, whose memory is in its caches; when these are done, it takes what
   // others have not begun.
   void work(std::uint32_t thread) {
-    while (!over_) {
-      for (std::uint32_t p = thread; p < partitions_; p += threads_) claim_and_run(p);
-      for (std::uint32_t p = 0; p < partitions_ && partitions_ > threads_; ++p) claim_and_run(p);
-      if (threads_ == 1) {
-        close();
+    while (mode_ != Mode::kOver) {
+      if (mode_ == Mode::kAlone) {
+        if (thread == 0) run_alone();
       } else {
+        for (std::uint32_t p = thread; p < partitions_; p += threads_) claim_and_run(p);
+        for (std::uint32_t p = 0; p < partitions_ && partitions_ > threads_; ++p) claim_and_run(p);
+      }
+      if (threads_ > 1) {
         barrier_.arrive_and_wait();
+      } else {
+        publish();
       }
     }
+  }
+
+  // Until there is enough to do for all threads, which wait meanwhile.
+  void run_alone() {
+    while (!over_ && alone_) {
+      for (std::uint32_t p = 0; p < partitions_; ++p) claim_and_run(p);
+      close();
+    }
+    only_meeting_ = true;
   }
 
   void claim_and_run(std::uint32_t p) {
@@ -79,9 +103,14 @@ class Windows {
     }
   }
 
+  // While all threads wait for each other: what they do next. Between two such moments it stays, whatever the
+  // first thread does alone.
+  void publish() noexcept { mode_ = over_ ? Mode::kOver : alone_ ? Mode::kAlone : Mode::kTogether; }
+
   // After a window, by one thread while the others wait.
   void close() noexcept {
     ++window_;
+    weigh();
     if (failed_.load(std::memory_order_relaxed)) {
       over_ = true;
       return;
@@ -89,6 +118,15 @@ class Windows {
     Time now = Time::max();
     for (const Slot& slot : slots_) now = std::min(now, slot.next);
     open(now);
+  }
+
+  // A running mean of the events in a window says whether more than one thread is worth it.
+  void weigh() noexcept {
+    const std::uint64_t executed = run_.events_executed();
+    const auto events = static_cast<std::int64_t>(executed - executed_);
+    executed_ = executed;
+    mean_events_ += (events - mean_events_) / 8;
+    alone_ = threads_ == 1 || mean_events_ < (alone_ ? kEnough : kTooFew);
   }
 
   void open(Time now) noexcept {
@@ -116,6 +154,11 @@ class Windows {
   std::uint32_t window_ = 0;
   Time limit_;
   bool over_ = false;
+  bool alone_;                 // the first thread runs all partitions
+  bool only_meeting_ = false;  // the others join it, and nothing was run to be closed
+  std::uint64_t executed_;
+  std::int64_t mean_events_ = kEnough;
+  Mode mode_ = Mode::kOver;
   StopReason reason_ = StopReason::kNone;
   std::exception_ptr between_error_;
   std::barrier<Completion> barrier_;

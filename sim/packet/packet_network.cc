@@ -257,7 +257,7 @@ class PacketNetwork::Run final : public Partitioned {
  public:
   Run(PacketNetwork& network, RunControl& control)
       : network_(network), control_(control), first_window_(network.windows_) {
-    polled_at_ = executed();
+    polled_at_ = events_executed();
   }
 
   std::uint32_t partitions() const override { return static_cast<std::uint32_t>(network_.parts_.size()); }
@@ -271,6 +271,11 @@ class PacketNetwork::Run final : public Partitioned {
     }
     part.run_before(limit, RunControl::kPollInterval);
     return std::min(part.engine.next_time(), Time::ps(part.outbox.earliest_ps()));
+  }
+  std::uint64_t events_executed() const override {
+    std::uint64_t events = 0;
+    for (const auto& part : network_.parts_) events += part->engine.executed();
+    return events;
   }
   StopReason between_windows(Time now, Time* limit) override {
     if (results::Series* series = network_.series_; series != nullptr) {
@@ -286,19 +291,13 @@ class PacketNetwork::Run final : public Partitioned {
       if (now >= network_.next_look_ && network_.look_for_deadlock(now)) return StopReason::kDeadlock;
       *limit = std::min(*limit, network_.next_look_);
     }
-    const std::uint64_t events = executed();
+    const std::uint64_t events = events_executed();
     if (events - polled_at_ < RunControl::kPollInterval) return StopReason::kNone;
     polled_at_ = events;
     return control_.poll(now, events);
   }
 
  private:
-  std::uint64_t executed() const {
-    std::uint64_t events = 0;
-    for (const auto& part : network_.parts_) events += part->engine.executed();
-    return events;
-  }
-
   PacketNetwork& network_;
   RunControl& control_;
   const std::uint32_t first_window_;

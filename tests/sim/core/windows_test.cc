@@ -94,6 +94,13 @@ class Toy : public Partitioned {
     for (const Part& part : parts_) first = std::min(first, next(part));
     return first;
   }
+  // Each event counts for so many when threads are weighed against what there is to do.
+  void set_weight(std::uint64_t weight) { weight_ = weight; }
+  std::uint64_t events_executed() const override {
+    std::uint64_t events = 0;
+    for (const Part& part : parts_) events += part.executed.size();
+    return events * weight_;
+  }
   // A partition stops for a while after so many events of a window.
   void set_most(std::size_t events) { most_ = events; }
 
@@ -184,6 +191,7 @@ class Toy : public Partitioned {
   std::vector<std::vector<ToyEvent>> mail_[2];  // by parity of the window; from * partitions + to
   std::vector<Window> windows_;
   std::size_t most_ = SIZE_MAX;
+  std::uint64_t weight_ = 1'000'000;
   std::string wrong_;
 };
 
@@ -192,16 +200,20 @@ TEST_CASE("partitions in windows execute what one queue would, on any number of 
     const auto expected = all_events(partitions, 5);
     REQUIRE(expected.size() > 300);
     for (const std::uint32_t threads : {1, 2, 3, 4}) {
-      for (const std::size_t most : {SIZE_MAX, std::size_t{2}}) {
-        CAPTURE(partitions, threads, most);
-        Toy toy(partitions, 5);
-        toy.set_most(most);
-        REQUIRE(run_windows(toy, toy.first(), kLookahead, threads) == StopReason::kNone);
-        REQUIRE(toy.wrong() == "");
-        REQUIRE((toy.executed() == expected));
-        // More threads than partitions there are not.
-        REQUIRE(toy.threads() <= std::min(partitions, threads));
-        for (std::uint32_t p = 0; p < partitions; ++p) REQUIRE(toy.runs(p) == toy.windows().size());
+      // All threads in every window; the first alone after a while; now so, now so.
+      for (const std::uint64_t weight : {1'000'000, 1, 300}) {
+        for (const std::size_t most : {SIZE_MAX, std::size_t{2}}) {
+          CAPTURE(partitions, threads, most, weight);
+          Toy toy(partitions, 5);
+          toy.set_most(most);
+          toy.set_weight(weight);
+          REQUIRE(run_windows(toy, toy.first(), kLookahead, threads) == StopReason::kNone);
+          REQUIRE(toy.wrong() == "");
+          REQUIRE((toy.executed() == expected));
+          // More threads than partitions there are not.
+          REQUIRE(toy.threads() <= std::min(partitions, threads));
+          for (std::uint32_t p = 0; p < partitions; ++p) REQUIRE(toy.runs(p) == toy.windows().size());
+        }
       }
     }
   }
@@ -345,6 +357,7 @@ class Meeting final : public Partitioned {
     return Time::max();
   }
   StopReason between_windows(Time, Time*) override { return StopReason::kNone; }
+  std::uint64_t events_executed() const override { return 0; }
   std::uint32_t met() const { return met_; }
 
  private:
