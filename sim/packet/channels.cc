@@ -88,10 +88,10 @@ void Channels::apply(const LinkChange& change) {
                                                                        : hot[c].flags & ~kErrors);
     if (down) continue;
     const Bandwidth full = topology.channels()[c].rate;
-    const auto bps = static_cast<std::int64_t>(static_cast<double>(full.bps()) * change.rate_share);
-    const double longer =
-        static_cast<double>(cold[c].rate.bps()) / static_cast<double>(std::max<std::int64_t>(bps, 1));
-    set_rate(c, Bandwidth::bps(std::max<std::int64_t>(bps, 1)));
+    const auto share = static_cast<std::int64_t>(static_cast<double>(full.bps()) * change.rate_share);
+    const std::int64_t bps = std::max<std::int64_t>(share, 1);
+    const double longer = static_cast<double>(cold[c].rate.bps()) / static_cast<double>(bps);
+    set_rate(c, Bandwidth::bps(bps));
     const auto scale = [&](std::int64_t& ps) {
       if (ps < INT64_MAX / 8) ps = static_cast<std::int64_t>(static_cast<double>(ps) * longer);
     };
@@ -218,8 +218,7 @@ Channels::PathTimes Channels::path_times(std::uint32_t nic_channel, std::uint32_
 }
 
 std::uint64_t Channels::backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const {
-  return static_cast<std::uint64_t>(static_cast<unsigned __int128>(backlog_ps) *
-                                    static_cast<unsigned __int128>(cold[c].rate.bps()) / kBytePs);
+  return bytes_in(cold[c].rate, Time::ps(backlog_ps));
 }
 
 std::uint64_t Channels::max_queue_bytes(std::uint32_t c) const {

@@ -175,14 +175,12 @@ void Transport::start(const Message& message) {
                       times.round_trip, jitter);
 
   const Bandwidth line_rate = this->line_rate(flow.nic, message.source);
-  const auto bdp_bytes = static_cast<unsigned __int128>(line_rate.bps()) *
-                         static_cast<unsigned __int128>(times.round_trip.ps()) / 8'000'000'000'000ULL;
   flow.control =
       setup_.senders->construct(storage(slot), {.bytes = message.bytes,
                                                 .mtu_bytes = config.mtu_bytes,
                                                 .line_rate = line_rate,
                                                 .base_rtt = times.round_trip,
-                                                .bdp_bytes = static_cast<std::uint64_t>(bdp_bytes)});
+                                                .bdp_bytes = bytes_in(line_rate, times.round_trip)});
   allow(flow, flow.control->start());
 
   flow.previous_live = kNone;

@@ -162,13 +162,7 @@ TEST_CASE("where headers fit, trimming replaces all drops, and what was cut is s
                                    .queue = with_room_for(8, ",high_capacity=1MB" + more),
                                    .policy = spray(),
                                    .expected = limits(8 * kPacket, 1'000'000)});
-  RandomStream random(1, 77);
-  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    for (int i = 0; i < 4; ++i) {
-      simulation.send(host, static_cast<std::uint32_t>(random.below(topology.hosts())),
-                      random.below(300'000));
-    }
-  }
+  simulation.send_at_random(topology.hosts());
   simulation.run();
   INFO(control << more);
   REQUIRE(simulation.verdict() == "");

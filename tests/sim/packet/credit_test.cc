@@ -237,14 +237,7 @@ TEST_CASE("credits cross partitions: the same results for any number of them and
       options.control = "dctcp";
       options.queue += ",kmin=10KB,kmax=30KB";
     }
-    const Account whole = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
-    RC_ASSERT(whole.delivered == messages.size());
-    for (const std::uint32_t parts : {2, 4}) {
-      const auto metis = topologies::partition(topology, parts, {}, seed);
-      RC_ASSERT(run_divided(topology, options, messages, metis, 1) == whole);
-      RC_ASSERT(run_divided(topology, options, messages, random_division(topology, parts, random), 3) ==
-                whole);
-    }
+    check_divisions(topology, options, messages, random);
   }));
 }
 

@@ -1,11 +1,15 @@
 // What the tests of lossless queues share.
 #pragma once
 
+#include <rapidcheck.h>
+
 #include <string>
 #include <vector>
 
 #include "sim/units/random.h"
+#include "tests/sim/packet/divided.h"
 #include "tests/sim/packet/support.h"
+#include "topologies/analysis/partition.h"
 #include "topologies/families.h"
 
 namespace weft::sim::packet {
@@ -56,6 +60,18 @@ inline std::vector<Message> crowded_messages(const topologies::Topology& topolog
                         .client = {m}});
   }
   return messages;
+}
+
+// A property: all messages arrive, and the account is the same however the network is divided.
+inline void check_divisions(const topologies::Topology& topology, const Options& options,
+                            const std::vector<Message>& messages, RandomStream& random) {
+  const Account whole = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
+  RC_ASSERT(whole.delivered == messages.size());
+  for (const std::uint32_t parts : {2, 4}) {
+    const auto metis = topologies::partition(topology, parts, {}, options.seed);
+    RC_ASSERT(run_divided(topology, options, messages, metis, 1) == whole);
+    RC_ASSERT(run_divided(topology, options, messages, random_division(topology, parts, random), 3) == whole);
+  }
 }
 
 // Hosts on a ring that all send to the second one on: all packets go the same way round.

@@ -13,13 +13,7 @@ TEST_CASE("whatever is dropped, lanes stay in order, links never rest, and all b
   const auto topology =
       topologies::build(parse_module_choice("fat_tree:k=4,link=400Gbps,latency=500ns,switch_latency=100ns"));
   Simulation simulation(topology, {.control = "fixed_window:packets=30", .queue = queue, .policy = spray()});
-  RandomStream random(1, 77);
-  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    for (int i = 0; i < 4; ++i) {
-      simulation.send(host, static_cast<std::uint32_t>(random.below(topology.hosts())),
-                      random.below(300'000));
-    }
-  }
+  simulation.send_at_random(topology.hosts());
   simulation.run();
   INFO(queue);
   REQUIRE(simulation.verdict() == "");

@@ -126,13 +126,7 @@ TEST_CASE("in a network: nothing is lost or out of order, links never rest, mark
                                    .policy = spray(),
                                    .expected = {.lane = [](std::uint32_t, const Sighting&) { return 0; },
                                                 .most_bytes = [](std::uint32_t, int) { return 30'000; }}});
-  RandomStream random(1, 77);
-  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    for (int i = 0; i < 4; ++i) {
-      simulation.send(host, static_cast<std::uint32_t>(random.below(topology.hosts())),
-                      random.below(300'000));
-    }
-  }
+  simulation.send_at_random(topology.hosts());
   simulation.run();
   REQUIRE(simulation.verdict() == "");
   REQUIRE(simulation.signal("drop") > 0);

@@ -127,13 +127,7 @@ TEST_CASE("in a network: nothing is lost or out of order, and links never rest")
                                    .queue = "shared:buffer=100KB,alpha=0.5",
                                    .policy = spray(),
                                    .expected = {.lane = [](std::uint32_t, const Sighting&) { return 0; }}});
-  RandomStream random(1, 77);
-  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    for (int i = 0; i < 4; ++i) {
-      simulation.send(host, static_cast<std::uint32_t>(random.below(topology.hosts())),
-                      random.below(300'000));
-    }
-  }
+  simulation.send_at_random(topology.hosts());
   simulation.run();
   REQUIRE(simulation.verdict() == "");
   REQUIRE(simulation.signal("drop") > 0);

@@ -112,6 +112,17 @@ class Simulation {
     bytes_ += bytes;
     return messages_++;
   }
+  // Four messages of up to 300 kB from each host to any, itself included.
+  void send_at_random(std::uint32_t hosts) {
+    RandomStream random(1, 77);
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      for (int i = 0; i < 4; ++i) {
+        // First to whom, then how much.
+        const auto destination = static_cast<std::uint32_t>(random.below(hosts));
+        send(host, destination, random.below(300'000));
+      }
+    }
+  }
   void run() {
     RunOn on;
     network.run(on);
