@@ -1,0 +1,198 @@
+// One rank's part of a collective operation, as groups of steps that are worked out one after the other, when
+// they are needed. So a collective under way takes the memory of one group, however many ranks take part.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "goal/graph/graph.h"
+#include "sim/units/module.h"
+
+namespace weft::goal {
+
+// Which data a message holds: a range of the collective's vector, which may pass its end and go on at its
+// start. The vector is
+//   bcast, reduce, allreduce, scan, exscan: the call's buffer, in bytes;
+//   gather, scatter, allgather, reduce_scatter: the blocks of all ranks, one after the other, in bytes;
+//   alltoall: p slots. Slot j of a rank holds at first what it has for the rank j places on; in the end what
+//   it got from the rank j places before. (So a block that moves j places on stays in its slot.)
+struct Part {
+  std::uint64_t begin = 0;
+  std::uint64_t count = 0;  // bytes; alltoall: slots
+  bool operator==(const Part&) const = default;
+};
+
+enum class StepKind : std::uint8_t { kSend, kRecv };
+
+// A message to or from one peer; in linear algorithms one each to or from `count` peers that follow upon
+// each other. 24 bytes.
+struct Step {
+  std::uint64_t bytes = 0;  // of each message; not used where by_peer
+  std::uint32_t peer = 0;   // rank within the communicator; of several: the first
+  std::uint32_t count = 1;  // peers: peer, peer + 1, … or, if `down`, peer, peer - 1, … (modulo the ranks)
+  std::uint32_t tag = 0;    // a send meets the peer's receive of the same tag
+  StepKind kind = StepKind::kSend;
+  std::uint8_t combine = 0;  // receive: how many times the bytes are combined with local data (0: stored)
+  bool down : 1 = false;
+  bool by_peer : 1 = false;  // bytes: the peer's block, see CollectiveCall::block_bytes()
+  bool signal : 1 = false;   // a message without data, sent all the same; others without bytes are left out
+
+  std::uint32_t peer_at(std::uint32_t i, std::uint32_t ranks) const {
+    const std::uint32_t place = down ? peer + ranks - i : peer + i;
+    return place >= ranks ? place - ranks : place;
+  }
+};
+static_assert(sizeof(Step) == 24);
+
+// Values of an algorithm's parameters; which of them one has, its ModuleInfo says.
+struct CollectiveOptions {
+  std::uint64_t segment_bytes = 0;   // `segment`: longest message of a pipeline; 0: whole vector
+  std::uint32_t radix = 2;           // `radix`: of a k-nomial tree, or of Bruck's algorithm
+  std::uint32_t parallel = 0;        // `parallel`: messages under way from a rank; 0: all
+  std::uint32_t ranks_per_node = 1;  // `ranks_per_node`: consecutive ranks that share a node
+  std::vector<std::uint32_t> dims;   // `dims`: of a torus
+};
+
+// What an algorithm is asked to spell out: a Collective as rank `me` of a communicator of `size` sees it.
+struct CollectiveCall {
+  const Collective* collective = nullptr;
+  std::uint32_t size = 0;
+  std::uint32_t me = 0;
+  const CollectiveOptions* options = nullptr;  // never null when an algorithm is called
+
+  // Bytes of the message of a by_peer step: alltoall: what goes to (send) or comes from (receive) the peer;
+  // gather, scatter, allgather: the peer's block.
+  std::uint64_t block_bytes(StepKind kind, std::uint32_t peer) const {
+    const bool receives = kind == StepKind::kRecv && collective->kind == CollectiveKind::kAlltoall;
+    const std::vector<std::uint64_t>& counts = receives ? collective->receive_counts : collective->counts;
+    return counts.empty() ? collective->bytes : counts[peer];
+  }
+  std::uint64_t bytes(const Step& step, std::uint32_t peer) const {
+    return step.by_peer ? block_bytes(step.kind, peer) : step.bytes;
+  }
+};
+
+// Steps that a rank may begin at the same time; it begins them in their order. A message of no bytes is
+// left out, unless it is a signal: both sides know the sizes.
+class Group {
+ public:
+  // `keep_parts`: remember which data each step moves, for tests.
+  explicit Group(bool keep_parts = false) : keep_parts_(keep_parts) {}
+  void clear() {
+    steps_.clear();
+    parts_.clear();
+    parts_begin_.clear();
+  }
+
+  // A message of bytes (any kind but alltoall; there the bytes are given and the part is in slots).
+  void send(std::uint32_t peer, std::uint32_t tag, Part part) {
+    add({.bytes = part.count, .peer = peer, .tag = tag, .kind = StepKind::kSend}, part);
+  }
+  void recv(std::uint32_t peer, std::uint32_t tag, Part part) {
+    add({.bytes = part.count, .peer = peer, .tag = tag, .kind = StepKind::kRecv}, part);
+  }
+  // What is received is combined with local data `times` times: once, but in scans.
+  void recv_combine(std::uint32_t peer, std::uint32_t tag, Part part, std::uint8_t times = 1) {
+    add({.bytes = part.count, .peer = peer, .tag = tag, .kind = StepKind::kRecv, .combine = times}, part);
+  }
+  void send_slots(std::uint32_t peer, std::uint32_t tag, std::uint64_t bytes, Part slots) {
+    add({.bytes = bytes, .peer = peer, .tag = tag, .kind = StepKind::kSend}, slots);
+  }
+  void recv_slots(std::uint32_t peer, std::uint32_t tag, std::uint64_t bytes, Part slots) {
+    add({.bytes = bytes, .peer = peer, .tag = tag, .kind = StepKind::kRecv}, slots);
+  }
+  // The message of the last step holds this part too (not for slots: their bytes were given in full).
+  void also(Part part) {
+    if (steps_.empty()) return;
+    steps_.back().bytes += part.count;
+    if (keep_parts_) parts_.push_back(part);
+  }
+  void also_slots(Part slots) {
+    if (keep_parts_) parts_.push_back(slots);
+  }
+  // A message without data, which is sent all the same.
+  void signal(std::uint32_t peer, std::uint32_t tag) {
+    add({.peer = peer, .tag = tag, .kind = StepKind::kSend, .signal = true}, {}, true);
+  }
+  void await(std::uint32_t peer, std::uint32_t tag) {
+    add({.peer = peer, .tag = tag, .kind = StepKind::kRecv, .signal = true}, {}, true);
+  }
+  // `count` messages, from peer `first` up (down: down), each with that peer's block (block_bytes()), or
+  // each with the same part.
+  void send_blocks(std::uint32_t first, std::uint32_t count, std::uint32_t tag, bool down = false) {
+    add_several(
+        {.peer = first, .count = count, .tag = tag, .kind = StepKind::kSend, .down = down, .by_peer = true});
+  }
+  void recv_blocks(std::uint32_t first, std::uint32_t count, std::uint32_t tag, bool down = false) {
+    add_several(
+        {.peer = first, .count = count, .tag = tag, .kind = StepKind::kRecv, .down = down, .by_peer = true});
+  }
+  void send_each(std::uint32_t first, std::uint32_t count, std::uint32_t tag, Part part) {
+    if (count > 0)
+      add({.bytes = part.count, .peer = first, .count = count, .tag = tag, .kind = StepKind::kSend}, part);
+  }
+  void recv_combine_each(std::uint32_t first, std::uint32_t count, std::uint32_t tag, Part part) {
+    if (count > 0) {
+      add({.bytes = part.count,
+           .peer = first,
+           .count = count,
+           .tag = tag,
+           .kind = StepKind::kRecv,
+           .combine = 1},
+          part);
+    }
+  }
+
+  bool empty() const { return steps_.empty(); }
+  std::span<const Step> steps() const { return steps_; }
+  // REQUIRES: keep_parts. Of a by_peer step: none.
+  std::span<const Part> parts(std::size_t step) const {
+    const std::size_t end = step + 1 < parts_begin_.size() ? parts_begin_[step + 1] : parts_.size();
+    return {parts_.data() + parts_begin_[step], parts_.data() + end};
+  }
+  // For algorithms that list many parts: is it worth the while?
+  bool keeps_parts() const { return keep_parts_; }
+
+ private:
+  void add(const Step& step, Part part, bool without_data = false);
+  void add_several(const Step& step);
+
+  bool keep_parts_;
+  std::vector<Step> steps_;
+  std::vector<Part> parts_;
+  std::vector<std::size_t> parts_begin_;
+};
+
+// An algorithm for one kind of collective; its name is unique within the kind. It keeps no state: asked for
+// the same group again, it gives the same steps.
+struct CollectiveAlgorithm {
+  ModuleInfo info;  // parameters: those of CollectiveOptions that it uses
+  CollectiveKind kind = CollectiveKind::kBarrier;
+  // Appends the steps of group `index` of lane `lane` to the empty `out`. Groups of a lane follow each other:
+  // a rank begins one when it has finished the one before. False, and nothing appended, if the lane has no
+  // group of that number; a group may be empty all the same. Called for size >= 2 only.
+  bool (*expand)(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out) = nullptr;
+  // How many lanes go on side by side, each through its own groups; the collective has finished on a rank
+  // when all have. Null: one.
+  std::uint32_t (*lanes)(const CollectiveCall& call) = nullptr;
+};
+
+// All algorithms; the first of each kind is its default.
+std::span<const CollectiveAlgorithm> collective_algorithms();
+
+// An algorithm with the values of its parameters.
+struct ChosenAlgorithm {
+  const CollectiveAlgorithm* algorithm = nullptr;
+  CollectiveOptions options;
+  std::uint32_t lanes(const CollectiveCall& call) const {
+    return algorithm->lanes == nullptr ? 1 : algorithm->lanes(call);
+  }
+};
+// "ring" or "pipelined_chain:segment=64KiB"; an empty text asks for the default of the kind. Throws
+// InputError, at `location`.
+ChosenAlgorithm choose_collective_algorithm(CollectiveKind kind, std::string_view text,
+                                            const SourceLocation& location = {});
+
+}  // namespace weft::goal
