@@ -1,6 +1,5 @@
 #include "goal/collectives/algorithms.h"
 
-#include <string>
 #include <vector>
 
 namespace weft::goal {
@@ -67,15 +66,5 @@ const std::vector<CollectiveAlgorithm>& algorithms() {
 }  // namespace
 
 std::span<const CollectiveAlgorithm> collective_algorithms() { return algorithms(); }
-
-const CollectiveAlgorithm& find_collective_algorithm(CollectiveKind kind, std::string_view name) {
-  std::vector<std::string> known;
-  for (const CollectiveAlgorithm& algorithm : algorithms()) {
-    if (algorithm.kind != kind) continue;
-    if (name.empty() || algorithm.info.name == name) return algorithm;
-    known.push_back(algorithm.info.name);
-  }
-  fail_unknown_name(std::string(weft::goal::name(kind)) + " algorithm", name, known);
-}
 
 }  // namespace weft::goal

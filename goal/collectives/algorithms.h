@@ -1,31 +1,33 @@
-// The built-in collective algorithms, as listed in algorithms.cc. Each appends one rank's steps to an empty
-// schedule; a communicator of one rank gives none. README.md of this folder has their costs.
+// The built-in collective algorithms, as listed in algorithms.cc. Each appends the steps of one group of one
+// rank (see CollectiveAlgorithm::expand). README.md of this folder has their costs.
 #pragma once
 
-#include "goal/collectives/schedule.h"
+#include "goal/collectives/steps.h"
 
 namespace weft::goal {
 
 // dissemination.cc
-void barrier_dissemination(const CollectiveCall& call, Schedule& schedule);
+bool barrier_dissemination(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
 
 // binomial_tree.cc
-void bcast_binomial_tree(const CollectiveCall& call, Schedule& schedule);
-void reduce_binomial_tree(const CollectiveCall& call, Schedule& schedule);
+bool bcast_binomial_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool reduce_binomial_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
 
 // recursive_doubling.cc
-void allreduce_recursive_doubling(const CollectiveCall& call, Schedule& schedule);
-void scan_recursive_doubling(const CollectiveCall& call, Schedule& schedule);
-void exscan_recursive_doubling(const CollectiveCall& call, Schedule& schedule);
+bool allreduce_recursive_doubling(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
+                                  Group& out);
+bool scan_recursive_doubling(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool exscan_recursive_doubling(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
+                               Group& out);
 
 // ring.cc
-void allreduce_ring(const CollectiveCall& call, Schedule& schedule);
-void reduce_scatter_ring(const CollectiveCall& call, Schedule& schedule);
-void allgather_ring(const CollectiveCall& call, Schedule& schedule);
+bool allreduce_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool reduce_scatter_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool allgather_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
 
 // linear.cc
-void gather_linear(const CollectiveCall& call, Schedule& schedule);
-void scatter_linear(const CollectiveCall& call, Schedule& schedule);
-void alltoall_linear(const CollectiveCall& call, Schedule& schedule);
+bool gather_linear(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool scatter_linear(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool alltoall_linear(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
 
 }  // namespace weft::goal

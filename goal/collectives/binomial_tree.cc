@@ -4,8 +4,7 @@ namespace weft::goal {
 namespace {
 
 // The tree over ranks counted from the root: the parent of v is v without its lowest set bit, its children
-// are v + b for each b below that bit (below p for the root). The round of an edge is the position of that
-// bit.
+// are v + b for each b below that bit (below p for the root). The tag of an edge is the position of that bit.
 struct Tree {
   explicit Tree(const CollectiveCall& call)
       : p(call.size), root(call.collective->root), v((call.me + p - root) % p) {
@@ -24,38 +23,35 @@ struct Tree {
 
 }  // namespace
 
-void bcast_binomial_tree(const CollectiveCall& call, Schedule& schedule) {
-  const std::uint64_t bytes = call.collective->bytes;
-  if (bytes == 0 || call.size < 2) return;
+bool bcast_binomial_tree(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  const Part all = {0, call.collective->bytes};
   const Tree tree(call);
-  const std::uint32_t received = tree.v == 0 ? 0 : schedule.recv(tree.parent(), bytes, tree.bits);
+  if (tree.v != 0) {
+    if (index == 0) out.recv(tree.parent(), tree.bits, all);
+    if (index == 0) return true;
+    --index;
+  }
+  if (index > 0) return false;
   // The largest subtree first: it has the longest way to go.
   for (std::uint32_t bit = tree.bits; bit-- > 0;) {
-    if (!tree.has_child(bit)) continue;
-    const std::uint32_t sent = schedule.send(tree.child(bit), bytes, bit);
-    if (tree.v != 0) schedule.depend(sent, received);
+    if (tree.has_child(bit)) out.send(tree.child(bit), bit, all);
   }
+  return true;
 }
 
-void reduce_binomial_tree(const CollectiveCall& call, Schedule& schedule) {
-  const std::uint64_t bytes = call.collective->bytes;
-  if (bytes == 0 || call.size < 2) return;
+bool reduce_binomial_tree(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  const Part all = {0, call.collective->bytes};
   const Tree tree(call);
-  bool combined = false;
-  std::uint32_t last = 0;
-  // The smallest subtree first: it is ready first. One accumulator, so the reductions follow each other.
-  for (std::uint32_t bit = 0; bit < tree.bits; ++bit) {
-    if (!tree.has_child(bit)) continue;
-    const std::uint32_t received = schedule.recv(tree.child(bit), bytes, bit);
-    const std::uint32_t reduced = schedule.reduce(bytes);
-    schedule.depend(reduced, received);
-    if (combined) schedule.depend(reduced, last);
-    combined = true;
-    last = reduced;
+  if (index == 0) {
+    // The smallest subtree first: it is ready first.
+    for (std::uint32_t bit = 0; bit < tree.bits; ++bit) {
+      if (tree.has_child(bit)) out.recv_combine(tree.child(bit), bit, all);
+    }
+    return true;
   }
-  if (tree.v == 0) return;
-  const std::uint32_t sent = schedule.send(tree.parent(), bytes, tree.bits);
-  if (combined) schedule.depend(sent, last);
+  if (index > 1 || tree.v == 0) return false;
+  out.send(tree.parent(), tree.bits, all);
+  return true;
 }
 
 }  // namespace weft::goal

@@ -1,17 +1,14 @@
 #include "goal/collectives/algorithms.h"
-#include "goal/collectives/exchanger.h"
 
 namespace weft::goal {
 
-void barrier_dissemination(const CollectiveCall& call, Schedule& schedule) {
-  const std::uint32_t p = call.size, me = call.me;
-  Exchanger exchange(schedule);
-  std::uint32_t round = 0;
-  for (std::uint64_t distance = 1; distance < p; distance *= 2, ++round) {
-    exchange.send(static_cast<std::uint32_t>((me + distance) % p), 0, round);
-    exchange.recv(static_cast<std::uint32_t>((me + p - distance) % p), 0, round);
-    exchange.next();
-  }
+bool barrier_dissemination(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  const std::uint64_t p = call.size, me = call.me;
+  if (index >= 32 || std::uint64_t{1} << index >= p) return false;
+  const std::uint64_t distance = std::uint64_t{1} << index;
+  out.signal(static_cast<std::uint32_t>((me + distance) % p), index);
+  out.await(static_cast<std::uint32_t>((me + p - distance) % p), index);
+  return true;
 }
 
 }  // namespace weft::goal

@@ -1,59 +1,44 @@
-#include <cstdint>
-#include <vector>
-
 #include "goal/collectives/algorithms.h"
 
 namespace weft::goal {
 namespace {
 
-// In the v forms only the root knows every count; another rank knows its own, as `bytes`.
-std::uint64_t count_of(const Collective& collective, const std::vector<std::uint64_t>& counts,
-                       std::uint32_t rank) {
-  return counts.empty() ? collective.bytes : counts[rank];
+// A rank's own block. In the v forms only the root knows where it lies; the others have its size as `bytes`.
+Part own_block(const CollectiveCall& call) {
+  return {call.me * call.collective->bytes, call.collective->bytes};
 }
 
 }  // namespace
 
-void gather_linear(const CollectiveCall& call, Schedule& schedule) {
-  const Collective& collective = *call.collective;
-  if (call.me != collective.root) {
-    const std::uint64_t bytes = count_of(collective, collective.counts, call.me);
-    if (bytes > 0) schedule.send(collective.root, bytes, 0);
-    return;
+bool gather_linear(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  if (index > 0) return false;
+  if (call.me == call.collective->root) {
+    out.recv_blocks(0, call.me, 0);
+    out.recv_blocks(call.me + 1, call.size - 1 - call.me, 0);
+  } else {
+    out.send(call.collective->root, 0, own_block(call));
   }
-  for (std::uint32_t rank = 0; rank < call.size; ++rank) {
-    const std::uint64_t bytes = count_of(collective, collective.counts, rank);
-    if (rank != call.me && bytes > 0) schedule.recv(rank, bytes, 0);
-  }
+  return true;
 }
 
-void scatter_linear(const CollectiveCall& call, Schedule& schedule) {
-  const Collective& collective = *call.collective;
-  if (call.me != collective.root) {
-    const std::uint64_t bytes = count_of(collective, collective.counts, call.me);
-    if (bytes > 0) schedule.recv(collective.root, bytes, 0);
-    return;
+bool scatter_linear(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  if (index > 0) return false;
+  if (call.me == call.collective->root) {
+    out.send_blocks(0, call.me, 0);
+    out.send_blocks(call.me + 1, call.size - 1 - call.me, 0);
+  } else {
+    out.recv(call.collective->root, 0, own_block(call));
   }
-  for (std::uint32_t rank = 0; rank < call.size; ++rank) {
-    const std::uint64_t bytes = count_of(collective, collective.counts, rank);
-    if (rank != call.me && bytes > 0) schedule.send(rank, bytes, 0);
-  }
+  return true;
 }
 
-void alltoall_linear(const CollectiveCall& call, Schedule& schedule) {
-  const Collective& collective = *call.collective;
-  const std::uint64_t p = call.size, me = call.me;
-  for (std::uint64_t k = 1; k < p; ++k) {
-    const auto from = static_cast<std::uint32_t>((me + p - k) % p);
-    const std::uint64_t bytes = count_of(collective, collective.receive_counts, from);
-    if (bytes > 0) schedule.recv(from, bytes, 0);
-  }
+bool alltoall_linear(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  if (index > 0) return false;
+  const std::uint32_t p = call.size, me = call.me;
   // Each rank starts with its neighbour, so that not all send to rank 0 first.
-  for (std::uint64_t k = 1; k < p; ++k) {
-    const auto to = static_cast<std::uint32_t>((me + k) % p);
-    const std::uint64_t bytes = count_of(collective, collective.counts, to);
-    if (bytes > 0) schedule.send(to, bytes, 0);
-  }
+  out.recv_blocks(me == 0 ? p - 1 : me - 1, p - 1, 0, true);
+  out.send_blocks(me + 1 == p ? 0 : me + 1, p - 1, 0);
+  return true;
 }
 
 }  // namespace weft::goal

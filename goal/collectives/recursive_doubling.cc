@@ -1,71 +1,64 @@
 #include <bit>
 
 #include "goal/collectives/algorithms.h"
-#include "goal/collectives/exchanger.h"
 
 namespace weft::goal {
 
-void allreduce_recursive_doubling(const CollectiveCall& call, Schedule& schedule) {
-  const std::uint64_t bytes = call.collective->bytes;
+bool allreduce_recursive_doubling(const CollectiveCall& call, std::uint32_t, std::uint32_t index,
+                                  Group& out) {
+  const Part all = {0, call.collective->bytes};
   const std::uint32_t p = call.size, me = call.me;
-  if (bytes == 0 || p < 2) return;
   const std::uint32_t power = std::bit_floor(p), rest = p - power;
-  const auto last_round = static_cast<std::uint32_t>(std::bit_width(power));
-  Exchanger exchange(schedule);
+  const auto last = static_cast<std::uint32_t>(std::bit_width(power));
   // Of the first 2 * rest ranks, the even ones hand their vector to the odd ones and wait for the result.
   if (me < 2 * rest && me % 2 == 0) {
-    exchange.send(me + 1, bytes, 0);
-    exchange.next();
-    exchange.recv(me + 1, bytes, last_round);
-    return;
+    if (index == 0) out.send(me + 1, 0, all);
+    if (index == 1) out.recv(me + 1, last, all);
+    return index < 2;
   }
-  if (me < 2 * rest) {
-    exchange.recv(me - 1, bytes, 0);
-    exchange.reduce(bytes);
-    exchange.next();
-  }
-  const std::uint32_t v = me < 2 * rest ? me / 2 : me - rest;
-  for (std::uint32_t bit = 0, round = 1; round < last_round; ++bit, ++round) {
-    const std::uint32_t w = v ^ (1u << bit);
+  if (me >= 2 * rest) ++index;
+  if (index == 0) {
+    out.recv_combine(me - 1, 0, all);
+  } else if (index < last) {
+    const std::uint32_t v = me < 2 * rest ? me / 2 : me - rest;
+    const std::uint32_t w = v ^ (1u << (index - 1));
     const std::uint32_t peer = w < rest ? 2 * w + 1 : w + rest;
-    exchange.send(peer, bytes, round);
-    exchange.recv(peer, bytes, round);
-    exchange.reduce(bytes);
-    exchange.next();
+    out.send(peer, index, all);
+    out.recv_combine(peer, index, all);
+  } else if (index == last && me < 2 * rest) {
+    out.send(me - 1, last, all);
+  } else {
+    return false;
   }
-  if (me < 2 * rest) exchange.send(me - 1, bytes, last_round);
+  return true;
 }
 
 namespace {
 
 // After round k a rank holds the combination of itself and the 2^(k+1) - 1 ranks before it (as many as there
 // are). Exscan keeps a second accumulator, without its own contribution.
-void prefix(const CollectiveCall& call, bool exclusive, Schedule& schedule) {
-  const std::uint64_t bytes = call.collective->bytes;
-  const std::uint32_t p = call.size, me = call.me;
-  if (bytes == 0) return;
-  Exchanger exchange(schedule);
-  std::uint32_t round = 0;
-  for (std::uint64_t distance = 1; distance < p; distance *= 2, ++round) {
-    if (me + distance < p) exchange.send(static_cast<std::uint32_t>(me + distance), bytes, round);
-    if (me >= distance) {
-      exchange.recv(static_cast<std::uint32_t>(me - distance), bytes, round);
-      const bool needed_later = me + 2 * distance < p;  // the sum with our own part, for a later send
-      if (!exclusive || needed_later) exchange.reduce(bytes);
-      if (exclusive && round > 0) exchange.reduce(bytes);
-    }
-    exchange.next();
+bool prefix(const CollectiveCall& call, bool exclusive, std::uint32_t index, Group& out) {
+  const Part all = {0, call.collective->bytes};
+  const std::uint64_t p = call.size, me = call.me;
+  if (index >= 32 || std::uint64_t{1} << index >= p) return false;
+  const std::uint64_t distance = std::uint64_t{1} << index;
+  if (me + distance < p) out.send(static_cast<std::uint32_t>(me + distance), index, all);
+  if (me >= distance) {
+    const bool sent_on = me + 2 * distance < p;  // the sum with our own part, by the next round
+    const int times = exclusive ? (sent_on ? 1 : 0) + (index > 0 ? 1 : 0) : 1;
+    out.recv_combine(static_cast<std::uint32_t>(me - distance), index, all, static_cast<std::uint8_t>(times));
   }
+  return true;
 }
 
 }  // namespace
 
-void scan_recursive_doubling(const CollectiveCall& call, Schedule& schedule) {
-  prefix(call, false, schedule);
+bool scan_recursive_doubling(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  return prefix(call, false, index, out);
 }
 
-void exscan_recursive_doubling(const CollectiveCall& call, Schedule& schedule) {
-  prefix(call, true, schedule);
+bool exscan_recursive_doubling(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  return prefix(call, true, index, out);
 }
 
 }  // namespace weft::goal

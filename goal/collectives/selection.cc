@@ -1,0 +1,94 @@
+#include "goal/collectives/selection.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <limits>
+
+namespace weft::goal {
+namespace {
+
+std::uint32_t whole_number(const Parameters& parameters, std::string_view name, std::uint32_t least) {
+  const std::int64_t value = parameters.integer(name);
+  if (value < least || value > std::numeric_limits<std::int32_t>::max()) {
+    parameters.fail(name, fmt::format("it must be a whole number from {} to 2147483647", least));
+  }
+  return static_cast<std::uint32_t>(value);
+}
+
+std::vector<std::uint32_t> torus_dims(const Parameters& parameters) {
+  const std::string& text = parameters.text("dims");
+  std::vector<std::uint32_t> dims;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (;;) {
+    std::uint32_t size = 0;
+    const auto [stop, error] = std::from_chars(at, end, size);
+    if (error != std::errc() || (stop != end && *stop != 'x')) {
+      parameters.fail("dims", "it must be sizes written like 8x8x4, 0 for one that follows from the ranks");
+    }
+    dims.push_back(size);
+    if (stop == end) return dims;
+    at = stop + 1;
+  }
+}
+
+CollectiveOptions read_options(const ModuleInfo& info, const Parameters& parameters) {
+  CollectiveOptions options;
+  for (const ParameterSpec& spec : info.parameters) {
+    if (spec.name == "segment") {
+      options.segment_bytes = parameters.bytes("segment");
+    } else if (spec.name == "radix") {
+      options.radix = whole_number(parameters, "radix", 2);
+    } else if (spec.name == "parallel") {
+      options.parallel = whole_number(parameters, "parallel", 0);
+    } else if (spec.name == "ranks_per_node") {
+      options.ranks_per_node = whole_number(parameters, "ranks_per_node", 1);
+    } else if (spec.name == "dims") {
+      options.dims = torus_dims(parameters);
+    } else {
+      throw std::logic_error("collective algorithm " + info.name + " has a parameter without an option");
+    }
+  }
+  return options;
+}
+
+const CollectiveAlgorithm& find_algorithm(CollectiveKind kind, const ModuleChoice& choice) {
+  std::vector<std::string> known;
+  for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
+    if (algorithm.kind != kind) continue;
+    if (choice.empty() || algorithm.info.name == choice.name) return algorithm;
+    known.push_back(algorithm.info.name);
+  }
+  fail_unknown_name(std::string(name(kind)) + " algorithm", choice.name, known, choice.location);
+}
+
+}  // namespace
+
+ChosenAlgorithm choose_collective_algorithm(CollectiveKind kind, std::string_view text,
+                                            const SourceLocation& location) {
+  ModuleChoice choice;
+  try {
+    if (!text.empty()) choice = parse_module_choice(text);
+  } catch (const InputError& error) {
+    throw InputError(location, error.what());
+  }
+  choice.location = location;
+  const CollectiveAlgorithm& algorithm = find_algorithm(kind, choice);
+  return {&algorithm, read_options(algorithm.info, Parameters(algorithm.info, choice))};
+}
+
+CollectiveSelection::CollectiveSelection()
+    : CollectiveSelection(std::array<std::string, kCollectiveKinds>{}) {}
+
+CollectiveSelection::CollectiveSelection(const std::array<std::string, kCollectiveKinds>& forced) {
+  for (int kind = 0; kind < kCollectiveKinds; ++kind) {
+    chosen_[kind] = choose_collective_algorithm(static_cast<CollectiveKind>(kind), forced[kind]);
+  }
+}
+
+const ChosenAlgorithm& CollectiveSelection::choose(const Collective& collective, std::uint32_t) const {
+  return chosen_[static_cast<int>(collective.kind)];
+}
+
+}  // namespace weft::goal
