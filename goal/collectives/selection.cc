@@ -87,8 +87,16 @@ CollectiveSelection::CollectiveSelection(const std::array<std::string, kCollecti
   }
 }
 
-const ChosenAlgorithm& CollectiveSelection::choose(const Collective& collective, std::uint32_t) const {
-  return chosen_[static_cast<int>(collective.kind)];
+const ChosenAlgorithm& CollectiveSelection::choose(const Collective& collective, std::uint32_t ranks) const {
+  const ChosenAlgorithm& chosen = chosen_[static_cast<int>(collective.kind)];
+  if (chosen.algorithm->objection != nullptr) {
+    const std::string objection = chosen.algorithm->objection(chosen.options, ranks);
+    if (!objection.empty()) {
+      throw InputError(fmt::format("{} algorithm {} can't be used on a communicator of {} ranks: {}",
+                                   name(collective.kind), chosen.algorithm->info.name, ranks, objection));
+    }
+  }
+  return chosen;
 }
 
 }  // namespace weft::goal

@@ -17,6 +17,7 @@ class CollectiveSelection {
   explicit CollectiveSelection(const std::array<std::string, kCollectiveKinds>& forced);
 
   // For a call of `collective` on a communicator of `ranks` ranks. Good as long as the selection.
+  // Throws InputError if the algorithm can't be used by so many.
   const ChosenAlgorithm& choose(const Collective& collective, std::uint32_t ranks) const;
 
  private:

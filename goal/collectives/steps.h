@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -177,6 +178,9 @@ struct CollectiveAlgorithm {
   // How many lanes go on side by side, each through its own groups; the collective has finished on a rank
   // when all have. Null: one.
   std::uint32_t (*lanes)(const CollectiveCall& call) = nullptr;
+  // Why so many ranks can't use it with these options, as a clause: "dims must multiply to 12"; "" if they
+  // can. Null: any number can.
+  std::string (*objection)(const CollectiveOptions& options, std::uint32_t ranks) = nullptr;
 };
 
 // All algorithms; the first of each kind is its default.
