@@ -29,5 +29,41 @@ bool allgather_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_
 bool gather_linear(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
 bool scatter_linear(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
 bool alltoall_linear(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool allgather_linear(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+
+// recursive_halving.cc
+bool reduce_scatter_recursive_halving(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
+                                      Group& out);
+bool reduce_scatter_butterfly(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
+                              Group& out);
+
+// pairwise.cc
+bool reduce_scatter_pairwise(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool alltoall_pairwise(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool alltoall_pairwise_xor(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+
+// windowed.cc
+bool alltoall_spread_out(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool alltoall_windowed(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+std::uint32_t alltoall_windowed_lanes(const CollectiveCall& call);
+
+// bruck.cc
+bool allgather_bruck(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool alltoall_bruck(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+
+// neighbor_exchange.cc, allgather_recursive_doubling.cc
+bool allgather_neighbor_exchange(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
+                                 Group& out);
+bool allgather_recursive_doubling(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
+                                  Group& out);
+
+// binomial_gather.cc
+bool gather_binomial_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool scatter_binomial_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+
+// by_root.cc
+bool allgather_gather_bcast(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool reduce_scatter_reduce_then_scatter(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index,
+                                        Group& out);
 
 }  // namespace weft::goal

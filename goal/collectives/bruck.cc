@@ -14,9 +14,8 @@ bool allgather_bruck(const CollectiveCall& call, std::uint32_t, std::uint32_t in
   const auto count = static_cast<std::uint32_t>(std::min(distance, p - distance));
   const auto to = static_cast<std::uint32_t>((me + p - distance) % p);
   const auto from = static_cast<std::uint32_t>((me + distance) % p);
-  const Blocks blocks = Blocks::of_ranks(call, out.keeps_parts());
-  out.send(to, index, blocks.range(call.me, count));
-  out.recv(from, index, blocks.range(from, count));
+  out.send(to, index, rank_blocks(call, call.me, count, out));
+  out.recv(from, index, rank_blocks(call, from, count, out));
   return true;
 }
 

@@ -1,4 +1,5 @@
 #include "goal/collectives/algorithms.h"
+#include "goal/collectives/blocks.h"
 
 namespace weft::goal {
 namespace {
@@ -38,6 +39,14 @@ bool alltoall_linear(const CollectiveCall& call, std::uint32_t, std::uint32_t in
   // Each rank starts with its neighbour, so that not all send to rank 0 first.
   out.recv_blocks(me == 0 ? p - 1 : me - 1, p - 1, 0, true);
   out.send_blocks(me + 1 == p ? 0 : me + 1, p - 1, 0);
+  return true;
+}
+
+bool allgather_linear(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  if (index > 0) return false;
+  const std::uint32_t p = call.size, me = call.me;
+  out.recv_blocks(me == 0 ? p - 1 : me - 1, p - 1, 0, true);
+  out.send_each(me + 1 == p ? 0 : me + 1, p - 1, 0, rank_block(call, me, out));
   return true;
 }
 

@@ -22,13 +22,12 @@ bool allgather_neighbor_exchange(const CollectiveCall& call, std::uint32_t lane,
   const std::uint32_t next = call.me + 1 == call.size ? 0 : call.me + 1;
   const std::uint32_t before = call.me == 0 ? call.size - 1 : call.me - 1;
   const std::uint32_t peer = up ? next : before;
-  const Blocks blocks = Blocks::of_ranks(call, out.keeps_parts());
   if (index == 0) {
-    out.send(peer, 0, blocks.part(call.me));
-    out.recv(peer, 0, blocks.part(peer));
+    out.send(peer, 0, rank_block(call, call.me, out));
+    out.recv(peer, 0, rank_block(call, peer, out));
   } else {
-    out.send(peer, index, blocks.range(received(call, index - 1), 2));
-    out.recv(peer, index, blocks.range(received(call, index), 2));
+    out.send(peer, index, rank_blocks(call, received(call, index - 1), 2, out));
+    out.recv(peer, index, rank_blocks(call, received(call, index), 2, out));
   }
   return true;
 }

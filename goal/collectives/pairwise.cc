@@ -16,10 +16,9 @@ std::uint32_t places_on(const CollectiveCall& call, std::uint32_t places) {
 
 bool reduce_scatter_pairwise(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
   if (index + 1 >= call.size) return false;
-  const Blocks blocks = Blocks::of_ranks(call, out.keeps_parts());
   const std::uint32_t to = places_on(call, index + 1), from = places_on(call, call.size - 1 - index);
-  out.send(to, 0, blocks.part(to));
-  out.recv_combine(from, 0, blocks.part(call.me));
+  out.send(to, 0, rank_block(call, to, out));
+  out.recv_combine(from, 0, rank_block(call, call.me, out));
   return true;
 }
 
