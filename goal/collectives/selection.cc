@@ -5,6 +5,9 @@
 #include <charconv>
 #include <limits>
 
+#include "goal/collectives/selection_profiles.h"
+#include "goal/file.h"
+
 namespace weft::goal {
 namespace {
 
@@ -78,17 +81,29 @@ ChosenAlgorithm choose_collective_algorithm(CollectiveKind kind, std::string_vie
   return {&algorithm, read_options(algorithm.info, Parameters(algorithm.info, choice))};
 }
 
-CollectiveSelection::CollectiveSelection()
-    : CollectiveSelection(std::array<std::string, kCollectiveKinds>{}) {}
-
-CollectiveSelection::CollectiveSelection(const std::array<std::string, kCollectiveKinds>& forced) {
+CollectiveSelection::CollectiveSelection(const CollectiveChoices& choices) {
   for (int kind = 0; kind < kCollectiveKinds; ++kind) {
-    chosen_[kind] = choose_collective_algorithm(static_cast<CollectiveKind>(kind), forced[kind]);
+    fixed_[kind] = choose_collective_algorithm(static_cast<CollectiveKind>(kind), choices.forced[kind]);
+    forced_[kind] = !choices.forced[kind].empty();
+  }
+  if (!choices.table.empty()) table_ = SelectionTable(FileView(choices.table).bytes(), choices.table);
+  if (!choices.profile.empty()) {
+    const SelectionProfile& profile =
+        find_module(selection_profiles(), {.name = choices.profile}, "collectives profile");
+    profile_ = SelectionTable(profile.table, "profile " + profile.info.name);
   }
 }
 
+const ChosenAlgorithm& CollectiveSelection::find(const Collective& collective, std::uint32_t ranks) const {
+  const auto kind = static_cast<std::size_t>(collective.kind);
+  if (forced_[kind]) return fixed_[kind];
+  if (const ChosenAlgorithm* chosen = table_.find(collective, ranks)) return *chosen;
+  if (const ChosenAlgorithm* chosen = profile_.find(collective, ranks)) return *chosen;
+  return fixed_[kind];
+}
+
 const ChosenAlgorithm& CollectiveSelection::choose(const Collective& collective, std::uint32_t ranks) const {
-  const ChosenAlgorithm& chosen = chosen_[static_cast<int>(collective.kind)];
+  const ChosenAlgorithm& chosen = find(collective, ranks);
   if (chosen.algorithm->objection != nullptr) {
     const std::string objection = chosen.algorithm->objection(chosen.options, ranks);
     if (!objection.empty()) {

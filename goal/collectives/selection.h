@@ -4,24 +4,39 @@
 #include <array>
 #include <string>
 
+#include "goal/collectives/selection_table.h"
 #include "goal/collectives/steps.h"
 
 namespace weft::goal {
+
+// What decides, the first that has an answer: `forced`, `table`, `profile`, and the first algorithm of the
+// kind.
+struct CollectiveChoices {
+  std::array<std::string, kCollectiveKinds> forced;  // per kind an algorithm ("ring"), or empty
+  std::string table;                                 // path of a SelectionTable's file, or empty
+  std::string profile;                               // name of one of selection_profiles(); empty: "default"
+};
 
 // Every rank of a communicator gets the same answer, so it depends only on what all of them know.
 class CollectiveSelection {
  public:
   // Each kind's default.
-  CollectiveSelection();
-  // `forced`: per kind an algorithm ("ring:segment=1MiB"), or empty for the default. Throws InputError.
-  explicit CollectiveSelection(const std::array<std::string, kCollectiveKinds>& forced);
+  CollectiveSelection() : CollectiveSelection(CollectiveChoices{}) {}
+  // Throws InputError for an unknown name, a wrong parameter or a fault in the table.
+  explicit CollectiveSelection(const CollectiveChoices& choices);
+  explicit CollectiveSelection(const std::array<std::string, kCollectiveKinds>& forced)
+      : CollectiveSelection(CollectiveChoices{forced, {}, {}}) {}
 
   // For a call of `collective` on a communicator of `ranks` ranks. Good as long as the selection.
   // Throws InputError if the algorithm can't be used by so many.
   const ChosenAlgorithm& choose(const Collective& collective, std::uint32_t ranks) const;
 
  private:
-  std::array<ChosenAlgorithm, kCollectiveKinds> chosen_;
+  const ChosenAlgorithm& find(const Collective& collective, std::uint32_t ranks) const;
+
+  std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
+  std::array<bool, kCollectiveKinds> forced_{};
+  SelectionTable table_, profile_;
 };
 
 }  // namespace weft::goal

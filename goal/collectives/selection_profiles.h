@@ -1,0 +1,24 @@
+// How MPI libraries choose their algorithms, as tables that are part of the program.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "goal/collectives/selection_table.h"
+
+namespace weft::goal {
+
+// The first, "default", has no rules. `info.name` is also the name of the table: profiles/NAME.txt.
+struct SelectionProfile {
+  ModuleInfo info;
+  std::string_view table;
+};
+std::span<const SelectionProfile> selection_profiles();
+
+// The files of profiles/, in the order of their names.
+struct ProfileText {
+  std::string_view name, text;
+};
+std::span<const ProfileText> profile_texts();
+
+}  // namespace weft::goal
