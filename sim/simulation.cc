@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 
 #include "congestion/controls.h"
 #include "congestion/recovery.h"
-#include "goal/collectives/schedule.h"
+#include "goal/collectives/steps.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
 #include "sim/faults.h"
@@ -58,11 +59,13 @@ HostConfig host_config(const Scenario& scenario) {
   config.eager_limit_bytes = hosts.bytes("S");
   config.reduction_per_byte = TimePerByte::ns(per_byte(hosts, "reduction_per_byte"));
   config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
+  std::array<std::string, goal::kCollectiveKinds> algorithms;
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     const auto found =
         scenario.collectives.given.find(std::string(goal::name(static_cast<goal::CollectiveKind>(kind))));
-    if (found != scenario.collectives.given.end()) config.collective_algorithms[kind] = found->second;
+    if (found != scenario.collectives.given.end()) algorithms[kind] = found->second;
   }
+  config.collectives = goal::CollectiveSelection(algorithms);
   return config;
 }
 

@@ -14,14 +14,13 @@ std::string or_any(std::uint32_t value) { return value == goal::kAny ? "any" : s
 std::string describe_key(const MatchKey& key) {
   const std::uint32_t comm = key.context & ~kCollectiveContext;
   if (comm != key.context)
-    return fmt::format("collective {} of communicator {}, round {}", key.tag, comm, key.sub);
+    return fmt::format("collective {} of communicator {}, tag {}", key.tag, comm, key.sub);
   return fmt::format("tag {}{}", or_any(key.tag),
                      comm == goal::kWorld ? "" : fmt::format(", communicator {}", comm));
 }
 
 // How a message there misses a receive asked for at the same rank, or "" if they have too little in common.
 std::string near_miss(const MatchKey& wanted, const MatchKey& there) {
-  if (((wanted.context ^ there.context) & kCollectiveContext) != 0) return "";
   const bool source = wanted.source == goal::kAny || wanted.source == there.source;
   const bool tag = wanted.tag == goal::kAny || there.tag == goal::kAny || wanted.tag == there.tag;
   const bool context = wanted.context == there.context;
@@ -40,19 +39,25 @@ class Diagnosis {
       : graph_(graph), home_(graph.ranks()), has_task_(graph.ranks(), false) {
     for (const auto& share : shares) {
       for (const RankState& state : share->ranks_) home_[state.rank] = {share.get(), &state};
-      unreceived_ += share->matching_.unexpected().size();
+      unreceived_ += share->unreceived();
       for (const Task& task : share->tasks_) {
         if (task.state == TaskState::kFree) continue;
         const std::uint32_t rank = share->ranks_[task.local].rank;
         has_task_[rank] = true;
         if (task.state != TaskState::kPosted && task.state != TaskState::kAwaitClear) continue;
-        const bool is_step = task.active != kNone;
-        waiting_.push_back({rank, !is_step, is_step ? share->actives_[task.active]->op : task.op,
-                            is_step ? task.op : 0, share.get(), &task});
+        if (task.lane == kNone) {
+          waiting_.push_back({rank, true, task.op, 0, 0, share.get(), kNone, &task});
+        } else {
+          const ReplayShare::Lane& lane = share->lanes_[task.lane];
+          waiting_.push_back({rank, false, share->actives_[lane.active].op, lane.number, task.op, share.get(),
+                              task.lane, &task});
+        }
       }
+      add_receives_of_collectives(*share);
     }
     std::sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
-      return std::tie(a.rank, a.of_graph, a.op, a.step) < std::tie(b.rank, b.of_graph, b.op, b.step);
+      return std::tie(a.rank, a.of_graph, a.op, a.lane_number, a.step) <
+             std::tie(b.rank, b.of_graph, b.op, b.lane_number, b.step);
     });
   }
 
@@ -77,10 +82,28 @@ class Diagnosis {
   struct Waiting {
     std::uint32_t rank;
     bool of_graph;
-    std::uint32_t op, step;
+    std::uint32_t op, lane_number, step;
     const ReplayShare* share;
-    const Task* task;
+    std::uint32_t lane;
+    const Task* task;  // null: a step that receives
   };
+
+  void add_receives_of_collectives(const ReplayShare& share) {
+    for (std::uint32_t local = 0; local < share.ranks_.size(); ++local) {
+      const std::uint32_t rank = share.ranks_[local].rank;
+      for (std::uint32_t i = share.ranks_[local].first_active; i != kNone; i = share.actives_[i].next) {
+        has_task_[rank] = true;
+        const ReplayShare::Active& active = share.actives_[i];
+        for (std::uint32_t handle = active.first_lane; handle != kNone; handle = share.lanes_[handle].next) {
+          const ReplayShare::Lane& lane = share.lanes_[handle];
+          for (std::uint32_t s = 0; s < lane.steps.size(); ++s) {
+            if (lane.steps[s].step.kind != goal::StepKind::kRecv || lane.steps[s].left == 0) continue;
+            waiting_.push_back({rank, false, active.op, lane.number, s, &share, handle, nullptr});
+          }
+        }
+      }
+    }
+  }
 
   std::string op_text(std::uint32_t rank, goal::OpIndex op) const {
     const std::string_view label = graph_.rank(rank).label(op);
@@ -91,9 +114,8 @@ class Diagnosis {
     if (waiting.of_graph) return op;
     const goal::RankView view = graph_.rank(waiting.rank);
     const goal::Collective& collective = view.collective(waiting.op);
-    return fmt::format("{}, {} number {} of communicator {}, round {}", op, goal::name(collective.kind),
-                       view.tag(waiting.op), collective.comm,
-                       waiting.share->actives_[waiting.task->active]->schedule.step(waiting.step).round);
+    return fmt::format("{}, {} number {} of communicator {}, group {}", op, goal::name(collective.kind),
+                       view.tag(waiting.op), collective.comm, waiting.share->lanes_[waiting.lane].groups - 1);
   }
   bool has_finished(std::uint32_t rank) const {
     return home_[rank].state->ops_done == graph_.rank(rank).ops();
@@ -108,8 +130,8 @@ class Diagnosis {
     const Task& task = *waiting.task;
     const MatchKey key = waiting.share->key_of(task, task.peer, task.local);
     std::string line =
-        fmt::format("rank {} waits to receive {} bytes from rank {}{} [{}]{}", waiting.rank, task.bytes,
-                    or_any(task.peer), key_text(waiting, key), where(waiting), peer_note(task.peer));
+        fmt::format("rank {} waits to receive {} bytes from rank {}, {} [{}]{}", waiting.rank, task.bytes,
+                    or_any(task.peer), describe_key(key), where(waiting), peer_note(task.peer));
     const KeyedQueues& queue = waiting.share->matching_.unexpected();
     for (std::uint32_t i = queue.first_of_rank(task.local); i != kNone; i = queue.entry(i).rank_next) {
       const MatchKey& there = queue.entry(i).key;
@@ -120,13 +142,30 @@ class Diagnosis {
     }
     return line;
   }
+  std::string step_line(const Waiting& waiting) const {
+    const ReplayShare::Lane& lane = waiting.share->lanes_[waiting.lane];
+    const ReplayShare::Active& active = waiting.share->actives_[lane.active];
+    const ReplayShare::OpenStep& open = lane.steps[waiting.step];
+    if (open.step.count > 1) {
+      return fmt::format("rank {} waits to receive {} more messages from {} ranks [{}]", waiting.rank,
+                         open.left, open.step.count, where(waiting));
+    }
+    const std::uint32_t peer = graph_.world_rank(active.comm, open.step.peer);
+    return fmt::format("rank {} waits to receive {} bytes from rank {} [{}]{}", waiting.rank,
+                       active.call.bytes(open.step, open.step.peer), peer, where(waiting), peer_note(peer));
+  }
   std::string send_line(const Waiting& waiting) const {
     const Task& task = *waiting.task;
     const Home& peer = home_[task.peer];
+    const char* why = "above the eager limit, and no receive for it";
+    if (!waiting.of_graph) {
+      return fmt::format("rank {} waits to send {} bytes to rank {}: {} [{}]{}", waiting.rank, task.bytes,
+                         task.peer, why, where(waiting), peer_note(task.peer));
+    }
     const MatchKey key = waiting.share->key_of(task, waiting.rank, peer.local());
-    std::string line = fmt::format(
-        "rank {} waits to send {} bytes to rank {}{}: above the eager limit, and no receive for it [{}]{}",
-        waiting.rank, task.bytes, task.peer, key_text(waiting, key), where(waiting), peer_note(task.peer));
+    std::string line =
+        fmt::format("rank {} waits to send {} bytes to rank {}, {}: {} [{}]{}", waiting.rank, task.bytes,
+                    task.peer, describe_key(key), why, where(waiting), peer_note(task.peer));
     const Matching& matching = peer.share->matching_;
     for (const KeyedQueues* queue : {&matching.posted(), &matching.wildcards()}) {
       for (std::uint32_t i = queue->first_of_rank(key.rank); i != kNone; i = queue->entry(i).rank_next) {
@@ -139,10 +178,6 @@ class Diagnosis {
     }
     return line;
   }
-  // Of a collective, where() tells it all.
-  static std::string key_text(const Waiting& waiting, const MatchKey& key) {
-    return waiting.of_graph ? ", " + describe_key(key) : "";
-  }
 
   void describe_waiting(std::size_t limit) {
     std::size_t ranks = 0;
@@ -151,8 +186,9 @@ class Diagnosis {
       if (waiting.rank == last_rank) continue;  // one line a rank: its first waiting operation
       last_rank = waiting.rank;
       if (++ranks > limit) continue;
-      lines_.push_back(waiting.task->state == TaskState::kPosted ? receive_line(waiting)
-                                                                 : send_line(waiting));
+      lines_.push_back(waiting.task == nullptr                     ? step_line(waiting)
+                       : waiting.task->state == TaskState::kPosted ? receive_line(waiting)
+                                                                   : send_line(waiting));
     }
     if (ranks > limit) lines_.push_back(fmt::format("… and {} more ranks wait", ranks - limit));
   }
@@ -178,13 +214,18 @@ class Diagnosis {
   void describe_unreceived(std::size_t limit) {
     std::size_t shown = 0;
     for (std::uint32_t r = 0; r < graph_.ranks() && shown < std::min(limit, unreceived_); ++r) {
-      const KeyedQueues& queue = home_[r].share->matching_.unexpected();
-      for (std::uint32_t i = queue.first_of_rank(home_[r].local()); i != kNone && shown < limit;
-           i = queue.entry(i).rank_next) {
-        const MatchKey& key = queue.entry(i).key;
-        lines_.push_back(fmt::format("no receive took a message from rank {} to rank {}, {}", key.source, r,
-                                     describe_key(key)));
-        ++shown;
+      const ReplayShare& share = *home_[r].share;
+      for (const KeyedQueues* queue : {&share.matching_.unexpected(), &share.early_}) {
+        for (std::uint32_t i = queue->first_of_rank(home_[r].local()); i != kNone && shown < limit;
+             i = queue->entry(i).rank_next) {
+          const MatchKey& key = queue->entry(i).key;
+          const std::uint32_t source = queue == &share.early_
+                                           ? graph_.world_rank(key.context & ~kCollectiveContext, key.source)
+                                           : key.source;
+          lines_.push_back(fmt::format("no receive took a message from rank {} to rank {}, {}", source, r,
+                                       describe_key(key)));
+          ++shown;
+        }
       }
     }
     if (unreceived_ > shown) lines_.push_back(fmt::format("… and {} more messages", unreceived_ - shown));

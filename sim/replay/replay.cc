@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "sim/replay/share.h"
 #include "sim/units/input_error.h"
@@ -18,9 +19,10 @@ std::uint32_t hosts_needed(const goal::Graph& graph, const HostConfig& hosts) {
 
 ReplayPlan::ReplayPlan(const goal::Graph& program, const HostConfig& config, EntityId entity)
     : graph(program), hosts(config), first_entity(entity), local(program.ranks()) {
-  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
-    algorithms[kind] = &goal::find_collective_algorithm(static_cast<goal::CollectiveKind>(kind),
-                                                        hosts.collective_algorithms[kind]);
+  choices.reserve(graph.collectives().size());
+  for (const goal::Collective& collective : graph.collectives()) {
+    const std::uint32_t size = graph.communicator_size(collective.comm);
+    choices.push_back(size < 2 ? nullptr : &hosts.collectives.choose(collective, size));
   }
   positions.resize(graph.communicators().size());
   for (const goal::Collective& collective : graph.collectives()) {

@@ -3,13 +3,13 @@
 // The rules (what occupies a cpu when, eager and rendezvous, ordering) are written down in README.md.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "goal/collectives/selection.h"
 #include "goal/graph/graph.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
@@ -19,13 +19,12 @@ namespace weft::sim {
 
 // The hosts' part of the LogGOPS parameters, the same for every rank.
 struct HostConfig {
-  Time overhead;                        // o: cpu time to send or to receive a message
-  TimePerByte overhead_per_byte;        // O: cpu time per byte after the first
-  std::uint64_t eager_limit_bytes = 0;  // S: larger messages wait for their receive (rendezvous)
-  TimePerByte reduction_per_byte;       // cpu time to combine received data, inside collectives
-  std::uint32_t ranks_per_host = 1;     // rank r runs on host r / ranks_per_host
-  // Algorithm per kind of collective, by name; "" is the default.
-  std::array<std::string, goal::kCollectiveKinds> collective_algorithms;
+  Time overhead;                          // o: cpu time to send or to receive a message
+  TimePerByte overhead_per_byte;          // O: cpu time per byte after the first
+  std::uint64_t eager_limit_bytes = 0;    // S: larger messages wait for their receive (rendezvous)
+  TimePerByte reduction_per_byte;         // cpu time to combine received data, inside collectives
+  std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host
+  goal::CollectiveSelection collectives;  // the algorithm of each collective
 };
 
 // Hosts that the ranks of the graph fill.
@@ -48,9 +47,9 @@ class ReplayShare;
 // Results and digest are the same for any partitioning.
 class Replay {
  public:
-  // Throws InputError if a collective algorithm is unknown. While the network runs, InputError is thrown
-  // where the graph can't be replayed: a collective of a rank that is no member, or times and bytes past all
-  // limits.
+  // Throws InputError if an algorithm can't be used by the ranks of a collective. While the network runs, it
+  // is thrown where the graph can't be replayed: a collective of a rank that is no member, or times and bytes
+  // past all limits.
   Replay(const goal::Graph& graph, const HostConfig& hosts, Engine& engine);
   // In as many partitions as there are engines; the ranks of host h belong to partition_of_host[h].
   // Partitions may have an engine in common. REQUIRES: a partition for each host that is needed, and the same

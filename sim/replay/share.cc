@@ -5,23 +5,6 @@
 #include "sim/units/input_error.h"
 
 namespace weft::sim {
-namespace {
-
-// Words of Message::client. The kind shares a word with the context, which needs 29 bits.
-enum Word {
-  kSenderTask,
-  kReceiverTask,
-  kSourceRank,
-  kDestinationRank,
-  kTag,
-  kContextAndKind,
-  kSub,
-  kSequence
-};
-constexpr int kKindShift = 30;
-constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
-
-}  // namespace
 
 std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes) {
   if (!__builtin_add_overflow(sum, bytes, &sum)) return sum;
@@ -37,6 +20,7 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
       engine_(engine),
       ranks_(ranks.size()),
       matching_(static_cast<std::uint32_t>(ranks.size())),
+      early_(static_cast<std::uint32_t>(ranks.size())),
       held_back_(static_cast<std::uint32_t>(ranks.size())) {
   std::uint64_t ops = 0;
   for (const std::uint32_t rank : ranks) ops += graph_.rank(rank).ops();
@@ -109,7 +93,7 @@ void ReplayShare::drain() {
 }
 
 void ReplayShare::begin(const Ready& ready) {
-  if (ready.active != kNone) return begin_step(ready.active, ready.op);
+  if (ready.lane != kNone) return begin_group(ready.lane);
   const goal::RankView view = this->view(ready.local);
   const goal::OpIndex op = ready.op;
   switch (view.kind(op)) {
@@ -185,7 +169,7 @@ void ReplayShare::begin_send(std::uint32_t task) {
   const Task& send = tasks_[task];
   const Time duration = overhead(send.bytes);
   const Time start = reserve_cpu(send.local, send.cpu, duration);
-  if (send.active == kNone) op_started(send.local, send.op, start);
+  op_started(send.local, send.op, start);
   if (start + duration == engine_.now()) {
     task_cpu_done(task);
   } else {
@@ -196,15 +180,16 @@ void ReplayShare::begin_send(std::uint32_t task) {
 void ReplayShare::task_cpu_done(std::uint32_t task) {
   Task& work = tasks_[task];
   RankState& state = ranks_[work.local];
-  if (work.state == TaskState::kLocal) {
-    state.compute = after(state.compute, local_duration(actives_[work.active]->schedule.step(work.op)));
+  if (work.state == TaskState::kTrain) return train_message_done(task);
+  if (work.state == TaskState::kCombine) {
+    state.compute = after(state.compute, combine_duration(work));
     return finish_task(task);
   }
   state.overhead = after(state.overhead, overhead(work.bytes));
   if (work.state == TaskState::kReceiveCpu) {
     ++state.messages_received;
     state.bytes_received += work.bytes;
-    return finish_task(task);
+    return work.lane == kNone ? finish_task(task) : received_in_step(task);
   }
   ++state.messages_sent;
   state.bytes_sent += work.bytes;
@@ -249,91 +234,19 @@ void ReplayShare::finish_op(std::uint32_t local, goal::OpIndex op) {
 void ReplayShare::finish_task(std::uint32_t task) {
   const Task done = tasks_[task];
   free_task(task);
-  if (done.active != kNone) {
-    finish_step(done.active, done.op);
+  if (done.lane != kNone) {
+    finish_message(done.lane);
   } else {
     finish_op(done.local, done.op);
   }
 }
 
-// ---- Collectives ----
-
-void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
-  const goal::Collective& collective = view(local).collective(op);
-  const std::uint32_t index = new_active();
-  Active& active = *actives_[index];
-  active.local = local;
-  active.op = op;
-  active.schedule.clear();
-  plan_.algorithms[static_cast<int>(collective.kind)]->expand(
-      {&collective, graph_.communicator_size(collective.comm),
-       plan_.position_in(collective.comm, ranks_[local].rank)},
-      active.schedule);
-  active.schedule.finish();
-  active.left = active.schedule.size();
-  active.remaining.resize(active.left);
-  op_started(local, op, engine_.now());
-  if (active.left == 0) {
-    active.next_free = free_active_;
-    free_active_ = index;
-    return finish_op(local, op);
-  }
-  for (std::uint32_t step = 0; step < active.left; ++step) {
-    active.remaining[step] = active.schedule.dependencies(step);
-    if (active.remaining[step] == 0) ready_.push_back({local, step, index});
-  }
-}
-
-void ReplayShare::begin_step(std::uint32_t index, std::uint32_t step_index) {
-  const Active& active = *actives_[index];
-  const goal::Step& step = active.schedule.step(step_index);
-  const goal::RankView view = this->view(active.local);
-  const goal::Collective& collective = view.collective(active.op);
-  Task task{.bytes = step.bytes,
-            .local = active.local,
-            .op = step_index,
-            .active = index,
-            .cpu = view.cpu(active.op),
-            .nic = view.nic(active.op)};
-  if (step.kind == goal::StepKind::kSend || step.kind == goal::StepKind::kRecv) {
-    task.peer = graph_.world_rank(collective.comm, step.peer);
-    task.state = step.kind == goal::StepKind::kSend ? TaskState::kSendCpu : TaskState::kPosted;
-    const std::uint32_t handle = new_task(task);
-    if (step.kind == goal::StepKind::kSend) return begin_send(handle);
-    return begin_receive(handle, task.peer);
-  }
-  const Time duration = local_duration(step);
-  const Time start = reserve_cpu(active.local, task.cpu, duration);
-  if (duration == Time() && start == engine_.now()) return finish_step(index, step_index);
-  task.state = TaskState::kLocal;
-  const std::uint32_t handle = new_task(task);
-  engine_.schedule(start + duration, entity(active.local), kTaskDone, handle);
-}
-
-Time ReplayShare::local_duration(const goal::Step& step) const {
-  return step.kind == goal::StepKind::kReduce ? hosts_.reduction_per_byte.of(step.bytes) : Time();
-}
-
-void ReplayShare::finish_step(std::uint32_t index, std::uint32_t step) {
-  Active& active = *actives_[index];
-  for (const std::uint32_t dependent : active.schedule.dependents(step)) {
-    if (--active.remaining[dependent] == 0) ready_.push_back({active.local, dependent, index});
-  }
-  if (--active.left > 0) return;
-  active.next_free = free_active_;
-  free_active_ = index;
-  finish_op(active.local, active.op);
-}
-
 // ---- Messages ----
 
-// The key under which `receiver` gets a message of this task's operation from `source`.
+// The key under which `receiver` gets a message of this operation from `source`.
 MatchKey ReplayShare::key_of(const Task& task, std::uint32_t source, std::uint32_t receiver) const {
   const goal::RankView view = this->view(task.local);
-  if (task.active == kNone) return {receiver, source, view.tag(task.op), view.comm(task.op), 0};
-  const Active& active = *actives_[task.active];
-  return {receiver, source, view.tag(active.op), view.comm(active.op) | kCollectiveContext,
-          active.schedule.step(task.op).round};
+  return {receiver, source, view.tag(task.op), view.comm(task.op), 0};
 }
 
 void ReplayShare::inject(std::uint32_t task, MessageKind kind, std::uint32_t other_task) {
@@ -360,10 +273,18 @@ void ReplayShare::inject(std::uint32_t task, MessageKind kind, std::uint32_t oth
   if (kind == MessageKind::kData) message.notify_sent = true;
   if (kind == MessageKind::kRequestToSend) message.control = true;
   if (kind == MessageKind::kEager || kind == MessageKind::kRequestToSend) {
-    const MatchKey key = key_of(from, rank, from.peer);
-    word[kTag] = key.tag;
-    word[kSub] = key.sub;
-    context = key.context;
+    if (from.lane == kNone) {
+      const goal::RankView view = this->view(from.local);
+      word[kTag] = view.tag(from.op);
+      context = view.comm(from.op);
+    } else {
+      const Lane& lane = lanes_[from.lane];
+      const Active& active = actives_[lane.active];
+      word[kReceiverTask] = active.call.me;
+      word[kTag] = active.number;
+      word[kSub] = lane.steps[from.op].step.tag;
+      context = active.comm | kCollectiveContext;
+    }
     ++messages_;
     bytes_ = add_message_bytes(bytes_, from.bytes);
   }
@@ -424,8 +345,9 @@ void ReplayShare::accept_in_order(const Message& message) {
 
 void ReplayShare::arrive(const Message& message) {
   const auto& word = message.client;
+  if ((word[kContextAndKind] & kCollectiveContext) != 0) return arrive_in_collective(message);
   const MatchKey key{local_[word[kDestinationRank]], word[kSourceRank], word[kTag],
-                     word[kContextAndKind] & kContextMask, word[kSub]};
+                     word[kContextAndKind] & kContextMask, 0};
   const std::uint32_t slot = park(message);
   const std::uint32_t receive = matching_.arrive(key, slot);
   if (receive == Matching::kNone) return;
@@ -497,16 +419,6 @@ Message ReplayShare::unpark(std::uint32_t slot) {
   return parked_[slot];
 }
 
-std::uint32_t ReplayShare::new_active() {
-  if (free_active_ == kNone) {
-    actives_.push_back(std::make_unique<Active>());
-    return static_cast<std::uint32_t>(actives_.size() - 1);
-  }
-  const std::uint32_t index = free_active_;
-  free_active_ = actives_[index]->next_free;
-  return index;
-}
-
 // ---- Results ----
 
 ReplayTotals ReplayShare::totals() const {
@@ -514,7 +426,7 @@ ReplayTotals ReplayShare::totals() const {
                       .executed_ops = executed_ops_,
                       .messages = messages_,
                       .bytes = bytes_,
-                      .unreceived = matching_.unexpected().size(),
+                      .unreceived = unreceived(),
                       .makespan = {}};
   for (const RankState& state : ranks_) totals.makespan = std::max(totals.makespan, state.finish);
   return totals;

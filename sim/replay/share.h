@@ -1,13 +1,12 @@
 // One partition's share of a replay: the ranks of its hosts, with all that is under way on them.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
-#include "goal/collectives/schedule.h"
+#include "goal/collectives/steps.h"
 #include "goal/graph/graph.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
@@ -24,13 +23,15 @@ std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes);
 // What all shares read and none changes.
 struct ReplayPlan {
   ReplayPlan(const goal::Graph& program, const HostConfig& config, EntityId entity);
+  ReplayPlan(const ReplayPlan&) = delete;
+  ReplayPlan& operator=(const ReplayPlan&) = delete;
   // Place of a rank among the members of a communicator with collectives. Throws InputError if it is none.
   std::uint32_t position_in(std::uint32_t comm, std::uint32_t rank) const;
 
   const goal::Graph& graph;
   HostConfig hosts;
-  EntityId first_entity;  // rank r is entity first_entity + r
-  std::array<const goal::CollectiveAlgorithm*, goal::kCollectiveKinds> algorithms{};
+  EntityId first_entity;                              // rank r is entity first_entity + r
+  std::vector<const goal::ChosenAlgorithm*> choices;  // per collective of the graph; null for one rank alone
   std::vector<std::uint32_t> local;  // of each rank: its number among those of its share, from 0 on
   // Per communicator with collectives (other than the world): the ranks, ascending, with their positions.
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> positions;
@@ -51,7 +52,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
   std::uint64_t executed_ops() const { return executed_ops_; }
   // Has every operation finished, and was every message received?
-  bool complete() const { return executed_ops_ == remaining_.size() && matching_.unexpected().size() == 0; }
+  bool complete() const { return executed_ops_ == remaining_.size() && unreceived() == 0; }
+  // Messages that have arrived and that no receive took.
+  std::uint64_t unreceived() const { return matching_.unexpected().size() + early_.size(); }
   // Of this share's ranks.
   ReplayTotals totals() const;
   results::Rank result(std::uint32_t rank) const;
@@ -66,6 +69,19 @@ class alignas(64) ReplayShare final : public NetworkClient {
     kCalcDone,   // payload: operation
     kTaskDone,   // payload: task; its cpu work is done
   };
+  // Words of Message::client. The kind shares a word with the context, which needs 29 bits.
+  enum Word {
+    kSenderTask,
+    kReceiverTask,  // in a collective's eager message or request: the sender's place in the communicator
+    kSourceRank,
+    kDestinationRank,
+    kTag,
+    kContextAndKind,
+    kSub,
+    kSequence
+  };
+  static constexpr int kKindShift = 30;
+  static constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
   enum class MessageKind : std::uint32_t { kEager = 0, kRequestToSend = 1, kClearToSend = 2, kData = 3 };
   enum class TaskState : std::uint8_t {
     kFree,
@@ -75,14 +91,15 @@ class alignas(64) ReplayShare final : public NetworkClient {
     kPosted,
     kAwaitData,
     kReceiveCpu,
-    kLocal
+    kTrain,    // the sends of one step of a collective; bytes and peer are those of its next message
+    kCombine,  // a received message is combined with local data
   };
 
-  // A send, receive or local step under way: of the graph (active == kNone) or of a collective.
+  // A message under way: of an operation (lane == kNone), or of a step of a collective.
   struct Task {
     std::uint64_t bytes = 0;
-    std::uint32_t local = 0, op = 0, active = kNone;
-    std::uint32_t peer = 0;  // a rank, or goal::kAny
+    std::uint32_t local = 0, op = 0, lane = kNone;  // op: in a lane, the step
+    std::uint32_t peer = 0;                         // a rank, or goal::kAny
     std::uint32_t next_free = kNone;
     std::uint16_t cpu = 0;
     std::uint8_t nic = 0;
@@ -90,17 +107,36 @@ class alignas(64) ReplayShare final : public NetworkClient {
   };
   // A collective operation under way on one rank.
   struct Active {
-    goal::Schedule schedule;
-    std::vector<std::uint32_t> remaining;  // dependencies, per step
-    std::uint32_t local = 0, op = 0, left = 0, next_free = kNone;
+    goal::CollectiveCall call;
+    const goal::ChosenAlgorithm* chosen = nullptr;
+    std::uint32_t local = 0, op = 0;
+    std::uint32_t number = 0, comm = 0;  // which collective it is on which communicator
+    std::uint32_t first_lane = kNone, lanes_left = 0;
+    std::uint32_t next = kNone;  // of the same rank, or in the free list
   };
+  struct OpenStep {
+    goal::Step step;
+    std::uint32_t left = 0;  // messages that were not handed over (send) or matched (receive) so far
+    std::uint32_t next = 0;  // send: place of the next message among the step's peers
+  };
+  // The group that one lane of a collective is at.
+  struct Lane {
+    std::vector<OpenStep> steps;  // those that have messages
+    std::uint32_t active = kNone, number = 0;
+    std::uint32_t groups = 0;    // begun so far; the steps are of the last of them
+    std::uint32_t left = 0;      // messages that have not finished
+    std::uint32_t next = kNone;  // of the same collective, or in the free list
+  };
+  // An operation that may begin, or (lane != kNone) a group.
   struct Ready {
-    std::uint32_t local, op, active;
+    std::uint32_t local, op, lane;
   };
   struct RankState {
     std::uint64_t first_op = 0, first_cpu = 0;  // in remaining_ and cpu_free_
     std::uint32_t rank = 0, cpus = 0, ops_done = 0;
     bool sparse_cpus = false;  // the numbers of its cpus have gaps
+    std::uint32_t first_active = kNone;
+    std::uint32_t early = 0;  // messages of collectives that wait for their group
     Time finish, compute, overhead;
     std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
   };
@@ -116,12 +152,26 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void begin_send(std::uint32_t task);
   void begin_receive(std::uint32_t task, std::uint32_t source);
   void begin_collective(std::uint32_t local, goal::OpIndex op);
-  void begin_step(std::uint32_t active, std::uint32_t step);
   void op_started(std::uint32_t local, goal::OpIndex op, Time start);
   void release(std::uint32_t local, goal::OpIndex op, bool on_start);
   void finish_op(std::uint32_t local, goal::OpIndex op);
   void finish_task(std::uint32_t task);
-  void finish_step(std::uint32_t active, std::uint32_t step);
+
+  // Collectives (collectives.cc).
+  void next_group(std::uint32_t lane);
+  void begin_group(std::uint32_t lane);
+  void begin_train(std::uint32_t lane, std::uint32_t step);
+  void point_train(Task& train);
+  void train_message_done(std::uint32_t train);
+  void begin_receives(std::uint32_t lane, std::uint32_t step);
+  Time train_duration(const Active& active, const OpenStep& open) const;
+  void received_in_step(std::uint32_t task);
+  Time combine_duration(const Task& task) const;
+  void finish_message(std::uint32_t lane);
+  void finish_lane(std::uint32_t lane);
+  void finish_active(std::uint32_t active);
+  void arrive_in_collective(const Message& message);
+  void matched_in_step(std::uint32_t lane, std::uint32_t step, const Message& message);
 
   // Messages.
   MatchKey key_of(const Task& task, std::uint32_t source, std::uint32_t receiver) const;
@@ -134,7 +184,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void accept_in_order(const Message& message);
   Time overhead(std::uint64_t bytes) const;
   Time calc_duration(std::uint32_t local, goal::OpIndex op) const;
-  Time local_duration(const goal::Step& step) const;
   void find_cpus(RankState& state);
   // Reserves a cpu from the earliest possible time on; returns the start.
   Time reserve_cpu(std::uint32_t local, std::uint16_t cpu, Time duration);
@@ -142,6 +191,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   std::uint32_t new_task(const Task& task);
   void free_task(std::uint32_t task);
   std::uint32_t new_active();
+  std::uint32_t new_lane();
   std::uint32_t park(const Message& message);
   Message unpark(std::uint32_t slot);
 
@@ -162,9 +212,15 @@ class alignas(64) ReplayShare final : public NetworkClient {
   std::size_t ready_next_ = 0;
   std::vector<Task> tasks_;
   std::uint32_t free_task_ = kNone;
-  std::vector<std::unique_ptr<Active>> actives_;
-  std::uint32_t free_active_ = kNone;
-  Matching matching_;            // of local ranks
+  std::vector<Active> actives_;
+  std::vector<Lane> lanes_;
+  std::uint32_t free_active_ = kNone, free_lane_ = kNone;
+  goal::Group group_;  // where algorithms write
+  Matching matching_;  // of local ranks
+  // Messages of collectives whose group has not begun. The source is a place in the communicator.
+  KeyedQueues early_;
+  std::uint64_t next_early_ = 0;
+  std::vector<std::uint32_t> found_;
   std::vector<Message> parked_;  // unexpected messages, and those held back
   std::vector<std::uint32_t> free_parked_;
   // Only where messages may overtake each other: how many each of these ranks sent to others, and took from

@@ -313,17 +313,34 @@ class Resolver {
     const ModuleInfo section = collectives_section(registries_);
     scenario_.collectives.name = section.name;
     complete(section, scenario_.collectives);
-    for (const auto& [collective, chosen] : scenario_.collectives.given) {
+    for (const auto& [collective, text] : scenario_.collectives.given) {
+      const auto place = scenario_.collectives.locations.find(collective);
+      const SourceLocation location =
+          place == scenario_.collectives.locations.end() ? SourceLocation() : place->second;
+      const ModuleChoice choice = read_algorithm(text, location);
       std::vector<std::string> known;
+      bool found = false;
       for (const RegisteredAlgorithm& algorithm : registries_.algorithms) {
-        if (algorithm.collective == collective) known.push_back(algorithm.info.name);
+        if (algorithm.collective != collective) continue;
+        known.push_back(algorithm.info.name);
+        if (algorithm.info.name != choice.name) continue;
+        found = true;
+        (void)Parameters(algorithm.info, choice);
       }
-      if (std::find(known.begin(), known.end(), chosen) == known.end()) {
-        const auto place = scenario_.collectives.locations.find(collective);
-        fail_unknown_name("choice for " + collective, chosen, known,
-                          place == scenario_.collectives.locations.end() ? SourceLocation() : place->second);
-      }
+      if (!found) fail_unknown_name("choice for " + collective, choice.name, known, location);
     }
+  }
+
+  // "pipelined_chain:segment=64KiB"
+  static ModuleChoice read_algorithm(const std::string& text, const SourceLocation& location) {
+    ModuleChoice choice;
+    try {
+      choice = parse_module_choice(text);
+    } catch (const InputError& error) {
+      throw InputError(location, error.what());
+    }
+    choice.location = location;
+    return choice;
   }
 
   // Drops measurements that this run can't take.

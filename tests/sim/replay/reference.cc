@@ -9,27 +9,42 @@
 #include <tuple>
 #include <utility>
 
-#include "goal/collectives/schedule.h"
+#include "goal/collectives/steps.h"
 
 namespace weft::sim {
 namespace {
 
 using goal::kAny;
 
-enum class What { kCalc, kSend, kRecv, kCollective, kLocal };
+enum class What { kCalc, kSend, kRecv, kCollective, kGroup };
 
-// An operation of the graph, or a step of a collective (then `parent` is the collective).
+struct Lane;
+
+// An operation of the graph, a message of a collective (then it has a lane), or a group of them that may
+// begin.
 struct Node {
   What what = What::kCalc;
   std::uint32_t rank = 0, cpu = 0, nic = 0;
-  std::uint32_t peer = 0, tag = 0, comm = 0, round = 0;
+  std::uint32_t peer = 0, tag = 0, comm = 0, step_tag = 0;
   std::uint64_t bytes = 0;
-  std::int64_t duration_ps = 0;  // calc and local steps
+  std::int64_t duration_ps = 0;  // calc
+  std::uint64_t combine = 0;
   const goal::Collective* collective = nullptr;
-  Node* parent = nullptr;
+  Lane* lane = nullptr;
   std::uint32_t waits = 0;
   std::vector<std::pair<Node*, bool>> dependents;  // true: waits for the start only
-  std::size_t steps_left = 0;
+  std::size_t lanes_left = 0;                      // of a collective
+};
+
+// One lane of a collective on one rank: its present group, message by message, step by step.
+struct Lane {
+  Node* collective = nullptr;
+  goal::CollectiveCall call;
+  goal::ChosenAlgorithm chosen;
+  std::vector<std::uint32_t> members;
+  std::uint32_t number = 0, groups = 0;
+  std::vector<std::vector<Node*>> steps;
+  std::size_t left = 0;
 };
 
 // A user message or the request to send one.
@@ -156,11 +171,11 @@ class Reference {
   }
 
   void finish(Node* node) {
-    free_dependents(node, false);
-    if (node->parent != nullptr) {
-      if (--node->parent->steps_left == 0) finish(node->parent);
+    if (node->lane != nullptr) {
+      if (--node->lane->left == 0) next_group(node->lane);
       return;
     }
+    free_dependents(node, false);
     ReferenceRank& rank = result_.ranks[node->rank];
     rank.finish_ps = now_;
     ++rank.ops;
@@ -168,28 +183,37 @@ class Reference {
   }
 
   void begin(Node* node) {
-    const bool is_op = node->parent == nullptr;
     switch (node->what) {
       case What::kCalc:
-      case What::kLocal:
-        work(node, node->duration_ps, is_op, [this, node] {
+        work(node, node->duration_ps, true, [this, node] {
           result_.ranks[node->rank].compute_ps += node->duration_ps;
           finish(node);
         });
         break;
       case What::kSend:
-        work(node, overhead(node->bytes), is_op, [this, node] { sent_by_cpu(node); });
+        work(node, overhead(node->bytes), true, [this, node] { sent_by_cpu(node); });
         break;
       case What::kRecv:
-        if (is_op) free_dependents(node, true);
+        free_dependents(node, true);
         post(node);
         break;
       case What::kCollective:
         free_dependents(node, true);
         call(node);
         break;
+      case What::kGroup:
+        for (const std::vector<Node*>& step : std::vector(node->lane->steps)) {
+          if (step.front()->what == What::kSend) {
+            begin_train(step);
+          } else {
+            begin_receives(step);
+          }
+        }
+        break;
     }
   }
+
+  // ---- Collectives ----
 
   void call(Node* node) {
     const goal::Collective& collective = *node->collective;
@@ -198,37 +222,96 @@ class Reference {
       members.push_back(r);
     const auto me =
         static_cast<std::uint32_t>(std::find(members.begin(), members.end(), node->rank) - members.begin());
-    goal::Schedule schedule;
-    goal::find_collective_algorithm(collective.kind, p_.algorithms[static_cast<int>(collective.kind)])
-        .expand({&collective, static_cast<std::uint32_t>(members.size()), me}, schedule);
-    schedule.finish();
-    std::vector<Node*> steps;
-    for (std::uint32_t i = 0; i < schedule.size(); ++i) {
-      const goal::Step& step = schedule.step(i);
-      Node* child = new_node();
-      child->parent = node;
-      child->rank = node->rank, child->cpu = node->cpu, child->nic = node->nic;
-      child->tag = node->tag, child->comm = node->comm, child->round = step.round, child->bytes = step.bytes;
-      child->waits = schedule.dependencies(i);
-      if (step.kind == goal::StepKind::kSend || step.kind == goal::StepKind::kRecv) {
-        child->what = step.kind == goal::StepKind::kSend ? What::kSend : What::kRecv;
-        child->peer = members[step.peer];
-      } else {
-        child->what = What::kLocal;
-        if (step.kind == goal::StepKind::kReduce) child->duration_ps = per_byte(p_.reduction_fs, step.bytes);
+    if (members.size() == 1) return finish(node);
+    const goal::ChosenAlgorithm chosen =
+        goal::choose_collective_algorithm(collective.kind, p_.algorithms[static_cast<int>(collective.kind)]);
+    std::vector<Lane*> lanes;
+    const auto size = static_cast<std::uint32_t>(members.size());
+    node->lanes_left = chosen.lanes({&collective, size, me, &chosen.options});
+    for (std::uint32_t i = 0; i < node->lanes_left; ++i) {
+      lanes_.push_back(std::make_unique<Lane>());
+      Lane* lane = lanes_.back().get();
+      lane->collective = node, lane->chosen = chosen, lane->members = members, lane->number = i;
+      lane->call = {&collective, size, me, &lane->chosen.options};
+      lanes.push_back(lane);
+    }
+    if (lanes.empty()) return finish(node);
+    for (Lane* lane : lanes) next_group(lane);
+  }
+
+  void next_group(Lane* lane) {
+    lane->steps.clear();
+    while (lane->left == 0) {
+      goal::Group group;
+      if (!lane->chosen.algorithm->expand(lane->call, lane->number, lane->groups++, group)) {
+        if (--lane->collective->lanes_left == 0) finish(lane->collective);
+        return;
       }
-      steps.push_back(child);
+      for (const goal::Step& step : group.steps()) add_step(lane, step);
     }
-    for (std::uint32_t i = 0; i < schedule.size(); ++i) {
-      for (const std::uint32_t dependent : schedule.dependents(i)) {
-        steps[i]->dependents.emplace_back(steps[dependent], false);
+    Node* group = new_node();
+    group->what = What::kGroup, group->lane = lane;
+    ready_.push_back(group);
+  }
+
+  void add_step(Lane* lane, const goal::Step& step) {
+    const Node* parent = lane->collective;
+    std::vector<Node*> messages;
+    for (std::uint32_t i = 0; i < step.count; ++i) {
+      const std::uint32_t size = lane->call.size;
+      const std::uint32_t peer = (step.down ? step.peer + size - i : step.peer + i) % size;
+      const std::uint64_t bytes = step.by_peer ? lane->call.block_bytes(step.kind, peer) : step.bytes;
+      if (bytes == 0 && !step.signal) continue;
+      Node* node = new_node();
+      node->what = step.kind == goal::StepKind::kSend ? What::kSend : What::kRecv;
+      node->lane = lane, node->rank = parent->rank, node->cpu = parent->cpu, node->nic = parent->nic;
+      node->tag = parent->tag, node->comm = parent->comm, node->step_tag = step.tag;
+      node->bytes = bytes, node->combine = step.combine, node->peer = lane->members[peer];
+      messages.push_back(node);
+    }
+    lane->left += messages.size();
+    if (!messages.empty()) lane->steps.push_back(messages);
+  }
+
+  // All take their cpu time now, one after the other; the end of one is scheduled at the end of the one
+  // before.
+  void begin_train(const std::vector<Node*>& sends) {
+    std::int64_t& free = cpu_free_[{sends[0]->rank, sends[0]->cpu}];
+    std::int64_t end = std::max(now_, free);
+    std::vector<std::int64_t> ends;
+    for (const Node* send : sends) ends.push_back(end += overhead(send->bytes));
+    free = end;
+    run_train(sends, ends, 0);
+  }
+  void run_train(const std::vector<Node*>& sends, const std::vector<std::int64_t>& ends, std::size_t i) {
+    if (i == sends.size()) return;
+    if (ends[i] > now_) {
+      return schedule(ends[i], rank_source(sends[i]->rank),
+                      [this, sends, ends, i] { train_message(sends, ends, i); });
+    }
+    train_message(sends, ends, i);
+  }
+  void train_message(const std::vector<Node*>& sends, const std::vector<std::int64_t>& ends, std::size_t i) {
+    sent_by_cpu(sends[i]);
+    run_train(sends, ends, i + 1);
+  }
+
+  // The messages that are there are taken in the order of their arrival, whoever sent them.
+  void begin_receives(std::vector<Node*> receives) {
+    for (auto it = unexpected_.begin(); it != unexpected_.end();) {
+      const auto taker =
+          std::find_if(receives.begin(), receives.end(), [&](Node* recv) { return fits(*recv, **it); });
+      if (taker == receives.end()) {
+        ++it;
+        continue;
       }
+      Node* recv = *taker;
+      Node* send = *it;
+      receives.erase(taker);
+      it = unexpected_.erase(it);
+      matched(recv, send);
     }
-    node->steps_left = steps.size();
-    if (steps.empty()) return finish(node);
-    for (Node* step : steps) {
-      if (step->waits == 0) ready_.push_back(step);
-    }
+    posted_.insert(posted_.end(), receives.begin(), receives.end());
   }
 
   // ---- Messages ----
@@ -253,7 +336,7 @@ class Reference {
   // Users' messages of one sender, receiver and communicator are taken in the order in which they were handed
   // over.
   static bool may_not_overtake(const Node& a, const Node& b) {
-    if (a.parent != nullptr || b.parent != nullptr) return false;
+    if (a.lane != nullptr || b.lane != nullptr) return false;
     return a.rank == b.rank && a.peer == b.peer && a.comm == b.comm;
   }
   void accept_what_can_be() {
@@ -269,8 +352,8 @@ class Reference {
   }
 
   static bool fits(const Node& recv, const Node& send) {
-    const bool same_space = (recv.parent == nullptr) == (send.parent == nullptr);
-    return same_space && recv.rank == send.peer && recv.comm == send.comm && recv.round == send.round &&
+    const bool same_space = (recv.lane == nullptr) == (send.lane == nullptr);
+    return same_space && recv.rank == send.peer && recv.comm == send.comm && recv.step_tag == send.step_tag &&
            (recv.peer == kAny || recv.peer == send.rank) &&
            (recv.tag == kAny || send.tag == kAny || recv.tag == send.tag);
   }
@@ -308,7 +391,12 @@ class Reference {
       rank.overhead_ps += overhead(send->bytes);
       ++rank.messages_received;
       rank.bytes_received += send->bytes;
-      finish(recv);
+      if (recv->combine == 0) return finish(recv);
+      const std::int64_t duration = per_byte(p_.reduction_fs, send->bytes * recv->combine);
+      work(recv, duration, false, [this, recv, duration] {
+        result_.ranks[recv->rank].compute_ps += duration;
+        finish(recv);
+      });
     });
   }
 
@@ -338,6 +426,7 @@ class Reference {
   const goal::Graph& graph_;
   const ReferenceParameters& p_;
   std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::vector<Node*>> of_rank_;  // operations of the graph
   std::vector<Event> events_;
   std::uint64_t next_number_ = 0;

@@ -2,7 +2,7 @@
 //
 // It follows the READMEs of sim/replay and sim/loggops (semantics=weft) and shares no code with either: plain
 // lists that are searched from the oldest on, and an event list whose least entry is looked for. What it
-// takes from elsewhere is the graph itself and the schedules of collectives.
+// takes from elsewhere is the graph itself and the groups of collectives.
 #pragma once
 
 #include <array>

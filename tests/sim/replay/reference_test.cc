@@ -2,6 +2,7 @@
 #include "tests/sim/replay/reference.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <catch2/catch.hpp>
 #include <optional>
@@ -22,7 +23,7 @@ ReferenceResult replay_run(const goal::Graph& graph, const ReferenceParameters& 
   hosts.reduction_per_byte = TimePerByte::ns(static_cast<double>(p.reduction_fs) * 1e-6);
   hosts.eager_limit_bytes = p.S;
   hosts.ranks_per_host = p.ranks_per_host;
-  hosts.collective_algorithms = p.algorithms;
+  hosts.collectives = goal::CollectiveSelection(p.algorithms);
   Engine engine(1);
   Replay replay(graph, hosts, engine);
   LogGopsNetwork network(
@@ -99,12 +100,26 @@ std::string smallest_difference(Program program, ReferenceParameters p) {
   }
   const goal::Graph graph = program.graph();
   return fmt::format(
-      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} reduction={}fs ranks_per_host={} allreduce={}\n{}reference: "
+      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} reduction={}fs ranks_per_host={} algorithms={}\n{}reference: "
       "{}replay: "
       "{}",
       p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.reduction_fs, p.ranks_per_host,
-      p.algorithms[static_cast<int>(goal::CollectiveKind::kAllreduce)], goal::to_text(graph),
-      text(reference_run(graph, p)), text(replay_run(graph, p)));
+      fmt::join(p.algorithms, ","), goal::to_text(graph), text(reference_run(graph, p)),
+      text(replay_run(graph, p)));
+}
+
+// For each kind of collective any of its algorithms that all numbers of ranks can use.
+std::array<std::string, goal::kCollectiveKinds> some_algorithms(std::mt19937_64& random) {
+  std::array<std::vector<std::string>, goal::kCollectiveKinds> known;
+  for (const goal::CollectiveAlgorithm& algorithm : goal::collective_algorithms()) {
+    if (algorithm.objection == nullptr) {
+      known[static_cast<std::size_t>(algorithm.kind)].push_back(algorithm.info.name);
+    }
+  }
+  std::array<std::string, goal::kCollectiveKinds> chosen;
+  for (std::size_t kind = 0; kind < known.size(); ++kind)
+    chosen[kind] = known[kind][random() % known[kind].size()];
+  return chosen;
 }
 
 // Times of odd picoseconds, so that two things hardly ever happen in the same moment.
@@ -120,7 +135,7 @@ ReferenceParameters odd_parameters(std::mt19937_64& random) {
                         .reduction_fs = or_zero(900'000),
                         .S = static_cast<std::uint64_t>(or_zero(8000)),
                         .ranks_per_host = static_cast<std::uint32_t>(1 + random() % 3)};
-  if (random() % 2 == 0) p.algorithms[static_cast<int>(goal::CollectiveKind::kAllreduce)] = "ring";
+  p.algorithms = some_algorithms(random);
   return p;
 }
 
@@ -135,7 +150,7 @@ ReferenceParameters tied_parameters(std::mt19937_64& random) {
                         .reduction_fs = few(1'000'000),
                         .S = random() % 6,
                         .ranks_per_host = static_cast<std::uint32_t>(1 + random() % 3)};
-  if (random() % 2 == 0) p.algorithms[static_cast<int>(goal::CollectiveKind::kAllreduce)] = "ring";
+  p.algorithms = some_algorithms(random);
   return p;
 }
 

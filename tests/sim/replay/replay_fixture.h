@@ -1,6 +1,7 @@
 // Runs a GOAL text on the LogGOPS network.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,7 +50,9 @@ struct LogGopsRun {
     config.overhead_per_byte = TimePerByte::ns(p.O);
     config.eager_limit_bytes = p.S;
     config.reduction_per_byte = TimePerByte::ns(p.reduction);
-    config.collective_algorithms[static_cast<int>(goal::CollectiveKind::kAllreduce)] = p.allreduce;
+    std::array<std::string, goal::kCollectiveKinds> algorithms;
+    algorithms[static_cast<int>(goal::CollectiveKind::kAllreduce)] = p.allreduce;
+    config.collectives = goal::CollectiveSelection(algorithms);
     return config;
   }
   // Finish times of all ranks in ns.

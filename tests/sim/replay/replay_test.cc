@@ -271,10 +271,10 @@ TEST_CASE("head-to-head rendezvous is a deadlock, with both sides named") {
   CHECK(lines.at(1).find("rank 1 waits to send 8 bytes to rank 0, tag 0: above the eager limit") == 0);
 }
 
-TEST_CASE("a collective that a member never calls is named with its round") {
+TEST_CASE("a collective that a member never calls is named with its group") {
   const LogGopsRun run("num_ranks 2\nrank 0 {\nbarrier\n}\nrank 1 {\ncalc 5\n}\n", {});
   CHECK_FALSE(run.replay.complete());
-  CHECK(run.replay.diagnose().at(0).find("barrier number 0 of communicator 0, round 0") != std::string::npos);
+  CHECK(run.replay.diagnose().at(0).find("barrier number 0 of communicator 0, group 0") != std::string::npos);
 }
 
 TEST_CASE("a collective's wait names its communicator, and no user message as a near miss") {
@@ -284,12 +284,11 @@ TEST_CASE("a collective's wait names its communicator, and no user message as a 
   const auto lines = run.replay.diagnose();
   REQUIRE(lines.size() == 3);
   CHECK(lines[0] ==
-        "rank 0 waits to receive 0 bytes from rank 1 [operation 0, barrier number 0 of communicator 1, round "
+        "rank 0 waits to receive 0 bytes from rank 1 [operation 0, barrier number 0 of communicator 1, group "
         "0]; "
         "that rank has finished");
   CHECK(lines[1] == "no receive took a message from rank 1 to rank 0, tag 0");
-  CHECK(lines[2] ==
-        "no receive took a message from rank 0 to rank 1, collective 0 of communicator 1, round 0");
+  CHECK(lines[2] == "no receive took a message from rank 0 to rank 1, collective 0 of communicator 1, tag 0");
 }
 
 TEST_CASE("operations that wait in a circle are named") {

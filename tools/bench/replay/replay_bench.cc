@@ -4,13 +4,14 @@
 //   recursive
 //                                   doubling, 4 KiB, spelled out in the graph), collective (the same, kept
 //                                   whole)
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "goal/collectives/schedule.h"
+#include "goal/collectives/steps.h"
 #include "goal/graph/graph.h"
 #include "sim/core/engine.h"
 #include "sim/loggops/loggops.h"
@@ -20,7 +21,7 @@ namespace {
 
 using namespace weft;
 
-constexpr int kRounds = 20;
+constexpr std::uint32_t kRounds = 20;
 
 struct NeverStop : sim::RunControl {
   sim::StopReason poll(Time, std::uint64_t) override { return sim::StopReason::kNone; }
@@ -37,58 +38,74 @@ goal::Graph linear_alltoall(std::uint32_t ranks) {
   return builder.finish();
 }
 
-goal::Graph allreduces(std::uint32_t ranks, bool whole) {
+// Each group waits for all operations of the one before.
+goal::OpIndex spell_out(const goal::ChosenAlgorithm& chosen, const goal::CollectiveCall& call,
+                        std::uint32_t tags, goal::OpIndex previous, goal::GraphBuilder& builder) {
+  goal::Group group;
+  for (std::uint32_t index = 0; chosen.algorithm->expand(call, 0, index, group); ++index) {
+    std::vector<goal::OpIndex> ops;
+    for (const goal::Step& step : group.steps()) {
+      const std::uint32_t tag = tags | step.tag;
+      for (std::uint32_t i = 0; i < step.count; ++i) {
+        const std::uint32_t peer = step.peer_at(i, call.size);
+        const std::uint64_t bytes = call.bytes(step, peer);
+        ops.push_back(step.kind == goal::StepKind::kSend ? builder.add_send(bytes, peer, tag)
+                                                         : builder.add_recv(bytes, peer, tag));
+        builder.add_edge(previous, ops.back());
+      }
+    }
+    group.clear();
+    previous = builder.add_calc(0);
+    for (const goal::OpIndex op : ops) builder.add_edge(op, previous);
+  }
+  return previous;
+}
+
+goal::Graph rounds_of(goal::CollectiveKind kind, std::uint64_t bytes, const char* algorithm,
+                      std::uint32_t ranks, bool whole) {
   goal::Collective collective;
-  collective.kind = goal::CollectiveKind::kAllreduce;
-  collective.bytes = 4096;
-  const goal::CollectiveAlgorithm& algorithm =
-      goal::find_collective_algorithm(collective.kind, "recursive_doubling");
+  collective.kind = kind;
+  collective.bytes = bytes;
+  const goal::ChosenAlgorithm chosen = goal::choose_collective_algorithm(kind, algorithm);
   goal::GraphBuilder builder;
-  goal::Schedule schedule;
   for (std::uint32_t r = 0; r < ranks; ++r) {
-    schedule.clear();
-    algorithm.expand({&collective, ranks, r}, schedule);
-    schedule.finish();
     goal::OpIndex previous = builder.add_calc(0);
-    for (int round = 0; round < kRounds; ++round) {
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
       if (whole) {
         const goal::OpIndex op = builder.add_collective(collective);
         builder.add_edge(previous, op);
         previous = op;
-        continue;
+      } else {
+        previous = spell_out(chosen, {&collective, ranks, r, &chosen.options}, round << 8, previous, builder);
       }
-      std::vector<goal::OpIndex> ops;
-      for (std::uint32_t s = 0; s < schedule.size(); ++s) {
-        const goal::Step& step = schedule.step(s);
-        const std::uint32_t tag = static_cast<std::uint32_t>(round) << 8 | step.round;
-        ops.push_back(step.kind == goal::StepKind::kSend   ? builder.add_send(step.bytes, step.peer, tag)
-                      : step.kind == goal::StepKind::kRecv ? builder.add_recv(step.bytes, step.peer, tag)
-                                                           : builder.add_calc(0));
-        if (schedule.dependencies(s) == 0) builder.add_edge(previous, ops.back());
-      }
-      for (std::uint32_t s = 0; s < schedule.size(); ++s) {
-        for (const std::uint32_t dependent : schedule.dependents(s)) builder.add_edge(ops[s], ops[dependent]);
-      }
-      const goal::OpIndex end = builder.add_calc(0);
-      for (const goal::OpIndex op : ops) builder.add_edge(op, end);
-      previous = end;
     }
     builder.end_rank();
   }
   return builder.finish();
 }
 
+goal::Graph workload(const std::string& pattern, std::uint32_t ranks) {
+  if (pattern == "alltoall") return linear_alltoall(ranks);
+  if (pattern == "dissemination") {
+    return rounds_of(goal::CollectiveKind::kBarrier, 0, "dissemination", ranks, false);
+  }
+  if (pattern == "barrier") return rounds_of(goal::CollectiveKind::kBarrier, 0, "dissemination", ranks, true);
+  const bool whole = pattern == "collective";
+  return rounds_of(goal::CollectiveKind::kAllreduce, 4096, "recursive_doubling", ranks, whole);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string pattern = argc == 3 ? argv[1] : "";
-  if (pattern != "alltoall" && pattern != "allreduce" && pattern != "collective") {
-    std::fprintf(stderr, "usage: replay_bench alltoall|allreduce|collective RANKS\n");
+  const std::vector<std::string> patterns = {"alltoall", "dissemination", "barrier", "allreduce",
+                                             "collective"};
+  if (std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) {
+    std::fprintf(stderr, "usage: replay_bench alltoall|dissemination|barrier|allreduce|collective RANKS\n");
     return 2;
   }
   const auto ranks = static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10));
-  const goal::Graph graph =
-      pattern == "alltoall" ? linear_alltoall(ranks) : allreduces(ranks, pattern == "collective");
+  const goal::Graph graph = workload(pattern, ranks);
   sim::Engine engine(1);
   sim::HostConfig hosts;
   hosts.overhead = Time::ns(1500);

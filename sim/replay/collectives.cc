@@ -1,0 +1,314 @@
+// Collective operations of a share: their groups of steps, worked out when they are needed.
+#include <algorithm>
+
+#include "sim/replay/share.h"
+
+namespace weft::sim {
+namespace {
+
+// Does the step receive from this place of the communicator?
+bool covers(const goal::Step& step, std::uint32_t source, std::uint32_t ranks) {
+  const std::uint32_t there = step.down ? step.peer + ranks - source : source + ranks - step.peer;
+  return (there >= ranks ? there - ranks : there) < step.count;
+}
+
+bool is_message(const goal::CollectiveCall& call, const goal::Step& step, std::uint32_t place) {
+  return step.signal || call.bytes(step, step.peer_at(place, call.size)) > 0;
+}
+
+bool has_own_sizes(const goal::CollectiveCall& call, const goal::Step& step) {
+  return step.by_peer && !call.collective->counts.empty();
+}
+
+std::uint32_t messages_of(const goal::CollectiveCall& call, const goal::Step& step) {
+  if (!has_own_sizes(call, step)) return is_message(call, step, 0) ? step.count : 0;
+  std::uint32_t messages = 0;
+  for (std::uint32_t i = 0; i < step.count; ++i) messages += is_message(call, step, i);
+  return messages;
+}
+
+}  // namespace
+
+// ---- From group to group ----
+
+void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
+  const goal::RankView view = this->view(local);
+  const goal::Collective& collective = view.collective(op);
+  RankState& rank = ranks_[local];
+  const std::uint32_t me = plan_.position_in(collective.comm, rank.rank);
+  op_started(local, op, engine_.now());
+  const std::uint32_t size = graph_.communicator_size(collective.comm);
+  if (size == 1) return finish_op(local, op);
+  const goal::ChosenAlgorithm* chosen = plan_.choices[view.peer(op)];
+  const std::uint32_t index = new_active();
+  actives_[index] = {.call = {&collective, size, me, &chosen->options},
+                     .chosen = chosen,
+                     .local = local,
+                     .op = op,
+                     .number = view.tag(op),
+                     .comm = collective.comm,
+                     .next = rank.first_active};
+  rank.first_active = index;
+  const std::uint32_t lanes = chosen->lanes(actives_[index].call);
+  actives_[index].lanes_left = lanes;
+  if (lanes == 0) return finish_active(index);
+  for (std::uint32_t i = lanes; i-- > 0;) {
+    const std::uint32_t handle = new_lane();
+    Lane& lane = lanes_[handle];
+    lane.active = index;
+    lane.number = i;
+    lane.groups = lane.left = 0;
+    lane.next = actives_[index].first_lane;
+    actives_[index].first_lane = handle;
+  }
+  for (std::uint32_t lane = actives_[index].first_lane; lane != kNone;) {
+    const std::uint32_t next = lanes_[lane].next;
+    next_group(lane);
+    lane = next;
+  }
+}
+
+void ReplayShare::next_group(std::uint32_t handle) {
+  Lane& lane = lanes_[handle];
+  const Active& active = actives_[lane.active];
+  lane.steps.clear();
+  do {
+    group_.clear();
+    if (!active.chosen->algorithm->expand(active.call, lane.number, lane.groups, group_)) {
+      return finish_lane(handle);
+    }
+    ++lane.groups;
+    for (const goal::Step& step : group_.steps()) {
+      const std::uint32_t messages = messages_of(active.call, step);
+      if (messages == 0) continue;
+      lane.steps.push_back({.step = step, .left = messages});
+      lane.left += messages;
+    }
+  } while (lane.left == 0);
+  ready_.push_back({active.local, 0, handle});
+}
+
+// The last message of a group to finish brings the steps of the next one. No message of the group finishes
+// for good before its last step has begun, as that has messages too.
+void ReplayShare::begin_group(std::uint32_t handle) {
+  const std::size_t steps = lanes_[handle].steps.size();
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    if (lanes_[handle].steps[i].step.kind == goal::StepKind::kSend) {
+      begin_train(handle, i);
+    } else {
+      begin_receives(handle, i);
+    }
+  }
+}
+
+void ReplayShare::finish_message(std::uint32_t lane) {
+  if (--lanes_[lane].left == 0) next_group(lane);
+}
+
+void ReplayShare::finish_lane(std::uint32_t lane) {
+  const std::uint32_t index = lanes_[lane].active;
+  if (--actives_[index].lanes_left == 0) finish_active(index);
+}
+
+void ReplayShare::finish_active(std::uint32_t index) {
+  Active& active = actives_[index];
+  for (std::uint32_t lane = active.first_lane; lane != kNone;) {
+    const std::uint32_t next = lanes_[lane].next;
+    lanes_[lane].next = free_lane_;
+    free_lane_ = lane;
+    lane = next;
+  }
+  std::uint32_t* link = &ranks_[active.local].first_active;
+  while (*link != index) link = &actives_[*link].next;
+  *link = active.next;
+  active.next = free_active_;
+  free_active_ = index;
+  finish_op(active.local, active.op);
+}
+
+// ---- Sends: a train of messages ----
+
+// The cpu is taken for all messages at once: nothing else gets between them.
+void ReplayShare::begin_train(std::uint32_t lane, std::uint32_t step) {
+  const Active& active = actives_[lanes_[lane].active];
+  const goal::RankView view = this->view(active.local);
+  const std::uint32_t handle = new_task({.local = active.local,
+                                         .op = step,
+                                         .lane = lane,
+                                         .cpu = view.cpu(active.op),
+                                         .nic = view.nic(active.op),
+                                         .state = TaskState::kTrain});
+  Task& train = tasks_[handle];
+  point_train(train);
+  const Time start = reserve_cpu(train.local, train.cpu, train_duration(active, lanes_[lane].steps[step]));
+  const Time end = start + overhead(train.bytes);
+  if (end == engine_.now()) {
+    train_message_done(handle);
+  } else {
+    engine_.schedule(end, entity(train.local), kTaskDone, handle);
+  }
+}
+
+Time ReplayShare::train_duration(const Active& active, const OpenStep& open) const {
+  const goal::Step& step = open.step;
+  if (has_own_sizes(active.call, step)) {
+    Time sum;
+    for (std::uint32_t i = 0; i < step.count; ++i) {
+      if (!is_message(active.call, step, i)) continue;
+      sum = after(sum, overhead(active.call.bytes(step, step.peer_at(i, active.call.size))));
+    }
+    return sum;
+  }
+  const Time one = overhead(active.call.bytes(step, step.peer));
+  return one > Time() && step.count > Time::max().ps() / one.ps() ? Time::max() : one * step.count;
+}
+
+// Makes the train's task that of its next message.
+void ReplayShare::point_train(Task& train) {
+  OpenStep& open = lanes_[train.lane].steps[train.op];
+  const Active& active = actives_[lanes_[train.lane].active];
+  while (!is_message(active.call, open.step, open.next)) ++open.next;
+  const std::uint32_t peer = open.step.peer_at(open.next++, active.call.size);
+  train.bytes = active.call.bytes(open.step, peer);
+  train.peer = graph_.world_rank(active.comm, peer);
+}
+
+// The cpu's work on the message that the train points to has ended.
+void ReplayShare::train_message_done(std::uint32_t handle) {
+  for (;;) {
+    Task train = tasks_[handle];
+    RankState& state = ranks_[train.local];
+    state.overhead = after(state.overhead, overhead(train.bytes));
+    ++state.messages_sent;
+    state.bytes_sent += train.bytes;
+    const bool is_last = --lanes_[train.lane].steps[train.op].left == 0;
+    if (train.bytes <= hosts_.eager_limit_bytes) {
+      inject(handle, MessageKind::kEager, kNone);
+      if (is_last) return finish_task(handle);
+      --lanes_[train.lane].left;
+    } else {
+      train.state = TaskState::kAwaitClear;
+      inject(new_task(train), MessageKind::kRequestToSend, kNone);
+      if (is_last) return free_task(handle);
+    }
+    point_train(tasks_[handle]);
+    const Time duration = overhead(tasks_[handle].bytes);
+    if (duration > Time()) {
+      engine_.schedule(after(engine_.now(), duration), entity(train.local), kTaskDone, handle);
+      return;
+    }
+  }
+}
+
+// ---- Receives ----
+
+// Takes the messages that are there already, in the order of their arrival.
+void ReplayShare::begin_receives(std::uint32_t lane, std::uint32_t step_index) {
+  const Active& active = actives_[lanes_[lane].active];
+  const RankState& rank = ranks_[active.local];
+  if (rank.early == 0) return;
+  const goal::Step step = lanes_[lane].steps[step_index].step;
+  const goal::CollectiveCall& call = active.call;
+  MatchKey key{active.local, step.peer, active.number, active.comm | kCollectiveContext, step.tag};
+  found_.clear();
+  if (step.count <= rank.early) {
+    for (std::uint32_t i = 0; i < step.count; ++i) {
+      key.source = step.peer_at(i, call.size);
+      const std::uint32_t entry = early_.front(key);
+      if (entry != kNone) found_.push_back(entry);
+    }
+    std::sort(found_.begin(), found_.end(), [this](std::uint32_t a, std::uint32_t b) {
+      return early_.entry(a).stamp < early_.entry(b).stamp;
+    });
+  } else {
+    for (std::uint32_t i = early_.first_of_rank(active.local); i != kNone; i = early_.entry(i).rank_next) {
+      MatchKey there = early_.entry(i).key;
+      if (!covers(step, there.source, call.size)) continue;
+      there.source = key.source;
+      if (there == key) found_.push_back(i);
+    }
+  }
+  for (const std::uint32_t entry : found_) {
+    --ranks_[active.local].early;
+    matched_in_step(lane, step_index, unpark(early_.take(entry)));
+  }
+}
+
+void ReplayShare::arrive_in_collective(const Message& message) {
+  const auto& word = message.client;
+  const std::uint32_t source = word[kReceiverTask];
+  const MatchKey key{local_[word[kDestinationRank]], source, word[kTag], word[kContextAndKind] & kContextMask,
+                     word[kSub]};
+  RankState& rank = ranks_[key.rank];
+  for (std::uint32_t i = rank.first_active; i != kNone; i = actives_[i].next) {
+    const Active& active = actives_[i];
+    if (active.number != key.tag || (active.comm | kCollectiveContext) != key.context) continue;
+    for (std::uint32_t lane = active.first_lane; lane != kNone; lane = lanes_[lane].next) {
+      const std::vector<OpenStep>& steps = lanes_[lane].steps;
+      for (std::uint32_t s = 0; s < steps.size(); ++s) {
+        const OpenStep& open = steps[s];
+        if (open.step.kind != goal::StepKind::kRecv || open.step.tag != key.sub || open.left == 0) continue;
+        if (covers(open.step, source, active.call.size)) return matched_in_step(lane, s, message);
+      }
+    }
+  }
+  ++rank.early;
+  early_.push(key, park(message), next_early_++);
+}
+
+void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const Message& message) {
+  --lanes_[lane].steps[step].left;
+  const Active& active = actives_[lanes_[lane].active];
+  const goal::RankView view = this->view(active.local);
+  matched(new_task({.local = active.local,
+                    .op = step,
+                    .lane = lane,
+                    .cpu = view.cpu(active.op),
+                    .nic = view.nic(active.op)}),
+          message);
+}
+
+Time ReplayShare::combine_duration(const Task& task) const {
+  std::uint64_t bytes;
+  const std::uint64_t times = lanes_[task.lane].steps[task.op].step.combine;
+  if (__builtin_mul_overflow(task.bytes, times, &bytes)) bytes = UINT64_MAX;
+  return hosts_.reduction_per_byte.of(bytes);
+}
+
+// The receive's own cpu work has ended.
+void ReplayShare::received_in_step(std::uint32_t handle) {
+  Task& task = tasks_[handle];
+  if (lanes_[task.lane].steps[task.op].step.combine == 0) return finish_task(handle);
+  task.state = TaskState::kCombine;
+  const Time duration = combine_duration(task);
+  const Time start = reserve_cpu(task.local, task.cpu, duration);
+  if (start + duration == engine_.now()) {
+    task_cpu_done(handle);
+  } else {
+    engine_.schedule(start + duration, entity(task.local), kTaskDone, handle);
+  }
+}
+
+// ---- Pools ----
+
+std::uint32_t ReplayShare::new_active() {
+  if (free_active_ == kNone) {
+    actives_.emplace_back();
+    return static_cast<std::uint32_t>(actives_.size() - 1);
+  }
+  const std::uint32_t index = free_active_;
+  free_active_ = actives_[index].next;
+  return index;
+}
+
+std::uint32_t ReplayShare::new_lane() {
+  if (free_lane_ == kNone) {
+    lanes_.emplace_back();
+    return static_cast<std::uint32_t>(lanes_.size() - 1);
+  }
+  const std::uint32_t index = free_lane_;
+  free_lane_ = lanes_[index].next;
+  return index;
+}
+
+}  // namespace weft::sim
