@@ -2,14 +2,8 @@
 #include "goal/collectives/blocks.h"
 
 namespace weft::goal {
-namespace {
 
-// A rank's own block. In the v forms only the root knows where it lies; the others have its size as `bytes`.
-Part own_block(const CollectiveCall& call) {
-  return {call.me * call.collective->bytes, call.collective->bytes};
-}
-
-}  // namespace
+// In the v forms the root alone may know the sizes of all; another rank then has its own as `bytes`.
 
 bool gather_linear(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
   if (index > 0) return false;
@@ -17,7 +11,7 @@ bool gather_linear(const CollectiveCall& call, std::uint32_t, std::uint32_t inde
     out.recv_blocks(0, call.me, 0);
     out.recv_blocks(call.me + 1, call.size - 1 - call.me, 0);
   } else {
-    out.send(call.collective->root, 0, own_block(call));
+    out.send(call.collective->root, 0, rank_block(call, call.me, out));
   }
   return true;
 }
@@ -28,7 +22,7 @@ bool scatter_linear(const CollectiveCall& call, std::uint32_t, std::uint32_t ind
     out.send_blocks(0, call.me, 0);
     out.send_blocks(call.me + 1, call.size - 1 - call.me, 0);
   } else {
-    out.recv(call.collective->root, 0, own_block(call));
+    out.recv(call.collective->root, 0, rank_block(call, call.me, out));
   }
   return true;
 }

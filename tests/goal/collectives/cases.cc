@@ -1,0 +1,186 @@
+#include "tests/goal/collectives/cases.h"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <catch2/catch.hpp>
+#include <set>
+
+namespace weft::goal {
+namespace {
+
+struct Case {
+  std::string what;
+  std::vector<Collective> calls;  // per rank
+};
+
+bool has_root(CollectiveKind kind) {
+  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
+         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
+}
+bool has_v_form(CollectiveKind kind) {
+  return kind == CollectiveKind::kAllgather || kind == CollectiveKind::kReduceScatter ||
+         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter ||
+         kind == CollectiveKind::kAlltoall;
+}
+
+std::set<std::uint32_t> roots(CollectiveKind kind, std::uint32_t p) {
+  if (!has_root(kind)) return {0};
+  return {0, 1, p / 2, p - 1};
+}
+
+// Bytes of the calls: none, one element, fewer elements than ranks, more, some that make no whole element,
+// long ones.
+void add_plain(CollectiveKind kind, std::uint32_t p, std::uint32_t root, std::vector<Case>& cases) {
+  const auto add = [&](std::uint64_t bytes, std::uint32_t element) {
+    cases.push_back(
+        {fmt::format("{} bytes of {}, root {}", bytes, element, root),
+         std::vector<Collective>(p, {.kind = kind, .root = root, .bytes = bytes, .element_bytes = element})});
+  };
+  if (kind == CollectiveKind::kBarrier) return add(0, 1);
+  add(0, 8);
+  add(8, 8);
+  add(p * 12 - 12, 12);
+  add(2 * p + 3, 1);
+  add(3 * (p * 8) + 5, 8);
+  add(101 * 65536, 65536);
+}
+
+void add_v_form(CollectiveKind kind, std::uint32_t p, std::uint32_t root, bool only_root_knows,
+                std::vector<Case>& cases) {
+  // Of block i, or of what i sends to j: a fourth are empty; or all but one.
+  const auto length = [&](bool sparse, std::uint64_t i, std::uint64_t j) {
+    if (sparse) return i == p / 2 && j == p - 1 ? std::uint64_t{40} : 0;
+    return (i * 13 + j * 5 + 1) % 4 * 8;
+  };
+  for (const bool sparse : {false, true}) {
+    Case one{fmt::format("{} v form{}, root {}", sparse ? "sparse" : "dense",
+                         only_root_knows ? " that the root knows" : "", root),
+             {}};
+    for (std::uint32_t r = 0; r < p; ++r) {
+      Collective call{.kind = kind, .root = root, .element_bytes = 8};
+      for (std::uint32_t i = 0; i < p; ++i) {
+        const bool alltoall = kind == CollectiveKind::kAlltoall;
+        call.counts.push_back(alltoall ? length(sparse, r, i) : length(sparse, i, p - 1));
+        if (alltoall) call.receive_counts.push_back(length(sparse, i, r));
+      }
+      if (only_root_knows && r != root) {
+        call.bytes = call.counts[r];
+        call.counts.clear();
+      }
+      one.calls.push_back(std::move(call));
+    }
+    cases.push_back(std::move(one));
+  }
+}
+
+std::vector<Case> cases_of(const CollectiveAlgorithm& algorithm, std::uint32_t p) {
+  const CollectiveKind kind = algorithm.kind;
+  std::vector<Case> cases;
+  for (const std::uint32_t root : roots(kind, p)) {
+    add_plain(kind, p, root, cases);
+    if (!has_v_form(kind)) continue;
+    add_v_form(kind, p, root, false, cases);
+    // MPI_Gatherv and MPI_Scatterv: ranks that don't pass blocks on need not know the sizes of others.
+    if (has_root(kind) && algorithm.info.name == "linear") add_v_form(kind, p, root, true, cases);
+  }
+  return cases;
+}
+
+std::vector<std::string> values_of(const std::string& parameter) {
+  if (parameter == "segment") return {"0", "1", "40", "1MiB"};
+  if (parameter == "radix") return {"2", "3", "5"};
+  if (parameter == "parallel") return {"0", "1", "2", "5"};
+  if (parameter == "ranks_per_node") return {"1", "3", "4", "1000"};
+  if (parameter == "dims") return {"0", "0x0", "0x0x0", "2x0"};
+  FAIL("no test values for parameter " << parameter);
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> algorithm_specs(CollectiveKind kind) {
+  std::vector<std::string> specs;
+  for (const CollectiveAlgorithm& algorithm : collective_algorithms()) {
+    if (algorithm.kind != kind) continue;
+    bool needs_values = false;
+    std::vector<std::string> all = {algorithm.info.name};
+    for (const ParameterSpec& spec : algorithm.info.parameters) {
+      std::vector<std::string> with;
+      for (const std::string& value : values_of(spec.name)) {
+        for (const std::string& before : all) {
+          const char separator = before.find(':') == std::string::npos ? ':' : ',';
+          with.push_back(fmt::format("{}{}{}={}", before, separator, spec.name, value));
+        }
+      }
+      all = with;
+      needs_values |= spec.default_value.empty();
+    }
+    if (!needs_values && !algorithm.info.parameters.empty()) specs.push_back(algorithm.info.name);
+    specs.insert(specs.end(), all.begin(), all.end());
+  }
+  return specs;
+}
+
+void check_every_algorithm(CollectiveKind kind) {
+  int faults = 0;
+  std::uint64_t runs = 0;
+  const auto check = [&](const ChosenAlgorithm& chosen, const std::string& spec, std::uint32_t p) {
+    if (chosen.algorithm->objection != nullptr && !chosen.algorithm->objection(chosen.options, p).empty()) {
+      return;
+    }
+    for (const Case& one : cases_of(*chosen.algorithm, p)) {
+      for (const Order order : {Order::kShuffled, Order::kSendsEarly, Order::kSendsLate}) {
+        if (p > 20 && order == Order::kSendsEarly) continue;
+        ++runs;
+        const Outcome outcome = run(chosen, one.calls, order);
+        if (outcome.fault.empty()) continue;
+        if (++faults > 10) return;
+        FAIL_CHECK(name(kind) << " " << spec << ", " << p << " ranks, " << one.what << ", order "
+                              << static_cast<int>(order) << ": " << outcome.fault);
+      }
+    }
+  };
+  for (const std::string& spec : algorithm_specs(kind)) {
+    const ChosenAlgorithm chosen = choose_collective_algorithm(kind, spec);
+    const bool plain = spec.find(':') == std::string::npos;
+    for (std::uint32_t p = 2; p <= 33; ++p) {
+      if (plain || p <= 13 || p % 8 < 2) check(chosen, spec, p);
+    }
+    for (const std::uint32_t p : {64u, 100u, 128u}) {
+      if (plain) check(chosen, spec, p);
+    }
+  }
+  CHECK(runs > 0);
+}
+
+std::vector<std::uint32_t> some_sizes() {
+  std::vector<std::uint32_t> sizes;
+  for (std::uint32_t p = 2; p <= 17; ++p) sizes.push_back(p);
+  for (const std::uint32_t p : {24u, 31u, 32u, 33u, 64u, 100u}) sizes.push_back(p);
+  return sizes;
+}
+
+void check_counts(CollectiveKind kind, const std::string& spec,
+                  Counts (*formula)(std::uint64_t p, std::uint64_t n), bool even) {
+  const ChosenAlgorithm chosen = choose_collective_algorithm(kind, spec);
+  for (const std::uint32_t p : some_sizes()) {
+    for (std::uint64_t n : {std::uint64_t{8} * p, std::uint64_t{24} * p, std::uint64_t{4'000}}) {
+      if (even && n % (8 * p) != 0) continue;
+      if (kind == CollectiveKind::kBarrier) n = 0;
+      const std::uint32_t root = p / 3;
+      const Outcome outcome = run(chosen, {.kind = kind, .root = root, .bytes = n, .element_bytes = 8}, p);
+      const Counts expected = formula(p, n);
+      INFO(name(kind) << " " << spec << ", " << p << " ranks, " << n << " bytes");
+      CHECK(outcome.fault.empty());
+      if (expected.rounds != kAnyCount) CHECK(outcome.rounds == expected.rounds);
+      if (expected.messages != kAnyCount) CHECK(outcome.messages == expected.messages);
+      if (expected.bytes != kAnyCount) CHECK(outcome.bytes == expected.bytes);
+      if (expected.combined != kAnyCount) CHECK(outcome.combined == expected.combined);
+    }
+  }
+}
+
+std::uint32_t ceil_log2(std::uint64_t n) { return static_cast<std::uint32_t>(std::bit_width(n - 1)); }
+
+}  // namespace weft::goal
