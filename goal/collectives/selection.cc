@@ -63,7 +63,7 @@ const CollectiveAlgorithm& find_algorithm(CollectiveKind kind, const ModuleChoic
     if (choice.empty() || algorithm.info.name == choice.name) return algorithm;
     known.push_back(algorithm.info.name);
   }
-  fail_unknown_name(std::string(name(kind)) + " algorithm", choice.name, known, choice.location);
+  fail_unknown_name(fmt::format("known {} algorithm", name(kind)), choice.name, known, choice.location);
 }
 
 }  // namespace
