@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <memory>
 
 #include "congestion/controls.h"
 #include "congestion/recovery.h"
+#include "goal/collectives/selection_profiles.h"
 #include "goal/collectives/steps.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
@@ -59,13 +59,17 @@ HostConfig host_config(const Scenario& scenario) {
   config.eager_limit_bytes = hosts.bytes("S");
   config.reduction_per_byte = TimePerByte::ns(per_byte(hosts, "reduction_per_byte"));
   config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
-  std::array<std::string, goal::kCollectiveKinds> algorithms;
+  goal::CollectiveChoices choices;
+  const auto given = [&](std::string_view name) {
+    const auto found = scenario.collectives.given.find(std::string(name));
+    return found == scenario.collectives.given.end() || found->second == kByRules ? "" : found->second;
+  };
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
-    const auto found =
-        scenario.collectives.given.find(std::string(goal::name(static_cast<goal::CollectiveKind>(kind))));
-    if (found != scenario.collectives.given.end()) algorithms[kind] = found->second;
+    choices.forced[kind] = given(goal::name(static_cast<goal::CollectiveKind>(kind)));
   }
-  config.collectives = goal::CollectiveSelection(algorithms);
+  choices.profile = given("profile");
+  choices.table = given("table");
+  config.collectives = goal::CollectiveSelection(choices);
   return config;
 }
 
@@ -266,6 +270,7 @@ Registries builtin_registries() {
   for (const auto& algorithm : goal::collective_algorithms()) {
     all.algorithms.push_back({std::string(goal::name(algorithm.kind)), algorithm.info});
   }
+  for (const auto& profile : goal::selection_profiles()) all.profiles.push_back(profile.info);
   return all;
 }
 

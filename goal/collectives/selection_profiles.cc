@@ -15,7 +15,7 @@ std::string_view table_of(std::string_view profile) {
 
 std::vector<SelectionProfile> list_profiles() {
   std::vector<SelectionProfile> all = {
-      {{"default", "One algorithm for each kind, whatever the size.", "", {}}, {}},
+      {{"default", "The first algorithm of each kind, whatever the size.", "Weft", {}}, {}},
       {{"openmpi",
         "The fixed decision rules of Open MPI 4.1 for commutative operations.",
         "Open MPI 4.1, ompi/mca/coll/tuned/coll_tuned_decision_fixed.c",

@@ -310,25 +310,77 @@ class Resolver {
   }
 
   void collectives() {
-    const ModuleInfo section = collectives_section(registries_);
-    scenario_.collectives.name = section.name;
-    complete(section, scenario_.collectives);
-    for (const auto& [collective, text] : scenario_.collectives.given) {
-      const auto place = scenario_.collectives.locations.find(collective);
-      const SourceLocation location =
-          place == scenario_.collectives.locations.end() ? SourceLocation() : place->second;
-      const ModuleChoice choice = read_algorithm(text, location);
-      std::vector<std::string> known;
-      bool found = false;
-      for (const RegisteredAlgorithm& algorithm : registries_.algorithms) {
-        if (algorithm.collective != collective) continue;
-        known.push_back(algorithm.info.name);
-        if (algorithm.info.name != choice.name) continue;
-        found = true;
-        (void)Parameters(algorithm.info, choice);
+    ModuleInfo section = collectives_section(registries_);
+    ModuleChoice& choice = scenario_.collectives;
+    choice.name = section.name;
+    const bool has_rules = !registries_.profiles.empty();
+    if (has_rules && choice.given.contains("profile")) check_profile(choice.given.at("profile"));
+    if (has_rules && asks_for_rules()) {
+      // A kind that is left out is for them to choose.
+      for (std::size_t i = 2; i < section.parameters.size(); ++i) {
+        section.parameters[i].default_value = kByRules;
       }
-      if (!found) fail_unknown_name("choice for " + collective, choice.name, known, location);
+      rules_must_act(section);
     }
+    complete(section, choice);
+    for (const auto& [collective, text] : choice.given) {
+      if (has_rules && (collective == "profile" || collective == "table" || text == kByRules)) continue;
+      check_algorithm(collective, text, collectives_location(collective));
+    }
+  }
+
+  bool asks_for_rules() const {
+    const auto& given = scenario_.collectives.given;
+    const auto profile = given.find("profile"), table = given.find("table");
+    return (profile != given.end() && profile->second != registries_.profiles[0].name) ||
+           (table != given.end() && !table->second.empty());
+  }
+
+  void rules_must_act(const ModuleInfo& section) {
+    auto& given = scenario_.collectives.given;
+    const bool all_named =
+        std::all_of(section.parameters.begin() + 2, section.parameters.end(), [&](const ParameterSpec& spec) {
+          const auto found = given.find(spec.name);
+          return found != given.end() && found->second != kByRules;
+        });
+    if (!all_named) return;
+    for (const char* const name : {"profile", "table"}) {
+      const auto found = given.find(name);
+      if (found == given.end() || found->second.empty() || found->second == registries_.profiles[0].name)
+        continue;
+      given.erase(found);
+      useless(
+          collectives_location(name),
+          fmt::format("collectives.{} has no effect: every kind has an algorithm named for it; leave some "
+                      "out or set them to {}",
+                      name, kByRules));
+    }
+  }
+
+  SourceLocation collectives_location(const std::string& parameter) const {
+    const auto place = scenario_.collectives.locations.find(parameter);
+    return place == scenario_.collectives.locations.end() ? SourceLocation() : place->second;
+  }
+
+  void check_profile(const std::string& name) const {
+    std::vector<std::string> known;
+    for (const ModuleInfo& profile : registries_.profiles) known.push_back(profile.name);
+    if (std::find(known.begin(), known.end(), name) != known.end()) return;
+    fail_unknown_name("profile of collectives", name, known, collectives_location("profile"));
+  }
+
+  void check_algorithm(const std::string& collective, const std::string& text,
+                       const SourceLocation& location) const {
+    const ModuleChoice choice = read_algorithm(text, location);
+    std::vector<std::string> known;
+    for (const RegisteredAlgorithm& algorithm : registries_.algorithms) {
+      if (algorithm.collective != collective) continue;
+      known.push_back(algorithm.info.name);
+      if (algorithm.info.name != choice.name) continue;
+      (void)Parameters(algorithm.info, choice);
+      return;
+    }
+    fail_unknown_name("choice for " + collective, choice.name, known, location);
   }
 
   // "pipelined_chain:segment=64KiB"

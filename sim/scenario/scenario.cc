@@ -226,9 +226,19 @@ const ModuleInfo& fault_section() {
 
 ModuleInfo collectives_section(const Registries& registries) {
   ModuleInfo info{.name = "collectives",
-                  .summary = "The algorithm that each kind of collective operation uses.",
+                  .summary =
+                      "The algorithm that each kind of collective operation uses: the one named for the "
+                      "kind, or, for those left out, what a table and a profile say.",
                   .source = "",
                   .parameters = {}};
+  if (!registries.profiles.empty()) {
+    std::string known;
+    for (const ModuleInfo& profile : registries.profiles) known += (known.empty() ? "" : ", ") + profile.name;
+    info.parameters.push_back({"profile", ParameterType::kText, registries.profiles[0].name,
+                               "Whose rules choose by kind, ranks and size. One of: " + known + "."});
+    info.parameters.push_back(
+        {"table", ParameterType::kText, "", "Path of a file of rules that come before the profile's."});
+  }
   for (const RegisteredAlgorithm& algorithm : registries.algorithms) {
     const auto same = [&](const ParameterSpec& spec) { return spec.name == algorithm.collective; };
     const auto found = std::find_if(info.parameters.begin(), info.parameters.end(), same);

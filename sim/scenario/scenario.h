@@ -34,6 +34,7 @@ struct RegisteredAlgorithm {
 struct Registries {
   std::vector<RegisteredModule> networks, topologies, routing, congestion, queues, traffic;
   std::vector<RegisteredAlgorithm> algorithms;
+  std::vector<ModuleInfo> profiles;  // rules that choose among the algorithms by size; may be none
 };
 
 struct Job {
@@ -91,8 +92,11 @@ const Seam& traffic_seam();
 const ModuleInfo& hosts_section();
 // One fault of links: which, from when until when, what is left of them.
 const ModuleInfo& fault_section();
-// One parameter for each kind of collective operation, in the order of `registries`.
+// How collective operations choose their algorithm: `profile` and `table` (where there are profiles), and one
+// parameter for each kind of operation, in the order of `registries`.
 ModuleInfo collectives_section(const Registries& registries);
+// The value of a kind's parameter that leaves the choice to the table and the profile.
+inline constexpr std::string_view kByRules = "auto";
 
 // A setting from the command line.
 struct Setting {

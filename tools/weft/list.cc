@@ -15,6 +15,7 @@ namespace weft::cli {
 namespace {
 
 constexpr const char* kCollective = "collective";
+constexpr const char* kProfile = "profile";  // of collectives: chosen as if it were a kind of them
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -40,6 +41,7 @@ std::vector<Listed> modules(const sim::Registries& registries) {
   for (const sim::RegisteredAlgorithm& algorithm : registries.algorithms) {
     all.push_back({kCollective, algorithm.collective, algorithm.info});
   }
+  for (const ModuleInfo& profile : registries.profiles) all.push_back({kCollective, kProfile, profile});
   return all;
 }
 
@@ -93,9 +95,11 @@ std::string usage(const Listed& module) {
 
 std::string describe(const Listed& module) {
   const ModuleInfo& info = module.info;
-  std::string text = fmt::format(
-      "{} ({}{})\n  {}\n", info.name, module.kind,
-      module.collective.empty() ? std::string() : " algorithm for " + module.collective, info.summary);
+  std::string text = fmt::format("{} ({}{})\n  {}\n", info.name, module.kind,
+                                 module.collective.empty()       ? std::string()
+                                 : module.collective == kProfile ? " profile"
+                                                                 : " algorithm for " + module.collective,
+                                 info.summary);
   if (!info.source.empty()) text += fmt::format("  Source: {}\n", info.source);
   const std::string how = usage(module);
   if (!how.empty()) text += "\n" + how;
