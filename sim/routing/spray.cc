@@ -47,7 +47,8 @@ Policy spray() {
            .parameters = {{"paths", ParameterType::kInteger, "256",
                            "Entropies of a flow, each used once in a round: a power of two, 1 to 65536."}}},
       .make_path_selectors = make,
-      .selectors_want_feedback = false};
+      .selectors_want_feedback = false,
+      .fluid = FluidPaths::kEven};
 }
 
 }  // namespace weft::routing
