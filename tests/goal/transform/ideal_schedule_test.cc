@@ -4,7 +4,7 @@
 
 #include "goal/text/text.h"
 #include "sim/units/input_error.h"
-#include "tests/sim/replay/random_program.h"
+#include "tests/goal/transform/chains.h"
 #include "tests/sim/replay/replay_fixture.h"
 
 using namespace weft;
@@ -34,34 +34,12 @@ std::vector<std::int64_t> finish_of_ranks(const Graph& graph, const IdealSchedul
   return finish;
 }
 
-// A random program in which ties decide nothing: a rank has a chain of operations on each cpu, messages stay
-// between chains of one number, and of the collectives, which are on cpu 0, there is the barrier, for which
-// all wait in every algorithm.
-sim::Program chains(std::uint64_t seed) {
-  sim::Program program = sim::random_program(seed, {});
-  for (Collective& collective : program.collectives) {
-    collective = {.kind = CollectiveKind::kBarrier, .comm = collective.comm};
-  }
-  for (std::vector<sim::ProgramOp>& ops : program.ranks) {
-    std::size_t last[3] = {~0UL, ~0UL, ~0UL};
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      Op& op = ops[i].op;
-      if (op.kind == OpKind::kSend || op.kind == OpKind::kRecv) op.cpu = static_cast<std::uint16_t>(op.tag);
-      if (op.kind == OpKind::kCollective) op.cpu = 0;
-      ops[i].after.clear();
-      if (last[op.cpu] != ~0UL) ops[i].after.emplace_back(last[op.cpu], false);
-      last[op.cpu] = i;
-    }
-  }
-  return program;
-}
-
 }  // namespace
 
 TEST_CASE("random programs end when a replay without costs ends them") {
   int complete_runs = 0;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
-    const Graph graph = chains(seed).graph();
+    const Graph graph = random_chains(seed).graph();
     INFO("seed " << seed);
     bool complete = false;
     const std::vector<std::int64_t> expected = replayed(graph, 0, &complete);
@@ -77,7 +55,7 @@ TEST_CASE("random programs end when a replay without costs ends them") {
 
 TEST_CASE("with latency, without collectives") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    const sim::Program program = chains(seed);
+    const sim::Program program = random_chains(seed);
     if (!program.collectives.empty()) continue;
     const Graph graph = program.graph();
     INFO("seed " << seed);
