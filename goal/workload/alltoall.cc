@@ -17,8 +17,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   const Repetition repeat = repetition(parameters);
   // Without a list of messages: this is the one pattern whose size is quadratic.
   return phased_graph(parameters, ranks, [=](Rank r, Phases& phases) {
-    for (std::uint32_t iteration = 0; iteration < repeat.iterations; ++iteration) {
-      phases.then(repeat.compute_ns);
+    phases.repeat(repeat, [&](std::uint32_t) {
       for (std::uint32_t i = 1; i <= others; ++i) {
         phases.recv(bytes, static_cast<Rank>((static_cast<std::uint64_t>(r) + ranks - i) % ranks));
       }
@@ -27,8 +26,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
             phases.send(bytes, static_cast<Rank>((static_cast<std::uint64_t>(r) + i) % ranks));
         if (i > window) phases.edge(send - window, send);
       }
-      phases.then();
-    }
+    });
   });
 }
 

@@ -66,11 +66,9 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   const Repetition repeat = repetition(parameters);
   const std::uint32_t count = integer_in(parameters, "count", 1, INT32_MAX);
   return phased_graph(parameters, ranks, [&](Rank, Phases& phases) {
-    for (std::uint32_t iteration = 0; iteration < repeat.iterations; ++iteration) {
-      phases.then(repeat.compute_ns);
+    phases.repeat(repeat, [&](std::uint32_t) {
       for (std::uint32_t i = 0; i < count; ++i) phases.collective(collective);
-      phases.then();
-    }
+    });
   });
 }
 

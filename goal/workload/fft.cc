@@ -71,13 +71,12 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
                              .bytes = transposition.block_bytes});
           phases.then();
         };
-        for (std::uint32_t iteration = 0; iteration < repeat.iterations; ++iteration) {
-          phases.then(repeat.compute_ns);
+        phases.repeat(repeat, [&](std::uint32_t) {
           transpose(in_row, r / columns);
           phases.then(repeat.compute_ns);
           transpose(in_column, r % columns);
           phases.then(repeat.compute_ns);
-        }
+        });
       },
       std::move(builder));
 }

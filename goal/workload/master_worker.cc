@@ -52,13 +52,13 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   tasks.ahead =
       static_cast<std::uint32_t>(std::min<std::uint64_t>(tasks.count, std::uint64_t{workers} * prefetch));
   return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {
-    for (std::uint32_t iteration = 0; iteration < repeat.iterations; ++iteration) {
+    phases.repeat({repeat.iterations}, [&](std::uint32_t) {
       if (r == kMaster) {
         run_master(tasks, workers, phases);
       } else {
         run_worker(tasks, workers, r, repeat.compute_ns, phases);
       }
-    }
+    });
   });
 }
 

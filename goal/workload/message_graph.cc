@@ -105,12 +105,10 @@ Graph repeated_messages(const Parameters& parameters, std::uint32_t ranks,
   const Groups received = group(ranks, messages, &Message::to);
   const std::vector<std::uint32_t> tag = tags(ranks, sent);
   return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {
-    for (std::uint32_t iteration = 0; iteration < repeat.iterations; ++iteration) {
-      phases.then(repeat.compute_ns);
+    phases.repeat(repeat, [&](std::uint32_t) {
       for (const std::uint32_t i : received.of(r)) phases.recv(messages[i].bytes, messages[i].from, tag[i]);
       for (const std::uint32_t i : sent.of(r)) phases.send(messages[i].bytes, messages[i].to, tag[i]);
-      phases.then();
-    }
+    });
   });
 }
 

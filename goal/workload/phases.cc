@@ -11,27 +11,23 @@ namespace weft::goal {
 namespace {
 
 // Up to so many operations are waited for one by one; beyond that, an empty calc gathers them.
-constexpr std::size_t kMostDirect = 2;
+constexpr std::uint64_t kMostDirect = 2;
 
 constexpr std::uint64_t kBytesOfOp = 32, kBytesOfEdge = 4;
 constexpr std::uint64_t kMostOps = 10'000'000'000;
-constexpr OpIndex kMostOpsOfRank = 0x7FFFFFFF;
+constexpr std::uint64_t kMostOpsOfRank = 0x7FFFFFFF;
 
 }  // namespace
 
 OpIndex Phases::collective(const Collective& collective) {
   if (ended_) begin_next();
-  return linked(builder_ != nullptr ? builder_->add_collective(collective) : ops_in_rank_);
+  if (builder_ != nullptr) link(builder_->add_collective(collective));
+  return counted();
 }
 
-OpIndex Phases::linked(OpIndex op) {
-  if (++ops_in_rank_ > kMostOpsOfRank) fail_size();
-  for (const OpIndex first : before_) {
-    if (builder_ != nullptr) builder_->add_edge(first, op);
-  }
-  edges_ += before_.size();
+void Phases::link(OpIndex op) {
+  for (const OpIndex first : before_) builder_->add_edge(first, op);
   now_.push_back(op);
-  return op;
 }
 
 void Phases::edge(OpIndex first, OpIndex dependent) {
@@ -40,7 +36,9 @@ void Phases::edge(OpIndex first, OpIndex dependent) {
 }
 
 void Phases::wait_for_all() {
-  if (now_.empty()) return;
+  if (now_count_ == 0) return;
+  before_count_ = now_count_;
+  now_count_ = 0;
   before_.swap(now_);
   now_.clear();
 }
@@ -48,7 +46,7 @@ void Phases::wait_for_all() {
 void Phases::begin_next() {
   ended_ = false;
   wait_for_all();
-  if (before_.size() <= kMostDirect) return;
+  if (before_count_ <= kMostDirect) return;
   append({.kind = OpKind::kCalc});
   wait_for_all();
 }
@@ -56,6 +54,7 @@ void Phases::begin_next() {
 // An empty calc is left until something follows, so that no program ends with one.
 void Phases::then(std::uint64_t compute_ns) {
   ended_ = true;
+  if (ops_in_rank_ > kMostOpsOfRank) check_size(ops_in_rank_);
   if (compute_ns == 0) return;
   wait_for_all();
   append({.kind = OpKind::kCalc, .value = compute_ns});
@@ -63,15 +62,17 @@ void Phases::then(std::uint64_t compute_ns) {
 
 void Phases::end_rank() {
   if (builder_ != nullptr) builder_->end_rank();
+  check_size(ops_in_rank_);
   ops_ += ops_in_rank_;
-  if (ops_ > kMostOps) fail_size();
   ops_in_rank_ = 0;
   ended_ = false;
+  before_count_ = now_count_ = 0;
   before_.clear();
   now_.clear();
 }
 
-void Phases::fail_size() const {
+void Phases::check_size(std::uint64_t ops_in_rank) const {
+  if (ops_in_rank <= kMostOpsOfRank && ops_ + ops_in_rank <= kMostOps) return;
   parameters_.fail("iterations", fmt::format("the graph would have more operations than fit: at most {} in a "
                                              "rank and {} in all, of {} bytes each",
                                              kMostOpsOfRank, kMostOps, kBytesOfOp));

@@ -9,6 +9,12 @@
 
 namespace weft::goal {
 
+// How often a pattern is repeated, and what goes on in between.
+struct Repetition {
+  std::uint32_t iterations = 1;
+  std::uint64_t compute_ns = 0;  // of each rank, before every iteration
+};
+
 // The programs of all ranks, one after the other, phase by phase: what stands in a phase starts when all of
 // the phase before has finished; within a phase nothing waits for anything else.
 class Phases {
@@ -32,6 +38,18 @@ class Phases {
 
   // Ends the phase: what follows waits for all of it, and then for so many nanoseconds of compute.
   void then(std::uint64_t compute_ns = 0);
+  // Calls body(iteration) for each of them, with the compute before, and ends the phase after each.
+  template <typename Body>
+  void repeat(const Repetition& repetition, const Body& body) {
+    const std::uint64_t before = ops_in_rank_;
+    for (std::uint32_t iteration = 0; iteration < repetition.iterations; ++iteration) {
+      then(repetition.compute_ns);
+      body(iteration);
+      then();
+      // The first holds no more than the others: no need to count for long what is too much.
+      if (iteration == 0) check_size((ops_in_rank_ - before) * repetition.iterations);
+    }
+  }
   void end_rank();
 
   // Of all ranks so far.
@@ -43,24 +61,26 @@ class Phases {
     if (ended_) begin_next();
     return append(op);
   }
-  OpIndex append(const Op& op) { return linked(builder_ != nullptr ? builder_->add(op) : ops_in_rank_); }
-  OpIndex linked(OpIndex op);
+  OpIndex append(const Op& op) {
+    if (builder_ != nullptr) link(builder_->add(op));
+    return counted();
+  }
+  OpIndex counted() {
+    edges_ += before_count_;
+    ++now_count_;
+    return static_cast<OpIndex>(ops_in_rank_++);
+  }
+  void link(OpIndex op);
   void wait_for_all();
   void begin_next();
-  [[noreturn]] void fail_size() const;
+  void check_size(std::uint64_t ops_in_rank) const;
 
   const Parameters& parameters_;
   GraphBuilder* builder_;
-  std::vector<OpIndex> before_, now_;  // what the phase waits for; what it holds
-  bool ended_ = false;                 // the next operation begins a new phase
-  OpIndex ops_in_rank_ = 0;
-  std::uint64_t ops_ = 0, edges_ = 0;
-};
-
-// How often a pattern is repeated, and what goes on in between.
-struct Repetition {
-  std::uint32_t iterations = 1;
-  std::uint64_t compute_ns = 0;  // of each rank, before every iteration
+  std::uint64_t before_count_ = 0, now_count_ = 0;  // operations that the phase waits for; that it holds
+  std::vector<OpIndex> before_, now_;               // which they are, if there is a builder
+  bool ended_ = false;                              // the next operation begins a new phase
+  std::uint64_t ops_in_rank_ = 0, ops_ = 0, edges_ = 0;
 };
 
 // The parameters `iterations` and `compute`. `help` is a sentence that says what `compute` is.

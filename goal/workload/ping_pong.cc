@@ -29,8 +29,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
     if (!begins && (r < half || r >= half + pairs)) return;
     const Rank other = begins ? r + half : r - half;
     for (const std::uint64_t bytes : sizes) {
-      for (std::uint32_t iteration = 0; iteration < repeat.iterations; ++iteration) {
-        phases.then(repeat.compute_ns);
+      phases.repeat(repeat, [&](std::uint32_t) {
         for (const bool sends : {begins, !begins}) {
           if (sends) {
             phases.send(bytes, other);
@@ -39,7 +38,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
           }
           phases.then();
         }
-      }
+      });
     }
   });
 }

@@ -93,8 +93,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
       // Around a dimension of 1, a rank copies its own cells.
       if (neighbor.has_value() && *neighbor != r) neighbors.emplace_back(*neighbor, &direction);
     }
-    for (std::uint32_t iteration = 0; iteration < repeat.iterations; ++iteration) {
-      phases.then(repeat.compute_ns);
+    phases.repeat(repeat, [&](std::uint32_t iteration) {
       // What comes from a neighbour was sent in the opposite direction.
       for (const auto& [rank, direction] : neighbors) {
         phases.recv(direction->bytes, rank, direction->opposite_tag);
@@ -102,7 +101,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
       for (const auto& [rank, direction] : neighbors) phases.send(direction->bytes, rank, direction->tag);
       phases.then();
       test.add_to(phases, iteration);
-    }
+    });
   });
 }
 

@@ -25,7 +25,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   const ConvergenceTest test(parameters);
   return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {
     const std::vector<std::uint32_t> at = grid.coordinates(r);
-    for (std::uint32_t iteration = 0; iteration < repeat.iterations; ++iteration) {
+    phases.repeat({repeat.iterations}, [&](std::uint32_t iteration) {
       for (const auto& [x, y] : kCorners) {
         const auto neighbor = [&](int dx, int dy) {
           const int offset[] = {dx, dy};
@@ -45,7 +45,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
         }
       }
       test.add_to(phases, iteration);
-    }
+    });
   });
 }
 
