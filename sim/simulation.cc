@@ -118,6 +118,16 @@ RegisteredModule registered(const Entry& entry) {
   return {.info = entry.info};
 }
 
+// What a generated graph is not quite.
+void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<std::string>& warnings) {
+  if (traffic.empty()) return;
+  const goal::Workload& workload = find_module(goal::workloads(), traffic, "traffic pattern");
+  if (workload.remarks == nullptr) return;
+  for (std::string& remark : workload.remarks(Parameters(workload.info, traffic), ranks)) {
+    warnings.push_back(std::move(remark));
+  }
+}
+
 }  // namespace
 
 void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
@@ -299,6 +309,7 @@ results::Report Simulation::run(const goal::Graph& graph, RunControl& control) c
   results::Report report;
   report.seed = scenario_.seed;
   report.warnings = scenario_.warnings;
+  add_remarks(scenario_.jobs.at(0).traffic, graph.ranks(), report.warnings);
   report.topology = topology_text_;
   const bool is_packet = scenario_.network.name == packet::packet_module().name;
   const Parameters parameters(is_packet ? packet::packet_module() : loggops_module(), scenario_.network);
