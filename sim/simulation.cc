@@ -13,6 +13,7 @@
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
 #include "sim/faults.h"
+#include "sim/flow/flow_network.h"
 #include "sim/loggops/atlahs.h"
 #include "sim/loggops/classic.h"
 #include "sim/loggops/loggops.h"
@@ -125,6 +126,16 @@ RegisteredModule registered(const Entry& entry) {
   return {.info = entry.info};
 }
 
+// What a generated graph is not quite.
+void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<std::string>& warnings) {
+  if (traffic.empty()) return;
+  const goal::Workload& workload = find_module(goal::workloads(), traffic, "traffic pattern");
+  if (workload.remarks == nullptr) return;
+  for (std::string& remark : workload.remarks(Parameters(workload.info, traffic), ranks)) {
+    warnings.push_back(std::move(remark));
+  }
+}
+
 }  // namespace
 
 void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
@@ -190,14 +201,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   config.record_flows = scenario_.output.flows;
 
   const HostConfig hosts = host_config(scenario_);
-  const std::uint32_t needed = hosts_needed(graph, hosts);
-  if (needed > topology_->hosts()) {
-    throw InputError(
-        scenario_.topology.location,
-        fmt::format(
-            "this {} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
-            scenario_.topology.name, topology_->hosts(), needed));
-  }
+  check_hosts(graph, hosts);
   Measurements measurements(measurements_, *topology_);
   topologies::Partitioning partitioning{.of_vertex = {}, .parts = 1};
   // An observer sees all packets, in the order of events.
@@ -239,10 +243,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   run_replay(
       replay, network, [&] { return network.run(control, scenario_.threads); }, control, report);
   measurements.close();
-  report.faults = scenario_.faults.size();
-  report.link_changes = static_cast<std::uint64_t>(
-      std::count_if(link_changes_.begin(), link_changes_.end(),
-                    [&](const packet::LinkChange& change) { return change.at <= report.makespan; }));
+  report_faults(report);
   if (network.given_up() > 0 && report.outcome == results::Outcome::kIncomplete) {
     report.diagnosis.insert(report.diagnosis.begin(),
                             fmt::format("{} messages were given up after {} timeouts in a row: no link was "
@@ -254,10 +255,63 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   for (const Engine* engine : engines) report.events += engine->executed();
 }
 
+void Simulation::run_flow(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+                          results::Report& report) const {
+  const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
+  flow::FlowConfig config = flow::flow_config(parameters);
+  config.record_flows = scenario_.output.flows;
+  const HostConfig hosts = host_config(scenario_);
+  check_hosts(graph, hosts);
+  for (const ParameterSpec& spec : policy.info.parameters) {
+    if (scenario_.routing.given.at(spec.name) == spec.default_value) continue;
+    report.warnings.push_back(
+        fmt::format("routing.{}.{} has no effect: network model flow has no packets to choose for",
+                    policy.info.name, spec.name));
+  }
+  Measurements measurements(measurements_, *topology_);
+  Engine engine(scenario_.seed);
+  Replay replay(graph, hosts, engine);
+  flow::FlowSetup setup{*topology_, *table_, policy, config};
+  for (const packet::LinkChange& change : link_changes_) {
+    setup.changes.push_back({change.at, change.link, change.rate_share});
+  }
+  flow::FlowNetwork network(engine, replay.client(), setup);
+  network.set_series(measurements.series());
+  replay.start(network);
+  run_replay(
+      replay, network, [&] { return network.run(control); }, control, report);
+  measurements.close();
+  report_faults(report);
+  if (network.cut_off() > 0 && report.outcome == results::Outcome::kIncomplete) {
+    report.diagnosis.insert(report.diagnosis.begin(),
+                            fmt::format("{} messages have no link left on their way", network.cut_off()));
+  }
+  report.events = engine.executed();
+}
+
+// Throws InputError if the graph needs more hosts than there are.
+void Simulation::check_hosts(const goal::Graph& graph, const HostConfig& hosts) const {
+  const std::uint32_t needed = hosts_needed(graph, hosts);
+  if (needed <= topology_->hosts()) return;
+  throw InputError(
+      scenario_.topology.location,
+      fmt::format(
+          "this {} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
+          scenario_.topology.name, topology_->hosts(), needed));
+}
+
+void Simulation::report_faults(results::Report& report) const {
+  report.faults = scenario_.faults.size();
+  report.link_changes = static_cast<std::uint64_t>(
+      std::count_if(link_changes_.begin(), link_changes_.end(),
+                    [&](const packet::LinkChange& change) { return change.at <= report.makespan; }));
+}
+
 Registries builtin_registries() {
   Registries all;
   all.networks.push_back({.info = loggops_module()});
-  all.networks.push_back({.info = packet::packet_module(), .has_fabric = true});
+  all.networks.push_back({.info = packet::packet_module(), .has_fabric = true, .has_packets = true});
+  all.networks.push_back({.info = flow::flow_module(), .has_fabric = true});
   for (const auto& family : topologies::families()) all.topologies.push_back(registered(family));
   for (const auto& policy : routing::policies()) all.routing.push_back(registered(policy));
   for (const auto& control : congestion::controls()) {
@@ -307,12 +361,19 @@ results::Report Simulation::run(const goal::Graph& graph, RunControl& control) c
   results::Report report;
   report.seed = scenario_.seed;
   report.warnings = scenario_.warnings;
+  add_remarks(scenario_.jobs.at(0).traffic, graph.ranks(), report.warnings);
   report.topology = topology_text_;
-  const bool is_packet = scenario_.network.name == packet::packet_module().name;
-  const Parameters parameters(is_packet ? packet::packet_module() : loggops_module(), scenario_.network);
-  report.network = to_short_form(scenario_.network.name, parameters);
+  const std::string& model = scenario_.network.name;
+  const bool is_packet = model == packet::packet_module().name, is_flow = model == flow::flow_module().name;
+  const Parameters parameters(is_packet ? packet::packet_module()
+                              : is_flow ? flow::flow_module()
+                                        : loggops_module(),
+                              scenario_.network);
+  report.network = to_short_form(model, parameters);
   if (is_packet) {
     run_packet(parameters, graph, control, report);
+  } else if (is_flow) {
+    run_flow(parameters, graph, control, report);
   } else {
     const std::string& semantics = parameters.text("semantics");
     if (semantics == "weft") {

@@ -9,6 +9,7 @@
 #include "sim/core/engine.h"
 #include "sim/measurements.h"
 #include "sim/packet/link_changes.h"
+#include "sim/replay/replay.h"
 #include "sim/results/report.h"
 #include "sim/routing/routing_table.h"
 #include "sim/scenario/scenario.h"
@@ -40,6 +41,10 @@ class Simulation {
                   results::Report& report) const;
   void run_packet(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
                   results::Report& report) const;
+  void run_flow(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+                results::Report& report) const;
+  void check_hosts(const goal::Graph& graph, const HostConfig& hosts) const;
+  void report_faults(results::Report& report) const;
 
   Scenario scenario_;
   std::unique_ptr<topologies::Topology> topology_;  // null for a network model without one

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "goal/workload/message_graph.h"
+#include "goal/workload/phases.h"
 
 namespace weft::goal {
 namespace {
@@ -13,21 +14,20 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   const std::uint32_t others = ranks - 1;
   const std::uint32_t parallel = integer_in(parameters, "parallel", 0, UINT32_MAX);
   const std::uint32_t window = parallel == 0 ? others : std::min(parallel, others);
-  // Straight into the graph, without a list of messages: this is the one pattern whose size is quadratic.
-  GraphBuilder builder;
-  builder.reserve(2ull * ranks * others, static_cast<std::uint64_t>(ranks) * (others - window));
-  for (Rank r = 0; r < ranks; ++r) {
-    for (std::uint32_t i = 1; i <= others; ++i) {
-      builder.add_recv(bytes, static_cast<Rank>((static_cast<std::uint64_t>(r) + ranks - i) % ranks));
-    }
-    for (std::uint32_t i = 1; i <= others; ++i) {
-      const OpIndex send =
-          builder.add_send(bytes, static_cast<Rank>((static_cast<std::uint64_t>(r) + i) % ranks));
-      if (i > window) builder.add_edge(send - window, send);
-    }
-    builder.end_rank();
-  }
-  return builder.finish();
+  const Repetition repeat = repetition(parameters);
+  // Without a list of messages: this is the one pattern whose size is quadratic.
+  return phased_graph(parameters, ranks, [=](Rank r, Phases& phases) {
+    phases.repeat(repeat, [&](std::uint32_t) {
+      for (std::uint32_t i = 1; i <= others; ++i) {
+        phases.recv(bytes, static_cast<Rank>((static_cast<std::uint64_t>(r) + ranks - i) % ranks));
+      }
+      for (std::uint32_t i = 1; i <= others; ++i) {
+        const OpIndex send =
+            phases.send(bytes, static_cast<Rank>((static_cast<std::uint64_t>(r) + i) % ranks));
+        if (i > window) phases.edge(send - window, send);
+      }
+    });
+  });
 }
 
 }  // namespace
@@ -40,6 +40,8 @@ Workload alltoall_workload() {
            {{"size", ParameterType::kBytes, "16KiB", "Bytes of each message."},
             {"parallel", ParameterType::kInteger, "0",
              "Messages a rank has under way at most: the next waits for the end of a send; 0: all at once."},
+            iterations_parameter(),
+            compute_parameter(),
             ranks_parameter()}},
           generate};
 }

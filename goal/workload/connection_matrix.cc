@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "goal/workload/line_reader.h"
@@ -99,7 +101,6 @@ class Parser {
         connection.bytes = value.whole("a size in bytes", 1, 1ull << 62);
       } else if (word.text == "trigger") {
         connection.trigger = whole32(value, "a trigger's id", 1);
-        connection.trigger_location = value.location;
       } else if (word.text == "send_done_trigger") {
         connection.send_done_trigger = whole32(value, "a trigger's id", 1);
       } else if (word.text == "recv_done_trigger") {
@@ -186,7 +187,7 @@ void check_triggers_exist(const ConnectionMatrix& matrix) {
   }
 }
 
-// Throws unless a dependency on all its activations says what the trigger does.
+// Throws unless the trigger does what it must as often as it should.
 void check_fires(const Trigger& trigger, std::size_t active, std::size_t started) {
   const auto fail = [&](const std::string& why) {
     throw InputError(trigger.location, fmt::format("trigger {} {}", trigger.id, why));
@@ -197,33 +198,171 @@ void check_fires(const Trigger& trigger, std::size_t active, std::size_t started
     if (active != trigger.count) {
       fail(fmt::format("waits for {} activations, but {} connections activate it", trigger.count, active));
     }
-  } else if (active > 1 && trigger.kind == TriggerKind::kOneshot) {
-    fail(fmt::format("is a oneshot, but {} connections activate it; a barrier waits for all", active));
-  } else if (active > 1 || (trigger.kind == TriggerKind::kMultishot && started > 1)) {
-    fail(fmt::format(
-        "is a multishot with {} activations for {} connections: which starts first would depend on "
-        "the run, and a graph can't say that; give each its own oneshot",
-        active, started));
+  } else if (trigger.kind == TriggerKind::kOneshot) {
+    if (active > 1) {
+      fail(fmt::format("is a oneshot, but {} connections activate it; a barrier waits for all", active));
+    }
+  } else if (active != started) {
+    fail(fmt::format("is a multishot with {} activations for {} connections; each activation starts one",
+                     active, started));
   }
 }
 
-// The dependency of connection `then` on an activation, at the end that is at the sender of `then`: where the
-// trigger says so if possible, else at the other end.
-Release release(const ConnectionMatrix& matrix, const Activation& activation, std::uint32_t then) {
-  const Connection& first = matrix.connections[activation.connection];
-  const Rank at = matrix.connections[then].from;
-  if (at == (activation.received ? first.to : first.from)) {
-    return {activation.connection, then, activation.received};
+// One trigger, the ends of connections that activate it, and the connections it starts, all in the order of
+// the file.
+struct Wiring {
+  const Trigger* trigger = nullptr;
+  std::span<const Activation> active;
+  std::span<const std::uint32_t> started;
+};
+
+// Plays all triggers without time: whichever of several ends comes first, the same connections start.
+// Throws if some never do.
+void check_all_start(const ConnectionMatrix& matrix, std::span<const Wiring> wirings) {
+  std::vector<std::uint32_t> ended, activated(wirings.size());
+  for (std::uint32_t i = 0; i < matrix.connections.size(); ++i) {
+    if (matrix.connections[i].trigger == 0) ended.push_back(i);
   }
-  if (at == (activation.received ? first.from : first.to)) {
-    return {activation.connection, then, !activation.received};
+  std::vector<bool> starts(matrix.connections.size());
+  const auto activate = [&](std::uint32_t id) {
+    if (id == 0) return;
+    const auto position =
+        std::ranges::lower_bound(wirings, id, {}, [](const Wiring& w) { return w.trigger->id; });
+    const Wiring& wiring = *position;
+    const std::uint32_t times = ++activated[static_cast<std::size_t>(position - wirings.begin())];
+    std::span<const std::uint32_t> now = wiring.started;
+    if (now.empty() || (wiring.trigger->kind == TriggerKind::kBarrier && times < wiring.trigger->count))
+      return;
+    if (wiring.trigger->kind == TriggerKind::kMultishot) now = now.subspan(times - 1, 1);
+    ended.insert(ended.end(), now.begin(), now.end());
+  };
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    starts[ended[i]] = true;
+    activate(matrix.connections[ended[i]].send_done_trigger);
+    activate(matrix.connections[ended[i]].recv_done_trigger);
   }
-  throw InputError(
-      matrix.connections[then].trigger_location,
-      fmt::format("trigger {} starts {}->{} after {}->{}, but node {} has no part in that: it could "
-                  "learn of its end by a message only",
-                  activation.trigger, at, matrix.connections[then].to, first.from, first.to, at));
+  for (std::uint32_t i = 0; i < starts.size(); ++i) {
+    if (starts[i]) continue;
+    const Connection& stuck = matrix.connections[i];
+    throw InputError(
+        stuck.location,
+        fmt::format("the connection never starts: what activates trigger {} waits for it", stuck.trigger));
+  }
 }
+
+// Adds to the connections' messages what makes triggers act.
+class TriggerWriter {
+ public:
+  TriggerWriter(const ConnectionMatrix& matrix, std::vector<Message>& messages)
+      : matrix_(matrix), messages_(messages) {}
+
+  void write(const Wiring& wiring) {
+    told_.clear();
+    written_.clear();
+    const std::size_t before = messages_.size();
+    if (wiring.active.size() > 1 && wiring.trigger->kind == TriggerKind::kMultishot) {
+      start_one_by_one(wiring);
+    } else if (saves_messages(wiring)) {
+      gather_and_tell(wiring);
+    } else {
+      for (const std::uint32_t then : wiring.started) {
+        for (const Activation& activation : wiring.active) wait(activation, then, sender(then));
+      }
+    }
+    travelling_ += messages_.size() > before;
+  }
+
+  std::span<const Release> releases() const { return releases_; }
+  std::span<const Race> races() const { return races_; }
+  std::uint32_t travelling() const { return travelling_; }
+
+ private:
+  Rank sender(std::uint32_t message) const { return messages_[message].from; }
+
+  std::uint32_t add_message(Rank from, Rank to) {
+    messages_.push_back({from, to, 0});
+    return static_cast<std::uint32_t>(messages_.size() - 1);
+  }
+  void add(const Release& release) {
+    if (written_.emplace(release.first, release.then).second) releases_.push_back(release);
+  }
+
+  // Message `then`, from rank `at`, waits for the end of a connection: the end that the trigger says if that
+  // is there, or the other one if that is; else for a message from the receiver.
+  void wait(const Activation& activation, std::uint32_t then, Rank at) {
+    const Connection& first = matrix_.connections[activation.connection];
+    if (at == first.from || at == first.to) {
+      const bool as_said = at == (activation.received ? first.to : first.from);
+      add({activation.connection, then, as_said == activation.received});
+      return;
+    }
+    const auto [told, is_new] =
+        told_.try_emplace({first.to, at}, static_cast<std::uint32_t>(messages_.size()));
+    if (is_new) add_message(first.to, at);
+    add({activation.connection, told->second, true});
+    add({told->second, then, true});
+  }
+
+  // Is it fewer messages if all who receive tell one, who tells all who send?
+  bool saves_messages(const Wiring& wiring) const {
+    std::set<Rank> from, to;
+    for (const Activation& activation : wiring.active)
+      from.insert(matrix_.connections[activation.connection].to);
+    for (const std::uint32_t then : wiring.started) to.insert(sender(then));
+    return from.size() * to.size() > from.size() + to.size();
+  }
+
+  // The sender of the first connection is told of every activation, and then tells the others.
+  void gather_and_tell(const Wiring& wiring) {
+    const Rank hub = sender(wiring.started.front());
+    std::map<Rank, std::uint32_t> teller;  // the message that a sender waits for
+    for (const std::uint32_t then : wiring.started) {
+      if (sender(then) != hub) teller.try_emplace(sender(then), 0);
+    }
+    // The first message waits for all; what else the hub sends waits for that one.
+    const std::uint32_t first = add_message(hub, teller.begin()->first);
+    for (auto& [rank, message] : teller) {
+      message = rank == teller.begin()->first ? first : add_message(hub, rank);
+      if (message != first) add({first, message, false});
+    }
+    for (const Activation& activation : wiring.active) wait(activation, first, hub);
+    for (const std::uint32_t then : wiring.started) {
+      const bool told = sender(then) != hub;
+      add({told ? teller.at(sender(then)) : first, then, told});
+    }
+  }
+
+  // The sender of the first connection is told of every activation, and starts one connection for each, in
+  // the order they come.
+  void start_one_by_one(const Wiring& wiring) {
+    const Rank hub = sender(wiring.started.front());
+    const auto begin = static_cast<std::uint32_t>(messages_.size());
+    for (const Activation& activation : wiring.active) {
+      const std::uint32_t told = add_message(matrix_.connections[activation.connection].to, hub);
+      add({activation.connection, told, true});
+    }
+    races_.push_back({begin, static_cast<std::uint32_t>(wiring.active.size())});
+    for (std::uint32_t k = 0; k < wiring.started.size(); ++k) {
+      const std::uint32_t then = wiring.started[k];
+      if (sender(then) == hub) {
+        add({begin + k, then, true});
+      } else {
+        const std::uint32_t on = add_message(hub, sender(then));
+        add({begin + k, on, true});
+        add({on, then, true});
+      }
+    }
+  }
+
+  const ConnectionMatrix& matrix_;
+  std::vector<Message>& messages_;
+  std::vector<Release> releases_;
+  std::vector<Race> races_;
+  std::uint32_t travelling_ = 0;
+  // Of the trigger being written: messages by their two ends, and the releases there are.
+  std::map<std::pair<Rank, Rank>, std::uint32_t> told_;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> written_;
+};
 
 }  // namespace
 
@@ -231,7 +370,7 @@ ConnectionMatrix parse_connection_matrix(std::string_view text, const std::strin
   return Parser(text, file_name).parse();
 }
 
-Graph connection_graph(const ConnectionMatrix& matrix, std::uint32_t ranks) {
+ConnectionGraph connection_graph(const ConnectionMatrix& matrix, std::uint32_t ranks) {
   if (ranks < matrix.nodes) {
     throw InputError(
         fmt::format("the connections are between {} nodes, but there are {} ranks", matrix.nodes, ranks));
@@ -250,25 +389,20 @@ Graph connection_graph(const ConnectionMatrix& matrix, std::uint32_t ranks) {
     if (matrix.connections[i].trigger != 0) started.push_back(i);
   }
   const auto trigger_of = [&](std::uint32_t i) { return matrix.connections[i].trigger; };
-  std::stable_sort(started.begin(), started.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return trigger_of(a) < trigger_of(b); });
+  std::ranges::stable_sort(started, {}, trigger_of);
 
-  std::vector<Release> releases;
-  auto from = active.begin();
-  auto then = started.begin();
+  std::vector<Wiring> wirings;
   for (const Trigger& trigger : matrix.triggers) {
-    const auto from_end =
-        std::find_if(from, active.end(), [&](const Activation& a) { return a.trigger != trigger.id; });
-    const auto then_end =
-        std::find_if(then, started.end(), [&](std::uint32_t i) { return trigger_of(i) != trigger.id; });
-    check_fires(trigger, static_cast<std::size_t>(from_end - from),
-                static_cast<std::size_t>(then_end - then));
-    for (; then != then_end; ++then) {
-      for (auto a = from; a != from_end; ++a) releases.push_back(release(matrix, *a, *then));
-    }
-    from = from_end;
+    const auto those = std::ranges::equal_range(active, trigger.id, {}, &Activation::trigger);
+    const auto these = std::ranges::equal_range(started, trigger.id, {}, trigger_of);
+    check_fires(trigger, those.size(), these.size());
+    wirings.push_back({&trigger, those, these});
   }
-  return message_graph(ranks, messages, releases);
+  check_all_start(matrix, wirings);
+  TriggerWriter writer(matrix, messages);
+  for (const Wiring& wiring : wirings) writer.write(wiring);
+  return {message_graph(ranks, messages, writer.releases(), writer.races()),
+          messages.size() - matrix.connections.size(), writer.travelling()};
 }
 
 }  // namespace weft::goal

@@ -22,8 +22,7 @@ struct Connection {
   std::uint32_t trigger = 0;            // that starts this connection
   std::uint32_t send_done_trigger = 0;  // that it activates when all is sent
   std::uint32_t recv_done_trigger = 0;  // and when all is received
-  SourceLocation location;              // of the connection, and of the word after `trigger`
-  SourceLocation trigger_location;
+  SourceLocation location;
 };
 
 enum class TriggerKind : std::uint8_t {
@@ -48,10 +47,18 @@ struct ConnectionMatrix {
 // Throws InputError with line and column for anything that is not of that form; `file_name` is for messages.
 ConnectionMatrix parse_connection_matrix(std::string_view text, const std::string& file_name);
 
+struct ConnectionGraph {
+  Graph graph;
+  // What travels between ranks although htsim's triggers don't.
+  std::uint64_t trigger_messages = 0;
+  std::uint32_t travelling_triggers = 0;
+};
+
 // The connections as messages between `ranks` ranks, all but the first `nodes` of them idle. A connection
-// with a trigger waits for the ends of those that activate it. As a graph has no dependencies between ranks,
-// one of the two ends of each of those must be at the rank that sends. Throws InputError where it isn't, for
-// triggers that never fire or fire too often, and for too few ranks.
-Graph connection_graph(const ConnectionMatrix& matrix, std::uint32_t ranks);
+// with a trigger waits for the ends of those that activate it: by a dependency where one of the two ends of
+// each is at the rank that sends, else by a message of 0 bytes from the rank that received.
+// Throws InputError for triggers that don't exist, never fire, fire too often or wait for themselves, and for
+// too few ranks.
+ConnectionGraph connection_graph(const ConnectionMatrix& matrix, std::uint32_t ranks);
 
 }  // namespace weft::goal

@@ -1,15 +1,35 @@
 #include "goal/workload/connections.h"
 
+#include <fmt/format.h>
+
 #include "goal/file.h"
 #include "goal/workload/connection_matrix.h"
 
 namespace weft::goal {
 namespace {
 
-Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+ConnectionMatrix read(const Parameters& parameters) {
   const std::string& path = parameters.text("file");
   if (path.empty()) parameters.fail("file", "it must be the path of a connection matrix (*.cm)");
-  return connection_graph(parse_connection_matrix(FileView(path).bytes(), path), ranks);
+  return parse_connection_matrix(FileView(path).bytes(), path);
+}
+
+Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+  return connection_graph(read(parameters), ranks).graph;
+}
+
+std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ranks) {
+  const ConnectionMatrix matrix = read(parameters);
+  if (matrix.triggers.empty()) return {};
+  const ConnectionGraph made = connection_graph(matrix, ranks);
+  if (made.trigger_messages == 0) return {};
+  return {fmt::format(
+      "{}: {} of {} triggers act{} between ranks, which htsim lets happen at once: here {} of 0 bytes tell{} "
+      "of it",
+      parameters.text("file"), made.travelling_triggers, matrix.triggers.size(),
+      made.travelling_triggers == 1 ? "s" : "",
+      made.trigger_messages == 1 ? "1 message" : fmt::format("{} messages", made.trigger_messages),
+      made.trigger_messages == 1 ? "s" : "")};
 }
 
 }  // namespace
@@ -21,7 +41,8 @@ Workload connections_workload() {
            {{"file", ParameterType::kText, "",
              "Path of the file; a relative one starts at the working directory."},
             ranks_parameter()}},
-          generate};
+          generate,
+          remarks};
 }
 
 }  // namespace weft::goal

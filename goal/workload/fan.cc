@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "goal/workload/message_graph.h"
+#include "goal/workload/phases.h"
 #include "sim/units/random.h"
 
 namespace weft::goal {
@@ -41,7 +42,7 @@ Graph incast(const Parameters& parameters, std::uint32_t ranks, std::uint64_t se
   const std::uint64_t bytes = parameters.bytes("size");
   std::vector<Message> messages;
   for (const Rank r : members(parameters, ranks, to, "senders", seed)) messages.push_back({r, to, bytes});
-  return message_graph(ranks, messages);
+  return repeated_messages(parameters, ranks, messages);
 }
 
 Graph outcast(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
@@ -51,7 +52,7 @@ Graph outcast(const Parameters& parameters, std::uint32_t ranks, std::uint64_t s
   std::vector<Message> messages;
   for (const Rank r : members(parameters, ranks, from, "receivers", seed))
     messages.push_back({from, r, bytes});
-  return message_graph(ranks, messages);
+  return repeated_messages(parameters, ranks, messages);
 }
 
 }  // namespace
@@ -65,6 +66,8 @@ Workload incast_workload() {
             {"to", ParameterType::kInteger, "0", "The receiving rank."},
             {"senders", ParameterType::kText, "random",
              "Who sends: random (drawn from the run's seed) or first (the lowest ranks but the receiver)."},
+            iterations_parameter(),
+            compute_parameter(),
             ranks_parameter()}},
           incast};
 }
@@ -78,6 +81,8 @@ Workload outcast_workload() {
             {"from", ParameterType::kInteger, "0", "The sending rank."},
             {"receivers", ParameterType::kText, "random",
              "Who receives: random (drawn from the run's seed) or first (the lowest ranks but the sender)."},
+            iterations_parameter(),
+            compute_parameter(),
             ranks_parameter()}},
           outcast};
 }

@@ -3,22 +3,25 @@
 #include <fmt/format.h>
 
 #include <bit>
-#include <charconv>
 #include <string_view>
 #include <vector>
 
+#include "goal/workload/grid.h"
 #include "goal/workload/message_graph.h"
+#include "goal/workload/phases.h"
 
 namespace weft::goal {
 namespace {
 
 constexpr const char* kSource =
     "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2";
+constexpr std::uint32_t kMostDimensions = 32;
 
 // A graph from a function that says where every rank sends to.
 template <std::vector<Rank> (*Destinations)(const Parameters&, std::uint32_t ranks)>
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
-  return permutation_graph(Destinations(parameters, ranks), parameters.bytes("size"));
+  const std::vector<Rank> to = Destinations(parameters, ranks);
+  return repeated_messages(parameters, ranks, messages_to(to, parameters.bytes("size")));
 }
 
 template <typename Function>
@@ -45,51 +48,20 @@ std::vector<Rank> shift(const Parameters& parameters, std::uint32_t ranks) {
   return each(ranks, [=](Rank r) { return static_cast<Rank>((r + offset) % ranks); });
 }
 
-// "[4,4,8]"; nothing means one ring of all ranks.
-std::vector<std::uint32_t> dimensions(const Parameters& parameters, std::uint32_t ranks) {
-  const std::string_view text = parameters.text("dims");
-  if (text.empty()) return {ranks};
-  const auto fail = [&] { parameters.fail("dims", "it must be written like [4,4,8]"); };
-  if (text.size() < 3 || text.front() != '[' || text.back() != ']') fail();
-  std::vector<std::uint32_t> dims;
-  std::uint64_t product = 1;
-  const char* at = text.data() + 1;
-  const char* const end = text.data() + text.size() - 1;
-  for (;;) {
-    std::uint32_t dim = 0;
-    const auto [stop, error] = std::from_chars(at, end, dim);
-    if (error != std::errc() || dim == 0 || (stop != end && *stop != ',')) fail();
-    dims.push_back(dim);
-    product *= dim;
-    if (product > ranks) break;
-    if (stop == end) break;
-    at = stop + 1;
-  }
-  if (product != ranks) {
-    parameters.fail("dims", fmt::format("the dimensions must multiply to the number of ranks, {}", ranks));
-  }
-  return dims;
-}
-
 std::vector<Rank> tornado(const Parameters& parameters, std::uint32_t ranks) {
-  const std::vector<std::uint32_t> dims = dimensions(parameters, ranks);
+  // No dims: one ring of all ranks.
+  const Grid grid =
+      parameters.text("dims").empty() ? Grid{{ranks}} : grid_of(parameters, ranks, 1, kMostDimensions);
   bool moves = false;
-  for (const std::uint32_t k : dims) moves |= k > 2;
+  for (const std::uint32_t k : grid.dims) moves |= k > 2;
   if (!moves) {
     parameters.fail(parameters.text("dims").empty() ? "ranks" : "dims",
                     "a tornado needs a ring of 3 ranks at least: half of a ring of 2 is no step");
   }
   return each(ranks, [&](Rank r) {
-    std::uint64_t to = 0, place = 1;
-    Rank rest = r;
-    // The last dimension varies fastest.
-    for (std::size_t d = dims.size(); d-- > 0;) {
-      const std::uint64_t k = dims[d];
-      to += place * ((rest % k + (k + 1) / 2 - 1) % k);
-      place *= k;
-      rest /= dims[d];
-    }
-    return static_cast<Rank>(to);
+    std::vector<std::uint32_t> at = grid.coordinates(r);
+    for (std::size_t d = 0; d < at.size(); ++d) at[d] = (at[d] + (grid.dims[d] + 1) / 2 - 1) % grid.dims[d];
+    return grid.rank(at);
   });
 }
 
@@ -126,6 +98,12 @@ std::vector<Rank> transpose(const Parameters& parameters, std::uint32_t ranks) {
   return each(ranks, [=](Rank r) { return static_cast<Rank>(r % side * side + r / side); });
 }
 
+std::vector<Rank> bisection(const Parameters& parameters, std::uint32_t ranks) {
+  require_ranks(parameters, ranks, 2);
+  if (ranks % 2 != 0) fail_ranks(parameters, ranks, "an even number of", ranks - 1, ranks + 1ull);
+  return each(ranks, [=](Rank r) { return r < ranks / 2 ? r + ranks / 2 : r - ranks / 2; });
+}
+
 ParameterSpec size_parameter() { return {"size", ParameterType::kBytes, "2MB", "Bytes of each message."}; }
 
 }  // namespace
@@ -136,6 +114,8 @@ Workload shift_workload() {
            kSource,
            {size_parameter(),
             {"by", ParameterType::kInteger, "1", "How far, in ranks; negative: downwards."},
+            iterations_parameter(),
+            compute_parameter(),
             ranks_parameter()}},
           generate<shift>};
 }
@@ -150,6 +130,8 @@ Workload tornado_workload() {
         {"dims", ParameterType::kText, "",
          "Torus of the ranks, [4,4,8]: a step in every dimension, the last varying fastest; empty: one "
          "ring."},
+        iterations_parameter(),
+        compute_parameter(),
         ranks_parameter()}},
       generate<tornado>};
 }
@@ -158,7 +140,7 @@ Workload bit_complement_workload() {
   return {{"bit_complement",
            "Rank r of n = 2^b sends one message to the rank with all bits inverted.",
            kSource,
-           {size_parameter(), ranks_parameter()}},
+           {size_parameter(), iterations_parameter(), compute_parameter(), ranks_parameter()}},
           generate<bit_complement>};
 }
 
@@ -166,7 +148,7 @@ Workload bit_reverse_workload() {
   return {{"bit_reverse",
            "Rank r of n = 2^b sends one message to the rank with the bits in opposite order, as an FFT does.",
            kSource,
-           {size_parameter(), ranks_parameter()}},
+           {size_parameter(), iterations_parameter(), compute_parameter(), ranks_parameter()}},
           generate<bit_reverse>};
 }
 
@@ -174,8 +156,17 @@ Workload transpose_workload() {
   return {{"transpose",
            "Rank (i, j) of a square sends one message to rank (j, i), as a matrix transposition does.",
            kSource,
-           {size_parameter(), ranks_parameter()}},
+           {size_parameter(), iterations_parameter(), compute_parameter(), ranks_parameter()}},
           generate<transpose>};
+}
+
+Workload bisection_workload() {
+  return {{"bisection",
+           "Ranks r and r + n/2 send each other one message: all traffic crosses the middle of the machine.",
+           "T. Hoefler, T. Schneider, A. Lumsdaine, "
+           "Multistage Switches are not Crossbars, Cluster 2008; here with one fixed pairing",
+           {size_parameter(), iterations_parameter(), compute_parameter(), ranks_parameter()}},
+          generate<bisection>};
 }
 
 }  // namespace weft::goal

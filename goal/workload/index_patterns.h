@@ -15,5 +15,7 @@ Workload bit_complement_workload();
 Workload bit_reverse_workload();
 // Rank i·s + j of n = s² sends to rank j·s + i; the diagonal sends nothing.
 Workload transpose_workload();
+// Rank r of an even n sends to the one half of all ranks away, which sends to it.
+Workload bisection_workload();
 
 }  // namespace weft::goal

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "goal/workload/phases.h"
+
 namespace weft::goal {
 namespace {
 
@@ -28,16 +30,27 @@ Groups group(std::uint32_t ranks, std::span<const Message> messages, Rank Messag
   return groups;
 }
 
-}  // namespace
-
-Graph message_graph(std::uint32_t ranks, std::span<const Message> messages,
-                    std::span<const Release> releases) {
-  const Groups sent = group(ranks, messages, &Message::from);
-  const Groups received = group(ranks, messages, &Message::to);
-  std::vector<std::uint32_t> tag(messages.size());
+// Each message's position among its sender's.
+std::vector<std::uint32_t> tags(std::uint32_t ranks, const Groups& sent) {
+  std::vector<std::uint32_t> tag(sent.order.size());
   for (Rank r = 0; r < ranks; ++r) {
     std::uint32_t next = 0;
     for (const std::uint32_t i : sent.of(r)) tag[i] = next++;
+  }
+  return tag;
+}
+
+}  // namespace
+
+Graph message_graph(std::uint32_t ranks, std::span<const Message> messages, std::span<const Release> releases,
+                    std::span<const Race> races) {
+  const Groups sent = group(ranks, messages, &Message::from);
+  const Groups received = group(ranks, messages, &Message::to);
+  std::vector<std::uint32_t> tag = tags(ranks, sent);
+  // Each race has a tag of its own, that its receives take from anywhere.
+  const auto first_race_tag = kAny - static_cast<std::uint32_t>(races.size());
+  for (std::uint32_t k = 0; k < races.size(); ++k) {
+    std::fill_n(tag.begin() + races[k].begin, races[k].count, first_race_tag + k);
   }
   // The releases of each rank: those of its sends.
   std::vector<std::uint32_t> release_order(releases.size());
@@ -54,7 +67,8 @@ Graph message_graph(std::uint32_t ranks, std::span<const Message> messages,
   auto release = release_order.begin();
   for (Rank r = 0; r < ranks; ++r) {
     for (const std::uint32_t i : received.of(r)) {
-      const OpIndex op = builder.add_recv(messages[i].bytes, messages[i].from, tag[i]);
+      const Rank from = tag[i] < first_race_tag ? messages[i].from : kAny;
+      const OpIndex op = builder.add_recv(messages[i].bytes, from, tag[i]);
       if (!receive_op.empty()) receive_op[i] = op;
     }
     by_start.assign(sent.of(r).begin(), sent.of(r).end());
@@ -84,13 +98,27 @@ Graph message_graph(std::uint32_t ranks, std::span<const Message> messages,
   return builder.finish();
 }
 
-Graph permutation_graph(std::span<const Rank> to, std::uint64_t bytes) {
+Graph repeated_messages(const Parameters& parameters, std::uint32_t ranks,
+                        std::span<const Message> messages) {
+  const Repetition repeat = repetition(parameters);
+  const Groups sent = group(ranks, messages, &Message::from);
+  const Groups received = group(ranks, messages, &Message::to);
+  const std::vector<std::uint32_t> tag = tags(ranks, sent);
+  return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {
+    phases.repeat(repeat, [&](std::uint32_t) {
+      for (const std::uint32_t i : received.of(r)) phases.recv(messages[i].bytes, messages[i].from, tag[i]);
+      for (const std::uint32_t i : sent.of(r)) phases.send(messages[i].bytes, messages[i].to, tag[i]);
+    });
+  });
+}
+
+std::vector<Message> messages_to(std::span<const Rank> to, std::uint64_t bytes) {
   std::vector<Message> messages;
   messages.reserve(to.size());
   for (Rank r = 0; r < to.size(); ++r) {
     if (to[r] != r) messages.push_back({r, to[r], bytes});
   }
-  return message_graph(static_cast<std::uint32_t>(to.size()), messages);
+  return messages;
 }
 
 void require_ranks(const Parameters& parameters, std::uint32_t ranks, std::uint32_t least) {

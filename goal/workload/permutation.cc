@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "goal/workload/message_graph.h"
+#include "goal/workload/phases.h"
 #include "sim/units/random.h"
 
 namespace weft::goal {
@@ -33,7 +34,8 @@ std::vector<Rank> derangement(std::uint32_t ranks, RandomStream random) {
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   const std::uint64_t bytes = parameters.bytes("size");
   require_ranks(parameters, ranks, 2);
-  return permutation_graph(derangement(ranks, RandomStream(seed, 0, 0x7065726D)), bytes);
+  const std::vector<Rank> to = derangement(ranks, RandomStream(seed, 0, 0x7065726D));
+  return repeated_messages(parameters, ranks, messages_to(to, bytes));
 }
 
 }  // namespace
@@ -42,7 +44,10 @@ Workload permutation_workload() {
   return {{"permutation",
            "Every rank sends one message to another and gets one: a random permutation without fixed points.",
            "the usual load of a network's bisection, e.g. Handley et al., NDP, SIGCOMM 2017",
-           {{"size", ParameterType::kBytes, "2MB", "Bytes of each message."}, ranks_parameter()}},
+           {{"size", ParameterType::kBytes, "2MB", "Bytes of each message."},
+            iterations_parameter(),
+            compute_parameter(),
+            ranks_parameter()}},
           generate};
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "goal/workload/message_graph.h"
+#include "goal/workload/phases.h"
 #include "sim/units/random.h"
 
 namespace weft::goal {
@@ -22,7 +23,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t 
     RandomStream random(seed, r, kDestinationDraws);
     for (std::uint32_t i = 0; i < count; ++i) messages.push_back({r, random_other(r, ranks, random), bytes});
   }
-  return message_graph(ranks, messages);
+  return repeated_messages(parameters, ranks, messages);
 }
 
 }  // namespace
@@ -33,6 +34,8 @@ Workload random_workload() {
            "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, 2004, section 3.2",
            {{"size", ParameterType::kBytes, "2MB", "Bytes of each message."},
             {"count", ParameterType::kInteger, "1", "Messages of each rank, all at once."},
+            iterations_parameter(),
+            compute_parameter(),
             ranks_parameter()}},
           generate};
 }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "goal/graph/graph.h"
 #include "sim/units/module.h"
@@ -20,6 +22,8 @@ struct Workload {
   // The graph for so many ranks; the same arguments give the same graph. Throws InputError for parameters
   // that make no sense, or too few ranks.
   Graph (*generate)(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) = nullptr;
+  // Sentences for the user on where that graph is not quite what was asked for. Null: it always is.
+  std::vector<std::string> (*remarks)(const Parameters& parameters, std::uint32_t ranks) = nullptr;
 };
 
 // Every built-in workload. Adding one: a file pair, its test, a line in BUILD.bazel and one in workloads.cc.

@@ -4,13 +4,12 @@
 #include <limits>
 #include <map>
 
-#include "sim/routing/hash_choice.h"
+#include "sim/routing/path_draws.h"
 
 namespace weft::sim::packet {
 namespace {
 
 // What random streams are for, beside the entity.
-constexpr std::uint64_t kSaltPurpose = 0x5A17;
 constexpr std::uint64_t kPolicyPurpose = 0x9011;
 constexpr std::uint64_t kMarkPurpose = 0xEC9;
 constexpr std::uint64_t kErrorPurpose = 0xBE5;
@@ -53,7 +52,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   }
   salts.resize(topology.nodes());
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    salts[topology.switch_at(s)] = RandomStream(engine.seed(), s, kSaltPurpose).next();
+    salts[topology.switch_at(s)] = routing::switch_salt(engine.seed(), s);
   }
   down_links_.resize(number / 2);
   if (policy.make_switch_policy != nullptr) {

@@ -44,6 +44,9 @@ struct ColdChannel {
   std::int64_t mark_from_ps = INT64_MAX, mark_all_above_ps = INT64_MAX;
   double mark_slope = 0;  // probability per picosecond above mark_from_ps
   std::uint64_t drops = 0, marks = 0, trims = 0;
+  // Packets that were coming in over the cable's other direction when that was cut. They are missed where
+  // they should have arrived, by the owner of this record.
+  std::uint64_t lost_coming_in = 0;
   RandomStream random;
   RandomStream errors;  // another one, so that errors leave marks as they are
   double bit_error_rate = 0;
@@ -97,6 +100,8 @@ class Channels {
   PathTimes path_times(std::uint32_t nic_channel, std::uint32_t destination_host, std::uint32_t entropy,
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
 
+  // Packets lost in the queue of a channel and on its wire. REQUIRES: no partition runs.
+  std::uint64_t drops(std::uint32_t c) const { return cold[c].drops + cold[c ^ 1].lost_coming_in; }
   std::uint64_t max_queue_bytes(std::uint32_t c) const;
   // Of Channel::bytes, what has not left at `now`; and what waits then, with what remains of the packet being
   // sent. REQUIRES: all events before `now` executed, here and below.

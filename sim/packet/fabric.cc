@@ -283,6 +283,7 @@ bool Fabric::lost_on_wire(std::uint32_t c, const Event& event) {
     channels_.queues[at]->lost_on_wire(channels_.cold[c ^ 1].port, event.payload, node);
   }
   ++counters_.lost_to_down_links;
+  ++channels_.cold[c ^ 1].lost_coming_in;
   lose(c, event.payload);
   return true;
 }

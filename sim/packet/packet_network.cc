@@ -520,7 +520,7 @@ std::vector<results::Link> PacketNetwork::links() const {
                      .rate = channels[c].rate,
                      .bytes = channels_.hot[c].bytes,
                      .packets = channels_.hot[c].packets,
-                     .drops = channels_.cold[c].drops,
+                     .drops = channels_.drops(c),
                      .ecn_marks = channels_.cold[c].marks,
                      .max_queue_bytes = channels_.max_queue_bytes(c),
                      .busy = channels[c].rate.serialization(channels_.hot[c].bytes)});

@@ -4,15 +4,13 @@
 #include <limits>
 #include <utility>
 
-#include "sim/routing/hash_choice.h"
+#include "sim/routing/path_draws.h"
 #include "sim/units/input_error.h"
 
 namespace weft::sim::packet {
 namespace {
 
-constexpr std::uint64_t kEntropyPurpose = 0xE47;
 constexpr std::uint64_t kJitterPurpose = 0x717;
-constexpr std::uint64_t kNicPurpose = 0x21C;
 constexpr std::size_t kSenderAlignment = 16;
 
 }  // namespace
@@ -109,7 +107,7 @@ std::uint32_t Transport::choose_nic(const Message& message, std::uint32_t entrop
     case NicChoice::kSpray:  // where its first packet goes
       return hosts_.turn[message.source]++ % count;
     case NicChoice::kHash:
-      return routing::hash_choice(entropy, kNicPurpose, count);
+      return routing::hashed_nic(entropy, count);
     case NicChoice::kLeastLoaded: {
       const auto first = hosts_.nics.begin() + hosts_.first_nic[message.source];
       const auto least = std::min_element(
@@ -145,8 +143,8 @@ void Transport::start(const Message& message) {
                      " bytes; expected a larger mtu or smaller messages");
   }
   const std::uint32_t slot = new_slot();
-  const std::uint64_t identity = std::uint64_t{message.source} << 32 | number;
-  RandomStream random(engine_.seed(), identity, kEntropyPurpose);
+  const std::uint64_t identity = routing::flow_identity(message.source, number);
+  RandomStream random = routing::flow_draws(engine_.seed(), identity);
 
   SendFlow& flow = send_[slot];
   flow.entropy = static_cast<std::uint32_t>(random.next());

@@ -1,6 +1,8 @@
 #include "sim/routing/policies.h"
 
+#include "sim/routing/bitmap.h"
 #include "sim/routing/ecmp.h"
+#include "sim/routing/reps.h"
 #include "sim/routing/spray.h"
 
 namespace weft::routing {
@@ -9,6 +11,8 @@ std::span<const Policy> policies() {
   static const Policy list[] = {
       ecmp(),
       spray(),
+      bitmap(),
+      reps(),
   };
   return list;
 }

@@ -54,6 +54,13 @@ class PathSelector {
 using PathSelectorMaker =
     std::function<std::unique_ptr<PathSelector>(std::uint64_t flow, sim::RandomStream random)>;
 
+// What a policy comes to where flows are fluids and there are no packets to choose for (sim/flow).
+enum class FluidPaths : std::uint8_t {
+  kUnknown,  // it can't be told without packets: the flow-level network refuses the policy
+  kOne,      // each flow keeps the path that the built-in rule gives its entropy
+  kEven,     // each flow divides evenly among all minimal next links, at every hop
+};
+
 // A routing module as users name it: `--routing ecmp`. Null for a factory means the built-in rule:
 // switches hash the packet's entropy with their salt; NICs keep one entropy per flow.
 struct Policy {
@@ -64,6 +71,7 @@ struct Policy {
   PathSelectorMaker (*make_path_selectors)(const Parameters&) = nullptr;
   // False: selectors ignore on_ack and on_loss, which are then not called.
   bool selectors_want_feedback = true;
+  FluidPaths fluid = FluidPaths::kUnknown;
 };
 
 }  // namespace weft::routing

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <iterator>
+#include <string_view>
 
 #include "sim/scenario/scenario.h"
 
@@ -24,10 +26,13 @@ class Resolver {
     if (network_module().has_fabric) {
       fabric();
     } else {
-      drop_fabric();
+      drop_parts({"topology", "routing", "congestion", "queue"});
       drop_faults();
     }
-    for (ModuleChoice& fault : scenario_.faults) complete_fault(fault);
+    for (ModuleChoice& fault : scenario_.faults) {
+      complete_fault(fault);
+      if (!network_module().has_packets) drop_bit_errors(fault);
+    }
     hosts();
     collectives();
     output();
@@ -140,6 +145,7 @@ class Resolver {
     }
     choose(registries_.topologies, scenario_.topology, "topology");
     choose(registries_.routing, scenario_.routing, "routing policy");
+    if (!network_module().has_packets) return drop_parts({"congestion", "queue"});
     const RegisteredModule& control =
         choose(registries_.congestion, scenario_.congestion, "congestion control");
     queue(control);
@@ -180,12 +186,13 @@ class Resolver {
     return found.empty() ? "there is none" : fmt::format("{}", fmt::join(found, ", "));
   }
 
-  void drop_fabric() {
+  // Parts that the network model doesn't have.
+  void drop_parts(std::initializer_list<std::string_view> fields) {
     std::vector<std::string> dropped;
     SourceLocation first;
     for (const Seam& seam : seams()) {
       ModuleChoice& choice = scenario_.*seam.choice;
-      if (seam.choice == &Scenario::network || choice.empty()) continue;
+      if (std::find(fields.begin(), fields.end(), seam.field) == fields.end() || choice.empty()) continue;
       std::vector<SourceLocation> places = {choice.location};
       for (const auto& [name, place] : choice.locations) places.push_back(place);
       for (const SourceLocation& place : places) {
@@ -215,6 +222,15 @@ class Resolver {
     }
     if (!scenario_.faults.empty()) useless(scenario_.faults[0].location, "fault " + what);
     scenario_.faults.clear();
+  }
+
+  void drop_bit_errors(ModuleChoice& fault) {
+    if (Parameters(fault_section(), fault).real("bit_error_rate") == 0) return;
+    const auto place = fault.locations.find("bit_error_rate");
+    useless(place == fault.locations.end() ? fault.location : place->second,
+            fmt::format("fault.bit_error_rate has no effect: network model {} has no packets",
+                        scenario_.network.name));
+    fault.given["bit_error_rate"] = "0";
   }
 
   // Which links there are is not known here.
@@ -398,20 +414,20 @@ class Resolver {
   // Drops measurements that this run can't take.
   void output() {
     Output& output = scenario_.output;
-    const auto check = [&](const char* field, auto& value, const auto& none) {
+    const auto check = [&](const char* field, auto& value, const auto& none, bool possible) {
       if (value == none) return;
       const std::string place = output.directory.empty() ? "no directory is given for its file" : "";
-      const std::string model = network_module().has_fabric
-                                    ? ""
-                                    : fmt::format("network model {} has no packets", scenario_.network.name);
+      const std::string model =
+          possible ? "" : fmt::format("network model {} has no packets", scenario_.network.name);
       if (model.empty() && place.empty()) return;
       useless(output.locations[field],
               fmt::format("output.{} has no effect: {}", field, model.empty() ? place : model));
       value = none;
     };
-    check("sample_interval", output.sample_interval, Time());
-    check("packet_log", output.packet_log, std::string());
-    check("pcapng", output.pcapng, std::string());
+    const RegisteredModule& network = network_module();
+    check("sample_interval", output.sample_interval, Time(), network.has_fabric);
+    check("packet_log", output.packet_log, std::string(), network.has_packets);
+    check("pcapng", output.pcapng, std::string(), network.has_packets);
     const std::string usual = Output().sample_links;
     if (output.sample_interval == Time() && output.sample_links != usual) {
       useless(output.locations["sample_links"],
@@ -421,7 +437,7 @@ class Resolver {
   }
 
   void threads() {
-    if (scenario_.threads == 1 || network_module().has_fabric) return;
+    if (scenario_.threads == 1 || network_module().has_packets) return;
     scenario_.warnings.push_back(
         fmt::format("threads: {} asked for, but network model {} runs on one; "
                     "results are the same",

@@ -19,9 +19,10 @@ namespace weft::sim {
 // A module that a scenario may name, and what the resolver must know of it beside its description.
 struct RegisteredModule {
   ModuleInfo info;
-  bool has_fabric = false;  // network models: made of a topology, with routing, congestion control and queues
-  bool needs_ecn = false;   // congestion controls: acts on ECN marks
-  bool marks_ecn = false;   // queue disciplines: sets them
+  bool has_fabric = false;   // network models: made of a topology, with routing
+  bool has_packets = false;  // network models: these have queues and congestion control
+  bool needs_ecn = false;    // congestion controls: acts on ECN marks
+  bool marks_ecn = false;    // queue disciplines: sets them
 };
 
 // An algorithm for one kind of collective operation ("allreduce").
@@ -47,7 +48,7 @@ struct Job {
 struct Output {
   std::string directory;  // "": no files
   bool flows = true;
-  // Of packet networks; 0 and "": not wanted. In the forms of scenario.proto.
+  // Of networks with links or with packets; 0 and "": not wanted. In the forms of scenario.proto.
   Time sample_interval;
   std::string sample_links = "switches";
   std::string packet_log, pcapng;

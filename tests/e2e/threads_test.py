@@ -25,8 +25,7 @@ QUEUES = {
                   ("composite:capacity=9KB,high_capacity=300,return_to_sender=true,ratio=10,kmin=4KB,kmax=8KB", "return")],
     "pfc": [("pfc:xoff=20KB,kmin=5KB,kmax=15KB", "pause"), ("pfc:xoff=20KB,kmin=5KB,kmax=15KB,classes=2", "pause")],
     "credit": [("credit:buffer=9KB,kmin=5KB,kmax=15KB", "credit_stall"),
-               ("credit:vcs=8,buffer=60KB,kmin=5KB,kmax=15KB", "ecn_mark")],
-    "credit": [("credit:buffer=9KB,kmin=5KB,kmax=15KB", "credit_stall"),
+               ("credit:vcs=8,buffer=60KB,kmin=5KB,kmax=15KB", "ecn_mark"),
                ("credit:selection=by_flow,vcs=6,buffer=9KB", "credit_stall")],
     "shared": [("shared:buffer=60KB,alpha=0.5,reserve=500,kmin=5KB,kmax=15KB", "drop")],
 }
@@ -88,6 +87,18 @@ class Threads(unittest.TestCase):
                         acted += summary["signals"].get(signal, 0)
                 if signal is not None:
                     self.assertGreater(acted, 0, f"{queue} showed no {signal}")
+
+    def test_every_routing_policy(self):
+        listed = subprocess.run([WEFT, "list", "routing"], check=True, capture_output=True, text=True).stdout
+        names = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
+        self.assertLessEqual({"ecmp", "spray", "bitmap", "reps"}, set(names))
+        digests = set()
+        for name in names:
+            files = self.check_same(["--traffic", TRAFFIC, "--topology", TOPOLOGIES[0], "--queue", QUEUES["ecn"][0][0],
+                                     "--routing", name, "--congestion", "dctcp"])
+            self.assertGreater(files["summary"]["signals"]["ecn_mark"], 0)
+            digests.add(files["summary"]["digest"])
+        self.assertEqual(len(digests), len(names), "two policies do the same")
 
     def test_links_that_fail_and_slow_down(self):
         faults = ["link=aggregation * / core 1,at=2us,until=9us", "random_links=3,between=edge * / aggregation *,at=1us,rate=0.25",

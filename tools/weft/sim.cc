@@ -41,7 +41,7 @@ constexpr Flag kFlags[] = {
      "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…] or packet[:mtu=…]; by default packet "
      "where a topology is given, else loggops"},
     {"--topology", "topology", "topology of a packet network: fat_tree:k=8"},
-    {"--routing", "routing", "routing policy of a packet network: ecmp, spray"},
+    {"--routing", "routing", "routing policy of a packet network: ecmp, spray, bitmap, reps"},
     {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
     {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},
     {"--seed", "seed", "whole number that every random draw follows from; 1 by default"},

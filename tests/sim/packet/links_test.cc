@@ -97,6 +97,46 @@ TEST_CASE("what is on a link that is cut is lost, what comes before and after is
   }
   REQUIRE(simulation.signal("link_down_loss") == static_cast<std::uint64_t>(lost));
   REQUIRE(simulation.network.totals().packets_dropped == static_cast<std::uint64_t>(lost));
+  // Each direction's row has its own: data one way, ACKs the other.
+  const auto links = simulation.network.links();
+  const int lost_acks = static_cast<int>(links[1].drops);
+  REQUIRE(links.size() == 2);
+  REQUIRE(links[0].drops + links[1].drops == static_cast<std::uint64_t>(lost));
+  int acks = 0;
+  for (int n = 0; n < 30; ++n) {
+    const double sent = 83.2 * (n + 1) + 500;
+    if (sent < 1000 && sent + 1.28 + 500 >= 1000) ++acks;
+  }
+  REQUIRE(lost_acks == acks);
+}
+
+TEST_CASE("every packet that is lost stands in the row of a link, or had no route") {
+  // Cuts, wrong bits and full queues, in FIFO queues and in scheduled ones.
+  const auto topology = topologies::build(parse_module_choice("fat_tree:k=4,latency=300ns"));
+  Options options;
+  options.policy = spray();
+  options.queue = GENERATE("droptail:capacity=30KB", "priority:capacity=30KB", "composite:capacity=30KB");
+  options.config.reconvergence = Time::us(5);
+  for (std::uint32_t link = 0; link < topology.channels().size() / 2; ++link) {
+    options.changes.push_back({Time(), link, 1, 1e-7});
+  }
+  for (const std::uint32_t link : {20u, 33u, 40u}) {
+    options.changes.push_back({Time::us(3 + link / 10), link, 0, 0});
+    options.changes.push_back({Time::us(60), link, 1, 0});
+  }
+  Simulation simulation(topology, options);
+  for (std::uint32_t h = 0; h < topology.hosts(); ++h) simulation.send(h, (h + 5) % 16, 300'000);
+  for (std::uint32_t h = 1; h < 6; ++h) simulation.send(h, 0, 300'000);
+  simulation.run();
+  REQUIRE(simulation.client.deliveries == topology.hosts() + 5);
+  REQUIRE(simulation.signal("link_down_loss") > 0);
+  REQUIRE(simulation.signal("corrupt") > 0);
+  std::uint64_t in_rows = 0, without_route = 0;
+  for (const results::Link& link : simulation.network.links()) in_rows += link.drops;
+  for (const auto& [name, count] : simulation.network.totals().signals) {
+    if (name == "no_route") without_route = count;
+  }
+  REQUIRE(in_rows + without_route == simulation.network.totals().packets_dropped);
 }
 
 TEST_CASE("a switch takes another of its links at once; the others learn of it later") {

@@ -21,11 +21,14 @@ const Policy& policy(const std::string& name) {
   return find_module(policies(), parse_module_choice(name), "routing policy");
 }
 
-std::unique_ptr<PathSelector> make_spray(std::int64_t paths, std::uint64_t seed) {
-  const Policy& spray = policy("spray");
+std::unique_ptr<PathSelector> make_selector(const std::string& name, std::int64_t paths, std::uint64_t seed) {
+  const Policy& found = policy(name);
   const PathSelectorMaker maker =
-      spray.make_path_selectors(Parameters(spray.info, {{"paths", std::to_string(paths)}}));
+      found.make_path_selectors(Parameters(found.info, {{"paths", std::to_string(paths)}}));
   return maker(0, sim::RandomStream(seed, 0));
+}
+std::unique_ptr<PathSelector> make_spray(std::int64_t paths, std::uint64_t seed) {
+  return make_selector("spray", paths, seed);
 }
 
 // The switches that a packet with this entropy crosses under the built-in rule; salts depend on the seed.
@@ -143,11 +146,85 @@ TEST_CASE("spray: the packets of one flow use all shortest paths about equally")
   for (const auto& [core, count] : packets) CHECK(std::abs(count - 256) < 78);
 }
 
-TEST_CASE("spray: paths must be a power of two") {
+TEST_CASE("bitmap: without marks it is spray") {
+  auto bitmap = make_selector("bitmap", 64, 9), spray = make_spray(64, 9);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const std::uint32_t entropy = bitmap->next_entropy(i);
+    CHECK(entropy == spray->next_entropy(i));
+    bitmap->on_ack(entropy, false);
+  }
+}
+
+TEST_CASE("bitmap: an entropy misses one turn for each mark, four for a loss, and fifteen at most") {
+  struct Case {
+    int marks, losses, missed;
+  };
+  const auto [marks, losses, missed] =
+      GENERATE(Case{1, 0, 1}, Case{3, 0, 3}, Case{0, 1, 4}, Case{2, 1, 6}, Case{20, 0, 15}, Case{0, 9, 15});
+  constexpr std::uint32_t kPaths = 32;
+  auto selector = make_selector("bitmap", kPaths, 4);
+  std::set<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < kPaths; ++i) all.insert(selector->next_entropy(i));
+  const std::uint32_t bad = *std::next(all.begin(), 7);
+  for (int i = 0; i < marks; ++i) selector->on_ack(bad, true);
+  for (int i = 0; i < losses; ++i) selector->on_loss(bad);
+  // Of the next 20 rounds it misses so many.
+  std::map<std::uint32_t, int> used;
+  for (std::uint32_t i = 0; i < kPaths * 20 - static_cast<std::uint32_t>(missed); ++i) {
+    ++used[selector->next_entropy(i)];
+  }
+  for (const std::uint32_t entropy : all) CHECK(used[entropy] == (entropy == bad ? 20 - missed : 20));
+}
+
+TEST_CASE("bitmap: where every path is bad, it takes them all the same") {
+  auto selector = make_selector("bitmap", 8, 4);
+  std::set<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < 8; ++i) all.insert(selector->next_entropy(i));
+  for (const std::uint32_t entropy : all) {
+    for (int i = 0; i < 15; ++i) selector->on_ack(entropy, true);
+  }
+  std::set<std::uint32_t> again;
+  for (std::uint32_t i = 0; i < 8; ++i) again.insert(selector->next_entropy(i));
+  CHECK(again == all);
+}
+
+TEST_CASE("reps: it takes again what came back without a mark, the oldest of the last eight first") {
+  constexpr std::uint32_t kPaths = 256;
+  auto selector = make_selector("reps", kPaths, 6);
+  sim::RandomStream random(3, 0);
+  std::vector<std::uint32_t> kept;  // by the definition
+  std::set<std::uint32_t> fresh;
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    if (random.below(2) == 0) {
+      const std::uint32_t entropy = selector->next_entropy(i);
+      if (kept.empty()) {
+        fresh.insert(entropy);
+      } else {
+        REQUIRE(entropy == kept.front());
+        kept.erase(kept.begin());
+      }
+    } else {
+      // Entropies that no fresh one can be.
+      const auto entropy = 0x80000000u + i;
+      const bool marked = random.below(3) == 0;
+      selector->on_ack(entropy, marked);
+      if (!marked) kept.push_back(entropy);
+      if (kept.size() > 8) kept.erase(kept.begin());
+    }
+  }
+  CHECK(fresh.size() > kPaths / 2);
+  CHECK(fresh.size() <= kPaths);
+  CHECK(*fresh.rbegin() - *fresh.begin() < kPaths);
+}
+
+TEST_CASE("spray and its relatives: paths must be a power of two") {
   for (const std::int64_t paths :
        {std::int64_t{0}, std::int64_t{-2}, std::int64_t{3}, std::int64_t{1} << 17}) {
-    CHECK_THROWS_WITH(make_spray(paths, 1), "spray: paths is '" + std::to_string(paths) +
-                                                "', but it must be a power of two from 1 to 65536");
+    for (const std::string name : {"spray", "bitmap", "reps"}) {
+      CHECK_THROWS_WITH(
+          make_selector(name, paths, 1),
+          name + ": paths is '" + std::to_string(paths) + "', but it must be a power of two from 1 to 65536");
+    }
   }
 }
 

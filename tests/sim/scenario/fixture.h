@@ -14,7 +14,10 @@ inline Registries test_registries() {
                 {{"o", ParameterType::kTime, "1500", "h"},
                  {"G", ParameterType::kReal, "6", "h"},
                  {"g", ParameterType::kTime, "1000", "h"}}}},
-      {.info = {"wires", "level", "s", {{"mtu", ParameterType::kBytes, "4096", "h"}}}, .has_fabric = true},
+      {.info = {"wires", "level", "s", {{"mtu", ParameterType::kBytes, "4096", "h"}}},
+       .has_fabric = true,
+       .has_packets = true},
+      {.info = {"fluid", "level", "s", {}}, .has_fabric = true},
   };
   registries.topologies = {
       {.info = {"hub", "s", "s", {{"hosts", ParameterType::kInteger, "", "number of hosts"}}}},

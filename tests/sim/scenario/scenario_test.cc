@@ -215,6 +215,29 @@ TEST_CASE("scenario: measurements that a run can't take are dropped with a warni
             "s.txtpb:5:3: output.pcapng has no effect: network model message has no packets"});
 }
 
+TEST_CASE("scenario: a network without packets takes topology, routing and samples, and no more") {
+  const std::string text =
+      "job { goal: \"a\" }\nnetwork { fluid {} }\ntopology { tree {} }\ncongestion { fixed {} }\n"
+      "output {\n  directory: \"run\"\n  packet_log: \"3-7\"\n  sample_interval: \"1us\"\n}\n"
+      "fault { link: \"*\" rate: 0.5\n  bit_error_rate: 1e-9 }\n";
+  const Scenario scenario = resolved(text);
+  CHECK(scenario.topology.name == "tree");
+  CHECK(scenario.routing.name == "hash");
+  CHECK(scenario.congestion.empty());
+  CHECK(scenario.queue.empty());
+  CHECK(scenario.output.sample_interval == Time::us(1));
+  CHECK(scenario.faults.at(0).given.at("bit_error_rate") == "0");
+  CHECK(scenario.faults.at(0).given.at("rate") == "0.5");
+  CHECK(scenario.warnings ==
+        std::vector<std::string>{
+            "s.txtpb:4:14: congestion without effect: network model fluid has none",
+            "s.txtpb:11:3: fault.bit_error_rate has no effect: network model fluid has no packets",
+            "s.txtpb:7:3: output.packet_log has no effect: network model fluid has no packets"});
+  CHECK(resolved(to_text(scenario, test_registries())).warnings.empty());
+  CHECK_THROWS_WITH(resolved("job { goal: \"a\" }", {"network=fluid", "topology=tree", "queue=tail"}),
+                    "--set queue=tail: queue discipline 'tail' has no effect: network model fluid has none");
+}
+
 TEST_CASE("scenario: settings without effect") {
   CHECK(resolved(kFile, {"threads=4"}).warnings.empty());
   CHECK(resolved("job { goal: \"a\" }", {"network=message", "threads=4"}).warnings ==

@@ -1,0 +1,92 @@
+#include "goal/transform/ideal_collectives.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+
+CommunicatorPlaces::CommunicatorPlaces(const Graph& graph)
+    : ranks_(graph.ranks()), sorted_(graph.communicators().size()) {
+  for (std::size_t comm = 0; comm < sorted_.size(); ++comm) {
+    const std::vector<Rank>& ranks = graph.communicators()[comm].ranks;
+    for (std::uint32_t i = 0; i < ranks.size(); ++i) sorted_[comm].emplace_back(ranks[i], i);
+    std::sort(sorted_[comm].begin(), sorted_[comm].end());
+  }
+}
+
+std::uint32_t CommunicatorPlaces::position(std::uint32_t comm, Rank rank) const {
+  const auto& sorted = sorted_[comm];
+  if (sorted.empty()) return rank < ranks_ ? rank : kAny;
+  const auto found = std::lower_bound(sorted.begin(), sorted.end(), std::pair<Rank, std::uint32_t>(rank, 0));
+  return found != sorted.end() && found->first == rank ? found->second : kAny;
+}
+
+bool IdealCollectives::over(const Instance& instance, std::uint32_t position) const {
+  switch (instance.kind) {
+    case CollectiveKind::kBcast:
+    case CollectiveKind::kScatter:
+      return instance.ops[instance.root] != kNoOp;
+    case CollectiveKind::kReduce:
+    case CollectiveKind::kGather:
+      return position != instance.root || instance.called == instance.ops.size();
+    case CollectiveKind::kScan:
+    case CollectiveKind::kExscan:
+      return instance.before > position;  // itself included
+    default:
+      return instance.called == instance.ops.size();
+  }
+}
+
+bool IdealCollectives::frees_others(const Instance& instance, std::uint32_t position) const {
+  switch (instance.kind) {
+    case CollectiveKind::kBcast:
+    case CollectiveKind::kScatter:
+      return position == instance.root;
+    case CollectiveKind::kScan:
+    case CollectiveKind::kExscan:
+      return instance.before > position;
+    default:
+      return instance.called == instance.ops.size();
+  }
+}
+
+void IdealCollectives::call(Rank rank, OpIndex i, GlobalOp op, const Finish& finish) {
+  const RankView view = graph_.rank(rank);
+  const Collective& collective = view.collective(i);
+  const std::uint32_t position = places_.position(collective.comm, rank);
+  const std::uint64_t key = std::uint64_t{collective.comm} << 32 | view.tag(i);
+  Instance& instance = open_[key];
+  if (instance.ops.empty()) {
+    instance.ops.assign(graph_.communicator_size(collective.comm), kNoOp);
+    instance.kind = collective.kind;
+    instance.root = collective.root;
+  }
+  if (position == kAny || instance.kind != collective.kind || instance.root != collective.root ||
+      collective.root >= instance.ops.size() || instance.ops[position] != kNoOp) {
+    throw InputError(
+        "operation " + std::to_string(i) + " of rank " + std::to_string(rank) +
+        ": the members of its communicator disagree on the collective; 'weft goal check' says how");
+  }
+  instance.ops[position] = op;
+  ++instance.called;
+  while (instance.before < instance.ops.size() && instance.ops[instance.before] != kNoOp) ++instance.before;
+  instance.waiting.push_back(position);
+  std::vector<std::pair<std::uint32_t, GlobalOp>> done;
+  const auto is_over = [&](std::uint32_t at) {
+    if (!over(instance, at)) return false;
+    done.emplace_back(at, instance.ops[at]);
+    return true;
+  };
+  if (frees_others(instance, position)) {
+    std::erase_if(instance.waiting, is_over);
+  } else if (is_over(position)) {
+    instance.waiting.pop_back();
+  }
+  if (instance.called == instance.ops.size()) open_.erase(key);
+  std::sort(done.begin(), done.end());
+  for (const auto& [at, finished] : done) finish(finished, op);
+}
+
+}  // namespace weft::goal

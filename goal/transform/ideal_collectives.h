@@ -1,0 +1,54 @@
+// Collectives in the ideal schedule: on whose call a member's part is over.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "goal/transform/ideal_schedule.h"
+
+namespace weft::goal {
+
+// Positions of world ranks in communicators, found in logarithmic time.
+class CommunicatorPlaces {
+ public:
+  explicit CommunicatorPlaces(const Graph& graph);
+  // kAny if the rank is no member.
+  std::uint32_t position(std::uint32_t comm, Rank rank) const;
+
+ private:
+  Rank ranks_;
+  std::vector<std::vector<std::pair<Rank, std::uint32_t>>> sorted_;  // empty: all ranks in order
+};
+
+class IdealCollectives {
+ public:
+  explicit IdealCollectives(const Graph& graph) : graph_(graph), places_(graph) {}
+
+  // An operation that has finished by this call, and the call that it waited for (itself, if for none).
+  using Finish = std::function<void(GlobalOp op, GlobalOp last)>;
+  // A rank calls its collective operation i. Throws InputError if the rank is no member or another member
+  // called another kind or root.
+  void call(Rank rank, OpIndex i, GlobalOp op, const Finish& finish);
+
+ private:
+  struct Instance {
+    CollectiveKind kind;
+    std::uint32_t root = 0;
+    std::uint32_t called = 0;
+    std::uint32_t before = 0;            // scans: members in a row that have called
+    std::vector<GlobalOp> ops;           // by position; kNoOp: not called yet
+    std::vector<std::uint32_t> waiting;  // positions that have called and not finished
+  };
+  // Is the part of the member at `position` over?
+  bool over(const Instance& instance, std::uint32_t position) const;
+  // Can the call of the member at `position` end the part of others?
+  bool frees_others(const Instance& instance, std::uint32_t position) const;
+
+  const Graph& graph_;
+  CommunicatorPlaces places_;
+  std::unordered_map<std::uint64_t, Instance> open_;  // by communicator and number; only asked, never walked
+};
+
+}  // namespace weft::goal

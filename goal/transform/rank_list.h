@@ -1,0 +1,31 @@
+// Lists of ranks as users write them: "0-3,8".
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "goal/graph/graph.h"
+
+namespace weft::goal {
+
+// A set of ranks, kept as sorted ranges that do not touch.
+class RankList {
+ public:
+  // Reads ranges and single ranks with commas between, in any order; "all" is every rank. Throws InputError,
+  // with `what` as the place ("--ranks"), for anything else and for ranks from `ranks` on.
+  RankList(std::string_view text, Rank ranks, const std::string& what);
+  // Exactly these. REQUIRES: sorted, no two equal.
+  explicit RankList(const std::vector<Rank>& ranks);
+
+  bool contains(Rank rank) const;
+  std::vector<Rank> ranks() const;  // in ascending order
+
+ private:
+  struct Range {
+    Rank first, last;
+  };
+  std::vector<Range> ranges_;
+};
+
+}  // namespace weft::goal

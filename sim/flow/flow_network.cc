@@ -1,0 +1,501 @@
+#include "sim/flow/flow_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string_view>
+#include <tuple>
+
+#include "sim/routing/path_draws.h"
+#include "sim/units/input_error.h"
+
+namespace weft::sim::flow {
+namespace {
+
+constexpr unsigned __int128 kBytePs = static_cast<unsigned __int128>(8) * 1'000'000'000'000 << kRateBits;
+constexpr Time kNever = Time::max();
+
+Rate to_rate(Bandwidth bandwidth) {
+  return bandwidth.bps() > kMostRate >> kRateBits ? kMostRate : bandwidth.bps() << kRateBits;
+}
+
+// Until so much is through, rounded up to a picosecond. REQUIRES: rate > 0.
+Time time_for(unsigned __int128 amount, Rate rate) {
+  const auto divisor = static_cast<std::uint64_t>(rate);
+  const unsigned __int128 ps = (amount + (divisor - 1)) / divisor;
+  return ps > static_cast<unsigned __int128>(kNever.ps()) ? kNever : Time::ps(static_cast<std::int64_t>(ps));
+}
+
+}  // namespace
+
+const ModuleInfo& flow_module() {
+  static const ModuleInfo info{
+      .name = "flow",
+      .summary = "Flow level: messages are fluids that share the links of their paths max-min fairly.",
+      .source = "Bertsekas, Gallager, Data networks, 1992, §6.5; Casanova et al., SimGrid, UKSim 2008",
+      .parameters = {
+          {"mtu", ParameterType::kBytes, "4096", "Payload of a full packet, 1 byte to 1 MiB."},
+          {"header", ParameterType::kBytes, "64", "Bytes that each packet takes on the wire beside it."},
+          {"local_bandwidth", ParameterType::kBandwidth, "800Gbps",
+           "Rate of copies within a host, one at a time."},
+          {"local_latency", ParameterType::kTime, "200ns", "Latency of a copy within a host."},
+          {"receive_delay", ParameterType::kTime, "0ns",
+           "Between a message's last bit and its effect at the host."},
+          {"nic_choice", ParameterType::kText, "given",
+           "Which of a host's links a message takes: given, round_robin, hash, or spray for all of them."},
+          {"switching", ParameterType::kText, "store_and_forward",
+           "Either store_and_forward or cut_through: what each hop adds to a message's latency."},
+          {"reconvergence", ParameterType::kTime, "1ms",
+           "From a link's failure or return until routes everywhere know; its own switches know at once."},
+          {"max_rate", ParameterType::kBandwidth, "0",
+           "Most rate of one message, headers included; 0: as its links allow."},
+          {"window", ParameterType::kBytes, "0",
+           "Most bytes of one message, headers included, in a round trip without queues; 0: no limit."},
+          {"fairness", ParameterType::kText, "equal",
+           "Shares of messages with the same bottleneck: equal, or rtt: in inverse proportion to their round "
+           "trips."},
+      }};
+  return info;
+}
+
+constexpr std::array<std::pair<std::string_view, NicChoice>, 4> kNicChoices = {
+    {{"given", NicChoice::kGiven},
+     {"round_robin", NicChoice::kRoundRobin},
+     {"hash", NicChoice::kHash},
+     {"spray", NicChoice::kSpray}}};
+
+FlowConfig flow_config(const Parameters& parameters) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  for (const char* name : {"mtu", "header"}) {
+    if (parameters.bytes(name) > kMost) parameters.fail(name, "it must be at most 1MiB");
+  }
+  if (parameters.bytes("mtu") == 0) parameters.fail("mtu", "it must be at least 1 byte");
+  if (parameters.bandwidth("local_bandwidth") < kLeastRate) {
+    parameters.fail("local_bandwidth", "it must be at least " + to_string(kLeastRate));
+  }
+  const Bandwidth most = parameters.bandwidth("max_rate");
+  if (most.bps() != 0 && most < kLeastRate) {
+    parameters.fail("max_rate", "it must be 0 or at least " + to_string(kLeastRate));
+  }
+  const auto choice = std::find_if(kNicChoices.begin(), kNicChoices.end(), [&](const auto& each) {
+    return each.first == parameters.text("nic_choice");
+  });
+  if (choice == kNicChoices.end()) {
+    parameters.fail("nic_choice", "it must be given, round_robin, hash or spray");
+  }
+  const std::string& switching = parameters.text("switching");
+  if (switching != "store_and_forward" && switching != "cut_through") {
+    parameters.fail("switching", "it must be store_and_forward or cut_through");
+  }
+  const std::string& fairness = parameters.text("fairness");
+  if (fairness != "equal" && fairness != "rtt") parameters.fail("fairness", "it must be equal or rtt");
+  return {
+      .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
+      .header_bytes = static_cast<std::uint32_t>(parameters.bytes("header")),
+      .local_bandwidth = parameters.bandwidth("local_bandwidth"),
+      .local_latency = parameters.time("local_latency"),
+      .receive_delay = parameters.time("receive_delay"),
+      .nic_choice = choice->second,
+      .cut_through = switching == "cut_through",
+      .reconvergence = parameters.time("reconvergence"),
+      .max_rate = most,
+      .window_bytes = parameters.bytes("window"),
+      .equal_shares = fairness == "equal",
+  };
+}
+
+FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup& setup)
+    : topology_(setup.topology),
+      config_(setup.config),
+      engine_(engine),
+      client_(client),
+      seed_(engine.seed()),
+      first_entity_(engine.add_entities(setup.topology.hosts() + 1)),
+      paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed()),
+      flow_count_(setup.topology.hosts()),
+      turn_(setup.topology.hosts()),
+      copy_free_at_(setup.topology.hosts()),
+      changes_(setup.changes),
+      down_(setup.topology.channels().size() / 2) {
+  if (setup.policy.fluid == routing::FluidPaths::kUnknown) {
+    throw InputError(
+        fmt::format("routing policy {} chooses for each packet by what it sees, and network model flow has "
+                    "no packets; choose ecmp or spray",
+                    setup.policy.info.name));
+  }
+  for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
+}
+
+// ---- Messages come ----
+
+void FlowNetwork::inject(const Message& message) {
+  std::uint32_t slot;
+  if (unused_.empty()) {
+    slot = static_cast<std::uint32_t>(flows_.size());
+    flows_.emplace_back();
+  } else {
+    slot = unused_.back();
+    unused_.pop_back();
+  }
+  const std::uint64_t packets = std::max<std::uint64_t>(
+      1, message.bytes / config_.mtu_bytes + (message.bytes % config_.mtu_bytes != 0 ? 1 : 0));
+  if (packets > std::numeric_limits<std::uint32_t>::max()) {
+    throw InputError(
+        fmt::format("a message of {} bytes has more than 2^32 packets of {} bytes; expected a larger mtu or "
+                    "smaller messages",
+                    message.bytes, config_.mtu_bytes));
+  }
+  Flow& flow = flows_[slot];
+  flow = {.message = message,
+          .since = engine_.now(),
+          .start = engine_.now(),
+          .wire_bytes = message.bytes + packets * config_.header_bytes,
+          .number = flow_count_[message.source]++,
+          .packets = static_cast<std::uint32_t>(packets)};
+  ++open_flows_;
+  if (message.source == message.destination) return start_local(message, slot);
+  const std::uint64_t identity = routing::flow_identity(message.source, flow.number);
+  flow.trip = {.source = message.source,
+               .destination = message.destination,
+               .entropy = static_cast<std::uint32_t>(routing::flow_draws(seed_, identity).next())};
+  choose_nics(message, flow.trip);
+  flow.left = kBytePs * flow.wire_bytes;
+  ++under_way_;
+  join(slot);
+}
+
+// A message within a host is copied: one copy at a time per host, in order, then the latency.
+void FlowNetwork::start_local(const Message& message, std::uint32_t slot) {
+  const Time copy = config_.local_bandwidth.serialization(message.bytes);
+  Time& free_at = copy_free_at_[message.source];
+  free_at = after(std::max(free_at, engine_.now()), copy);
+  flows_[slot].ideal = copy + config_.local_latency;
+  flows_[slot].state = State::kDrained;
+  engine_.schedule(after(free_at, config_.local_latency), first_entity_ + message.source, kLocalCopy, slot);
+}
+
+void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
+  const auto count =
+      static_cast<std::uint32_t>(topology_.out_channels(topology_.host(message.source)).size());
+  std::uint32_t first = 0;
+  switch (config_.nic_choice) {
+    case NicChoice::kGiven:
+      first = message.source_nic % count;
+      break;
+    case NicChoice::kRoundRobin:
+      first = turn_[message.source]++ % count;
+      break;
+    case NicChoice::kHash:
+      first = routing::hashed_nic(trip.entropy, count);
+      break;
+    case NicChoice::kSpray:
+      trip.nics = static_cast<std::uint8_t>(std::min<std::uint32_t>(count, UINT8_MAX));
+      break;
+  }
+  trip.first_nic = static_cast<std::uint8_t>(first);
+}
+
+// Finds the flow's way through the network as it is now, and lets it take part in the next solve().
+void FlowNetwork::join(std::uint32_t slot) {
+  Flow& flow = flows_[slot];
+  paths_.find(flow.trip, way_);
+  if (!way_.open) {
+    flow.state = State::kCutOff;
+    return;
+  }
+  flow.state = State::kFlowing;
+  Time round_trip;
+  path_times(flow, flow.latency, round_trip);
+  Rate cap = config_.max_rate.bps() > 0 ? to_rate(config_.max_rate) : kMostRate;
+  if (config_.window_bytes > 0) {
+    const auto amount = kBytePs * config_.window_bytes;
+    const auto rate = amount / static_cast<std::uint64_t>(std::max<std::int64_t>(round_trip.ps(), 1));
+    cap = static_cast<Rate>(std::min<Amount>(static_cast<Amount>(cap), std::max<Amount>(rate, 1)));
+  }
+  std::uint32_t weight = 1;
+  if (!config_.equal_shares) {
+    // A round trip of 100 ns, and any shorter one, has the most.
+    const std::int64_t ps = std::max<std::int64_t>(round_trip.ps(), 100'000);
+    weight = static_cast<std::uint32_t>(
+        std::max<std::int64_t>(std::int64_t{MaxMin::kMostWeight} * 100'000 / ps, 1));
+  }
+  if (flow.ideal == Time()) {
+    Rate alone = cap;
+    for (const Use& use : way_.uses) {
+      const auto through = static_cast<Amount>(max_min_.capacity(use.resource)) * kWhole / use.share;
+      alone = static_cast<Rate>(std::min<Amount>(static_cast<Amount>(alone), through));
+    }
+    flow.ideal = after(time_for(kBytePs * flow.wire_bytes, std::max<Rate>(alone, 1)), flow.latency);
+  }
+  max_min_.add(slot, way_.uses, weight, cap);
+  if (flow.left == 0) completions_.set(slot, clock_);
+}
+
+// The slowest link of the path sends all the while; the links before it add the time of the first packet,
+// those after it that of the last one.
+void FlowNetwork::path_times(const Flow& flow, Time& latency, Time& round_trip) const {
+  const std::uint32_t full = config_.mtu_bytes + config_.header_bytes;
+  const auto last = static_cast<std::uint32_t>(flow.wire_bytes - std::uint64_t{flow.packets - 1} * full);
+  const std::uint32_t first = flow.packets > 1 ? full : last;
+  const auto& channels = topology_.channels();
+  std::size_t slowest = 0;
+  for (std::size_t i = 1; i < way_.hops.size(); ++i) {
+    if (channels[way_.hops[i]].rate <= channels[way_.hops[slowest]].rate) slowest = i;
+  }
+  Time forwards = config_.receive_delay, back = config_.receive_delay * 2;
+  for (std::size_t i = 0; i < way_.hops.size(); ++i) {
+    const topologies::Channel& wire = channels[way_.hops[i]];
+    const topologies::Node& end = topology_.node(wire.to);
+    const bool at_host = end.kind == topologies::NodeKind::kHost;
+    const Time delay = at_host ? wire.latency : wire.latency + end.switch_latency;
+    back = back + delay * 2 + wire.rate.serialization(full + config_.header_bytes);
+    forwards = forwards + delay;
+    if (config_.cut_through) {
+      // Switches send on from the header; hosts wait for the rest.
+      if (!at_host) forwards = forwards + wire.rate.serialization(std::min(first, config_.header_bytes));
+    } else if (i != slowest) {
+      forwards = forwards + wire.rate.serialization(i < slowest ? first : last);
+    }
+  }
+  latency = forwards;
+  round_trip = back;
+}
+
+// ---- Time goes on ----
+
+void FlowNetwork::settle(Flow& flow, Rate rate, Time now) {
+  flow.left -= static_cast<Amount>(rate) * static_cast<std::uint64_t>((now - flow.since).ps());
+  flow.since = now;
+}
+
+std::uint64_t FlowNetwork::sent_bytes(const Flow& flow, Rate rate, Time now) const {
+  const Amount since = static_cast<Amount>(rate) * static_cast<std::uint64_t>((now - flow.since).ps());
+  const Amount left = flow.left > since ? flow.left - since : 0;
+  return flow.wire_bytes - static_cast<std::uint64_t>((left + (kBytePs - 1)) / kBytePs);
+}
+
+void FlowNetwork::solve(Time now) {
+  ++solves_;
+  for (const MaxMin::Change& change : max_min_.solve()) {
+    Flow& flow = flows_[change.flow];
+    settle(flow, change.before, now);
+    const Rate rate = max_min_.rate(change.flow);
+    completions_.set(change.flow, rate == 0 ? kNever : after(now, time_for(flow.left, rate)));
+  }
+}
+
+// One event for the earliest end. One that turns out to be too early does nothing.
+void FlowNetwork::arm() {
+  if (completions_.empty() || completions_.first() >= tick_) return;
+  tick_ = completions_.first();
+  engine_.schedule(tick_, first_entity_ + topology_.hosts(), kDrained, 0);
+}
+
+void FlowNetwork::drain() {
+  const Time now = engine_.now();
+  if (now == tick_) tick_ = kNever;
+  drained_.clear();
+  while (!completions_.empty() && completions_.first() <= now) drained_.push_back(completions_.pop());
+  // Slots are of no meaning.
+  std::sort(drained_.begin(), drained_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return std::tie(flows_[a].message.source, flows_[a].number) <
+           std::tie(flows_[b].message.source, flows_[b].number);
+  });
+  for (const std::uint32_t slot : drained_) {
+    Flow& flow = flows_[slot];
+    max_min_.remove(slot);
+    note_sent(flow, flow.wire_bytes);
+    flow.state = State::kDrained;
+    --under_way_;
+    engine_.schedule(after(now, flow.latency), first_entity_ + flow.message.source, kDelivered, slot);
+  }
+  for (std::size_t i = 0; i < drained_.size(); ++i) {
+    const Message message = flows_[drained_[i]].message;  // the callback may start flows, which moves them
+    if (message.notify_sent) client_.on_sent(message);
+  }
+}
+
+void FlowNetwork::deliver(std::uint32_t slot, bool local) {
+  const Flow& flow = flows_[slot];
+  const Message message = flow.message;
+  --open_flows_;
+  if (!local) wire_bytes_ += flow.wire_bytes;
+  if (!message.control) {
+    const results::Flow record{.source = message.source,
+                               .destination = message.destination,
+                               .bytes = message.bytes,
+                               .start = flow.start,
+                               .finish = engine_.now(),
+                               .ideal = flow.ideal};
+    ++totals_.messages;
+    totals_.bytes += message.bytes;
+    statistics_.add(record);
+    if (config_.record_flows) delivered_.emplace_back(flow.number, record);
+  }
+  flows_[slot].state = State::kFree;
+  unused_.push_back(slot);
+  if (local && message.notify_sent) client_.on_sent(message);
+  client_.on_delivered(message);
+}
+
+void FlowNetwork::handle(const Event& event) {
+  switch (event.kind) {
+    case kDrained:
+      drain();
+      break;
+    case kDelivered:
+      deliver(event.payload, false);
+      break;
+    case kLocalCopy:
+      deliver(event.payload, true);
+      break;
+    default:
+      client_.on_event(event);
+  }
+}
+
+// All that happens at one moment.
+StopReason FlowNetwork::run_events(Time now, RunControl& control) {
+  const auto nothing = [](const Event&) {};
+  do {
+    const std::uint64_t before = engine_.executed();
+    const std::uint64_t most = RunControl::kPollInterval - before % RunControl::kPollInterval;
+    engine_.run_before(
+        now + Time::ps(1), most, [this](const Event& event) { handle(event); }, nothing, nothing, nothing);
+    if (engine_.executed() % RunControl::kPollInterval == 0) {
+      const StopReason reason = control.poll(now, engine_.executed());
+      if (reason != StopReason::kNone) return reason;
+    }
+  } while (engine_.next_time() == now);
+  return StopReason::kNone;
+}
+
+StopReason FlowNetwork::run(RunControl& control) {
+  StopReason reason = StopReason::kNone;
+  while (reason == StopReason::kNone) {
+    if (max_min_.changed()) solve(clock_);
+    arm();
+    const Time event = engine_.next_time(), change = next_change();
+    if (event == kNever && change == kNever) break;
+    const Time next = std::min(event, change);
+    if (series_ != nullptr && next >= series_->next()) series_->advance(next, *this);
+    clock_ = next;
+    if (change <= event) {
+      change_links(change);
+    } else {
+      reason = run_events(event, control);
+    }
+  }
+  if (series_ != nullptr) series_->finish(clock_, *this);
+  return reason;
+}
+
+// ---- Links change ----
+
+// Of no interest once nothing is left to happen.
+Time FlowNetwork::next_change() const {
+  if (under_way_ == 0 && engine_.pending() == 0) return kNever;
+  const Time change = next_change_ < changes_.size() ? changes_[next_change_].at : kNever;
+  return next_reroute_ < reroutes_.size() ? std::min(change, reroutes_[next_reroute_]) : change;
+}
+
+// Every flow is told its way anew, before anything else happens at this moment.
+void FlowNetwork::change_links(Time now) {
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    Flow& flow = flows_[slot];
+    if (flow.state != State::kFlowing) continue;
+    settle(flow, max_min_.rate(slot), now);
+    note_sent(flow, sent_bytes(flow, 0, now));
+    max_min_.remove(slot);
+    completions_.erase(slot);
+  }
+  for (; next_change_ < changes_.size() && changes_[next_change_].at == now; ++next_change_) {
+    const LinkShare& change = changes_[next_change_];
+    paths_.set_share(change.link, change.share);
+    if (down_[change.link] == (change.share == 0)) continue;
+    down_[change.link] = change.share == 0;
+    const Time known = after(now, config_.reconvergence);
+    if (reroutes_.empty() || reroutes_.back() != known) reroutes_.push_back(known);
+  }
+  std::unique_ptr<const routing::RoutingTable> old;
+  if (next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == now) {
+    ++next_reroute_;
+    old = std::exchange(table_, std::make_unique<const routing::RoutingTable>(topology_, down_));
+    paths_.set_table(*table_);
+  }
+  paths_.refresh();
+  max_min_.clear_resources();
+  for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    Flow& flow = flows_[slot];
+    if (flow.state != State::kFlowing && flow.state != State::kCutOff) continue;
+    flow.since = now;
+    join(slot);
+  }
+}
+
+std::uint64_t FlowNetwork::cut_off() const {
+  return static_cast<std::uint64_t>(std::count_if(
+      flows_.begin(), flows_.end(), [](const Flow& flow) { return flow.state == State::kCutOff; }));
+}
+
+// ---- Results ----
+
+// Up to `now`. What flows under way have sent is told to paths_ only when somebody asks, or links change.
+std::vector<std::uint64_t> FlowNetwork::carried(Time now) const {
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    Flow& flow = flows_[slot];
+    if (flow.state == State::kFlowing) note_sent(flow, sent_bytes(flow, max_min_.rate(slot), now));
+  }
+  return paths_.carried();
+}
+
+void FlowNetwork::note_sent(Flow& flow, std::uint64_t bytes) const {
+  paths_.carry(flow.trip, bytes - flow.carried);
+  flow.carried = bytes;
+}
+
+results::NetworkTotals FlowNetwork::totals() const {
+  results::NetworkTotals totals = totals_;
+  totals.bytes_injected = totals.bytes_delivered = wire_bytes_;
+  return totals;
+}
+
+results::NetworkState FlowNetwork::network_state() const { return {.bytes_delivered = wire_bytes_}; }
+
+void FlowNetwork::link_states(Time now, std::span<const std::uint32_t> links,
+                              std::span<results::LinkState> states) const {
+  const std::vector<std::uint64_t> bytes = carried(now);
+  for (std::size_t i = 0; i < links.size(); ++i) states[i] = {.bytes = bytes[links[i]]};
+}
+
+std::vector<results::Link> FlowNetwork::links() const {
+  std::vector<results::Link> links;
+  const auto& channels = topology_.channels();
+  const std::vector<std::uint64_t> bytes = carried(clock_);
+  links.reserve(channels.size());
+  for (std::uint32_t c = 0; c < channels.size(); ++c) {
+    links.push_back({.from = topology_.node(channels[c].from).name,
+                     .to = topology_.node(channels[c].to).name,
+                     .rate = channels[c].rate,
+                     .bytes = bytes[c],
+                     .busy = channels[c].rate.serialization(bytes[c])});
+  }
+  return links;
+}
+
+std::vector<results::Flow> FlowNetwork::flows() const {
+  auto sorted = delivered_;
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.second.start, a.second.source, a.first) <
+           std::tie(b.second.start, b.second.source, b.first);
+  });
+  std::vector<results::Flow> rows;
+  rows.reserve(sorted.size());
+  for (const auto& [number, flow] : sorted) rows.push_back(flow);
+  return rows;
+}
+
+}  // namespace weft::sim::flow

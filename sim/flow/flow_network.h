@@ -1,0 +1,169 @@
+// The flow-level network: messages are fluids that share links max-min fairly, over the paths that the packet
+// network would give them.
+//
+// Sources: H. Casanova, A. Legrand, M. Quinson, "SimGrid: a generic framework for large-scale distributed
+// experiments", UKSim 2008; P. Velho, L. Schnorr, H. Casanova, A. Legrand, "On the validity of flow-level TCP
+// network models for grid and cloud simulations", ACM TOMACS 23(4), 2013. The rules are in README.md.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/core/engine.h"
+#include "sim/core/network.h"
+#include "sim/flow/completions.h"
+#include "sim/flow/max_min.h"
+#include "sim/flow/paths.h"
+#include "sim/results/records.h"
+#include "sim/results/series.h"
+#include "sim/routing/routing.h"
+#include "sim/routing/routing_table.h"
+#include "sim/units/module.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim::flow {
+
+// Which of a host's links, its NICs, a message takes.
+enum class NicChoice : std::uint8_t { kGiven, kRoundRobin, kHash, kSpray };
+
+// Defaults are those of the module's parameters (flow_module()).
+struct FlowConfig {
+  std::uint32_t mtu_bytes = 4096;
+  std::uint32_t header_bytes = 64;
+  Bandwidth local_bandwidth = Bandwidth::gbps(800);
+  Time local_latency = Time::ns(200);
+  Time receive_delay;
+  NicChoice nic_choice = NicChoice::kGiven;
+  bool cut_through = false;
+  Time reconvergence = Time::us(1000);
+  Bandwidth max_rate;              // of one message, headers included; 0: no limit
+  std::uint64_t window_bytes = 0;  // at most so much in a round trip; 0: no limit
+  bool equal_shares = true;        // false: in inverse proportion to round trips
+  bool record_flows = true;
+};
+
+// The model as users name it, and its settings from checked parameters. Throws InputError for sizes that make
+// no sense.
+const ModuleInfo& flow_module();
+FlowConfig flow_config(const Parameters& parameters);
+
+// From `at` on a link has this share of the rate it was built with; 0: it is down.
+struct LinkShare {
+  Time at;
+  std::uint32_t link = 0;
+  double share = 1;
+};
+
+// Topology, table and policy must outlive the network.
+struct FlowSetup {
+  const topologies::Topology& topology;
+  const routing::RoutingTable& table;
+  const routing::Policy& policy;
+  FlowConfig config;
+  std::vector<LinkShare> changes = {};  // in the order of time
+};
+
+class FlowNetwork final : public Network, public results::Reporter, public results::SeriesSource {
+ public:
+  // Throws InputError for a policy whose paths can't be told without packets.
+  FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup& setup);
+
+  void inject(const Message& message) override;
+  bool delivers_in_order() const override { return false; }
+  // Executes all events, the client's too, until none is left or `control` stops it. May be called again
+  // after more messages were injected.
+  StopReason run(RunControl& control);
+
+  results::NetworkTotals totals() const override;
+  std::vector<results::Link> links() const override;
+  std::vector<results::Flow> flows() const override;
+  results::FlowStatistics flow_statistics() const override { return statistics_; }
+
+  // Takes samples while it runs; may be set before run(). Not owned.
+  void set_series(results::Series* series) { series_ = series; }
+  results::NetworkState network_state() const override;
+  void link_states(Time now, std::span<const std::uint32_t> links,
+                   std::span<results::LinkState> states) const override;
+
+  // Messages that are under way with no link left for them, or part of them.
+  std::uint64_t cut_off() const;
+  std::uint64_t open_flows() const { return open_flows_; }
+  // What the solver has done: calls, and flows that were given rates in them.
+  std::uint64_t solves() const { return solves_; }
+  std::uint64_t solver_work() const { return max_min_.work(); }
+
+ private:
+  enum EventKind : std::uint16_t {
+    kDrained = 1,  // the last byte of some flows has left; no payload
+    kDelivered,    // a message is there: its slot
+    kLocalCopy,    // a message within a host is there: its slot
+  };
+  enum class State : std::uint8_t { kFree, kFlowing, kCutOff, kDrained };
+  using Amount = unsigned __int128;  // of data: Rate × ps
+
+  struct Flow {
+    Message message;
+    Amount left = 0;  // at `since`
+    Time since, start;
+    Time latency;  // from the last byte's leaving to its arrival
+    Time ideal;
+    std::uint64_t wire_bytes = 0, carried = 0;  // carried: told to paths_
+    std::uint32_t number = 0;                   // among its source's
+    Trip trip;
+    std::uint32_t packets = 0;  // 2^32 - 1 at most
+    State state = State::kFree;
+  };
+
+  void handle(const Event& event);
+  void start_local(const Message& message, std::uint32_t slot);
+  void join(std::uint32_t slot);
+  void path_times(const Flow& flow, Time& latency, Time& round_trip) const;
+  void choose_nics(const Message& message, Trip& trip);
+  void drain();
+  void deliver(std::uint32_t slot, bool local);
+  void solve(Time now);
+  void settle(Flow& flow, Rate rate, Time now);
+  std::uint64_t sent_bytes(const Flow& flow, Rate rate, Time now) const;
+  void arm();
+  Time next_change() const;
+  void change_links(Time now);
+  std::vector<std::uint64_t> carried(Time now) const;
+  void note_sent(Flow& flow, std::uint64_t bytes) const;
+  StopReason run_events(Time now, RunControl& control);
+
+  const topologies::Topology& topology_;
+  const FlowConfig config_;
+  Engine& engine_;
+  NetworkClient& client_;
+  const std::uint64_t seed_;
+  const EntityId first_entity_;  // host h; after them, the network
+  mutable Paths paths_;          // carried() brings it and flows_ up to date, in what links have carried
+  MaxMin max_min_;
+  Completions completions_;
+  mutable std::vector<Flow> flows_;
+  std::vector<std::uint32_t> unused_;
+  std::vector<std::uint32_t> flow_count_, turn_;  // by host: flows so far; messages that took the next NIC
+  std::vector<Time> copy_free_at_;                // by host
+  Time clock_, tick_ = Time::max();
+  Way way_;
+  std::vector<std::uint32_t> drained_;
+
+  std::vector<LinkShare> changes_;
+  std::size_t next_change_ = 0;
+  std::vector<Time> reroutes_;  // in the order of time
+  std::size_t next_reroute_ = 0;
+  std::vector<bool> down_;  // by link
+  std::unique_ptr<const routing::RoutingTable> table_;
+
+  results::Series* series_ = nullptr;
+  results::NetworkTotals totals_;
+  results::FlowStatistics statistics_;
+  std::uint64_t open_flows_ = 0, under_way_ = 0, solves_ = 0;
+  std::uint64_t wire_bytes_ = 0;                                    // of messages that were delivered
+  std::vector<std::pair<std::uint32_t, results::Flow>> delivered_;  // with the number among the source's
+};
+
+}  // namespace weft::sim::flow

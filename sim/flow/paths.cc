@@ -1,0 +1,300 @@
+#include "sim/flow/paths.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/routing/path_draws.h"
+#include "sim/units/input_error.h"
+
+namespace weft::sim::flow {
+namespace {
+
+constexpr std::uint32_t kNone = Spread::kNone;
+
+Rate rate_of(double bps) { return static_cast<Rate>(bps * (1 << kRateBits)); }
+
+std::uint32_t fixed_point(double share) {
+  return std::max(static_cast<std::uint32_t>(share * kWhole + 0.5), 1u);
+}
+
+// Divides whole bytes evenly; the first parts get one more where it doesn't come out.
+std::uint64_t part_of_bytes(std::uint64_t bytes, std::size_t i, std::size_t count) {
+  return bytes / count + (i < bytes % count ? 1 : 0);
+}
+
+}  // namespace
+
+Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& table,
+             routing::FluidPaths kind, std::uint64_t seed)
+    : topology_(topology),
+      table_(&table),
+      kind_(kind),
+      salts_(topology.nodes()),
+      bytes_(topology.channels().size()) {
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    salts_[topology.switch_at(s)] = routing::switch_salt(seed, s);
+  }
+  for (const topologies::Channel& channel : topology.channels()) {
+    if (channel.rate.bps() > kMostRate >> kRateBits) {
+      throw InputError(fmt::format("network model flow: a link of {} is too fast; the most is {}",
+                                   to_string(channel.rate),
+                                   to_string(Bandwidth::bps(kMostRate >> kRateBits))));
+    }
+    capacity_.push_back(channel.rate.bps() << kRateBits);
+  }
+  refresh();
+}
+
+void Paths::set_share(std::uint32_t link, double share) {
+  settle();
+  for (const std::uint32_t channel : {2 * link, 2 * link + 1}) {
+    const auto built = static_cast<double>(topology_.channels()[channel].rate.bps());
+    capacity_[channel] = rate_of(built * share);
+  }
+}
+
+void Paths::refresh() {
+  if (kind_ == routing::FluidPaths::kOne) {
+    resources_ = capacity_;
+    return;
+  }
+  settle();
+  middles_.clear();
+  middle_of_.clear();
+  use_pool_.clear();
+  hop_pool_.clear();
+  arrival_pool_.clear();
+  spread_ = std::make_unique<Spread>(topology_, *table_, capacity_);
+  resource_of_ = spread_->groups();
+  resources_.clear();
+  for (std::uint32_t channel = 0; channel < capacity_.size(); ++channel) {
+    const topologies::Channel& wire = topology_.channels()[channel];
+    const bool at_host = topology_.node(wire.from).kind == topologies::NodeKind::kHost ||
+                         topology_.node(wire.to).kind == topologies::NodeKind::kHost;
+    const std::uint32_t group = resource_of_[channel];
+    if (group != kNone && group >= resources_.size()) resources_.resize(group + 1);
+    if (group != kNone) resources_[group] = capacity_[channel];
+    if (at_host) resource_of_[channel] = kNone - 1;
+  }
+  for (std::uint32_t channel = 0; channel < capacity_.size(); ++channel) {
+    if (resource_of_[channel] != kNone - 1) continue;
+    resource_of_[channel] = static_cast<std::uint32_t>(resources_.size());
+    resources_.push_back(capacity_[channel]);
+  }
+}
+
+template <typename Visit>
+void Paths::each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) const {
+  const auto channels = topology_.out_channels(topology_.host(trip.source));
+  for (std::uint32_t i = 0; i < trip.nics; ++i) {
+    visit(channels[(trip.first_nic + i) % channels.size()], part_of_bytes(bytes, i, trip.nics));
+  }
+}
+
+void Paths::find(const Trip& trip, Way& way) {
+  way.uses.clear();
+  way.hops.clear();
+  way.open = true;
+  if (kind_ == routing::FluidPaths::kOne) {
+    find_one(trip, way);
+  } else {
+    find_even(trip, way);
+  }
+  if (!way.open) way.uses.clear();
+}
+
+void Paths::use(Way& way, const Trip& trip, std::uint32_t resource, double share) {
+  const std::uint32_t part = fixed_point(share);
+  for (Use& known : way.uses) {
+    // From one NIC, nothing is crossed twice.
+    if (trip.nics == 1) break;
+    if (known.resource != resource) continue;
+    known.share = std::min(known.share + part, kWhole);
+    return;
+  }
+  way.uses.push_back({resource, part});
+}
+
+// A switch knows at once that a link of its own is down, and takes another candidate if it has one.
+bool Paths::walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint32_t>& hops) const {
+  const std::uint32_t end = static_cast<std::uint32_t>(topology_.host(trip.destination));
+  for (std::uint32_t c = channel;;) {
+    if (capacity_[c] == 0) return false;
+    hops.push_back(c);
+    const std::uint32_t at = topology_.channels()[c].to;
+    if (at == end) return true;
+    if (topology_.node(at).kind == topologies::NodeKind::kHost) return false;
+    const auto candidates = table_->candidates(at, trip.destination);
+    if (candidates.empty()) return false;
+    c = candidates[routing::hash_choice(trip.entropy, salts_[at], candidates.size())];
+    if (capacity_[c] > 0) continue;
+    std::vector<std::uint32_t> left;
+    for (const std::uint32_t other : candidates) {
+      if (capacity_[other] > 0) left.push_back(other);
+    }
+    if (left.empty()) return false;
+    c = left[routing::hash_choice(trip.entropy, salts_[at], left.size())];
+  }
+}
+
+void Paths::find_one(const Trip& trip, Way& way) {
+  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+    scratch_.clear();
+    way.open = walk(nic, trip, scratch_) && way.open;
+    if (way.hops.empty()) way.hops = scratch_;
+    for (const std::uint32_t c : scratch_) use(way, trip, c, 1.0 / trip.nics);
+  });
+}
+
+void Paths::find_even(const Trip& trip, Way& way) {
+  const std::uint32_t unit = spread_->unit_of(trip.destination);
+  const auto end = static_cast<std::uint32_t>(topology_.host(trip.destination));
+  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+    const std::uint32_t at = topology_.channels()[nic].to;
+    const double part = 1.0 / trip.nics;
+    const bool first = way.hops.empty();
+    if (capacity_[nic] == 0) {
+      way.open = false;
+      return;
+    }
+    use(way, trip, resource_of_[nic], part);
+    if (first) way.hops.push_back(nic);
+    if (at == end) return;
+    if (topology_.node(at).kind == topologies::NodeKind::kHost) {
+      way.open = false;
+      return;
+    }
+    const Middle& between = middle(at, unit);
+    way.open = way.open && between.open;
+    for (std::uint32_t i = 0; i < between.use_count; ++i) {
+      const Use& each = use_pool_[between.uses + i];
+      use(way, trip, each.resource, part * each.share / kWhole);
+    }
+    if (first) {
+      way.hops.insert(way.hops.end(), hop_pool_.begin() + between.hops,
+                      hop_pool_.begin() + between.hops + between.hop_count);
+    }
+    for (std::uint32_t i = 0; i < between.arrival_count; ++i) {
+      const Arrival arrival = arrival_pool_[between.arrivals + i];
+      spread_->last_links(arrival.vertex, trip.destination, scratch_);
+      if (scratch_.empty()) way.open = false;
+      for (const std::uint32_t c : scratch_) {
+        use(way, trip, resource_of_[c], part * arrival.share / static_cast<double>(scratch_.size()));
+      }
+      if (first && topology_.channels()[way.hops.back()].to == arrival.vertex && !scratch_.empty()) {
+        way.hops.push_back(scratch_.front());
+      }
+    }
+  });
+}
+
+Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
+  const auto [position, fresh] =
+      middle_of_.emplace(std::uint64_t{source} << 32 | unit, static_cast<std::uint32_t>(middles_.size()));
+  if (!fresh) return middles_[position->second];
+  Middle& made = middles_.emplace_back();
+  made.source = source;
+  made.unit = unit;
+  made.uses = static_cast<std::uint32_t>(use_pool_.size());
+  made.arrivals = static_cast<std::uint32_t>(arrival_pool_.size());
+  made.hops = static_cast<std::uint32_t>(hop_pool_.size());
+  std::vector<bool> seen(resources_.size());
+  made.open = spread_->divide(
+      unit, source,
+      [&](std::uint32_t channel, double share) {
+        const std::uint32_t resource = resource_of_[channel];
+        if (resource == kNone || seen[resource]) return;
+        seen[resource] = true;  // the others of its group have the same share
+        use_pool_.push_back({resource, fixed_point(share)});
+      },
+      [&](std::uint32_t vertex, double share) {
+        arrival_pool_.push_back({vertex, share});
+      });
+  for (std::uint32_t at = source;;) {
+    const std::uint32_t sources[] = {at};
+    const auto stops = spread_->stops(unit, sources);
+    if (stops.front().count == 0) break;
+    const std::uint32_t c = spread_->links(stops.front()).front();
+    hop_pool_.push_back(c);
+    at = topology_.channels()[c].to;
+  }
+  made.use_count = static_cast<std::uint32_t>(use_pool_.size()) - made.uses;
+  made.arrival_count = static_cast<std::uint32_t>(arrival_pool_.size()) - made.arrivals;
+  made.hop_count = static_cast<std::uint32_t>(hop_pool_.size()) - made.hops;
+  return made;
+}
+
+void Paths::carry(const Trip& trip, std::uint64_t bytes) {
+  const bool even = kind_ == routing::FluidPaths::kEven;
+  each_nic(trip, bytes, [&](std::uint32_t nic, std::uint64_t part) {
+    if (!even) {
+      scratch_.clear();
+      walk(nic, trip, scratch_);
+      for (const std::uint32_t c : scratch_) bytes_[c] += part;
+      return;
+    }
+    bytes_[nic] += part;
+    const std::uint32_t at = topology_.channels()[nic].to;
+    if (topology_.node(at).kind == topologies::NodeKind::kHost) return;
+    Middle& between = middle(at, spread_->unit_of(trip.destination));
+    between.bytes += part;
+    double sum = 0;
+    std::uint64_t given = 0;
+    for (std::uint32_t i = 0; i < between.arrival_count; ++i) {
+      const Arrival arrival = arrival_pool_[between.arrivals + i];
+      sum += arrival.share;
+      const bool last = i + 1 == between.arrival_count;
+      const std::uint64_t here =
+          (last ? part : static_cast<std::uint64_t>(static_cast<double>(part) * sum)) - given;
+      given += here;
+      spread_->last_links(arrival.vertex, trip.destination, scratch_);
+      for (std::size_t k = 0; k < scratch_.size(); ++k) {
+        bytes_[scratch_[k]] += part_of_bytes(here, k, scratch_.size());
+      }
+    }
+  });
+}
+
+// While links still are as they were.
+void Paths::settle() {
+  expand(bytes_);
+  for (Middle& each : middles_) each.bytes = 0;
+}
+
+// Adds what the middles have carried, one unit at a time.
+void Paths::expand(std::vector<std::uint64_t>& bytes) {
+  if (middles_.empty()) return;
+  std::vector<std::uint32_t> order(middles_.size()), sources;
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return middles_[a].unit < middles_[b].unit; });
+  std::vector<std::uint64_t> here(topology_.nodes());
+  for (std::size_t i = 0; i < order.size();) {
+    const std::uint32_t unit = middles_[order[i]].unit;
+    sources.clear();
+    for (; i < order.size() && middles_[order[i]].unit == unit; ++i) {
+      const Middle& from = middles_[order[i]];
+      if (from.bytes == 0) continue;
+      here[from.source] += from.bytes;
+      sources.push_back(from.source);
+    }
+    for (const Spread::Stop& stop : spread_->stops(unit, sources)) {
+      const std::uint64_t all = std::exchange(here[stop.vertex], 0);
+      const auto links = spread_->links(stop);
+      for (std::size_t k = 0; k < links.size(); ++k) {
+        const std::uint64_t part = part_of_bytes(all, k, links.size());
+        bytes[links[k]] += part;
+        here[topology_.channels()[links[k]].to] += part;
+      }
+    }
+  }
+}
+
+std::vector<std::uint64_t> Paths::carried() {
+  std::vector<std::uint64_t> bytes = bytes_;
+  expand(bytes);
+  return bytes;
+}
+
+}  // namespace weft::sim::flow

@@ -1,0 +1,99 @@
+// Where messages go, by the same rules and draws as in the packet network, and how much each link has
+// carried.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/flow/max_min.h"
+#include "sim/flow/spread.h"
+#include "sim/routing/routing.h"
+#include "sim/routing/routing_table.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim::flow {
+
+// What decides the path of a message between two different hosts.
+struct Trip {
+  std::uint32_t source = 0, destination = 0;  // hosts
+  std::uint32_t entropy = 0;
+  std::uint8_t first_nic = 0, nics = 1;  // it divides evenly over so many NICs of the source
+};
+
+// Where that leads.
+struct Way {
+  std::vector<Use> uses;            // of resources, each once
+  std::vector<std::uint32_t> hops;  // the channels of one of its paths, in order
+  bool open = false;  // false: there is no way, or part of the flow has none; then there are no uses
+};
+
+// What may be a bottleneck is a resource: every channel where flows keep to one path; where they divide
+// evenly, each host's links and each group of channels that are loaded alike (Spread).
+class Paths {
+ public:
+  // `kind`: kOne or kEven. Topology and table must outlive it. Throws InputError for links too fast to count.
+  Paths(const topologies::Topology& topology, const routing::RoutingTable& table, routing::FluidPaths kind,
+        std::uint64_t seed);
+
+  // The link carries this share of the rate it was built with, from 0 (down) on. Then, or with a new table,
+  // refresh(): ways and resources are others from then on.
+  void set_share(std::uint32_t link, double share);
+  void set_table(const routing::RoutingTable& table) { table_ = &table; }
+  void refresh();
+
+  std::span<const Rate> resources() const { return resources_; }  // their capacities
+  bool is_up(std::uint32_t channel) const { return capacity_[channel] > 0; }
+  void find(const Trip& trip, Way& way);
+  // So many bytes of a trip have gone their way, which is open.
+  void carry(const Trip& trip, std::uint64_t bytes);
+  // What each channel has carried. What divides is divided in whole bytes, so none are lost on the way.
+  std::vector<std::uint64_t> carried();
+
+ private:
+  // Between the switch a NIC is cabled to and the last switches, where flows divide evenly.
+  struct Middle {
+    std::uint32_t source = 0, unit = 0;
+    std::uint32_t uses = 0, hops = 0, arrivals = 0;  // begin in the pools
+    std::uint32_t use_count = 0, hop_count = 0, arrival_count = 0;
+    bool open = false;
+    std::uint64_t bytes = 0;  // carried since the last refresh()
+  };
+  struct Arrival {
+    std::uint32_t vertex = 0;
+    double share = 0;
+  };
+
+  // One path, from a channel on. False: there is none.
+  bool walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint32_t>& hops) const;
+  void find_one(const Trip& trip, Way& way);
+  void find_even(const Trip& trip, Way& way);
+  static void use(Way& way, const Trip& trip, std::uint32_t resource, double share);
+  Middle& middle(std::uint32_t source, std::uint32_t unit);
+  void expand(std::vector<std::uint64_t>& bytes);
+  void settle();
+  // Calls visit(NIC's channel, bytes) for each NIC of the trip.
+  template <typename Visit>
+  void each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) const;
+
+  const topologies::Topology& topology_;
+  const routing::RoutingTable* table_;
+  const routing::FluidPaths kind_;
+  std::vector<std::uint64_t> salts_;  // by vertex
+  std::vector<Rate> capacity_;        // by channel
+  std::vector<Rate> resources_;
+  std::vector<std::uint32_t> resource_of_;  // by channel; kNone: it is never a bottleneck
+  std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have
+  std::vector<std::uint32_t> scratch_;
+  // Of kEven.
+  std::unique_ptr<Spread> spread_;
+  std::unordered_map<std::uint64_t, std::uint32_t> middle_of_;  // by source switch and unit
+  std::vector<Middle> middles_;
+  std::vector<Use> use_pool_;
+  std::vector<std::uint32_t> hop_pool_;
+  std::vector<Arrival> arrival_pool_;
+};
+
+}  // namespace weft::sim::flow

@@ -1,0 +1,236 @@
+#include "sim/flow/spread.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "sim/core/random.h"
+
+namespace weft::sim::flow {
+namespace {
+
+using topologies::NodeKind;
+
+// Arithmetic modulo the prime 2^61 - 1.
+constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
+std::uint64_t times(std::uint64_t a, std::uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  const std::uint64_t sum =
+      static_cast<std::uint64_t>(product & kPrime) + static_cast<std::uint64_t>(product >> 61);
+  return sum >= kPrime ? sum - kPrime : sum;
+}
+std::uint64_t plus(std::uint64_t a, std::uint64_t b) { return a + b >= kPrime ? a + b - kPrime : a + b; }
+// Fermat: a^(p - 2).
+std::uint64_t inverse(std::uint64_t a) {
+  std::uint64_t result = 1;
+  for (std::uint64_t power = kPrime - 2; power > 0; power >>= 1) {
+    if (power & 1) result = times(result, a);
+    a = times(a, a);
+  }
+  return result;
+}
+
+// Looking at all pairs of switches with hosts is worth so many links crossed, a few seconds.
+constexpr double kMostCrossings = 4e8;
+
+}  // namespace
+
+Spread::Spread(const topologies::Topology& topology, const routing::RoutingTable& table,
+               const std::vector<Rate>& capacity)
+    : topology_(topology),
+      table_(table),
+      capacity_(capacity),
+      part_(topology.nodes()),
+      distance_(topology.nodes()),
+      seen_(topology.nodes()),
+      known_(topology.nodes(), kNone) {
+  find_units();
+}
+
+void Spread::find_units() {
+  std::map<std::vector<std::uint32_t>, std::uint32_t> known;
+  std::vector<std::uint32_t> key;
+  for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
+    key.clear();
+    for (const std::uint32_t channel : topology_.out_channels(topology_.host(host))) {
+      if (capacity_[channel] == 0) continue;
+      const std::uint32_t to = topology_.channels()[channel].to;
+      if (topology_.node(to).kind == NodeKind::kSwitch) key.push_back(to);
+    }
+    sources_.insert(sources_.end(), key.begin(), key.end());
+    std::sort(key.begin(), key.end());
+    key.erase(std::unique(key.begin(), key.end()), key.end());
+    const auto [position, fresh] = known.emplace(key, units());
+    if (fresh) unit_host_.push_back(host);
+    unit_of_host_.push_back(position->second);
+  }
+  std::sort(sources_.begin(), sources_.end());
+  sources_.erase(std::unique(sources_.begin(), sources_.end()), sources_.end());
+}
+
+bool Spread::is_last(std::uint32_t unit, std::uint32_t vertex) const {
+  for (const std::uint32_t channel : topology_.out_channels(topology_.host(unit_host_[unit]))) {
+    if (topology_.channels()[channel].to == vertex && capacity_[channel] > 0) return true;
+  }
+  return false;
+}
+
+void Spread::last_links(std::uint32_t vertex, std::uint32_t host, std::vector<std::uint32_t>& links) const {
+  links.clear();
+  for (const std::uint32_t channel : topology_.out_channels(topology_.host(host))) {
+    if (topology_.channels()[channel].to == vertex && capacity_[channel ^ 1] > 0)
+      links.push_back(channel ^ 1);
+  }
+}
+
+// Every candidate is one link nearer, so any chain of them tells.
+std::uint32_t Spread::distance(std::uint32_t unit, std::uint32_t vertex) {
+  chain_.clear();
+  std::uint32_t at = vertex, steps = 0;
+  for (;;) {
+    if (known_[at] == unit) {
+      steps = distance_[at];
+      break;
+    }
+    chain_.push_back(at);
+    if (is_last(unit, at)) break;
+    const auto candidates = table_.candidates(at, unit_host_[unit]);
+    if (candidates.empty()) break;
+    const std::uint32_t to = topology_.channels()[candidates.front()].to;
+    if (topology_.node(to).kind == NodeKind::kHost) break;
+    at = to;
+  }
+  const bool from_known = !chain_.empty() && known_[at] == unit && chain_.back() != at;
+  std::uint32_t next = from_known ? steps + 1 : 0;
+  for (std::size_t i = chain_.size(); i-- > 0;) {
+    known_[chain_[i]] = unit;
+    distance_[chain_[i]] = next++;
+  }
+  return distance_[vertex];
+}
+
+std::span<const Spread::Stop> Spread::stops(std::uint32_t unit, std::span<const std::uint32_t> from) {
+  ++call_;
+  stops_.clear();
+  links_.clear();
+  const auto reach = [&](std::uint32_t vertex) {
+    if (seen_[vertex] == call_) return;
+    seen_[vertex] = call_;
+    stops_.push_back({.vertex = vertex, .distance = distance(unit, vertex)});
+  };
+  for (const std::uint32_t vertex : from) reach(vertex);
+  for (std::size_t i = 0; i < stops_.size(); ++i) {
+    const std::uint32_t vertex = stops_[i].vertex;
+    stops_[i].first = static_cast<std::uint32_t>(links_.size());
+    if (is_last(unit, vertex)) continue;
+    for (const std::uint32_t channel : table_.candidates(vertex, unit_host_[unit])) {
+      const std::uint32_t to = topology_.channels()[channel].to;
+      // A cable to the host itself is one that is down.
+      if (capacity_[channel] == 0 || topology_.node(to).kind == NodeKind::kHost) continue;
+      links_.push_back(channel);
+      reach(to);
+    }
+    stops_[i].count = static_cast<std::uint32_t>(links_.size()) - stops_[i].first;
+  }
+  std::stable_sort(stops_.begin(), stops_.end(),
+                   [](const Stop& a, const Stop& b) { return a.distance > b.distance; });
+  return stops_;
+}
+
+// Two channels are loaded alike if for each pair of a switch and a unit they have the same share. Each pair
+// is given a random number, and the shares, which are exact modulo a prime, times those numbers are added up:
+// channels that differ anywhere have the same sum with a probability of 2^-61.
+std::vector<std::uint32_t> Spread::groups() {
+  const auto& channels = topology_.channels();
+  std::vector<std::uint64_t> sum(channels.size()), value(topology_.nodes());
+  std::vector<bool> used(channels.size());
+  std::vector<std::uint64_t> inverses;
+  for (std::uint32_t unit = 0; unit < units(); ++unit) {
+    const std::span<const Stop> all = stops(unit, sources_);
+    for (const std::uint32_t source : sources_) {
+      value[source] = mix64(mix64(source + 1) + unit) % (kPrime - 1) + 1;
+    }
+    for (const Stop& stop : all) {
+      const std::uint64_t here = std::exchange(value[stop.vertex], 0);
+      if (stop.count == 0) continue;
+      for (auto n = inverses.size(); n <= stop.count; ++n) inverses.push_back(n == 0 ? 0 : inverse(n));
+      const std::uint64_t each = times(here, inverses[stop.count]);
+      for (const std::uint32_t channel : links(stop)) {
+        sum[channel] = plus(sum[channel], each);
+        used[channel] = true;
+        value[channels[channel].to] = plus(value[channels[channel].to], each);
+      }
+    }
+  }
+  std::map<std::pair<std::uint64_t, Rate>, std::uint32_t> known;
+  std::vector<std::uint32_t> group(channels.size(), kNone);
+  for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
+    if (!used[channel]) continue;
+    const auto [position, fresh] =
+        known.emplace(std::pair(sum[channel], capacity_[channel]), static_cast<std::uint32_t>(known.size()));
+    group[channel] = position->second;
+  }
+  mark_free(group);
+  // Numbers without gaps again.
+  std::vector<std::uint32_t> renamed(known.size(), kNone);
+  std::uint32_t next = 0;
+  for (std::uint32_t& number : group) {
+    if (number == kNone) continue;
+    if (renamed[number] == kNone) renamed[number] = next++;
+    number = renamed[number];
+  }
+  return group;
+}
+
+// A channel can't be full before hosts' links are if it could carry, all at once, either all that hosts can
+// send or all that hosts can take, each in the largest share of it that ever comes this way.
+void Spread::mark_free(std::vector<std::uint32_t>& group) {
+  const auto& channels = topology_.channels();
+  std::vector<double> sends(topology_.nodes()), takes(units());
+  for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
+    for (const std::uint32_t channel : topology_.out_channels(topology_.host(host))) {
+      sends[channels[channel].to] += static_cast<double>(capacity_[channel]);
+      takes[unit_of(host)] += static_cast<double>(capacity_[channel ^ 1]);
+    }
+  }
+  // One channel stands for its group.
+  std::vector<bool> stands(channels.size()), seen(channels.size());
+  for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
+    if (group[channel] == kNone || seen[group[channel]]) continue;
+    stands[channel] = seen[group[channel]] = true;
+  }
+  // The largest share of each sender and of each taker.
+  std::vector<double> from_senders(channels.size()), to_takers(channels.size()), most(channels.size());
+  double crossings = 0;
+  const auto note = [&](std::uint32_t channel, double share) {
+    ++crossings;
+    if (stands[channel]) most[channel] = std::max(most[channel], share);
+  };
+  const auto add_up = [&](std::vector<double>& sum, double amount) {
+    for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
+      sum[channel] += std::exchange(most[channel], 0.0) * amount;
+    }
+  };
+  const auto nothing = [](std::uint32_t, double) {};
+  for (std::uint32_t unit = 0; unit < units(); ++unit) {
+    for (const std::uint32_t source : sources_) divide(unit, source, note, nothing);
+    add_up(to_takers, takes[unit]);
+    if (crossings > kMostCrossings) return;
+  }
+  for (const std::uint32_t source : sources_) {
+    for (std::uint32_t unit = 0; unit < units(); ++unit) divide(unit, source, note, nothing);
+    add_up(from_senders, sends[source]);
+  }
+  constexpr double kRounding = 1 + 1e-9;
+  std::vector<bool> is_free(channels.size());
+  for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
+    if (!stands[channel]) continue;
+    const double capacity = static_cast<double>(capacity_[channel]) * kRounding;
+    is_free[group[channel]] = from_senders[channel] <= capacity || to_takers[channel] <= capacity;
+  }
+  for (std::uint32_t& number : group) {
+    if (number != kNone && is_free[number]) number = kNone;
+  }
+}
+
+}  // namespace weft::sim::flow

@@ -1,0 +1,52 @@
+#include "sim/routing/reps.h"
+
+#include <array>
+
+#include "sim/routing/rounds.h"
+
+namespace weft::routing {
+namespace {
+
+class Reps final : public PathSelector {
+ public:
+  Reps(std::uint32_t paths, sim::RandomStream random) : rounds_(paths, random) {}
+
+  std::uint32_t next_entropy(std::uint32_t) override {
+    if (kept_ == 0) return rounds_.any();
+    return buffer_[(head_ - kept_--) % kEntries];
+  }
+  void on_ack(std::uint32_t entropy, bool ecn_marked) override {
+    if (ecn_marked) return;
+    buffer_[head_++ % kEntries] = entropy;  // over the oldest, if there is no room
+    if (kept_ < kEntries) ++kept_;
+  }
+
+ private:
+  static constexpr std::uint32_t kEntries = 8;
+
+  Rounds rounds_;
+  std::array<std::uint32_t, kEntries> buffer_{};
+  std::uint32_t head_ = 0, kept_ = 0;
+};
+
+PathSelectorMaker make(const Parameters& parameters) {
+  return [paths = Rounds::paths(parameters)](std::uint64_t, sim::RandomStream random) {
+    return std::make_unique<Reps>(paths, random);
+  };
+}
+
+}  // namespace
+
+Policy reps() {
+  return {
+      .info = {.name = "reps",
+               .summary = "Each packet takes the path of one that was acknowledged without a mark, else one "
+                          "at random.",
+               .source =
+                   "T. Bonato et al., REPS: Recycled entropy packet spraying for adaptive load balancing "
+                   "and failure mitigation, arXiv 2407.21625",
+               .parameters = {Rounds::parameter("65536")}},
+      .make_path_selectors = make};
+}
+
+}  // namespace weft::routing

@@ -1,0 +1,211 @@
+#include "sim/flow/max_min.h"
+
+#include <rapidcheck.h>
+
+#include <catch2/catch.hpp>
+#include <map>
+
+#include "sim/units/random.h"
+#include "tests/sim/flow/naive.h"
+
+namespace weft::sim::flow {
+namespace {
+
+constexpr Rate kGbps = Rate{1'000'000'000} << kRateBits;
+
+// A solver beside a list of its flows.
+class Pair {
+ public:
+  explicit Pair(const std::vector<Rate>& capacities) {
+    for (const Rate capacity : capacities) {
+      solver.add_resource(capacity);
+      capacity_.push_back(static_cast<double>(capacity));
+    }
+  }
+  void add(std::uint32_t flow, const std::vector<Use>& uses, std::uint32_t weight = 1, Rate cap = kMostRate) {
+    solver.add(flow, uses, weight, cap);
+    flows_[flow] = {uses, static_cast<double>(weight), static_cast<double>(cap)};
+  }
+  void remove(std::uint32_t flow) {
+    solver.remove(flow);
+    flows_.erase(flow);
+  }
+  void set_capacity(std::uint32_t resource, Rate capacity) {
+    solver.set_capacity(resource, capacity);
+    capacity_[resource] = static_cast<double>(capacity);
+  }
+  bool has(std::uint32_t flow) const { return flows_.contains(flow); }
+  std::size_t size() const { return flows_.size(); }
+  std::uint32_t nth(std::size_t n) const { return std::next(flows_.begin(), static_cast<long>(n))->first; }
+
+  // "" if rates are those of the reference, and what is given out is exactly what resources count.
+  std::string verdict() const {
+    std::vector<NaiveFlow> flows;
+    for (const auto& [number, flow] : flows_) flows.push_back(flow);
+    const std::vector<double> expected = naive_rates(capacity_, flows);
+    const double most = *std::max_element(capacity_.begin(), capacity_.end());
+    std::vector<Rate> loads(capacity_.size());
+    std::size_t i = 0;
+    for (const auto& [number, flow] : flows_) {
+      const Rate rate = solver.rate(number);
+      if (std::abs(static_cast<double>(rate) - expected[i]) > 1e-7 * expected[i] + 1e-8 * most) {
+        return "flow " + std::to_string(number) + " has " + std::to_string(rate) + ", not " +
+               std::to_string(expected[i]);
+      }
+      for (const Use& use : flow.uses) loads[use.resource] += part_of(rate, use.share);
+      ++i;
+    }
+    for (std::uint32_t r = 0; r < loads.size(); ++r) {
+      if (loads[r] != solver.load(r)) return "wrong load";
+      if (static_cast<double>(loads[r]) > capacity_[r]) return "a resource carries more than it can";
+    }
+    return "";
+  }
+
+  MaxMin solver;
+
+ private:
+  std::vector<double> capacity_;
+  std::map<std::uint32_t, NaiveFlow> flows_;
+};
+
+std::vector<Use> random_uses(RandomStream& random, std::uint32_t resources) {
+  std::vector<Use> uses;
+  const std::uint64_t count = 1 + random.below(5);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto resource = static_cast<std::uint32_t>(random.below(resources));
+    if (std::any_of(uses.begin(), uses.end(), [&](const Use& use) { return use.resource == resource; }))
+      continue;
+    const std::uint64_t part = 1 + random.below(6);
+    uses.push_back({resource, random.below(2) == 0 ? kWhole : static_cast<std::uint32_t>(kWhole / part)});
+  }
+  return uses;
+}
+
+}  // namespace
+
+TEST_CASE("equal flows share a link equally, and weights count") {
+  Pair pair({100 * kGbps});
+  for (std::uint32_t flow = 0; flow < 4; ++flow) pair.add(flow, {{0}});
+  pair.solver.solve();
+  for (std::uint32_t flow = 0; flow < 4; ++flow) CHECK(pair.solver.rate(flow) == 25 * kGbps);
+  pair.add(4, {{0}}, 3);
+  pair.remove(0);
+  pair.solver.solve();
+  // Three shares and three more, for one flow.
+  CHECK(pair.solver.rate(1) == 100 * kGbps / 6);
+  CHECK(pair.solver.rate(4) == 100 * kGbps / 6 * 3);
+  CHECK(pair.verdict().empty());
+}
+
+TEST_CASE("the parking lot: one flow over n links, and one on each") {
+  constexpr std::uint32_t kLinks = 7;
+  std::vector<Rate> capacities(kLinks, 100 * kGbps);
+  capacities[3] = 40 * kGbps;
+  Pair pair(capacities);
+  std::vector<Use> all;
+  for (std::uint32_t link = 0; link < kLinks; ++link) all.push_back({link});
+  pair.add(0, all);
+  for (std::uint32_t link = 0; link < kLinks; ++link) pair.add(link + 1, {{link}});
+  pair.solver.solve();
+  // The long flow gets half of the slow link, and the others what that leaves.
+  CHECK(pair.solver.rate(0) == 20 * kGbps);
+  CHECK(pair.solver.rate(4) == 20 * kGbps);
+  CHECK(pair.solver.rate(1) == 80 * kGbps);
+  pair.remove(4);
+  pair.solver.solve();
+  CHECK(pair.solver.rate(0) == 40 * kGbps);
+  CHECK(pair.solver.rate(1) == 60 * kGbps);
+  CHECK(pair.verdict().empty());
+}
+
+TEST_CASE("what a capped flow leaves goes to the others, and a link without capacity stops its flows") {
+  Pair pair({100 * kGbps, 50 * kGbps});
+  pair.add(0, {{0}}, 1, 10 * kGbps);
+  pair.add(1, {{0}});
+  pair.add(2, {{0}, {1}});
+  pair.solver.solve();
+  CHECK(pair.solver.rate(0) == 10 * kGbps);
+  CHECK(pair.solver.rate(1) == 45 * kGbps);
+  pair.set_capacity(1, 0);
+  pair.solver.solve();
+  CHECK(pair.solver.rate(2) == 0);
+  CHECK(pair.solver.rate(1) == 90 * kGbps);
+  pair.set_capacity(1, 20 * kGbps);
+  pair.solver.solve();
+  CHECK(pair.solver.rate(2) == 20 * kGbps);
+  CHECK(pair.solver.rate(1) == 70 * kGbps);
+}
+
+TEST_CASE("only flows that may change are looked at") {
+  // 1,000 pairs of flows, each with a link of its own, and all over a link that is never full.
+  std::vector<Rate> capacities(1001, kGbps);
+  capacities[1000] = 5000 * kGbps;
+  Pair pair(capacities);
+  for (std::uint32_t flow = 0; flow < 2000; ++flow) pair.add(flow, {{flow / 2}, {1000}});
+  pair.solver.solve();
+  const std::uint64_t before = pair.solver.work();
+  pair.remove(7);
+  CHECK(pair.solver.solve().size() == 1);
+  CHECK(pair.solver.rate(6) == kGbps);
+  CHECK(pair.solver.work() == before + 1);
+}
+
+TEST_CASE("rates are those of progressive filling over all flows, whatever came and went before") {
+  const bool holds = rc::check("same rates", [] {
+    RandomStream random(*rc::gen::arbitrary<std::uint64_t>(), 1);
+    std::vector<Rate> capacities(1 + random.below(12));
+    for (Rate& capacity : capacities) {
+      // Few different ones, so that there are ties.
+      capacity = static_cast<Rate>(1 + random.below(4)) * 25 * kGbps +
+                 static_cast<Rate>(random.below(2) * random.below(1 << 20));
+    }
+    Pair pair(capacities);
+    std::uint32_t next = 0;
+    for (int step = 0; step < 40; ++step) {
+      for (std::uint64_t n = random.below(4); n > 0; --n) {
+        const std::uint32_t weight =
+            random.below(3) == 0 ? 1 + static_cast<std::uint32_t>(random.below(MaxMin::kMostWeight)) : 1;
+        const Rate cap = random.below(4) == 0 ? static_cast<Rate>(1 + random.below(40)) * kGbps : kMostRate;
+        pair.add(next++, random_uses(random, static_cast<std::uint32_t>(capacities.size())), weight, cap);
+      }
+      for (std::uint64_t n = random.below(3); n > 0 && pair.size() > 0; --n)
+        pair.remove(pair.nth(random.below(pair.size())));
+      if (random.below(6) == 0) {
+        pair.set_capacity(static_cast<std::uint32_t>(random.below(capacities.size())),
+                          static_cast<Rate>(random.below(5)) * 20 * kGbps);
+      }
+      if (random.below(3) == 0) continue;  // several changes at once
+      pair.solver.solve();
+      const std::string verdict = pair.verdict();
+      RC_ASSERT(verdict == "");
+    }
+  });
+  CHECK(holds);
+}
+
+TEST_CASE("the order in which flows come and go at one moment makes no difference") {
+  const bool holds = rc::check("same rates", [] {
+    RandomStream random(*rc::gen::arbitrary<std::uint64_t>(), 2);
+    const std::vector<Rate> capacities(6, 100 * kGbps);
+    Pair a(capacities), b(capacities);
+    std::vector<std::vector<Use>> uses;
+    for (int i = 0; i < 30; ++i) uses.push_back(random_uses(random, 6));
+    for (std::uint32_t flow = 0; flow < 20; ++flow) a.add(flow, uses[flow]);
+    for (std::uint32_t flow = 20; flow-- > 0;) b.add(flow, uses[flow]);
+    a.solver.solve();
+    b.solver.solve();
+    for (std::uint32_t flow = 0; flow < 10; ++flow) a.remove(flow);
+    for (std::uint32_t flow = 20; flow < 30; ++flow) a.add(flow, uses[flow]);
+    for (std::uint32_t flow = 10; flow-- > 0;) {
+      b.add(flow + 20, uses[flow + 20]);
+      b.remove(flow);
+    }
+    a.solver.solve();
+    b.solver.solve();
+    for (std::uint32_t flow = 10; flow < 30; ++flow) RC_ASSERT(a.solver.rate(flow) == b.solver.rate(flow));
+  });
+  CHECK(holds);
+}
+
+}  // namespace weft::sim::flow

@@ -1,0 +1,45 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "goal/check/check.h"
+#include "goal/read_graph.h"
+#include "tools/weft/goal_commands.h"
+#include "tools/weft/subcommand.h"
+
+namespace weft::cli {
+
+void add_check(CLI::App& parent, int& exit_code) {
+  struct Options {
+    std::string file;
+    std::uint32_t examples = static_cast<std::uint32_t>(goal::CheckOptions().examples);
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* app =
+      parent.add_subcommand("check", "Find unmatched messages, cycles and disagreeing collectives");
+  app->add_option("FILE", options->file, "A GOAL graph: packed, text or binary")->required();
+  app->add_option("--examples", options->examples, "How many findings of each kind to show")
+      ->capture_default_str();
+  app->footer("Exit status: 0 if nothing worse than warnings was found, else 2.");
+  app->callback([options, &exit_code] {
+    const goal::Graph graph = goal::read_graph(options->file);
+    const goal::Report report = goal::check(graph, {.examples = std::max(1u, options->examples)});
+    for (const goal::Finding& finding : report.findings) {
+      print(fmt::format("{}: {}: {}\n", goal::name(goal::severity(finding.kind)), goal::name(finding.kind),
+                        finding.sentence));
+    }
+    for (std::size_t kind = 0; kind < goal::kFindingKinds; ++kind) {
+      if (report.counts[kind] == 0) continue;
+      print(fmt::format("{}: {} in all\n", goal::name(static_cast<goal::FindingKind>(kind)),
+                        report.counts[kind]));
+    }
+    if (report.clean()) {
+      print(fmt::format("{}: sound ({} ranks, {} operations)\n", options->file, graph.ranks(), graph.ops()));
+    }
+    if (report.has_errors()) exit_code = kBadInput;
+  });
+}
+
+}  // namespace weft::cli

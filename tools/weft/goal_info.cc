@@ -1,0 +1,121 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "goal/read_graph.h"
+#include "tools/weft/goal_commands.h"
+
+namespace weft::cli {
+namespace {
+
+using goal::Graph;
+using goal::OpKind;
+
+// Sums over a graph.
+struct Totals {
+  std::array<std::uint64_t, 5> ops{};  // by OpKind
+  std::array<std::uint64_t, goal::kCollectiveKinds> collectives{};
+  std::uint64_t largest_message = 0, any_source = 0, any_tag = 0;
+  // Sums are floating point: a wrong graph may well hold more than 2^64 ns or bytes.
+  double calc_ns = 0, most_calc_ns = 0, sent = 0;
+  goal::Rank busiest = 0;
+};
+
+Totals sum_up(const Graph& graph) {
+  Totals totals;
+  for (goal::Rank r = 0; r < graph.ranks(); ++r) {
+    const goal::RankView rank = graph.rank(r);
+    double calc_ns = 0;
+    for (goal::OpIndex i = 0; i < rank.ops(); ++i) {
+      const OpKind kind = rank.kind(i);
+      ++totals.ops[static_cast<std::size_t>(kind)];
+      if (kind == OpKind::kCalc) calc_ns += static_cast<double>(rank.value(i));
+      if (kind == OpKind::kCollective)
+        ++totals.collectives[static_cast<std::size_t>(rank.collective(i).kind)];
+      if (kind == OpKind::kSend) {
+        totals.sent += static_cast<double>(rank.value(i));
+        totals.largest_message = std::max(totals.largest_message, rank.value(i));
+      }
+      if (kind == OpKind::kRecv) {
+        totals.any_source += rank.peer(i) == goal::kAny;
+        totals.any_tag += rank.tag(i) == goal::kAny;
+      }
+    }
+    totals.calc_ns += calc_ns;
+    if (calc_ns > totals.most_calc_ns) {
+      totals.most_calc_ns = calc_ns;
+      totals.busiest = r;
+    }
+  }
+  return totals;
+}
+
+// Three significant digits with a decimal prefix: "12.3 MB", "950 ms".
+std::string short_bytes(double bytes) {
+  constexpr std::string_view kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  std::size_t unit = 0;
+  for (; bytes >= 999.5 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1000;
+  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+std::string short_time(double ns) {
+  constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s"};
+  std::size_t unit = 0;
+  for (; ns >= 999.5 && unit + 1 < std::size(kUnits); ++unit) ns /= 1000;
+  return ns < 1000 ? fmt::format("{:.3g} {}", ns, kUnits[unit]) : fmt::format("{:.0f} {}", ns, kUnits[unit]);
+}
+
+std::string info_text(const Graph& graph, const goal::PackInfo& info) {
+  const Totals totals = sum_up(graph);
+  const auto of = [&](OpKind kind) { return totals.ops[static_cast<std::size_t>(kind)]; };
+  std::string text;
+  const auto row = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("{:<15} {}\n", name, value);
+  };
+  row("ranks", std::to_string(graph.ranks()));
+  row("operations",
+      fmt::format("{} ({} calc, {} send, {} recv, {} collective)", graph.ops(), of(OpKind::kCalc),
+                  of(OpKind::kSend), of(OpKind::kRecv), of(OpKind::kCollective)));
+  row("dependencies", std::to_string(graph.edges()));
+  row("messages", fmt::format("{}, {} in all, {} the largest", of(OpKind::kSend), short_bytes(totals.sent),
+                              short_bytes(static_cast<double>(totals.largest_message))));
+  row("wildcards",
+      fmt::format("{} receives from any source, {} of any tag", totals.any_source, totals.any_tag));
+  row("calc time",
+      fmt::format("{} in all, {} a rank on average, {} at most (rank {})", short_time(totals.calc_ns),
+                  short_time(graph.ranks() == 0 ? 0 : totals.calc_ns / graph.ranks()),
+                  short_time(totals.most_calc_ns), totals.busiest));
+  row("cpus, nics", fmt::format("{}, {} a rank", graph.max_cpu() + 1, graph.max_nic() + 1));
+  row("communicators", fmt::format("{} beside the world", graph.communicators().size() - 1));
+  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
+    const std::uint64_t count = totals.collectives[static_cast<std::size_t>(kind)];
+    if (count != 0)
+      row(goal::name(static_cast<goal::CollectiveKind>(kind)), fmt::format("{}, over all ranks", count));
+  }
+  row("memory", short_bytes(static_cast<double>(graph.memory_bytes())));
+  for (const auto& [key, value] : info.metadata) row(key, value);
+  for (const goal::Anomaly& anomaly : info.anomalies) {
+    row(goal::name(anomaly.severity),
+        fmt::format("{}: {}. {}", anomaly.name, anomaly.count, anomaly.sentence));
+  }
+  return text;
+}
+
+}  // namespace
+
+void add_info(CLI::App& parent) {
+  const auto file = std::make_shared<std::string>();
+  CLI::App* app =
+      parent.add_subcommand("info", "Tell what a graph holds: operations, messages, collectives, anomalies");
+  app->add_option("FILE", *file, "A GOAL graph: packed, text or binary")->required();
+  app->callback([file] {
+    goal::PackInfo info;
+    const Graph graph = goal::read_graph(*file, &info);
+    print(info_text(graph, info));
+  });
+}
+
+}  // namespace weft::cli
