@@ -23,20 +23,113 @@ constexpr const char* kTraeff =
     "J. L. Träff, \"An Improved Algorithm for (Non-commutative) Reduce-Scatter with an Application\", "
     "EuroPVM/MPI 2005";
 constexpr const char* kOpenMpi = "Open MPI 4.1, components coll/base and coll/tuned";
+constexpr const char* kMpi = "MPI 4.0, section 8.6, and what Open MPI and MPICH do";
 constexpr const char* kMpich = "MPICH 4, src/mpi/coll";
+constexpr const char* kBarnett =
+    "M. Barnett et al., \"Interprocessor Collective Communication Library (InterCom)\", SHPCC 1994";
+constexpr const char* kSanders =
+    "P. Sanders, J. Speck, J. L. Träff, \"Two-Tree Algorithms for Full Bandwidth Broadcast, Reduction and "
+    "Scan\", Parallel Computing 35(12), 2009";
+constexpr const char* kSwing =
+    "D. De Sensi et al., \"Swing: Short-cutting Rings for Higher Bandwidth Allreduce\", NSDI 2024";
+constexpr const char* kJain =
+    "N. Jain, Y. Sabharwal, \"Optimal Bucket Algorithms for Large MPI Collectives on Torus Interconnects\", "
+    "ICS 2010";
+constexpr const char* kPjesivac =
+    "J. Pješivac-Grbović et al., \"Performance Analysis of MPI Collective Operations\", Cluster Computing "
+    "10(2), 2007";
 constexpr const char* kHillis = "W. D. Hillis, G. L. Steele, \"Data Parallel Algorithms\", CACM 29(12), 1986";
+
+ParameterSpec segment(const char* default_value) {
+  return {"segment", ParameterType::kBytes, default_value,
+          "Longest message, rounded down to whole elements; 0 for the whole vector at once."};
+}
+
+ParameterSpec tree_radix() {
+  return {"radix", ParameterType::kInteger, "4",
+          "The root has radix - 1 children on each level; at least 2."};
+}
 
 const std::vector<CollectiveAlgorithm>& algorithms() {
   static const std::vector<CollectiveAlgorithm> kAll = {
       {{"dissemination", "In round k each rank signals the one 2^k places on.", kHensgen, {}},
        CollectiveKind::kBarrier,
        barrier_dissemination},
-      {{"binomial_tree", "The root's data goes down a binomial tree, largest subtree first.", kThakur, {}},
+      {{"recursive_doubling",
+        "Pairs at distance 1, 2, 4 … signal each other; ranks past a power of two fold in.",
+        kPjesivac,
+        {}},
+       CollectiveKind::kBarrier,
+       barrier_recursive_doubling},
+      {{"binomial_tree", "Signals go up a binomial tree and down again.", kPjesivac, {}},
+       CollectiveKind::kBarrier,
+       barrier_binomial_tree},
+      {{"linear", "Rank 0 waits for a signal of each other rank and then answers all.", kPjesivac, {}},
+       CollectiveKind::kBarrier,
+       barrier_linear},
+      {{"binomial_tree",
+        "The root's data goes down a binomial tree, largest subtree first.",
+        kThakur,
+        {segment("0B")}},
        CollectiveKind::kBcast,
        bcast_binomial_tree},
-      {{"binomial_tree", "Vectors are combined up a binomial tree.", kThakur, {}},
+      {{"knomial_tree",
+        "As binomial_tree, with fewer levels and more children.",
+        kPjesivac,
+        {tree_radix(), segment("0B")}},
+       CollectiveKind::kBcast,
+       bcast_knomial_tree},
+      {{"binary_tree", "Segments follow each other down a binary tree.", kPjesivac, {segment("32KiB")}},
+       CollectiveKind::kBcast,
+       bcast_binary_tree},
+      {{"split_binary_tree",
+        "One half goes down the left subtree, the other down the right one; then pairs exchange them.",
+        kPjesivac,
+        {segment("32KiB")}},
+       CollectiveKind::kBcast,
+       bcast_split_binary_tree},
+      {{"pipelined_chain", "Segments follow each other from rank to rank.", kPjesivac, {segment("64KiB")}},
+       CollectiveKind::kBcast,
+       bcast_pipelined_chain},
+      {{"scatter_allgather",
+        "Blocks go down a binomial tree, then an allgather by recursive doubling.",
+        kBarnett,
+        {}},
+       CollectiveKind::kBcast,
+       bcast_scatter_allgather},
+      {{"scatter_ring_allgather",
+        "Blocks go down a binomial tree, then an allgather around a ring.",
+        kBarnett,
+        {}},
+       CollectiveKind::kBcast,
+       bcast_scatter_ring_allgather},
+      {{"linear", "The root sends to all others at once.", kPjesivac, {}},
+       CollectiveKind::kBcast,
+       bcast_linear},
+      {{"binomial_tree", "Vectors are combined up a binomial tree.", kThakur, {segment("0B")}},
        CollectiveKind::kReduce,
        reduce_binomial_tree},
+      {{"knomial_tree",
+        "As binomial_tree, with fewer levels and more children.",
+        kPjesivac,
+        {tree_radix(), segment("0B")}},
+       CollectiveKind::kReduce,
+       reduce_knomial_tree},
+      {{"binary_tree", "Segments are combined up a binary tree.", kPjesivac, {segment("32KiB")}},
+       CollectiveKind::kReduce,
+       reduce_binary_tree},
+      {{"pipelined_chain", "Segments are combined from rank to rank.", kPjesivac, {segment("64KiB")}},
+       CollectiveKind::kReduce,
+       reduce_pipelined_chain},
+      {{"rabenseifner",
+        "A reduce-scatter by recursive halving, then a gather up a binomial tree; for long vectors.",
+        kThakur,
+        {}},
+       CollectiveKind::kReduce,
+       reduce_rabenseifner},
+      {{"linear", "All send their vectors straight to the root.", kPjesivac, {}},
+       CollectiveKind::kReduce,
+       reduce_linear},
       {{"recursive_doubling",
         "Pairs at distance 1, 2, 4 … exchange and combine whole vectors; ranks past a power of two fold in.",
         kThakur,
@@ -49,6 +142,57 @@ const std::vector<CollectiveAlgorithm>& algorithms() {
         {}},
        CollectiveKind::kAllreduce,
        allreduce_ring},
+      {{"segmented_ring",
+        "As ring, with the reduce-scatter done for one segment of each block after the other.",
+        kOpenMpi,
+        {segment("1MiB")}},
+       CollectiveKind::kAllreduce,
+       allreduce_segmented_ring},
+      {{"rabenseifner",
+        "A reduce-scatter by recursive halving and an allgather by recursive doubling; for long vectors.",
+        kThakur,
+        {}},
+       CollectiveKind::kAllreduce,
+       allreduce_rabenseifner},
+      {{"swing",
+        "As rabenseifner, with partners nearer to each other on a ring: by turns 1, -1, 3, -5 … away.",
+        kSwing,
+        {}},
+       CollectiveKind::kAllreduce,
+       allreduce_swing},
+      {{"double_binary_tree",
+        "Two trees, each the other's leaves inside: half of the vector up and down either, in segments.",
+        kSanders,
+        {segment("128KiB")}},
+       CollectiveKind::kAllreduce,
+       allreduce_double_binary_tree,
+       double_binary_tree_lanes},
+      {{"torus_ring",
+        "Rings of a torus, one dimension after the other: reduce-scatters, then allgathers the same way "
+        "back.",
+        kJain,
+        {{"dims", ParameterType::kText, "0x0",
+          "Sizes of the torus, written like 8x8x4, ranks with the last one fastest; 0: follows from the "
+          "ranks."},
+         {"parallel", ParameterType::kInteger, "1",
+          "Parts of the vector, each in an order of dimensions and directions of its own; 0 for two per "
+          "dimension."}}},
+       CollectiveKind::kAllreduce,
+       allreduce_torus_ring,
+       torus_ring_lanes,
+       torus_ring_objection},
+      {{"hierarchical",
+        "Up a binomial tree in each node, rabenseifner among the nodes' first ranks, and down again.",
+        kOpenMpi,
+        {{"ranks_per_node", ParameterType::kInteger, "", "Consecutive ranks that share a node."}}},
+       CollectiveKind::kAllreduce,
+       allreduce_hierarchical},
+      {{"reduce_bcast",
+        "A reduce to rank 0 and a bcast from it, both over a binomial tree.",
+        kOpenMpi,
+        {segment("0B")}},
+       CollectiveKind::kAllreduce,
+       allreduce_reduce_bcast},
       {{"ring", "Each block goes once around a ring and gathers every rank's part.", kPatarasuk, {}},
        CollectiveKind::kReduceScatter,
        reduce_scatter_ring},
@@ -161,9 +305,24 @@ const std::vector<CollectiveAlgorithm>& algorithms() {
       {{"recursive_doubling", "Partial sums from 1, 2, 4 … places before.", kHillis, {}},
        CollectiveKind::kScan,
        scan_recursive_doubling},
+      {{"linear", "Each rank adds to what the one before has, and passes it on.", kOpenMpi, {}},
+       CollectiveKind::kScan,
+       scan_linear},
       {{"recursive_doubling", "As scan, with a second sum that leaves the rank itself out.", kHillis, {}},
        CollectiveKind::kExscan,
        exscan_recursive_doubling},
+      {{"linear",
+        "Each rank gets its result from the one before, and passes on the sum with its own.",
+        kOpenMpi,
+        {}},
+       CollectiveKind::kExscan,
+       exscan_linear},
+      {{"linear", "All receives and all sends at once.", kMpi, {}},
+       CollectiveKind::kNeighborAllgather,
+       neighbor_allgather_linear},
+      {{"linear", "All receives and all sends at once.", kMpi, {}},
+       CollectiveKind::kNeighborAlltoall,
+       neighbor_alltoall_linear},
   };
   return kAll;
 }

@@ -9,19 +9,23 @@
 
 namespace weft::goal {
 
-// A call's vector in n blocks of whole elements, the first of them one element longer where it does not
-// divide; bytes that make no whole element go with the last block.
+// A vector in n blocks of whole elements, the first of them one element longer where it does not divide;
+// bytes that make no whole element go with the last block.
 class EvenBlocks {
  public:
-  EvenBlocks(const CollectiveCall& call, std::uint32_t n)
-      : element_(std::max<std::uint64_t>(call.collective->element_bytes, 1)),
-        bytes_(call.collective->bytes),
-        each_(bytes_ / element_ / n),
-        longer_(bytes_ / element_ % n),
+  EvenBlocks(Part vector, std::uint32_t element_bytes, std::uint32_t n)
+      : vector_(vector),
+        element_(std::max<std::uint64_t>(element_bytes, 1)),
+        each_(vector.count / element_ / n),
+        longer_(vector.count / element_ % n),
         n_(n) {}
-  // Bytes of all blocks before this one; block == n: of all.
+  // Of the call's whole vector.
+  EvenBlocks(const CollectiveCall& call, std::uint32_t n)
+      : EvenBlocks({0, call.collective->bytes}, call.collective->element_bytes, n) {}
+  // Where the block begins; block == n: where the vector ends.
   std::uint64_t begin(std::uint32_t block) const {
-    return block == n_ ? bytes_ : (block * each_ + std::min<std::uint64_t>(block, longer_)) * element_;
+    if (block == n_) return vector_.begin + vector_.count;
+    return vector_.begin + (block * each_ + std::min<std::uint64_t>(block, longer_)) * element_;
   }
   // `count` blocks that follow upon each other. REQUIRES: block + count <= n.
   Part part(std::uint32_t block, std::uint32_t count = 1) const {
@@ -29,9 +33,35 @@ class EvenBlocks {
   }
 
  private:
-  std::uint64_t element_, bytes_;
+  Part vector_;
+  std::uint64_t element_;
   std::uint64_t each_, longer_;  // elements of a block; how many blocks have one more
   std::uint32_t n_;
+};
+
+// A vector in segments of whole elements and at most so many bytes (but at least one element); 0: in one.
+class Segments {
+ public:
+  Segments(Part vector, std::uint32_t element_bytes, std::uint64_t most_bytes) : vector_(vector) {
+    const std::uint64_t element = std::max<std::uint64_t>(element_bytes, 1);
+    each_ = most_bytes == 0 ? std::max<std::uint64_t>(vector.count, 1)
+                            : std::max<std::uint64_t>(most_bytes / element, 1) * element;
+  }
+  // Of the call's whole vector, with the option `segment`.
+  explicit Segments(const CollectiveCall& call)
+      : Segments({0, call.collective->bytes}, call.collective->element_bytes, call.options->segment_bytes) {}
+  // At least 1.
+  std::uint32_t count() const {
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>((vector_.count + each_ - 1) / each_, 1));
+  }
+  Part part(std::uint32_t segment) const {
+    const std::uint64_t before = std::min(segment * each_, vector_.count);
+    return {vector_.begin + before, std::min(each_, vector_.count - before)};
+  }
+
+ private:
+  Part vector_;
+  std::uint64_t each_;
 };
 
 // The blocks of ranks first, first + 1, … (past the last rank going on at the first) of an allgather or

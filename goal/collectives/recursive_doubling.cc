@@ -1,36 +1,45 @@
 #include <bit>
 
 #include "goal/collectives/algorithms.h"
+#include "goal/collectives/fold.h"
 
 namespace weft::goal {
 
-bool allreduce_recursive_doubling(const CollectiveCall& call, std::uint32_t, std::uint32_t index,
-                                  Group& out) {
-  const Part all = {0, call.collective->bytes};
-  const std::uint32_t p = call.size, me = call.me;
-  const std::uint32_t power = std::bit_floor(p), rest = p - power;
-  const auto last = static_cast<std::uint32_t>(std::bit_width(power));
-  // Of the first 2 * rest ranks, the even ones hand their vector to the odd ones and wait for the result.
-  if (me < 2 * rest && me % 2 == 0) {
-    if (index == 0) out.send(me + 1, 0, all);
-    if (index == 1) out.recv(me + 1, last, all);
-    return index < 2;
+bool barrier_recursive_doubling(const CollectiveCall& call, std::uint32_t, std::uint32_t index, Group& out) {
+  const Fold fold(call.size, call.me);
+  const std::uint32_t last = fold.rounds() + 1;
+  if (!fold.acts()) {
+    if (index == 0) out.signal(fold.partner(), 0);
+    if (index == 0) out.await(fold.partner(), last);
+    return index == 0;
   }
-  if (me >= 2 * rest) ++index;
+  if (!fold.paired()) ++index;
   if (index == 0) {
-    out.recv_combine(me - 1, 0, all);
+    out.await(fold.partner(), 0);
   } else if (index < last) {
-    const std::uint32_t v = me < 2 * rest ? me / 2 : me - rest;
-    const std::uint32_t w = v ^ (1u << (index - 1));
-    const std::uint32_t peer = w < rest ? 2 * w + 1 : w + rest;
-    out.send(peer, index, all);
-    out.recv_combine(peer, index, all);
-  } else if (index == last && me < 2 * rest) {
-    out.send(me - 1, last, all);
+    const std::uint32_t peer = fold.rank(fold.place() ^ 1u << (index - 1));
+    out.signal(peer, index);
+    out.await(peer, index);
+  } else if (index == last && fold.paired()) {
+    out.signal(fold.partner(), last);
   } else {
     return false;
   }
   return true;
+}
+
+bool allreduce_recursive_doubling(const CollectiveCall& call, std::uint32_t, std::uint32_t index,
+                                  Group& out) {
+  const Part all = {0, call.collective->bytes};
+  const Fold fold(call.size, call.me);
+  const std::uint32_t rounds = fold.rounds();
+  return fold_around(fold, all, rounds, index, rounds, out, [&](std::uint32_t round) {
+    if (round >= rounds) return false;
+    const std::uint32_t peer = fold.rank(fold.place() ^ 1u << round);
+    out.send(peer, round, all);
+    out.recv_combine(peer, round, all);
+    return true;
+  });
 }
 
 namespace {

@@ -17,6 +17,7 @@ namespace weft::goal {
 // start. The vector is
 //   bcast, reduce, allreduce, scan, exscan: the call's buffer, in bytes;
 //   gather, scatter, allgather, reduce_scatter: the blocks of all ranks, one after the other, in bytes;
+//   neighbor kinds: the block of one message;
 //   alltoall: p slots. Slot j of a rank holds at first what it has for the rank j places on; in the end what
 //   it got from the rank j places before. (So a block that moves j places on stays in its slot.)
 struct Part {
@@ -120,6 +121,13 @@ class Group {
   void await(std::uint32_t peer, std::uint32_t tag) {
     add({.peer = peer, .tag = tag, .kind = StepKind::kRecv, .signal = true}, {}, true);
   }
+  // The same with `count` peers from `first` up.
+  void signal_each(std::uint32_t first, std::uint32_t count, std::uint32_t tag) {
+    add_several({.peer = first, .count = count, .tag = tag, .kind = StepKind::kSend, .signal = true});
+  }
+  void await_each(std::uint32_t first, std::uint32_t count, std::uint32_t tag) {
+    add_several({.peer = first, .count = count, .tag = tag, .kind = StepKind::kRecv, .signal = true});
+  }
   // `count` messages, from peer `first` up (down: down), each with that peer's block (block_bytes()), or
   // each with the same part.
   void send_blocks(std::uint32_t first, std::uint32_t count, std::uint32_t tag, bool down = false) {
@@ -144,6 +152,12 @@ class Group {
            .combine = 1},
           part);
     }
+  }
+
+  // The peers were counted among ranks first, first + stride, …: from now on they are ranks of the
+  // communicator. REQUIRES: steps with one peer each.
+  void on_ranks(std::uint32_t first, std::uint32_t stride) {
+    for (Step& step : steps_) step.peer = first + step.peer * stride;
   }
 
   bool empty() const { return steps_.empty(); }

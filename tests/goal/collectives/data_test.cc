@@ -4,14 +4,14 @@
 
 namespace weft::goal {
 
-// One test case per kind, so that they can be run apart: "data_test reduce".
+// One test case per kind, so that they can be run apart: data_test "*: reduce".
 TEST_CASE("every algorithm does what its collective promises: barrier") {
   check_every_algorithm(CollectiveKind::kBarrier);
 }
-TEST_CASE("every algorithm does what its collective promises: bcast") {
+TEST_CASE("every algorithm does what its collective promises: bcast", "[rooted]") {
   check_every_algorithm(CollectiveKind::kBcast);
 }
-TEST_CASE("every algorithm does what its collective promises: reduce") {
+TEST_CASE("every algorithm does what its collective promises: reduce", "[rooted]") {
   check_every_algorithm(CollectiveKind::kReduce);
 }
 TEST_CASE("every algorithm does what its collective promises: allreduce") {
@@ -23,10 +23,10 @@ TEST_CASE("every algorithm does what its collective promises: reduce_scatter") {
 TEST_CASE("every algorithm does what its collective promises: allgather") {
   check_every_algorithm(CollectiveKind::kAllgather);
 }
-TEST_CASE("every algorithm does what its collective promises: gather") {
+TEST_CASE("every algorithm does what its collective promises: gather", "[rooted]") {
   check_every_algorithm(CollectiveKind::kGather);
 }
-TEST_CASE("every algorithm does what its collective promises: scatter") {
+TEST_CASE("every algorithm does what its collective promises: scatter", "[rooted]") {
   check_every_algorithm(CollectiveKind::kScatter);
 }
 TEST_CASE("every algorithm does what its collective promises: alltoall") {
