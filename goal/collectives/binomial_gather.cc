@@ -31,13 +31,13 @@ struct Subtree {
   std::uint64_t width;
 };
 
-// Who passes blocks on must know their sizes, so lists of counts go the direct way, as in MPI libraries.
-bool has_counts(const CollectiveCall& call) { return !call.collective->counts.empty(); }
+// Who passes blocks on must know their sizes, so the v forms go the direct way, as in MPI libraries.
+bool is_direct(const CollectiveCall& call) { return call.collective->of_v_form(); }
 
 }  // namespace
 
 bool gather_binomial_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out) {
-  if (has_counts(call)) return gather_linear(call, lane, index, out);
+  if (is_direct(call)) return gather_linear(call, lane, index, out);
   const Subtree tree(call);
   if (index == 0) {
     // The smallest subtree first: it is ready first.
@@ -53,7 +53,7 @@ bool gather_binomial_tree(const CollectiveCall& call, std::uint32_t lane, std::u
 }
 
 bool scatter_binomial_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out) {
-  if (has_counts(call)) return scatter_linear(call, lane, index, out);
+  if (is_direct(call)) return scatter_linear(call, lane, index, out);
   const Subtree tree(call);
   if (tree.v != 0) {
     if (index == 0) {

@@ -31,32 +31,41 @@ std::optional<CollectiveKind> kind_of(std::string_view word) {
 
 }  // namespace
 
-// What rules may ask of a call. Where the ranks of a v form know different sizes, no size is known.
+// What rules may ask of a call. Where ranks know different sizes, no size is known.
 struct SelectionTable::Facts {
   Facts(const Collective& collective, std::uint32_t all_ranks) : ranks(all_ranks) {
     const std::uint64_t element = std::max<std::uint64_t>(collective.element_bytes, 1);
-    v_form = !collective.counts.empty();
+    v_form = collective.of_v_form();
     bytes = collective.bytes;
     switch (collective.kind) {
       case CollectiveKind::kAllgather:
       case CollectiveKind::kReduceScatter:
-        if (v_form) {
+        if (!collective.counts.empty()) {
           total = 0;
           for (const std::uint64_t count : collective.counts) total += count;
           bytes = total / ranks;
           break;
         }
-        [[fallthrough]];
+        total = times_ranks(bytes);
+        break;
       case CollectiveKind::kGather:
       case CollectiveKind::kScatter:
       case CollectiveKind::kAlltoall:
         size_known = !v_form;
-        total = bytes > kMost / ranks ? kMost : bytes * ranks;
+        total = times_ranks(bytes);
+        break;
+      case CollectiveKind::kNeighborAllgather:
+      case CollectiveKind::kNeighborAlltoall:
+        size_known = false;
         break;
       default:
         total = bytes;
     }
     elements = bytes / element;
+  }
+
+  std::uint64_t times_ranks(std::uint64_t block) const {
+    return block > kMost / ranks ? kMost : block * ranks;
   }
 
   // Empty: the ranks don't all know it.

@@ -17,6 +17,8 @@ std::uint64_t hash_of(const Collective& collective) {
   hash = mix(mix(mix(hash, collective.root), collective.bytes), collective.element_bytes);
   for (const std::uint64_t count : collective.counts) hash = mix(hash, count);
   for (const std::uint64_t count : collective.receive_counts) hash = mix(hash, count);
+  for (const std::uint32_t rank : collective.destinations) hash = mix(hash, rank);
+  for (const std::uint32_t rank : collective.sources) hash = mix(hash, rank);
   return hash;
 }
 
@@ -29,8 +31,8 @@ std::uint64_t bytes_of(const std::vector<T>& values) {
 
 std::string_view name(CollectiveKind kind) {
   static constexpr std::string_view kNames[kCollectiveKinds] = {
-      "barrier", "bcast",   "reduce",   "allreduce", "reduce_scatter", "allgather",
-      "gather",  "scatter", "alltoall", "scan",      "exscan"};
+      "barrier", "bcast",    "reduce", "allreduce", "reduce_scatter",     "allgather",        "gather",
+      "scatter", "alltoall", "scan",   "exscan",    "neighbor_allgather", "neighbor_alltoall"};
   return kNames[static_cast<int>(kind)];
 }
 
@@ -52,22 +54,18 @@ std::uint32_t Graph::rank_in(std::uint32_t comm, Rank r) const {
 }
 
 std::uint64_t Graph::memory_bytes() const {
-  return bytes_of(kind_) + bytes_of(nic_) + bytes_of(cpu_) + bytes_of(peer_) + bytes_of(tag_) +
-         bytes_of(comm_) + bytes_of(value_) + bytes_of(edge_begin_) + bytes_of(edges_) +
-         bytes_of(rank_op_begin_) + bytes_of(rank_edge_begin_);
+  return bytes_of(ops_) + bytes_of(edges_) + bytes_of(rank_op_begin_) + bytes_of(rank_edge_begin_);
 }
 
 bool Graph::operator==(const Graph& other) const {
-  return kind_ == other.kind_ && nic_ == other.nic_ && cpu_ == other.cpu_ && peer_ == other.peer_ &&
-         tag_ == other.tag_ && comm_ == other.comm_ && value_ == other.value_ &&
-         edge_begin_ == other.edge_begin_ && edges_ == other.edges_ &&
-         rank_op_begin_ == other.rank_op_begin_ && rank_edge_begin_ == other.rank_edge_begin_ &&
-         collectives_ == other.collectives_ && communicators_ == other.communicators_;
+  return ops_ == other.ops_ && edges_ == other.edges_ && rank_op_begin_ == other.rank_op_begin_ &&
+         rank_edge_begin_ == other.rank_edge_begin_ && collectives_ == other.collectives_ &&
+         communicators_ == other.communicators_;
 }
 
 std::vector<std::uint32_t> RankView::dependency_counts() const {
   std::vector<std::uint32_t> counts(ops(), 0);
-  for (std::uint64_t e = edge_begin_; e < edge_end_; ++e) ++counts[graph_->edges_[e].dependent()];
+  for (const Edge edge : std::span(edges_, edges())) ++counts[edge.dependent()];
   return counts;
 }
 
@@ -81,30 +79,20 @@ std::uint32_t GraphBuilder::add_communicator(Communicator communicator) {
 }
 
 void GraphBuilder::reserve(std::uint64_t ops, std::uint64_t edges) {
-  graph_.kind_.reserve(ops);
-  graph_.nic_.reserve(ops);
-  graph_.cpu_.reserve(ops);
-  graph_.peer_.reserve(ops);
-  graph_.tag_.reserve(ops);
-  graph_.comm_.reserve(ops);
-  graph_.value_.reserve(ops);
-  graph_.edge_begin_.reserve(ops);
+  graph_.ops_.reserve(ops);
   graph_.edges_.reserve(edges);
 }
 
 OpIndex GraphBuilder::add(const Op& op, std::string_view label) {
   if (ops_in_rank_ >= 0x7FFFFFFFu) throw InputError("a rank has more than 2^31 - 1 operations");
-  graph_.kind_.push_back(op.kind);
-  graph_.nic_.push_back(op.nic);
-  graph_.cpu_.push_back(op.cpu);
-  graph_.peer_.push_back(op.peer);
-  graph_.tag_.push_back(op.tag);
-  graph_.comm_.push_back(op.comm);
-  graph_.value_.push_back(op.value);
+  graph_.ops_.push_back({.op = op});
   graph_.max_cpu_ = std::max(graph_.max_cpu_, op.cpu);
   graph_.max_nic_ = std::max(graph_.max_nic_, op.nic);
+  if (op.kind == OpKind::kSend || op.kind == OpKind::kRecv) {
+    graph_.has_wildcards_ |= op.peer == kAny || op.tag == kAny;
+  }
   if (!label.empty() || !graph_.labels_.empty()) {
-    graph_.labels_.resize(graph_.kind_.size());
+    graph_.labels_.resize(graph_.ops_.size());
     graph_.labels_.back() = label;
   }
   return ops_in_rank_++;
@@ -147,27 +135,35 @@ void GraphBuilder::add_edge(OpIndex first, OpIndex dependent, bool on_start) {
 
 void GraphBuilder::end_rank() {
   // A stable counting sort by the first operation: CSR form that keeps the order of addition.
-  const std::size_t op_base = graph_.kind_.size() - ops_in_rank_, edge_base = graph_.edges_.size();
-  if (pending_.size() > 0xFFFFFFFFu) throw InputError("a rank has more than 2^32 - 1 dependencies");
-  graph_.edge_begin_.resize(graph_.kind_.size(), 0);
-  std::uint32_t* begin = graph_.edge_begin_.data() + op_base;
+  const std::size_t edge_base = graph_.edges_.size();
+  if (pending_.size() > 0x7FFFFFFFu) throw InputError("a rank has more than 2^31 - 1 dependencies");
+  const std::span<OpRecord> ops(graph_.ops_.end() - ops_in_rank_, graph_.ops_.end());
   for (const PendingEdge& edge : pending_) {
-    if (edge.first + 1 < ops_in_rank_) ++begin[edge.first + 1];
+    OpRecord& first = ops[edge.first];
+    ++first.edge_count;
+    first.has_start_edges |= edge.edge.on_start();
   }
-  for (OpIndex i = 1; i < ops_in_rank_; ++i) begin[i] += begin[i - 1];
+  std::uint32_t next = 0;
+  for (OpRecord& op : ops) {
+    op.edge_begin = next;
+    next += op.edge_count;
+    op.edge_count = 0;
+  }
   graph_.edges_.resize(edge_base + pending_.size(), Edge(0, false));
-  std::vector<std::uint32_t> next(begin, begin + ops_in_rank_);
-  for (const PendingEdge& edge : pending_) graph_.edges_[edge_base + next[edge.first]++] = edge.edge;
+  for (const PendingEdge& edge : pending_) {
+    OpRecord& first = ops[edge.first];
+    graph_.edges_[edge_base + first.edge_begin + first.edge_count++] = edge.edge;
+  }
   pending_.clear();
   ops_in_rank_ = 0;
   collectives_in_rank_.clear();
-  graph_.rank_op_begin_.push_back(graph_.kind_.size());
+  graph_.rank_op_begin_.push_back(graph_.ops_.size());
   graph_.rank_edge_begin_.push_back(graph_.edges_.size());
 }
 
 Graph GraphBuilder::finish() {
   Graph result = std::move(graph_);
-  if (!result.labels_.empty()) result.labels_.resize(result.kind_.size());
+  if (!result.labels_.empty()) result.labels_.resize(result.ops_.size());
   graph_ = Graph();
   pending_.clear();
   collective_buckets_.clear();

@@ -36,8 +36,10 @@ enum class CollectiveKind : std::uint8_t {
   kAlltoall = 8,       // counts (v form): bytes this rank sends to each
   kScan = 9,
   kExscan = 10,
+  kNeighborAllgather = 11,  // bytes: what this rank sends to each; receive_counts (v form): by source
+  kNeighborAlltoall = 12,   // counts, receive_counts (v form): by destination and by source
 };
-inline constexpr int kCollectiveKinds = 11;
+inline constexpr int kCollectiveKinds = 13;
 // "allreduce"; the names are also the words of the text form.
 std::string_view name(CollectiveKind kind);
 
@@ -57,7 +59,7 @@ class Edge {
 };
 static_assert(sizeof(Edge) == 4);
 
-// One operation, as a value. In the graph the fields are stored apart (28 bytes an operation in all).
+// One operation, 24 bytes.
 struct Op {
   OpKind kind = OpKind::kCalc;
   std::uint8_t nic = 0;   // network interface of the rank; 0 for calc
@@ -77,16 +79,33 @@ struct Collective {
   std::uint32_t comm = kWorld;
   std::uint32_t root = 0;  // rank within the communicator, where the kind has one
   // Bytes of the buffer the kind is named after: bcast, reduce, allreduce, scan: the whole vector;
-  // allgather, gather, scatter, alltoall: one rank's block; reduce_scatter: one rank's block; 0 in the v
-  // form.
+  // the others: one rank's block; 0 in the v form, but at a rank of a gather or scatter that does not know
+  // the counts (in MPI all but the root): its own block.
   std::uint64_t bytes = 0;
   std::uint32_t element_bytes = 1;  // size of a datatype element: algorithms never split one
   // v form: per rank of the communicator (see CollectiveKind); empty otherwise. Alltoall(v) also needs what
   // this rank receives from each: receive_counts.
   std::vector<std::uint64_t> counts;
   std::vector<std::uint64_t> receive_counts;
+  // Neighbor kinds: the ranks within the communicator that this rank sends to and receives from. One may
+  // stand in a list several times; its messages are then told apart by their order.
+  std::vector<std::uint32_t> destinations, sources;
+  // The call was of a v form (MPI_Gatherv, MPI_Reduce_scatter …), even if this rank has no counts: its ranks
+  // may differ in size. Calls with counts are of the v form in any case.
+  bool v_form = false;
+  bool of_v_form() const { return v_form || !counts.empty(); }
   bool operator==(const Collective&) const = default;
 };
+
+// An operation with its edges, as the graph stores it: two to a cache line.
+struct OpRecord {
+  Op op;
+  std::uint32_t edge_begin = 0;       // the first of its edges, counted from the rank's first edge
+  std::uint32_t edge_count : 31 = 0;  // operations that wait for this one
+  std::uint32_t has_start_edges : 1 = 0;  // do any wait for its start?
+  bool operator==(const OpRecord&) const = default;
+};
+static_assert(sizeof(OpRecord) == 32);
 
 // A communicator: the world ranks of its members, in communicator order.
 struct Communicator {
@@ -98,7 +117,7 @@ struct Communicator {
 // A read-only view of one rank's operations and edges.
 class RankView;
 
-// All ranks of a program, in struct-of-arrays form: 28 bytes an operation and 4 an edge. Built rank by rank,
+// All ranks of a program: 32 bytes an operation and 4 an edge. Built rank by rank,
 // in rank order, with GraphBuilder; immutable afterwards, and then safe to read from any number of threads.
 class Graph {
  public:
@@ -118,6 +137,8 @@ class Graph {
   // Highest cpu and nic index used by any operation.
   std::uint16_t max_cpu() const { return max_cpu_; }
   std::uint8_t max_nic() const { return max_nic_; }
+  // Is there a receive from any source or with any tag, or a send with any tag?
+  bool has_wildcards() const { return has_wildcards_; }
   // Heap bytes of the arrays (labels not counted).
   std::uint64_t memory_bytes() const;
   // Same operations, edges (in order), communicators and collectives; labels are not compared.
@@ -126,13 +147,7 @@ class Graph {
  private:
   friend class GraphBuilder;
   friend class RankView;
-  // Per operation, over all ranks.
-  std::vector<OpKind> kind_;
-  std::vector<std::uint8_t> nic_;
-  std::vector<std::uint16_t> cpu_;
-  std::vector<std::uint32_t> peer_, tag_, comm_;
-  std::vector<std::uint64_t> value_;
-  std::vector<std::uint32_t> edge_begin_;  // relative to the rank's first edge
+  std::vector<OpRecord> ops_;  // of all ranks
   std::vector<Edge> edges_;
   // Per rank, with one more at the end.
   std::vector<std::uint64_t> rank_op_begin_{0}, rank_edge_begin_{0};
@@ -142,48 +157,57 @@ class Graph {
   std::vector<std::string> labels_;
   std::uint16_t max_cpu_ = 0;
   std::uint8_t max_nic_ = 0;
+  bool has_wildcards_ = false;
 };
 
+// 32 bytes; good as long as the graph.
 class RankView {
  public:
   RankView(const Graph& graph, Rank r)
       : graph_(&graph),
-        op_begin_(graph.rank_op_begin_[r]),
-        op_end_(graph.rank_op_begin_[r + 1]),
-        edge_begin_(graph.rank_edge_begin_[r]),
-        edge_end_(graph.rank_edge_begin_[r + 1]) {}
+        ops_(graph.ops_.data() + graph.rank_op_begin_[r]),
+        edges_(graph.edges_.data() + graph.rank_edge_begin_[r]),
+        count_(static_cast<OpIndex>(graph.rank_op_begin_[r + 1] - graph.rank_op_begin_[r])),
+        rank_(r) {}
 
-  OpIndex ops() const { return static_cast<OpIndex>(op_end_ - op_begin_); }
-  OpKind kind(OpIndex i) const { return graph_->kind_[op_begin_ + i]; }
-  std::uint8_t nic(OpIndex i) const { return graph_->nic_[op_begin_ + i]; }
-  std::uint16_t cpu(OpIndex i) const { return graph_->cpu_[op_begin_ + i]; }
-  std::uint32_t peer(OpIndex i) const { return graph_->peer_[op_begin_ + i]; }
-  std::uint32_t tag(OpIndex i) const { return graph_->tag_[op_begin_ + i]; }
-  std::uint32_t comm(OpIndex i) const { return graph_->comm_[op_begin_ + i]; }
-  std::uint64_t value(OpIndex i) const { return graph_->value_[op_begin_ + i]; }
-  Op op(OpIndex i) const { return {kind(i), nic(i), cpu(i), peer(i), tag(i), comm(i), value(i)}; }
+  Rank rank() const { return rank_; }
+  OpIndex ops() const { return count_; }
+  OpKind kind(OpIndex i) const { return ops_[i].op.kind; }
+  std::uint8_t nic(OpIndex i) const { return ops_[i].op.nic; }
+  std::uint16_t cpu(OpIndex i) const { return ops_[i].op.cpu; }
+  std::uint32_t peer(OpIndex i) const { return ops_[i].op.peer; }
+  std::uint32_t tag(OpIndex i) const { return ops_[i].op.tag; }
+  std::uint32_t comm(OpIndex i) const { return ops_[i].op.comm; }
+  std::uint64_t value(OpIndex i) const { return ops_[i].op.value; }
+  const Op& op(OpIndex i) const { return ops_[i].op; }
   // REQUIRES: kind(i) == kCollective.
   const Collective& collective(OpIndex i) const { return graph_->collectives_[peer(i)]; }
   // The operations that wait for i, in the order their dependencies were added.
   std::span<const Edge> dependents(OpIndex i) const {
-    const std::uint64_t first = edge_begin_ + graph_->edge_begin_[op_begin_ + i];
-    const std::uint64_t last =
-        op_begin_ + i + 1 < op_end_ ? edge_begin_ + graph_->edge_begin_[op_begin_ + i + 1] : edge_end_;
-    return {graph_->edges_.data() + first, graph_->edges_.data() + last};
+    return {edges_ + ops_[i].edge_begin, std::size_t{ops_[i].edge_count}};
   }
-  std::uint64_t edges() const { return edge_end_ - edge_begin_; }
+  // Does any of them wait for its start?
+  bool has_start_edges(OpIndex i) const { return ops_[i].has_start_edges; }
+  std::uint64_t edges() const {
+    return graph_->rank_edge_begin_[rank_ + 1] - graph_->rank_edge_begin_[rank_];
+  }
   // How many edges each operation waits for (duplicates counted): one entry per operation.
   std::vector<std::uint32_t> dependency_counts() const;
   // The label of the text file, or "" if none was given or kept.
   std::string_view label(OpIndex i) const {
-    return graph_->labels_.empty() ? std::string_view() : std::string_view(graph_->labels_[op_begin_ + i]);
+    return graph_->labels_.empty() ? std::string_view() : std::string_view(graph_->labels_[first_op() + i]);
   }
   // Index of this rank's first operation over all ranks.
-  std::uint64_t first_op() const { return op_begin_; }
+  std::uint64_t first_op() const { return graph_->rank_op_begin_[rank_]; }
+  // Where an operation and its edges are stored, to fetch them into the cache beforehand.
+  const OpRecord* record(OpIndex i) const { return ops_ + i; }
 
  private:
   const Graph* graph_;
-  std::uint64_t op_begin_, op_end_, edge_begin_, edge_end_;
+  const OpRecord* ops_;
+  const Edge* edges_;
+  OpIndex count_;
+  Rank rank_;
 };
 
 inline RankView Graph::rank(Rank r) const { return RankView(*this, r); }

@@ -27,7 +27,11 @@ bool has_root(CollectiveKind kind) {
 bool has_counts(CollectiveKind kind) {
   return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllgather ||
          kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter ||
-         kind == CollectiveKind::kAlltoall;
+         kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAlltoall;
+}
+
+bool is_of_neighbors(CollectiveKind kind) {
+  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
 }
 
 // A scanner over the whole text and a parser by recursive descent; one pass, one look ahead.
@@ -226,6 +230,15 @@ class Parser {
     while (!accept(']')) counts.push_back(number("a number of bytes or ']'", kMax64));
     expect_byte_unit();
     return counts;
+  }
+  // "[1 2 3]", ranks of a communicator
+  std::vector<std::uint32_t> rank_list() {
+    std::vector<std::uint32_t> ranks;
+    expect('[', "before a list of ranks");
+    while (!accept(']')) {
+      ranks.push_back(static_cast<std::uint32_t>(number("a rank of the communicator or ']'", kAny - 1)));
+    }
+    return ranks;
   }
   Rank existing_rank(const char* expected) {
     const char* begin = at_after_blanks();
@@ -437,7 +450,7 @@ class Parser {
     if (kind != CollectiveKind::kBarrier) {
       if (is_list) {
         collective.counts = byte_list();
-        if (kind == CollectiveKind::kAlltoall) {
+        if (kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAlltoall) {
           expect_word("receives", "'receives [BYTES …]b', what this rank gets from each");
           collective.receive_counts = byte_list();
         }
@@ -445,10 +458,23 @@ class Parser {
         collective.bytes = bytes();
       }
     }
+    const bool receives_list =
+        is_list || (kind == CollectiveKind::kNeighborAllgather && peek_word() == "receives");
+    if (receives_list && !is_list) {
+      next_word();
+      collective.receive_counts = byte_list();
+    }
+    if (is_of_neighbors(kind)) {
+      expect_word("to", "'to [RANK …]', the ranks that this one sends to");
+      collective.destinations = rank_list();
+      expect_word("from", "'from [RANK …]', the ranks that this one receives from");
+      collective.sources = rank_list();
+    }
     Op op{.kind = OpKind::kCollective};
     unsigned allowed = kCpu | kNic | kComm;
     if (kind != CollectiveKind::kBarrier) allowed |= kElem;
     if (has_root(kind)) allowed |= kRoot;
+    if (has_counts(kind) || is_of_neighbors(kind)) allowed |= kVForm;
     parse_attributes(op, name(kind), allowed, &collective);
     collective.comm = op.comm;
     const std::uint32_t size = op.comm == kWorld ? ranks_ : communicator_sizes_[op.comm];
@@ -456,20 +482,38 @@ class Parser {
       fail_at(begin, "root " + std::to_string(collective.root) + " is outside the communicator of " +
                          std::to_string(size) + " ranks");
     }
-    if (is_list) check_list(begin, collective.counts, size);
-    if (is_list && kind == CollectiveKind::kAlltoall) check_list(begin, collective.receive_counts, size);
+    if (is_of_neighbors(kind)) {
+      check_neighbors(begin, collective.destinations, size);
+      check_neighbors(begin, collective.sources, size);
+      if (is_list) check_list(begin, collective.counts, collective.destinations.size(), "", " destinations");
+      if (receives_list)
+        check_list(begin, collective.receive_counts, collective.sources.size(), "", " sources");
+    } else if (is_list) {
+      check_list(begin, collective.counts, size, "a communicator of ", " ranks");
+      if (kind == CollectiveKind::kAlltoall) {
+        check_list(begin, collective.receive_counts, size, "a communicator of ", " ranks");
+      }
+    }
     builder_.add_collective(collective, op.cpu, op.nic, label);
   }
 
-  void check_list(const char* begin, const std::vector<std::uint64_t>& counts, std::uint32_t size) const {
+  void check_list(const char* begin, const std::vector<std::uint64_t>& counts, std::size_t size,
+                  const char* before, const char* behind) const {
     if (counts.size() == size) return;
-    fail_at(begin, "a list of " + std::to_string(counts.size()) + " byte counts for a communicator of " +
-                       std::to_string(size) + " ranks");
+    fail_at(begin, "a list of " + std::to_string(counts.size()) + " byte counts for " + before +
+                       std::to_string(size) + behind);
+  }
+  void check_neighbors(const char* begin, const std::vector<std::uint32_t>& ranks, std::uint32_t size) const {
+    for (const std::uint32_t rank : ranks) {
+      if (rank < size) continue;
+      fail_at(begin, "neighbor " + std::to_string(rank) + " is outside the communicator of " +
+                         std::to_string(size) + " ranks");
+    }
   }
 
   // --- attributes ---
 
-  enum Attribute : unsigned { kTag = 1, kCpu = 2, kNic = 4, kComm = 8, kRoot = 16, kElem = 32 };
+  enum Attribute : unsigned { kTag = 1, kCpu = 2, kNic = 4, kComm = 8, kRoot = 16, kElem = 32, kVForm = 64 };
 
   static unsigned attribute_of(std::string_view word) {
     if (word == "tag") return kTag;
@@ -478,6 +522,7 @@ class Parser {
     if (word == "comm") return kComm;
     if (word == "root") return kRoot;
     if (word == "elem") return kElem;
+    if (word == "v") return kVForm;
     return 0;
   }
 
@@ -510,6 +555,9 @@ class Parser {
           collective->element_bytes =
               static_cast<std::uint32_t>(number("the bytes of an element", 0xFFFFFFFFu));
           if (collective->element_bytes == 0) fail_at(begin, "an element has at least 1 byte");
+          break;
+        case kVForm:
+          collective->v_form = true;
           break;
         default: {
           const std::uint64_t id = number("the number of a communicator", kAny - 1);

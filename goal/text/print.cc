@@ -133,21 +133,38 @@ class Printer {
   }
 
   void collective(const Collective& collective) {
-    put(name(collective.kind));
-    if (!collective.counts.empty()) {
+    const CollectiveKind kind = collective.kind;
+    const bool of_neighbors =
+        kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
+    put(name(kind));
+    const bool both_ways = kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAlltoall;
+    const bool is_list = !collective.counts.empty() || (both_ways && !collective.receive_counts.empty());
+    if (is_list) {
       byte_list(collective.counts);
-      if (collective.kind == CollectiveKind::kAlltoall) {
-        put(" receives");
-        byte_list(collective.receive_counts);
-      }
-    } else if (collective.kind != CollectiveKind::kBarrier) {
+    } else if (kind != CollectiveKind::kBarrier) {
       put(" ").put(collective.bytes).put("b");
+    }
+    if (both_ways ? is_list : !collective.receive_counts.empty()) {
+      put(" receives");
+      byte_list(collective.receive_counts);
+    }
+    if (of_neighbors) {
+      put(" to");
+      rank_list(collective.destinations);
+      put(" from");
+      rank_list(collective.sources);
     }
     const bool rooted =
         collective.kind == CollectiveKind::kBcast || collective.kind == CollectiveKind::kReduce ||
         collective.kind == CollectiveKind::kGather || collective.kind == CollectiveKind::kScatter;
     if (rooted || collective.root != 0) put(" root ").put(collective.root);
     if (collective.element_bytes != 1) put(" elem ").put(collective.element_bytes);
+    if (collective.v_form) put(" v");
+  }
+  void rank_list(const std::vector<std::uint32_t>& ranks) {
+    put(" [");
+    for (std::size_t i = 0; i < ranks.size(); ++i) put(i == 0 ? "" : " ").put(ranks[i]);
+    put("]");
   }
   void byte_list(const std::vector<std::uint64_t>& counts) {
     put(" [");

@@ -63,6 +63,7 @@ Collective collective_of(const TraceRecord& record) {
     case Function::kReduce_scatter:
       reduction_of(CollectiveKind::kReduceScatter);
       collective.bytes = 0;
+      collective.v_form = true;
       set_shared_counts(collective, record.recv_bytes);
       break;
     case Function::kReduce_scatter_block:
@@ -74,6 +75,7 @@ Collective collective_of(const TraceRecord& record) {
       break;
     case Function::kAllgatherv:
       collective.kind = CollectiveKind::kAllgather;
+      collective.v_form = true;
       set_shared_counts(collective, record.recv_bytes);
       break;
     // Of a gather the root looks at the receive side only, the others at the send side only.
@@ -83,6 +85,7 @@ Collective collective_of(const TraceRecord& record) {
       break;
     case Function::kGatherv:
       collective.kind = CollectiveKind::kGather;
+      collective.v_form = true;
       collective.counts = record.recv_bytes;
       if (collective.counts.empty()) collective.bytes = record.bytes();
       break;
@@ -92,6 +95,7 @@ Collective collective_of(const TraceRecord& record) {
       break;
     case Function::kScatterv:
       collective.kind = CollectiveKind::kScatter;
+      collective.v_form = true;
       collective.counts = record.send_bytes;
       if (collective.counts.empty()) collective.bytes = record.recv_posted_bytes();
       break;
@@ -101,6 +105,7 @@ Collective collective_of(const TraceRecord& record) {
     case Function::kAlltoallv:
     case Function::kAlltoallw:
       collective.kind = CollectiveKind::kAlltoall;
+      collective.v_form = true;
       collective.counts = record.send_bytes;
       collective.receive_counts = record.recv_bytes;
       break;

@@ -155,6 +155,13 @@ alltoall 8b
 alltoall [1 2]b receives [3 4]b comm 1
 scan 8b
 exscan 8b
+gather 8b root 1 v
+allgather [1 2]b elem 4 v
+neighbor_allgather 8b to [1 1 0] from [0]
+neighbor_allgather 8b receives [3 4]b to [] from [1 0]
+neighbor_alltoall 8b to [1] from [] comm 1
+neighbor_alltoall [5 6]b receives [7]b to [0 1] from [1] v
+neighbor_alltoall []b receives [7]b to [] from [1]
 }
 
 rank 1 {
@@ -165,6 +172,16 @@ rank 1 {
   // The printer puts a blank line before each rank, which this text has too: it is canonical.
   CHECK(to_text(graph) == text);
   CHECK(graph.rank(0).collective(14) == Collective{CollectiveKind::kAlltoall, 1, 0, 0, 1, {1, 2}, {3, 4}});
+  CHECK(graph.rank(0).collective(17).v_form);
+  CHECK(!graph.rank(0).collective(9).v_form);
+  Collective around{CollectiveKind::kNeighborAllgather, 0, 0, 8, 1, {}, {3, 4}};
+  around.sources = {1, 0};
+  CHECK(graph.rank(0).collective(20) == around);
+  around = {CollectiveKind::kNeighborAlltoall, 0, 0, 0, 1, {5, 6}, {7}};
+  around.destinations = {0, 1};
+  around.sources = {1};
+  around.v_form = true;
+  CHECK(graph.rank(0).collective(22) == around);
   CHECK(graph.rank(0).collective(9) == Collective{CollectiveKind::kGather, 1, 1, 8, 1, {}, {}});
 }
 
@@ -242,6 +259,14 @@ TEST_CASE("errors name the place, what was found and what was expected") {
       {head + "allgather []b" + tail, "test.goal:3:1: ", "a list of 0 byte counts"},
       {head + "alltoall [1 2]b" + tail, "test.goal:3:16: ", "expected 'receives"},
       {head + "alltoall [1 2]b receives [1]b" + tail, "test.goal:3:1: ", "a list of 1 byte counts"},
+      {head + "bcast 8b root 0 v" + tail, "test.goal:3:17: ", "'bcast' takes no 'v'"},
+      {head + "neighbor_alltoall 8b from [0]" + tail, "test.goal:3:22: ", "expected 'to [RANK …]'"},
+      {head + "neighbor_alltoall 8b to [2] from [0]" + tail, "test.goal:3:1: ", "neighbor 2 is outside"},
+      {head + "neighbor_alltoall 8b to [] from [2]" + tail, "test.goal:3:1: ", "neighbor 2 is outside"},
+      {head + "neighbor_alltoall [1]b receives [1]b to [] from [1]" + tail,
+       "test.goal:3:1: ", "a list of 1 byte counts for 0 destinations"},
+      {head + "neighbor_allgather 1b receives [1]b to [] from []" + tail,
+       "test.goal:3:1: ", "a list of 1 byte counts for 0 sources"},
       {head + "allreduce 8b elem 0" + tail, "test.goal:3:19: ", "at least 1 byte"},
       {head + "barrier comm 1" + tail, "test.goal:3:14: ", "communicator 1 is not defined"},
       {"num_ranks 2\ncomm 2 all", "test.goal:2:6: ", "expected 1"},

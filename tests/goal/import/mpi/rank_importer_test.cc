@@ -373,30 +373,30 @@ TEST_CASE("the v forms carry their counts in bytes") {
   TraceRecord record = call(Function::kAlltoallv, 0, 1);
   record.send_bytes = {0, 8, 16};
   record.recv_bytes = {0, 24, 32};
-  CHECK(only(record) == "rank 0 {\nalltoall [0 8 16]b receives [0 24 32]b\n}\n");
+  CHECK(only(record) == "rank 0 {\nalltoall [0 8 16]b receives [0 24 32]b v\n}\n");
   record = call(Function::kAllgatherv, 0, 1);
   record.recv_bytes = {8, 8, 16};
-  CHECK(only(record) == "rank 0 {\nallgather [8 8 16]b\n}\n");
+  CHECK(only(record) == "rank 0 {\nallgather [8 8 16]b v\n}\n");
   record.recv_bytes = {8, 8, 8};
-  CHECK(only(record) == "rank 0 {\nallgather 8b\n}\n");
+  CHECK(only(record) == "rank 0 {\nallgather 8b v\n}\n");
   record = message(Function::kReduce_scatter, 0, 1, 0, 0, 6);
   record.recv_bytes = {8, 16, 24};
-  CHECK(only(record) == "rank 0 {\nreduce_scatter [8 16 24]b elem 8\n}\n");
+  CHECK(only(record) == "rank 0 {\nreduce_scatter [8 16 24]b elem 8 v\n}\n");
   record = message(Function::kIreduce_scatter_block, 0, 1, 0, 0, 6, 1);
   record.recv_count = 2;
   record.recv_type_size = 8;
   CHECK(only(record) == "rank 0 {\nreduce_scatter 16b elem 8\n}\n");
   record = message(Function::kGatherv, 0, 1, 0, 0, 6);
   record.root = 1;
-  CHECK(only(record) == "rank 0 {\ngather 48b root 1\n}\n");
+  CHECK(only(record) == "rank 0 {\ngather 48b root 1 v\n}\n");
   record.root = 0;
   record.recv_bytes = {48, 8, 0};
-  CHECK(only(record) == "rank 0 {\ngather [48 8 0]b root 0\n}\n");
+  CHECK(only(record) == "rank 0 {\ngather [48 8 0]b root 0 v\n}\n");
   record = call(Function::kScatterv, 0, 1);
   record.root = 2;
   record.recv_count = 5;
   record.recv_type_size = 4;
-  CHECK(only(record) == "rank 0 {\nscatter 20b root 2\n}\n");
+  CHECK(only(record) == "rank 0 {\nscatter 20b root 2 v\n}\n");
 }
 
 TEST_CASE("making a communicator is an agreement of its parent's ranks, or of the new one's") {
