@@ -7,6 +7,7 @@
 
 namespace weft::cli {
 
+void add_gen(CLI::App& parent);                    // goal_gen.cc
 void add_info(CLI::App& parent);                   // goal_info.cc
 void add_check(CLI::App& parent, int& exit_code);  // goal_check.cc
 void add_print(CLI::App& parent);                  // goal_convert.cc
