@@ -15,6 +15,11 @@ void add_goal(CLI::App& app, int& exit_code) {
   add_check(app, exit_code);
   add_print(app);
   add_convert(app);
+  add_merge(app);
+  add_regroup(app);
+  add_scale(app);
+  add_perturb(app);
+  add_slice(app);
 }
 
 }  // namespace weft::cli
