@@ -1,195 +1,325 @@
-#include <zstd.h>
-
-#include <cstring>
-#include <functional>
-#include <memory>
+#include <algorithm>
+#include <map>
 #include <string>
+#include <unordered_map>
 
 #include "goal/file.h"
+#include "goal/pack/catalog.h"
 #include "goal/pack/frame.h"
+#include "goal/pack/labels.h"
+#include "goal/pack/loops.h"
 #include "goal/pack/pack.h"
-#include "goal/pack/pack.pb.h"
+#include "goal/pack/program_blocks.h"
+#include "goal/pack/shapes.h"
+#include "goal/pack/values.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
+namespace pack {
 namespace {
 
-using pack::BlockHead;
-using pack::BlockType;
-
-// A block ends when one of these is reached: small enough for caches, large enough for zstd.
-constexpr int kBlockOps = 1 << 18;
-constexpr int kBlockEdges = 1 << 20;
-constexpr std::size_t kBlockCounts = 1 << 20;
+// A shape that takes no more values than this within a rank, each often, is told apart by them.
+constexpr std::uint32_t kFewValues = 8;
+constexpr std::uint32_t kOften = 4;
+// With more shapes than this the book is closed and a new one begun: it must not outgrow the graph.
+constexpr std::size_t kMaxShapes = 1 << 20;
+// A tag is common if more than one in so many messages has it, among the first of a rank.
+constexpr std::uint32_t kCommonTags = 64, kTagSample = 1 << 16;
+// Values unpacked at a time in all ranks together: what a reader of all ranks side by side holds.
+constexpr std::uint64_t kValuesInAll = 1 << 24;
+constexpr std::uint64_t kMinBlockValues = 256;
+constexpr int kBlockLabels = 1 << 16;
 
 class Writer {
  public:
-  using Sink = std::function<void(std::string_view)>;
+  Writer(const Graph& graph, const Sink& sink)
+      : graph_(graph),
+        frames_(sink),
+        programs_(frames_),
+        tables_(frames_),
+        block_values_(
+            std::clamp(kValuesInAll / std::max(graph.ranks(), Rank{1}), kMinBlockValues, kMaxBlockValues)),
+        // A column must be worth its head.
+        own_columns_(
+            static_cast<std::uint32_t>(std::clamp<std::uint64_t>(block_values_ / 64, 2, kMaxColumns - 2))) {}
 
-  explicit Writer(const Sink& sink) : sink_(sink), context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, ZSTD_CLEVEL_DEFAULT);
-    ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1);
-  }
-
-  void write(const Graph& graph, const PackInfo& info) {
-    std::string header(pack::kMagic);
-    append(header, pack::kVersion);
-    emit(header);
-    catalog_.set_ranks(graph.ranks());
-    for (Rank rank = 0; rank < graph.ranks(); ++rank) write_rank(graph, rank);
-    catalog_.set_collectives_begin(written_);
-    write_collectives(graph);
-    write_catalog(graph, info);
+  void write(const PackInfo& info) {
+    describe(graph_, info, catalog_);
+    for (Rank rank = 0; rank < graph_.ranks(); ++rank) write_rank(rank);
+    programs_.flush();
+    tables_.flush();
+    programs_.describe(catalog_);
+    tables_.describe(catalog_);
+    write_collectives(frames_, graph_, catalog_);
+    const std::uint64_t catalog_begin = frames_.written();
+    frames_.block(BlockType::kCatalog, 0, catalog_);
+    frames_.trailer(catalog_begin);
   }
 
  private:
-  void emit(std::string_view bytes) {
-    sink_(bytes);
-    written_ += bytes.size();
-  }
+  // What is known of the values of one shape within a rank.
+  struct Values {
+    std::uint32_t shape;
+    std::uint32_t count = 0, distinct = 0;
+    std::uint64_t seen[kFewValues];
+    std::uint32_t symbol[kFewValues];  // for each value; where values are in a column, the first for all
+    std::uint32_t column = 0;
+  };
 
-  void block(BlockType type, Rank rank, const google::protobuf::MessageLite& message) {
-    const std::size_t size = message.ByteSizeLong();
-    if (size > pack::kMaxMessageBytes) {
-      throw InputError("an operation of rank " + std::to_string(rank) +
-                       " has more dependents than a packed file holds");
-    }
-    raw_.resize(size);
-    message.SerializeWithCachedSizesToArray(reinterpret_cast<std::uint8_t*>(raw_.data()));
-    frame_.resize(sizeof(BlockHead) + ZSTD_compressBound(size));
-    const std::size_t compressed =
-        ZSTD_compress2(context_.get(), frame_.data() + sizeof(BlockHead), frame_.size() - sizeof(BlockHead),
-                       raw_.data(), raw_.size());
-    if (ZSTD_isError(compressed))
-      throw std::runtime_error(std::string("zstd: ") + ZSTD_getErrorName(compressed));
-    const BlockHead head{type, rank, static_cast<std::uint32_t>(compressed)};
-    std::memcpy(frame_.data(), &head, sizeof head);
-    emit(std::string_view(frame_.data(), sizeof(BlockHead) + compressed));
-  }
-
-  void write_rank(const Graph& graph, Rank rank) {
-    const RankView view = graph.rank(rank);
-    catalog_.add_rank_begin(written_);
+  void write_rank(Rank rank) {
+    const RankView view = graph_.rank(rank);
+    if (book_.size() > kMaxShapes) start_afresh();
+    peers_.clear();
+    comms_.clear();
+    collectives_.clear();
+    read_shapes(rank, view);
+    name_symbols();
+    const std::uint64_t values_begin = frames_.written();
+    const bool any_values = write_values(rank, view);
+    const std::uint64_t labels_begin = frames_.written();
+    const bool any_labels = write_labels(rank, view);
+    std::int64_t program = program_before_;
+    if (view.ops() != 0) program = find_program(rank);
+    const auto table = static_cast<std::int64_t>(
+        tables_.add(rank, graph_.ranks(), peers_.names(), comms_.names(), collectives_.names()));
     catalog_.add_rank_ops(view.ops());
     catalog_.add_rank_edges(view.edges());
-    for (OpIndex i = 0; i < view.ops();) {
-      columns_.Clear();
-      const OpIndex first = i;
-      while (i < view.ops() && i - first < kBlockOps && columns_.edge_size() < kBlockEdges) add_op(view, i++);
-      drop_zero_columns();
-      block(BlockType::kOperations, rank, columns_);
-    }
-  }
-
-  void add_op(const RankView& view, OpIndex i) {
-    const OpKind kind = view.kind(i);
-    columns_.mutable_kind()->push_back(static_cast<char>(kind));
-    columns_.mutable_nic()->push_back(static_cast<char>(view.nic(i)));
-    columns_.add_cpu(view.cpu(i));
-    if (kind == OpKind::kCalc) {
-      columns_.add_nanoseconds(view.value(i));
-    } else if (kind == OpKind::kCollective) {
-      columns_.add_collective(view.peer(i));
-    } else {
-      columns_.add_bytes(view.value(i));
-      columns_.add_peer(view.peer(i) + 1);  // any is 2^32 - 1 and becomes 0
-      columns_.add_tag(view.tag(i) + 1);
-      columns_.add_comm(view.comm(i));
-    }
-    const auto edges = view.dependents(i);
-    columns_.add_dependents(static_cast<std::uint32_t>(edges.size()));
-    for (const Edge& edge : edges) {
-      const std::int64_t distance = std::int64_t{edge.dependent()} - std::int64_t{i};
-      columns_.add_edge(pack::zigzag(distance) * 2 + (edge.on_start() ? 1 : 0));
-    }
-    const std::string_view label = view.label(i);
-    columns_.add_label_length(static_cast<std::uint32_t>(label.size()));
-    columns_.mutable_labels()->append(label);
-  }
-
-  void drop_zero_columns() {
-    const auto all_zero = [](const auto& column) {
-      for (const auto value : column) {
-        if (value != 0) return false;
-      }
-      return true;
+    catalog_.add_rank_program(program - program_before_);
+    catalog_.add_rank_table(table - table_before_);
+    program_before_ = program;
+    table_before_ = table;
+    const auto offset = [](bool any, std::uint64_t begin, std::uint64_t& before) {
+      const std::uint64_t now = any ? begin : before;
+      const auto difference = static_cast<std::int64_t>(now - before);
+      before = now;
+      return difference;
     };
-    if (all_zero(columns_.nic())) columns_.clear_nic();
-    if (all_zero(columns_.cpu())) columns_.clear_cpu();
-    if (all_zero(columns_.comm())) columns_.clear_comm();
-    if (columns_.edge_size() == 0) columns_.clear_dependents();
-    if (columns_.labels().empty()) columns_.clear_label_length();
+    catalog_.add_rank_values(offset(any_values, values_begin, values_before_));
+    catalog_.add_rank_labels(offset(any_labels, labels_begin, labels_before_));
   }
 
-  void write_collectives(const Graph& graph) {
-    pack::Collectives block_of;
-    std::size_t counts = 0;
-    for (const Collective& collective : graph.collectives()) {
-      pack::Collective* out = block_of.add_collective();
-      out->set_kind(static_cast<std::uint32_t>(collective.kind));
-      out->set_comm(collective.comm);
-      out->set_root(collective.root);
-      out->set_bytes(collective.bytes);
-      out->set_element_bytes(collective.element_bytes);
-      out->mutable_counts()->Add(collective.counts.begin(), collective.counts.end());
-      out->mutable_receive_counts()->Add(collective.receive_counts.begin(), collective.receive_counts.end());
-      counts += 1 + collective.counts.size() + collective.receive_counts.size();
-      if (counts < kBlockCounts) continue;
-      block(BlockType::kCollectives, 0, block_of);
-      block_of.Clear();
-      counts = 0;
-    }
-    if (counts != 0) block(BlockType::kCollectives, 0, block_of);
+  void start_afresh() {
+    programs_.flush();
+    book_ = ShapeBook();
+    local_of_shape_.clear();
+    symbols_.clear();
+    symbol_of_.clear();
+    known_programs_.clear();
   }
 
-  void write_catalog(const Graph& graph, const PackInfo& info) {
-    for (std::size_t i = 1; i < graph.communicators().size(); ++i) {
-      const Communicator& communicator = graph.communicators()[i];
-      pack::Communicator* out = catalog_.add_communicator();
-      out->set_name(communicator.name);
-      out->mutable_ranks()->Add(communicator.ranks.begin(), communicator.ranks.end());
+  // Fills locals_, one per operation, and values_, one per shape of this rank.
+  void read_shapes(Rank rank, const RankView& view) {
+    find_common_tags(view);
+    locals_.clear();
+    values_.clear();
+    std::uint32_t tag_before = 0;
+    OpIndex dependent_before = 0;
+    for (OpIndex i = 0; i < view.ops(); ++i) {
+      const Op op = view.op(i);
+      ShapeFields fields{.kind = op.kind, .nic = op.nic, .cpu = op.cpu};
+      if (op.kind == OpKind::kCollective) {
+        fields.target = collectives_.place(op.peer);
+      } else if (op.kind != OpKind::kCalc) {
+        const bool any_source = op.kind == OpKind::kRecv && op.peer == kAny;
+        if ((op.peer >= graph_.ranks() && !any_source) || op.comm >= graph_.communicators().size()) {
+          throw InputError("operation " + std::to_string(i) + " of rank " + std::to_string(rank) +
+                           " names a peer or communicator that does not exist; a packed file can't hold it");
+        }
+        fields.target = any_source ? 0 : peers_.place(op.peer) + 1;
+        fields.comm = op.comm == kWorld ? 0 : comms_.place(op.comm) + 1;
+        if (op.tag != kAny) {
+          fields.tag = 1 + 2 * std::uint64_t{op.tag};
+          if (!std::binary_search(common_tags_.begin(), common_tags_.end(), op.tag)) {
+            fields.tag = 2 + 2 * zigzag(std::int64_t{op.tag} - tag_before);
+            tag_before = op.tag;
+          }
+        }
+      }
+      edges_.clear();
+      for (const Edge& edge : view.dependents(i)) {
+        const std::int64_t distance = std::int64_t{edge.dependent()} - std::int64_t{i};
+        const std::uint64_t target = edge.dependent() == dependent_before ? 0 : 1 + zigzag(distance);
+        dependent_before = edge.dependent();
+        edges_.push_back(2 * target + (edge.on_start() ? 1 : 0));
+      }
+      note(book_.number(fields, edges_), op.kind == OpKind::kCollective ? 0 : op.value);
     }
-    for (const auto& [key, value] : info.metadata) {
-      pack::Entry* out = catalog_.add_metadata();
-      out->set_key(key);
-      out->set_value(value);
-    }
-    for (const Anomaly& anomaly : info.anomalies) {
-      pack::Anomaly* out = catalog_.add_anomaly();
-      out->set_name(anomaly.name);
-      out->set_severity(static_cast<std::uint32_t>(anomaly.severity));
-      out->set_sentence(anomaly.sentence);
-      out->set_count(anomaly.count);
-    }
-    const std::uint64_t catalog_begin = written_;
-    block(BlockType::kCatalog, 0, catalog_);
-    std::string trailer;
-    append(trailer, catalog_begin);
-    trailer += pack::kEndMagic;
-    emit(trailer);
   }
 
-  const Sink& sink_;
-  std::uint64_t written_ = 0;
-  std::unique_ptr<ZSTD_CCtx, std::size_t (*)(ZSTD_CCtx*)> context_;
-  std::string raw_, frame_;
-  pack::Operations columns_;
-  pack::Catalog catalog_;
+  // Sorts out which tags stand as they are: those that come often. Others may count something, so that only
+  // their differences repeat.
+  void find_common_tags(const RankView& view) {
+    std::uint32_t messages = 0;
+    tag_counts_.clear();
+    for (OpIndex i = 0; i < view.ops() && messages < kTagSample; ++i) {
+      if (view.kind(i) != OpKind::kSend && view.kind(i) != OpKind::kRecv) continue;
+      ++tag_counts_[view.tag(i)];
+      ++messages;
+    }
+    common_tags_.clear();
+    for (const auto& [tag, count] : tag_counts_) {
+      if (count > messages / kCommonTags) common_tags_.push_back(tag);
+    }
+    std::sort(common_tags_.begin(), common_tags_.end());
+  }
+
+  void note(std::uint32_t shape, std::uint64_t value) {
+    if (shape >= local_of_shape_.size()) local_of_shape_.resize(2 * std::size_t{shape} + 64, kAny);
+    std::uint32_t& local = local_of_shape_[shape];
+    if (local == kAny) {
+      local = static_cast<std::uint32_t>(values_.size());
+      values_.push_back({.shape = shape});
+    }
+    locals_.push_back(local);
+    Values& values = values_[local];
+    ++values.count;
+    if (values.distinct > kFewValues) return;
+    for (std::uint32_t k = values.distinct; k > 0; --k) {
+      if (values.seen[k - 1] == value) return;
+    }
+    if (values.distinct < kFewValues) values.seen[values.distinct] = value;
+    ++values.distinct;
+  }
+
+  // Says for each shape whether its values stand in the program or in a column, and numbers what results.
+  void name_symbols() {
+    std::uint32_t own = 0;
+    for (Values& values : values_) {
+      local_of_shape_[values.shape] = kAny;
+      const bool few =
+          values.distinct == 1 || (values.distinct <= kFewValues && values.count >= kOften * values.distinct);
+      if (!few) {
+        const bool is_calc = book_.fields(values.shape).kind == OpKind::kCalc;
+        const bool own_column = values.count >= 32 && own < own_columns_;
+        values.column = own_column ? 3 + own++ : is_calc ? 1 : 2;
+      }
+      for (std::uint32_t k = 0; k < (few ? values.distinct : 1); ++k) {
+        values.symbol[k] = symbol({values.shape, values.column, few ? values.seen[k] : 0});
+      }
+    }
+  }
+
+  std::uint32_t symbol(const Symbol& symbol) {
+    Digest digest;
+    digest.add(symbol.shape);
+    digest.add(symbol.column);
+    digest.add(symbol.value);
+    const auto [found, is_new] = symbol_of_.emplace(digest, static_cast<std::uint32_t>(symbols_.size()));
+    if (is_new) symbols_.push_back(symbol);
+    return found->second;
+  }
+
+  // Turns locals_ into symbols; writes the blocks of values. Returns whether there are any.
+  bool write_values(Rank rank, const RankView& view) {
+    const std::uint64_t begin = frames_.written();
+    for (OpIndex i = 0; i < view.ops(); ++i) {
+      const Values& values = values_[locals_[i]];
+      if (values.column != 0) {
+        columns_.add(values.column, view.value(i));
+        if (columns_.size() == block_values_) flush_values(rank);
+        locals_[i] = values.symbol[0];
+      } else if (values.distinct == 1) {
+        locals_[i] = values.symbol[0];
+      } else {
+        const std::uint64_t* seen = std::find(values.seen, values.seen + values.distinct, view.value(i));
+        locals_[i] = values.symbol[seen - values.seen];
+      }
+    }
+    if (columns_.size() != 0) flush_values(rank);
+    return frames_.written() != begin;
+  }
+
+  void flush_values(Rank rank) {
+    const std::string bytes = columns_.finish(parts_);
+    frames_.block(BlockType::kValues, rank, bytes, parts_);
+  }
+
+  bool write_labels(Rank rank, const RankView& view) {
+    OpIndex labelled = view.ops();
+    for (OpIndex i = 0; i < view.ops() && labelled == view.ops(); ++i) {
+      if (!view.label(i).empty()) labelled = i;
+    }
+    if (labelled == view.ops()) return false;
+    std::string next;
+    std::uint64_t text = 0;
+    for (OpIndex i = 0; i < view.ops(); ++i) {
+      const std::string_view label = view.label(i);
+      text += label.size();
+      if (label.empty()) {
+        labels_.add_length(0);
+      } else if (label == next) {
+        labels_.add_length(1);
+        next = label_after(label);
+      } else {
+        labels_.add_length(static_cast<std::uint32_t>(label.size()) + 2);
+        labels_.mutable_text()->append(label);
+        next = label_after(label);
+      }
+      if (labels_.length_size() < kBlockLabels && text < kMaxBlockText && i + 1 < view.ops()) continue;
+      frames_.block(BlockType::kLabels, rank, labels_);
+      labels_.Clear();
+      text = 0;
+      next.clear();
+    }
+    return true;
+  }
+
+  // The number of the program that locals_ is now.
+  std::uint32_t find_program(Rank rank) {
+    Digest digest;
+    digest.add(locals_.size());
+    for (const std::uint32_t symbol : locals_) digest.add(symbol);
+    const auto found = known_programs_.find(digest);
+    if (found != known_programs_.end()) return found->second;
+    find_loops(locals_, tokens_);
+    const std::uint32_t number = programs_.add(rank, tokens_, symbols_, book_);
+    known_programs_.emplace(digest, number);
+    return number;
+  }
+
+  const Graph& graph_;
+  FrameWriter frames_;
+  ProgramBlocks programs_;
+  TableBlocks tables_;
+  const std::uint64_t block_values_;
+  const std::uint32_t own_columns_;
+  Catalog catalog_;
+  std::int64_t program_before_ = 0, table_before_ = 0;
+  std::uint64_t values_before_ = 0, labels_before_ = 0;
+
+  // Over many ranks; only asked, never walked.
+  ShapeBook book_;
+  std::vector<Symbol> symbols_;
+  std::unordered_map<Digest, std::uint32_t, DigestHash> symbol_of_;
+  std::unordered_map<Digest, std::uint32_t, DigestHash> known_programs_;
+  // Of the rank at hand; kept for their memory.
+  Places peers_, comms_, collectives_;
+  std::map<std::uint32_t, std::uint32_t> tag_counts_;
+  std::vector<std::uint32_t> common_tags_;
+  std::vector<std::uint32_t> local_of_shape_;
+  std::vector<std::uint32_t> locals_;
+  std::vector<Values> values_;
+  std::vector<std::uint64_t> edges_;
+  std::vector<std::uint32_t> tokens_;
+  std::vector<std::size_t> parts_;
+  ValueColumns columns_;
+  Labels labels_;
 };
 
 }  // namespace
+}  // namespace pack
 
 std::string to_pack(const Graph& graph, const PackInfo& info) {
   std::string bytes;
-  const Writer::Sink sink = [&](std::string_view piece) { bytes += piece; };
-  Writer(sink).write(graph, info);
+  const pack::Sink sink = [&](std::string_view piece) { bytes += piece; };
+  pack::Writer(graph, sink).write(info);
   return bytes;
 }
 
 void write_pack_file(const Graph& graph, const PackInfo& info, const std::string& path) {
   FileWriter file(path);
-  const Writer::Sink sink = [&](std::string_view piece) { file.write(piece); };
-  Writer(sink).write(graph, info);
+  const pack::Sink sink = [&](std::string_view piece) { file.write(piece); };
+  pack::Writer(graph, sink).write(info);
   file.commit();
 }
 

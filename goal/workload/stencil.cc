@@ -110,7 +110,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
 Workload stencil_workload() {
   std::vector<ParameterSpec> parameters = {
       dims_parameter("3d"),
-      {"periodic", ParameterType::kBoolean, "true", "Do the ends of every dimension meet?"},
+      {"periodic", ParameterType::kBoolean, "true", "Whether the ends of every dimension meet."},
       {"neighbors", ParameterType::kText, "faces",
        "Who exchanges: faces (5-point stencil in 2-D, 7-point in 3-D), edges (19-point in 3-D) or corners "
        "(9-point "

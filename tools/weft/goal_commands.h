@@ -7,10 +7,16 @@
 
 namespace weft::cli {
 
+void add_gen(CLI::App& parent);                    // goal_gen.cc
 void add_info(CLI::App& parent);                   // goal_info.cc
 void add_check(CLI::App& parent, int& exit_code);  // goal_check.cc
 void add_print(CLI::App& parent);                  // goal_convert.cc
 void add_convert(CLI::App& parent);                // goal_convert.cc
+void add_merge(CLI::App& parent);                  // goal_transform.cc
+void add_regroup(CLI::App& parent);                // goal_transform.cc
+void add_scale(CLI::App& parent);                  // goal_transform.cc
+void add_perturb(CLI::App& parent);                // goal_transform.cc
+void add_slice(CLI::App& parent);                  // goal_transform.cc
 
 // To the standard output.
 void print(const std::string& text);

@@ -89,8 +89,9 @@ std::string usage(const Listed& module) {
   }
   const std::string choice = fmt::format("{} {{ {} {{ {}}} }}", module.kind, module.info.name, file);
   const bool in_job = module.kind == sim::traffic_seam().field;
-  return fmt::format("  --{} {}{}\n  {}\n", module.kind, module.info.name, flag,
-                     in_job ? fmt::format("job {{ {} }}", choice) : choice);
+  if (!in_job) return fmt::format("  --{} {}{}\n  {}\n", module.kind, module.info.name, flag, choice);
+  return fmt::format("  --{0} {1}{2}\n  job {{ {3} }}\n  weft goal gen {1}{2} --ranks … -o FILE.weft\n",
+                     module.kind, module.info.name, flag, choice);
 }
 
 std::string describe(const Listed& module) {
@@ -169,9 +170,12 @@ std::string describe_text(const sim::Registries& registries, const std::string& 
     if (module.info.name == name || module.collective == name)
       text += (text.empty() ? "" : "\n") + describe(module);
   }
-  if (!text.empty()) return text;
   const auto is_kind = [&](const Listed& module) { return module.kind == name && name != kSection; };
-  if (std::any_of(all.begin(), all.end(), is_kind)) return list_text(registries, name, false);
+  // A word may name a kind and a module.
+  if (std::any_of(all.begin(), all.end(), is_kind)) {
+    text += (text.empty() ? "" : "\n") + list_text(registries, name, false);
+  }
+  if (!text.empty()) return text;
   fail_unknown_name("module", name, known);
 }
 

@@ -1,6 +1,7 @@
 #include "goal/pack/pack.h"
 
 #include <catch2/catch.hpp>
+#include <random>
 #include <string>
 
 #include "goal/text/text.h"
@@ -98,11 +99,11 @@ TEST_CASE("a file cut short is refused with the rank and the byte") {
   for (std::size_t length = 0; length < file.size(); ++length) {
     CHECK_THROWS_AS(parse_pack(file.substr(0, length), "x.weft"), InputError);
   }
-  // The header has 12 bytes, then comes rank 0: the head of its block has 12 more.
-  const std::string message = error_of(file.substr(0, 50));
-  CHECK_THAT(message,
-             Catch::Matchers::StartsWith("x.weft: byte 12: the file ends within the block of rank 0: ") &&
-                 Catch::Matchers::EndsWith(" bytes are needed, 26 are there"));
+  // The header has 12 bytes, then come rank 0's labels: the head of their block has 12 more.
+  const std::string message = error_of(file.substr(0, 30));
+  CHECK_THAT(message, Catch::Matchers::StartsWith(
+                          "x.weft: byte 12: the file ends within the block of labels of rank 0: ") &&
+                          Catch::Matchers::EndsWith(" bytes are needed, 6 are there"));
 }
 
 TEST_CASE("a changed bit is found, or changes nothing") {
@@ -131,16 +132,72 @@ TEST_CASE("damage names the rank and the byte") {
   std::string file = to_pack(parse_text(kText, "test.goal"), {});
   file[12 + 12 + 20] ^= 1;  // within the first frame
   CHECK_THAT(error_of(file),
-             Catch::Matchers::StartsWith("x.weft: byte 12: the block of rank 0 is damaged here"));
-  CHECK_THAT(error_of("WEFTGOAL\x02" + std::string(40, '\0')), Catch::Matchers::Contains("format version 2"));
+             Catch::Matchers::StartsWith("x.weft: byte 12: the block of labels of rank 0 is damaged here"));
+  CHECK_THAT(error_of("WEFTGOAL\x03" + std::string(40, '\0')),
+             Catch::Matchers::Contains("found format version 3; this program reads versions 1 to 2"));
   CHECK_THAT(error_of("num_ranks 2"), Catch::Matchers::Contains("not a packed GOAL file"));
 }
 
-TEST_CASE("a file of version 1 stays readable") {
-  PackInfo info;
-  const Graph graph = read_pack_file("tests/goal/pack/data/version_1.weft", &info);
-  CHECK(to_text(graph) == kText);
-  CHECK(info == kInfo);
+TEST_CASE("files of all versions stay readable") {
+  for (const std::string version : {"1", "2"}) {
+    PackInfo info;
+    const Graph graph = read_pack_file("tests/goal/pack/data/version_" + version + ".weft", &info);
+    CHECK(to_text(graph) == kText);
+    CHECK(info == kInfo);
+  }
+}
+
+TEST_CASE("peers that do not exist are refused") {
+  GraphBuilder builder;
+  builder.add_calc(1);
+  builder.add_send(8, 7);
+  builder.end_rank();
+  CHECK_THROWS_WITH(
+      to_pack(builder.finish(), {}),
+      "operation 1 of rank 0 names a peer or communicator that does not exist; a packed file can't "
+      "hold it");
+}
+
+TEST_CASE("a loop costs nothing, whatever the number of rounds; nor do ranks that do alike") {
+  // A ring with a reduction by xor: 32 ranks, each with peers of its own.
+  const auto size = [](Rank ranks, int rounds) {
+    GraphBuilder builder;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+      for (int round = 0; round < rounds; ++round) {
+        const OpIndex calc = builder.add_calc(1000);
+        const OpIndex send = builder.add_send(64, (rank + 1) % ranks, static_cast<std::uint32_t>(round));
+        const OpIndex receive =
+            builder.add_recv(64, (rank + ranks - 1) % ranks, static_cast<std::uint32_t>(round));
+        builder.add_edge(calc, send);
+        builder.add_edge(calc, receive);
+        for (Rank bit = 1; bit < ranks; bit *= 2) {
+          builder.add_edge(receive, builder.add_send(8, rank ^ bit));
+          builder.add_edge(receive, builder.add_recv(8, rank ^ bit));
+        }
+      }
+      builder.end_rank();
+    }
+    return to_pack(builder.finish(), {}).size();
+  };
+  const std::size_t small = size(32, 10), long_ = size(32, 3000);
+  CHECK(small < 1200);
+  CHECK(long_ < small + 40);
+  CHECK(size(64, 10) < small + 800);
+}
+
+TEST_CASE("random times cost what they hold") {
+  // 16 bits each, in steps of 8, on top of 10 ms.
+  std::mt19937_64 random(1);
+  constexpr OpIndex kOps = 100'000;
+  GraphBuilder builder;
+  for (OpIndex i = 0; i < kOps; ++i) {
+    builder.add_calc(10'000'000 + 8 * (random() % 65536));
+    if (i > 0) builder.add_edge(i - 1, i);
+  }
+  builder.end_rank();
+  const std::size_t size = to_pack(builder.finish(), {}).size();
+  CHECK(size >= 2 * kOps);
+  CHECK(size < 2 * kOps + 1000);
 }
 
 TEST_CASE("a file that can't be read or written is named") {

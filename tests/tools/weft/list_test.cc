@@ -89,6 +89,18 @@ TEST_CASE("describe: what a module takes and how to choose it") {
         "  --set collectives.allgather=ring\n"
         "  collectives { allgather: \"ring\" }\n");
   CHECK(describe_text(small(), "topology") == list_text(small(), "topology", false));
+  // A word that names both a module and a kind.
+  sim::Registries both = small();
+  both.traffic = {{.info = {"collective", "Calls.", "", {}}}};
+  CHECK(describe_text(both, "collective") ==
+        "collective (traffic)\n"
+        "  Calls.\n"
+        "\n"
+        "  --traffic collective\n"
+        "  job { traffic { collective { } } }\n"
+        "  weft goal gen collective --ranks … -o FILE.weft\n"
+        "\n" +
+            list_text(both, "collective", false));
   CHECK_THROWS_WITH(
       describe_text(small(), "tre"),
       "'tre' is not a module; did you mean 'tree'? (known: wires, tree, ring, hosts, collectives, fault)");

@@ -1,0 +1,71 @@
+#!/bin/bash
+# weft goal's transforms, from the command line: what they write, tell and refuse.
+set -u
+. tests/tools/weft/expect.sh
+
+cat > four.goal << 'END'
+num_ranks 4
+rank 0 {
+a: calc 1000
+b: send 2000b to 1 tag 7
+b requires a
+}
+rank 1 {
+recv 2000b from 0 tag 7
+send 10b to 2
+}
+rank 2 {
+recv 10b from 1
+calc 500 cpu 1
+}
+rank 3 {
+calc 3000
+}
+END
+printf 'num_ranks 2\nrank 0 {\nallreduce 8b\n}\nrank 1 {\nallreduce 8b\n}\n' > pair.goal
+printf 'num_ranks 1\nrank 0 {\nrecv 8b from 0\n}\n' > stuck.goal
+
+expect "merge" 0 '^m.weft: 6 ranks, 9 operations, 1 dependencies$' '' goal merge four.goal pair.goal -o m.weft
+expect "merge is sound" 0 'sound' '' goal check m.weft
+expect "merge keeps jobs apart" 0 '^comm 2 "pair: world" \{ 4 5 \}$' '' goal print m.weft
+expect "merge is recorded" 0 '^transform 1 +merge four.goal pair.goal$' '' goal info m.weft
+expect "merge: one job" 0 'one.goal: 4 ranks' '' goal merge four.goal -o one.goal
+"$weft" goal print four.goal > want.goal
+cmp -s one.goal want.goal || { echo "FAILED: one job merged is not the job"; failed=1; }
+expect "merge: no output" 2 '' '--output is required' goal merge four.goal
+expect "merge: unknown ending" 2 '' 'x.txt: expected a name that ends in .weft' goal merge four.goal -o x.txt
+
+expect "scale" 0 's.goal: 4 ranks' '' goal scale four.goal --calc 2 --calc 0.1@cpu=1@ranks=2-3 -o s.goal
+expect "scale: both rules" 0 '^calc 100 cpu 1$' '' goal print s.goal
+expect "scale: one rule" 0 '^calc 6000$' '' goal print s.goal
+expect "scale: not a number" 2 '' "--calc 'fast': 'fast' is not a number" goal scale four.goal --calc fast -o x.goal
+expect "scale: unknown word" 2 '' "'gpu=1' is neither cpu=" goal scale four.goal --calc 2@gpu=1 -o x.goal
+expect "scale: no such rank" 2 '' "rank 9 does not exist; the graph has 4" goal scale four.goal --calc 2@ranks=9 -o x.goal
+expect "scale: negative" 2 '' "at least 0" goal scale four.goal --calc=-2 -o x.goal
+
+expect "perturb" 0 'p.weft: ' '' goal perturb four.goal --noise stragglers:ranks=3,factor=3 --noise periodic:length=0ns -o p.weft
+expect "perturb: the straggler" 0 '^calc 9000$' '' goal print p.weft
+expect "perturb is recorded" 0 'perturb four.goal --noise stragglers:ranks=3,factor=3 --noise periodic:length=0ns$' '' goal info p.weft
+expect "perturb: unknown noise" 2 '' "'gausian' is not a noise; did you mean 'gaussian'" goal perturb four.goal --noise gausian -o x.goal
+expect "perturb: help lists noises" 0 '^  recorded ' '' goal perturb --help
+for name in a b; do "$weft" goal perturb four.goal --noise gaussian --seed 5 -o $name.goal > out.txt; done
+cmp -s a.goal b.goal || { echo "FAILED: one seed gave two results"; failed=1; }
+
+expect "slice" 0 'warning +receives_cut: 1\. ' '' goal slice four.goal --ranks 1,3 -o part.weft
+expect "slice of time" 0 'calcs_cut: 3' '' goal slice four.goal --from 100ns --until 500ns -o cut.goal
+expect "slice: cut in time" 0 '^calc 400$' '' goal print cut.goal
+expect "slice keeps counters" 0 '^warning +receives_cut: 1\.' '' goal info part.weft
+expect "slice: of what" 2 '' 'Give --ranks, --from or --until' goal slice four.goal -o x.goal
+expect "slice: time" 2 '' '^weft: --from: ' goal slice four.goal --from soon -o x.goal
+expect "slice: stuck program" 2 '' 'slice: 1 operations of the graph can never run' goal slice stuck.goal --from 1us -o x.goal
+
+expect "regroup" 0 'info +local_copies: 1\.' '' \
+  goal regroup four.goal --ranks-per-node 2 --copy-latency 1us --copy-bandwidth 2GB/s -o r.weft
+expect "regroup: a copy of 2000 bytes" 0 ': calc 2000$' '' goal print r.weft
+expect "regroup: collectives" 2 '' 'collective with two ranks of one node' goal regroup pair.goal --ranks-per-node 2 -o x.goal
+expect "regroup: bandwidth" 2 '' '^weft: --copy-bandwidth: ' \
+  goal regroup four.goal --ranks-per-node 2 --copy-bandwidth fast -o x.goal
+[[ ! -e x.goal ]] || { echo "FAILED: a refused transform left a file"; failed=1; }
+
+((failed)) || echo "all as expected"
+exit $failed

@@ -1,0 +1,70 @@
+#include "tools/weft/goal_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/units/input_error.h"
+#include "tools/weft/goal_commands.h"
+
+namespace weft::cli {
+
+void GraphOutput::add_options(CLI::App& app) {
+  app.add_option("-o,--output", path, "The graph to write: .weft packed, .goal text, .bin binary GOAL")
+      ->required();
+  app.add_option("--to", to, "The format, whatever the name: pack, text or binary");
+}
+
+goal::Format GraphOutput::format() const {
+  return to.empty() ? goal::format_of_path(path) : goal::format_of_name(to);
+}
+
+void GraphOutput::write(const goal::Graph& graph, const goal::PackInfo& info) const {
+  goal::write_graph(graph, info, path, format());
+  std::string text = fmt::format("{}: {} ranks, {} operations, {} dependencies\n", path, graph.ranks(),
+                                 graph.ops(), graph.edges());
+  for (const goal::Anomaly& anomaly : info.anomalies) {
+    text += fmt::format("  {:<12} {}: {}. {}\n", goal::name(anomaly.severity), anomaly.name, anomaly.count,
+                        anomaly.sentence);
+  }
+  print(text);
+}
+
+void record(goal::PackInfo& info, const CLI::App& app, const std::vector<goal::Anomaly>& anomalies) {
+  std::string command = app.get_name();
+  for (const CLI::Option* option : app.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() == 0 || name == "--help" || name == "--output" || name == "--to") continue;
+    const bool flag = option->get_expected_max() == 0;
+    if (flag) command += " " + name;
+    for (const std::string& value : option->results()) {
+      if (flag) break;
+      command += (option->get_positional() ? " " : " " + name + " ") + value;
+    }
+  }
+  for (int n = 1;; ++n) {
+    if (info.metadata.emplace(fmt::format("transform {}", n), command).second) break;
+  }
+  for (const goal::Anomaly& anomaly : anomalies) {
+    const auto known = std::find_if(
+        info.anomalies.begin(), info.anomalies.end(),
+        [&](const goal::Anomaly& a) { return a.name == anomaly.name && a.sentence == anomaly.sentence; });
+    if (known == info.anomalies.end()) {
+      info.anomalies.push_back(anomaly);
+    } else {
+      known->count += anomaly.count;
+    }
+  }
+}
+
+std::uint64_t option_ns(const std::string& option, const std::string& text) {
+  try {
+    const Time time = parse_time(text);
+    if (time < Time()) throw InputError("a time below 0");
+    return static_cast<std::uint64_t>(time.ps() / 1000);
+  } catch (const InputError& error) {
+    throw InputError(SourceLocation{.file = option}, error.what());
+  }
+}
+
+}  // namespace weft::cli

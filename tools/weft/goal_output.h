@@ -1,0 +1,34 @@
+// What the subcommands of weft goal that make a graph from others share: input, output, and the record of
+// what was done.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "goal/pack/pack.h"
+#include "goal/write_graph.h"
+#include "sim/units/quantity.h"
+
+namespace weft::cli {
+
+struct GraphOutput {
+  std::string path, to;
+
+  // Adds -o and --to.
+  void add_options(CLI::App& app);
+  // Throws InputError if the name asks for no format: before the work, not after.
+  goal::Format format() const;
+  // Writes the graph, and tells what it holds and what was odd while it was made.
+  void write(const goal::Graph& graph, const goal::PackInfo& info) const;
+};
+
+// Notes in the graph's metadata what this subcommand was called with ("transform 1", "transform 2", …) and
+// adds the anomalies that it met.
+void record(goal::PackInfo& info, const CLI::App& app, const std::vector<goal::Anomaly>& anomalies = {});
+
+// The time given for an option, in whole nanoseconds. Throws InputError that names the option.
+std::uint64_t option_ns(const std::string& option, const std::string& text);
+
+}  // namespace weft::cli
