@@ -100,8 +100,8 @@ struct Collective {
 // An operation with its edges, as the graph stores it: two to a cache line.
 struct OpRecord {
   Op op;
-  std::uint32_t edge_begin = 0;       // the first of its edges, counted from the rank's first edge
-  std::uint32_t edge_count : 31 = 0;  // operations that wait for this one
+  std::uint32_t edge_begin = 0;           // the first of its edges, counted from the rank's first edge
+  std::uint32_t edge_count : 31 = 0;      // operations that wait for this one
   std::uint32_t has_start_edges : 1 = 0;  // do any wait for its start?
   bool operator==(const OpRecord&) const = default;
 };

@@ -77,18 +77,23 @@ class Engine {
   // Time of the least event that waits; Time::max() if there is none.
   Time next_time() { return Time::ps(queue_.next_time_ps()); }
 
-  // Executes events in order until none is left or `control` says stop. `handle(const Event&)` is inlined.
-  template <typename Handle>
-  StopReason run(RunControl& control, Handle&& handle) {
-    const auto nothing = [](const Event&) {};
+  // Executes events in order until none is left or `control` says stop. `handle(const Event&)` is inlined;
+  // for far, middle and near see run_before().
+  template <typename Handle, typename Far, typename Middle, typename Near>
+  StopReason run(RunControl& control, Handle&& handle, Far&& far, Middle&& middle, Near&& near) {
     while (pending() > 0) {
-      run_before(Time::max(), RunControl::kPollInterval - executed_ % RunControl::kPollInterval, handle,
-                 nothing, nothing, nothing);
+      run_before(Time::max(), RunControl::kPollInterval - executed_ % RunControl::kPollInterval, handle, far,
+                 middle, near);
       if (executed_ % RunControl::kPollInterval != 0) break;
       const StopReason reason = control.poll(now(), executed_);
       if (reason != StopReason::kNone) return reason;
     }
     return StopReason::kNone;
+  }
+  template <typename Handle>
+  StopReason run(RunControl& control, Handle&& handle) {
+    const auto nothing = [](const Event&) {};
+    return run(control, handle, nothing, nothing, nothing);
   }
   // Executes the events before `limit` in order, `most` at most. Most events are seen some time before they
   // are executed, to fetch what they need into the cache, by three functions in turn, `far(const Event&)`,

@@ -14,10 +14,26 @@ struct Before {
 constexpr std::size_t kFewEvents = 32;
 constexpr int kMostSlotBits = 14;
 
-// Insertion sort, unless ties or a skewed bucket have put many events into one slot.
+// Insertion sort, unless ties or a skewed bucket have put many events into one slot. Many events of the same
+// moment mostly come in the order of their sources, or in a few such runs.
 void sort_few(Event* begin, Event* end) {
   if (end - begin > 24) {
-    std::sort(begin, end, Before());
+    constexpr int kFewRuns = 16;
+    Event* runs[kFewRuns + 1] = {begin};
+    int count = 0;
+    while (count < kFewRuns && runs[count] != end) {
+      runs[count + 1] = std::is_sorted_until(runs[count], end, Before());
+      ++count;
+    }
+    if (runs[count] != end) return std::sort(begin, end, Before());
+    for (; count > 1; count = (count + 1) / 2) {
+      for (int i = 0; i + 1 < count; i += 2) {
+        std::inplace_merge(runs[i], runs[i + 1], runs[i + 2], Before());
+        runs[i / 2] = runs[i];
+      }
+      if (count % 2 == 1) runs[count / 2] = runs[count - 1];
+      runs[(count + 1) / 2] = end;
+    }
     return;
   }
   for (Event* next = begin + 1; next < end; ++next) {

@@ -18,7 +18,7 @@ struct Message {
   bool notify_sent = false;  // call on_sent for this message
   bool control = false;      // a handshake of the client's (rendezvous); it carries no user bytes
   std::uint64_t bytes = 0;   // payload; may be 0
-  std::array<std::uint32_t, 8> client{};
+  std::array<std::uint32_t, 7> client{};
 };
 
 // Called by the network while it runs, at Engine::now().
@@ -32,6 +32,10 @@ class NetworkClient {
   virtual void on_delivered(const Message& message) = 0;
   // An event of kind >= kClientKinds that the client scheduled.
   virtual void on_event(const Event& event) = 0;
+  // An event, or a message to be delivered, will come soon: the client may fetch into the cache what it needs
+  // then, and must change nothing. Each is shown several times, `look` counting from 0.
+  virtual void expect(const Event& /*event*/, int /*look*/) const {}
+  virtual void expect(const Message& /*message*/, int /*look*/) const {}
 };
 
 // The hosts of one partition, as their client sees the network. How a model runs is its own affair.

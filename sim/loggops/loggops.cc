@@ -26,8 +26,13 @@ void LogGopsNetwork::inject(const Message& message) {
     handle = free_.back();
     free_.pop_back();
   }
-  pool_[handle] = {message, engine_.now(), injected_++,
-                   static_cast<std::uint8_t>(message.notify_sent ? 2 : 1)};
+  InFlight& flight = pool_[handle];
+  flight.message = message;
+  flight.callbacks_left = message.notify_sent ? 2 : 1;
+  if (record_flows_) {
+    if (injections_.size() < pool_.size()) injections_.resize(pool_.size());
+    injections_[handle] = {engine_.now(), injected_++};
+  }
   const std::uint32_t index = nic_index(message.source, message.source_nic);
   const Time first_byte = std::max(engine_.now(), nic_[index].transmit_free);
   const Time last_byte = after(first_byte, config_.gap_per_byte.after_first(message.bytes));
@@ -72,9 +77,9 @@ void LogGopsNetwork::deliver(std::uint32_t handle) {
     ++totals_.messages;
     totals_.bytes += message.bytes;
     if (record_flows_) {
-      flows_.emplace_back(pool_[handle].number,
-                          results::Flow{message.source, message.destination, message.bytes,
-                                        pool_[handle].injected, engine_.now()});
+      const Injection& injection = injections_[handle];
+      flows_.emplace_back(injection.number, results::Flow{message.source, message.destination, message.bytes,
+                                                          injection.time, engine_.now()});
     }
   }
   callback_done(handle);
@@ -86,13 +91,29 @@ void LogGopsNetwork::callback_done(std::uint32_t handle) {
 }
 
 StopReason LogGopsNetwork::run(RunControl& control) {
-  return engine_.run(control, [this](const Event& event) {
-    if (event.kind >= kClientKinds) {
-      client_.on_event(event);
-    } else {
-      handle(event);
-    }
-  });
+  return engine_.run(
+      control,
+      [this](const Event& event) {
+        if (event.kind >= kClientKinds) {
+          client_.on_event(event);
+        } else {
+          handle(event);
+        }
+      },
+      [this](const Event& event) {
+        if (event.kind >= kClientKinds) return client_.expect(event, 0);
+        __builtin_prefetch(&pool_[event.payload]);
+      },
+      [this](const Event& event) {
+        if (event.kind >= kClientKinds) return client_.expect(event, 1);
+        const Message& message = pool_[event.payload].message;
+        __builtin_prefetch(&nic_[nic_index(message.destination, message.destination_nic)], 1);
+        client_.expect(message, 0);
+      },
+      [this](const Event& event) {
+        if (event.kind >= kClientKinds) return client_.expect(event, 2);
+        client_.expect(pool_[event.payload].message, 1);
+      });
 }
 
 results::NetworkTotals LogGopsNetwork::totals() const { return totals_; }

@@ -44,11 +44,14 @@ class LogGopsNetwork : public Network, public results::Reporter {
     Time transmit_free, receive_free;
     std::uint32_t receiving = 0;  // messages whose delivery is scheduled
   };
-  struct InFlight {
+  struct alignas(64) InFlight {
     Message message;
-    Time injected;
-    std::uint64_t number = 0;         // of all messages injected
     std::uint8_t callbacks_left = 1;  // on_sent and on_delivered may come in either order when L = 0
+  };
+  static_assert(sizeof(InFlight) == 64);
+  struct Injection {
+    Time time;
+    std::uint64_t number = 0;  // of all messages injected
   };
   std::uint32_t nic_index(std::uint32_t host, std::uint8_t nic) const { return host * nics_ + nic; }
   void handle(const Event& event);
@@ -63,6 +66,7 @@ class LogGopsNetwork : public Network, public results::Reporter {
   EntityId first_entity_;
   std::vector<Nic> nic_;
   std::vector<InFlight> pool_;
+  std::vector<Injection> injections_;  // of the messages in pool_, where flows are recorded
   std::vector<std::uint32_t> free_;
   results::NetworkTotals totals_;
   std::uint64_t injected_ = 0;

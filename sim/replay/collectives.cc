@@ -32,11 +32,11 @@ std::uint32_t messages_of(const goal::CollectiveCall& call, const goal::Step& st
 // ---- From group to group ----
 
 void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
-  const goal::RankView view = this->view(local);
+  const goal::RankView& view = this->view(local);
   const goal::Collective& collective = view.collective(op);
   RankState& rank = ranks_[local];
-  const std::uint32_t me = plan_.position_in(collective.comm, rank.rank);
-  op_started(local, op, engine_.now());
+  const std::uint32_t me = plan_.position_in(collective.comm, view.rank());
+  release(local, op, true);
   const std::uint32_t size = graph_.communicator_size(collective.comm);
   if (size == 1) return finish_op(local, op);
   const goal::ChosenAlgorithm* chosen = plan_.choices[view.peer(op)];
@@ -128,39 +128,14 @@ void ReplayShare::finish_active(std::uint32_t index) {
 
 // ---- Sends: a train of messages ----
 
-// The cpu is taken for all messages at once: nothing else gets between them.
+// One piece of work for the cpu: nothing else gets between its messages.
 void ReplayShare::begin_train(std::uint32_t lane, std::uint32_t step) {
   const Active& active = actives_[lanes_[lane].active];
-  const goal::RankView view = this->view(active.local);
-  const std::uint32_t handle = new_task({.local = active.local,
-                                         .op = step,
-                                         .lane = lane,
-                                         .cpu = view.cpu(active.op),
-                                         .nic = view.nic(active.op),
-                                         .state = TaskState::kTrain});
-  Task& train = tasks_[handle];
-  point_train(train);
-  const Time start = reserve_cpu(train.local, train.cpu, train_duration(active, lanes_[lane].steps[step]));
-  const Time end = start + overhead(train.bytes);
-  if (end == engine_.now()) {
-    train_message_done(handle);
-  } else {
-    engine_.schedule(end, entity(train.local), kTaskDone, handle);
-  }
-}
-
-Time ReplayShare::train_duration(const Active& active, const OpenStep& open) const {
-  const goal::Step& step = open.step;
-  if (has_own_sizes(active.call, step)) {
-    Time sum;
-    for (std::uint32_t i = 0; i < step.count; ++i) {
-      if (!is_message(active.call, step, i)) continue;
-      sum = after(sum, overhead(active.call.bytes(step, step.peer_at(i, active.call.size))));
-    }
-    return sum;
-  }
-  const Time one = overhead(active.call.bytes(step, step.peer));
-  return one > Time() && step.count > Time::max().ps() / one.ps() ? Time::max() : one * step.count;
+  give_task(new_task({.local = active.local,
+                      .op = step,
+                      .lane = lane,
+                      .nic = view(active.local).nic(active.op),
+                      .state = TaskState::kTrain}));
 }
 
 // Makes the train's task that of its next message.
@@ -173,29 +148,48 @@ void ReplayShare::point_train(Task& train) {
   train.peer = graph_.world_rank(active.comm, peer);
 }
 
-// The cpu's work on the message that the train points to has ended.
-void ReplayShare::train_message_done(std::uint32_t handle) {
+// The eager message that the train points to, or (task != kNone) its request.
+void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
+  const Lane& lane = lanes_[train.lane];
+  const Active& active = actives_[lane.active];
+  Message message = message_to(train.local, train.peer, train.nic,
+                               task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
+  if (task == kNone) message.bytes = train.bytes;
+  message.client[kSenderTask] = task;
+  message.client[kReceiverTask] = active.call.me;
+  message.client[kTag] = active.number;
+  message.client[kContextAndKind] |= active.comm | kCollectiveContext;
+  message.client[kNumber] = lane.steps[train.op].step.tag;
+  network_->inject(message);
+}
+
+// The cpu's work on the message that the train points to has ended. True if it has more.
+bool ReplayShare::end_of_train_message(std::uint32_t cpu, std::uint32_t handle) {
   for (;;) {
     Task train = tasks_[handle];
-    RankState& state = ranks_[train.local];
-    state.overhead = after(state.overhead, overhead(train.bytes));
-    ++state.messages_sent;
-    state.bytes_sent += train.bytes;
+    count_sent(ranks_[train.local], train.bytes);
     const bool is_last = --lanes_[train.lane].steps[train.op].left == 0;
     if (train.bytes <= hosts_.eager_limit_bytes) {
-      inject(handle, MessageKind::kEager, kNone);
-      if (is_last) return finish_task(handle);
+      send_first_of_step(train, kNone);
+      if (is_last) {
+        finish_task(handle);
+        return false;
+      }
       --lanes_[train.lane].left;
     } else {
       train.state = TaskState::kAwaitClear;
-      inject(new_task(train), MessageKind::kRequestToSend, kNone);
-      if (is_last) return free_task(handle);
+      const std::uint32_t rendezvous = new_task(train);
+      send_first_of_step(train, rendezvous);
+      if (is_last) {
+        free_task(handle);
+        return false;
+      }
     }
     point_train(tasks_[handle]);
     const Time duration = overhead(tasks_[handle].bytes);
     if (duration > Time()) {
-      engine_.schedule(after(engine_.now(), duration), entity(train.local), kTaskDone, handle);
-      return;
+      engine_.schedule(after(engine_.now(), duration), entity(train.local), kCpuDone, cpu);
+      return true;
     }
   }
 }
@@ -238,7 +232,7 @@ void ReplayShare::arrive_in_collective(const Message& message) {
   const auto& word = message.client;
   const std::uint32_t source = word[kReceiverTask];
   const MatchKey key{local_[word[kDestinationRank]], source, word[kTag], word[kContextAndKind] & kContextMask,
-                     word[kSub]};
+                     word[kNumber]};
   RankState& rank = ranks_[key.rank];
   for (std::uint32_t i = rank.first_active; i != kNone; i = actives_[i].next) {
     const Active& active = actives_[i];
@@ -248,24 +242,27 @@ void ReplayShare::arrive_in_collective(const Message& message) {
       for (std::uint32_t s = 0; s < steps.size(); ++s) {
         const OpenStep& open = steps[s];
         if (open.step.kind != goal::StepKind::kRecv || open.step.tag != key.sub || open.left == 0) continue;
-        if (covers(open.step, source, active.call.size)) return matched_in_step(lane, s, message);
+        if (covers(open.step, source, active.call.size)) return matched_in_step(lane, s, as_parked(message));
       }
     }
   }
   ++rank.early;
-  early_.push(key, park(message), next_early_++);
+  early_.push(key, park(as_parked(message)), next_early_++);
 }
 
-void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const Message& message) {
+void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const Parked& message) {
   --lanes_[lane].steps[step].left;
   const Active& active = actives_[lanes_[lane].active];
-  const goal::RankView view = this->view(active.local);
-  matched(new_task({.local = active.local,
-                    .op = step,
-                    .lane = lane,
-                    .cpu = view.cpu(active.op),
-                    .nic = view.nic(active.op)}),
-          message);
+  const bool is_eager = message.sender == kNone;
+  const std::uint32_t task = new_task({.bytes = message.bytes,
+                                       .local = active.local,
+                                       .op = step,
+                                       .lane = lane,
+                                       .peer = message.source,
+                                       .nic = view(active.local).nic(active.op),
+                                       .state = is_eager ? TaskState::kReceiveCpu : TaskState::kAwaitData});
+  if (is_eager) return give_task(task);
+  send_clear(task, message.sender);
 }
 
 Time ReplayShare::combine_duration(const Task& task) const {
@@ -273,20 +270,6 @@ Time ReplayShare::combine_duration(const Task& task) const {
   const std::uint64_t times = lanes_[task.lane].steps[task.op].step.combine;
   if (__builtin_mul_overflow(task.bytes, times, &bytes)) bytes = UINT64_MAX;
   return hosts_.reduction_per_byte.of(bytes);
-}
-
-// The receive's own cpu work has ended.
-void ReplayShare::received_in_step(std::uint32_t handle) {
-  Task& task = tasks_[handle];
-  if (lanes_[task.lane].steps[task.op].step.combine == 0) return finish_task(handle);
-  task.state = TaskState::kCombine;
-  const Time duration = combine_duration(task);
-  const Time start = reserve_cpu(task.local, task.cpu, duration);
-  if (start + duration == engine_.now()) {
-    task_cpu_done(handle);
-  } else {
-    engine_.schedule(start + duration, entity(task.local), kTaskDone, handle);
-  }
 }
 
 // ---- Pools ----

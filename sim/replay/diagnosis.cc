@@ -19,7 +19,7 @@ std::string describe_key(const MatchKey& key) {
                      comm == goal::kWorld ? "" : fmt::format(", communicator {}", comm));
 }
 
-// How a message there misses a receive asked for at the same rank, or "" if they have too little in common.
+// How a message misses a receive asked for at the same rank, or "" if they have too little in common.
 std::string near_miss(const MatchKey& wanted, const MatchKey& there) {
   const bool source = wanted.source == goal::kAny || wanted.source == there.source;
   const bool tag = wanted.tag == goal::kAny || there.tag == goal::kAny || wanted.tag == there.tag;
@@ -36,24 +36,17 @@ std::string near_miss(const MatchKey& wanted, const MatchKey& there) {
 class Diagnosis {
  public:
   Diagnosis(const goal::Graph& graph, const std::vector<std::unique_ptr<ReplayShare>>& shares)
-      : graph_(graph), home_(graph.ranks()), has_task_(graph.ranks(), false) {
+      : graph_(graph), home_(graph.ranks()), is_busy_(graph.ranks(), false) {
     for (const auto& share : shares) {
-      for (const RankState& state : share->ranks_) home_[state.rank] = {share.get(), &state};
+      for (const RankState& state : share->ranks_) home_[state.view.rank()] = {share.get(), &state};
       unreceived_ += share->unreceived();
       for (const Task& task : share->tasks_) {
-        if (task.state == TaskState::kFree) continue;
-        const std::uint32_t rank = share->ranks_[task.local].rank;
-        has_task_[rank] = true;
-        if (task.state != TaskState::kPosted && task.state != TaskState::kAwaitClear) continue;
-        if (task.lane == kNone) {
-          waiting_.push_back({rank, true, task.op, 0, 0, share.get(), kNone, &task});
-        } else {
-          const ReplayShare::Lane& lane = share->lanes_[task.lane];
-          waiting_.push_back({rank, false, share->actives_[lane.active].op, lane.number, task.op, share.get(),
-                              task.lane, &task});
-        }
+        if (task.state != TaskState::kFree) add_task(*share, task);
       }
-      add_receives_of_collectives(*share);
+      for (std::uint32_t local = 0; local < share->ranks_.size(); ++local) {
+        add_receives(*share, local);
+        add_receives_of_collectives(*share, local);
+      }
     }
     std::sort(waiting_.begin(), waiting_.end(), [](const Waiting& a, const Waiting& b) {
       return std::tie(a.rank, a.of_graph, a.op, a.lane_number, a.step) <
@@ -85,24 +78,76 @@ class Diagnosis {
     std::uint32_t op, lane_number, step;
     const ReplayShare* share;
     std::uint32_t lane;
-    const Task* task;  // null: a step that receives
+    const Task* send;  // null: it waits to receive
   };
+  using Keys = std::vector<std::pair<MatchKey, std::uint32_t>>;  // with the handles
 
-  void add_receives_of_collectives(const ReplayShare& share) {
-    for (std::uint32_t local = 0; local < share.ranks_.size(); ++local) {
-      const std::uint32_t rank = share.ranks_[local].rank;
-      for (std::uint32_t i = share.ranks_[local].first_active; i != kNone; i = share.actives_[i].next) {
-        has_task_[rank] = true;
-        const ReplayShare::Active& active = share.actives_[i];
-        for (std::uint32_t handle = active.first_lane; handle != kNone; handle = share.lanes_[handle].next) {
-          const ReplayShare::Lane& lane = share.lanes_[handle];
-          for (std::uint32_t s = 0; s < lane.steps.size(); ++s) {
-            if (lane.steps[s].step.kind != goal::StepKind::kRecv || lane.steps[s].left == 0) continue;
-            waiting_.push_back({rank, false, active.op, lane.number, s, &share, handle, nullptr});
-          }
+  void add_task(const ReplayShare& share, const Task& task) {
+    const std::uint32_t rank = share.ranks_[task.local].view.rank();
+    is_busy_[rank] = true;
+    if (task.state != TaskState::kAwaitClear) return;
+    if (task.lane == kNone) {
+      waiting_.push_back({rank, true, task.op, 0, 0, &share, kNone, &task});
+    } else {
+      const ReplayShare::Lane& lane = share.lanes_[task.lane];
+      waiting_.push_back(
+          {rank, false, share.actives_[lane.active].op, lane.number, task.op, &share, task.lane, &task});
+    }
+  }
+  void add_receives(const ReplayShare& share, std::uint32_t local) {
+    const std::uint32_t rank = share.ranks_[local].view.rank();
+    for (const auto& [key, op] : at_rank(share, local, false)) {
+      is_busy_[rank] = true;
+      waiting_.push_back({rank, true, op, 0, 0, &share, kNone, nullptr});
+    }
+  }
+  void add_receives_of_collectives(const ReplayShare& share, std::uint32_t local) {
+    const std::uint32_t rank = share.ranks_[local].view.rank();
+    for (std::uint32_t i = share.ranks_[local].first_active; i != kNone; i = share.actives_[i].next) {
+      is_busy_[rank] = true;
+      const ReplayShare::Active& active = share.actives_[i];
+      for (std::uint32_t handle = active.first_lane; handle != kNone; handle = share.lanes_[handle].next) {
+        const ReplayShare::Lane& lane = share.lanes_[handle];
+        for (std::uint32_t s = 0; s < lane.steps.size(); ++s) {
+          if (lane.steps[s].step.kind != goal::StepKind::kRecv || lane.steps[s].left == 0) continue;
+          waiting_.push_back({rank, false, active.op, lane.number, s, &share, handle, nullptr});
         }
       }
     }
+  }
+
+  // The operations' receives, or messages, that wait at a rank: the oldest first where there are wildcards,
+  // else by key.
+  static Keys at_rank(const ReplayShare& share, std::uint32_t local, bool messages) {
+    Keys keys;
+    if (share.has_wildcards_) {
+      const auto add = [&](const KeyedQueues& queue) {
+        for (std::uint32_t i = queue.first_of_rank(local); i != kNone; i = queue.entry(i).rank_next) {
+          keys.emplace_back(queue.entry(i).key, queue.entry(i).value);
+        }
+      };
+      if (messages) {
+        add(share.matching_.unexpected());
+      } else {
+        add(share.matching_.posted());
+        add(share.matching_.wildcards());
+      }
+      return keys;
+    }
+    share.tables_[local].for_each([&](const MatchTable::Entry& entry) {
+      if (entry.of_messages != messages) return;
+      const MatchKey key{local, entry.source, entry.tag, entry.communicator, 0};
+      std::uint32_t handle = entry.last;
+      do {
+        handle = messages ? share.parked_[handle].next : share.ranks_[local].words[handle];
+        keys.emplace_back(key, handle);
+      } while (handle != entry.last);
+    });
+    std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.first.source, a.first.tag, a.first.context) <
+             std::tie(b.first.source, b.first.tag, b.first.context);
+    });
+    return keys;
   }
 
   std::string op_text(std::uint32_t rank, goal::OpIndex op) const {
@@ -123,18 +168,17 @@ class Diagnosis {
   const char* peer_note(std::uint32_t peer) const {
     if (peer == goal::kAny) return "";
     if (has_finished(peer)) return "; that rank has finished";
-    return has_task_[peer] ? "; that rank waits too" : "; that rank is stuck";
+    return is_busy_[peer] ? "; that rank waits too" : "; that rank is stuck";
   }
 
   std::string receive_line(const Waiting& waiting) const {
-    const Task& task = *waiting.task;
-    const MatchKey key = waiting.share->key_of(task, task.peer, task.local);
+    const std::uint32_t local = home_[waiting.rank].local();
+    const goal::Op& op = graph_.rank(waiting.rank).op(waiting.op);
+    const MatchKey key{local, op.peer, op.tag, op.comm, 0};
     std::string line =
-        fmt::format("rank {} waits to receive {} bytes from rank {}, {} [{}]{}", waiting.rank, task.bytes,
-                    or_any(task.peer), describe_key(key), where(waiting), peer_note(task.peer));
-    const KeyedQueues& queue = waiting.share->matching_.unexpected();
-    for (std::uint32_t i = queue.first_of_rank(task.local); i != kNone; i = queue.entry(i).rank_next) {
-      const MatchKey& there = queue.entry(i).key;
+        fmt::format("rank {} waits to receive {} bytes from rank {}, {} [{}]{}", waiting.rank, op.value,
+                    or_any(op.peer), describe_key(key), where(waiting), peer_note(op.peer));
+    for (const auto& [there, slot] : at_rank(*waiting.share, local, true)) {
       const std::string miss = near_miss(key, there);
       if (miss.empty()) continue;
       return line + fmt::format("; nearly fits: a message from rank {}, {} ({})", there.source,
@@ -155,26 +199,23 @@ class Diagnosis {
                        active.call.bytes(open.step, open.step.peer), peer, where(waiting), peer_note(peer));
   }
   std::string send_line(const Waiting& waiting) const {
-    const Task& task = *waiting.task;
+    const Task& task = *waiting.send;
     const Home& peer = home_[task.peer];
     const char* why = "above the eager limit, and no receive for it";
     if (!waiting.of_graph) {
       return fmt::format("rank {} waits to send {} bytes to rank {}: {} [{}]{}", waiting.rank, task.bytes,
                          task.peer, why, where(waiting), peer_note(task.peer));
     }
-    const MatchKey key = waiting.share->key_of(task, waiting.rank, peer.local());
+    const goal::Op& op = graph_.rank(waiting.rank).op(waiting.op);
+    const MatchKey key{peer.local(), waiting.rank, op.tag, op.comm, 0};
     std::string line =
         fmt::format("rank {} waits to send {} bytes to rank {}, {}: {} [{}]{}", waiting.rank, task.bytes,
                     task.peer, describe_key(key), why, where(waiting), peer_note(task.peer));
-    const Matching& matching = peer.share->matching_;
-    for (const KeyedQueues* queue : {&matching.posted(), &matching.wildcards()}) {
-      for (std::uint32_t i = queue->first_of_rank(key.rank); i != kNone; i = queue->entry(i).rank_next) {
-        const MatchKey& there = queue->entry(i).key;
-        const std::string miss = near_miss(there, key);
-        if (miss.empty()) continue;
-        return line + fmt::format("; nearly fits: a receive from rank {}, {} ({})", or_any(there.source),
-                                  describe_key(there), miss);
-      }
+    for (const auto& [there, receive] : at_rank(*peer.share, key.rank, false)) {
+      const std::string miss = near_miss(there, key);
+      if (miss.empty()) continue;
+      return line + fmt::format("; nearly fits: a receive from rank {}, {} ({})", or_any(there.source),
+                                describe_key(there), miss);
     }
     return line;
   }
@@ -186,9 +227,9 @@ class Diagnosis {
       if (waiting.rank == last_rank) continue;  // one line a rank: its first waiting operation
       last_rank = waiting.rank;
       if (++ranks > limit) continue;
-      lines_.push_back(waiting.task == nullptr                     ? step_line(waiting)
-                       : waiting.task->state == TaskState::kPosted ? receive_line(waiting)
-                                                                   : send_line(waiting));
+      lines_.push_back(waiting.send != nullptr ? send_line(waiting)
+                       : waiting.of_graph      ? receive_line(waiting)
+                                               : step_line(waiting));
     }
     if (ranks > limit) lines_.push_back(fmt::format("… and {} more ranks wait", ranks - limit));
   }
@@ -197,13 +238,12 @@ class Diagnosis {
   void describe_cycles(std::size_t limit) {
     std::size_t stuck = 0;
     for (std::uint32_t r = 0; r < graph_.ranks(); ++r) {
-      if (has_task_[r] || has_finished(r)) continue;
+      if (is_busy_[r] || has_finished(r)) continue;
       if (++stuck > limit) continue;
       const RankState& state = *home_[r].state;
-      const std::uint32_t* remaining = home_[r].share->remaining_.data() + state.first_op;
       const goal::OpIndex ops = graph_.rank(r).ops();
       goal::OpIndex first = 0;
-      while (first < ops && remaining[first] == 0) ++first;
+      while (first < ops && state.words[first] == 0) ++first;
       lines_.push_back(
           fmt::format("rank {}: {} operations can never start, their dependencies form a cycle (first: {})",
                       r, ops - state.ops_done, op_text(r, first)));
@@ -215,17 +255,17 @@ class Diagnosis {
     std::size_t shown = 0;
     for (std::uint32_t r = 0; r < graph_.ranks() && shown < std::min(limit, unreceived_); ++r) {
       const ReplayShare& share = *home_[r].share;
-      for (const KeyedQueues* queue : {&share.matching_.unexpected(), &share.early_}) {
-        for (std::uint32_t i = queue->first_of_rank(home_[r].local()); i != kNone && shown < limit;
-             i = queue->entry(i).rank_next) {
-          const MatchKey& key = queue->entry(i).key;
-          const std::uint32_t source = queue == &share.early_
-                                           ? graph_.world_rank(key.context & ~kCollectiveContext, key.source)
-                                           : key.source;
-          lines_.push_back(fmt::format("no receive took a message from rank {} to rank {}, {}", source, r,
-                                       describe_key(key)));
-          ++shown;
-        }
+      const std::uint32_t local = home_[r].local();
+      Keys keys = at_rank(share, local, true);
+      const KeyedQueues& early = share.early_;
+      for (std::uint32_t i = early.first_of_rank(local); i != kNone; i = early.entry(i).rank_next) {
+        keys.emplace_back(early.entry(i).key, early.entry(i).value);
+      }
+      for (const auto& [key, slot] : keys) {
+        if (shown == limit) break;
+        lines_.push_back(fmt::format("no receive took a message from rank {} to rank {}, {}",
+                                     share.parked_[slot].source, r, describe_key(key)));
+        ++shown;
       }
     }
     if (unreceived_ > shown) lines_.push_back(fmt::format("… and {} more messages", unreceived_ - shown));
@@ -233,7 +273,7 @@ class Diagnosis {
 
   const goal::Graph& graph_;
   std::vector<Home> home_;  // of each rank
-  std::vector<bool> has_task_;
+  std::vector<bool> is_busy_;
   std::vector<Waiting> waiting_;
   std::size_t unreceived_ = 0;
   std::vector<std::string> lines_;

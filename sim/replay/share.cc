@@ -11,6 +11,15 @@ std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes) {
   throw InputError("the messages sent have more than 2^64 bytes in all");
 }
 
+namespace {
+
+Time calc_duration(std::uint64_t ns) {
+  return ns > static_cast<std::uint64_t>(Time::max().ps()) / 1000 ? Time::max()
+                                                                  : Time::ns(static_cast<std::int64_t>(ns));
+}
+
+}  // namespace
+
 ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vector<std::uint32_t>& ranks)
     : plan_(plan),
       graph_(plan.graph),
@@ -18,36 +27,37 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
       local_(plan.local.data()),
       first_entity_(plan.first_entity),
       engine_(engine),
-      ranks_(ranks.size()),
-      matching_(static_cast<std::uint32_t>(ranks.size())),
+      has_wildcards_(plan.graph.has_wildcards()),
+      tables_(has_wildcards_ ? 0 : ranks.size()),
+      matching_(has_wildcards_ ? static_cast<std::uint32_t>(ranks.size()) : 0),
       early_(static_cast<std::uint32_t>(ranks.size())),
       held_back_(static_cast<std::uint32_t>(ranks.size())) {
   std::uint64_t ops = 0;
   for (const std::uint32_t rank : ranks) ops += graph_.rank(rank).ops();
-  remaining_.reserve(ops);
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    ranks_[i].rank = ranks[i];
-    ranks_[i].first_op = remaining_.size();
-    const std::vector<std::uint32_t> counts = graph_.rank(ranks[i]).dependency_counts();
-    remaining_.insert(remaining_.end(), counts.begin(), counts.end());
-    find_cpus(ranks_[i]);
+  words_.reserve(ops);
+  ranks_.reserve(ranks.size());
+  for (const std::uint32_t rank : ranks) {
+    RankState& state =
+        ranks_.emplace_back(RankState{.view = graph_.rank(rank), .words = words_.data() + words_.size()});
+    const std::vector<std::uint32_t> counts = state.view.dependency_counts();
+    words_.insert(words_.end(), counts.begin(), counts.end());
+    find_cpus(state);
   }
-  cpu_free_.resize(cpu_names_.size());
+  cpus_.resize(cpu_names_.size());
 }
 
 void ReplayShare::find_cpus(RankState& state) {
-  const goal::RankView view = graph_.rank(state.rank);
-  state.first_cpu = cpu_names_.size();
+  state.first_cpu = static_cast<std::uint32_t>(cpu_names_.size());
   std::vector<bool> named;
-  for (goal::OpIndex i = 0; i < view.ops(); ++i) {
-    const std::uint16_t cpu = view.cpu(i);
+  for (goal::OpIndex i = 0; i < state.view.ops(); ++i) {
+    const std::uint16_t cpu = state.view.cpu(i);
     if (cpu >= named.size()) named.resize(cpu + 1u);
     named[cpu] = true;
   }
   for (std::size_t cpu = 0; cpu < named.size(); ++cpu) {
     if (named[cpu]) cpu_names_.push_back(static_cast<std::uint16_t>(cpu));
   }
-  state.cpus = static_cast<std::uint32_t>(cpu_names_.size() - state.first_cpu);
+  state.cpus = static_cast<std::uint32_t>(cpu_names_.size()) - state.first_cpu;
   state.sparse_cpus = state.cpus < named.size();
 }
 
@@ -55,30 +65,23 @@ void ReplayShare::start(Network& network) {
   network_ = &network;
   // Messages through different NICs overtake each other in any network.
   keep_order_ = !network.delivers_in_order() || graph_.max_nic() > 0;
-  for (const RankState& state : ranks_) engine_.schedule(Time(), first_entity_ + state.rank, kRankStart, 0);
+  for (const RankState& state : ranks_) {
+    engine_.schedule(Time(), first_entity_ + state.view.rank(), kRankStart, 0);
+  }
 }
 
 // ---- Events ----
 
 void ReplayShare::on_event(const Event& event) {
   const std::uint32_t local = local_[event.source - first_entity_];
-  switch (event.kind) {
-    case kRankStart: {
-      const std::uint32_t* remaining = remaining_.data() + ranks_[local].first_op;
-      for (goal::OpIndex i = 0, ops = view(local).ops(); i < ops; ++i) {
-        if (remaining[i] == 0) ready_.push_back({local, i, kNone});
-      }
-      break;
+  if (event.kind == kCpuDone) {
+    const std::uint32_t cpu = event.payload;
+    if (!end_work(local, cpu, cpus_[cpu].current)) take_up(local, cpu);
+  } else {
+    const RankState& rank = ranks_[local];
+    for (goal::OpIndex i = 0, ops = rank.view.ops(); i < ops; ++i) {
+      if (rank.words[i] == 0) ready_.push_back({local, i, kNone});
     }
-    case kOpStarted:
-      release(local, event.payload, true);
-      break;
-    case kCalcDone:
-      calc_done(local, event.payload);
-      break;
-    case kTaskDone:
-      task_cpu_done(event.payload);
-      break;
   }
   drain();
 }
@@ -94,32 +97,16 @@ void ReplayShare::drain() {
 
 void ReplayShare::begin(const Ready& ready) {
   if (ready.lane != kNone) return begin_group(ready.lane);
-  const goal::RankView view = this->view(ready.local);
-  const goal::OpIndex op = ready.op;
-  switch (view.kind(op)) {
+  const RankState& rank = ranks_[ready.local];
+  switch (rank.view.kind(ready.op)) {
     case goal::OpKind::kCalc:
-      return begin_calc(ready.local, op);
-    case goal::OpKind::kCollective:
-      return begin_collective(ready.local, op);
     case goal::OpKind::kSend:
-      return begin_send(new_task({.bytes = view.value(op),
-                                  .local = ready.local,
-                                  .op = op,
-                                  .peer = view.peer(op),
-                                  .cpu = view.cpu(op),
-                                  .nic = view.nic(op),
-                                  .state = TaskState::kSendCpu}));
-    case goal::OpKind::kRecv: {
-      const std::uint32_t task = new_task({.bytes = view.value(op),
-                                           .local = ready.local,
-                                           .op = op,
-                                           .peer = view.peer(op),
-                                           .cpu = view.cpu(op),
-                                           .nic = view.nic(op),
-                                           .state = TaskState::kPosted});
-      op_started(ready.local, op, engine_.now());
-      return begin_receive(task, view.peer(op));
-    }
+      return give(ready.local, cpu_of(rank, rank.view.cpu(ready.op)), ready.op);
+    case goal::OpKind::kRecv:
+      release(ready.local, ready.op, true);
+      return begin_receive(ready.local, ready.op);
+    case goal::OpKind::kCollective:
+      return begin_collective(ready.local, ready.op);
   }
 }
 
@@ -129,104 +116,147 @@ Time ReplayShare::overhead(std::uint64_t bytes) const {
   return after(hosts_.overhead, hosts_.overhead_per_byte.after_first(bytes));
 }
 
-Time ReplayShare::reserve_cpu(std::uint32_t local, std::uint16_t cpu, Time duration) {
-  const RankState& state = ranks_[local];
-  std::uint64_t index = state.first_cpu + cpu;
-  if (state.sparse_cpus) [[unlikely]] {
-    const auto first = cpu_names_.begin() + static_cast<std::ptrdiff_t>(state.first_cpu);
-    index = static_cast<std::uint64_t>(std::lower_bound(first, first + state.cpus, cpu) - cpu_names_.begin());
-  }
-  Time& free = cpu_free_[index];
-  const Time start = std::max(engine_.now(), free);
-  free = after(start, duration);
-  return start;
+std::uint32_t ReplayShare::sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const {
+  const auto first = cpu_names_.begin() + rank.first_cpu;
+  return static_cast<std::uint32_t>(std::lower_bound(first, first + rank.cpus, cpu) - cpu_names_.begin());
 }
 
-Time ReplayShare::calc_duration(std::uint32_t local, goal::OpIndex op) const {
-  const std::uint64_t ns = view(local).value(op);
-  return ns > static_cast<std::uint64_t>(Time::max().ps()) / 1000 ? Time::max()
-                                                                  : Time::ns(static_cast<std::int64_t>(ns));
-}
-
-void ReplayShare::begin_calc(std::uint32_t local, goal::OpIndex op) {
-  const Time duration = calc_duration(local, op);
-  const Time start = reserve_cpu(local, view(local).cpu(op), duration);
-  op_started(local, op, start);
-  if (start + duration == engine_.now()) {
-    calc_done(local, op);
+// Queues work at a cpu; an idle one takes it up at once.
+void ReplayShare::give(std::uint32_t local, std::uint32_t index, std::uint32_t work) {
+  const RankState& rank = ranks_[local];
+  Cpu& cpu = cpus_[index];
+  next_work(rank, work) = kNone;
+  if (cpu.head == kNone) {
+    cpu.head = work;
   } else {
-    engine_.schedule(start + duration, entity(local), kCalcDone, op);
+    next_work(rank, cpu.tail) = work;
+  }
+  cpu.tail = work;
+  if (cpu.current == kNone) take_up(local, index);
+}
+
+// The cpu is free: it takes up what waits. What takes no time is done at once.
+void ReplayShare::take_up(std::uint32_t local, std::uint32_t index) {
+  for (;;) {
+    Cpu& cpu = cpus_[index];
+    const std::uint32_t work = cpu.current = cpu.head;
+    if (work == kNone) return;
+    cpu.head = next_work(ranks_[local], work);
+    const Time duration = begin_work(local, work);
+    if (duration > Time()) {
+      engine_.schedule(after(engine_.now(), duration), entity(local), kCpuDone, index);
+      return;
+    }
+    if (end_work(local, index, work)) return;
   }
 }
 
-void ReplayShare::calc_done(std::uint32_t local, goal::OpIndex op) {
-  Time& compute = ranks_[local].compute;
-  compute = after(compute, calc_duration(local, op));
-  finish_op(local, op);
+// Returns how long it takes.
+Time ReplayShare::begin_work(std::uint32_t local, std::uint32_t work) {
+  if ((work & kTask) == 0) {
+    const goal::Op& op = ranks_[local].view.op(work);
+    if (op.kind == goal::OpKind::kRecv) return overhead(op.value);
+    release(local, work, true);
+    return op.kind == goal::OpKind::kSend ? overhead(op.value) : calc_duration(op.value);
+  }
+  Task& task = tasks_[work & ~kTask];
+  if (task.state == TaskState::kCombine) return combine_duration(task);
+  if (task.state == TaskState::kTrain) point_train(task);
+  return overhead(task.bytes);
 }
 
-void ReplayShare::begin_send(std::uint32_t task) {
-  const Task& send = tasks_[task];
-  const Time duration = overhead(send.bytes);
-  const Time start = reserve_cpu(send.local, send.cpu, duration);
-  op_started(send.local, send.op, start);
-  if (start + duration == engine_.now()) {
-    task_cpu_done(task);
+// True if the cpu goes on with it: with the next message of a train.
+bool ReplayShare::end_work(std::uint32_t local, std::uint32_t cpu, std::uint32_t work) {
+  if ((work & kTask) != 0) {
+    const std::uint32_t task = work & ~kTask;
+    if (tasks_[task].state == TaskState::kTrain) return end_of_train_message(cpu, task);
+    end_of_task(task);
+    return false;
+  }
+  RankState& rank = ranks_[local];
+  const goal::Op& op = rank.view.op(work);
+  if (op.kind == goal::OpKind::kSend) {
+    end_of_send(rank, local, work);
+    return false;
+  }
+  if (op.kind == goal::OpKind::kCalc) {
+    rank.compute = after(rank.compute, calc_duration(op.value));
   } else {
-    engine_.schedule(start + duration, entity(send.local), kTaskDone, task);
+    count_received(rank, op.value);
   }
+  finish_op(local, work);
+  return false;
 }
 
-void ReplayShare::task_cpu_done(std::uint32_t task) {
-  Task& work = tasks_[task];
-  RankState& state = ranks_[work.local];
-  if (work.state == TaskState::kTrain) return train_message_done(task);
-  if (work.state == TaskState::kCombine) {
-    state.compute = after(state.compute, combine_duration(work));
-    return finish_task(task);
+void ReplayShare::count_received(RankState& rank, std::uint64_t bytes) {
+  rank.overhead = after(rank.overhead, overhead(bytes));
+  ++rank.messages_received;
+  rank.bytes_received += bytes;
+}
+
+void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
+  rank.overhead = after(rank.overhead, overhead(bytes));
+  ++rank.messages_sent;
+  rank.bytes_sent += bytes;
+  ++messages_;
+  bytes_ = add_message_bytes(bytes_, bytes);
+}
+
+void ReplayShare::end_of_send(RankState& rank, std::uint32_t local, goal::OpIndex index) {
+  const goal::Op& op = rank.view.op(index);
+  count_sent(rank, op.value);
+  if (op.value <= hosts_.eager_limit_bytes) {
+    send_first(local, index, op.value, kNone);
+    return finish_op(local, index);
   }
-  state.overhead = after(state.overhead, overhead(work.bytes));
-  if (work.state == TaskState::kReceiveCpu) {
-    ++state.messages_received;
-    state.bytes_received += work.bytes;
-    return work.lane == kNone ? finish_task(task) : received_in_step(task);
+  rank.words[index] = 0;
+  send_first(local, index, 0,
+             new_task({.bytes = op.value,
+                       .local = local,
+                       .op = index,
+                       .peer = op.peer,
+                       .nic = op.nic,
+                       .state = TaskState::kAwaitClear}));
+}
+
+// A receive, or the combining of what was received.
+void ReplayShare::end_of_task(std::uint32_t handle) {
+  Task& task = tasks_[handle];
+  RankState& rank = ranks_[task.local];
+  if (task.state == TaskState::kCombine) {
+    rank.compute = after(rank.compute, combine_duration(task));
+    return finish_task(handle);
   }
-  ++state.messages_sent;
-  state.bytes_sent += work.bytes;
-  if (work.bytes <= hosts_.eager_limit_bytes) {
-    inject(task, MessageKind::kEager, kNone);
-    finish_task(task);
-  } else {
-    work.state = TaskState::kAwaitClear;
-    inject(task, MessageKind::kRequestToSend, kNone);
-  }
+  count_received(rank, task.bytes);
+  if (task.lane == kNone || lanes_[task.lane].steps[task.op].step.combine == 0) return finish_task(handle);
+  task.state = TaskState::kCombine;
+  give_task(handle);
+}
+
+void ReplayShare::give_task(std::uint32_t handle) {
+  const Task& task = tasks_[handle];
+  const RankState& rank = ranks_[task.local];
+  const goal::OpIndex op = task.lane == kNone ? task.op : actives_[lanes_[task.lane].active].op;
+  give(task.local, cpu_of(rank, rank.view.cpu(op)), handle | kTask);
 }
 
 // ---- Progress through the graph ----
 
-void ReplayShare::op_started(std::uint32_t local, goal::OpIndex op, Time start) {
-  if (start == engine_.now()) return release(local, op, true);
-  for (const goal::Edge edge : view(local).dependents(op)) {
-    if (edge.on_start()) {
-      engine_.schedule(start, entity(local), kOpStarted, op);
-      return;
-    }
-  }
-}
-
 void ReplayShare::release(std::uint32_t local, goal::OpIndex op, bool on_start) {
-  std::uint32_t* remaining = remaining_.data() + ranks_[local].first_op;
-  for (const goal::Edge edge : view(local).dependents(op)) {
-    if (edge.on_start() == on_start && --remaining[edge.dependent()] == 0) {
+  const RankState& rank = ranks_[local];
+  if (on_start && !rank.view.has_start_edges(op)) return;
+  for (const goal::Edge edge : rank.view.dependents(op)) {
+    if (edge.on_start() == on_start && --rank.words[edge.dependent()] == 0) {
       ready_.push_back({local, edge.dependent(), kNone});
     }
   }
 }
 
 void ReplayShare::finish_op(std::uint32_t local, goal::OpIndex op) {
-  RankState& state = ranks_[local];
-  state.finish = engine_.now();
-  ++state.ops_done;
+  RankState& rank = ranks_[local];
+  rank.words[op] = 0;
+  rank.finish = engine_.now();
+  ++rank.ops_done;
   ++executed_ops_;
   release(local, op, false);
 }
@@ -241,55 +271,56 @@ void ReplayShare::finish_task(std::uint32_t task) {
   }
 }
 
-// ---- Messages ----
+// ---- Messages out ----
 
-// The key under which `receiver` gets a message of this operation from `source`.
-MatchKey ReplayShare::key_of(const Task& task, std::uint32_t source, std::uint32_t receiver) const {
-  const goal::RankView view = this->view(task.local);
-  return {receiver, source, view.tag(task.op), view.comm(task.op), 0};
+Message ReplayShare::message_to(std::uint32_t local, std::uint32_t peer, std::uint8_t nic,
+                                MessageKind kind) const {
+  Message message;
+  const std::uint32_t rank = ranks_[local].view.rank();
+  message.source = rank;
+  message.destination = peer;
+  if (hosts_.ranks_per_host > 1) {
+    message.source /= hosts_.ranks_per_host;
+    message.destination /= hosts_.ranks_per_host;
+  }
+  message.source_nic = message.destination_nic = nic;
+  message.control = kind == MessageKind::kRequestToSend || kind == MessageKind::kClearToSend;
+  message.client[kSourceRank] = rank;
+  message.client[kDestinationRank] = peer;
+  message.client[kContextAndKind] = static_cast<std::uint32_t>(kind) << kKindShift;
+  return message;
 }
 
-void ReplayShare::inject(std::uint32_t task, MessageKind kind, std::uint32_t other_task) {
-  const Task& from = tasks_[task];
-  Message message;
-  const std::uint32_t rank = ranks_[from.local].rank;
-  message.source = rank / hosts_.ranks_per_host;
-  message.destination = from.peer / hosts_.ranks_per_host;
-  message.source_nic = message.destination_nic = from.nic;
-  auto& word = message.client;
-  word[kSourceRank] = rank;
-  word[kDestinationRank] = from.peer;
-  word[kSub] = word[kTag] = word[kSequence] = 0;
-  std::uint32_t context = 0;
-  if (kind == MessageKind::kClearToSend) {
-    message.control = true;
-    word[kReceiverTask] = task;
-    word[kSenderTask] = other_task;
-  } else {
-    word[kSenderTask] = task;
-    word[kReceiverTask] = other_task;
-  }
-  if (kind == MessageKind::kData || kind == MessageKind::kEager) message.bytes = from.bytes;
-  if (kind == MessageKind::kData) message.notify_sent = true;
-  if (kind == MessageKind::kRequestToSend) message.control = true;
-  if (kind == MessageKind::kEager || kind == MessageKind::kRequestToSend) {
-    if (from.lane == kNone) {
-      const goal::RankView view = this->view(from.local);
-      word[kTag] = view.tag(from.op);
-      context = view.comm(from.op);
-    } else {
-      const Lane& lane = lanes_[from.lane];
-      const Active& active = actives_[lane.active];
-      word[kReceiverTask] = active.call.me;
-      word[kTag] = active.number;
-      word[kSub] = lane.steps[from.op].step.tag;
-      context = active.comm | kCollectiveContext;
-    }
-    ++messages_;
-    bytes_ = add_message_bytes(bytes_, from.bytes);
-  }
-  word[kContextAndKind] = context | static_cast<std::uint32_t>(kind) << kKindShift;
-  if (is_ordered(message)) word[kSequence] = sent_.next({rank, from.peer, context});
+// The eager message of a send, or (task != kNone) its request.
+void ReplayShare::send_first(std::uint32_t local, goal::OpIndex index, std::uint64_t bytes,
+                             std::uint32_t task) {
+  const goal::Op& op = ranks_[local].view.op(index);
+  Message message =
+      message_to(local, op.peer, op.nic, task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
+  message.bytes = bytes;
+  message.client[kSenderTask] = task;
+  message.client[kTag] = op.tag;
+  message.client[kContextAndKind] |= op.comm;
+  if (keep_order_) message.client[kNumber] = sent_.next({message.client[kSourceRank], op.peer, op.comm});
+  network_->inject(message);
+}
+
+void ReplayShare::send_clear(std::uint32_t receive, std::uint32_t sender) {
+  const Task& task = tasks_[receive];
+  Message message = message_to(task.local, task.peer, task.nic, MessageKind::kClearToSend);
+  message.client[kSenderTask] = sender;
+  message.client[kReceiverTask] = receive;
+  network_->inject(message);
+}
+
+void ReplayShare::send_data(std::uint32_t send, std::uint32_t receive) {
+  Task& task = tasks_[send];
+  task.state = TaskState::kSending;
+  Message message = message_to(task.local, task.peer, task.nic, MessageKind::kData);
+  message.bytes = task.bytes;
+  message.notify_sent = true;
+  message.client[kSenderTask] = send;
+  message.client[kReceiverTask] = receive;
   network_->inject(message);
 }
 
@@ -298,17 +329,21 @@ void ReplayShare::on_sent(const Message& message) {
   drain();
 }
 
+// ---- Messages in ----
+
 void ReplayShare::on_delivered(const Message& message) {
   const auto& word = message.client;
   switch (static_cast<MessageKind>(word[kContextAndKind] >> kKindShift)) {
-    case MessageKind::kClearToSend: {
-      tasks_[word[kSenderTask]].state = TaskState::kSending;
-      inject(word[kSenderTask], MessageKind::kData, word[kReceiverTask]);
+    case MessageKind::kClearToSend:
+      send_data(word[kSenderTask], word[kReceiverTask]);
+      break;
+    case MessageKind::kData: {
+      Task& task = tasks_[word[kReceiverTask]];
+      task.state = TaskState::kReceiveCpu;
+      task.bytes = message.bytes;
+      give_task(word[kReceiverTask]);
       break;
     }
-    case MessageKind::kData:
-      occupy_for_receive(word[kReceiverTask], message.bytes);
-      break;
     default:
       if (is_ordered(message)) {
         accept_in_order(message);
@@ -321,67 +356,145 @@ void ReplayShare::on_delivered(const Message& message) {
 
 // Must this message not overtake others? In a collective no two messages fit the same receive.
 bool ReplayShare::is_ordered(const Message& message) const {
-  const std::uint32_t word = message.client[kContextAndKind];
-  const auto kind = static_cast<MessageKind>(word >> kKindShift);
-  return keep_order_ && (kind == MessageKind::kEager || kind == MessageKind::kRequestToSend) &&
-         (word & kCollectiveContext) == 0;
+  return keep_order_ && (message.client[kContextAndKind] & kCollectiveContext) == 0;
 }
 
 // Holds a message back until every earlier one of its stream has arrived.
 void ReplayShare::accept_in_order(const Message& message) {
   const auto& word = message.client;
   const MessageStream stream{word[kDestinationRank], word[kSourceRank], word[kContextAndKind] & kContextMask};
-  MatchKey key{local_[stream.rank], stream.peer, word[kSequence], stream.communicator, 0};
-  if (!accepted_.advance(stream, key.tag)) return held_back_.push(key, park(message), 0);
+  MatchKey key{local_[stream.rank], stream.peer, word[kNumber], stream.communicator, 0};
+  if (!accepted_.advance(stream, key.tag)) {
+    if (free_held_.empty()) {
+      free_held_.push_back(static_cast<std::uint32_t>(held_.size()));
+      held_.emplace_back();
+    }
+    held_[free_held_.back()] = message;
+    held_back_.push(key, free_held_.back(), 0);
+    free_held_.pop_back();
+    return;
+  }
   arrive(message);
   while (held_back_.size() > 0) {
     ++key.tag;
     const std::uint32_t next = held_back_.front(key);
     if (next == kNone) return;
     accepted_.advance(stream, key.tag);
-    arrive(unpark(held_back_.take(next)));
+    free_held_.push_back(held_back_.take(next));
+    arrive(held_[free_held_.back()]);
   }
+}
+
+ReplayShare::Parked ReplayShare::as_parked(const Message& message) {
+  const auto& word = message.client;
+  const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
+  return {.bytes = message.bytes,
+          .source = word[kSourceRank],
+          .sender = kind == MessageKind::kEager ? kNone : word[kSenderTask]};
 }
 
 void ReplayShare::arrive(const Message& message) {
   const auto& word = message.client;
-  if ((word[kContextAndKind] & kCollectiveContext) != 0) return arrive_in_collective(message);
-  const MatchKey key{local_[word[kDestinationRank]], word[kSourceRank], word[kTag],
-                     word[kContextAndKind] & kContextMask, 0};
-  const std::uint32_t slot = park(message);
-  const std::uint32_t receive = matching_.arrive(key, slot);
-  if (receive == Matching::kNone) return;
-  free_parked_.push_back(slot);
-  matched(receive, message);
+  const std::uint32_t context = word[kContextAndKind] & kContextMask;
+  if ((context & kCollectiveContext) != 0) return arrive_in_collective(message);
+  const std::uint32_t local = local_[word[kDestinationRank]];
+  const Parked parked = as_parked(message);
+  if (has_wildcards_) {
+    const std::uint32_t slot = park(parked);
+    const std::uint32_t receive = matching_.arrive({local, word[kSourceRank], word[kTag], context, 0}, slot);
+    if (receive != kNone) matched(local, receive, unpark(slot));
+    return;
+  }
+  MatchTable& table = tables_[local];
+  const MatchTable::Key key{word[kSourceRank], word[kTag], context};
+  MatchTable::Entry* entry = table.find(key);
+  const auto link_of_message = [this](std::uint32_t slot) -> std::uint32_t& { return parked_[slot].next; };
+  if (entry == nullptr) return table.insert(key, true, park(parked), link_of_message);
+  if (entry->of_messages) return MatchTable::append(*entry, park(parked), link_of_message);
+  std::uint32_t* const words = ranks_[local].words;
+  const std::uint32_t receive =
+      table.take(*entry, [words](std::uint32_t op) -> std::uint32_t& { return words[op]; });
+  matched(local, receive, parked);
 }
 
-void ReplayShare::begin_receive(std::uint32_t task, std::uint32_t source) {
-  const std::uint32_t slot = matching_.post(key_of(tasks_[task], source, tasks_[task].local), task);
-  if (slot != Matching::kNone) matched(task, unpark(slot));
+void ReplayShare::begin_receive(std::uint32_t local, goal::OpIndex index) {
+  const RankState& rank = ranks_[local];
+  const goal::Op& op = rank.view.op(index);
+  if (has_wildcards_) {
+    const std::uint32_t slot = matching_.post({local, op.peer, op.tag, op.comm, 0}, index);
+    if (slot != kNone) matched(local, index, unpark(slot));
+    return;
+  }
+  MatchTable& table = tables_[local];
+  const MatchTable::Key key{op.peer, op.tag, op.comm};
+  MatchTable::Entry* entry = table.find(key);
+  const auto link_of_receive = [&rank](std::uint32_t i) -> std::uint32_t& { return rank.words[i]; };
+  if (entry == nullptr) return table.insert(key, false, index, link_of_receive);
+  if (!entry->of_messages) return MatchTable::append(*entry, index, link_of_receive);
+  matched(local, index, unpark(table.take(*entry, [this](std::uint32_t slot) -> std::uint32_t& {
+            return parked_[slot].next;
+          })));
 }
 
-void ReplayShare::matched(std::uint32_t receive, const Message& message) {
+// The receive has its message, or the request for it.
+void ReplayShare::matched(std::uint32_t local, goal::OpIndex index, const Parked& message) {
+  const RankState& rank = ranks_[local];
+  const goal::Op& op = rank.view.op(index);
+  const bool is_eager = message.sender == kNone;
+  if (is_eager && message.bytes == op.value) return give(local, cpu_of(rank, op.cpu), index);
+  rank.words[index] = 0;
+  const std::uint32_t task = new_task({.bytes = message.bytes,
+                                       .local = local,
+                                       .op = index,
+                                       .peer = message.source,
+                                       .nic = op.nic,
+                                       .state = is_eager ? TaskState::kReceiveCpu : TaskState::kAwaitData});
+  if (is_eager) return give_task(task);
+  send_clear(task, message.sender);
+}
+
+// ---- What is coming ----
+
+void ReplayShare::expect(const Event& event, int look) const {
+  if (event.kind != kCpuDone) return;
+  const RankState& rank = ranks_[local_[event.source - first_entity_]];
+  const Cpu& cpu = cpus_[event.payload];
+  if (look == 0) {
+    __builtin_prefetch(&rank, 1);
+    __builtin_prefetch(&rank.finish, 1);
+    __builtin_prefetch(&cpu, 1);
+    return;
+  }
+  if (cpu.current == kNone || (cpu.current & kTask) != 0) return;
+  if (look == 1) {
+    __builtin_prefetch(rank.view.record(cpu.current));
+    __builtin_prefetch(rank.words + cpu.current, 1);
+    return;
+  }
+  const std::span<const goal::Edge> edges = rank.view.dependents(cpu.current);
+  __builtin_prefetch(edges.data());
+  // What comes next is mostly stored next.
+  __builtin_prefetch(rank.view.record(cpu.current) + 2);
+}
+
+void ReplayShare::expect(const Message& message, int look) const {
   const auto& word = message.client;
-  Task& task = tasks_[receive];
-  task.peer = word[kSourceRank];
-  if (static_cast<MessageKind>(word[kContextAndKind] >> kKindShift) == MessageKind::kEager) {
-    return occupy_for_receive(receive, message.bytes);
+  const std::uint32_t local = local_[word[kDestinationRank]];
+  const RankState& rank = ranks_[local];
+  if (look == 0) {
+    __builtin_prefetch(&rank);
+    if (!has_wildcards_) __builtin_prefetch(&tables_[local], 1);
+    return;
   }
-  task.state = TaskState::kAwaitData;
-  inject(receive, MessageKind::kClearToSend, word[kSenderTask]);
-}
-
-void ReplayShare::occupy_for_receive(std::uint32_t handle, std::uint64_t bytes) {
-  Task& task = tasks_[handle];
-  task.state = TaskState::kReceiveCpu;
-  task.bytes = bytes;
-  const Time duration = overhead(bytes);
-  const Time start = reserve_cpu(task.local, task.cpu, duration);
-  if (start + duration == engine_.now()) {
-    task_cpu_done(handle);
-  } else {
-    engine_.schedule(start + duration, entity(task.local), kTaskDone, handle);
-  }
+  __builtin_prefetch(&cpus_[rank.first_cpu], 1);
+  if (has_wildcards_) return;
+  // Of an eager message. Of others it is a key that nobody waits for.
+  const MatchTable::Key key{word[kSourceRank], word[kTag], word[kContextAndKind]};
+  const MatchTable::Entry* entry = tables_[local].find_here(key);
+  if (entry == nullptr) return tables_[local].prefetch(key);
+  if (entry->of_messages) return;
+  __builtin_prefetch(rank.view.record(entry->last));
+  __builtin_prefetch(rank.words + entry->last, 1);
 }
 
 // ---- Pools ----
@@ -392,37 +505,51 @@ std::uint32_t ReplayShare::new_task(const Task& task) {
     return static_cast<std::uint32_t>(tasks_.size() - 1);
   }
   const std::uint32_t handle = free_task_;
-  free_task_ = tasks_[handle].next_free;
+  free_task_ = tasks_[handle].next;
   tasks_[handle] = task;
   return handle;
 }
 
 void ReplayShare::free_task(std::uint32_t task) {
   tasks_[task].state = TaskState::kFree;
-  tasks_[task].next_free = free_task_;
+  tasks_[task].next = free_task_;
   free_task_ = task;
 }
 
-std::uint32_t ReplayShare::park(const Message& message) {
-  if (free_parked_.empty()) {
+std::uint32_t ReplayShare::park(const Parked& message) {
+  ++parked_count_;
+  if (free_parked_ == kNone) {
     parked_.push_back(message);
     return static_cast<std::uint32_t>(parked_.size() - 1);
   }
-  const std::uint32_t slot = free_parked_.back();
-  free_parked_.pop_back();
+  const std::uint32_t slot = free_parked_;
+  free_parked_ = parked_[slot].next;
   parked_[slot] = message;
   return slot;
 }
 
-Message ReplayShare::unpark(std::uint32_t slot) {
-  free_parked_.push_back(slot);
-  return parked_[slot];
+ReplayShare::Parked ReplayShare::unpark(std::uint32_t slot) {
+  --parked_count_;
+  const Parked message = parked_[slot];
+  parked_[slot].next = free_parked_;
+  free_parked_ = slot;
+  return message;
 }
 
 // ---- Results ----
 
+std::uint64_t ReplayShare::memory_bytes() const {
+  std::uint64_t bytes = words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
+                        cpus_.capacity() * sizeof(Cpu) + ready_.capacity() * sizeof(Ready) +
+                        tasks_.capacity() * sizeof(Task) + parked_.capacity() * sizeof(Parked) +
+                        actives_.capacity() * sizeof(Active) + lanes_.capacity() * sizeof(Lane);
+  for (const MatchTable& table : tables_) bytes += table.memory_bytes();
+  for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);
+  return bytes;
+}
+
 ReplayTotals ReplayShare::totals() const {
-  ReplayTotals totals{.ops = remaining_.size(),
+  ReplayTotals totals{.ops = words_.size(),
                       .executed_ops = executed_ops_,
                       .messages = messages_,
                       .bytes = bytes_,

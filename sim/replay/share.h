@@ -10,6 +10,7 @@
 #include "goal/graph/graph.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
+#include "sim/replay/match_table.h"
 #include "sim/replay/matching.h"
 #include "sim/replay/message_order.h"
 #include "sim/replay/replay.h"
@@ -49,15 +50,19 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void on_sent(const Message& message) override;
   void on_delivered(const Message& message) override;
   void on_event(const Event& event) override;
+  void expect(const Event& event, int look) const override;
+  void expect(const Message& message, int look) const override;
 
   std::uint64_t executed_ops() const { return executed_ops_; }
   // Has every operation finished, and was every message received?
-  bool complete() const { return executed_ops_ == remaining_.size() && unreceived() == 0; }
+  bool complete() const { return executed_ops_ == words_.size() && unreceived() == 0; }
   // Messages that have arrived and that no receive took.
-  std::uint64_t unreceived() const { return matching_.unexpected().size() + early_.size(); }
+  std::uint64_t unreceived() const { return parked_count_; }
   // Of this share's ranks.
   ReplayTotals totals() const;
   results::Rank result(std::uint32_t rank) const;
+  // Bytes held for what is under way, and 4 for each operation; the graph and the plan not counted.
+  std::uint64_t memory_bytes() const;
   Time finish(std::uint32_t rank) const { return ranks_[local_[rank]].finish; }
 
  private:
@@ -65,9 +70,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
   enum EventKind : std::uint16_t {
     kRankStart = kClientKinds,
-    kOpStarted,  // payload: operation
-    kCalcDone,   // payload: operation
-    kTaskDone,   // payload: task; its cpu work is done
+    kCpuDone,  // payload: cpu; its current work has ended
   };
   // Words of Message::client. The kind shares a word with the context, which needs 29 bits.
   enum Word {
@@ -75,35 +78,39 @@ class alignas(64) ReplayShare final : public NetworkClient {
     kReceiverTask,  // in a collective's eager message or request: the sender's place in the communicator
     kSourceRank,
     kDestinationRank,
-    kTag,
+    kTag,  // in a collective: its number
     kContextAndKind,
-    kSub,
-    kSequence
+    kNumber  // in a collective: the step's tag; else the message's number, where order is kept
   };
   static constexpr int kKindShift = 30;
   static constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
   enum class MessageKind : std::uint32_t { kEager = 0, kRequestToSend = 1, kClearToSend = 2, kData = 3 };
   enum class TaskState : std::uint8_t {
     kFree,
-    kSendCpu,
     kAwaitClear,
     kSending,
-    kPosted,
     kAwaitData,
     kReceiveCpu,
     kTrain,    // the sends of one step of a collective; bytes and peer are those of its next message
     kCombine,  // a received message is combined with local data
   };
 
-  // A message under way: of an operation (lane == kNone), or of a step of a collective.
+  // A message under way that needs more than its operation tells: of a rendezvous, of an operation that gets
+  // other bytes than it asks for, or (lane != kNone) of a step of a collective.
   struct Task {
     std::uint64_t bytes = 0;
     std::uint32_t local = 0, op = 0, lane = kNone;  // op: in a lane, the step
-    std::uint32_t peer = 0;                         // a rank, or goal::kAny
-    std::uint32_t next_free = kNone;
-    std::uint16_t cpu = 0;
+    std::uint32_t peer = 0;                         // a rank
+    std::uint32_t next = kNone;                     // at its cpu, or in the free list
     std::uint8_t nic = 0;
     TaskState state = TaskState::kFree;
+  };
+  // Work is named by the operation (a calc, a send, or a receive that has its message), or by
+  // kTask + the task.
+  static constexpr std::uint32_t kTask = 1u << 31;
+  // A cpu is first come, first served: what it works on, and what waits for it.
+  struct Cpu {
+    std::uint32_t current = kNone, head = kNone, tail = kNone;
   };
   // A collective operation under way on one rank.
   struct Active {
@@ -131,69 +138,91 @@ class alignas(64) ReplayShare final : public NetworkClient {
   struct Ready {
     std::uint32_t local, op, lane;
   };
-  struct RankState {
-    std::uint64_t first_op = 0, first_cpu = 0;  // in remaining_ and cpu_free_
-    std::uint32_t rank = 0, cpus = 0, ops_done = 0;
-    bool sparse_cpus = false;  // the numbers of its cpus have gaps
+  struct alignas(64) RankState {
+    goal::RankView view;
+    std::uint32_t* words;         // of its operations, in words_
+    std::uint32_t first_cpu = 0;  // in cpus_
+    std::uint32_t ops_done = 0;
+    std::uint32_t cpus = 0;
     std::uint32_t first_active = kNone;
-    std::uint32_t early = 0;  // messages of collectives that wait for their group
+    std::uint32_t early = 0;   // messages of collectives that wait for their group
+    bool sparse_cpus = false;  // the numbers of its cpus have gaps
     Time finish, compute, overhead;
     std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
   };
+  static_assert(sizeof(RankState) == 128);
+  // A message that waits for its receive.
+  struct Parked {
+    std::uint64_t bytes = 0;
+    std::uint32_t source = 0;      // rank
+    std::uint32_t sender = kNone;  // task of the rendezvous; kNone: it was eager
+    std::uint32_t next = kNone;    // in its queue, or in the free list
+  };
 
-  goal::RankView view(std::uint32_t local) const { return graph_.rank(ranks_[local].rank); }
-  EntityId entity(std::uint32_t local) const { return first_entity_ + ranks_[local].rank; }
+  const goal::RankView& view(std::uint32_t local) const { return ranks_[local].view; }
+  EntityId entity(std::uint32_t local) const { return first_entity_ + ranks_[local].view.rank(); }
 
   // Readiness.
   void drain();
   void begin(const Ready& ready);
-  void begin_calc(std::uint32_t local, goal::OpIndex op);
-  void calc_done(std::uint32_t local, goal::OpIndex op);
-  void begin_send(std::uint32_t task);
-  void begin_receive(std::uint32_t task, std::uint32_t source);
-  void begin_collective(std::uint32_t local, goal::OpIndex op);
-  void op_started(std::uint32_t local, goal::OpIndex op, Time start);
   void release(std::uint32_t local, goal::OpIndex op, bool on_start);
   void finish_op(std::uint32_t local, goal::OpIndex op);
   void finish_task(std::uint32_t task);
+
+  // Cpus.
+  std::uint32_t cpu_of(const RankState& rank, std::uint16_t cpu) const {
+    return rank.sparse_cpus ? sparse_cpu_of(rank, cpu) : rank.first_cpu + cpu;
+  }
+  std::uint32_t sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const;
+  std::uint32_t& next_work(const RankState& rank, std::uint32_t work) {
+    return (work & kTask) == 0 ? rank.words[work] : tasks_[work & ~kTask].next;
+  }
+  void give(std::uint32_t local, std::uint32_t cpu, std::uint32_t work);
+  void take_up(std::uint32_t local, std::uint32_t cpu);
+  Time begin_work(std::uint32_t local, std::uint32_t work);
+  bool end_work(std::uint32_t local, std::uint32_t cpu, std::uint32_t work);
+  void end_of_task(std::uint32_t task);
+  void end_of_send(RankState& rank, std::uint32_t local, goal::OpIndex op);
+  void give_task(std::uint32_t task);
+  void count_received(RankState& rank, std::uint64_t bytes);
+  void count_sent(RankState& rank, std::uint64_t bytes);
+  void find_cpus(RankState& state);
+  Time overhead(std::uint64_t bytes) const;
 
   // Collectives (collectives.cc).
   void next_group(std::uint32_t lane);
   void begin_group(std::uint32_t lane);
   void begin_train(std::uint32_t lane, std::uint32_t step);
   void point_train(Task& train);
-  void train_message_done(std::uint32_t train);
+  bool end_of_train_message(std::uint32_t cpu, std::uint32_t train);
   void begin_receives(std::uint32_t lane, std::uint32_t step);
-  Time train_duration(const Active& active, const OpenStep& open) const;
-  void received_in_step(std::uint32_t task);
   Time combine_duration(const Task& task) const;
   void finish_message(std::uint32_t lane);
   void finish_lane(std::uint32_t lane);
   void finish_active(std::uint32_t active);
+  void begin_collective(std::uint32_t local, goal::OpIndex op);
   void arrive_in_collective(const Message& message);
-  void matched_in_step(std::uint32_t lane, std::uint32_t step, const Message& message);
+  void matched_in_step(std::uint32_t lane, std::uint32_t step, const Parked& message);
 
   // Messages.
-  MatchKey key_of(const Task& task, std::uint32_t source, std::uint32_t receiver) const;
-  void inject(std::uint32_t task, MessageKind kind, std::uint32_t other_task);
-  void task_cpu_done(std::uint32_t task);
+  Message message_to(std::uint32_t local, std::uint32_t peer, std::uint8_t nic, MessageKind kind) const;
+  void send_first(std::uint32_t local, goal::OpIndex op, std::uint64_t bytes, std::uint32_t task);
+  void send_first_of_step(const Task& from, std::uint32_t task);
+  void send_clear(std::uint32_t receive, std::uint32_t sender);
+  void send_data(std::uint32_t task, std::uint32_t receive);
+  void begin_receive(std::uint32_t local, goal::OpIndex op);
   void arrive(const Message& message);
-  void matched(std::uint32_t receive, const Message& message);
-  void occupy_for_receive(std::uint32_t task, std::uint64_t bytes);
+  void matched(std::uint32_t local, goal::OpIndex op, const Parked& message);
   bool is_ordered(const Message& message) const;
   void accept_in_order(const Message& message);
-  Time overhead(std::uint64_t bytes) const;
-  Time calc_duration(std::uint32_t local, goal::OpIndex op) const;
-  void find_cpus(RankState& state);
-  // Reserves a cpu from the earliest possible time on; returns the start.
-  Time reserve_cpu(std::uint32_t local, std::uint16_t cpu, Time duration);
 
   std::uint32_t new_task(const Task& task);
   void free_task(std::uint32_t task);
   std::uint32_t new_active();
   std::uint32_t new_lane();
-  std::uint32_t park(const Message& message);
-  Message unpark(std::uint32_t slot);
+  static Parked as_parked(const Message& message);
+  std::uint32_t park(const Parked& message);
+  Parked unpark(std::uint32_t slot);
 
   const ReplayPlan& plan_;
   const goal::Graph& graph_;
@@ -203,10 +232,13 @@ class alignas(64) ReplayShare final : public NetworkClient {
   Engine& engine_;
   Network* network_ = nullptr;
   bool keep_order_ = false;
+  const bool has_wildcards_;  // then matching_ has what waits, else tables_
 
-  std::vector<std::uint32_t> remaining_;  // unmet dependencies, per operation
+  // Per operation: unmet dependencies; then, while it waits to be matched or for its cpu, the next in that
+  // queue; 0 when it has finished.
+  std::vector<std::uint32_t> words_;
   std::vector<RankState> ranks_;
-  std::vector<Time> cpu_free_;            // per cpu of each rank
+  std::vector<Cpu> cpus_;                 // of each rank
   std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank
   std::vector<Ready> ready_;
   std::size_t ready_next_ = 0;
@@ -216,17 +248,22 @@ class alignas(64) ReplayShare final : public NetworkClient {
   std::vector<Lane> lanes_;
   std::uint32_t free_active_ = kNone, free_lane_ = kNone;
   goal::Group group_;  // where algorithms write
-  Matching matching_;  // of local ranks
+  // Receives go by their operation, messages by their place in parked_.
+  std::vector<MatchTable> tables_;
+  Matching matching_;
+  std::vector<Parked> parked_;
+  std::uint32_t free_parked_ = kNone;
+  std::uint64_t parked_count_ = 0;
   // Messages of collectives whose group has not begun. The source is a place in the communicator.
   KeyedQueues early_;
   std::uint64_t next_early_ = 0;
   std::vector<std::uint32_t> found_;
-  std::vector<Message> parked_;  // unexpected messages, and those held back
-  std::vector<std::uint32_t> free_parked_;
   // Only where messages may overtake each other: how many each of these ranks sent to others, and took from
   // others, and the messages that came before their turn (keyed with their number as tag).
   StreamCounters sent_, accepted_;
   KeyedQueues held_back_;
+  std::vector<Message> held_;
+  std::vector<std::uint32_t> free_held_;
   std::uint64_t executed_ops_ = 0, messages_ = 0, bytes_ = 0;
 };
 

@@ -67,6 +67,22 @@ TEST_CASE("pops come in the order of (time, source, sequence)") {
   }
 }
 
+TEST_CASE("many events of one moment, pushed in runs of ascending sources") {
+  for (const std::uint32_t runs : {1u, 2u, 3u, 7u, 15u, 16u, 17u, 40u}) {
+    EventQueue queue;
+    for (std::uint32_t run = 0; run < runs; ++run) {
+      for (std::uint32_t i = 0; i < 50; ++i)
+        queue.push({.time_ps = 1'000'000, .source = i * runs + (runs - 1 - run)});
+    }
+    Event event;
+    for (std::uint32_t i = 0; i < 50 * runs; ++i) {
+      REQUIRE(queue.pop(event));
+      REQUIRE(event.source == i);
+    }
+    REQUIRE_FALSE(queue.pop(event));
+  }
+}
+
 TEST_CASE("pop_before leaves events at and after its limit, and takes pushes meanwhile") {
   EventQueue queue(4);
   queue.push({.time_ps = 100, .source = 1});

@@ -9,9 +9,14 @@
 #include <ostream>
 #include <vector>
 
+#include "sim/core/random.h"
+#include "sim/replay/match_table.h"
+
 using weft::goal::kAny;
 using weft::sim::Matching;
 using weft::sim::MatchKey;
+using weft::sim::MatchTable;
+using weft::sim::RandomStream;
 
 namespace {
 
@@ -99,5 +104,56 @@ TEST_CASE("a thousand distinct keys leave the table empty again") {
     for (std::uint32_t i = 1000; i-- > 0;) REQUIRE(matching.arrive({0, i, i * 7, 0, 0}, 5000 + i) == i);
     REQUIRE(matching.posted().size() == 0);
     REQUIRE(matching.unexpected().size() == 0);
+  }
+}
+
+namespace {
+
+// Receives and messages of one rank in a MatchTable; links in a vector, as all handles are different.
+class TableMatching {
+ public:
+  std::uint32_t meet(const MatchKey& wanted, bool is_message, std::uint32_t handle) {
+    links_.resize(handle + 1);
+    const auto link = [this](std::uint32_t i) -> std::uint32_t& { return links_[i]; };
+    const MatchTable::Key key{wanted.source, wanted.tag, wanted.context};
+    MatchTable::Entry* entry = table_.find(key);
+    if (entry != nullptr && entry->of_messages != is_message) return table_.take(*entry, link);
+    if (entry == nullptr) {
+      table_.insert(key, is_message, handle, link);
+    } else {
+      MatchTable::append(*entry, handle, link);
+    }
+    return Matching::kNone;
+  }
+  std::size_t keys() const {
+    std::size_t count = 0;
+    table_.for_each([&](const MatchTable::Entry&) { ++count; });
+    return count;
+  }
+
+ private:
+  MatchTable table_;
+  std::vector<std::uint32_t> links_;
+};
+
+}  // namespace
+
+TEST_CASE("without wildcards a table takes what a search of plain lists takes") {
+  // From few keys, which all fit the table's cache line, to many; receives and messages in changing shares,
+  // so that the table grows and shrinks.
+  for (const std::uint64_t keys : {1u, 3u, 4u, 12u, 100u, 3000u}) {
+    RandomStream random(7, keys);
+    TableMatching table;
+    NaiveMatching naive;
+    for (std::uint32_t i = 0; i < 6000; ++i) {
+      const auto source = static_cast<std::uint32_t>(random.below(keys));
+      const MatchKey key{0, source / 2, source % 2 * 5, static_cast<std::uint32_t>(random.below(4)) / 3, 0};
+      const bool is_message = random.below(10) < (i / 1000 % 2 == 0 ? 8u : 2u);
+      REQUIRE(table.meet(key, is_message, i) == (is_message ? naive.arrive(key, i) : naive.post(key, i)));
+    }
+    for (std::uint32_t i = 6000; i < 7000 && keys == 3000; ++i) {
+      REQUIRE(table.meet({0, i, 0, 0, 0}, false, i) == Matching::kNone);
+    }
+    REQUIRE(table.keys() >= (keys == 3000 ? 1000u : 1u));
   }
 }

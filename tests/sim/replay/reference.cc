@@ -148,20 +148,48 @@ class Reference {
     return p_.o_ps + (bytes == 0 ? 0 : per_byte(p_.O_fs, bytes - 1));
   }
 
-  // Queues work at a cpu; `done` is called at its end.
+  // A cpu does what it was given first come, first served. `begin` tells the duration; `end` whether the cpu
+  // goes on with the same work.
+  struct Work {
+    std::function<std::int64_t()> begin;
+    std::function<bool()> end;
+  };
+  struct Cpu {
+    bool is_busy = false;
+    std::deque<Work> queue;
+  };
+  using CpuKey = std::pair<std::uint32_t, std::uint32_t>;
+
+  void give(const CpuKey& cpu, const Work& work) {
+    cpus_[cpu].queue.push_back(work);
+    if (!cpus_[cpu].is_busy) take_up(cpu);
+  }
+  void take_up(const CpuKey& cpu) {
+    while (true) {
+      Cpu& state = cpus_[cpu];
+      state.is_busy = !state.queue.empty();
+      if (!state.is_busy) return;
+      const Work work = state.queue.front();
+      state.queue.pop_front();
+      const std::int64_t duration = work.begin();
+      if (duration > 0) return end_later(cpu, duration, work.end);
+      if (work.end()) return;
+    }
+  }
+  void end_later(const CpuKey& cpu, std::int64_t duration, const std::function<bool()>& end) {
+    schedule(now_ + duration, rank_source(cpu.first), [this, cpu, end] {
+      if (!end()) take_up(cpu);
+    });
+  }
   void work(Node* node, std::int64_t duration_ps, bool tells_start, const std::function<void()>& done) {
-    std::int64_t& free = cpu_free_[{node->rank, node->cpu}];
-    const std::int64_t start = std::max(now_, free);
-    free = start + duration_ps;
-    if (tells_start && start == now_) free_dependents(node, true);
-    if (tells_start && start > now_) {
-      schedule(start, rank_source(node->rank), [this, node] { free_dependents(node, true); });
-    }
-    if (free == now_) {
-      done();
-    } else {
-      schedule(free, rank_source(node->rank), done);
-    }
+    give({node->rank, node->cpu}, {[=, this] {
+                                     if (tells_start) free_dependents(node, true);
+                                     return duration_ps;
+                                   },
+                                   [done] {
+                                     done();
+                                     return false;
+                                   }});
   }
 
   void free_dependents(Node* node, bool on_start) {
@@ -273,27 +301,20 @@ class Reference {
     if (!messages.empty()) lane->steps.push_back(messages);
   }
 
-  // All take their cpu time now, one after the other; the end of one is scheduled at the end of the one
-  // before.
+  // One piece of work for the cpu, with a message at the end of each part.
   void begin_train(const std::vector<Node*>& sends) {
-    std::int64_t& free = cpu_free_[{sends[0]->rank, sends[0]->cpu}];
-    std::int64_t end = std::max(now_, free);
-    std::vector<std::int64_t> ends;
-    for (const Node* send : sends) ends.push_back(end += overhead(send->bytes));
-    free = end;
-    run_train(sends, ends, 0);
+    give({sends[0]->rank, sends[0]->cpu},
+         {[=, this] { return overhead(sends[0]->bytes); }, [=, this] { return train_message(sends, 0); }});
   }
-  void run_train(const std::vector<Node*>& sends, const std::vector<std::int64_t>& ends, std::size_t i) {
-    if (i == sends.size()) return;
-    if (ends[i] > now_) {
-      return schedule(ends[i], rank_source(sends[i]->rank),
-                      [this, sends, ends, i] { train_message(sends, ends, i); });
+  bool train_message(const std::vector<Node*>& sends, std::size_t i) {
+    for (;; ++i) {
+      sent_by_cpu(sends[i]);
+      if (i + 1 == sends.size()) return false;
+      const std::int64_t duration = overhead(sends[i + 1]->bytes);
+      if (duration == 0) continue;
+      end_later({sends[0]->rank, sends[0]->cpu}, duration, [=, this] { return train_message(sends, i + 1); });
+      return true;
     }
-    train_message(sends, ends, i);
-  }
-  void train_message(const std::vector<Node*>& sends, const std::vector<std::int64_t>& ends, std::size_t i) {
-    sent_by_cpu(sends[i]);
-    run_train(sends, ends, i + 1);
   }
 
   // The messages that are there are taken in the order of their arrival, whoever sent them.
@@ -432,7 +453,7 @@ class Reference {
   std::uint64_t next_number_ = 0;
   std::int64_t now_ = 0;
   std::deque<Node*> ready_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> cpu_free_;
+  std::map<CpuKey, Cpu> cpus_;
   std::map<NicKey, Nic> nics_;
   std::list<Envelope> envelopes_;  // in the order handed over
   std::list<Node*> posted_, unexpected_;

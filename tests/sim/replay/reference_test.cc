@@ -108,12 +108,17 @@ std::string smallest_difference(Program program, ReferenceParameters p) {
       text(replay_run(graph, p)));
 }
 
-// For each kind of collective any of its algorithms that all numbers of ranks can use.
-std::array<std::string, goal::kCollectiveKinds> some_algorithms(std::mt19937_64& random) {
+// For each kind of collective any of its algorithms that all numbers of ranks can use. Neighbor kinds are
+// not among the programs.
+std::array<std::string, goal::kCollectiveKinds> some_algorithms(std::mt19937_64& random, int segment) {
   std::array<std::vector<std::string>, goal::kCollectiveKinds> known;
   for (const goal::CollectiveAlgorithm& algorithm : goal::collective_algorithms()) {
-    if (algorithm.objection == nullptr) {
-      known[static_cast<std::size_t>(algorithm.kind)].push_back(algorithm.info.name);
+    if (algorithm.objection != nullptr) continue;
+    std::string& text = known[static_cast<std::size_t>(algorithm.kind)].emplace_back(algorithm.info.name);
+    for (const ParameterSpec& spec : algorithm.info.parameters) {
+      const char* separator = text == algorithm.info.name ? ":" : ",";
+      if (spec.name == "segment") text += fmt::format("{}segment={}", separator, segment);
+      if (spec.name == "ranks_per_node") text += fmt::format("{}ranks_per_node=2", separator);
     }
   }
   std::array<std::string, goal::kCollectiveKinds> chosen;
@@ -135,7 +140,7 @@ ReferenceParameters odd_parameters(std::mt19937_64& random) {
                         .reduction_fs = or_zero(900'000),
                         .S = static_cast<std::uint64_t>(or_zero(8000)),
                         .ranks_per_host = static_cast<std::uint32_t>(1 + random() % 3)};
-  p.algorithms = some_algorithms(random);
+  p.algorithms = some_algorithms(random, 1000);
   return p;
 }
 
@@ -150,7 +155,7 @@ ReferenceParameters tied_parameters(std::mt19937_64& random) {
                         .reduction_fs = few(1'000'000),
                         .S = random() % 6,
                         .ranks_per_host = static_cast<std::uint32_t>(1 + random() % 3)};
-  p.algorithms = some_algorithms(random);
+  p.algorithms = some_algorithms(random, 2);
   return p;
 }
 

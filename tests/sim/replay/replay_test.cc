@@ -129,7 +129,7 @@ TEST_CASE("ranks without operations, one rank alone, and no rank at all") {
   CHECK(LogGopsRun("num_ranks 3\nrank 0 {\n}\nrank 1 {\ncalc 5\n}\nrank 2 {\n}\n", {}).finish() ==
         Times{0, 5, 0});
   std::string alone = "num_ranks 1\nrank 0 {\na: calc 5\n";
-  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(goal::CollectiveKind::kExscan); ++kind) {
     const auto which = static_cast<goal::CollectiveKind>(kind);
     alone += fmt::format("c{}: {}{}\nc{} requires a\n", kind, goal::name(which),
                          which == goal::CollectiveKind::kBarrier ? "" : " 800b", kind);
