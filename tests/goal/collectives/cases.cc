@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <catch2/catch.hpp>
+#include <numeric>
 #include <set>
 
 namespace weft::goal {
@@ -166,8 +167,9 @@ void check_counts(CollectiveKind kind, const std::string& spec,
                   Counts (*formula)(std::uint64_t p, std::uint64_t n), bool even) {
   const ChosenAlgorithm chosen = choose_collective_algorithm(kind, spec);
   for (const std::uint32_t p : some_sizes()) {
-    for (std::uint64_t n : {std::uint64_t{8} * p, std::uint64_t{24} * p, std::uint64_t{4'000}}) {
-      if (even && n % (8 * p) != 0) continue;
+    const std::uint64_t unit = 8 * std::lcm(p, even ? 2 * std::bit_floor(p) : 1);
+    for (std::uint64_t n : {unit, 3 * unit, even ? 5 * unit : 4'000}) {
+      if (n > unit && n > 10'000) continue;
       if (kind == CollectiveKind::kBarrier) n = 0;
       const std::uint32_t root = p / 3;
       const Outcome outcome = run(chosen, {.kind = kind, .root = root, .bytes = n, .element_bytes = 8}, p);

@@ -24,8 +24,9 @@ inline constexpr std::uint64_t kAnyCount = ~std::uint64_t{0};
 struct Counts {
   std::uint64_t rounds = kAnyCount, messages = kAnyCount, bytes = kAnyCount, combined = kAnyCount;
 };
-// Holds the counts of an algorithm against a formula of (ranks, bytes of the call), for all some_sizes() and
-// some byte counts, multiples of ranks * element where `even`.
+// Holds the counts of an algorithm against a formula of (ranks, bytes of the call), for all some_sizes(), one
+// element of 8 bytes per rank, and more. `even`: only bytes that both the ranks and twice the largest power
+// of two below divide into equal parts of whole elements.
 void check_counts(CollectiveKind kind, const std::string& spec,
                   Counts (*formula)(std::uint64_t p, std::uint64_t n), bool even = false);
 
