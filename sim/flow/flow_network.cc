@@ -168,6 +168,7 @@ void FlowNetwork::inject(const Message& message) {
                .entropy = static_cast<std::uint32_t>(routing::flow_draws(seed_, identity).next())};
   choose_nics(message, flow.trip);
   flow.left = kBytePs * flow.wire_bytes;
+  packets_injected_ += flow.packets;
   ++under_way_;
   join(slot);
 }
@@ -342,7 +343,10 @@ void FlowNetwork::deliver(std::uint32_t slot, bool local) {
   const Flow& flow = flows_[slot];
   const Message message = flow.message;
   --open_flows_;
-  if (!local) wire_bytes_ += flow.wire_bytes;
+  if (!local) {
+    wire_bytes_ += flow.wire_bytes;
+    packets_delivered_ += flow.packets;
+  }
   if (!message.control) {
     const results::Flow record{.source = message.source,
                                .destination = message.destination,
@@ -484,7 +488,12 @@ results::NetworkTotals FlowNetwork::totals() const {
   return totals;
 }
 
-results::NetworkState FlowNetwork::network_state() const { return {.bytes_delivered = wire_bytes_}; }
+// Of whole messages: the packets they are made of.
+results::NetworkState FlowNetwork::network_state() const {
+  return {.packets_injected = packets_injected_,
+          .packets_delivered = packets_delivered_,
+          .bytes_delivered = wire_bytes_};
+}
 
 void FlowNetwork::link_states(Time now, std::span<const std::uint32_t> links,
                               std::span<results::LinkState> states) const {

@@ -1,5 +1,6 @@
 #include <catch2/catch.hpp>
-#include <numeric>
+#include <map>
+#include <tuple>
 
 #include "sim/routing/ecmp.h"
 #include "tests/sim/flow/support.h"
@@ -254,6 +255,60 @@ TEST_CASE(
       CHECK((back == Approx(alone) || back == Approx(alone + 30e-6)));
     }
   }
+}
+
+TEST_CASE("samples add up to what links carried, and no link is ever more than full") {
+  class Sink final : public results::SeriesSink {
+   public:
+    void sample(Time begin, Time end, const results::NetworkSample& network,
+                std::span<const results::LinkSample> links) override {
+      packets += network.packets_delivered;
+      bytes += network.bytes_delivered;
+      for (const results::LinkSample& link : links) {
+        of_link[link.link] += link.bytes;
+        most = std::max(most, link.utilization);
+        if (end - begin > Time::us(10)) most = 99;
+      }
+    }
+    std::map<std::uint32_t, std::uint64_t> of_link;
+    std::uint64_t packets = 0, bytes = 0;
+    double most = 0;
+  };
+  const bool spray = GENERATE(false, true);
+  const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=4,link=100Gbps"));
+  Run run(topology, spray ? routing::spray() : routing::ecmp(), {});
+  std::vector<results::Series::Link> all;
+  for (std::uint32_t c = 0; c < topology.channels().size(); ++c)
+    all.push_back({c, topology.channels()[c].rate});
+  Sink sink;
+  results::Series series(Time::us(10), all, sink);
+  run.network.set_series(&series);
+  for (std::uint32_t host = 0; host < 15; ++host) run.send(host, host % 3 + 13, 500'000 * (host % 4 + 1));
+  run.run();
+  CHECK(run.verdict() == "");
+  const std::vector<results::Link> links = run.network.links();
+  for (std::uint32_t c = 0; c < links.size(); ++c) CHECK(sink.of_link[c] == links[c].bytes);
+  CHECK(sink.bytes == run.network.totals().bytes_delivered);
+  // Each flow's bytes are rounded down.
+  CHECK(sink.most == Approx(1.0).epsilon(1e-4));
+}
+
+TEST_CASE("the order in which hosts hand over messages at one moment makes no difference") {
+  const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=4"));
+  const bool spray = GENERATE(false, true);
+  const auto times = [&](bool backwards) {
+    Run run(topology, spray ? routing::spray() : routing::ecmp(), {});
+    for (std::uint32_t i = 0; i < 16; ++i) {
+      const std::uint32_t host = backwards ? 15 - i : i;
+      for (std::uint32_t n = 1; n < 5; ++n) run.send(host, (host * n + n) % 16, 100'000 * n + host);
+    }
+    run.run();
+    std::vector<std::tuple<std::uint32_t, std::uint64_t, Time>> finished;
+    for (const results::Flow& flow : run.network.flows())
+      finished.emplace_back(flow.source, flow.bytes, flow.finish);
+    return finished;
+  };
+  CHECK(times(false) == times(true));
 }
 
 TEST_CASE("bytes are conserved at every switch, whatever flows do") {
