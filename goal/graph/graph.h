@@ -94,14 +94,17 @@ struct Collective {
   // may differ in size. Calls with counts are of the v form in any case.
   bool v_form = false;
   bool of_v_form() const { return v_form || !counts.empty(); }
+  // The algorithm that the program itself asks for ("windowed:parallel=4"), the same on all ranks; empty: it
+  // leaves the choice to the scenario, which may also overrule it.
+  std::string algorithm;
   bool operator==(const Collective&) const = default;
 };
 
 // An operation with its edges, as the graph stores it: two to a cache line.
 struct OpRecord {
   Op op;
-  std::uint32_t edge_begin = 0;       // the first of its edges, counted from the rank's first edge
-  std::uint32_t edge_count : 31 = 0;  // operations that wait for this one
+  std::uint32_t edge_begin = 0;           // the first of its edges, counted from the rank's first edge
+  std::uint32_t edge_count : 31 = 0;      // operations that wait for this one
   std::uint32_t has_start_edges : 1 = 0;  // do any wait for its start?
   bool operator==(const OpRecord&) const = default;
 };
