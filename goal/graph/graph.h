@@ -40,6 +40,10 @@ enum class CollectiveKind : std::uint8_t {
   kNeighborAlltoall = 12,   // counts, receive_counts (v form): by destination and by source
 };
 inline constexpr int kCollectiveKinds = 13;
+// Does each rank say whom it exchanges with (Collective::destinations, sources)?
+constexpr bool is_of_neighbors(CollectiveKind kind) {
+  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
+}
 // "allreduce"; the names are also the words of the text form.
 std::string_view name(CollectiveKind kind);
 

@@ -30,10 +30,6 @@ bool has_counts(CollectiveKind kind) {
          kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAlltoall;
 }
 
-bool is_of_neighbors(CollectiveKind kind) {
-  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
-}
-
 // A scanner over the whole text and a parser by recursive descent; one pass, one look ahead.
 class Parser {
  public:
