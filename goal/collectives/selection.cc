@@ -97,6 +97,11 @@ CollectiveSelection::CollectiveSelection(const CollectiveChoices& choices) {
 const ChosenAlgorithm& CollectiveSelection::find(const Collective& collective, std::uint32_t ranks) const {
   const auto kind = static_cast<std::size_t>(collective.kind);
   if (forced_[kind]) return fixed_[kind];
+  if (!collective.algorithm.empty()) {
+    const auto [place, is_new] = asked_.try_emplace({collective.kind, collective.algorithm});
+    if (is_new) place->second = choose_collective_algorithm(collective.kind, collective.algorithm);
+    return place->second;
+  }
   if (const ChosenAlgorithm* chosen = table_.find(collective, ranks)) return *chosen;
   if (const ChosenAlgorithm* chosen = profile_.find(collective, ranks)) return *chosen;
   return fixed_[kind];

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
+#include <utility>
 
 #include "goal/collectives/selection_table.h"
 #include "goal/collectives/steps.h"
 
 namespace weft::goal {
 
-// What decides, the first that has an answer: `forced`, `table`, `profile`, and the first algorithm of the
-// kind.
+// What decides, the first that has an answer: `forced`, the graph (Collective::algorithm), `table`,
+// `profile`, and the first algorithm of the kind.
 struct CollectiveChoices {
   std::array<std::string, kCollectiveKinds> forced;  // per kind an algorithm ("ring"), or empty
   std::string table;                                 // path of a SelectionTable's file, or empty
@@ -28,7 +30,8 @@ class CollectiveSelection {
       : CollectiveSelection(CollectiveChoices{forced, {}, {}}) {}
 
   // For a call of `collective` on a communicator of `ranks` ranks. Good as long as the selection.
-  // Throws InputError if the algorithm can't be used by so many.
+  // Throws InputError if the algorithm can't be used by so many, or the graph asks for one that isn't there.
+  // Not for several threads at a time: it remembers what graphs have asked for.
   const ChosenAlgorithm& choose(const Collective& collective, std::uint32_t ranks) const;
 
  private:
@@ -37,6 +40,7 @@ class CollectiveSelection {
   std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
   std::array<bool, kCollectiveKinds> forced_{};
   SelectionTable table_, profile_;
+  mutable std::map<std::pair<CollectiveKind, std::string>, ChosenAlgorithm> asked_;  // by graphs so far
 };
 
 }  // namespace weft::goal

@@ -19,6 +19,7 @@ std::uint64_t hash_of(const Collective& collective) {
   for (const std::uint64_t count : collective.receive_counts) hash = mix(hash, count);
   for (const std::uint32_t rank : collective.destinations) hash = mix(hash, rank);
   for (const std::uint32_t rank : collective.sources) hash = mix(hash, rank);
+  for (const char c : collective.algorithm) hash = mix(hash, static_cast<unsigned char>(c));
   return hash;
 }
 

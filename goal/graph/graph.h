@@ -40,6 +40,10 @@ enum class CollectiveKind : std::uint8_t {
   kNeighborAlltoall = 12,   // counts, receive_counts (v form): by destination and by source
 };
 inline constexpr int kCollectiveKinds = 13;
+// Does each rank say whom it exchanges with (Collective::destinations, sources)?
+constexpr bool is_of_neighbors(CollectiveKind kind) {
+  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
+}
 // "allreduce"; the names are also the words of the text form.
 std::string_view name(CollectiveKind kind);
 
@@ -94,6 +98,9 @@ struct Collective {
   // may differ in size. Calls with counts are of the v form in any case.
   bool v_form = false;
   bool of_v_form() const { return v_form || !counts.empty(); }
+  // The algorithm that the program itself asks for ("windowed:parallel=4"), the same on all ranks; empty: it
+  // leaves the choice to the scenario, which may also overrule it.
+  std::string algorithm;
   bool operator==(const Collective&) const = default;
 };
 

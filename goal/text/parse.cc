@@ -30,10 +30,6 @@ bool has_counts(CollectiveKind kind) {
          kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAlltoall;
 }
 
-bool is_of_neighbors(CollectiveKind kind) {
-  return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
-}
-
 // A scanner over the whole text and a parser by recursive descent; one pass, one look ahead.
 class Parser {
  public:
@@ -475,6 +471,7 @@ class Parser {
     if (kind != CollectiveKind::kBarrier) allowed |= kElem;
     if (has_root(kind)) allowed |= kRoot;
     if (has_counts(kind) || is_of_neighbors(kind)) allowed |= kVForm;
+    allowed |= kBy;
     parse_attributes(op, name(kind), allowed, &collective);
     collective.comm = op.comm;
     const std::uint32_t size = op.comm == kWorld ? ranks_ : communicator_sizes_[op.comm];
@@ -511,9 +508,31 @@ class Parser {
     }
   }
 
+  // "ring:segment=64KiB", as collective algorithms are written in scenarios. Which there are, the replay
+  // knows.
+  std::string algorithm_choice() {
+    const char* begin = at_after_blanks();
+    const auto belongs = [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+             c == ':' || c == '=' || c == ',' || c == '.';
+    };
+    while (at_ != end_ && belongs(*at_)) ++at_;
+    if (at_ == begin) fail("found " + found() + "; expected an algorithm, such as ring:segment=64KiB");
+    return std::string(begin, at_);
+  }
+
   // --- attributes ---
 
-  enum Attribute : unsigned { kTag = 1, kCpu = 2, kNic = 4, kComm = 8, kRoot = 16, kElem = 32, kVForm = 64 };
+  enum Attribute : unsigned {
+    kTag = 1,
+    kCpu = 2,
+    kNic = 4,
+    kComm = 8,
+    kRoot = 16,
+    kElem = 32,
+    kVForm = 64,
+    kBy = 128
+  };
 
   static unsigned attribute_of(std::string_view word) {
     if (word == "tag") return kTag;
@@ -523,6 +542,7 @@ class Parser {
     if (word == "root") return kRoot;
     if (word == "elem") return kElem;
     if (word == "v") return kVForm;
+    if (word == "by") return kBy;
     return 0;
   }
 
@@ -558,6 +578,9 @@ class Parser {
           break;
         case kVForm:
           collective->v_form = true;
+          break;
+        case kBy:
+          collective->algorithm = algorithm_choice();
           break;
         default: {
           const std::uint64_t id = number("the number of a communicator", kAny - 1);

@@ -160,6 +160,7 @@ class Printer {
     if (rooted || collective.root != 0) put(" root ").put(collective.root);
     if (collective.element_bytes != 1) put(" elem ").put(collective.element_bytes);
     if (collective.v_form) put(" v");
+    if (!collective.algorithm.empty()) put(" by ").put(collective.algorithm);
   }
   void rank_list(const std::vector<std::uint32_t>& ranks) {
     put(" [");

@@ -88,11 +88,29 @@ class Slicer {
       const std::vector<std::uint32_t>& kept = position_[collective.comm];
       const auto root = std::find(kept.begin(), kept.end(), collective.root);
       collective.root = root == kept.end() ? 0 : static_cast<std::uint32_t>(root - kept.begin());
-      cut_counts(collective.counts, kept);
-      cut_counts(collective.receive_counts, kept);
+      if (is_of_neighbors(collective.kind)) {
+        cut_neighbors(collective.destinations, collective.counts, kept);
+        cut_neighbors(collective.sources, collective.receive_counts, kept);
+      } else {
+        cut_counts(collective.counts, kept);
+        cut_counts(collective.receive_counts, kept);
+      }
       collective.comm = new_comm_[collective.comm];
       collectives_.push_back(std::move(collective));
     }
+  }
+  static void cut_neighbors(std::vector<std::uint32_t>& ranks, std::vector<std::uint64_t>& counts,
+                            const std::vector<std::uint32_t>& kept) {
+    std::vector<std::uint32_t> left;
+    std::vector<std::uint64_t> left_counts;
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      const auto found = std::find(kept.begin(), kept.end(), ranks[i]);
+      if (found == kept.end()) continue;
+      left.push_back(static_cast<std::uint32_t>(found - kept.begin()));
+      if (!counts.empty()) left_counts.push_back(counts[i]);
+    }
+    ranks = std::move(left);
+    counts = std::move(left_counts);
   }
   static void cut_counts(std::vector<std::uint64_t>& counts, const std::vector<std::uint32_t>& kept) {
     if (counts.empty()) return;

@@ -1,6 +1,6 @@
 #include "goal/workload/alltoall.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
 #include "goal/workload/message_graph.h"
 #include "goal/workload/phases.h"
@@ -8,42 +8,36 @@
 namespace weft::goal {
 namespace {
 
+// One operation a rank, however many ranks there are: the replay works the messages out when they are due.
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 2);
   const std::uint64_t bytes = parameters.bytes("size");
-  const std::uint32_t others = ranks - 1;
-  const std::uint32_t parallel = integer_in(parameters, "parallel", 0, UINT32_MAX);
-  const std::uint32_t window = parallel == 0 ? others : std::min(parallel, others);
+  if (bytes == 0) parameters.fail("size", "it must be at least 1B: empty blocks are not sent");
+  const std::uint32_t parallel = integer_in(parameters, "parallel", 0, INT32_MAX);
+  Collective alltoall{.kind = CollectiveKind::kAlltoall, .bytes = bytes};
+  alltoall.algorithm = parallel == 0 ? "linear" : fmt::format("windowed:parallel={}", parallel);
   const Repetition repeat = repetition(parameters);
-  // Without a list of messages: this is the one pattern whose size is quadratic.
-  return phased_graph(parameters, ranks, [=](Rank r, Phases& phases) {
-    phases.repeat(repeat, [&](std::uint32_t) {
-      for (std::uint32_t i = 1; i <= others; ++i) {
-        phases.recv(bytes, static_cast<Rank>((static_cast<std::uint64_t>(r) + ranks - i) % ranks));
-      }
-      for (std::uint32_t i = 1; i <= others; ++i) {
-        const OpIndex send =
-            phases.send(bytes, static_cast<Rank>((static_cast<std::uint64_t>(r) + i) % ranks));
-        if (i > window) phases.edge(send - window, send);
-      }
-    });
+  return phased_graph(parameters, ranks, [&](Rank, Phases& phases) {
+    phases.repeat(repeat, [&](std::uint32_t) { phases.collective(alltoall); });
   });
 }
 
 }  // namespace
 
 Workload alltoall_workload() {
-  return {{"alltoall",
-           "Every rank sends one message to every other, starting with its upper neighbour: r+1, r+2, …",
-           "the linear algorithm of MPI libraries; serialized in the scenarios of Handley et al., NDP, "
-           "SIGCOMM 2017",
-           {{"size", ParameterType::kBytes, "16KiB", "Bytes of each message."},
-            {"parallel", ParameterType::kInteger, "0",
-             "Messages a rank has under way at most: the next waits for the end of a send; 0: all at once."},
-            iterations_parameter(),
-            compute_parameter(),
-            ranks_parameter()}},
-          generate};
+  return {
+      {"alltoall",
+       "Every rank sends one message to every other, starting with its upper neighbour: r+1, r+2, …",
+       "the linear algorithm of MPI libraries; serialized in the scenarios of Handley et al., NDP, "
+       "SIGCOMM 2017",
+       {{"size", ParameterType::kBytes, "16KiB", "Bytes of each message."},
+        {"parallel", ParameterType::kInteger, "0",
+         "Exchanges a rank has under way at most, each a message to one rank and one from another; 0: all "
+         "at once, which takes memory for each."},
+        iterations_parameter(),
+        compute_parameter(),
+        ranks_parameter()}},
+      generate};
 }
 
 }  // namespace weft::goal

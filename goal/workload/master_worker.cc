@@ -17,18 +17,20 @@ struct Tasks {
   std::uint64_t task_bytes = 0, result_bytes = 0;
 };
 
+// One phase, in which a result waits for the one before, and a further task for a result. Nothing waits for
+// tasks to be sent: a worker who is to get one above the eager limit may itself wait for its result to be
+// taken.
 void run_master(const Tasks& tasks, std::uint32_t workers, Phases& phases) {
-  const auto worker_of = [&](std::uint32_t task) { return 1 + task % workers; };
-  for (std::uint32_t task = 0; task < tasks.ahead; ++task)
-    phases.send(tasks.task_bytes, worker_of(task), kTask);
-  phases.then();
+  const auto send = [&](std::uint32_t task) {
+    return phases.send(tasks.task_bytes, 1 + task % workers, kTask);
+  };
+  for (std::uint32_t task = 0; task < tasks.ahead; ++task) send(task);
+  OpIndex last = 0;
   for (std::uint32_t result = 0; result < tasks.count; ++result) {
-    phases.recv(tasks.result_bytes, kAny, kResult);
-    phases.then();
-    // Compared without a sum, which could pass 2^32.
-    if (tasks.count - result <= tasks.ahead) continue;
-    phases.send(tasks.task_bytes, worker_of(tasks.ahead + result), kTask);
-    phases.then();
+    const OpIndex taken = phases.recv(tasks.result_bytes, kAny, kResult);
+    if (result > 0) phases.edge(last, taken);
+    last = taken;
+    if (tasks.count - result > tasks.ahead) phases.edge(taken, send(tasks.ahead + result));
   }
 }
 

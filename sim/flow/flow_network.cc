@@ -126,6 +126,12 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
                     setup.policy.info.name));
   }
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
+  for (const topologies::Channel& wire : topology_.channels()) {
+    const topologies::Node& end = topology_.node(wire.to);
+    const bool at_host = end.kind == topologies::NodeKind::kHost;
+    delay_.push_back(at_host ? wire.latency : wire.latency + end.switch_latency);
+    full_packet_.push_back(wire.rate.serialization(config_.mtu_bytes + config_.header_bytes));
+  }
 }
 
 // ---- Messages come ----
@@ -162,6 +168,7 @@ void FlowNetwork::inject(const Message& message) {
                .entropy = static_cast<std::uint32_t>(routing::flow_draws(seed_, identity).next())};
   choose_nics(message, flow.trip);
   flow.left = kBytePs * flow.wire_bytes;
+  packets_injected_ += flow.packets;
   ++under_way_;
   join(slot);
 }
@@ -206,18 +213,17 @@ void FlowNetwork::join(std::uint32_t slot) {
     return;
   }
   flow.state = State::kFlowing;
-  Time round_trip;
-  path_times(flow, flow.latency, round_trip);
+  flow.latency = latency_of(flow);
   Rate cap = config_.max_rate.bps() > 0 ? to_rate(config_.max_rate) : kMostRate;
   if (config_.window_bytes > 0) {
     const auto amount = kBytePs * config_.window_bytes;
-    const auto rate = amount / static_cast<std::uint64_t>(std::max<std::int64_t>(round_trip.ps(), 1));
+    const auto rate = amount / static_cast<std::uint64_t>(std::max<std::int64_t>(round_trip().ps(), 1));
     cap = static_cast<Rate>(std::min<Amount>(static_cast<Amount>(cap), std::max<Amount>(rate, 1)));
   }
   std::uint32_t weight = 1;
   if (!config_.equal_shares) {
     // A round trip of 100 ns, and any shorter one, has the most.
-    const std::int64_t ps = std::max<std::int64_t>(round_trip.ps(), 100'000);
+    const std::int64_t ps = std::max<std::int64_t>(round_trip().ps(), 100'000);
     weight = static_cast<std::uint32_t>(
         std::max<std::int64_t>(std::int64_t{MaxMin::kMostWeight} * 100'000 / ps, 1));
   }
@@ -233,34 +239,50 @@ void FlowNetwork::join(std::uint32_t slot) {
   if (flow.left == 0) completions_.set(slot, clock_);
 }
 
-// The slowest link of the path sends all the while; the links before it add the time of the first packet,
-// those after it that of the last one.
-void FlowNetwork::path_times(const Flow& flow, Time& latency, Time& round_trip) const {
+// From the last byte's leaving to its arrival. The slowest link of the path sends all the while. The links
+// before it add the time of the first packet, those after it that of the last one, which may have to wait
+// there for the one before it, if that is longer.
+Time FlowNetwork::latency_of(const Flow& flow) const {
   const std::uint32_t full = config_.mtu_bytes + config_.header_bytes;
   const auto last = static_cast<std::uint32_t>(flow.wire_bytes - std::uint64_t{flow.packets - 1} * full);
   const std::uint32_t first = flow.packets > 1 ? full : last;
   const auto& channels = topology_.channels();
+  const auto wire_time = [&](std::uint32_t c, std::uint32_t bytes) {
+    return bytes == full ? full_packet_[c] : channels[c].rate.serialization(bytes);
+  };
   std::size_t slowest = 0;
   for (std::size_t i = 1; i < way_.hops.size(); ++i) {
     if (channels[way_.hops[i]].rate <= channels[way_.hops[slowest]].rate) slowest = i;
   }
-  Time forwards = config_.receive_delay, back = config_.receive_delay * 2;
+  // Cables and pipelines delay all packets alike, so they are counted apart.
+  Time delays = config_.receive_delay, sum, ahead;  // ahead: when the packet before the last has left
   for (std::size_t i = 0; i < way_.hops.size(); ++i) {
-    const topologies::Channel& wire = channels[way_.hops[i]];
-    const topologies::Node& end = topology_.node(wire.to);
-    const bool at_host = end.kind == topologies::NodeKind::kHost;
-    const Time delay = at_host ? wire.latency : wire.latency + end.switch_latency;
-    back = back + delay * 2 + wire.rate.serialization(full + config_.header_bytes);
-    forwards = forwards + delay;
+    const std::uint32_t c = way_.hops[i];
+    delays = delays + delay_[c];
     if (config_.cut_through) {
       // Switches send on from the header; hosts wait for the rest.
-      if (!at_host) forwards = forwards + wire.rate.serialization(std::min(first, config_.header_bytes));
-    } else if (i != slowest) {
-      forwards = forwards + wire.rate.serialization(i < slowest ? first : last);
+      if (i + 1 < way_.hops.size()) sum = sum + wire_time(c, std::min(first, config_.header_bytes));
+    } else if (i < slowest) {
+      sum = sum + wire_time(c, first);
+    } else if (i == slowest) {
+      ahead = sum - wire_time(c, last);
+    } else {
+      ahead = ahead + full_packet_[c];
+      if (flow.packets > 1) sum = std::max(sum, ahead);
+      sum = sum + wire_time(c, last);
     }
   }
-  latency = forwards;
-  round_trip = back;
+  return delays + sum;
+}
+
+// Of a full packet, and back of its acknowledgement, which is no larger than a header.
+Time FlowNetwork::round_trip() const {
+  Time sum = config_.receive_delay * 2;
+  for (const std::uint32_t c : way_.hops) {
+    sum = sum + delay_[c] * 2 + full_packet_[c] +
+          topology_.channels()[c].rate.serialization(config_.header_bytes);
+  }
+  return sum;
 }
 
 // ---- Time goes on ----
@@ -321,7 +343,10 @@ void FlowNetwork::deliver(std::uint32_t slot, bool local) {
   const Flow& flow = flows_[slot];
   const Message message = flow.message;
   --open_flows_;
-  if (!local) wire_bytes_ += flow.wire_bytes;
+  if (!local) {
+    wire_bytes_ += flow.wire_bytes;
+    packets_delivered_ += flow.packets;
+  }
   if (!message.control) {
     const results::Flow record{.source = message.source,
                                .destination = message.destination,
@@ -463,7 +488,12 @@ results::NetworkTotals FlowNetwork::totals() const {
   return totals;
 }
 
-results::NetworkState FlowNetwork::network_state() const { return {.bytes_delivered = wire_bytes_}; }
+// Of whole messages: the packets they are made of.
+results::NetworkState FlowNetwork::network_state() const {
+  return {.packets_injected = packets_injected_,
+          .packets_delivered = packets_delivered_,
+          .bytes_delivered = wire_bytes_};
+}
 
 void FlowNetwork::link_states(Time now, std::span<const std::uint32_t> links,
                               std::span<results::LinkState> states) const {

@@ -120,7 +120,8 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   void handle(const Event& event);
   void start_local(const Message& message, std::uint32_t slot);
   void join(std::uint32_t slot);
-  void path_times(const Flow& flow, Time& latency, Time& round_trip) const;
+  Time latency_of(const Flow& flow) const;
+  Time round_trip() const;
   void choose_nics(const Message& message, Trip& trip);
   void drain();
   void deliver(std::uint32_t slot, bool local);
@@ -148,8 +149,9 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::vector<std::uint32_t> flow_count_, turn_;  // by host: flows so far; messages that took the next NIC
   std::vector<Time> copy_free_at_;                // by host
   Time clock_, tick_ = Time::max();
-  Way way_;
+  Way way_;  // of the flow at hand
   std::vector<std::uint32_t> drained_;
+  std::vector<Time> delay_, full_packet_;  // by channel: propagation and pipeline; a full packet on the wire
 
   std::vector<LinkShare> changes_;
   std::size_t next_change_ = 0;
@@ -162,6 +164,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   results::NetworkTotals totals_;
   results::FlowStatistics statistics_;
   std::uint64_t open_flows_ = 0, under_way_ = 0, solves_ = 0;
+  std::uint64_t packets_injected_ = 0, packets_delivered_ = 0;
   std::uint64_t wire_bytes_ = 0;                                    // of messages that were delivered
   std::vector<std::pair<std::uint32_t, results::Flow>> delivered_;  // with the number among the source's
 };

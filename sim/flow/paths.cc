@@ -68,17 +68,23 @@ void Paths::refresh() {
   spread_ = std::make_unique<Spread>(topology_, *table_, capacity_);
   resource_of_ = spread_->groups();
   resources_.clear();
+  only_hosts_bind_ = true;
+  std::vector<std::uint32_t> of_hosts;
   for (std::uint32_t channel = 0; channel < capacity_.size(); ++channel) {
     const topologies::Channel& wire = topology_.channels()[channel];
-    const bool at_host = topology_.node(wire.from).kind == topologies::NodeKind::kHost ||
-                         topology_.node(wire.to).kind == topologies::NodeKind::kHost;
+    if (topology_.node(wire.from).kind == topologies::NodeKind::kHost ||
+        topology_.node(wire.to).kind == topologies::NodeKind::kHost) {
+      of_hosts.push_back(channel);
+      continue;
+    }
+    // Where links are down, part of a flow may have no way on.
+    only_hosts_bind_ = only_hosts_bind_ && resource_of_[channel] == kNone && capacity_[channel] > 0;
     const std::uint32_t group = resource_of_[channel];
-    if (group != kNone && group >= resources_.size()) resources_.resize(group + 1);
-    if (group != kNone) resources_[group] = capacity_[channel];
-    if (at_host) resource_of_[channel] = kNone - 1;
+    if (group == kNone) continue;
+    if (group >= resources_.size()) resources_.resize(group + 1);
+    resources_[group] = capacity_[channel];
   }
-  for (std::uint32_t channel = 0; channel < capacity_.size(); ++channel) {
-    if (resource_of_[channel] != kNone - 1) continue;
+  for (const std::uint32_t channel : of_hosts) {
     resource_of_[channel] = static_cast<std::uint32_t>(resources_.size());
     resources_.push_back(capacity_[channel]);
   }
@@ -199,25 +205,26 @@ Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
   made.uses = static_cast<std::uint32_t>(use_pool_.size());
   made.arrivals = static_cast<std::uint32_t>(arrival_pool_.size());
   made.hops = static_cast<std::uint32_t>(hop_pool_.size());
-  std::vector<bool> seen(resources_.size());
-  made.open = spread_->divide(
-      unit, source,
-      [&](std::uint32_t channel, double share) {
-        const std::uint32_t resource = resource_of_[channel];
-        if (resource == kNone || seen[resource]) return;
-        seen[resource] = true;  // the others of its group have the same share
-        use_pool_.push_back({resource, fixed_point(share)});
-      },
-      [&](std::uint32_t vertex, double share) {
-        arrival_pool_.push_back({vertex, share});
-      });
-  for (std::uint32_t at = source;;) {
-    const std::uint32_t sources[] = {at};
-    const auto stops = spread_->stops(unit, sources);
-    if (stops.front().count == 0) break;
-    const std::uint32_t c = spread_->links(stops.front()).front();
+  std::uint32_t at = source;
+  for (std::uint32_t c; (c = spread_->first_link(unit, at)) != kNone; at = topology_.channels()[c].to) {
     hop_pool_.push_back(c);
-    at = topology_.channels()[c].to;
+  }
+  if (only_hosts_bind_ && spread_->only_last(unit, at)) {
+    made.open = true;
+    arrival_pool_.push_back({at, 1.0});
+  } else {
+    std::vector<bool> seen(resources_.size());
+    made.open = spread_->divide(
+        unit, source,
+        [&](std::uint32_t channel, double share) {
+          const std::uint32_t resource = resource_of_[channel];
+          if (resource == kNone || seen[resource]) return;
+          seen[resource] = true;  // the others of its group have the same share
+          use_pool_.push_back({resource, fixed_point(share)});
+        },
+        [&](std::uint32_t vertex, double share) {
+          arrival_pool_.push_back({vertex, share});
+        });
   }
   made.use_count = static_cast<std::uint32_t>(use_pool_.size()) - made.uses;
   made.arrival_count = static_cast<std::uint32_t>(arrival_pool_.size()) - made.arrivals;

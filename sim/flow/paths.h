@@ -88,6 +88,7 @@ class Paths {
   std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have
   std::vector<std::uint32_t> scratch_;
   // Of kEven.
+  bool only_hosts_bind_ = false;  // no channel between switches is a resource, and none is down
   std::unique_ptr<Spread> spread_;
   std::unordered_map<std::uint64_t, std::uint32_t> middle_of_;  // by source switch and unit
   std::vector<Middle> middles_;

@@ -31,7 +31,8 @@ std::uint64_t inverse(std::uint64_t a) {
 }
 
 // Looking at all pairs of switches with hosts is worth so many links crossed, a few seconds.
-constexpr double kMostCrossings = 4e8;
+constexpr std::uint64_t kMostCrossings = 400'000'000;
+constexpr std::uint64_t kMostMaxima = 64'000'000;  // of 8 bytes
 
 }  // namespace
 
@@ -73,6 +74,13 @@ bool Spread::is_last(std::uint32_t unit, std::uint32_t vertex) const {
     if (topology_.channels()[channel].to == vertex && capacity_[channel] > 0) return true;
   }
   return false;
+}
+
+bool Spread::only_last(std::uint32_t unit, std::uint32_t vertex) const {
+  for (const std::uint32_t channel : topology_.out_channels(topology_.host(unit_host_[unit]))) {
+    if (topology_.channels()[channel].to != vertex) return false;
+  }
+  return is_last(unit, vertex);
 }
 
 void Spread::last_links(std::uint32_t vertex, std::uint32_t host, std::vector<std::uint32_t>& links) const {
@@ -137,6 +145,15 @@ std::span<const Spread::Stop> Spread::stops(std::uint32_t unit, std::span<const 
   return stops_;
 }
 
+std::uint32_t Spread::first_link(std::uint32_t unit, std::uint32_t vertex) const {
+  if (is_last(unit, vertex)) return kNone;
+  for (const std::uint32_t channel : table_.candidates(vertex, unit_host_[unit])) {
+    if (capacity_[channel] > 0 && topology_.node(topology_.channels()[channel].to).kind == NodeKind::kSwitch)
+      return channel;
+  }
+  return kNone;
+}
+
 // Two channels are loaded alike if for each pair of a switch and a unit they have the same share. Each pair
 // is given a random number, and the shares, which are exact modulo a prime, times those numbers are added up:
 // channels that differ anywhere have the same sum with a probability of 2^-61.
@@ -170,7 +187,7 @@ std::vector<std::uint32_t> Spread::groups() {
         known.emplace(std::pair(sum[channel], capacity_[channel]), static_cast<std::uint32_t>(known.size()));
     group[channel] = position->second;
   }
-  mark_free(group);
+  mark_free(group, static_cast<std::uint32_t>(known.size()));
   // Numbers without gaps again.
   std::vector<std::uint32_t> renamed(known.size(), kNone);
   std::uint32_t next = 0;
@@ -184,8 +201,9 @@ std::vector<std::uint32_t> Spread::groups() {
 
 // A channel can't be full before hosts' links are if it could carry, all at once, either all that hosts can
 // send or all that hosts can take, each in the largest share of it that ever comes this way.
-void Spread::mark_free(std::vector<std::uint32_t>& group) {
+void Spread::mark_free(std::vector<std::uint32_t>& group, std::uint32_t groups) {
   const auto& channels = topology_.channels();
+  if (std::uint64_t{groups} * sources_.size() > kMostMaxima) return;
   std::vector<double> sends(topology_.nodes()), takes(units());
   for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
     for (const std::uint32_t channel : topology_.out_channels(topology_.host(host))) {
@@ -193,43 +211,45 @@ void Spread::mark_free(std::vector<std::uint32_t>& group) {
       takes[unit_of(host)] += static_cast<double>(capacity_[channel ^ 1]);
     }
   }
-  // One channel stands for its group.
-  std::vector<bool> stands(channels.size()), seen(channels.size());
-  for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
-    if (group[channel] == kNone || seen[group[channel]]) continue;
-    stands[channel] = seen[group[channel]] = true;
-  }
-  // The largest share of each sender and of each taker.
-  std::vector<double> from_senders(channels.size()), to_takers(channels.size()), most(channels.size());
-  double crossings = 0;
-  const auto note = [&](std::uint32_t channel, double share) {
-    ++crossings;
-    if (stands[channel]) most[channel] = std::max(most[channel], share);
-  };
-  const auto add_up = [&](std::vector<double>& sum, double amount) {
-    for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
-      sum[channel] += std::exchange(most[channel], 0.0) * amount;
-    }
-  };
-  const auto nothing = [](std::uint32_t, double) {};
+  // The largest shares: of each source in each group, and of the unit at hand.
+  std::vector<double> of_source(groups * sources_.size()), of_unit(groups), to_takers(groups);
+  std::vector<std::uint32_t> place(topology_.nodes());
+  std::uint64_t crossings = 0;
   for (std::uint32_t unit = 0; unit < units(); ++unit) {
-    for (const std::uint32_t source : sources_) divide(unit, source, note, nothing);
-    add_up(to_takers, takes[unit]);
+    const std::span<const Stop> all = stops(unit, sources_);
+    for (std::uint32_t i = 0; i < all.size(); ++i) place[all[i].vertex] = i;
+    for (std::size_t s = 0; s < sources_.size(); ++s) {
+      part_[sources_[s]] = 1;
+      double* const most = of_source.data() + s * groups;
+      for (std::size_t i = place[sources_[s]]; i < all.size(); ++i) {
+        const double part = part_[all[i].vertex];
+        if (part == 0) continue;
+        part_[all[i].vertex] = 0;
+        const double each = part / all[i].count;
+        for (const std::uint32_t channel : links(all[i])) {
+          part_[channels[channel].to] += each;
+          const std::uint32_t g = group[channel];
+          most[g] = std::max(most[g], each);
+          of_unit[g] = std::max(of_unit[g], each);
+        }
+        crossings += all[i].count;
+      }
+    }
+    for (std::uint32_t g = 0; g < groups; ++g) to_takers[g] += std::exchange(of_unit[g], 0.0) * takes[unit];
     if (crossings > kMostCrossings) return;
   }
-  for (const std::uint32_t source : sources_) {
-    for (std::uint32_t unit = 0; unit < units(); ++unit) divide(unit, source, note, nothing);
-    add_up(from_senders, sends[source]);
+  std::vector<double> from_senders(groups);
+  for (std::size_t s = 0; s < sources_.size(); ++s) {
+    for (std::uint32_t g = 0; g < groups; ++g) {
+      from_senders[g] += of_source[s * groups + g] * sends[sources_[s]];
+    }
   }
   constexpr double kRounding = 1 + 1e-9;
-  std::vector<bool> is_free(channels.size());
   for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
-    if (!stands[channel]) continue;
+    if (group[channel] == kNone) continue;
     const double capacity = static_cast<double>(capacity_[channel]) * kRounding;
-    is_free[group[channel]] = from_senders[channel] <= capacity || to_takers[channel] <= capacity;
-  }
-  for (std::uint32_t& number : group) {
-    if (number != kNone && is_free[number]) number = kNone;
+    const std::uint32_t g = group[channel];
+    if (from_senders[g] <= capacity || to_takers[g] <= capacity) group[channel] = kNone;
   }
 }
 

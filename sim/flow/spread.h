@@ -40,8 +40,13 @@ class Spread {
   }
   // Is this one of the switches that the unit's hosts are cabled to?
   bool is_last(std::uint32_t unit, std::uint32_t vertex) const;
+  // And the only one?
+  bool only_last(std::uint32_t unit, std::uint32_t vertex) const;
   // The channels from a last switch to a host that are up.
   void last_links(std::uint32_t vertex, std::uint32_t host, std::vector<std::uint32_t>& links) const;
+
+  // One of the channels that a switch divides over; kNone where there are none.
+  std::uint32_t first_link(std::uint32_t unit, std::uint32_t vertex) const;
 
   // Divides a flow from `from` to the unit. `visit(channel, share)` is called for each channel between
   // switches, `arrive(vertex, share)` for each last switch; shares are of 1. False: part of it has no way.
@@ -77,7 +82,7 @@ class Spread {
 
  private:
   std::uint32_t distance(std::uint32_t unit, std::uint32_t vertex);
-  void mark_free(std::vector<std::uint32_t>& group);
+  void mark_free(std::vector<std::uint32_t>& group, std::uint32_t groups);
   void find_units();
 
   const topologies::Topology& topology_;

@@ -42,6 +42,8 @@ class Applications(unittest.TestCase):
                 "packet": ["--topology", "fat_tree:k=4,link=100Gbps"],
                 "packet again": ["--topology", "fat_tree:k=4,link=100Gbps"],
                 "spray": ["--topology", "fat_tree:k=4,link=100Gbps", "--routing", "spray"],
+                "flow": ["--topology", "fat_tree:k=4,link=100Gbps", "--network", "flow"],
+                "flow again": ["--topology", "fat_tree:k=4,link=100Gbps", "--network", "flow"],
         }.items():
             run([WEFT, "sim", "--goal", "app.weft", "-o", name] + flags, folder)
             summary = json.loads((folder / name / "summary.json").read_text())
@@ -64,6 +66,7 @@ class Applications(unittest.TestCase):
             digests[name] = summary["digest"]
         self.assertEqual(digests["loggops"], digests["loggops again"])
         self.assertEqual(digests["packet"], digests["packet again"])
+        self.assertEqual(digests["flow"], digests["flow again"])
         self.assertNotEqual(digests["packet"], digests["spray"])
 
     def test_lammps(self):

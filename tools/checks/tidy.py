@@ -34,7 +34,7 @@ MOST_LINES = 600
 KIND_FOLDERS = {
     "collective": ["goal/collectives"],
     "congestion": ["congestion"],
-    "network": ["sim/loggops", "sim/packet"],
+    "network": ["sim/flow", "sim/loggops", "sim/packet"],
     "queue": ["sim/packet/queues"],
     "routing": ["sim/routing"],
     "topology": ["topologies", "topologies/families"],

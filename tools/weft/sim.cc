@@ -38,10 +38,10 @@ constexpr Flag kFlags[] = {
     {"--goal", "job.goal", "GOAL graph to replay (.weft, .goal or .bin)"},
     {"--traffic", "job.traffic", "generated traffic instead of a graph: permutation:size=2MB"},
     {"--network", "network",
-     "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…] or packet[:mtu=…]; by default packet "
-     "where a topology is given, else loggops"},
-    {"--topology", "topology", "topology of a packet network: fat_tree:k=8"},
-    {"--routing", "routing", "routing policy of a packet network: ecmp, spray, bitmap, reps"},
+     "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…], packet[:mtu=…] or "
+     "flow[:mtu=…,max_rate=…]; by default packet where a topology is given, else loggops"},
+    {"--topology", "topology", "topology of a packet or flow network: fat_tree:k=8"},
+    {"--routing", "routing", "routing policy: ecmp, spray; of a packet network also bitmap, reps"},
     {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
     {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},
     {"--seed", "seed", "whole number that every random draw follows from; 1 by default"},
@@ -160,6 +160,8 @@ void add_sim(CLI::App& app, int& exit_code) {
       "  weft sim --goal app.weft --network loggops:L=3700,o=200,g=5,G=0.04,S=0 -o RUN\n"
       "  weft sim --goal app.weft --topology fat_tree:k=8 --routing ecmp --congestion dctcp -o RUN\n"
       "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --routing spray -o RUN\n"
+      "  weft sim --traffic alltoall:size=1MB --topology fat_tree:k=16 --routing spray --network flow -o "
+      "RUN\n"
       "  weft sim --traffic incast:n=16,size=1MB --topology fat_tree:k=8 --sample 10us --pcapng 0 -o RUN\n"
       "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --fault random_links=3,at=10us\n"
       "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7\n"

@@ -39,6 +39,20 @@ TEST_CASE("without choices each kind has its first algorithm") {
   }
 }
 
+TEST_CASE("a graph may ask for an algorithm; the scenario's word is stronger, a profile's weaker") {
+  const Collective call{.kind = Kind::kAlltoall, .bytes = 8, .algorithm = "windowed:parallel=5"};
+  CollectiveChoices choices;
+  choices.profile = "mpich";
+  const CollectiveSelection profile(choices);
+  CHECK(profile.choose(call, 8).algorithm->info.name == "windowed");
+  CHECK(profile.choose(call, 8).options.parallel == 5);
+  CHECK(profile.choose({.kind = Kind::kAlltoall, .bytes = 8}, 8).algorithm->info.name != "windowed");
+  choices.forced[static_cast<int>(Kind::kAlltoall)] = "pairwise";
+  CHECK(CollectiveSelection(choices).choose(call, 8).algorithm->info.name == "pairwise");
+  CHECK_THROWS_AS(profile.choose({.kind = Kind::kAlltoall, .bytes = 8, .algorithm = "windwed"}, 8),
+                  InputError);
+}
+
 TEST_CASE("the first rule whose conditions hold decides") {
   const SelectionTable table(R"(
 # comment

@@ -162,6 +162,8 @@ neighbor_allgather 8b receives [3 4]b to [] from [1 0]
 neighbor_alltoall 8b to [1] from [] comm 1
 neighbor_alltoall [5 6]b receives [7]b to [0 1] from [1] v
 neighbor_alltoall []b receives [7]b to [] from [1]
+allreduce 64b elem 8 by torus_ring:dims=2x1,parallel=2
+barrier by tree
 }
 
 rank 1 {
@@ -267,6 +269,7 @@ TEST_CASE("errors name the place, what was found and what was expected") {
        "test.goal:3:1: ", "a list of 1 byte counts for 0 destinations"},
       {head + "neighbor_allgather 1b receives [1]b to [] from []" + tail,
        "test.goal:3:1: ", "a list of 1 byte counts for 0 sources"},
+      {head + "barrier by" + tail, "test.goal:3:11: ", "expected an algorithm"},
       {head + "allreduce 8b elem 0" + tail, "test.goal:3:19: ", "at least 1 byte"},
       {head + "barrier comm 1" + tail, "test.goal:3:14: ", "communicator 1 is not defined"},
       {"num_ranks 2\ncomm 2 all", "test.goal:2:6: ", "expected 1"},

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "goal/collectives/steps.h"
 #include "tests/goal/workload/traffic.h"
 
 using namespace weft;
@@ -67,29 +68,53 @@ TEST_CASE("outcast: one sender to n different receivers") {
   CHECK(refusal("outcast:from=-1", 16) != "");
 }
 
-TEST_CASE("alltoall: every pair once, from the upper neighbour on") {
-  for (const std::uint32_t ranks : {2u, 3u, 17u}) {
-    const std::vector<Sent> all = sends(traffic("alltoall:size=7", ranks));
-    REQUIRE(all.size() == ranks * (ranks - 1));
-    for (std::uint32_t i = 0; i < all.size(); ++i) {
-      const Rank r = i / (ranks - 1);
-      CHECK(all[i] == Sent{r, (r + 1 + i % (ranks - 1)) % ranks, 7});
+namespace {
+
+// Where a rank's messages go, and where they come from, lane by lane: with the algorithm that the graph asks
+// for.
+std::vector<std::vector<Rank>> peers(const Graph& graph, Rank rank, StepKind kind) {
+  const Collective& collective = graph.rank(rank).collective(0);
+  const ChosenAlgorithm chosen = choose_collective_algorithm(collective.kind, collective.algorithm);
+  const CollectiveCall call{&collective, graph.ranks(), rank, &chosen.options};
+  std::vector<std::vector<Rank>> lanes(chosen.lanes(call));
+  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
+    Group group;
+    for (std::uint32_t i = 0; chosen.algorithm->expand(call, lane, i, group); ++i, group.clear()) {
+      for (const Step& step : group.steps()) {
+        if (step.kind != kind) continue;
+        for (std::uint32_t k = 0; k < step.count; ++k) {
+          lanes[lane].push_back(step.peer_at(k, call.size));
+          CHECK(call.bytes(step, lanes[lane].back()) == collective.bytes);
+        }
+      }
     }
   }
-  CHECK(traffic("alltoall", 8).edges() == 0);
+  return lanes;
 }
 
-TEST_CASE("alltoall: with parallel=k, a send waits for the k-th before it") {
-  const Graph graph = traffic("alltoall:parallel=3", 8);
-  sends(graph);
-  for (Rank r = 0; r < 8; ++r) {
-    const RankView rank = graph.rank(r);
-    for (OpIndex i = 0; i < rank.ops(); ++i) {
-      // Operations 0 to 6 are receives, 7 to 13 sends.
-      std::vector<Edge> expected;
-      if (i >= 7 && i + 3 < 14) expected.emplace_back(i + 3, false);
-      CHECK(std::vector<Edge>(rank.dependents(i).begin(), rank.dependents(i).end()) == expected);
+}  // namespace
+
+TEST_CASE("alltoall: one operation a rank, which sends to all others from the upper neighbour on") {
+  for (const std::uint32_t ranks : {2u, 3u, 17u}) {
+    const Graph graph = traffic("alltoall:size=7", ranks);
+    CHECK(graph.ops() == ranks);
+    for (Rank r = 0; r < ranks; ++r) {
+      CHECK(graph.rank(r).collective(0).bytes == 7);
+      std::vector<Rank> to, from;
+      for (Rank i = 1; i < ranks; ++i) {
+        to.push_back((r + i) % ranks);
+        from.push_back((r + ranks - i) % ranks);
+      }
+      CHECK(peers(graph, r, StepKind::kSend) == std::vector<std::vector<Rank>>{to});
+      CHECK(peers(graph, r, StepKind::kRecv) == std::vector<std::vector<Rank>>{from});
     }
   }
-  CHECK(traffic("alltoall:parallel=100", 8) == traffic("alltoall", 8));
+  CHECK(refusal("alltoall:size=0B", 4).find("at least 1B") != std::string::npos);
+}
+
+TEST_CASE("alltoall: with parallel=k, k lanes share the peers between them") {
+  const Graph graph = traffic("alltoall:parallel=3", 8);
+  CHECK(peers(graph, 6, StepKind::kSend) == std::vector<std::vector<Rank>>{{7, 2, 5}, {0, 3}, {1, 4}});
+  CHECK(peers(graph, 6, StepKind::kRecv) == std::vector<std::vector<Rank>>{{5, 2, 7}, {4, 1}, {3, 0}});
+  CHECK(peers(traffic("alltoall:parallel=100", 8), 0, StepKind::kSend).size() == 7);
 }
