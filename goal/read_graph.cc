@@ -34,9 +34,12 @@ bool looks_like_text(std::string_view bytes) {
 }  // namespace
 
 Graph read_graph(const std::string& path, PackInfo* info) {
-  if (info != nullptr) *info = {};
   const FileView file(path);
-  const std::string_view bytes = file.bytes();
+  return parse_graph(file.bytes(), path, info);
+}
+
+Graph parse_graph(std::string_view bytes, const std::string& path, PackInfo* info) {
+  if (info != nullptr) *info = {};
   const auto refuse = [&](const std::string& found) {
     throw InputError(SourceLocation{.file = path}, found + "; " + kAccepted);
   };

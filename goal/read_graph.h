@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "goal/graph/graph.h"
 #include "goal/pack/pack.h"
@@ -12,5 +13,7 @@ namespace weft::goal {
 // graph (nothing for the other two). Throws InputError if the file is missing, of another kind, or wrong
 // within.
 Graph read_graph(const std::string& path, PackInfo* info = nullptr);
+// The same for the bytes of a file; `path` is for messages only.
+Graph parse_graph(std::string_view bytes, const std::string& path, PackInfo* info = nullptr);
 
 }  // namespace weft::goal

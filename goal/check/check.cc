@@ -3,13 +3,25 @@
 #include <algorithm>
 
 #include "goal/check/recorder.h"
+#include "goal/file.h"
+#include "goal/pack/packed_file.h"
+#include "goal/read_graph.h"
+#include "goal/text/text.h"
 
 namespace weft::goal {
 namespace checks {
 
-Members::Members(const Graph& graph) : ranks_(graph.ranks()), sorted_(graph.communicators().size()) {
+namespace {
+
+constexpr std::uint32_t kOpsAtOnce = 4096;
+// Lists of counts are as long as a communicator is large: of an operation so much is told.
+constexpr std::size_t kMostText = 160;
+
+}  // namespace
+
+Members::Members(const OpSource& source) : ranks_(source.ranks()), sorted_(source.communicators().size()) {
   for (std::size_t comm = 0; comm < sorted_.size(); ++comm) {
-    const std::vector<Rank>& ranks = graph.communicators()[comm].ranks;
+    const std::vector<Rank>& ranks = source.communicators()[comm].ranks;
     for (std::uint32_t i = 0; i < ranks.size(); ++i) sorted_[comm].emplace_back(ranks[i], i);
     std::sort(sorted_[comm].begin(), sorted_[comm].end());
   }
@@ -22,15 +34,27 @@ std::uint32_t Members::position(std::uint32_t comm, Rank rank) const {
   return found != sorted.end() && found->first == rank ? found->second : kAny;
 }
 
-std::string Recorder::describe(Rank rank, OpIndex op) const {
-  const std::string_view label = graph_.rank(rank).label(op);
-  std::string text = "operation " + std::to_string(op) + " of rank " + std::to_string(rank) + " (";
+Op Recorder::read(Rank rank, OpIndex op, OpBlock& block) const {
+  const auto cursor = source_.open(rank);
+  while (cursor->next(block, kOpsAtOnce) && op - block.first >= block.ops.size()) {
+  }
+  return block.ops[op - block.first];
+}
+
+std::string Recorder::describe(Rank rank, OpIndex index) const {
+  OpBlock block;
+  const Op op = read(rank, index, block);
+  const std::string label = block.labels.empty() ? "" : block.labels[index - block.first];
+  std::string text = "operation " + std::to_string(index) + " of rank " + std::to_string(rank) + " (";
   if (!label.empty()) (text += "'").append(label).append("': ");
-  return text + op_to_text(graph_, rank, op) + ")";
+  const Collective* collective = op.kind == OpKind::kCollective ? &source_.collectives()[op.peer] : nullptr;
+  std::string what = op_to_text(op, collective);
+  if (what.size() > kMostText) what = what.substr(0, kMostText) + " …";
+  return text + what + ")";
 }
 
 std::string Recorder::communicator(std::uint32_t comm) const {
-  const std::string& name = graph_.communicators()[comm].name;
+  const std::string& name = source_.communicators()[comm].name;
   return "communicator " + std::to_string(comm) + (name.empty() ? "" : " '" + name + "'");
 }
 
@@ -38,6 +62,8 @@ Report Recorder::finish() {
   std::stable_sort(report_.findings.begin(), report_.findings.end(), [](const Finding& a, const Finding& b) {
     return std::pair(a.kind, a.rank) < std::pair(b.kind, b.rank);
   });
+  report_.ranks = source_.ranks();
+  report_.ops = source_.ops();
   return std::move(report_);
 }
 
@@ -61,13 +87,27 @@ bool Report::has_errors() const {
                      [](const Finding& finding) { return severity(finding.kind) == Severity::kError; });
 }
 
-Report check(const Graph& graph, const CheckOptions& options) {
-  const checks::Members members(graph);
-  checks::Recorder recorder(graph, options);
-  checks::check_ranks(recorder);
+namespace {
+
+Report check_source(checks::OpSource& source, const CheckOptions& options) {
+  const checks::Members members(source);
+  checks::Recorder recorder(source, options);
+  checks::check_ranks(recorder, members);
   checks::check_messages(recorder, members);
-  checks::check_collectives(recorder, members);
   return recorder.finish();
+}
+
+}  // namespace
+
+Report check(const Graph& graph, const CheckOptions& options) {
+  return check_source(*checks::source_of(graph), options);
+}
+
+Report check_file(const std::string& path, const CheckOptions& options) {
+  const FileView file(path);
+  if (!PackedFile::is_one(file.bytes())) return check(parse_graph(file.bytes(), path), options);
+  PackedFile packed(file.bytes(), path, {});
+  return check_source(*checks::source_of(packed), options);
 }
 
 }  // namespace weft::goal

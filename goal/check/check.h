@@ -42,6 +42,10 @@ struct Report {
   // How many there are of each kind, examples or not; see FindingKind for what is counted.
   std::array<std::uint64_t, kFindingKinds> counts{};
 
+  // What was checked.
+  Rank ranks = 0;
+  std::uint64_t ops = 0;
+
   bool clean() const { return findings.empty(); }
   bool has_errors() const;
 };
@@ -50,14 +54,19 @@ struct CheckOptions {
   std::size_t examples = 5;  // sentences kept of each kind
 };
 
-// Checks the whole graph. Time grows as n log n in operations and edges (and with the square of the
-// communicator's size for alltoall with counts, as its lists do); memory: 8 bytes a send, and what one rank
-// at a time needs.
+// Checks the whole graph. Time grows with operations and edges (for wildcards and what finds no other side
+// with n log n, and with the square of the communicator's size for alltoall with counts, as its lists do).
 //
 // Sends and receives are matched by source, destination, communicator and tag. A wildcard receive counts as
 // served if *some* choice serves all: what is reported as unmatched stays so whatever the timing. Whether the
 // program could deadlock for other reasons only a replay tells. A short receive is found by pairing the k-th
 // send with the k-th receive of a kind, in program order.
 Report check(const Graph& graph, const CheckOptions& options = {});
+
+// The same for a file of any format. A packed one (version 2) is read block by block, all ranks side by side:
+// in memory are the collectives of the first member of each communicator, a few hundred bytes a rank, the
+// cache of PackedFile, and 56 bytes for each kind of message (source, destination, communicator, tag) that
+// waits for its other side at one time. Throws InputError if the file can't be read.
+Report check_file(const std::string& path, const CheckOptions& options = {});
 
 }  // namespace weft::goal

@@ -1,178 +1,217 @@
-// Checks of sends and receives against each other, one receiving rank at a time.
+// Checks of sends and receives against each other.
 #include <algorithm>
+#include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "goal/check/matching.h"
+#include "goal/check/pending.h"
 #include "goal/check/recorder.h"
 
 namespace weft::goal::checks {
 namespace {
 
-struct Message {
-  std::uint32_t comm;
-  std::uint32_t source;  // kAny: any
-  std::uint32_t tag;
-  Rank rank;  // where the operation is
-  OpIndex op;
-
-  auto key() const { return std::tuple(comm, source, tag); }
-};
+// Operations read of a rank in one turn, and of all ranks together: the turns are short enough to keep what
+// waits for its other side small, and long enough to be worth the change.
+constexpr std::uint64_t kOpsInTurns = 1 << 22;
+constexpr std::uint64_t kMinTurn = 32, kMaxTurn = 4096;
 
 class MessageCheck {
  public:
   MessageCheck(Recorder& recorder, const Members& members)
-      : recorder_(recorder), graph_(recorder.graph()), members_(members) {}
+      : recorder_(recorder), source_(recorder.source()), members_(members) {}
 
+  // Ranks are read side by side, so that both sides of a message are met soon. An exact send and an exact
+  // receive of equal key are paired at once. That takes nothing from a maximum matching: whatever else would
+  // take the one fits what else would take the other.
   void run() {
-    sort_sends_by_destination();
-    std::vector<Message> sends, receives;
-    for (Rank rank = 0; rank < graph_.ranks(); ++rank) {
-      sends.clear();
-      receives.clear();
-      for (std::uint64_t i = first_send_[rank]; i < first_send_[rank + 1]; ++i) {
-        sends.push_back(message(sends_[i].rank, sends_[i].op, sends_[i].rank));
+    std::vector<std::unique_ptr<OpCursor>> cursors;
+    for (Rank rank = 0; rank < source_.ranks(); ++rank) cursors.push_back(source_.open(rank));
+    const auto turn = static_cast<std::uint32_t>(
+        std::clamp(kOpsInTurns / std::max(source_.ranks(), Rank{1}), kMinTurn, kMaxTurn));
+    for (bool any = true; any;) {
+      any = false;
+      for (Rank rank = 0; rank < source_.ranks(); ++rank) {
+        if (cursors[rank] == nullptr) continue;
+        if (cursors[rank]->next(block_, turn)) {
+          read(rank);
+          any = true;
+        } else {
+          cursors[rank].reset();
+        }
       }
-      const RankView view = graph_.rank(rank);
-      for (OpIndex i = 0; i < view.ops(); ++i) {
-        if (view.kind(i) == OpKind::kRecv && is_sound(view, rank, i))
-          receives.push_back(message(rank, i, view.peer(i)));
-      }
-      match(sends, receives);
     }
+    report_out_of_range();
+    report_left();
+    report_short();
   }
 
  private:
+  // All messages to one rank within one communicator.
+  using Group = std::pair<Rank, std::uint32_t>;
+  // Equal messages that a wildcard keeps from being paired at once.
+  struct WildKey {
+    Group group;
+    bool is_send;
+    std::uint32_t sender, tag;
+    auto operator<=>(const WildKey&) const = default;
+  };
+  struct Count {
+    std::uint64_t count = 0;
+    Rank rank = 0;
+    OpIndex op = 0;  // the first of them
+  };
+  struct Short {
+    OpIndex receive;
+    Rank sender;
+    OpIndex send;
+  };
+  struct Shorts {
+    std::uint64_t count = 0;
+    std::vector<Short> first;
+  };
   struct Place {
     Rank rank;
     OpIndex op;
+    FindingKind kind;
+    bool bad_comm;
+    Rank other;  // who is no member
   };
-  using Messages = std::vector<Message>;
-  using Iterator = Messages::const_iterator;
 
-  Message message(Rank rank, OpIndex op, std::uint32_t source) const {
-    const RankView view = graph_.rank(rank);
-    return {view.comm(op), source, view.tag(op), rank, op};
+  void read(Rank rank) {
+    for (std::uint32_t k = 0; k < block_.ops.size(); ++k) {
+      const Op& op = block_.ops[k];
+      if (op.kind != OpKind::kSend && op.kind != OpKind::kRecv) continue;
+      const OpIndex index = block_.first + k;
+      if (!is_sound(rank, index, op)) continue;
+      const bool is_send = op.kind == OpKind::kSend;
+      const MessageKey key{is_send ? op.peer : rank, is_send ? rank : op.peer, op.comm, op.tag};
+      if (key.sender == kAny || key.tag == kAny) {
+        Count& count = wild_[{{key.receiver, key.comm}, is_send, key.sender, key.tag}];
+        if (count.count++ == 0) {
+          count.rank = rank;
+          count.op = index;
+        }
+        continue;
+      }
+      const auto other = pending_.meet(key, is_send, {index, op.value});
+      if (!other) continue;
+      const std::uint64_t sent = is_send ? op.value : other->bytes, taken = is_send ? other->bytes : op.value;
+      if (taken >= sent) continue;
+      Shorts& shorts = shorts_[{key.receiver, key.comm}];
+      ++shorts.count;
+      if (shorts.first.size() < recorder_.examples()) {
+        shorts.first.push_back({is_send ? other->op : index, key.sender, is_send ? index : other->op});
+      }
+    }
   }
 
-  // Can the operation be matched at all? If not, that was reported.
-  bool is_sound(const RankView& view, Rank rank, OpIndex i) {
-    const bool any_source = view.kind(i) == OpKind::kRecv && view.peer(i) == kAny;
-    const bool bad_comm = view.comm(i) >= graph_.communicators().size();
-    if (bad_comm || (view.peer(i) >= graph_.ranks() && !any_source)) {
-      recorder_.add(FindingKind::kOutOfRange, 1, rank, i, [&] {
-        return recorder_.describe(rank, i) + " names a " + (bad_comm ? "communicator" : "rank") +
-               " that does not exist";
-      });
+  // Can the operation be matched at all? If not, that is reported.
+  bool is_sound(Rank rank, OpIndex index, const Op& op) {
+    const bool any_source = op.kind == OpKind::kRecv && op.peer == kAny;
+    const bool bad_comm = op.comm >= source_.communicators().size();
+    if (bad_comm || (op.peer >= source_.ranks() && !any_source)) {
+      note({rank, index, FindingKind::kOutOfRange, bad_comm, 0});
       return false;
     }
-    if (view.comm(i) == kWorld) return true;
-    const bool is_member = members_.position(view.comm(i), rank) != kAny;
-    if (!is_member || (!any_source && members_.position(view.comm(i), view.peer(i)) == kAny)) {
-      recorder_.add(FindingKind::kNotMember, 1, rank, i, [&] {
-        return recorder_.describe(rank, i) + " uses " + recorder_.communicator(view.comm(i)) +
-               ", which rank " + std::to_string(is_member ? view.peer(i) : rank) + " is not in";
-      });
+    if (op.comm == kWorld) return true;
+    const bool is_member = members_.position(op.comm, rank) != kAny;
+    if (!is_member || (!any_source && members_.position(op.comm, op.peer) == kAny)) {
+      note({rank, index, FindingKind::kNotMember, false, is_member ? op.peer : rank});
     }
     return true;
   }
 
-  void sort_sends_by_destination() {
-    first_send_.assign(std::size_t{graph_.ranks()} + 2, 0);
-    const auto for_each_send = [&](const auto& work) {
-      for (Rank rank = 0; rank < graph_.ranks(); ++rank) {
-        const RankView view = graph_.rank(rank);
-        for (OpIndex i = 0; i < view.ops(); ++i) {
-          if (view.kind(i) == OpKind::kSend) work(view, rank, i);
+  // Ranks are not read in order: the first of a rank are kept, and told in order.
+  void note(const Place& place) {
+    ++noted_[{place.kind, place.rank}].first;
+    std::vector<Place>& kept = noted_[{place.kind, place.rank}].second;
+    if (kept.size() < recorder_.examples()) kept.push_back(place);
+  }
+
+  void report_out_of_range() {
+    for (const auto& [key, noted] : noted_) {
+      std::uint64_t left = noted.first;
+      for (const Place& place : noted.second) {
+        const std::uint64_t count = &place == &noted.second.back() ? left : 1;
+        left -= count;
+        recorder_.add(place.kind, count, place.rank, place.op, [&] { return sentence(place); });
+      }
+    }
+  }
+
+  std::string sentence(const Place& place) const {
+    const std::string who = recorder_.describe(place.rank, place.op);
+    if (place.kind == FindingKind::kOutOfRange) {
+      return who + " names a " + (place.bad_comm ? "communicator" : "rank") + " that does not exist";
+    }
+    OpBlock block;
+    return who + " uses " + recorder_.communicator(recorder_.read(place.rank, place.op, block).comm) +
+           ", which rank " + std::to_string(place.other) + " is not in";
+  }
+
+  // What found no other side; where there are wildcards, after they have served all they can.
+  void report_left() {
+    const std::vector<PendingMessages::Left> left = pending_.left();
+    auto exact = left.begin();
+    auto wild = wild_.begin();
+    while (exact != left.end() || wild != wild_.end()) {
+      const auto group_of = [](const MessageKey& key) { return Group(key.receiver, key.comm); };
+      const auto group_of_wild = [](const auto& entry) { return entry.first.group; };
+      // left is sorted by receiver and sender: communicators of one receiver are told apart here.
+      Rank receiver = kAny;
+      if (exact != left.end()) receiver = std::min(receiver, exact->key.receiver);
+      if (wild != wild_.end()) receiver = std::min(receiver, wild->first.group.first);
+      std::map<std::uint32_t, Classes> by_comm;
+      for (; exact != left.end() && exact->key.receiver == receiver; ++exact) {
+        by_comm[group_of(exact->key).second].add(
+            exact->is_send, exact->key.sender, exact->key.tag,
+            {exact->count, exact->is_send ? exact->key.sender : receiver, exact->op});
+      }
+      for (; wild != wild_.end() && wild->first.group.first == receiver; ++wild) {
+        Classes& classes = by_comm[group_of_wild(*wild).second];
+        classes.add(wild->first.is_send, wild->first.sender, wild->first.tag, wild->second);
+        classes.any_wild = true;
+      }
+      for (auto& [comm, classes] : by_comm) {
+        classes.sort();
+        if (classes.any_wild) {
+          match_classes(classes.sends, classes.receives);
+          shorts_.erase({receiver, comm});  // who served whom is not certain
         }
+        report(classes.sends, classes.send_places, FindingKind::kUnmatchedSend, "no receive takes");
+        report(classes.receives, classes.receive_places, FindingKind::kUnmatchedReceive, "no send serves");
       }
-    };
-    for_each_send([&](const RankView& view, Rank rank, OpIndex i) {
-      if (is_sound(view, rank, i)) ++first_send_[std::size_t{view.peer(i)} + 2];
-    });
-    for (std::size_t r = 1; r < first_send_.size(); ++r) first_send_[r] += first_send_[r - 1];
-    sends_.resize(first_send_.back());
-    for_each_send([&](const RankView& view, Rank rank, OpIndex i) {
-      if (view.peer(i) < graph_.ranks() && view.comm(i) < graph_.communicators().size()) {
-        sends_[first_send_[std::size_t{view.peer(i)} + 1]++] = {rank, i};
-      }
-    });
-  }
-
-  void match(Messages& sends, Messages& receives) {
-    const auto order = [](const Message& a, const Message& b) {
-      return std::tuple(a.key(), a.rank, a.op) < std::tuple(b.key(), b.rank, b.op);
-    };
-    std::sort(sends.begin(), sends.end(), order);
-    std::sort(receives.begin(), receives.end(), order);
-    Iterator send = sends.cbegin(), receive = receives.cbegin();
-    while (send != sends.cend() || receive != receives.cend()) {
-      const std::uint32_t comm = receive == receives.cend() ? send->comm
-                                 : send == sends.cend()     ? receive->comm
-                                                            : std::min(send->comm, receive->comm);
-      const auto end_of = [comm](Iterator from, const Messages& all) {
-        while (from != all.cend() && from->comm == comm) ++from;
-        return from;
-      };
-      const Iterator sends_end = end_of(send, sends), receives_end = end_of(receive, receives);
-      match_in_communicator(send, sends_end, receive, receives_end);
-      send = sends_end;
-      receive = receives_end;
     }
   }
 
-  void match_in_communicator(Iterator send, Iterator sends_end, Iterator receive, Iterator receives_end) {
-    std::vector<MessageClass> send_classes = classes(send, sends_end);
-    std::vector<MessageClass> receive_classes = classes(receive, receives_end);
-    const auto wild = [](const MessageClass& c) { return c.source == kAny || c.tag == kAny; };
-    const bool any_wild = std::any_of(send_classes.begin(), send_classes.end(), wild) ||
-                          std::any_of(receive_classes.begin(), receive_classes.end(), wild);
-    if (!any_wild) check_sizes(send, send_classes, receive, receive_classes);
-    match_classes(send_classes, receive_classes);
-    report(send, send_classes, FindingKind::kUnmatchedSend, "no receive takes");
-    report(receive, receive_classes, FindingKind::kUnmatchedReceive, "no send serves");
-  }
+  struct Classes {
+    std::vector<MessageClass> sends, receives;
+    std::vector<Count> send_places, receive_places;
+    bool any_wild = false;
 
-  static std::vector<MessageClass> classes(Iterator begin, Iterator end) {
-    std::vector<MessageClass> result;
-    for (Iterator at = begin; at != end; ++at) {
-      if (result.empty() || result.back().source != at->source || result.back().tag != at->tag) {
-        result.push_back({at->source, at->tag, 0, static_cast<std::uint32_t>(at - begin)});
-      }
-      ++result.back().count;
+    void add(bool is_send, std::uint32_t sender, std::uint32_t tag, const Count& count) {
+      std::vector<Count>& places = is_send ? send_places : receive_places;
+      (is_send ? sends : receives)
+          .push_back({sender, tag, count.count, static_cast<std::uint32_t>(places.size())});
+      places.push_back(count);
     }
-    return result;
-  }
-
-  // Pairs the k-th send and the k-th receive of equal classes.
-  void check_sizes(Iterator sends, const std::vector<MessageClass>& send_classes, Iterator receives,
-                   const std::vector<MessageClass>& receive_classes) {
-    auto receive_class = receive_classes.begin();
-    for (const MessageClass& send_class : send_classes) {
-      const auto key = std::pair(send_class.source, send_class.tag);
-      while (receive_class != receive_classes.end() &&
-             std::pair(receive_class->source, receive_class->tag) < key) {
-        ++receive_class;
-      }
-      if (receive_class == receive_classes.end()) return;
-      if (std::pair(receive_class->source, receive_class->tag) != key) continue;
-      for (std::uint64_t k = 0; k < std::min(send_class.count, receive_class->count); ++k) {
-        const Message& send = sends[static_cast<std::ptrdiff_t>(send_class.first + k)];
-        const Message& receive = receives[static_cast<std::ptrdiff_t>(receive_class->first + k)];
-        if (graph_.rank(receive.rank).value(receive.op) >= graph_.rank(send.rank).value(send.op)) continue;
-        recorder_.add(FindingKind::kShortReceive, 1, receive.rank, receive.op, [&] {
-          return recorder_.describe(receive.rank, receive.op) + " takes fewer bytes than " +
-                 recorder_.describe(send.rank, send.op) + " has";
+    void sort() {
+      for (std::vector<MessageClass>* list : {&sends, &receives}) {
+        std::sort(list->begin(), list->end(), [](const MessageClass& a, const MessageClass& b) {
+          return std::pair(a.source, a.tag) < std::pair(b.source, b.tag);
         });
       }
     }
-  }
+  };
 
-  void report(Iterator messages, const std::vector<MessageClass>& left, FindingKind kind, const char* what) {
+  void report(const std::vector<MessageClass>& left, const std::vector<Count>& places, FindingKind kind,
+              const char* what) {
     for (const MessageClass& messages_of : left) {
       if (messages_of.count == 0) continue;
-      const Message& first = messages[messages_of.first];
+      const Count& first = places[messages_of.first];
       recorder_.add(kind, messages_of.count, first.rank, first.op, [&] {
         return std::string(what) + " " + std::to_string(messages_of.count) +
                (messages_of.count == 1 ? " message like " : " messages like ") +
@@ -181,11 +220,28 @@ class MessageCheck {
     }
   }
 
+  void report_short() {
+    for (const auto& [group, shorts] : shorts_) {
+      std::uint64_t left = shorts.count;
+      for (const Short& example : shorts.first) {
+        const std::uint64_t count = &example == &shorts.first.back() ? left : 1;
+        left -= count;
+        recorder_.add(FindingKind::kShortReceive, count, group.first, example.receive, [&] {
+          return recorder_.describe(group.first, example.receive) + " takes fewer bytes than " +
+                 recorder_.describe(example.sender, example.send) + " has";
+        });
+      }
+    }
+  }
+
   Recorder& recorder_;
-  const Graph& graph_;
+  OpSource& source_;
   const Members& members_;
-  std::vector<std::uint64_t> first_send_;  // into sends_, per destination
-  std::vector<Place> sends_;
+  OpBlock block_;
+  PendingMessages pending_;
+  std::map<WildKey, Count> wild_;
+  std::map<Group, Shorts> shorts_;
+  std::map<std::pair<FindingKind, Rank>, std::pair<std::uint64_t, std::vector<Place>>> noted_;
 };
 
 }  // namespace

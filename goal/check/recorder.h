@@ -1,19 +1,20 @@
 // What the parts of check() share: the report being made, and words for operations. Not for other folders.
 #pragma once
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "goal/check/check.h"
-#include "goal/text/text.h"
+#include "goal/check/op_source.h"
 
 namespace weft::goal::checks {
 
 // Ranks of each communicator with their position in it, sorted by rank. The world has no list.
 class Members {
  public:
-  explicit Members(const Graph& graph);
+  explicit Members(const OpSource& source);
   // The position of a rank in the communicator, or kAny.
   std::uint32_t position(std::uint32_t comm, Rank rank) const;
 
@@ -24,7 +25,7 @@ class Members {
 
 class Recorder {
  public:
-  Recorder(const Graph& graph, const CheckOptions& options) : graph_(graph), options_(options) {}
+  Recorder(OpSource& source, const CheckOptions& options) : source_(source), options_(options) {}
 
   // Counts `count` findings; keeps the sentence that `sentence()` makes if there is room for one more
   // example.
@@ -37,21 +38,25 @@ class Recorder {
     report_.findings.push_back({kind, rank, op, sentence()});
   }
 
-  // "operation 12 of rank 3 ('l13': send 8b to 1)"
+  // "operation 12 of rank 3 ('l13': send 8b to 1)"; reads the rank up to there. Long lists are cut.
   std::string describe(Rank rank, OpIndex op) const;
+  // The operation, read from its rank; `block` has its label.
+  Op read(Rank rank, OpIndex op, OpBlock& block) const;
   std::string communicator(std::uint32_t comm) const;
-  const Graph& graph() const { return graph_; }
+  OpSource& source() const { return source_; }
+  std::size_t examples() const { return options_.examples; }
   Report finish();
 
  private:
-  const Graph& graph_;
+  OpSource& source_;
   const CheckOptions& options_;
   Report report_;
   std::array<std::size_t, kFindingKinds> kept_{};
 };
 
-void check_ranks(Recorder& recorder);  // cycles, labels
+// Cycles, labels, collectives: one rank after the other.
+void check_ranks(Recorder& recorder, const Members& members);
+// Sends and receives: all ranks side by side.
 void check_messages(Recorder& recorder, const Members& members);
-void check_collectives(Recorder& recorder, const Members& members);
 
 }  // namespace weft::goal::checks

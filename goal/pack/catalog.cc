@@ -30,7 +30,11 @@ goal::Collective from_message(const Collective& in) {
           in.bytes(),
           in.element_bytes(),
           {in.counts().begin(), in.counts().end()},
-          {in.receive_counts().begin(), in.receive_counts().end()}};
+          {in.receive_counts().begin(), in.receive_counts().end()},
+          {in.destinations().begin(), in.destinations().end()},
+          {in.sources().begin(), in.sources().end()},
+          in.v_form(),
+          in.algorithm()};
 }
 
 void to_message(const goal::Collective& collective, Collective& out) {
@@ -41,6 +45,10 @@ void to_message(const goal::Collective& collective, Collective& out) {
   out.set_element_bytes(collective.element_bytes);
   out.mutable_counts()->Add(collective.counts.begin(), collective.counts.end());
   out.mutable_receive_counts()->Add(collective.receive_counts.begin(), collective.receive_counts.end());
+  out.mutable_destinations()->Add(collective.destinations.begin(), collective.destinations.end());
+  out.mutable_sources()->Add(collective.sources.begin(), collective.sources.end());
+  out.set_v_form(collective.v_form);
+  out.set_algorithm(collective.algorithm);
 }
 
 // Why the collective does not fit its communicator, or null.
@@ -49,12 +57,16 @@ const char* misfit(const Collective& in, const FileTables& tables) {
     return "unknown kind or communicator";
   }
   const std::uint32_t size = tables.communicator_size(in.comm());
-  const auto fits = [size](const auto& counts) {
-    return counts.empty() || counts.size() == static_cast<int>(size);
-  };
-  const bool fitting =
-      in.root() < size && in.element_bytes() != 0 && fits(in.counts()) && fits(in.receive_counts());
-  return fitting ? nullptr : "root or counts do not fit the communicator";
+  const bool of_neighbors = is_of_neighbors(static_cast<CollectiveKind>(in.kind()));
+  const auto fits = [](const auto& counts, int wanted) { return counts.empty() || counts.size() == wanted; };
+  const auto below_size = [size](std::uint32_t rank) { return rank < size; };
+  const auto all = [&](const auto& ranks) { return std::all_of(ranks.begin(), ranks.end(), below_size); };
+  const int ranks = static_cast<int>(size);
+  const bool lists_fit = fits(in.counts(), of_neighbors ? in.destinations_size() : ranks) &&
+                         fits(in.receive_counts(), of_neighbors ? in.sources_size() : ranks) &&
+                         all(in.destinations()) && all(in.sources());
+  if (in.root() < size && in.element_bytes() != 0 && lists_fit) return nullptr;
+  return "root, counts or neighbors do not fit the communicator";
 }
 
 }  // namespace
@@ -96,7 +108,8 @@ void write_collectives(FrameWriter& frames, const Graph& graph, Catalog& catalog
   std::size_t counts = 0;
   for (const goal::Collective& collective : graph.collectives()) {
     to_message(collective, *block.add_collective());
-    counts += 1 + collective.counts.size() + collective.receive_counts.size();
+    counts += 1 + collective.counts.size() + collective.receive_counts.size() +
+              collective.destinations.size() + collective.sources.size();
     if (counts < kBlockCounts) continue;
     frames.block(BlockType::kCollectives, 0, block);
     block.Clear();

@@ -148,10 +148,9 @@ PackedFile::PackedFile(std::string_view bytes, const std::string& file_name, con
 
 PackedFile::~PackedFile() = default;
 
-bool PackedFile::is_one(const std::string& path) {
-  const FileView view(path);
-  return view.bytes().size() >= pack::kHeaderBytes && view.bytes().starts_with(pack::kMagic) &&
-         load<std::uint32_t>(view.bytes().data() + pack::kMagic.size()) == pack::kVersion;
+bool PackedFile::is_one(std::string_view bytes) {
+  return bytes.size() >= pack::kHeaderBytes && bytes.starts_with(pack::kMagic) &&
+         load<std::uint32_t>(bytes.data() + pack::kMagic.size()) == pack::kVersion;
 }
 
 Rank PackedFile::ranks() const { return inside_->tables.ranks; }

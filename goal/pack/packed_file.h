@@ -52,8 +52,8 @@ class PackedFile {
   PackedFile(const PackedFile&) = delete;
   PackedFile& operator=(const PackedFile&) = delete;
 
-  // Does the file hold a packed graph of this version? False for what is no packed file.
-  static bool is_one(const std::string& path);
+  // Are these the first bytes of a packed graph of this version?
+  static bool is_one(std::string_view bytes);
 
   Rank ranks() const;
   std::uint64_t ops() const;

@@ -37,7 +37,7 @@ class Printer {
     std::size_t edge = 0;
     for (OpIndex i = 0; i < view.ops(); ++i) {
       if (const std::string_view label = shown_label(view, i); !label.empty()) put(label).put(": ");
-      op(view, i);
+      op(view.op(i), view.kind(i) == OpKind::kCollective ? &view.collective(i) : nullptr);
       put("\n");
       for (; edge < placed_end_[i]; ++edge) {
         put(shown_label(view, placed_[edge].edge.dependent()));
@@ -49,26 +49,27 @@ class Printer {
     put("}\n");
   }
 
-  void op(const RankView& view, OpIndex i) {
-    switch (view.kind(i)) {
+  // `of` is needed for collectives only.
+  void op(const Op& op, const Collective* of) {
+    switch (op.kind) {
       case OpKind::kCalc:
-        put("calc ").put(view.value(i));
+        put("calc ").put(op.value);
         break;
       case OpKind::kSend:
-        put("send ").put(view.value(i)).put("b to ").put(view.peer(i));
+        put("send ").put(op.value).put("b to ").put(op.peer);
         break;
       case OpKind::kRecv:
-        put("recv ").put(view.value(i)).put("b from ").put_or_any(view.peer(i));
+        put("recv ").put(op.value).put("b from ").put_or_any(op.peer);
         break;
       case OpKind::kCollective:
-        collective(view.collective(i));
+        collective(*of);
         break;
     }
-    const bool is_message = view.kind(i) == OpKind::kSend || view.kind(i) == OpKind::kRecv;
-    if (is_message && view.tag(i) != 0) put(" tag ").put_or_any(view.tag(i));
-    if (view.cpu(i) != 0) put(" cpu ").put(view.cpu(i));
-    if (view.nic(i) != 0) put(" nic ").put(view.nic(i));
-    if (view.comm(i) != kWorld) put(" comm ").put(view.comm(i));
+    const bool is_message = op.kind == OpKind::kSend || op.kind == OpKind::kRecv;
+    if (is_message && op.tag != 0) put(" tag ").put_or_any(op.tag);
+    if (op.cpu != 0) put(" cpu ").put(op.cpu);
+    if (op.nic != 0) put(" nic ").put(op.nic);
+    if (op.comm != kWorld) put(" comm ").put(op.comm);
   }
 
   Printer& put(std::string_view text) {
@@ -270,13 +271,19 @@ void write_text_file(const Graph& graph, const std::string& path) {
   file.commit();
 }
 
-std::string op_to_text(const Graph& graph, Rank rank, OpIndex op) {
+std::string op_to_text(const Op& op, const Collective* collective) {
   std::string text;
   const TextSink sink = [&](std::string_view piece) { text += piece; };
-  Printer printer(graph, sink);
-  printer.op(graph.rank(rank), op);
+  const Graph none;
+  Printer printer(none, sink);
+  printer.op(op, collective);
   printer.flush();
   return text;
+}
+
+std::string op_to_text(const Graph& graph, Rank rank, OpIndex op) {
+  const RankView view = graph.rank(rank);
+  return op_to_text(view.op(op), view.kind(op) == OpKind::kCollective ? &view.collective(op) : nullptr);
 }
 
 }  // namespace weft::goal

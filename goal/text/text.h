@@ -35,5 +35,7 @@ void print_rank(const Graph& graph, Rank rank, const TextSink& sink);
 
 // One operation as in the text, without its label: "send 8b to 1 tag 7". For messages.
 std::string op_to_text(const Graph& graph, Rank rank, OpIndex op);
+// The same for an operation that is in no graph. REQUIRES: `collective` is given if it is one.
+std::string op_to_text(const Op& op, const Collective* collective);
 
 }  // namespace weft::goal

@@ -16,6 +16,8 @@ namespace {
 
 constexpr unsigned __int128 kBytePs = static_cast<unsigned __int128>(8) * 1'000'000'000'000 << kRateBits;
 constexpr Time kNever = Time::max();
+// Few events may mean much work, so limits and interrupts are also looked at after so many rates given.
+constexpr std::uint64_t kPollWork = 1 << 18;
 
 Rate to_rate(Bandwidth bandwidth) {
   return bandwidth.bps() > kMostRate >> kRateBits ? kMostRate : bandwidth.bps() << kRateBits;
@@ -401,6 +403,11 @@ StopReason FlowNetwork::run(RunControl& control) {
   StopReason reason = StopReason::kNone;
   while (reason == StopReason::kNone) {
     if (max_min_.changed()) solve(clock_);
+    if (max_min_.work() >= next_poll_) {
+      next_poll_ = max_min_.work() + kPollWork;
+      reason = control.poll(clock_, engine_.executed());
+      if (reason != StopReason::kNone) break;
+    }
     arm();
     const Time event = engine_.next_time(), change = next_change();
     if (event == kNever && change == kNever) break;

@@ -163,7 +163,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   results::Series* series_ = nullptr;
   results::NetworkTotals totals_;
   results::FlowStatistics statistics_;
-  std::uint64_t open_flows_ = 0, under_way_ = 0, solves_ = 0;
+  std::uint64_t open_flows_ = 0, under_way_ = 0, solves_ = 0, next_poll_ = 0;
   std::uint64_t packets_injected_ = 0, packets_delivered_ = 0;
   std::uint64_t wire_bytes_ = 0;                                    // of messages that were delivered
   std::vector<std::pair<std::uint32_t, results::Flow>> delivered_;  // with the number among the source's

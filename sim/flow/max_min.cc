@@ -158,8 +158,19 @@ void MaxMin::fill() {
       caps_.emplace_back(flow.cap / flow.weight, number);
     }
   }
+  // Of the resources that a flow has for itself, only the one with the least level can be its bottleneck.
+  for (const std::uint32_t number : part_) {
+    std::pair<Rate, std::uint32_t> least{kMostRate, kNone};
+    for (const Entry& entry : entries(flows_[number])) {
+      const Scratch& scratch = scratch_[resources_[entry.resource].scratch];
+      if (links_[scratch.first].next != kNone) continue;
+      least = std::min(least, {level_of(scratch.left, scratch.demand), entry.resource});
+    }
+    if (least.second != kNone) heap_.push_back(least);
+  }
   for (const Scratch& scratch : scratch_) {
-    if (scratch.demand > 0) heap_.emplace_back(level_of(scratch.left, scratch.demand), scratch.resource);
+    const bool shared = scratch.first != kNone && links_[scratch.first].next != kNone;
+    if (shared) heap_.emplace_back(level_of(scratch.left, scratch.demand), scratch.resource);
   }
   // Ties go by number: never by the order of flows.
   std::make_heap(heap_.begin(), heap_.end(), std::greater<>());

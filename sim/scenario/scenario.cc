@@ -201,7 +201,7 @@ const ModuleInfo& hosts_section() {
 const ModuleInfo& fault_section() {
   static const ModuleInfo info = {
       .name = "fault",
-      .summary = "Links of a packet network that fail, flap, run at a reduced rate or have bit errors.",
+      .summary = "Links that fail, flap, run at a reduced rate or have bit errors.",
       .source = "",
       .parameters = {
           {"link", ParameterType::kText, "",

@@ -17,6 +17,24 @@ struct RandomGraphOptions {
   bool interleaved = true;  // requires and irequires mixed among one operation's dependents
 };
 
+// Lists of neighbors, and now and then of counts. `below(n)` draws a number below n.
+template <typename Below>
+void add_neighbors(Collective& collective, std::uint64_t communicator_size, Below& below) {
+  const auto some_ranks = [&] {
+    std::vector<std::uint32_t> list(below(4));
+    for (std::uint32_t& rank : list) rank = static_cast<std::uint32_t>(below(communicator_size));
+    return list;
+  };
+  collective.destinations = some_ranks();
+  collective.sources = some_ranks();
+  if (below(2) == 0) return;
+  for (std::size_t i = 0; i < collective.sources.size(); ++i)
+    collective.receive_counts.push_back(below(5000));
+  if (collective.kind == CollectiveKind::kNeighborAllgather) return;
+  collective.bytes = 0;
+  for (std::size_t i = 0; i < collective.destinations.size(); ++i) collective.counts.push_back(below(5000));
+}
+
 inline Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {}) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
@@ -79,6 +97,9 @@ inline Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options 
             collective.bytes = size;
           }
           if (kind != CollectiveKind::kBarrier && below(2) == 0) collective.element_bytes = 8;
+          if (is_of_neighbors(kind)) add_neighbors(collective, communicator_size, below);
+          collective.v_form = (takes_counts || is_of_neighbors(kind)) && below(3) == 0;
+          if (below(4) == 0) collective.algorithm = "ring:segment=64KiB";
           builder.add_collective(collective, cpu, nic, label);
         }
       }

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "goal/check/check.h"
-#include "goal/read_graph.h"
 #include "tools/weft/goal_commands.h"
 #include "tools/weft/subcommand.h"
 
@@ -24,8 +23,8 @@ void add_check(CLI::App& parent, int& exit_code) {
       ->capture_default_str();
   app->footer("Exit status: 0 if nothing worse than warnings was found, else 2.");
   app->callback([options, &exit_code] {
-    const goal::Graph graph = goal::read_graph(options->file);
-    const goal::Report report = goal::check(graph, {.examples = std::max(1u, options->examples)});
+    const goal::Report report =
+        goal::check_file(options->file, {.examples = std::max(1u, options->examples)});
     for (const goal::Finding& finding : report.findings) {
       print(fmt::format("{}: {}: {}\n", goal::name(goal::severity(finding.kind)), goal::name(finding.kind),
                         finding.sentence));
@@ -36,7 +35,7 @@ void add_check(CLI::App& parent, int& exit_code) {
                         report.counts[kind]));
     }
     if (report.clean()) {
-      print(fmt::format("{}: sound ({} ranks, {} operations)\n", options->file, graph.ranks(), graph.ops()));
+      print(fmt::format("{}: sound ({} ranks, {} operations)\n", options->file, report.ranks, report.ops));
     }
     if (report.has_errors()) exit_code = kBadInput;
   });

@@ -1,12 +1,17 @@
 #include "goal/check/check.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "goal/pack/pack.h"
 #include "goal/text/text.h"
+#include "tests/goal/random_graph.h"
 
 namespace weft::goal {
 namespace {
@@ -128,6 +133,8 @@ TEST_CASE("collectives on which members disagree") {
   };
   CHECK(mismatches("bcast 8b", "reduce 8b") == 1);
   CHECK(mismatches("bcast 8b", "bcast 9b") == 1);
+  CHECK(mismatches("allreduce 8b by ring", "allreduce 8b") == 1);
+  CHECK(mismatches("allreduce 8b by ring", "allreduce 8b by ring") == 0);
   CHECK(mismatches("allgather [1 2]b", "allgather [1 3]b") == 1);
   CHECK(mismatches("allgather [1 2]b", "allgather 2b") == 1);
   CHECK(mismatches("bcast 8b elem 8", "bcast 8b elem 4") == 0);
@@ -139,6 +146,51 @@ TEST_CASE("collectives on which members disagree") {
              "9");
   // After the first difference the rest of a rank is not compared.
   CHECK(mismatches("barrier\nbcast 8b\nbarrier", "bcast 8b\nbarrier\nscan 8b") == 1);
+}
+
+TEST_CASE("sizes of the v form") {
+  const auto gather = [](const std::string& a, const std::string& b) {
+    return check_text("num_ranks 2\nrank 0 {\n" + a + "\n}\nrank 1 {\n" + b + "\n}");
+  };
+  CHECK(gather("gather [4 8]b root 0 v", "gather 8b root 0 v").clean());
+  CHECK(gather("gather 4b root 1 v", "gather [4 8]b root 1 v").clean());
+  check_only(
+      gather("gather [4 8]b root 0 v", "gather 9b root 0 v"), FindingKind::kCollectiveMismatch, 1,
+      "operation 0 of rank 1 (gather 9b root 0 v) and operation 0 of rank 0 (gather [4 8]b root 0 v) are the "
+      "same collective (number 0 on communicator 0 'world'), but differ in size, by the list of counts");
+  check_only(
+      gather("gather [4 8]b root 0 v", "gather 8b root 0"), FindingKind::kCollectiveMismatch, 1,
+      "operation 0 of rank 1 (gather 8b root 0) and operation 0 of rank 0 (gather [4 8]b root 0 v) are the "
+      "same collective (number 0 on communicator 0 'world'), but differ in form: one has a list of counts, "
+      "the "
+      "other one size");
+}
+
+TEST_CASE("neighbors that disagree") {
+  const auto two = [](const std::string& a, const std::string& b) {
+    return check_text("num_ranks 2\nrank 0 {\n" + a + "\n}\nrank 1 {\n" + b + "\n}");
+  };
+  // Each sends the other two messages, told apart by their order.
+  CHECK(two("neighbor_alltoall [1 2]b receives [3 4]b to [1 1] from [1 1]",
+            "neighbor_alltoall [3 4]b receives [1 2]b to [0 0] from [0 0]")
+            .clean());
+  CHECK(two("neighbor_allgather 8b to [1] from []", "neighbor_allgather 8b to [] from [0]").clean());
+  check_only(
+      two("neighbor_alltoall [1 2]b receives [3 4]b to [1 1] from [1 1]",
+          "neighbor_alltoall [3 4]b receives [2 1]b to [0 0] from [0 0]"),
+      FindingKind::kCollectiveMismatch, 1,
+      "operation 0 of rank 0 (neighbor_alltoall [1 2]b receives [3 4]b to [1 1] from [1 1]) (number 0 on "
+      "communicator 0 'world') sends 1 bytes to rank 1, which wants 2");
+  check_only(two("neighbor_allgather 8b to [1] from []", "neighbor_allgather 8b to [] from []"),
+             FindingKind::kCollectiveMismatch, 1,
+             "operation 0 of rank 0 (neighbor_allgather 8b to [1] from []) (number 0 on communicator 0 "
+             "'world') sends "
+             "a message to rank 1, which wants none");
+  check_only(two("neighbor_allgather 8b to [] from []", "neighbor_allgather 8b to [] from [0]"),
+             FindingKind::kCollectiveMismatch, 1,
+             "operation 0 of rank 1 (neighbor_allgather 8b to [] from [0]) (number 0 on communicator 0 "
+             "'world') wants "
+             "a message from rank 0, which sends it none");
 }
 
 TEST_CASE("unequal numbers of collectives") {
@@ -158,6 +210,82 @@ TEST_CASE("labels that stand twice") {
   check_only(report, FindingKind::kDuplicateLabel, 1,
              "the label of operation 1 of rank 0 ('a': calc 2) names an earlier operation too");
   CHECK_FALSE(report.has_errors());
+}
+
+TEST_CASE("a packed file, read block by block, gives the report of its graph") {
+  const char* given = std::getenv("TEST_TMPDIR");
+  const std::string path =
+      (given != nullptr ? std::string(given) : std::filesystem::temp_directory_path().string()) +
+      "/check.weft";
+  std::array<std::uint64_t, kFindingKinds> met{};
+  const auto compare = [&](const Graph& graph) {
+    write_pack_file(graph, {}, path);
+    const Report whole = check(graph), streamed = check_file(path);
+    CHECK(streamed.ranks == graph.ranks());
+    CHECK(streamed.ops == graph.ops());
+    REQUIRE(streamed.counts == whole.counts);
+    REQUIRE(streamed.findings.size() == whole.findings.size());
+    for (std::size_t i = 0; i < whole.findings.size(); ++i) {
+      REQUIRE(streamed.findings[i].sentence == whole.findings[i].sentence);
+      ++met[static_cast<std::size_t>(whole.findings[i].kind)];
+    }
+  };
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    INFO("seed " << seed);
+    compare(random_graph(seed));
+  }
+  // All kinds but what a file can't hold.
+  for (std::size_t kind = 0; kind < kFindingKinds; ++kind) {
+    INFO(name(static_cast<FindingKind>(kind)));
+    CHECK((met[kind] > 0) == (static_cast<FindingKind>(kind) != FindingKind::kOutOfRange));
+  }
+}
+
+// What is unmatched, by the definition: a maximum matching of all messages, found one by one (H. W. Kuhn,
+// 1955).
+TEST_CASE("as many messages are left as a naive maximum matching leaves") {
+  std::uint64_t matched_some = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    INFO("seed " << seed);
+    const Graph graph = random_graph(seed);
+    std::vector<std::pair<Rank, Op>> sends, receives;
+    for (Rank rank = 0; rank < graph.ranks(); ++rank) {
+      for (OpIndex i = 0; i < graph.rank(rank).ops(); ++i) {
+        const Op op = graph.rank(rank).op(i);
+        if (op.kind == OpKind::kSend) sends.emplace_back(rank, op);
+        if (op.kind == OpKind::kRecv) receives.emplace_back(rank, op);
+      }
+    }
+    const auto fits = [](const std::pair<Rank, Op>& send, const std::pair<Rank, Op>& receive) {
+      const Op &a = send.second, &b = receive.second;
+      return a.peer == receive.first && a.comm == b.comm && (b.peer == kAny || b.peer == send.first) &&
+             (a.tag == kAny || b.tag == kAny || a.tag == b.tag);
+    };
+    std::vector<int> partner(receives.size(), -1);
+    std::vector<bool> visited;
+    const auto place = [&](const auto& self, int send) -> bool {
+      for (std::size_t r = 0; r < receives.size(); ++r) {
+        if (visited[r] || !fits(sends[static_cast<std::size_t>(send)], receives[r])) continue;
+        visited[r] = true;
+        if (partner[r] < 0 || self(self, partner[r])) {
+          partner[r] = send;
+          return true;
+        }
+      }
+      return false;
+    };
+    std::uint64_t matched = 0;
+    for (int send = 0; send < static_cast<int>(sends.size()); ++send) {
+      visited.assign(receives.size(), false);
+      matched += place(place, send);
+    }
+    const Report report = check(graph);
+    REQUIRE(report.counts[static_cast<std::size_t>(FindingKind::kUnmatchedSend)] == sends.size() - matched);
+    REQUIRE(report.counts[static_cast<std::size_t>(FindingKind::kUnmatchedReceive)] ==
+            receives.size() - matched);
+    matched_some += matched > 0;
+  }
+  CHECK(matched_some > 50);
 }
 
 TEST_CASE("examples are bounded, counts are not") {

@@ -353,4 +353,31 @@ TEST_CASE("the schedules of other simulators parse as a naive reader reads them"
   check_files(std::filesystem::path(oracle) / "loggops", 60);
 }
 
+TEST_CASE("a stored file stays readable, and is printed as it was") {
+  GraphBuilder builder;
+  const std::uint32_t row = builder.add_communicator({"row", {2, 0}});
+  const Collective gather{CollectiveKind::kGather, row, 1, 0, 8, {1, 2}};
+  const Collective allreduce{.kind = CollectiveKind::kAllreduce, .bytes = 4096, .element_bytes = 4};
+  builder.add({.kind = OpKind::kCalc, .cpu = 300, .value = 100}, "a");
+  builder.add({OpKind::kSend, 2, 1, 2, 7, row, 8}, "b");
+  builder.add_edge(0, 1, true);
+  builder.add_edge(0, 1);
+  builder.add_collective(gather);
+  builder.add_collective(allreduce);
+  builder.add_collective({CollectiveKind::kAlltoall, kWorld, 0, 0, 1, {1, 2, 3}, {4, 5, 6}});
+  builder.end_rank();
+  builder.add_collective(allreduce);
+  builder.add_collective({.kind = CollectiveKind::kBarrier});
+  builder.end_rank();
+  builder.add_recv(8, kAny, kAny, 0, 0, row);
+  builder.add_collective(gather);
+  builder.end_rank();
+  const std::string path = "tests/goal/text/stored/all_forms.goal";
+  const Graph graph = read_text_file(path);
+  CHECK(graph == builder.finish());
+  std::stringstream stored;
+  stored << std::ifstream(path).rdbuf();
+  CHECK(to_text(graph) == stored.str());
+}
+
 }  // namespace weft::goal

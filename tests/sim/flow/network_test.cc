@@ -293,6 +293,21 @@ TEST_CASE("samples add up to what links carried, and no link is ever more than f
   CHECK(sink.most == Approx(1.0).epsilon(1e-4));
 }
 
+TEST_CASE("a run can be stopped while it has few events but much to work out") {
+  class Stop final : public RunControl {
+   public:
+    StopReason poll(Time, std::uint64_t) override { return StopReason::kInterrupt; }
+  };
+  const topologies::Topology topology = star(3, Bandwidth::gbps(100), Time::us(1), Time());
+  Run run(topology, routing::ecmp(), {});
+  run.send(0, 1, 1'000'000);
+  Stop stop;
+  CHECK(run.network.run(stop) == StopReason::kInterrupt);
+  CHECK(run.client.deliveries == 0);
+  run.run();  // and can go on
+  CHECK(run.client.deliveries == 1);
+}
+
 TEST_CASE("the order in which hosts hand over messages at one moment makes no difference") {
   const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=4"));
   const bool spray = GENERATE(false, true);

@@ -116,9 +116,18 @@ inline Program random_program(std::uint64_t seed, const ProgramOptions& options)
             collective.kind == goal::CollectiveKind::kScatter) {
           collective.root = static_cast<std::uint32_t>(below(group.size()));
         }
-        program.collectives.push_back(collective);
-        for (const goal::Rank r : group) {
-          add(r, {.kind = goal::OpKind::kCollective}, static_cast<int>(program.collectives.size()) - 1);
+        // Of neighbors, each rank has lists of its own; of the others all make the same call.
+        std::vector<goal::Collective> calls(group.size(), collective);
+        const bool of_neighbors = goal::is_of_neighbors(collective.kind);
+        for (std::uint64_t m = of_neighbors ? below(2 * group.size() + 1) : 0; m > 0; --m) {
+          const std::uint64_t from = below(group.size()), to = below(group.size());
+          calls[from].destinations.push_back(static_cast<std::uint32_t>(to));
+          calls[to].sources.push_back(static_cast<std::uint32_t>(from));
+        }
+        for (std::size_t i = 0; i < group.size(); ++i) {
+          if (i == 0 || of_neighbors) program.collectives.push_back(calls[i]);
+          add(group[i], {.kind = goal::OpKind::kCollective},
+              static_cast<int>(program.collectives.size()) - 1);
         }
         break;
       }

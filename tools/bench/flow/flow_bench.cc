@@ -2,13 +2,13 @@
 //   flow_bench K ecmp|spray alltoall|permutation BYTES [ROUNDS [OVERSUBSCRIPTION]]
 // In the all-to-all host r sends to r + 1, r + 2, … r + ROUNDS (0: all others), each message when the last
 // byte of the one before has left. Prints hosts, messages, simulated time, the mean goodput of a host,
-// seconds to build the network and to run it, messages per second, flows given a rate per message, calls of
-// the solver, peak memory of the process in MiB, digest.
+// seconds of processor time to build the network and to run it, messages per second, flows given a rate per
+// message, calls of the solver, peak memory of the process in MiB, digest.
 #include <sys/resource.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -61,9 +61,7 @@ class NoLimit final : public RunControl {
   StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
 };
 
-double since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
+double since(std::clock_t begin) { return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC; }
 
 void run(const Case& given) {
   const topologies::Topology topology = topologies::build(
@@ -73,7 +71,7 @@ void run(const Case& given) {
   const routing::Policy policy = given.spray ? routing::spray() : routing::ecmp();
   const std::uint32_t hosts = topology.hosts();
   const std::uint32_t rounds = !given.alltoall ? 0 : given.rounds == 0 ? hosts - 1 : given.rounds;
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   Engine engine(1);
   Sender sender(hosts, rounds, given.bytes);
   FlowNetwork network(engine, sender, {topology, table, policy, {.record_flows = false}});
@@ -91,7 +89,7 @@ void run(const Case& given) {
     }
   }
   NoLimit no_limit;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   network.run(no_limit);
   const double seconds = since(start);
   const results::NetworkTotals totals = network.totals();
