@@ -144,16 +144,38 @@ void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& gr
   hosts.overhead = parameters.time("o");
   hosts.overhead_per_byte = TimePerByte::ns(per_byte(parameters, "O"));
   hosts.eager_limit_bytes = parameters.bytes("S");
-  Engine engine(scenario_.seed);
-  Replay replay(graph, hosts, engine);
   const LogGopsConfig config{parameters.time("L"), parameters.time("g"),
                              TimePerByte::ns(per_byte(parameters, "G"))};
-  LogGopsNetwork network(config, hosts_needed(graph, hosts), graph.max_nic() + 1u, scenario_.output.flows,
-                         engine, replay.client());
-  replay.start(network);
+  // Windows are as long as L.
+  const std::uint32_t host_count = hosts_needed(graph, hosts);
+  const std::uint32_t parts =
+      config.latency == Time() ? 1 : std::clamp<std::uint32_t>(host_count, 1, scenario_.threads);
+  if (config.latency == Time() && scenario_.threads > 1) {
+    report.warnings.push_back(fmt::format(
+        "threads: {} asked for, but without latency (L) messages can't be foreseen: it runs on one; "
+        "results are the same",
+        scenario_.threads));
+  }
+  std::vector<std::unique_ptr<Engine>> owned;
+  std::vector<Engine*> engines;
+  for (std::uint32_t p = 0; p < parts; ++p) {
+    engines.push_back(owned.emplace_back(std::make_unique<Engine>(scenario_.seed)).get());
+  }
+  std::vector<std::uint16_t> partition_of_host(host_count);
+  for (std::uint64_t host = 0; host < host_count; ++host) {
+    partition_of_host[host] = static_cast<std::uint16_t>(host * parts / host_count);
+  }
+  Replay replay(graph, hosts, engines, partition_of_host);
+  std::vector<NetworkClient*> clients;
+  for (std::uint32_t p = 0; p < parts; ++p) clients.push_back(&replay.client(p));
+  LogGopsNetwork network(config, graph.max_nic() + 1u, scenario_.output.flows, engines, clients,
+                         partition_of_host);
+  std::vector<Network*> networks;
+  for (std::uint32_t p = 0; p < parts; ++p) networks.push_back(&network.part(p));
+  replay.start(networks);
   run_replay(
-      replay, network, [&] { return network.run(control); }, control, report);
-  report.events = engine.executed();
+      replay, network, [&] { return network.run(control, scenario_.threads); }, control, report);
+  for (const Engine* engine : engines) report.events += engine->executed();
 }
 
 void Simulation::run_compat(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
@@ -174,6 +196,11 @@ void Simulation::run_compat(const Parameters& parameters, const goal::Graph& gra
   const Parameters hosts(hosts_section(), scenario_.hosts);
   if (hosts.integer("ranks_per_host") != 1) {
     hosts.fail("ranks_per_host", "the compatibility modes know one rank on each host only");
+  }
+  if (scenario_.threads > 1) {
+    report.warnings.push_back(
+        fmt::format("threads: {} asked for, but the compatibility modes run on one; results are the same",
+                    scenario_.threads));
   }
   const auto run_mode = classic ? run_classic : run_atlahs;
   CompatResult result = run_mode(graph, compat, control, scenario_.output.flows);
@@ -309,8 +336,9 @@ void Simulation::report_faults(results::Report& report) const {
 
 Registries builtin_registries() {
   Registries all;
-  all.networks.push_back({.info = loggops_module()});
-  all.networks.push_back({.info = packet::packet_module(), .has_fabric = true, .has_packets = true});
+  all.networks.push_back({.info = loggops_module(), .has_partitions = true});
+  all.networks.push_back(
+      {.info = packet::packet_module(), .has_fabric = true, .has_packets = true, .has_partitions = true});
   all.networks.push_back({.info = flow::flow_module(), .has_fabric = true});
   for (const auto& family : topologies::families()) all.topologies.push_back(registered(family));
   for (const auto& policy : routing::policies()) all.routing.push_back(registered(policy));

@@ -23,9 +23,9 @@ std::uint64_t hash_of(const Collective& collective) {
   return hash;
 }
 
-template <typename T>
-std::uint64_t bytes_of(const std::vector<T>& values) {
-  return values.size() * sizeof(T);
+template <typename Vector>
+std::uint64_t bytes_of(const Vector& values) {
+  return values.size() * sizeof(values[0]);
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/units/large_pages.h"
+
 namespace weft::goal {
 
 using Rank = std::uint32_t;
@@ -154,8 +156,8 @@ class Graph {
  private:
   friend class GraphBuilder;
   friend class RankView;
-  std::vector<OpRecord> ops_;  // of all ranks
-  std::vector<Edge> edges_;
+  LargeVector<OpRecord> ops_;  // of all ranks
+  LargeVector<Edge> edges_;
   // Per rank, with one more at the end.
   std::vector<std::uint64_t> rank_op_begin_{0}, rank_edge_begin_{0};
   std::vector<Collective> collectives_;

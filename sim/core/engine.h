@@ -74,6 +74,8 @@ class Engine {
   std::uint64_t digest() const { return digest_; }
   std::uint64_t pending() const { return queue_.size(); }
 
+  // An event about `distance` events from now, or null: a hint, as in run_before().
+  const Event* upcoming(std::size_t distance) const { return queue_.upcoming(distance); }
   // Time of the least event that waits; Time::max() if there is none.
   Time next_time() { return Time::ps(queue_.next_time_ps()); }
 

@@ -14,26 +14,32 @@ struct Before {
 constexpr std::size_t kFewEvents = 32;
 constexpr int kMostSlotBits = 14;
 
-// Insertion sort, unless ties or a skewed bucket have put many events into one slot. Many events of the same
-// moment mostly come in the order of their sources, or in a few such runs.
+// Sorts what is already made of a few ascending runs, as events of the same moment mostly are: in the order
+// of their sources. False, and nothing done, if there are more.
+template <int kMostRuns>
+bool merge_runs(Event* begin, Event* end) {
+  Event* runs[kMostRuns + 1] = {begin};
+  int count = 0;
+  while (runs[count] != end) {
+    if (count == kMostRuns) return false;
+    runs[count + 1] = std::is_sorted_until(runs[count], end, Before());
+    ++count;
+  }
+  for (; count > 1; count = (count + 1) / 2) {
+    for (int i = 0; i + 1 < count; i += 2) {
+      std::inplace_merge(runs[i], runs[i + 1], runs[i + 2], Before());
+      runs[i / 2] = runs[i];
+    }
+    if (count % 2 == 1) runs[count / 2] = runs[count - 1];
+    runs[(count + 1) / 2] = end;
+  }
+  return true;
+}
+
+// Insertion sort, unless ties or a skewed bucket have put many events into one slot.
 void sort_few(Event* begin, Event* end) {
   if (end - begin > 24) {
-    constexpr int kFewRuns = 16;
-    Event* runs[kFewRuns + 1] = {begin};
-    int count = 0;
-    while (count < kFewRuns && runs[count] != end) {
-      runs[count + 1] = std::is_sorted_until(runs[count], end, Before());
-      ++count;
-    }
-    if (runs[count] != end) return std::sort(begin, end, Before());
-    for (; count > 1; count = (count + 1) / 2) {
-      for (int i = 0; i + 1 < count; i += 2) {
-        std::inplace_merge(runs[i], runs[i + 1], runs[i + 2], Before());
-        runs[i / 2] = runs[i];
-      }
-      if (count % 2 == 1) runs[count / 2] = runs[count - 1];
-      runs[(count + 1) / 2] = end;
-    }
+    if (!merge_runs<16>(begin, end)) std::sort(begin, end, Before());
     return;
   }
   for (Event* next = begin + 1; next < end; ++next) {
@@ -115,6 +121,7 @@ void EventQueue::sort_draining() {
     std::sort(draining_.begin(), draining_.end(), Before());
     return;
   }
+  if (merge_runs<2>(draining_.data(), draining_.data() + size)) return;
   const int bits = std::min({shift_, static_cast<int>(std::bit_width(size)), kMostSlotBits});
   const int low_bits = shift_ - bits;
   const std::int64_t start = current_ << shift_;

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
 #include "sim/results/records.h"
+#include "sim/units/large_pages.h"
 #include "sim/units/module.h"
 
 namespace weft::sim {
@@ -23,54 +25,49 @@ struct LogGopsConfig {
   TimePerByte gap_per_byte;  // G: per byte after the first
 };
 
-class LogGopsNetwork : public Network, public results::Reporter {
+// It runs in one or more partitions, each with an engine, a client and hosts of its own. Nothing crosses in
+// less than L, so partitions run side by side in windows of L. Results don't depend on how the hosts are
+// divided.
+class LogGopsNetwork final : public results::Reporter {
  public:
-  // `hosts` × `nics` network interfaces, each able to send and receive at the same time.
+  // In one partition: `hosts` × `nics` network interfaces, each able to send and receive at the same time.
   LogGopsNetwork(const LogGopsConfig& config, std::uint32_t hosts, std::uint32_t nics, bool record_flows,
                  Engine& engine, NetworkClient& client);
+  // In as many partitions as there are engines; host h belongs to partition_of_host[h]. REQUIRES: as many
+  // clients; latency > 0 if there are several; the same number of entities in all engines.
+  LogGopsNetwork(const LogGopsConfig& config, std::uint32_t nics, bool record_flows,
+                 std::span<Engine* const> engines, std::span<NetworkClient* const> clients,
+                 std::span<const std::uint16_t> partition_of_host);
+  ~LogGopsNetwork() override;
 
-  void inject(const Message& message) override;
-  bool delivers_in_order() const override { return true; }
-  // Executes all events, the client's too, until none is left or `control` stops it. May be called again
-  // after more messages were injected.
-  StopReason run(RunControl& control);
+  // The hosts of one partition, as its client sees them.
+  Network& part(std::uint32_t partition = 0);
+  // Executes all events, the clients' too, until none is left or `control` stops it; `threads` run partitions
+  // side by side. May be called again after more messages were injected.
+  StopReason run(RunControl& control, std::uint32_t threads = 1);
 
   results::NetworkTotals totals() const override;
   std::vector<results::Flow> flows() const override;
 
  private:
-  enum EventKind : std::uint16_t { kSent, kArrived, kDelivered };
+  class Part;
+  class Run;
+  // Of one host; only its partition touches it.
   struct Nic {
     Time transmit_free, receive_free;
     std::uint32_t receiving = 0;  // messages whose delivery is scheduled
-  };
-  struct alignas(64) InFlight {
-    Message message;
-    std::uint8_t callbacks_left = 1;  // on_sent and on_delivered may come in either order when L = 0
-  };
-  static_assert(sizeof(InFlight) == 64);
-  struct Injection {
-    Time time;
-    std::uint64_t number = 0;  // of all messages injected
+    std::uint32_t scheduled = 0;  // events so far
   };
   std::uint32_t nic_index(std::uint32_t host, std::uint8_t nic) const { return host * nics_ + nic; }
-  void handle(const Event& event);
-  void deliver(std::uint32_t handle);
-  void callback_done(std::uint32_t handle);
 
-  LogGopsConfig config_;
-  std::uint32_t nics_;
-  bool record_flows_;
-  Engine& engine_;
-  NetworkClient& client_;
-  EntityId first_entity_;
-  std::vector<Nic> nic_;
-  std::vector<InFlight> pool_;
-  std::vector<Injection> injections_;  // of the messages in pool_, where flows are recorded
-  std::vector<std::uint32_t> free_;
-  results::NetworkTotals totals_;
-  std::uint64_t injected_ = 0;
-  std::vector<std::pair<std::uint64_t, results::Flow>> flows_;  // with the message's number
+  const LogGopsConfig config_;
+  const std::uint32_t nics_;
+  const bool record_flows_;
+  EntityId first_entity_ = 0;
+  std::vector<std::uint16_t> partition_of_host_;
+  LargeVector<Nic> nic_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  std::uint32_t windows_ = 0;  // run so far
 };
 
 // The module as users name it, `loggops:semantics=…,L=…,o=…,g=…,G=…,O=…,S=…`.

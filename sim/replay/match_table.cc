@@ -2,7 +2,7 @@
 
 namespace weft::sim {
 
-MatchTable::Entry* MatchTable::find_far(const Key& key) {
+const MatchTable::Entry* MatchTable::find_far(const Key& key) const {
   for (std::uint32_t i = home(key); far_[i].last != kNone; i = (i + 1) & (capacity_ - 1)) {
     if (far_[i].is(key)) return &far_[i];
   }

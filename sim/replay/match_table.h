@@ -31,17 +31,13 @@ class alignas(64) MatchTable {
   };
 
   // Null if nothing waits with this key. Good until the next change.
-  Entry* find(const Key& key) {
-    if (const Entry* entry = find_here(key)) return const_cast<Entry*>(entry);
-    return used_ == 0 ? nullptr : find_far(key);
-  }
-  // The same among those in the cache line.
-  const Entry* find_here(const Key& key) const {
+  const Entry* find(const Key& key) const {
     for (const Entry& entry : here_) {
       if (entry.is(key)) return &entry;
     }
-    return nullptr;
+    return used_ == 0 ? nullptr : find_far(key);
   }
+  Entry* find(const Key& key) { return const_cast<Entry*>(std::as_const(*this).find(key)); }
   // REQUIRES: find() gave null.
   template <typename Link>
   void insert(const Key& key, bool of_messages, std::uint32_t handle, Link&& link) {
@@ -98,7 +94,7 @@ class alignas(64) MatchTable {
         0xD1B54A32D192ED03ULL;
     return static_cast<std::uint32_t>(hash >> 32) & (capacity_ - 1);
   }
-  Entry* find_far(const Key& key);
+  const Entry* find_far(const Key& key) const;
   Entry& far_place(const Key& key);
   void remove(Entry& entry);
 

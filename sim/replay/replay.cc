@@ -104,6 +104,12 @@ double Replay::progress() const {
   return static_cast<double>(executed) / static_cast<double>(plan_->graph.ops());
 }
 
+std::uint64_t Replay::memory_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const auto& share : shares_) bytes += share->memory_bytes();
+  return bytes;
+}
+
 ReplayTotals Replay::totals() const {
   ReplayTotals totals;
   for (const auto& share : shares_) {

@@ -70,6 +70,8 @@ class Replay {
   bool complete() const;
   // Share of the operations that have finished, from 0 to 1.
   double progress() const;
+  // Bytes held for what is under way, 4 for each operation and 192 for each rank included; the graph not.
+  std::uint64_t memory_bytes() const;
   // Throws InputError if the messages have more than 2^64 bytes together.
   ReplayTotals totals() const;
   std::vector<results::Rank> ranks() const;

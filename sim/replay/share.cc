@@ -465,34 +465,50 @@ void ReplayShare::expect(const Event& event, int look) const {
     __builtin_prefetch(&cpu, 1);
     return;
   }
-  if (cpu.current == kNone || (cpu.current & kTask) != 0) return;
+  if (look == 2 && cpu.head < kTask) {  // the operation that the cpu takes up then
+    __builtin_prefetch(rank.view.record(cpu.head));
+    __builtin_prefetch(rank.words + cpu.head, 1);
+  }
+  if (cpu.current == kNone) return;
+  if ((cpu.current & kTask) != 0) {
+    const Task& task = tasks_[cpu.current & ~kTask];
+    if (look == 1) __builtin_prefetch(&task, 1);
+    if (look == 2 && task.lane != kNone) __builtin_prefetch(&lanes_[task.lane], 1);
+    return;
+  }
   if (look == 1) {
     __builtin_prefetch(rank.view.record(cpu.current));
     __builtin_prefetch(rank.words + cpu.current, 1);
     return;
   }
-  const std::span<const goal::Edge> edges = rank.view.dependents(cpu.current);
-  __builtin_prefetch(edges.data());
-  // What comes next is mostly stored next.
-  __builtin_prefetch(rank.view.record(cpu.current) + 2);
+  __builtin_prefetch(rank.view.dependents(cpu.current).data());
+  __builtin_prefetch(rank.view.record(cpu.current) + 2);  // what comes next is mostly stored next
 }
 
 void ReplayShare::expect(const Message& message, int look) const {
   const auto& word = message.client;
   const std::uint32_t local = local_[word[kDestinationRank]];
   const RankState& rank = ranks_[local];
+  const bool is_collective = (word[kContextAndKind] & kCollectiveContext) != 0;
   if (look == 0) {
     __builtin_prefetch(&rank);
-    if (!has_wildcards_) __builtin_prefetch(&tables_[local], 1);
+    if (!has_wildcards_ && !is_collective) __builtin_prefetch(&tables_[local], 1);
     return;
   }
-  __builtin_prefetch(&cpus_[rank.first_cpu], 1);
+  if (look == 1) __builtin_prefetch(&cpus_[rank.first_cpu], 1);
+  if (is_collective) {
+    if (rank.first_active == kNone) return;
+    const Active& active = actives_[rank.first_active];
+    if (look == 1) __builtin_prefetch(&active);
+    if (look == 2) __builtin_prefetch(&lanes_[active.first_lane], 1);
+    return;
+  }
   if (has_wildcards_) return;
-  // Of an eager message. Of others it is a key that nobody waits for.
+  // This is the key of eager messages; of others it is one that nobody waits for.
   const MatchTable::Key key{word[kSourceRank], word[kTag], word[kContextAndKind]};
-  const MatchTable::Entry* entry = tables_[local].find_here(key);
-  if (entry == nullptr) return tables_[local].prefetch(key);
-  if (entry->of_messages) return;
+  if (look == 1) return tables_[local].prefetch(key);
+  const MatchTable::Entry* entry = tables_[local].find(key);
+  if (entry == nullptr || entry->of_messages) return;
   __builtin_prefetch(rank.view.record(entry->last));
   __builtin_prefetch(rank.words + entry->last, 1);
 }

@@ -15,6 +15,7 @@
 #include "sim/replay/message_order.h"
 #include "sim/replay/replay.h"
 #include "sim/results/records.h"
+#include "sim/units/large_pages.h"
 
 namespace weft::sim {
 
@@ -236,22 +237,22 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
   // Per operation: unmet dependencies; then, while it waits to be matched or for its cpu, the next in that
   // queue; 0 when it has finished.
-  std::vector<std::uint32_t> words_;
-  std::vector<RankState> ranks_;
-  std::vector<Cpu> cpus_;                 // of each rank
+  LargeVector<std::uint32_t> words_;
+  LargeVector<RankState> ranks_;
+  LargeVector<Cpu> cpus_;                 // of each rank
   std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank
   std::vector<Ready> ready_;
   std::size_t ready_next_ = 0;
-  std::vector<Task> tasks_;
+  LargeVector<Task> tasks_;
   std::uint32_t free_task_ = kNone;
   std::vector<Active> actives_;
   std::vector<Lane> lanes_;
   std::uint32_t free_active_ = kNone, free_lane_ = kNone;
   goal::Group group_;  // where algorithms write
   // Receives go by their operation, messages by their place in parked_.
-  std::vector<MatchTable> tables_;
+  LargeVector<MatchTable> tables_;
   Matching matching_;
-  std::vector<Parked> parked_;
+  LargeVector<Parked> parked_;
   std::uint32_t free_parked_ = kNone;
   std::uint64_t parked_count_ = 0;
   // Messages of collectives whose group has not begun. The source is a place in the communicator.

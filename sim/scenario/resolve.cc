@@ -437,7 +437,7 @@ class Resolver {
   }
 
   void threads() {
-    if (scenario_.threads == 1 || network_module().has_packets) return;
+    if (scenario_.threads == 1 || network_module().has_partitions) return;
     scenario_.warnings.push_back(
         fmt::format("threads: {} asked for, but network model {} runs on one; "
                     "results are the same",

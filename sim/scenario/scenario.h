@@ -19,10 +19,11 @@ namespace weft::sim {
 // A module that a scenario may name, and what the resolver must know of it beside its description.
 struct RegisteredModule {
   ModuleInfo info;
-  bool has_fabric = false;   // network models: made of a topology, with routing
-  bool has_packets = false;  // network models: these have queues and congestion control
-  bool needs_ecn = false;    // congestion controls: acts on ECN marks
-  bool marks_ecn = false;    // queue disciplines: sets them
+  bool has_fabric = false;      // network models: made of a topology, with routing
+  bool has_packets = false;     // network models: these have queues and congestion control
+  bool has_partitions = false;  // network models: these run on several threads
+  bool needs_ecn = false;       // congestion controls: acts on ECN marks
+  bool marks_ecn = false;       // queue disciplines: sets them
 };
 
 // An algorithm for one kind of collective operation ("allreduce").

@@ -38,7 +38,7 @@ struct LogGopsRun {
         network({Time::ns(p.L), Time::ns(p.g), TimePerByte::ns(p.G)}, hosts_needed(graph, hosts(p)),
                 graph.max_nic() + 1u, true, engine, replay.client()) {
     NeverStop control;
-    replay.start(network);
+    replay.start(network.part());
     network.run(control);
   }
   LogGopsRun(const std::string& text, const LogGops& p)

@@ -157,7 +157,7 @@ TEST_CASE("ranks of one host share its NIC") {
   LogGopsNetwork network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, 2, 1, false, engine,
                          replay.client());
   NeverStop control;
-  replay.start(network);
+  replay.start(network.part());
   network.run(control);
   CHECK(replay.ranks()[2].finish == Time::ns(100 + 1000 + 1998 + 100));
   CHECK(replay.ranks()[3].finish == Time::ns(100 + 1000 + 1998 + 2008 + 100));
@@ -225,7 +225,7 @@ TEST_CASE("a run stopped half way reports work that was done, and no negative wa
   LogGopsNetwork network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, 2, 1, false, engine,
                          replay.client());
   StopAtOnce control;
-  replay.start(network);
+  replay.start(network.part());
   CHECK(network.run(control) == StopReason::kEventLimit);
   const results::Rank rank = replay.ranks()[0];
   CHECK(rank.ops > 0);

@@ -16,7 +16,8 @@ inline Registries test_registries() {
                  {"g", ParameterType::kTime, "1000", "h"}}}},
       {.info = {"wires", "level", "s", {{"mtu", ParameterType::kBytes, "4096", "h"}}},
        .has_fabric = true,
-       .has_packets = true},
+       .has_packets = true,
+       .has_partitions = true},
       {.info = {"fluid", "level", "s", {}}, .has_fabric = true},
   };
   registries.topologies = {
