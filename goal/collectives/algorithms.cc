@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "goal/collectives/torus.h"
+
 namespace weft::goal {
 namespace {
 
@@ -48,6 +50,18 @@ ParameterSpec segment(const char* default_value) {
 ParameterSpec tree_radix() {
   return {"radix", ParameterType::kInteger, "4",
           "The root has radix - 1 children on each level; at least 2."};
+}
+
+ParameterSpec torus_dims(const char* default_value) {
+  return {
+      "dims", ParameterType::kText, default_value,
+      "Sizes of the torus, written like 8x8x4, ranks with the last one fastest; 0: follows from the ranks."};
+}
+
+ParameterSpec torus_parts() {
+  return {"parallel", ParameterType::kInteger, "1",
+          "Parts of the vector, each in an order of dimensions and a direction of its own; 0 for two per "
+          "dimension."};
 }
 
 const std::vector<CollectiveAlgorithm>& algorithms() {
@@ -155,11 +169,14 @@ const std::vector<CollectiveAlgorithm>& algorithms() {
        CollectiveKind::kAllreduce,
        allreduce_rabenseifner},
       {{"swing",
-        "As rabenseifner, with partners nearer to each other on a ring: by turns 1, -1, 3, -5 … away.",
+        "As rabenseifner, with partners nearer to each other on a ring or torus: by turns 1, -1, 3, -5 … "
+        "away.",
         kSwing,
-        {}},
+        {torus_dims("0"), torus_parts()}},
        CollectiveKind::kAllreduce,
-       allreduce_swing},
+       allreduce_swing,
+       torus_lanes,
+       swing_objection},
       {{"double_binary_tree",
         "Two trees, each the other's leaves inside: half of the vector up and down either, in segments.",
         kSanders,
@@ -171,16 +188,11 @@ const std::vector<CollectiveAlgorithm>& algorithms() {
         "Rings of a torus, one dimension after the other: reduce-scatters, then allgathers the same way "
         "back.",
         kJain,
-        {{"dims", ParameterType::kText, "0x0",
-          "Sizes of the torus, written like 8x8x4, ranks with the last one fastest; 0: follows from the "
-          "ranks."},
-         {"parallel", ParameterType::kInteger, "1",
-          "Parts of the vector, each in an order of dimensions and directions of its own; 0 for two per "
-          "dimension."}}},
+        {torus_dims("0x0"), torus_parts()}},
        CollectiveKind::kAllreduce,
        allreduce_torus_ring,
-       torus_ring_lanes,
-       torus_ring_objection},
+       torus_lanes,
+       torus_objection},
       {{"hierarchical",
         "Up a binomial tree in each node, rabenseifner among the nodes' first ranks, and down again.",
         kOpenMpi,

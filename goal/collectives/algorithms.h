@@ -44,14 +44,13 @@ ExpandFunction exscan_recursive_doubling;
 ExpandFunction reduce_rabenseifner;
 ExpandFunction allreduce_rabenseifner;
 ExpandFunction allreduce_swing;
+std::string swing_objection(const CollectiveOptions& options, std::uint32_t ranks);
 
 // hierarchical.cc
 ExpandFunction allreduce_hierarchical;
 
 // torus_ring.cc
 ExpandFunction allreduce_torus_ring;
-std::uint32_t torus_ring_lanes(const CollectiveCall& call);
-std::string torus_ring_objection(const CollectiveOptions& options, std::uint32_t ranks);
 
 // ring.cc
 ExpandFunction allreduce_ring;

@@ -56,21 +56,21 @@ bool allreduce_double_binary_tree(const CollectiveCall& call, std::uint32_t lane
   const std::uint32_t count = segments.count(), back = 2 * tree.depth(v);
   if (index > back + count) return false;
   const auto tag = [&](std::uint32_t segment, bool down) { return 4 * segment + 2 * (down ? 1 : 0) + lane; };
-  if (index < count) {
-    tree.children(v, [&](std::uint32_t child) {
-      out.recv_combine(rank(child), tag(index, false), segments.part(index));
-    });
-  }
   if (v != 0 && index > 0 && index <= count) {
     out.send(rank(tree.parent(v)), tag(index - 1, false), segments.part(index - 1));
-  }
-  if (v != 0 && index >= back && index < back + count) {
-    out.recv(rank(tree.parent(v)), tag(index - back, true), segments.part(index - back));
   }
   if (index > back) {
     const std::uint32_t segment = index - back - 1;
     tree.children(
         v, [&](std::uint32_t child) { out.send(rank(child), tag(segment, true), segments.part(segment)); });
+  }
+  if (v != 0 && index >= back && index < back + count) {
+    out.recv(rank(tree.parent(v)), tag(index - back, true), segments.part(index - back));
+  }
+  if (index < count) {
+    tree.children(v, [&](std::uint32_t child) {
+      out.recv_combine(rank(child), tag(index, false), segments.part(index));
+    });
   }
   return true;
 }

@@ -42,12 +42,12 @@ bool bcast_split_binary_tree(const CollectiveCall& call, std::uint32_t, std::uin
   const BinaryTree tree{side.right == 0 ? p / 2 : (p - 1) / 2};
   if (index <= most) {
     const std::uint32_t parent = side.node == 0 ? 0 : side.place_of(tree.parent(side.node));
-    if (index < most) out.recv(rank(parent), index, own.part(index));
     if (index > 0) {
       tree.children(side.node, [&](std::uint32_t child) {
         out.send(rank(side.place_of(child)), index - 1, own.part(index - 1));
       });
     }
+    if (index < most) out.recv(rank(parent), index, own.part(index));
     return true;
   }
   if (index > most + 1) return false;

@@ -95,11 +95,13 @@ bool pass_down(const Tree& tree, std::uint32_t v, RankAt rank, const Segments& s
   const std::uint32_t count = segments.count();
   const std::uint32_t ahead = v == 0 ? 0 : 1;  // groups by which the receives lead
   if (index >= count + ahead) return false;
+  if (index >= ahead) {
+    const std::uint32_t segment = index - ahead;
+    tree.children(v,
+                  [&](std::uint32_t child) { out.send(rank(child), tag + segment, segments.part(segment)); });
+  }
+  // After the sends: who has a segment passes it on before taking in the next.
   if (v != 0 && index < count) out.recv(rank(tree.parent(v)), tag + index, segments.part(index));
-  if (index < ahead) return true;
-  const std::uint32_t segment = index - ahead;
-  tree.children(v,
-                [&](std::uint32_t child) { out.send(rank(child), tag + segment, segments.part(segment)); });
   return true;
 }
 
@@ -110,12 +112,12 @@ bool combine_up(const Tree& tree, std::uint32_t v, RankAt rank, const Segments& 
                 std::uint32_t tag, Group& out) {
   const std::uint32_t count = segments.count();
   if (index >= count + (v == 0 ? 0 : 1)) return false;
+  if (v != 0 && index > 0) out.send(rank(tree.parent(v)), tag + index - 1, segments.part(index - 1));
   if (index < count) {
     // The smallest subtree first: it is ready first.
     tree.children_backwards(
         v, [&](std::uint32_t child) { out.recv_combine(rank(child), tag + index, segments.part(index)); });
   }
-  if (v != 0 && index > 0) out.send(rank(tree.parent(v)), tag + index - 1, segments.part(index - 1));
   return true;
 }
 

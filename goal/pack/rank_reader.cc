@@ -89,7 +89,8 @@ bool RankReader::next(OpBlock& out, std::uint32_t most) {
   std::shared_ptr<const pack::ProgramBlock> program = file_->program_block(program_block_, rank_);
   std::shared_ptr<const pack::ValueBlock> values;
   for (std::uint32_t k = 0; k < count; ++k) {
-    const pack::ShapeRecord& shape = program->shapes[next_shape(program)];
+    const std::uint32_t next = next_shape(program);  // may change the block
+    const pack::ShapeRecord& shape = program->shapes[next];
     Op op{.kind = shape.kind, .nic = shape.nic, .cpu = shape.cpu};
     if (shape.kind == OpKind::kCollective) {
       op.peer = names.collective(shape.target);

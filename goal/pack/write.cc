@@ -21,7 +21,7 @@ namespace {
 // A shape that takes no more values than this within a rank, each often, is told apart by them.
 constexpr std::uint32_t kFewValues = 8;
 constexpr std::uint32_t kOften = 4;
-// With more shapes than this the book is closed and a new one begun: it must not outgrow the graph.
+// With more shapes or symbols than this a new book is begun: it must not outgrow the graph.
 constexpr std::size_t kMaxShapes = 1 << 20;
 // A tag is common if more than one in so many messages has it, among the first of a rank.
 constexpr std::uint32_t kCommonTags = 64, kTagSample = 1 << 16;
@@ -68,7 +68,7 @@ class Writer {
 
   void write_rank(Rank rank) {
     const RankView view = graph_.rank(rank);
-    if (book_.size() > kMaxShapes) start_afresh();
+    if (std::max(book_.size(), symbols_.size()) > kMaxShapes) start_afresh();
     peers_.clear();
     comms_.clear();
     collectives_.clear();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/collectives/steps.h"
 #include "goal/workload/message_graph.h"
 #include "goal/workload/phases.h"
 
@@ -33,9 +34,26 @@ const Kind& kind_of(const Parameters& parameters) {
   fail_unknown_name("kind of collective", parameters.text("kind"), known);
 }
 
+// As the parameter names it; with several parameters of its own it stands in brackets.
+std::string algorithm_of(const Parameters& parameters, CollectiveKind kind, std::uint32_t ranks) {
+  std::string text = parameters.text("algorithm");
+  if (text.size() > 2 && text.front() == '[' && text.back() == ']') text = text.substr(1, text.size() - 2);
+  if (text.empty()) return text;
+  std::string why;
+  try {
+    const ChosenAlgorithm chosen = choose_collective_algorithm(kind, text);
+    if (chosen.algorithm->objection != nullptr) why = chosen.algorithm->objection(chosen.options, ranks);
+  } catch (const InputError& error) {
+    why = error.what();
+  }
+  if (!why.empty()) parameters.fail("algorithm", why);
+  return text;
+}
+
 Collective collective_of(const Parameters& parameters, std::uint32_t ranks) {
   const Kind& kind = kind_of(parameters);
   Collective collective{.kind = kind.kind};
+  collective.algorithm = algorithm_of(parameters, kind.kind, ranks);
   collective.root = integer_in(parameters, "root", 0, ranks - 1);
   if (collective.root != 0 && !kind.has_root) {
     parameters.fail("root", fmt::format("{} has no root", name(kind.kind)));
@@ -88,6 +106,10 @@ Workload collective_workload() {
          "others); auto: 1MB, none of a barrier."},
         {"element", ParameterType::kBytes, "1B", "Bytes of an element, which no algorithm splits."},
         {"root", ParameterType::kInteger, "0", "The root of bcast, reduce, gather and scatter."},
+        {"algorithm", ParameterType::kText, "",
+         "The algorithm that the program asks for: ring, or pipelined_chain:segment=64KiB, or in brackets "
+         "with "
+         "several parameters; empty: the scenario chooses."},
         {"count", ParameterType::kInteger, "1", "Calls in an iteration, all begun at the same time."},
         iterations_parameter(),
         compute_parameter(),

@@ -23,6 +23,39 @@ struct Direction {
   std::uint64_t bytes = 0;
 };
 
+// Whom a rank exchanges with, in the order of the directions.
+using Neighbors = std::vector<std::pair<Rank, const Direction*>>;
+
+// All messages at once.
+void exchange_messages(const Neighbors& neighbors, Phases& phases) {
+  // What comes from a neighbour was sent in the opposite direction.
+  for (const auto& [rank, direction] : neighbors)
+    phases.recv(direction->bytes, rank, direction->opposite_tag);
+  for (const auto& [rank, direction] : neighbors) phases.send(direction->bytes, rank, direction->tag);
+}
+
+// The same as one operation. Several messages between the same two ranks are told apart by their order: the
+// directions in which they are sent are, in reverse order, those from which they come, and mirror images of
+// each other in dimensions of one or two ranks. So the k-th has the same size at both ends.
+Collective neighbor_exchange(const Neighbors& neighbors) {
+  Collective exchange{.kind = CollectiveKind::kNeighborAlltoall, .v_form = true};
+  for (const auto& [rank, direction] : neighbors) {
+    exchange.destinations.push_back(rank);
+    exchange.counts.push_back(direction->bytes);
+  }
+  exchange.sources = exchange.destinations;
+  exchange.receive_counts = exchange.counts;
+  return exchange;
+}
+
+bool uses_messages(const Parameters& parameters) {
+  const std::string& exchange = parameters.text("exchange");
+  if (exchange != "messages" && exchange != "collective") {
+    parameters.fail("exchange", "it must be messages or collective");
+  }
+  return exchange == "messages";
+}
+
 // In how many coordinates a neighbour may differ.
 std::uint32_t most_steps(const Parameters& parameters, std::uint32_t dimensions) {
   const std::string& neighbors = parameters.text("neighbors");
@@ -84,7 +117,8 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
   const bool periodic = parameters.boolean("periodic");
   const Repetition repeat = repetition(parameters);
   const ConvergenceTest test(parameters);
-  std::vector<std::pair<Rank, const Direction*>> neighbors;
+  const bool messages = uses_messages(parameters);
+  Neighbors neighbors;
   return phased_graph(parameters, ranks, [&](Rank r, Phases& phases) {
     neighbors.clear();
     const std::vector<std::uint32_t> at = grid.coordinates(r);
@@ -93,12 +127,13 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t)
       // Around a dimension of 1, a rank copies its own cells.
       if (neighbor.has_value() && *neighbor != r) neighbors.emplace_back(*neighbor, &direction);
     }
+    const Collective exchange = messages ? Collective() : neighbor_exchange(neighbors);
     phases.repeat(repeat, [&](std::uint32_t iteration) {
-      // What comes from a neighbour was sent in the opposite direction.
-      for (const auto& [rank, direction] : neighbors) {
-        phases.recv(direction->bytes, rank, direction->opposite_tag);
+      if (messages) {
+        exchange_messages(neighbors, phases);
+      } else {
+        phases.collective(exchange);
       }
-      for (const auto& [rank, direction] : neighbors) phases.send(direction->bytes, rank, direction->tag);
       phases.then();
       test.add_to(phases, iteration);
     });
@@ -115,6 +150,8 @@ Workload stencil_workload() {
        "Who exchanges: faces (5-point stencil in 2-D, 7-point in 3-D), edges (19-point in 3-D) or corners "
        "(9-point "
        "in 2-D, 27-point in 3-D) as well."},
+      {"exchange", ParameterType::kText, "messages",
+       "By messages, all at once, or by one collective operation (neighbor_alltoall)."},
       {"cells", ParameterType::kText, "64", "Cells of a rank in every dimension: 64, or [64,64,32]."},
       {"cell", ParameterType::kBytes, "8B", "Bytes of a cell."},
       {"halo", ParameterType::kInteger, "1",

@@ -326,18 +326,12 @@ class Resolver {
   }
 
   void collectives() {
-    ModuleInfo section = collectives_section(registries_);
+    const ModuleInfo section = collectives_section(registries_);
     ModuleChoice& choice = scenario_.collectives;
     choice.name = section.name;
     const bool has_rules = !registries_.profiles.empty();
     if (has_rules && choice.given.contains("profile")) check_profile(choice.given.at("profile"));
-    if (has_rules && asks_for_rules()) {
-      // A kind that is left out is for them to choose.
-      for (std::size_t i = 2; i < section.parameters.size(); ++i) {
-        section.parameters[i].default_value = kByRules;
-      }
-      rules_must_act(section);
-    }
+    if (has_rules && asks_for_rules()) rules_must_act(section);
     complete(section, choice);
     for (const auto& [collective, text] : choice.given) {
       if (has_rules && (collective == "profile" || collective == "table" || text == kByRules)) continue;

@@ -225,12 +225,13 @@ const ModuleInfo& fault_section() {
 }
 
 ModuleInfo collectives_section(const Registries& registries) {
-  ModuleInfo info{.name = "collectives",
-                  .summary =
-                      "The algorithm that each kind of collective operation uses: the one named for the "
-                      "kind, or, for those left out, what a table and a profile say.",
-                  .source = "",
-                  .parameters = {}};
+  ModuleInfo info{
+      .name = "collectives",
+      .summary =
+          "The algorithm that each kind of collective operation uses: the one named here. auto: the one "
+          "that the graph asks for, or the table or the profile chooses, or the first.",
+      .source = "",
+      .parameters = {}};
   if (!registries.profiles.empty()) {
     std::string known;
     for (const ModuleInfo& profile : registries.profiles) known += (known.empty() ? "" : ", ") + profile.name;
@@ -243,8 +244,9 @@ ModuleInfo collectives_section(const Registries& registries) {
     const auto same = [&](const ParameterSpec& spec) { return spec.name == algorithm.collective; };
     const auto found = std::find_if(info.parameters.begin(), info.parameters.end(), same);
     if (found == info.parameters.end()) {
-      info.parameters.push_back({algorithm.collective, ParameterType::kText, algorithm.info.name,
-                                 "One of: " + algorithm.info.name});
+      const std::string by_default(registries.profiles.empty() ? algorithm.info.name : kByRules);
+      info.parameters.push_back(
+          {algorithm.collective, ParameterType::kText, by_default, "One of: " + algorithm.info.name});
     } else {
       found->help += ", " + algorithm.info.name;
     }

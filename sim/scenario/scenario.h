@@ -97,7 +97,8 @@ const ModuleInfo& fault_section();
 // How collective operations choose their algorithm: `profile` and `table` (where there are profiles), and one
 // parameter for each kind of operation, in the order of `registries`.
 ModuleInfo collectives_section(const Registries& registries);
-// The value of a kind's parameter that leaves the choice to the table and the profile.
+// The value of a kind's parameter, its default, that leaves the choice to the graph, the table and the
+// profile.
 inline constexpr std::string_view kByRules = "auto";
 
 // A setting from the command line.

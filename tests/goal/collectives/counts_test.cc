@@ -142,6 +142,14 @@ TEST_CASE("allreduces count as their formulas say") {
   check_counts(kind, "rabenseifner", rabenseifner);
   check_counts(kind, "swing", rabenseifner);
   check_counts(
+      kind, "swing:parallel=2",
+      [](u64 p, u64 n) {
+        Counts counts = rabenseifner(p, n);
+        counts.messages *= 2;
+        return counts;
+      },
+      true);
+  check_counts(
       kind, "double_binary_tree:segment=40B",
       [](u64 p, u64 n) {
         const u64 segments = pieces(n / 2, 40), height = 1 + k(p - 1);
@@ -229,6 +237,30 @@ TEST_CASE("swing: partners are 1, -1, 3, -5, 11 places away, for odd ranks the o
   CHECK(of(7) == std::vector<std::uint32_t>{6, 8, 4, 12, 28, 28, 12, 4, 8, 6});
 }
 
+TEST_CASE("swing on a torus: the dimensions take turns; other parts begin elsewhere, or go the other way") {
+  const ChosenAlgorithm swing =
+      choose_collective_algorithm(CollectiveKind::kAllreduce, "swing:dims=4x8,parallel=0");
+  const Collective call{.kind = CollectiveKind::kAllreduce, .bytes = 6400, .element_bytes = 8};
+  const auto of = [&](std::uint32_t rank, std::uint32_t lane) {
+    std::vector<std::uint32_t> there;
+    for (const auto& group : sends(swing, call, 32, rank, lane)) there.push_back(group.at(0));
+    there.resize(5);
+    return there;
+  };
+  // From (0, 0): (1, 0), (0, 1), (-1, 0), (0, -1), (0, 3); and the other three.
+  CHECK(of(0, 0) == std::vector<std::uint32_t>{8, 1, 24, 7, 3});
+  CHECK(of(0, 1) == std::vector<std::uint32_t>{24, 7, 8, 1, 5});
+  CHECK(of(0, 2) == std::vector<std::uint32_t>{1, 8, 7, 24, 3});
+  CHECK(of(0, 3) == std::vector<std::uint32_t>{7, 24, 1, 8, 5});
+  const auto objection = [](const char* spec, std::uint32_t ranks) {
+    const ChosenAlgorithm chosen = choose_collective_algorithm(CollectiveKind::kAllreduce, spec);
+    return chosen.algorithm->objection(chosen.options, ranks);
+  };
+  CHECK(objection("swing", 12) == "");
+  CHECK(objection("swing:dims=0x0", 12) == "several dims must be powers of two");
+  CHECK(objection("swing:dims=4x4", 32) == "dims must multiply to 32");
+}
+
 TEST_CASE("double binary tree: who is inside one tree is a leaf of the other, but for one of an odd number") {
   const ChosenAlgorithm trees = choose_collective_algorithm(CollectiveKind::kAllreduce, "double_binary_tree");
   const Collective call{.kind = CollectiveKind::kAllreduce, .bytes = 64, .element_bytes = 8};
@@ -264,6 +296,10 @@ TEST_CASE("torus ring: a rank talks to its neighbours in the torus only") {
     }
     CHECK(peers == near);
   }
+  // Each part begins with another dimension or direction.
+  std::vector<std::uint32_t> first;
+  for (std::uint32_t lane = 0; lane < 6; ++lane) first.push_back(sends(chosen, call, 24, 0, lane)[0][0]);
+  CHECK(first == std::vector<std::uint32_t>{12, 12, 4, 8, 1, 3});
 }
 
 TEST_CASE("torus ring: sizes that don't fit are refused") {

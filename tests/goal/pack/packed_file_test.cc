@@ -94,6 +94,31 @@ TEST_CASE("ranks are read side by side, block by block") {
   check_reading(loops(300, 200), 1 << 16, 100);
 }
 
+TEST_CASE("programs longer than a block") {
+  // Nothing repeats: 16,384 shapes end a block, and so do 65,536 tokens and 131,072 dependencies.
+  std::mt19937_64 random(1);
+  GraphBuilder builder;
+  for (Rank rank = 0; rank < 4; ++rank) {
+    constexpr OpIndex kOps = 50'000;
+    for (OpIndex i = 0; i < kOps; ++i) {
+      const auto kinds = rank == 1 ? 4u : 50'000u;  // few shapes in random order, or many
+      builder.add_send(random() % kinds, static_cast<Rank>(random() % 4),
+                       static_cast<std::uint32_t>(random() % kinds));
+      for (std::uint64_t edges = random() % (rank == 2 ? 20 : 3); edges > 0; --edges) {
+        builder.add_edge(i, rank == 1 ? std::min(i + 1, kOps - 1) : static_cast<OpIndex>(random() % kOps),
+                         edges % 2 == 0);
+      }
+    }
+    for (OpIndex i = 0; rank == 1 && i < kOps; ++i)
+      builder.add_calc(random() % 8, static_cast<std::uint16_t>(random() % 5));
+    builder.end_rank();
+  }
+  const Graph graph = builder.finish();
+  check_reading(graph, 256 << 20, 3000);
+  check_reading(graph, 0, 20'000);
+  CHECK(parse_pack(to_pack(graph, {}), "x.weft") == graph);
+}
+
 TEST_CASE("ranks that do alike share a program") {
   const std::string bytes = to_pack(loops(64, 100), {});
   PackedFile file(bytes, "x.weft", {});

@@ -128,6 +128,24 @@ TEST_CASE("collectives among the ranks that stay") {
   REQUIRE(last.rank(0).collective(1).root == 1);
 }
 
+TEST_CASE("neighbors that stay keep their blocks") {
+  const Graph graph = parse_text(
+      "num_ranks 4\n"
+      "rank 0 {\nneighbor_alltoall [1 2 3]b receives [7]b to [1 3 2] from [3]\n}\n"
+      "rank 1 {\nneighbor_alltoall []b receives [1]b to [] from [0]\n}\n"
+      "rank 2 {\nneighbor_alltoall []b receives [3]b to [] from [0]\n}\n"
+      "rank 3 {\nneighbor_alltoall [7]b receives [2]b to [0] from [0]\n}\n",
+      "test");
+  REQUIRE(check(graph).clean());
+  const Graph part = slice(graph, {.ranks = RankList("0,2-3", 4, "x")});
+  REQUIRE(check(part).clean());
+  const Collective& first = part.rank(0).collective(0);
+  REQUIRE(first.destinations == std::vector<std::uint32_t>{2, 1});
+  REQUIRE(first.counts == std::vector<std::uint64_t>{2, 3});
+  REQUIRE(first.sources == std::vector<std::uint32_t>{2});
+  REQUIRE(first.receive_counts == std::vector<std::uint64_t>{7});
+}
+
 TEST_CASE("a collective on the edge of a stretch is left out on all") {
   // A bcast's root is through at 10 ns, the others come at 50.
   const Graph graph = parse_text(

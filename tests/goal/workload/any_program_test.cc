@@ -24,6 +24,7 @@ const std::map<std::string, std::vector<std::string>> kValues = {
     {"degree", {"1", "3", "10"}},
     {"dims", {"1d", "2d", "3d", "4d", "[{n}]", "[{n},1]", "[1,{n}]", "[2,3]", "[4,2]", "[2,2,3]"}},
     {"element", {"1B", "8B"}},
+    {"exchange", {"messages", "collective"}},
     {"halo", {"1", "2"}},
     {"iterations", {"1", "2", "5"}},
     {"kind",

@@ -41,8 +41,9 @@ TEST_CASE("tornado: ceil(k/2) - 1 on, in every dimension") {
   CHECK(destinations("tornado:dims=[3,3]", 9) == Ranks{4, 5, 3, 7, 8, 6, 1, 2, 0});
   CHECK(refusal("tornado", 2).find("a ring of 3 ranks at least") != std::string::npos);
   CHECK(refusal("tornado:dims=[2,2]", 4).find("tornado: dims") == 0);
-  CHECK(refusal("tornado:dims=[4,3]", 8) ==
-        "tornado: dims is '[4,3]', but the dimensions must multiply to the number of ranks, 8: [4,2] would do");
+  CHECK(
+      refusal("tornado:dims=[4,3]", 8) ==
+      "tornado: dims is '[4,3]', but the dimensions must multiply to the number of ranks, 8: [4,2] would do");
   for (const char* bad : {"4,2", "[]", "[4,]", "[4;2]", "[0,4]", "[-4]", "[4 ,2]"}) {
     CHECK(refusal(std::string("tornado:dims=") + bad, 8) != "");
   }

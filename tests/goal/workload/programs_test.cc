@@ -156,6 +156,28 @@ TEST_CASE("stencil: the bytes of a rank are those of the shell around its cells"
   }
 }
 
+TEST_CASE("stencil: by a collective, with the same bytes to the same ranks") {
+  for (const std::string options :
+       {"dims=[3,2,4],neighbors=corners,cells=[3,4,5]", "dims=[4,6],periodic=false"}) {
+    const Graph graph = traffic("stencil:exchange=collective," + options, 24);
+    CHECK(check(graph).clean());
+    CHECK(graph.ops() == 24);
+    std::vector<Sent> all;
+    for (Rank r = 0; r < 24; ++r) {
+      const Collective& exchange = graph.rank(r).collective(0);
+      CHECK(exchange.kind == CollectiveKind::kNeighborAlltoall);
+      REQUIRE(exchange.counts.size() == exchange.destinations.size());
+      for (std::size_t i = 0; i < exchange.counts.size(); ++i) {
+        all.push_back({r, exchange.destinations[i], exchange.counts[i]});
+      }
+      CHECK(exchange.sources == exchange.destinations);
+      CHECK(exchange.receive_counts == exchange.counts);
+    }
+    CHECK(all == sends(traffic("stencil:" + options, 24)));
+  }
+  CHECK(contains(refusal("stencil:exchange=both", 8), "it must be messages or collective"));
+}
+
 TEST_CASE("stencil: an allreduce after every k-th iteration") {
   for (const std::uint32_t every : {1u, 3u, 10u, 11u}) {
     const Graph graph =
@@ -332,5 +354,18 @@ TEST_CASE("collective: one operation a rank and call, of every kind") {
   CHECK(contains(refusal("collective:kind=barrier,size=8B", 5), "a barrier moves no data"));
   CHECK(contains(refusal("collective:kind=barrier,element=8B", 5), "a barrier moves no data"));
   CHECK(refusal("collective:element=0B", 5) != "");
+  // The algorithm that the program asks for.
+  const auto algorithm = [](const std::string& text) {
+    return traffic("collective:" + text, 4).collectives()[0].algorithm;
+  };
+  CHECK(algorithm("size=8B") == "");
+  CHECK(algorithm("algorithm=ring") == "ring");
+  CHECK(algorithm("kind=bcast,algorithm=pipelined_chain:segment=64KiB") == "pipelined_chain:segment=64KiB");
+  CHECK(algorithm("kind=bcast,algorithm=[knomial_tree:radix=4,segment=1KiB]") ==
+        "knomial_tree:radix=4,segment=1KiB");
+  CHECK(contains(refusal("collective:algorithm=rink", 4), "collective: algorithm is 'rink', but"));
+  CHECK(contains(refusal("collective:algorithm=rink", 4), "did you mean 'ring'?"));
+  CHECK(contains(refusal("collective:kind=barrier,algorithm=ring", 4), "algorithm is 'ring', but"));
+  CHECK(contains(refusal("collective:algorithm=[torus_ring:dims=[3,3]]", 4), "algorithm is"));
   CHECK(refusal("collective:count=0", 5) != "");
 }

@@ -58,6 +58,24 @@ TEST_CASE("stencil: m small messages each way take m - 1 more overheads than one
   CHECK(times("stencil:" + options, 1) == Times{6 * 2500});
 }
 
+TEST_CASE("stencil: one collective takes as long as the messages it stands for") {
+  const std::vector<std::pair<std::uint32_t, std::string>> grids = {
+      {12, "dims=[3,4],neighbors=corners"},
+      {8, "dims=[2,2,2],neighbors=edges"},
+      {10, "dims=[1,5,2]"},
+      {12, "dims=[2,6],periodic=false,neighbors=corners"},
+      {4, "dims=[1,4],neighbors=corners"},
+  };
+  for (const auto& [ranks, grid] : grids) {
+    for (const std::uint64_t eager : {0u, 1u << 20}) {
+      INFO(grid << ", S = " << eager);
+      const std::string options = grid + ",cells=20,halo=3,compute=700ns,iterations=4,exchange=";
+      CHECK(times("stencil:" + options + "collective", ranks, {.S = eager}) ==
+            times("stencil:" + options + "messages", ranks, {.S = eager}));
+    }
+  }
+}
+
 TEST_CASE("incast: the receiver's NIC takes all messages one after the other") {
   const std::int64_t n = 5, k = 3, s = 400;
   CHECK(times(fmt::format("incast:n=5,senders=first,size=400,iterations={}", k), 6)[0] ==
@@ -97,6 +115,7 @@ TEST_CASE("master_worker: workers in step take two latencies and the compute for
 TEST_CASE("collective: calls follow each other with the compute in between") {
   // A ring allreduce of n blocks: 2(n-1) messages of s/n bytes.
   const LogGops ring{.allreduce = "ring"};
-  CHECK(times("collective:size=800B,iterations=5,compute=3us", 4, ring) ==
-        Times(4, 5 * (3000 + 2 * 3 * message_ns(200))));
+  const Times expected(4, 5 * (3000 + 2 * 3 * message_ns(200)));
+  CHECK(times("collective:size=800B,iterations=5,compute=3us", 4, ring) == expected);
+  CHECK(times("collective:size=800B,iterations=5,compute=3us,algorithm=ring", 4) == expected);
 }

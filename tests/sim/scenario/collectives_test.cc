@@ -29,15 +29,14 @@ Scenario resolved(const std::string& section, const std::vector<std::string>& se
 
 }  // namespace
 
-TEST_CASE("without a profile each kind is spelled out") {
+TEST_CASE("a kind that nothing is named for is left to the graph, the table and the profile") {
   const Scenario scenario = resolved("");
-  CHECK(
-      scenario.collectives.given ==
-      Values{{"profile", "default"}, {"table", ""}, {"allreduce", "doubling"}, {"barrier", "dissemination"}});
+  CHECK(scenario.collectives.given ==
+        Values{{"profile", "default"}, {"table", ""}, {"allreduce", "auto"}, {"barrier", "auto"}});
   CHECK(scenario.warnings.empty());
 }
 
-TEST_CASE("with a profile or a table the kinds that are left out are theirs") {
+TEST_CASE("profile, table and algorithms by name go together") {
   CHECK(resolved("collectives { profile: \"openmpi\" allreduce: \"ring\" }").collectives.given ==
         Values{{"profile", "openmpi"}, {"table", ""}, {"allreduce", "ring"}, {"barrier", "auto"}});
   CHECK(resolved("collectives { table: \"t.txt\" }").collectives.given ==
