@@ -146,10 +146,13 @@ void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& gr
   hosts.eager_limit_bytes = parameters.bytes("S");
   const LogGopsConfig config{parameters.time("L"), parameters.time("g"),
                              TimePerByte::ns(per_byte(parameters, "G"))};
-  // Windows are as long as L.
+  // Windows are as long as L. Each part has a box for each other one.
+  constexpr std::uint32_t kMostParts = 1024;
   const std::uint32_t host_count = hosts_needed(graph, hosts);
   const std::uint32_t parts =
-      config.latency == Time() ? 1 : std::clamp<std::uint32_t>(host_count, 1, scenario_.threads);
+      config.latency == Time()
+          ? 1
+          : std::clamp<std::uint32_t>(host_count, 1, std::min(scenario_.threads, kMostParts));
   if (config.latency == Time() && scenario_.threads > 1) {
     report.warnings.push_back(fmt::format(
         "threads: {} asked for, but without latency (L) messages can't be foreseen: it runs on one; "
