@@ -84,6 +84,40 @@ class Sim(unittest.TestCase):
             third = json.loads((Path(folder) / "THIRD/summary.json").read_text())["digest"]
             self.assertNotEqual(digests[0], third)
 
+    def test_collective_algorithms_by_name_table_and_profile(self):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "reduce.goal").write_text(
+                "num_ranks 8\n" + "".join(f"rank {r} {{\nallreduce 8000b elem 8\n}}\n" for r in range(8)))
+            (Path(folder) / "asks.goal").write_text(
+                "num_ranks 8\n" + "".join(f"rank {r} {{\nallreduce 8000b elem 8 by ring\n}}\n" for r in range(8)))
+            (Path(folder) / "rules.txt").write_text("allreduce ranks=8 bytes<=8000 ring\n")
+
+            def run(*settings, goal="reduce.goal"):
+                arguments = [word for setting in settings for word in ("--set", "collectives." + setting)]
+                subprocess.run([WEFT, "sim", "--goal", goal, "-o", "OUT"] + arguments, cwd=folder, check=True,
+                               capture_output=True)
+                first = json.loads((Path(folder) / "OUT/summary.json").read_text())["digest"]
+                subprocess.run([WEFT, "sim", "OUT/scenario.txtpb", "-o", "AGAIN"], cwd=folder, check=True, capture_output=True)
+                self.assertEqual(json.loads((Path(folder) / "AGAIN/summary.json").read_text())["digest"], first)
+                return first
+
+            named = {name: run("allreduce=" + name) for name in ("recursive_doubling", "ring", "rabenseifner")}
+            self.assertEqual(len(set(named.values())), 3)
+            # Open MPI changes to Rabenseifner's at 8192 bytes, MPICH at 9.
+            self.assertEqual(run("profile=openmpi"), named["recursive_doubling"])
+            self.assertEqual(run("profile=mpich"), named["rabenseifner"])
+            self.assertEqual(run("profile=mpich", "table=rules.txt"), named["ring"])
+            self.assertEqual(run("profile=mpich", "allreduce=ring"), named["ring"])
+            # What the graph asks for comes before rules, and after what is named for the run.
+            self.assertEqual(run(), named["recursive_doubling"])
+            self.assertEqual(run(goal="asks.goal"), named["ring"])
+            self.assertEqual(run("profile=mpich", goal="asks.goal"), named["ring"])
+            self.assertEqual(run("allreduce=rabenseifner", goal="asks.goal"), named["rabenseifner"])
+            wrong = subprocess.run([WEFT, "sim", "--goal", "reduce.goal", "--set", "collectives.table=reduce.goal"],
+                                   cwd=folder, capture_output=True, text=True)
+            self.assertEqual(wrong.returncode, 2)
+            self.assertIn("reduce.goal:1:1: 'num_ranks' is not a kind of collective", wrong.stderr)
+
 
 if __name__ == "__main__":
     unittest.main()
