@@ -36,6 +36,21 @@ bool IdealCollectives::frees_others(const Instance& instance, std::uint32_t posi
   }
 }
 
+void IdealCollectives::call_neighbors(Instance& instance, const Collective& collective,
+                                      std::uint32_t position, const Finish& finish) {
+  instance.missing.resize(instance.ops.size(), 0);
+  for (const std::uint32_t source : collective.sources) {
+    instance.missing[position] += instance.ops[source] == kNoOp;
+  }
+  const GlobalOp op = instance.ops[position];
+  if (instance.missing[position] == 0) finish(op, op);
+  for (const std::uint32_t destination : collective.destinations) {
+    const GlobalOp other = instance.ops[destination];
+    if (other == kNoOp || other == op || instance.missing[destination] == 0) continue;
+    if (--instance.missing[destination] == 0) finish(other, op);
+  }
+}
+
 void IdealCollectives::call(Rank rank, OpIndex i, GlobalOp op, const Finish& finish) {
   const RankView view = graph_.rank(rank);
   const Collective& collective = view.collective(i);
@@ -47,15 +62,25 @@ void IdealCollectives::call(Rank rank, OpIndex i, GlobalOp op, const Finish& fin
     instance.kind = collective.kind;
     instance.root = collective.root;
   }
-  if (position == kAny || instance.kind != collective.kind || instance.root != collective.root ||
-      collective.root >= instance.ops.size() || instance.ops[position] != kNoOp) {
+  const auto require = [&](bool sound) {
+    if (sound) return;
     throw InputError(
         "operation " + std::to_string(i) + " of rank " + std::to_string(rank) +
         ": the members of its communicator disagree on the collective; 'weft goal check' says how");
-  }
+  };
+  require(position != kAny && instance.kind == collective.kind && instance.root == collective.root &&
+          collective.root < instance.ops.size() && instance.ops[position] == kNoOp);
   instance.ops[position] = op;
   ++instance.called;
   while (instance.before < instance.ops.size() && instance.ops[instance.before] != kNoOp) ++instance.before;
+  if (is_of_neighbors(collective.kind)) {
+    for (const std::vector<std::uint32_t>* list : {&collective.sources, &collective.destinations}) {
+      for (const std::uint32_t other : *list) require(other < instance.ops.size());
+    }
+    call_neighbors(instance, collective, position, finish);
+    if (instance.called == instance.ops.size()) open_.erase(key);
+    return;
+  }
   instance.waiting.push_back(position);
   std::vector<std::pair<std::uint32_t, GlobalOp>> done;
   const auto is_over = [&](std::uint32_t at) {

@@ -29,7 +29,11 @@ class IdealCollectives {
     std::uint32_t before = 0;            // scans: members in a row that have called
     std::vector<GlobalOp> ops;           // by position; kNoOp: not called yet
     std::vector<std::uint32_t> waiting;  // positions that have called and not finished
+    std::vector<std::uint32_t> missing;  // neighbor kinds, by position: sources that have not called yet
   };
+  // A call of a neighbor kind: the member waits for its sources, and its destinations may have waited for it.
+  void call_neighbors(Instance& instance, const Collective& collective, std::uint32_t position,
+                      const Finish& finish);
   // Is the part of the member at `position` over?
   bool over(const Instance& instance, std::uint32_t position) const;
   // Can the call of the member at `position` end the part of others?

@@ -131,6 +131,20 @@ TEST_CASE("collectives wait for those whose data they need, and for no one else"
   REQUIRE(finish("scan 8b") == Times{10, 20, 30});
 }
 
+TEST_CASE("neighbors wait for those they hear from") {
+  // Rank r calls after 10 (r + 1) ns; 0 hears from 2, 1 from nobody, 2 from 0 and 1.
+  const std::string lists[] = {"to [2] from [2]", "to [2] from []", "to [0] from [0 1]"};
+  std::string text = "num_ranks 3\n";
+  for (int r = 0; r < 3; ++r) {
+    text += "rank " + std::to_string(r) + " {\na: calc " + std::to_string(10 * (r + 1)) +
+            "\nb: neighbor_allgather 8b " + lists[r] + "\nb requires a\n}\n";
+  }
+  const IdealSchedule schedule = of_text(text);
+  REQUIRE(schedule.finish_ns[1] == 30);
+  REQUIRE(schedule.finish_ns[3] == 20);
+  REQUIRE(schedule.finish_ns[5] == 30);
+}
+
 TEST_CASE("the critical path counts messages, bytes and collectives on it") {
   // 100 ns on rank 0, a message, 50 ns on rank 1, a barrier; rank 2's 120 ns are off the path.
   const std::string text =
