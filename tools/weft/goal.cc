@@ -20,6 +20,9 @@ void add_goal(CLI::App& app, int& exit_code) {
   add_scale(app);
   add_perturb(app);
   add_slice(app);
+  add_extrapolate(app);
+  add_stats(app);
+  add_export(app);
 }
 
 }  // namespace weft::cli

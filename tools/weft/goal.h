@@ -1,4 +1,4 @@
-// weft goal info|check|print|convert: GOAL graphs in any of their formats.
+// weft goal: makes, looks at, checks, converts and changes GOAL graphs, in any of their formats.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -17,6 +17,9 @@ void add_regroup(CLI::App& parent);                // goal_transform.cc
 void add_scale(CLI::App& parent);                  // goal_transform.cc
 void add_perturb(CLI::App& parent);                // goal_transform.cc
 void add_slice(CLI::App& parent);                  // goal_transform.cc
+void add_extrapolate(CLI::App& parent);            // goal_transform.cc
+void add_stats(CLI::App& parent);                  // goal_stats.cc
+void add_export(CLI::App& parent);                 // goal_export.cc
 
 // To the standard output.
 void print(const std::string& text);

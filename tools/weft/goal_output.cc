@@ -67,4 +67,14 @@ std::uint64_t option_ns(const std::string& option, const std::string& text) {
   }
 }
 
+Bandwidth option_bandwidth(const std::string& option, const std::string& text) {
+  try {
+    const Bandwidth bandwidth = parse_bandwidth(text);
+    if (bandwidth < kLeastRate) throw InputError("'" + text + "' is less than " + to_string(kLeastRate));
+    return bandwidth;
+  } catch (const InputError& error) {
+    throw InputError(SourceLocation{.file = option}, error.what());
+  }
+}
+
 }  // namespace weft::cli

@@ -30,5 +30,7 @@ void record(goal::PackInfo& info, const CLI::App& app, const std::vector<goal::A
 
 // The time given for an option, in whole nanoseconds. Throws InputError that names the option.
 std::uint64_t option_ns(const std::string& option, const std::string& text);
+// The same for a bandwidth, which must be at least kLeastRate.
+Bandwidth option_bandwidth(const std::string& option, const std::string& text);
 
 }  // namespace weft::cli

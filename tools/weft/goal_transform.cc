@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "goal/read_graph.h"
+#include "goal/transform/extrapolate.h"
 #include "goal/transform/merge.h"
 #include "goal/transform/noise.h"
 #include "goal/transform/perturb.h"
@@ -17,6 +18,7 @@
 #include "goal/transform/slice.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/goal_commands.h"
+#include "tools/weft/goal_expand.h"
 #include "tools/weft/goal_output.h"
 
 namespace weft::cli {
@@ -213,6 +215,7 @@ void add_regroup(CLI::App& parent) {
     std::string file, latency = "500ns", bandwidth = "150GB/s";
     std::uint32_t ranks_per_node = 0;
     bool share_nics = false;
+    ExpandOption expand;
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
@@ -227,6 +230,7 @@ void add_regroup(CLI::App& parent) {
       ->capture_default_str();
   app->add_flag("--share-nics", options->share_nics,
                 "The ranks of a node use the same NICs; else each has its own");
+  options->expand.add_options(*app);
   options->output.add_options(*app);
   app->footer(
       "Example: weft goal regroup llm.weft --ranks-per-node 8 --copy-bandwidth 450GB/s -o nodes.weft");
@@ -235,17 +239,46 @@ void add_regroup(CLI::App& parent) {
     goal::RegroupOptions regroup{.ranks_per_node = options->ranks_per_node,
                                  .share_nics = options->share_nics};
     regroup.copy_latency = Time::ns(static_cast<std::int64_t>(option_ns("--copy-latency", options->latency)));
-    try {
-      regroup.copy_bandwidth = parse_bandwidth(options->bandwidth);
-    } catch (const InputError& error) {
-      throw InputError(SourceLocation{.file = "--copy-bandwidth"}, error.what());
-    }
+    regroup.copy_bandwidth = option_bandwidth("--copy-bandwidth", options->bandwidth);
     goal::PackInfo info;
-    const Graph graph = goal::read_graph(options->file, &info);
+    const Graph graph = options->expand.apply(goal::read_graph(options->file, &info));
     std::vector<goal::Anomaly> anomalies;
     const Graph nodes = goal::regroup(graph, regroup, &anomalies);
     record(info, *app, anomalies);
     options->output.write(nodes, info);
+  });
+}
+
+void add_extrapolate(CLI::App& parent) {
+  struct Options {
+    std::string file;
+    goal::ExtrapolateOptions extrapolate;
+    GraphOutput output;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* app = parent.add_subcommand(
+      "extrapolate",
+      "The same program on more ranks: lines, rings, grids, tori, trees, alltoalls, collectives");
+  add_input(*app, options->file);
+  app->add_option("--ranks", options->extrapolate.ranks, "How many")->required();
+  app->add_option("--dims", options->extrapolate.dims,
+                  "Sizes of the new grid, the last coordinate fastest: 8,8; as like the old shape as can be, "
+                  "unless given")
+      ->delimiter(',');
+  options->output.add_options(*app);
+  app->footer(
+      "Sizes and compute times stay those of a rank that lies alike (weak scaling).\n"
+      "Example: weft goal extrapolate halo27.weft --ranks 512 --dims 8,8,8 -o halo512.weft");
+  app->callback([options, app] {
+    options->output.format();
+    goal::PackInfo info;
+    const Graph graph = goal::read_graph(options->file, &info);
+    std::vector<goal::Anomaly> anomalies;
+    std::string pattern;
+    const Graph larger = goal::extrapolate(graph, options->extrapolate, &pattern, &anomalies);
+    record(info, *app, anomalies);
+    print(pattern + "\n");
+    options->output.write(larger, info);
   });
 }
 

@@ -29,7 +29,7 @@ std::vector<Subcommand> subcommands() {
   return {
       {"trace", "Run a command and trace the MPI program in it", add_trace},
       {"import", "Turn traces into a GOAL graph", add_import},
-      {"goal", "Look into, check, print and convert GOAL graphs", add_goal},
+      {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
       {"list", "Name the networks, topologies, policies and algorithms to choose from", add_list},
       {"describe", "Tell what one of them does and which parameters it takes", add_describe},

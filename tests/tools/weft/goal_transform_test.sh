@@ -65,7 +65,36 @@ expect "regroup: a copy of 2000 bytes" 0 ': calc 2000$' '' goal print r.weft
 expect "regroup: collectives" 2 '' 'collective with two ranks of one node' goal regroup pair.goal --ranks-per-node 2 -o x.goal
 expect "regroup: bandwidth" 2 '' '^weft: --copy-bandwidth: ' \
   goal regroup four.goal --ranks-per-node 2 --copy-bandwidth fast -o x.goal
-[[ ! -e x.goal ]] || { echo "FAILED: a refused transform left a file"; failed=1; }
+expect "regroup: collectives spelled out" 0 'n.goal: 1 ranks, 4 operations' '' goal regroup pair.goal --ranks-per-node 2 --expand -o n.goal
+
+# Grown from 3 x 3 it is what the generator makes of 5 x 5.
+expect "a small stencil" 0 'small.goal: 9 ranks' '' goal gen stencil:dims=[3,3],periodic=false,compute=1us --ranks 9 -o small.goal
+expect "a large one" 0 'large.goal: 25 ranks' '' goal gen stencil:dims=[5,5],periodic=false,compute=1us --ranks 25 -o large.goal
+expect "extrapolate" 0 '^messages on a 3x3 grid, made a 5x5 grid$' '' goal extrapolate small.goal --ranks 25 --dims 5,5 -o grown.goal
+"$weft" goal print large.goal > want.goal
+cmp -s grown.goal want.goal || { echo "FAILED: the grown stencil is not the large one"; failed=1; }
+expect "extrapolate: no such shape" 2 '' "can't be laid out like the program's 3x3 grid" goal extrapolate small.goal --ranks 23 -o x.goal
+expect "extrapolate: no pattern" 2 '' 'differs from rank' goal extrapolate four.goal --ranks 8 -o x.goal
+
+expect "stats" 0 '^critical path +3000 ns of calc, 0 messages' '' goal stats four.goal
+expect "stats: sizes" 0 '^ +1024 +1 +2000$' '' goal stats four.goal
+expect "stats: files" 0 'longest message chain +1' '' goal stats four.goal --matrix m.csv --picture m.svg
+printf 'from,to,messages,bytes\n0,1,1,2000\n1,2,1,10\n' | cmp -s - m.csv || { echo "FAILED: the matrix"; failed=1; }
+grep -q '<title>0 to 1: 2000 B</title>' m.svg || { echo "FAILED: the picture"; failed=1; }
+expect "stats: json" 0 '"longest_message_chain": 1' '' goal stats four.goal --json
+cp out.txt stats.json
+python3 -m json.tool stats.json > parsed.json || { echo "FAILED: not JSON"; failed=1; }
+expect "stats: collectives spelled out" 0 '^messages +2, 16 B$' '' goal stats pair.goal --expand --algorithm allreduce=recursive_doubling
+expect "stats: picture of what kind" 2 '' 'm.png: expected a name that ends in .svg or .pgm' goal stats four.goal --picture m.png
+expect "stats: algorithm without expanding" 2 '' 'do nothing without --expand' goal stats pair.goal --algorithm allreduce=ring
+
+expect "export" 0 'e.bin: 2 ranks, 4 operations' '' goal export pair.goal --expand -o e.bin
+expect "export is plain" 0 '^send 8b to 1$' '' goal print e.bin
+expect "export: collectives" 2 '' 'spell collectives out first' goal export pair.goal -o x.bin
+expect "export: unknown kind" 2 '' "did you mean 'allreduce'" goal export pair.goal --expand --algorithm allreduc=ring -o x.bin
+expect "export: unknown algorithm" 2 '' "did you mean 'ring'" goal export pair.goal --expand --algorithm allreduce=rng -o x.bin
+expect "export: form" 2 '' 'expected KIND=NAME' goal export pair.goal --expand --algorithm ring -o x.bin
+[[ ! -e x.goal && ! -e x.bin ]] || { echo "FAILED: a refused transform left a file"; failed=1; }
 
 ((failed)) || echo "all as expected"
 exit $failed
