@@ -46,7 +46,7 @@ std::vector<std::int64_t> finish(const Graph& graph, const CollectiveSelection& 
   sim::LogGopsNetwork network({Time::ns(costs.L), Time::ns(costs.g), TimePerByte::ns(costs.G)}, graph.ranks(),
                               1, true, engine, replay.client());
   sim::NeverStop control;
-  replay.start(network);
+  replay.start(network.part());
   network.run(control);
   REQUIRE(replay.complete());
   std::vector<std::int64_t> times;

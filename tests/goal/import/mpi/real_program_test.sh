@@ -37,18 +37,18 @@ send 16b to 1 tag 9
 recv 16b from 1 tag 9
 send 16b to 1 tag 9
 recv 16b from 1 tag 9
-alltoall [4 4 4 4]b receives [4 8 12 16]b
+alltoall [4 4 4 4]b receives [4 8 12 16]b v
 barrier
 bcast 48b root 2
 gather 24b root 1
-gather 4b root 1
+gather 4b root 1 v
 scatter 8b root 3
-scatter 4b root 3
+scatter 4b root 3 v
 allgather 8b
-allgather [4 8 12 16]b
+allgather [4 8 12 16]b v
 alltoall 12b
 reduce 40b root 0 elem 8
-reduce_scatter [4 8 12 16]b elem 4
+reduce_scatter [4 8 12 16]b elem 4 v
 reduce_scatter 8b elem 4
 scan 56b elem 8
 exscan 64b elem 8
@@ -65,18 +65,18 @@ send 16b to 0 tag 9
 recv 16b from 0 tag 9
 send 16b to 0 tag 9
 recv 16b from 0 tag 9
-alltoall [8 8 8 8]b receives [4 8 12 16]b
+alltoall [8 8 8 8]b receives [4 8 12 16]b v
 barrier
 bcast 48b root 2
 gather 24b root 1
-gather [4 8 12 16]b root 1
+gather [4 8 12 16]b root 1 v
 scatter 8b root 3
-scatter 8b root 3
+scatter 8b root 3 v
 allgather 8b
-allgather [4 8 12 16]b
+allgather [4 8 12 16]b v
 alltoall 12b
 reduce 40b root 0 elem 8
-reduce_scatter [4 8 12 16]b elem 4
+reduce_scatter [4 8 12 16]b elem 4 v
 reduce_scatter 8b elem 4
 scan 56b elem 8
 exscan 64b elem 8
@@ -93,18 +93,18 @@ send 16b to 3 tag 9
 recv 16b from 3 tag 9
 send 16b to 3 tag 9
 recv 16b from 3 tag 9
-alltoall [12 12 12 12]b receives [4 8 12 16]b
+alltoall [12 12 12 12]b receives [4 8 12 16]b v
 barrier
 bcast 48b root 2
 gather 24b root 1
-gather 12b root 1
+gather 12b root 1 v
 scatter 8b root 3
-scatter 12b root 3
+scatter 12b root 3 v
 allgather 8b
-allgather [4 8 12 16]b
+allgather [4 8 12 16]b v
 alltoall 12b
 reduce 40b root 0 elem 8
-reduce_scatter [4 8 12 16]b elem 4
+reduce_scatter [4 8 12 16]b elem 4 v
 reduce_scatter 8b elem 4
 scan 56b elem 8
 exscan 64b elem 8
@@ -121,18 +121,18 @@ send 16b to 2 tag 9
 recv 16b from 2 tag 9
 send 16b to 2 tag 9
 recv 16b from 2 tag 9
-alltoall [16 16 16 16]b receives [4 8 12 16]b
+alltoall [16 16 16 16]b receives [4 8 12 16]b v
 barrier
 bcast 48b root 2
 gather 24b root 1
-gather 16b root 1
+gather 16b root 1 v
 scatter 8b root 3
-scatter [4 8 12 16]b root 3
+scatter [4 8 12 16]b root 3 v
 allgather 8b
-allgather [4 8 12 16]b
+allgather [4 8 12 16]b v
 alltoall 12b
 reduce 40b root 0 elem 8
-reduce_scatter [4 8 12 16]b elem 4
+reduce_scatter [4 8 12 16]b elem 4 v
 reduce_scatter 8b elem 4
 scan 56b elem 8
 exscan 64b elem 8
