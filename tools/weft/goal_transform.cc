@@ -130,6 +130,7 @@ void add_scale(CLI::App& parent) {
                   "FACTOR[@cpu=N][@ranks=LIST]: multiply the times of these calcs; may be repeated")
       ->required()
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   options->output.add_options(*app);
   app->footer(
@@ -159,6 +160,7 @@ void add_perturb(CLI::App& parent) {
   app->add_option("--noise", options->noises, "NAME:key=value,…, as below; may be repeated")
       ->required()
       ->expected(1)
+      ->allow_extra_args(false)
       ->take_all();
   app->add_option("--seed", options->perturb.seed, "Another seed, other noise")->capture_default_str();
   app->add_option("--ranks", options->ranks, "Only these: 0-3,8");

@@ -46,6 +46,7 @@ expect "scale: negative" 2 '' "at least 0" goal scale four.goal --calc=-2 -o x.g
 expect "perturb" 0 'p.weft: ' '' goal perturb four.goal --noise stragglers:ranks=3,factor=3 --noise periodic:length=0ns -o p.weft
 expect "perturb: the straggler" 0 '^calc 9000$' '' goal print p.weft
 expect "perturb is recorded" 0 'perturb four.goal --noise stragglers:ranks=3,factor=3 --noise periodic:length=0ns$' '' goal info p.weft
+expect "perturb: the file may come last" 0 'q.weft: ' '' goal perturb -o q.weft --noise gaussian four.goal
 expect "perturb: unknown noise" 2 '' "'gausian' is not a noise; did you mean 'gaussian'" goal perturb four.goal --noise gausian -o x.goal
 expect "perturb: help lists noises" 0 '^  recorded ' '' goal perturb --help
 for name in a b; do "$weft" goal perturb four.goal --noise gaussian --seed 5 -o $name.goal > out.txt; done
