@@ -344,7 +344,10 @@ Registries builtin_registries() {
       {.info = packet::packet_module(), .has_fabric = true, .has_packets = true, .has_partitions = true});
   all.networks.push_back({.info = flow::flow_module(), .has_fabric = true});
   for (const auto& family : topologies::families()) all.topologies.push_back(registered(family));
-  for (const auto& policy : routing::policies()) all.routing.push_back(registered(policy));
+  for (const auto& policy : routing::policies()) {
+    const bool looks_at_marks = policy.make_path_selectors != nullptr && policy.selectors_want_feedback;
+    all.routing.push_back({.info = policy.info, .needs_ecn = looks_at_marks});
+  }
   for (const auto& control : congestion::controls()) {
     all.congestion.push_back({.info = control.info, .needs_ecn = control.needs_ecn});
   }

@@ -144,14 +144,14 @@ class Resolver {
                                    scenario_.network.name, fmt::join(known, ", ")));
     }
     choose(registries_.topologies, scenario_.topology, "topology");
-    choose(registries_.routing, scenario_.routing, "routing policy");
+    const RegisteredModule& routing = choose(registries_.routing, scenario_.routing, "routing policy");
     if (!network_module().has_packets) return drop_parts({"congestion", "queue"});
     const RegisteredModule& control =
         choose(registries_.congestion, scenario_.congestion, "congestion control");
-    queue(control);
+    queue(control, routing);
   }
 
-  void queue(const RegisteredModule& control) {
+  void queue(const RegisteredModule& control, const RegisteredModule& routing) {
     const bool given = !scenario_.queue.empty();
     if (!given && control.needs_ecn) {
       const auto found = std::find_if(registries_.queues.begin(), registries_.queues.end(),
@@ -168,7 +168,7 @@ class Resolver {
                       names(registries_.queues, &RegisteredModule::marks_ecn, true),
                       names(registries_.congestion, &RegisteredModule::needs_ecn, false)));
     }
-    if (given && discipline.marks_ecn && !control.needs_ecn) {
+    if (given && discipline.marks_ecn && !control.needs_ecn && !routing.needs_ecn) {
       scenario_.warnings.push_back(
           scenario_.queue.location.prefix() +
           fmt::format("queue discipline {} sets ECN marks, which congestion control {} "

@@ -22,7 +22,7 @@ struct RegisteredModule {
   bool has_fabric = false;      // network models: made of a topology, with routing
   bool has_packets = false;     // network models: these have queues and congestion control
   bool has_partitions = false;  // network models: these run on several threads
-  bool needs_ecn = false;       // congestion controls: acts on ECN marks
+  bool needs_ecn = false;       // congestion controls, routing policies: acts on ECN marks
   bool marks_ecn = false;       // queue disciplines: sets them
 };
 
