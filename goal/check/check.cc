@@ -19,21 +19,6 @@ constexpr std::size_t kMostText = 160;
 
 }  // namespace
 
-Members::Members(const OpSource& source) : ranks_(source.ranks()), sorted_(source.communicators().size()) {
-  for (std::size_t comm = 0; comm < sorted_.size(); ++comm) {
-    const std::vector<Rank>& ranks = source.communicators()[comm].ranks;
-    for (std::uint32_t i = 0; i < ranks.size(); ++i) sorted_[comm].emplace_back(ranks[i], i);
-    std::sort(sorted_[comm].begin(), sorted_[comm].end());
-  }
-}
-
-std::uint32_t Members::position(std::uint32_t comm, Rank rank) const {
-  const auto& sorted = sorted_[comm];
-  if (sorted.empty()) return rank < ranks_ ? rank : kAny;
-  const auto found = std::lower_bound(sorted.begin(), sorted.end(), std::pair<Rank, std::uint32_t>(rank, 0));
-  return found != sorted.end() && found->first == rank ? found->second : kAny;
-}
-
 Op Recorder::read(Rank rank, OpIndex op, OpBlock& block) const {
   const auto cursor = source_.open(rank);
   while (cursor->next(block, kOpsAtOnce) && op - block.first >= block.ops.size()) {
@@ -90,7 +75,7 @@ bool Report::has_errors() const {
 namespace {
 
 Report check_source(checks::OpSource& source, const CheckOptions& options) {
-  const checks::Members members(source);
+  const CommunicatorPlaces members(source.ranks(), source.communicators());
   checks::Recorder recorder(source, options);
   checks::check_ranks(recorder, members);
   checks::check_messages(recorder, members);

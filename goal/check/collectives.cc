@@ -43,7 +43,7 @@ bool lists_fit(const Collective& collective, std::uint32_t size) {
 
 }  // namespace
 
-CollectiveCheck::CollectiveCheck(Recorder& recorder, const Members& members)
+CollectiveCheck::CollectiveCheck(Recorder& recorder, const CommunicatorPlaces& members)
     : recorder_(recorder),
       source_(recorder.source()),
       members_(members),

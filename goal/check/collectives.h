@@ -11,7 +11,7 @@ namespace weft::goal::checks {
 // Fed with all ranks, one after the other.
 class CollectiveCheck {
  public:
-  CollectiveCheck(Recorder& recorder, const Members& members);
+  CollectiveCheck(Recorder& recorder, const CommunicatorPlaces& members);
   // REQUIRES: ops of kind kCollective, each rank's in its order, ranks in ascending order.
   void add(Rank rank, OpIndex index, const Op& op);
   void end_rank(Rank rank);
@@ -49,7 +49,7 @@ class CollectiveCheck {
 
   Recorder& recorder_;
   OpSource& source_;
-  const Members& members_;
+  const CommunicatorPlaces& members_;
   std::vector<Comm> comms_;
   std::vector<std::uint32_t> touched_;  // communicators that the rank at hand has used
   std::vector<Paired> paired_;

@@ -20,7 +20,7 @@ constexpr std::uint64_t kMinTurn = 32, kMaxTurn = 4096;
 
 class MessageCheck {
  public:
-  MessageCheck(Recorder& recorder, const Members& members)
+  MessageCheck(Recorder& recorder, const CommunicatorPlaces& members)
       : recorder_(recorder), source_(recorder.source()), members_(members) {}
 
   // Ranks are read side by side, so that both sides of a message are met soon. An exact send and an exact
@@ -236,7 +236,7 @@ class MessageCheck {
 
   Recorder& recorder_;
   OpSource& source_;
-  const Members& members_;
+  const CommunicatorPlaces& members_;
   OpBlock block_;
   PendingMessages pending_;
   std::map<WildKey, Count> wild_;
@@ -246,6 +246,8 @@ class MessageCheck {
 
 }  // namespace
 
-void check_messages(Recorder& recorder, const Members& members) { MessageCheck(recorder, members).run(); }
+void check_messages(Recorder& recorder, const CommunicatorPlaces& members) {
+  MessageCheck(recorder, members).run();
+}
 
 }  // namespace weft::goal::checks

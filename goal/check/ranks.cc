@@ -91,7 +91,7 @@ void check_cycle(Recorder& recorder, Rank rank) {
 
 class RankCheck {
  public:
-  RankCheck(Recorder& recorder, const Members& members)
+  RankCheck(Recorder& recorder, const CommunicatorPlaces& members)
       : recorder_(recorder), source_(recorder.source()), collectives_(recorder, members) {}
 
   void run() {
@@ -148,6 +148,8 @@ class RankCheck {
 
 }  // namespace
 
-void check_ranks(Recorder& recorder, const Members& members) { RankCheck(recorder, members).run(); }
+void check_ranks(Recorder& recorder, const CommunicatorPlaces& members) {
+  RankCheck(recorder, members).run();
+}
 
 }  // namespace weft::goal::checks

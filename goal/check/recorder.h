@@ -8,20 +8,9 @@
 
 #include "goal/check/check.h"
 #include "goal/check/op_source.h"
+#include "goal/graph/communicator_places.h"
 
 namespace weft::goal::checks {
-
-// Ranks of each communicator with their position in it, sorted by rank. The world has no list.
-class Members {
- public:
-  explicit Members(const OpSource& source);
-  // The position of a rank in the communicator, or kAny.
-  std::uint32_t position(std::uint32_t comm, Rank rank) const;
-
- private:
-  Rank ranks_;
-  std::vector<std::vector<std::pair<Rank, std::uint32_t>>> sorted_;  // empty: all ranks in order
-};
 
 class Recorder {
  public:
@@ -55,8 +44,8 @@ class Recorder {
 };
 
 // Cycles, labels, collectives: one rank after the other.
-void check_ranks(Recorder& recorder, const Members& members);
+void check_ranks(Recorder& recorder, const CommunicatorPlaces& members);
 // Sends and receives: all ranks side by side.
-void check_messages(Recorder& recorder, const Members& members);
+void check_messages(Recorder& recorder, const CommunicatorPlaces& members);
 
 }  // namespace weft::goal::checks

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "goal/transform/communicator_places.h"
+#include "goal/graph/communicator_places.h"
 #include "goal/transform/copy.h"
 #include "goal/transform/wildcards.h"
 #include "sim/units/input_error.h"

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "goal/transform/communicator_places.h"
+#include "goal/graph/communicator_places.h"
 #include "goal/transform/ideal_schedule.h"
 
 namespace weft::goal {

@@ -18,34 +18,20 @@ std::uint32_t hosts_needed(const goal::Graph& graph, const HostConfig& hosts) {
 // ---- What all shares read ----
 
 ReplayPlan::ReplayPlan(const goal::Graph& program, const HostConfig& config, EntityId entity)
-    : graph(program), hosts(config), first_entity(entity), local(program.ranks()) {
+    : graph(program), hosts(config), first_entity(entity), local(program.ranks()), places(program) {
   choices.reserve(graph.collectives().size());
   for (const goal::Collective& collective : graph.collectives()) {
     const std::uint32_t size = graph.communicator_size(collective.comm);
     choices.push_back(size < 2 ? nullptr : &hosts.collectives.choose(collective, size));
   }
-  positions.resize(graph.communicators().size());
-  for (const goal::Collective& collective : graph.collectives()) {
-    const std::vector<goal::Rank>& members = graph.communicators()[collective.comm].ranks;
-    auto& of_ranks = positions[collective.comm];
-    if (!of_ranks.empty()) continue;
-    of_ranks.reserve(members.size());
-    for (std::uint32_t i = 0; i < members.size(); ++i) of_ranks.emplace_back(members[i], i);
-    std::sort(of_ranks.begin(), of_ranks.end());
-  }
 }
 
 std::uint32_t ReplayPlan::position_in(std::uint32_t comm, std::uint32_t rank) const {
-  const goal::Communicator& communicator = graph.communicators()[comm];
-  if (communicator.ranks.empty()) return rank;
-  const auto& of_ranks = positions[comm];
-  const auto found = std::lower_bound(of_ranks.begin(), of_ranks.end(), std::pair(rank, 0u));
-  if (found == of_ranks.end() || found->first != rank) {
-    throw InputError(fmt::format("rank {} calls a collective on communicator {}{}, of which it is no member",
-                                 rank, comm,
-                                 communicator.name.empty() ? "" : " (" + communicator.name + ")"));
-  }
-  return found->second;
+  const std::uint32_t position = places.position(comm, rank);
+  if (position != goal::kAny) return position;
+  const std::string& name = graph.communicators()[comm].name;
+  throw InputError(fmt::format("rank {} calls a collective on communicator {}{}, of which it is no member",
+                               rank, comm, name.empty() ? "" : " (" + name + ")"));
 }
 
 // ---- The shares ----

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "goal/collectives/steps.h"
+#include "goal/graph/communicator_places.h"
 #include "goal/graph/graph.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
@@ -35,8 +36,7 @@ struct ReplayPlan {
   EntityId first_entity;                              // rank r is entity first_entity + r
   std::vector<const goal::ChosenAlgorithm*> choices;  // per collective of the graph; null for one rank alone
   std::vector<std::uint32_t> local;  // of each rank: its number among those of its share, from 0 on
-  // Per communicator with collectives (other than the world): the ranks, ascending, with their positions.
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> positions;
+  goal::CommunicatorPlaces places;
 };
 
 // Ranks go by two numbers: `rank` is the number in the graph, known everywhere, `local` the one in this

@@ -11,6 +11,7 @@
 
 #include "goal/pack/pack.h"
 #include "goal/text/text.h"
+#include "tests/goal/check/naive_matching.h"
 #include "tests/goal/random_graph.h"
 
 namespace weft::goal {
@@ -241,8 +242,6 @@ TEST_CASE("a packed file, read block by block, gives the report of its graph") {
   }
 }
 
-// What is unmatched, by the definition: a maximum matching of all messages, found one by one (H. W. Kuhn,
-// 1955).
 TEST_CASE("as many messages are left as a naive maximum matching leaves") {
   std::uint64_t matched_some = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -261,24 +260,7 @@ TEST_CASE("as many messages are left as a naive maximum matching leaves") {
       return a.peer == receive.first && a.comm == b.comm && (b.peer == kAny || b.peer == send.first) &&
              (a.tag == kAny || b.tag == kAny || a.tag == b.tag);
     };
-    std::vector<int> partner(receives.size(), -1);
-    std::vector<bool> visited;
-    const auto place = [&](const auto& self, int send) -> bool {
-      for (std::size_t r = 0; r < receives.size(); ++r) {
-        if (visited[r] || !fits(sends[static_cast<std::size_t>(send)], receives[r])) continue;
-        visited[r] = true;
-        if (partner[r] < 0 || self(self, partner[r])) {
-          partner[r] = send;
-          return true;
-        }
-      }
-      return false;
-    };
-    std::uint64_t matched = 0;
-    for (int send = 0; send < static_cast<int>(sends.size()); ++send) {
-      visited.assign(receives.size(), false);
-      matched += place(place, send);
-    }
+    const std::size_t matched = matched_naively(sends, receives, fits);
     const Report report = check(graph);
     REQUIRE(report.counts[static_cast<std::size_t>(FindingKind::kUnmatchedSend)] == sends.size() - matched);
     REQUIRE(report.counts[static_cast<std::size_t>(FindingKind::kUnmatchedReceive)] ==

@@ -1,14 +1,14 @@
-#include "goal/transform/communicator_places.h"
+#include "goal/graph/communicator_places.h"
 
 #include <algorithm>
 
 namespace weft::goal {
 
-CommunicatorPlaces::CommunicatorPlaces(const Graph& graph)
-    : ranks_(graph.ranks()), sorted_(graph.communicators().size()) {
+CommunicatorPlaces::CommunicatorPlaces(Rank ranks, const std::vector<Communicator>& communicators)
+    : ranks_(ranks), sorted_(communicators.size()) {
   for (std::size_t comm = 0; comm < sorted_.size(); ++comm) {
-    const std::vector<Rank>& ranks = graph.communicators()[comm].ranks;
-    for (std::uint32_t i = 0; i < ranks.size(); ++i) sorted_[comm].emplace_back(ranks[i], i);
+    const std::vector<Rank>& members = communicators[comm].ranks;
+    for (std::uint32_t i = 0; i < members.size(); ++i) sorted_[comm].emplace_back(members[i], i);
     std::sort(sorted_[comm].begin(), sorted_[comm].end());
   }
 }

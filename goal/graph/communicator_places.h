@@ -12,7 +12,9 @@ namespace weft::goal {
 // Positions of world ranks in communicators, found in logarithmic time.
 class CommunicatorPlaces {
  public:
-  explicit CommunicatorPlaces(const Graph& graph);
+  explicit CommunicatorPlaces(const Graph& graph)
+      : CommunicatorPlaces(graph.ranks(), graph.communicators()) {}
+  CommunicatorPlaces(Rank ranks, const std::vector<Communicator>& communicators);
   // kAny if the rank is no member.
   std::uint32_t position(std::uint32_t comm, Rank rank) const;
 
