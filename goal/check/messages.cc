@@ -1,9 +1,10 @@
 // Checks of sends and receives against each other.
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "goal/check/matching.h"
@@ -27,21 +28,16 @@ class MessageCheck {
   // receive of equal key are paired at once. That takes nothing from a maximum matching: whatever else would
   // take the one fits what else would take the other.
   void run() {
-    std::vector<std::unique_ptr<OpCursor>> cursors;
-    for (Rank rank = 0; rank < source_.ranks(); ++rank) cursors.push_back(source_.open(rank));
+    std::vector<std::pair<Rank, std::unique_ptr<OpCursor>>> cursors;  // of ranks that are not at their end
+    for (Rank rank = 0; rank < source_.ranks(); ++rank) cursors.emplace_back(rank, source_.open(rank));
     const auto turn = static_cast<std::uint32_t>(
         std::clamp(kOpsInTurns / std::max(source_.ranks(), Rank{1}), kMinTurn, kMaxTurn));
-    for (bool any = true; any;) {
-      any = false;
-      for (Rank rank = 0; rank < source_.ranks(); ++rank) {
-        if (cursors[rank] == nullptr) continue;
-        if (cursors[rank]->next(block_, turn)) {
-          read(rank);
-          any = true;
-        } else {
-          cursors[rank].reset();
-        }
-      }
+    while (!cursors.empty()) {
+      std::erase_if(cursors, [&](const auto& cursor) {
+        if (!cursor.second->next(block_, turn)) return true;
+        read(cursor.first);
+        return false;
+      });
     }
     report_out_of_range();
     report_left();
