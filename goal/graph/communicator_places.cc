@@ -4,7 +4,7 @@
 
 namespace weft::goal {
 
-CommunicatorPlaces::CommunicatorPlaces(Rank ranks, const std::vector<Communicator>& communicators)
+CommunicatorPlaces::CommunicatorPlaces(Rank ranks, std::span<const Communicator> communicators)
     : ranks_(ranks), sorted_(communicators.size()) {
   for (std::size_t comm = 0; comm < sorted_.size(); ++comm) {
     const std::vector<Rank>& members = communicators[comm].ranks;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -14,7 +15,7 @@ class CommunicatorPlaces {
  public:
   explicit CommunicatorPlaces(const Graph& graph)
       : CommunicatorPlaces(graph.ranks(), graph.communicators()) {}
-  CommunicatorPlaces(Rank ranks, const std::vector<Communicator>& communicators);
+  CommunicatorPlaces(Rank ranks, std::span<const Communicator> communicators);
   // kAny if the rank is no member.
   std::uint32_t position(std::uint32_t comm, Rank rank) const;
 

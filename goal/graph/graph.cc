@@ -37,16 +37,6 @@ std::string_view name(CollectiveKind kind) {
   return kNames[static_cast<int>(kind)];
 }
 
-std::uint32_t Graph::communicator_size(std::uint32_t comm) const {
-  const std::vector<Rank>& members = communicators_[comm].ranks;
-  return members.empty() ? ranks() : static_cast<std::uint32_t>(members.size());
-}
-
-Rank Graph::world_rank(std::uint32_t comm, std::uint32_t rank_in_comm) const {
-  const std::vector<Rank>& members = communicators_[comm].ranks;
-  return members.empty() ? rank_in_comm : members[rank_in_comm];
-}
-
 std::uint32_t Graph::rank_in(std::uint32_t comm, Rank r) const {
   const std::vector<Rank>& members = communicators_[comm].ranks;
   if (members.empty()) return r < ranks() ? r : kAny;
@@ -141,6 +131,9 @@ void GraphBuilder::end_rank() {
   const std::span<OpRecord> ops(graph_.ops_.end() - ops_in_rank_, graph_.ops_.end());
   for (const PendingEdge& edge : pending_) {
     OpRecord& first = ops[edge.first];
+    if (first.edge_count == OpRecord::kMaxEdges) {
+      throw InputError("more than 2^30 - 1 operations wait for one");
+    }
     ++first.edge_count;
     first.has_start_edges |= edge.edge.on_start();
   }

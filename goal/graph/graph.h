@@ -108,10 +108,14 @@ struct Collective {
 
 // An operation with its edges, as the graph stores it: two to a cache line.
 struct OpRecord {
+  static constexpr std::uint32_t kMaxEdges = (1u << 30) - 1;
   Op op;
-  std::uint32_t edge_begin = 0;           // the first of its edges, counted from the rank's first edge
-  std::uint32_t edge_count : 31 = 0;      // operations that wait for this one
+  std::uint32_t edge_begin = 0;           // the first of its edges, counted from those of the view
+  std::uint32_t edge_count : 30 = 0;      // operations that wait for this one
   std::uint32_t has_start_edges : 1 = 0;  // do any wait for its start?
+  // Was any of them left out where this one was read? Only where a part of a rank is held (sim/replay's
+  // ProgramWindow); never in a Graph.
+  std::uint32_t has_far_edges : 1 = 0;
   bool operator==(const OpRecord&) const = default;
 };
 static_assert(sizeof(OpRecord) == 32);
@@ -121,6 +125,25 @@ struct Communicator {
   std::string name;         // for people; may be empty
   std::vector<Rank> ranks;  // empty means: all ranks in order (kWorld)
   bool operator==(const Communicator&) const = default;
+};
+
+// What holds for a program as a whole, whoever has its operations. A view: good as long as what gave it.
+struct ProgramFacts {
+  Rank ranks = 0;
+  std::uint64_t ops = 0;
+  std::span<const Communicator> communicators;  // number 0 is the world
+  std::span<const Collective> collectives;
+  std::uint8_t max_nic = 0;    // highest NIC that any operation uses
+  bool has_wildcards = false;  // as Graph::has_wildcards
+
+  std::uint32_t communicator_size(std::uint32_t comm) const {
+    const std::vector<Rank>& members = communicators[comm].ranks;
+    return members.empty() ? ranks : static_cast<std::uint32_t>(members.size());
+  }
+  Rank world_rank(std::uint32_t comm, std::uint32_t rank_in_comm) const {
+    const std::vector<Rank>& members = communicators[comm].ranks;
+    return members.empty() ? rank_in_comm : members[rank_in_comm];
+  }
 };
 
 // A read-only view of one rank's operations and edges.
@@ -138,8 +161,13 @@ class Graph {
   const std::vector<Collective>& collectives() const { return collectives_; }
   // Communicator 0 is always the world.
   const std::vector<Communicator>& communicators() const { return communicators_; }
-  std::uint32_t communicator_size(std::uint32_t comm) const;
-  Rank world_rank(std::uint32_t comm, std::uint32_t rank_in_comm) const;
+  ProgramFacts facts() const {
+    return {ranks(), ops(), communicators_, collectives_, max_nic_, has_wildcards_};
+  }
+  std::uint32_t communicator_size(std::uint32_t comm) const { return facts().communicator_size(comm); }
+  Rank world_rank(std::uint32_t comm, std::uint32_t rank_in_comm) const {
+    return facts().world_rank(comm, rank_in_comm);
+  }
   // Position of world rank r in the communicator; kAny if it is no member. Linear time for sub-communicators.
   std::uint32_t rank_in(std::uint32_t comm, Rank r) const;
 
@@ -169,15 +197,15 @@ class Graph {
   bool has_wildcards_ = false;
 };
 
-// 32 bytes; good as long as the graph.
-class RankView {
+// Operations of one rank, with their edges, by their index in the rank. 24 bytes; good as long as those
+// arrays.
+class OpView {
  public:
-  RankView(const Graph& graph, Rank r)
-      : graph_(&graph),
-        ops_(graph.ops_.data() + graph.rank_op_begin_[r]),
-        edges_(graph.edges_.data() + graph.rank_edge_begin_[r]),
-        count_(static_cast<OpIndex>(graph.rank_op_begin_[r + 1] - graph.rank_op_begin_[r])),
-        rank_(r) {}
+  OpView() = default;
+  // `ops` is where operation 0 is, or would be: any range of the rank's operations may be there. `count`: all
+  // of the rank.
+  OpView(Rank rank, OpIndex count, const OpRecord* ops, const Edge* edges)
+      : ops_(ops), edges_(edges), count_(count), rank_(rank) {}
 
   Rank rank() const { return rank_; }
   OpIndex ops() const { return count_; }
@@ -189,14 +217,34 @@ class RankView {
   std::uint32_t comm(OpIndex i) const { return ops_[i].op.comm; }
   std::uint64_t value(OpIndex i) const { return ops_[i].op.value; }
   const Op& op(OpIndex i) const { return ops_[i].op; }
-  // REQUIRES: kind(i) == kCollective.
-  const Collective& collective(OpIndex i) const { return graph_->collectives_[peer(i)]; }
   // The operations that wait for i, in the order their dependencies were added.
   std::span<const Edge> dependents(OpIndex i) const {
     return {edges_ + ops_[i].edge_begin, std::size_t{ops_[i].edge_count}};
   }
   // Does any of them wait for its start?
   bool has_start_edges(OpIndex i) const { return ops_[i].has_start_edges; }
+  // See OpRecord.
+  bool has_far_edges(OpIndex i) const { return ops_[i].has_far_edges; }
+  // Where an operation and its edges are stored, to fetch them into the cache beforehand.
+  const OpRecord* record(OpIndex i) const { return ops_ + i; }
+
+ protected:
+  const OpRecord* ops_ = nullptr;
+  const Edge* edges_ = nullptr;
+  OpIndex count_ = 0;
+  Rank rank_ = 0;
+};
+
+// A rank of a graph. 32 bytes; good as long as the graph.
+class RankView : public OpView {
+ public:
+  RankView(const Graph& graph, Rank r)
+      : OpView(r, static_cast<OpIndex>(graph.rank_op_begin_[r + 1] - graph.rank_op_begin_[r]),
+               graph.ops_.data() + graph.rank_op_begin_[r], graph.edges_.data() + graph.rank_edge_begin_[r]),
+        graph_(&graph) {}
+
+  // REQUIRES: kind(i) == kCollective.
+  const Collective& collective(OpIndex i) const { return graph_->collectives_[peer(i)]; }
   std::uint64_t edges() const {
     return graph_->rank_edge_begin_[rank_ + 1] - graph_->rank_edge_begin_[rank_];
   }
@@ -208,15 +256,9 @@ class RankView {
   }
   // Index of this rank's first operation over all ranks.
   std::uint64_t first_op() const { return graph_->rank_op_begin_[rank_]; }
-  // Where an operation and its edges are stored, to fetch them into the cache beforehand.
-  const OpRecord* record(OpIndex i) const { return ops_ + i; }
 
  private:
   const Graph* graph_;
-  const OpRecord* ops_;
-  const Edge* edges_;
-  OpIndex count_;
-  Rank rank_;
 };
 
 inline RankView Graph::rank(Rank r) const { return RankView(*this, r); }

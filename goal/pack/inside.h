@@ -16,7 +16,8 @@
 
 namespace weft::goal {
 
-struct PackedFile::Inside {
+// Where everything is in a packed file: found when it is opened, read by any number of readers.
+struct PackedFile::Index {
   // Where a rank's things are.
   struct RankEntry {
     OpIndex ops;
@@ -27,26 +28,16 @@ struct PackedFile::Inside {
   struct ProgramPlace {
     std::uint32_t block, token;
   };
-  struct TablePlace {
-    std::shared_ptr<const pack::TableBlock> block;
-    const pack::TableBlock::Table* table;
-    std::uint64_t offset;  // of the block
-  };
 
-  Inside(std::string_view bytes, const std::string& file_name, const Options& options);
+  Index(std::string_view bytes, const std::string& file_name);
 
-  // The blocks, from the caches or unpacked for `rank`.
-  std::shared_ptr<const pack::ProgramBlock> program_block(std::uint32_t block, Rank rank);
-  std::shared_ptr<const pack::ValueBlock> value_block(std::uint64_t at, Rank rank);
-  std::shared_ptr<const pack::LabelBlock> label_block(std::uint64_t at, Rank rank);
-  TablePlace table(Rank rank);
-
-  [[noreturn]] void bad_index() const {
+  [[noreturn]] void bad_index(const pack::FrameReader& frames) const {
     frames.damaged(catalog_begin, "the catalog", "its index does not fit the file");
   }
 
   std::unique_ptr<FileView> view;  // none if the bytes are somebody else's
-  pack::FrameReader frames;
+  std::string_view bytes;
+  std::string file_name;
   pack::FileTables tables;
   PackInfo info;
   std::vector<RankEntry> ranks;
@@ -56,9 +47,30 @@ struct PackedFile::Inside {
   std::vector<std::uint64_t> first_table;  // of each block of tables, one more at the end
 
  private:
-  void read_blocks(const pack::Catalog& catalog);
-  void read_ranks(const pack::Catalog& catalog);
+  void read_blocks(const pack::FrameReader& frames, const pack::Catalog& catalog);
+  void read_ranks(const pack::FrameReader& frames, const pack::Catalog& catalog);
+};
 
+// The blocks that one reader of the file holds unpacked.
+struct PackedFile::Inside {
+  struct TablePlace {
+    std::shared_ptr<const pack::TableBlock> block;
+    const pack::TableBlock::Table* table;
+    std::uint64_t offset;  // of the block
+  };
+
+  Inside(std::shared_ptr<const Index> index, const Options& options);
+
+  // The blocks, from the caches or unpacked for `rank`.
+  std::shared_ptr<const pack::ProgramBlock> program_block(std::uint32_t block, Rank rank);
+  std::shared_ptr<const pack::ValueBlock> value_block(std::uint64_t at, Rank rank);
+  std::shared_ptr<const pack::LabelBlock> label_block(std::uint64_t at, Rank rank);
+  TablePlace table(Rank rank);
+
+  std::shared_ptr<const Index> index;
+  pack::FrameReader frames;
+
+ private:
   pack::BlockCache<pack::ProgramBlock> program_cache_;
   pack::BlockCache<pack::TableBlock> table_cache_;
   pack::BlockCache<pack::ValueBlock> value_cache_;

@@ -32,11 +32,12 @@ struct OpBlock {
   }
 };
 
+class FileView;
 class RankReader;
 
 // An open file that serves any number of ranks side by side: what they share is held once, what is unpacked
 // is kept in a cache of bounded size and unpacked again if it must be. Not for use by several threads at
-// once: each opens its own.
+// once: each makes a PackedFile of its own from the first.
 class PackedFile {
  public:
   struct Options {
@@ -46,8 +47,11 @@ class PackedFile {
   // for files of version 1, which read_pack_file reads whole.
   explicit PackedFile(const std::string& path);
   PackedFile(const std::string& path, const Options& options);
+  PackedFile(std::unique_ptr<FileView> file, const std::string& file_name, const Options& options);
   // The same for bytes, which must outlive it. `file_name` is for messages only.
   PackedFile(std::string_view bytes, const std::string& file_name, const Options& options);
+  // A further reader of the same file, for another thread, with caches of its own. It may outlive `same`.
+  PackedFile(const PackedFile& same, const Options& options);
   ~PackedFile();
   PackedFile(const PackedFile&) = delete;
   PackedFile& operator=(const PackedFile&) = delete;
@@ -67,11 +71,14 @@ class PackedFile {
   const std::vector<Communicator>& communicators() const;
   const std::vector<Collective>& collectives() const;
   const PackInfo& info() const;
+  std::string_view bytes() const;
+  const std::string& file_name() const;
 
   // A reader that stands before the rank's first operation; the file must outlive it. REQUIRES: rank <
   // ranks().
-  RankReader rank(Rank rank);
+  RankReader rank(Rank rank, bool with_labels = true);
 
+  struct Index;
   struct Inside;
 
  private:
@@ -96,7 +103,7 @@ class RankReader {
     std::uint32_t begin;  // first token of the body
     std::uint32_t left;   // rounds after this one
   };
-  RankReader(PackedFile::Inside& file, Rank rank);
+  RankReader(PackedFile::Inside& file, Rank rank, bool with_labels);
   std::uint32_t next_shape(std::shared_ptr<const pack::ProgramBlock>& program);
   std::uint64_t next_value(std::shared_ptr<const pack::ValueBlock>& values, std::uint32_t column);
   std::uint32_t next_tag(std::uint64_t code);

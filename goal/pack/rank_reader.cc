@@ -14,13 +14,13 @@ namespace {
 class Names {
  public:
   Names(PackedFile::Inside& file, Rank rank)
-      : file_(file), place_(file.table(rank)), rank_(rank), ranks_(file.tables.ranks) {
+      : file_(file), place_(file.table(rank)), rank_(rank), ranks_(file.index->tables.ranks) {
     const pack::TableBlock::Table& table = *place_.table;
     const std::uint32_t* names = place_.block->names.data();
     peers_ = {names + table.peers, names + table.comms};
     comms_ = {names + table.comms, names + table.collectives};
     collectives_ = {names + table.collectives, names + table.end};
-    how_ = static_cast<int>(file.ranks[rank].table % 3);
+    how_ = static_cast<int>(file.index->ranks[rank].table % 3);
     shift_ = rank >= table.rank ? rank - table.rank : rank + ranks_ - table.rank;
     mask_ = rank ^ table.rank;
   }
@@ -57,20 +57,20 @@ class Names {
 
 }  // namespace
 
-RankReader::RankReader(PackedFile::Inside& file, Rank rank)
+RankReader::RankReader(PackedFile::Inside& file, Rank rank, bool with_labels)
     : file_(&file),
       rank_(rank),
-      ops_(file.ranks[rank].ops),
-      values_at_(file.ranks[rank].values),
-      labels_at_(file.ranks[rank].labels) {
+      ops_(file.index->ranks[rank].ops),
+      values_at_(file.index->ranks[rank].values),
+      labels_at_(with_labels ? file.index->ranks[rank].labels : 0) {
   if (ops_ == 0) return;
-  const auto& program = file.programs[file.ranks[rank].program];
+  const auto& program = file.index->programs[file.index->ranks[rank].program];
   program_block_ = program.block;
   token_ = program.token;
 }
 
 void RankReader::bad_program(const char* why) const {
-  file_->frames.damaged(file_->program_blocks[program_block_], BlockType::kPrograms, rank_, why);
+  file_->frames.damaged(file_->index->program_blocks[program_block_], BlockType::kPrograms, rank_, why);
 }
 
 void RankReader::bad_values(const char* why) const {
@@ -94,7 +94,7 @@ bool RankReader::next(OpBlock& out, std::uint32_t most) {
     Op op{.kind = shape.kind, .nic = shape.nic, .cpu = shape.cpu};
     if (shape.kind == OpKind::kCollective) {
       op.peer = names.collective(shape.target);
-      op.comm = file_->tables.collectives[op.peer].comm;
+      op.comm = file_->index->tables.collectives[op.peer].comm;
       op.tag = meet(op.comm);
     } else {
       op.value = shape.column == 0 ? shape.value : next_value(values, shape.column);
@@ -128,7 +128,7 @@ bool RankReader::next(OpBlock& out, std::uint32_t most) {
 std::uint32_t RankReader::next_shape(std::shared_ptr<const pack::ProgramBlock>& program) {
   while (true) {
     if (token_ >= program->tokens.size()) {
-      if (!loops_.empty() || std::size_t{program_block_} + 1 >= file_->program_blocks.size()) {
+      if (!loops_.empty() || std::size_t{program_block_} + 1 >= file_->index->program_blocks.size()) {
         bad_program("it has fewer operations than the catalog says");
       }
       program = file_->program_block(++program_block_, rank_);
@@ -213,7 +213,8 @@ void RankReader::check_end(const pack::ProgramBlock& program) {
       bad_program("it has more operations than the catalog says");
     }
   }
-  if (edges_ != file_->ranks[rank_].edges) bad_program("it has other dependencies than the catalog says");
+  if (edges_ != file_->index->ranks[rank_].edges)
+    bad_program("it has other dependencies than the catalog says");
   if (values_left_ != 0) bad_values("it has more values than the rank's program asks for");
 }
 

@@ -1,0 +1,49 @@
+// A program to be replayed, wherever its operations are: in memory, or in a packed file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "goal/graph/graph.h"
+#include "goal/pack/packed_program.h"
+
+namespace weft::goal {
+
+// Cheap to copy; copies share what they own.
+class Program {
+ public:
+  // Views: what they are made of must outlive them. Implicit: a graph is a program.
+  Program(const Graph& graph);         // NOLINT(google-explicit-constructor)
+  Program(const PackedProgram& file);  // NOLINT(google-explicit-constructor)
+  // These own what they are made of.
+  explicit Program(std::unique_ptr<const Graph> graph);
+  explicit Program(std::unique_ptr<const PackedProgram> file);
+
+  const ProgramFacts& facts() const { return facts_; }
+  Rank ranks() const { return facts_.ranks; }
+  OpIndex ops(Rank rank) const { return graph_ != nullptr ? graph_->rank(rank).ops() : packed_->ops(rank); }
+  // Numbers of the cpus that the rank's operations name, ascending.
+  std::vector<std::uint16_t> cpus(Rank rank) const;
+  // The label of an operation, or "" if there is none. It may read all of the rank before it.
+  std::string label(Rank rank, OpIndex op) const;
+  // Per rank the bytes of messages to and from it, those of collectives not counted. Reads all operations.
+  std::vector<double> message_bytes() const;
+
+  // Where the operations are: one of the two is null.
+  const Graph* graph() const { return graph_; }
+  const PackedProgram* packed() const { return packed_; }
+
+ private:
+  std::shared_ptr<const void> owned_;
+  const Graph* graph_ = nullptr;
+  const PackedProgram* packed_ = nullptr;
+  ProgramFacts facts_;
+};
+
+// Opens a GOAL graph in any of its formats: a packed file to be read while it is replayed, others (version 1
+// of the packed format too) are read whole. Throws InputError as read_graph.
+Program open_program(const std::string& path);
+
+}  // namespace weft::goal
