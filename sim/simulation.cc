@@ -10,6 +10,7 @@
 #include "congestion/recovery.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/collectives/steps.h"
+#include "goal/program.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
 #include "sim/faults.h"
@@ -100,17 +101,11 @@ void run_replay(Replay& replay, const NetworkModel& network, RunNetwork&& run, R
 }
 
 // Bytes that each host sends and receives outside of collectives, which load all hosts alike.
-std::vector<double> host_loads(const goal::Graph& graph, std::uint32_t ranks_per_host, std::uint32_t hosts) {
+std::vector<double> host_loads(const goal::Program& program, std::uint32_t ranks_per_host,
+                               std::uint32_t hosts) {
   std::vector<double> loads(hosts);
-  for (goal::Rank r = 0; r < graph.ranks(); ++r) {
-    const goal::RankView rank = graph.rank(r);
-    for (goal::OpIndex op = 0; op < rank.ops(); ++op) {
-      if (rank.kind(op) != goal::OpKind::kSend) continue;
-      const auto bytes = static_cast<double>(rank.value(op));
-      loads[r / ranks_per_host] += bytes;
-      loads[rank.peer(op) / ranks_per_host] += bytes;
-    }
-  }
+  const std::vector<double> bytes = program.message_bytes();
+  for (goal::Rank r = 0; r < program.ranks(); ++r) loads[r / ranks_per_host] += bytes[r];
   return loads;
 }
 
@@ -138,7 +133,7 @@ void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<s
 
 }  // namespace
 
-void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+void Simulation::run_loggops(const Parameters& parameters, const goal::Program& program, RunControl& control,
                              results::Report& report) const {
   HostConfig hosts = host_config(scenario_);
   hosts.overhead = parameters.time("o");
@@ -148,7 +143,7 @@ void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& gr
                              TimePerByte::ns(per_byte(parameters, "G"))};
   // Windows are as long as L. Each part has a box for each other one.
   constexpr std::uint32_t kMostParts = 1024;
-  const std::uint32_t host_count = hosts_needed(graph, hosts);
+  const std::uint32_t host_count = hosts_needed(program, hosts);
   const std::uint32_t parts =
       config.latency == Time()
           ? 1
@@ -168,10 +163,10 @@ void Simulation::run_loggops(const Parameters& parameters, const goal::Graph& gr
   for (std::uint64_t host = 0; host < host_count; ++host) {
     partition_of_host[host] = static_cast<std::uint16_t>(host * parts / host_count);
   }
-  Replay replay(graph, hosts, engines, partition_of_host);
+  Replay replay(program, hosts, engines, partition_of_host);
   std::vector<NetworkClient*> clients;
   for (std::uint32_t p = 0; p < parts; ++p) clients.push_back(&replay.client(p));
-  LogGopsNetwork network(config, graph.max_nic() + 1u, scenario_.output.flows, engines, clients,
+  LogGopsNetwork network(config, program.facts().max_nic + 1u, scenario_.output.flows, engines, clients,
                          partition_of_host);
   std::vector<Network*> networks;
   for (std::uint32_t p = 0; p < parts; ++p) networks.push_back(&network.part(p));
@@ -221,7 +216,7 @@ void Simulation::run_compat(const Parameters& parameters, const goal::Graph& gra
   report.diagnosis = std::move(result.diagnosis);
 }
 
-void Simulation::run_packet(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+void Simulation::run_packet(const Parameters& parameters, const goal::Program& program, RunControl& control,
                             results::Report& report) const {
   const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
   const congestion::Control& congestion =
@@ -231,7 +226,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   config.record_flows = scenario_.output.flows;
 
   const HostConfig hosts = host_config(scenario_);
-  check_hosts(graph, hosts);
+  check_hosts(program, hosts);
   Measurements measurements(measurements_, *topology_);
   topologies::Partitioning partitioning{.of_vertex = {}, .parts = 1};
   // An observer sees all packets, in the order of events.
@@ -239,7 +234,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
                                   ? 1
                                   : packet::partitions(parameters, scenario_.threads, topology_->hosts());
   if (parts > 1) {
-    const std::vector<double> loads = host_loads(graph, hosts.ranks_per_host, topology_->hosts());
+    const std::vector<double> loads = host_loads(program, hosts.ranks_per_host, topology_->hosts());
     partitioning = topologies::partition(*topology_, parts, loads);
     // Windows too short to do much in are not worth more parts than threads.
     if (parts > scenario_.threads && parameters.integer("partitions") == 0 &&
@@ -257,7 +252,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
     owned.push_back(std::make_unique<Engine>(scenario_.seed));
     engines.push_back(owned.back().get());
   }
-  Replay replay(graph, hosts, engines, partition_of_host);
+  Replay replay(program, hosts, engines, partition_of_host);
   std::vector<NetworkClient*> clients;
   for (std::uint32_t p = 0; p < partitioning.parts; ++p) clients.push_back(&replay.client(p));
   packet::PacketNetwork network(engines, clients,
@@ -285,13 +280,13 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Graph& gra
   for (const Engine* engine : engines) report.events += engine->executed();
 }
 
-void Simulation::run_flow(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+void Simulation::run_flow(const Parameters& parameters, const goal::Program& program, RunControl& control,
                           results::Report& report) const {
   const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
   flow::FlowConfig config = flow::flow_config(parameters);
   config.record_flows = scenario_.output.flows;
   const HostConfig hosts = host_config(scenario_);
-  check_hosts(graph, hosts);
+  check_hosts(program, hosts);
   for (const ParameterSpec& spec : policy.info.parameters) {
     if (scenario_.routing.given.at(spec.name) == spec.default_value) continue;
     report.warnings.push_back(
@@ -300,7 +295,7 @@ void Simulation::run_flow(const Parameters& parameters, const goal::Graph& graph
   }
   Measurements measurements(measurements_, *topology_);
   Engine engine(scenario_.seed);
-  Replay replay(graph, hosts, engine);
+  Replay replay(program, hosts, engine);
   flow::FlowSetup setup{*topology_, *table_, policy, config};
   for (const packet::LinkChange& change : link_changes_) {
     setup.changes.push_back({change.at, change.link, change.rate_share});
@@ -320,8 +315,8 @@ void Simulation::run_flow(const Parameters& parameters, const goal::Graph& graph
 }
 
 // Throws InputError if the graph needs more hosts than there are.
-void Simulation::check_hosts(const goal::Graph& graph, const HostConfig& hosts) const {
-  const std::uint32_t needed = hosts_needed(graph, hosts);
+void Simulation::check_hosts(const goal::Program& program, const HostConfig& hosts) const {
+  const std::uint32_t needed = hosts_needed(program, hosts);
   if (needed <= topology_->hosts()) return;
   throw InputError(
       scenario_.topology.location,
@@ -373,9 +368,18 @@ Simulation::Simulation(const Scenario& resolved) : scenario_(resolved) {
   link_changes_ = plan_faults(scenario_, *topology_);
 }
 
-goal::Graph Simulation::workload() const {
+// Those run on whole graphs only.
+bool Simulation::is_compat() const {
+  return scenario_.network.name == loggops_module().name &&
+         Parameters(loggops_module(), scenario_.network).text("semantics") != "weft";
+}
+
+goal::Program Simulation::workload() const {
   const Job& job = scenario_.jobs.at(0);
-  if (job.traffic.empty()) return goal::read_graph(job.goal);
+  if (job.traffic.empty()) {
+    if (!is_compat()) return goal::open_program(job.goal);
+    return goal::Program(std::make_unique<const goal::Graph>(goal::read_graph(job.goal)));
+  }
   const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
   const Parameters parameters(workload.info, job.traffic);
   std::int64_t ranks = parameters.integer("ranks");
@@ -388,14 +392,15 @@ goal::Graph Simulation::workload() const {
     const Parameters hosts(hosts_section(), scenario_.hosts);
     ranks = topology_->hosts() * hosts.integer("ranks_per_host");
   }
-  return workload.generate(parameters, static_cast<std::uint32_t>(ranks), scenario_.seed);
+  return goal::Program(std::make_unique<const goal::Graph>(
+      workload.generate(parameters, static_cast<std::uint32_t>(ranks), scenario_.seed)));
 }
 
-results::Report Simulation::run(const goal::Graph& graph, RunControl& control) const {
+results::Report Simulation::run(const goal::Program& program, RunControl& control) const {
   results::Report report;
   report.seed = scenario_.seed;
   report.warnings = scenario_.warnings;
-  add_remarks(scenario_.jobs.at(0).traffic, graph.ranks(), report.warnings);
+  add_remarks(scenario_.jobs.at(0).traffic, program.ranks(), report.warnings);
   report.topology = topology_text_;
   const std::string& model = scenario_.network.name;
   const bool is_packet = model == packet::packet_module().name, is_flow = model == flow::flow_module().name;
@@ -405,20 +410,22 @@ results::Report Simulation::run(const goal::Graph& graph, RunControl& control) c
                               scenario_.network);
   report.network = to_short_form(model, parameters);
   if (is_packet) {
-    run_packet(parameters, graph, control, report);
+    run_packet(parameters, program, control, report);
   } else if (is_flow) {
-    run_flow(parameters, graph, control, report);
+    run_flow(parameters, program, control, report);
   } else {
     const std::string& semantics = parameters.text("semantics");
     if (semantics == "weft") {
-      run_loggops(parameters, graph, control, report);
-    } else if (semantics == "classic" || semantics == "atlahs") {
-      run_compat(parameters, graph, control, report);
-    } else {
+      run_loggops(parameters, program, control, report);
+    } else if (semantics != "classic" && semantics != "atlahs") {
       parameters.fail("semantics", "it must be weft, classic or atlahs");
+    } else if (program.graph() != nullptr) {
+      run_compat(parameters, *program.graph(), control, report);
+    } else {
+      run_compat(parameters, program.packed()->graph(), control, report);
     }
   }
-  report.jobs.push_back({scenario_.jobs.at(0).name, graph.ranks(), report.makespan});
+  report.jobs.push_back({scenario_.jobs.at(0).name, program.ranks(), report.makespan});
   return report;
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "goal/graph/graph.h"
+#include "goal/program.h"
 #include "sim/core/engine.h"
 #include "sim/measurements.h"
 #include "sim/packet/link_changes.h"
@@ -27,23 +27,25 @@ class Simulation {
   // and for faults and measurements of what it doesn't have.
   explicit Simulation(const Scenario& resolved);
 
-  // The graph of the scenario's one job: read from its file, or generated. Throws InputError.
-  goal::Graph workload() const;
-  // Replays the graph; may be called again. All of the report but `wall_seconds`, `peak_memory_bytes` and
+  // The program of the scenario's one job: from its file, or generated. A packed file is left to be read
+  // while it is replayed, unless the network model is a compatibility mode. Throws InputError.
+  goal::Program workload() const;
+  // Replays the program; may be called again. All of the report but `wall_seconds`, `peak_memory_bytes` and
   // `scenario` is filled in, for a run that was stopped or could not go on too. Throws InputError if network
-  // and graph don't fit together.
-  results::Report run(const goal::Graph& graph, RunControl& control) const;
+  // and program don't fit together, and where a file turns out to be damaged.
+  results::Report run(const goal::Program& program, RunControl& control) const;
 
  private:
-  void run_loggops(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+  void run_loggops(const Parameters& parameters, const goal::Program& program, RunControl& control,
                    results::Report& report) const;
   void run_compat(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
                   results::Report& report) const;
-  void run_packet(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+  void run_packet(const Parameters& parameters, const goal::Program& program, RunControl& control,
                   results::Report& report) const;
-  void run_flow(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
+  void run_flow(const Parameters& parameters, const goal::Program& program, RunControl& control,
                 results::Report& report) const;
-  void check_hosts(const goal::Graph& graph, const HostConfig& hosts) const;
+  void check_hosts(const goal::Program& program, const HostConfig& hosts) const;
+  bool is_compat() const;
   void report_faults(results::Report& report) const;
 
   Scenario scenario_;

@@ -32,20 +32,20 @@ std::uint32_t messages_of(const goal::CollectiveCall& call, const goal::Step& st
 // ---- From group to group ----
 
 void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
-  const goal::RankView& view = this->view(local);
-  const goal::Collective& collective = view.collective(op);
+  const goal::Op call = view(local).op(op);
+  const goal::Collective& collective = program_.collectives[call.peer];
   RankState& rank = ranks_[local];
-  const std::uint32_t me = plan_.position_in(collective.comm, view.rank());
+  const std::uint32_t me = plan_.position_in(collective.comm, rank.view.rank());
   release(local, op, true);
-  const std::uint32_t size = graph_.communicator_size(collective.comm);
+  const std::uint32_t size = program_.communicator_size(collective.comm);
   if (size == 1) return finish_op(local, op);
-  const goal::ChosenAlgorithm* chosen = plan_.choices[view.peer(op)];
+  const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
   const std::uint32_t index = new_active();
   actives_[index] = {.call = {&collective, size, me, &chosen->options},
                      .chosen = chosen,
                      .local = local,
                      .op = op,
-                     .number = view.tag(op),
+                     .number = call.tag,
                      .comm = collective.comm,
                      .next = rank.first_active};
   rank.first_active = index;
@@ -145,7 +145,7 @@ void ReplayShare::point_train(Task& train) {
   while (!is_message(active.call, open.step, open.next)) ++open.next;
   const std::uint32_t peer = open.step.peer_at(open.next++, active.call.size);
   train.bytes = active.call.bytes(open.step, peer);
-  train.peer = graph_.world_rank(active.comm, peer);
+  train.peer = program_.world_rank(active.comm, peer);
 }
 
 // The eager message that the train points to, or (task != kNone) its request.

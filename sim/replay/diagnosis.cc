@@ -35,8 +35,8 @@ std::string near_miss(const MatchKey& wanted, const MatchKey& there) {
 // Looks into all shares of a replay that has come to rest.
 class Diagnosis {
  public:
-  Diagnosis(const goal::Graph& graph, const std::vector<std::unique_ptr<ReplayShare>>& shares)
-      : graph_(graph), home_(graph.ranks()), is_busy_(graph.ranks(), false) {
+  Diagnosis(const goal::Program& program, const std::vector<std::unique_ptr<ReplayShare>>& shares)
+      : program_(program), home_(program.ranks()), is_busy_(program.ranks(), false) {
     for (const auto& share : shares) {
       for (const RankState& state : share->ranks_) home_[state.view.rank()] = {share.get(), &state};
       unreceived_ += share->unreceived();
@@ -151,20 +151,21 @@ class Diagnosis {
   }
 
   std::string op_text(std::uint32_t rank, goal::OpIndex op) const {
-    const std::string_view label = graph_.rank(rank).label(op);
+    const std::string label = program_.label(rank, op);
     return label.empty() ? fmt::format("operation {}", op) : fmt::format("operation {} ({})", op, label);
+  }
+  const goal::Op& op_of(const Waiting& waiting) const {
+    return home_[waiting.rank].state->view.op(waiting.op);
   }
   std::string where(const Waiting& waiting) const {
     const std::string op = op_text(waiting.rank, waiting.op);
     if (waiting.of_graph) return op;
-    const goal::RankView view = graph_.rank(waiting.rank);
-    const goal::Collective& collective = view.collective(waiting.op);
+    const goal::Op& call = op_of(waiting);
+    const goal::Collective& collective = program_.facts().collectives[call.peer];
     return fmt::format("{}, {} number {} of communicator {}, group {}", op, goal::name(collective.kind),
-                       view.tag(waiting.op), collective.comm, waiting.share->lanes_[waiting.lane].groups - 1);
+                       call.tag, collective.comm, waiting.share->lanes_[waiting.lane].groups - 1);
   }
-  bool has_finished(std::uint32_t rank) const {
-    return home_[rank].state->ops_done == graph_.rank(rank).ops();
-  }
+  bool has_finished(std::uint32_t rank) const { return home_[rank].state->ops_done == program_.ops(rank); }
   const char* peer_note(std::uint32_t peer) const {
     if (peer == goal::kAny) return "";
     if (has_finished(peer)) return "; that rank has finished";
@@ -173,7 +174,7 @@ class Diagnosis {
 
   std::string receive_line(const Waiting& waiting) const {
     const std::uint32_t local = home_[waiting.rank].local();
-    const goal::Op& op = graph_.rank(waiting.rank).op(waiting.op);
+    const goal::Op& op = op_of(waiting);
     const MatchKey key{local, op.peer, op.tag, op.comm, 0};
     std::string line =
         fmt::format("rank {} waits to receive {} bytes from rank {}, {} [{}]{}", waiting.rank, op.value,
@@ -194,7 +195,7 @@ class Diagnosis {
       return fmt::format("rank {} waits to receive {} more messages from {} ranks [{}]", waiting.rank,
                          open.left, open.step.count, where(waiting));
     }
-    const std::uint32_t peer = graph_.world_rank(active.comm, open.step.peer);
+    const std::uint32_t peer = program_.facts().world_rank(active.comm, open.step.peer);
     return fmt::format("rank {} waits to receive {} bytes from rank {} [{}]{}", waiting.rank,
                        active.call.bytes(open.step, open.step.peer), peer, where(waiting), peer_note(peer));
   }
@@ -206,7 +207,7 @@ class Diagnosis {
       return fmt::format("rank {} waits to send {} bytes to rank {}: {} [{}]{}", waiting.rank, task.bytes,
                          task.peer, why, where(waiting), peer_note(task.peer));
     }
-    const goal::Op& op = graph_.rank(waiting.rank).op(waiting.op);
+    const goal::Op& op = op_of(waiting);
     const MatchKey key{peer.local(), waiting.rank, op.tag, op.comm, 0};
     std::string line =
         fmt::format("rank {} waits to send {} bytes to rank {}, {}: {} [{}]{}", waiting.rank, task.bytes,
@@ -237,23 +238,21 @@ class Diagnosis {
   // Ranks with nothing under way, but operations left: their dependencies can't be met.
   void describe_cycles(std::size_t limit) {
     std::size_t stuck = 0;
-    for (std::uint32_t r = 0; r < graph_.ranks(); ++r) {
+    for (std::uint32_t r = 0; r < program_.ranks(); ++r) {
       if (is_busy_[r] || has_finished(r)) continue;
       if (++stuck > limit) continue;
       const RankState& state = *home_[r].state;
-      const goal::OpIndex ops = graph_.rank(r).ops();
-      goal::OpIndex first = 0;
-      while (first < ops && state.words[first] == 0) ++first;
+      const goal::OpIndex first = home_[r].share->first_unfinished(home_[r].local());
       lines_.push_back(
           fmt::format("rank {}: {} operations can never start, their dependencies form a cycle (first: {})",
-                      r, ops - state.ops_done, op_text(r, first)));
+                      r, program_.ops(r) - state.ops_done, op_text(r, first)));
     }
     if (stuck > limit) lines_.push_back(fmt::format("… and {} more ranks have a cycle", stuck - limit));
   }
 
   void describe_unreceived(std::size_t limit) {
     std::size_t shown = 0;
-    for (std::uint32_t r = 0; r < graph_.ranks() && shown < std::min(limit, unreceived_); ++r) {
+    for (std::uint32_t r = 0; r < program_.ranks() && shown < std::min(limit, unreceived_); ++r) {
       const ReplayShare& share = *home_[r].share;
       const std::uint32_t local = home_[r].local();
       Keys keys = at_rank(share, local, true);
@@ -271,7 +270,7 @@ class Diagnosis {
     if (unreceived_ > shown) lines_.push_back(fmt::format("… and {} more messages", unreceived_ - shown));
   }
 
-  const goal::Graph& graph_;
+  const goal::Program& program_;
   std::vector<Home> home_;  // of each rank
   std::vector<bool> is_busy_;
   std::vector<Waiting> waiting_;
@@ -280,7 +279,7 @@ class Diagnosis {
 };
 
 std::vector<std::string> Replay::diagnose(std::size_t limit) const {
-  return Diagnosis(plan_->graph, shares_).lines(limit);
+  return Diagnosis(plan_->program, shares_).lines(limit);
 }
 
 }  // namespace weft::sim

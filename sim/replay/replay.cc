@@ -10,18 +10,22 @@
 
 namespace weft::sim {
 
-std::uint32_t hosts_needed(const goal::Graph& graph, const HostConfig& hosts) {
-  return static_cast<std::uint32_t>((std::uint64_t{graph.ranks()} + hosts.ranks_per_host - 1) /
+std::uint32_t hosts_needed(const goal::Program& program, const HostConfig& hosts) {
+  return static_cast<std::uint32_t>((std::uint64_t{program.ranks()} + hosts.ranks_per_host - 1) /
                                     hosts.ranks_per_host);
 }
 
 // ---- What all shares read ----
 
-ReplayPlan::ReplayPlan(const goal::Graph& program, const HostConfig& config, EntityId entity)
-    : graph(program), hosts(config), first_entity(entity), local(program.ranks()), places(program) {
-  choices.reserve(graph.collectives().size());
-  for (const goal::Collective& collective : graph.collectives()) {
-    const std::uint32_t size = graph.communicator_size(collective.comm);
+ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, EntityId entity)
+    : program(what),
+      hosts(config),
+      first_entity(entity),
+      local(what.ranks()),
+      places(what.ranks(), what.facts().communicators) {
+  choices.reserve(program.facts().collectives.size());
+  for (const goal::Collective& collective : program.facts().collectives) {
+    const std::uint32_t size = program.facts().communicator_size(collective.comm);
     choices.push_back(size < 2 ? nullptr : &hosts.collectives.choose(collective, size));
   }
 }
@@ -29,30 +33,31 @@ ReplayPlan::ReplayPlan(const goal::Graph& program, const HostConfig& config, Ent
 std::uint32_t ReplayPlan::position_in(std::uint32_t comm, std::uint32_t rank) const {
   const std::uint32_t position = places.position(comm, rank);
   if (position != goal::kAny) return position;
-  const std::string& name = graph.communicators()[comm].name;
+  const std::string& name = program.facts().communicators[comm].name;
   throw InputError(fmt::format("rank {} calls a collective on communicator {}{}, of which it is no member",
                                rank, comm, name.empty() ? "" : " (" + name + ")"));
 }
 
 // ---- The shares ----
 
-Replay::Replay(const goal::Graph& graph, const HostConfig& hosts, Engine& engine)
-    : Replay(graph, hosts, std::array{&engine}, {}) {}
+Replay::Replay(const goal::Program& program, const HostConfig& hosts, Engine& engine)
+    : Replay(program, hosts, std::array{&engine}, {}) {}
 
-Replay::Replay(const goal::Graph& graph, const HostConfig& hosts, std::span<Engine* const> engines,
+Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<Engine* const> engines,
                std::span<const std::uint16_t> partition_of_host)
     : engines_(engines.begin(), engines.end()) {
   std::sort(engines_.begin(), engines_.end());  // to name each once; their order decides nothing
   engines_.erase(std::unique(engines_.begin(), engines_.end()), engines_.end());
   EntityId first_entity = 0;
-  for (Engine* engine : engines_) first_entity = engine->add_entities(graph.ranks());
-  auto plan = std::make_unique<ReplayPlan>(graph, hosts, first_entity);
+  for (Engine* engine : engines_) first_entity = engine->add_entities(program.ranks());
+  auto plan = std::make_unique<ReplayPlan>(program, hosts, first_entity);
+  plan->shares = static_cast<std::uint32_t>(engines.size());
   if (engines.size() > 1) {
     partition_of_host_.assign(partition_of_host.begin(),
-                              partition_of_host.begin() + hosts_needed(graph, hosts));
+                              partition_of_host.begin() + hosts_needed(program, hosts));
   }
   std::vector<std::vector<std::uint32_t>> ranks(engines.size());
-  for (std::uint32_t r = 0; r < graph.ranks(); ++r) {
+  for (std::uint32_t r = 0; r < program.ranks(); ++r) {
     const std::size_t partition = engines.size() > 1 ? partition_of_host_[r / hosts.ranks_per_host] : 0;
     plan->local[r] = static_cast<std::uint32_t>(ranks[partition].size());
     ranks[partition].push_back(r);
@@ -84,10 +89,11 @@ bool Replay::complete() const {
 }
 
 double Replay::progress() const {
-  if (plan_->graph.ops() == 0) return 1;
+  const std::uint64_t ops = plan_->program.facts().ops;
+  if (ops == 0) return 1;
   std::uint64_t executed = 0;
   for (const auto& share : shares_) executed += share->executed_ops();
-  return static_cast<double>(executed) / static_cast<double>(plan_->graph.ops());
+  return static_cast<double>(executed) / static_cast<double>(ops);
 }
 
 std::uint64_t Replay::memory_bytes() const {
@@ -112,8 +118,8 @@ ReplayTotals Replay::totals() const {
 
 std::vector<results::Rank> Replay::ranks() const {
   std::vector<results::Rank> rows;
-  rows.reserve(plan_->graph.ranks());
-  for (std::uint32_t r = 0; r < plan_->graph.ranks(); ++r) rows.push_back(share_of(r).result(r));
+  rows.reserve(plan_->program.ranks());
+  for (std::uint32_t r = 0; r < plan_->program.ranks(); ++r) rows.push_back(share_of(r).result(r));
   return rows;
 }
 
@@ -121,7 +127,7 @@ std::uint64_t Replay::digest() const {
   std::uint64_t events = 0;
   for (const Engine* engine : engines_) events += engine->digest();
   std::uint64_t digest = mix64(events);
-  for (std::uint32_t r = 0; r < plan_->graph.ranks(); ++r) {
+  for (std::uint32_t r = 0; r < plan_->program.ranks(); ++r) {
     digest = mix64(digest ^ static_cast<std::uint64_t>(share_of(r).finish(r).ps()));
   }
   return digest;

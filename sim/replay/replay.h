@@ -1,4 +1,4 @@
-// Executes a GOAL graph on simulated hosts, over any network model.
+// Executes a GOAL program on simulated hosts, over any network model.
 //
 // The rules (what occupies a cpu when, eager and rendezvous, ordering) are written down in README.md.
 #pragma once
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "goal/collectives/selection.h"
-#include "goal/graph/graph.h"
+#include "goal/program.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
 #include "sim/results/records.h"
@@ -27,11 +27,11 @@ struct HostConfig {
   goal::CollectiveSelection collectives;  // the algorithm of each collective
 };
 
-// Hosts that the ranks of the graph fill.
-std::uint32_t hosts_needed(const goal::Graph& graph, const HostConfig& hosts);
+// Hosts that the ranks of the program fill.
+std::uint32_t hosts_needed(const goal::Program& program, const HostConfig& hosts);
 
 struct ReplayTotals {
-  std::uint64_t ops = 0, executed_ops = 0;  // of the graph
+  std::uint64_t ops = 0, executed_ops = 0;  // of the program
   std::uint64_t messages = 0, bytes = 0;    // sent by ranks, those of collectives included
   std::uint64_t unreceived = 0;             // arrived, but no receive took them
   Time makespan;                            // latest finish of any rank
@@ -40,21 +40,22 @@ struct ReplayTotals {
 struct ReplayPlan;
 class ReplayShare;
 
-// One replay of one graph, which must outlive it. It has a share in each partition of the simulation: the
-// ranks of that partition's hosts, which no other share reads or writes. While the network runs, each share
-// is called by its partition's network only, so the partitions may run in threads of their own. The functions
-// below are for the time before and after, and between windows in which all partitions rest.
-// Results and digest are the same for any partitioning.
+// One replay of one program. A graph is held in memory, and must outlive the replay if it is not the
+// program's own; of a packed file only what is under way is, and it is read as the replay goes on. It has a
+// share in each partition of the simulation: the ranks of that partition's hosts, which no other share reads
+// or writes. While the network runs, each share is called by its partition's network only, so the partitions
+// may run in threads of their own. The functions below are for the time before and after, and between windows
+// in which all partitions rest. Results and digest are the same for any partitioning.
 class Replay {
  public:
   // Throws InputError if an algorithm can't be used by the ranks of a collective. While the network runs, it
-  // is thrown where the graph can't be replayed: a collective of a rank that is no member, or times and bytes
-  // past all limits.
-  Replay(const goal::Graph& graph, const HostConfig& hosts, Engine& engine);
+  // is thrown where the program can't be replayed: a collective of a rank that is no member, times and bytes
+  // past all limits, a packed file that is damaged.
+  Replay(const goal::Program& program, const HostConfig& hosts, Engine& engine);
   // In as many partitions as there are engines; the ranks of host h belong to partition_of_host[h].
   // Partitions may have an engine in common. REQUIRES: a partition for each host that is needed, and the same
   // number of entities in all engines.
-  Replay(const goal::Graph& graph, const HostConfig& hosts, std::span<Engine* const> engines,
+  Replay(const goal::Program& program, const HostConfig& hosts, std::span<Engine* const> engines,
          std::span<const std::uint16_t> partition_of_host);
   ~Replay();
   Replay(const Replay&) = delete;
@@ -70,7 +71,8 @@ class Replay {
   bool complete() const;
   // Share of the operations that have finished, from 0 to 1.
   double progress() const;
-  // Bytes held for what is under way, 4 for each operation and 192 for each rank included; the graph not.
+  // Bytes held for what is under way, 192 for each rank included and 4 for each operation of a graph, which
+  // is not. Of a packed file with the operations at hand, but without the outline and the unpacked blocks.
   std::uint64_t memory_bytes() const;
   // Throws InputError if the messages have more than 2^64 bytes together.
   ReplayTotals totals() const;

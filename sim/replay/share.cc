@@ -22,49 +22,46 @@ Time calc_duration(std::uint64_t ns) {
 
 ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vector<std::uint32_t>& ranks)
     : plan_(plan),
-      graph_(plan.graph),
+      program_(plan.program.facts()),
       hosts_(plan.hosts),
       local_(plan.local.data()),
       first_entity_(plan.first_entity),
       engine_(engine),
-      has_wildcards_(plan.graph.has_wildcards()),
+      has_wildcards_(program_.has_wildcards),
       tables_(has_wildcards_ ? 0 : ranks.size()),
       matching_(has_wildcards_ ? static_cast<std::uint32_t>(ranks.size()) : 0),
       early_(static_cast<std::uint32_t>(ranks.size())),
       held_back_(static_cast<std::uint32_t>(ranks.size())) {
-  std::uint64_t ops = 0;
-  for (const std::uint32_t rank : ranks) ops += graph_.rank(rank).ops();
-  words_.reserve(ops);
+  const goal::Graph* const graph = plan.program.graph();
+  for (const std::uint32_t rank : ranks) ops_ += plan.program.ops(rank);
+  if (graph != nullptr) words_.reserve(ops_);
   ranks_.reserve(ranks.size());
   for (const std::uint32_t rank : ranks) {
-    RankState& state =
-        ranks_.emplace_back(RankState{.view = graph_.rank(rank), .words = words_.data() + words_.size()});
-    const std::vector<std::uint32_t> counts = state.view.dependency_counts();
-    words_.insert(words_.end(), counts.begin(), counts.end());
+    RankState& state = ranks_.emplace_back(
+        RankState{.view = {rank, plan.program.ops(rank), nullptr, nullptr}, .words = nullptr});
     find_cpus(state);
+    if (graph == nullptr) continue;
+    state.view = graph->rank(rank);
+    state.words = words_.data() + words_.size();
+    const std::vector<std::uint32_t> counts = graph->rank(rank).dependency_counts();
+    words_.insert(words_.end(), counts.begin(), counts.end());
   }
   cpus_.resize(cpu_names_.size());
+  if (graph == nullptr) open_windows();
 }
 
 void ReplayShare::find_cpus(RankState& state) {
+  const std::vector<std::uint16_t> names = plan_.program.cpus(state.view.rank());
   state.first_cpu = static_cast<std::uint32_t>(cpu_names_.size());
-  std::vector<bool> named;
-  for (goal::OpIndex i = 0; i < state.view.ops(); ++i) {
-    const std::uint16_t cpu = state.view.cpu(i);
-    if (cpu >= named.size()) named.resize(cpu + 1u);
-    named[cpu] = true;
-  }
-  for (std::size_t cpu = 0; cpu < named.size(); ++cpu) {
-    if (named[cpu]) cpu_names_.push_back(static_cast<std::uint16_t>(cpu));
-  }
-  state.cpus = static_cast<std::uint32_t>(cpu_names_.size()) - state.first_cpu;
-  state.sparse_cpus = state.cpus < named.size();
+  state.cpus = static_cast<std::uint32_t>(names.size());
+  state.sparse_cpus = !names.empty() && names.size() < names.back() + std::size_t{1};
+  cpu_names_.insert(cpu_names_.end(), names.begin(), names.end());
 }
 
 void ReplayShare::start(Network& network) {
   network_ = &network;
   // Messages through different NICs overtake each other in any network.
-  keep_order_ = !network.delivers_in_order() || graph_.max_nic() > 0;
+  keep_order_ = !network.delivers_in_order() || program_.max_nic > 0;
   for (const RankState& state : ranks_) {
     engine_.schedule(Time(), first_entity_ + state.view.rank(), kRankStart, 0);
   }
@@ -79,7 +76,8 @@ void ReplayShare::on_event(const Event& event) {
     if (!end_work(local, cpu, cpus_[cpu].current)) take_up(local, cpu);
   } else {
     const RankState& rank = ranks_[local];
-    for (goal::OpIndex i = 0, ops = rank.view.ops(); i < ops; ++i) {
+    const goal::OpIndex end = windows_.empty() ? rank.view.ops() : load_start(local);
+    for (goal::OpIndex i = 0; i < end; ++i) {
       if (rank.words[i] == 0) ready_.push_back({local, i, kNone});
     }
   }
@@ -156,8 +154,9 @@ Time ReplayShare::begin_work(std::uint32_t local, std::uint32_t work) {
   if ((work & kTask) == 0) {
     const goal::Op& op = ranks_[local].view.op(work);
     if (op.kind == goal::OpKind::kRecv) return overhead(op.value);
-    release(local, work, true);
-    return op.kind == goal::OpKind::kSend ? overhead(op.value) : calc_duration(op.value);
+    const Time duration = op.kind == goal::OpKind::kSend ? overhead(op.value) : calc_duration(op.value);
+    release(local, work, true);  // may move the operation
+    return duration;
   }
   Task& task = tasks_[work & ~kTask];
   if (task.state == TaskState::kCombine) return combine_duration(task);
@@ -245,6 +244,8 @@ void ReplayShare::give_task(std::uint32_t handle) {
 void ReplayShare::release(std::uint32_t local, goal::OpIndex op, bool on_start) {
   const RankState& rank = ranks_[local];
   if (on_start && !rank.view.has_start_edges(op)) return;
+  if (rank.view.has_far_edges(op)) [[unlikely]]
+    return release_far(local, op, on_start);
   for (const goal::Edge edge : rank.view.dependents(op)) {
     if (edge.on_start() == on_start && --rank.words[edge.dependent()] == 0) {
       ready_.push_back({local, edge.dependent(), kNone});
@@ -254,7 +255,7 @@ void ReplayShare::release(std::uint32_t local, goal::OpIndex op, bool on_start) 
 
 void ReplayShare::finish_op(std::uint32_t local, goal::OpIndex op) {
   RankState& rank = ranks_[local];
-  rank.words[op] = 0;
+  rank.words[op] = kFinished;
   rank.finish = engine_.now();
   ++rank.ops_done;
   ++executed_ops_;
@@ -560,12 +561,13 @@ std::uint64_t ReplayShare::memory_bytes() const {
                         tasks_.capacity() * sizeof(Task) + parked_.capacity() * sizeof(Parked) +
                         actives_.capacity() * sizeof(Active) + lanes_.capacity() * sizeof(Lane);
   for (const MatchTable& table : tables_) bytes += table.memory_bytes();
+  for (const ProgramWindow& window : windows_) bytes += window.memory_bytes();
   for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);
   return bytes;
 }
 
 ReplayTotals ReplayShare::totals() const {
-  ReplayTotals totals{.ops = words_.size(),
+  ReplayTotals totals{.ops = ops_,
                       .executed_ops = executed_ops_,
                       .messages = messages_,
                       .bytes = bytes_,

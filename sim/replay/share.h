@@ -9,11 +9,13 @@
 #include "goal/collectives/steps.h"
 #include "goal/graph/communicator_places.h"
 #include "goal/graph/graph.h"
+#include "goal/program.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
 #include "sim/replay/match_table.h"
 #include "sim/replay/matching.h"
 #include "sim/replay/message_order.h"
+#include "sim/replay/program_window.h"
 #include "sim/replay/replay.h"
 #include "sim/results/records.h"
 #include "sim/units/large_pages.h"
@@ -25,16 +27,18 @@ std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes);
 
 // What all shares read and none changes.
 struct ReplayPlan {
-  ReplayPlan(const goal::Graph& program, const HostConfig& config, EntityId entity);
+  ReplayPlan(const goal::Program& what, const HostConfig& config, EntityId entity);
   ReplayPlan(const ReplayPlan&) = delete;
   ReplayPlan& operator=(const ReplayPlan&) = delete;
   // Place of a rank among the members of a communicator with collectives. Throws InputError if it is none.
   std::uint32_t position_in(std::uint32_t comm, std::uint32_t rank) const;
 
-  const goal::Graph& graph;
+  goal::Program program;
+  std::uint32_t shares = 1;
   HostConfig hosts;
-  EntityId first_entity;                              // rank r is entity first_entity + r
-  std::vector<const goal::ChosenAlgorithm*> choices;  // per collective of the graph; null for one rank alone
+  EntityId first_entity;  // rank r is entity first_entity + r
+  std::vector<const goal::ChosenAlgorithm*>
+      choices;                       // per collective of the program; null for one rank alone
   std::vector<std::uint32_t> local;  // of each rank: its number among those of its share, from 0 on
   goal::CommunicatorPlaces places;
 };
@@ -56,13 +60,14 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
   std::uint64_t executed_ops() const { return executed_ops_; }
   // Has every operation finished, and was every message received?
-  bool complete() const { return executed_ops_ == words_.size() && unreceived() == 0; }
+  bool complete() const { return executed_ops_ == ops_ && unreceived() == 0; }
   // Messages that have arrived and that no receive took.
   std::uint64_t unreceived() const { return parked_count_; }
   // Of this share's ranks.
   ReplayTotals totals() const;
   results::Rank result(std::uint32_t rank) const;
-  // Bytes held for what is under way, and 4 for each operation; the graph and the plan not counted.
+  // Bytes held for what is under way, and 4 for each operation of a graph, which is not counted, nor the
+  // plan. Of a packed file with the operations that are at hand, but without its blocks.
   std::uint64_t memory_bytes() const;
   Time finish(std::uint32_t rank) const { return ranks_[local_[rank]].finish; }
 
@@ -140,8 +145,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t local, op, lane;
   };
   struct alignas(64) RankState {
-    goal::RankView view;
-    std::uint32_t* words;         // of its operations, in words_
+    goal::OpView view;
+    std::uint32_t* words;         // of its operations, in words_ or its window
     std::uint32_t first_cpu = 0;  // in cpus_
     std::uint32_t ops_done = 0;
     std::uint32_t cpus = 0;
@@ -160,13 +165,19 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t next = kNone;    // in its queue, or in the free list
   };
 
-  const goal::RankView& view(std::uint32_t local) const { return ranks_[local].view; }
+  const goal::OpView& view(std::uint32_t local) const { return ranks_[local].view; }
   EntityId entity(std::uint32_t local) const { return first_entity_ + ranks_[local].view.rank(); }
 
   // Readiness.
   void drain();
   void begin(const Ready& ready);
   void release(std::uint32_t local, goal::OpIndex op, bool on_start);
+  // Of a packed file (share_windows.cc).
+  void open_windows();
+  void look_through_window(std::uint32_t local);
+  goal::OpIndex load_start(std::uint32_t local);
+  void release_far(std::uint32_t local, goal::OpIndex op, bool on_start);
+  goal::OpIndex first_unfinished(std::uint32_t local) const;
   void finish_op(std::uint32_t local, goal::OpIndex op);
   void finish_task(std::uint32_t task);
 
@@ -226,9 +237,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
   Parked unpark(std::uint32_t slot);
 
   const ReplayPlan& plan_;
-  const goal::Graph& graph_;
+  const goal::ProgramFacts& program_;
   const HostConfig& hosts_;
-  const std::uint32_t* local_;  // of each rank of the graph
+  const std::uint32_t* local_;  // of each rank of the program
   const EntityId first_entity_;
   Engine& engine_;
   Network* network_ = nullptr;
@@ -236,8 +247,13 @@ class alignas(64) ReplayShare final : public NetworkClient {
   const bool has_wildcards_;  // then matching_ has what waits, else tables_
 
   // Per operation: unmet dependencies; then, while it waits to be matched or for its cpu, the next in that
-  // queue; 0 when it has finished.
+  // queue; kFinished in the end. Those of a packed file's operations are in its windows.
+  static constexpr std::uint32_t kFinished = ProgramWindow::kFinished;
+  std::uint64_t ops_ = 0;
   LargeVector<std::uint32_t> words_;
+  std::vector<ProgramWindow> windows_;  // of each rank; none for a graph
+  std::unique_ptr<goal::PackedFile> file_;
+  goal::OpBlock block_;  // where it is read to
   LargeVector<RankState> ranks_;
   LargeVector<Cpu> cpus_;                 // of each rank
   std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank

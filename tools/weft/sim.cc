@@ -111,13 +111,13 @@ int run(const Options& options) {
     return kOk;
   }
   spdlog::info("reading the graph of job {}", scenario.jobs.at(0).name);
-  const goal::Graph graph = simulation.workload();
-  spdlog::info("replaying {} operations of {} ranks", graph.ops(), graph.ranks());
+  const goal::Program program = simulation.workload();
+  spdlog::info("replaying {} operations of {} ranks", program.facts().ops, program.ranks());
   const std::string& directory = scenario.output.directory;
   std::unique_ptr<results::Sink> sink;
   if (!directory.empty()) sink = results::make_directory_sink(directory, scenario.output.flows);
   TerminalControl control(scenario.limits, options.quiet);
-  results::Report report = simulation.run(graph, control);
+  results::Report report = simulation.run(program, control);
   report.scenario = resolved;
   report.wall_seconds = control.seconds();
   report.peak_memory_bytes = peak_resident_bytes();

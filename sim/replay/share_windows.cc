@@ -1,0 +1,58 @@
+// A share's part in reading a packed file while it is replayed.
+#include "sim/replay/share.h"
+
+namespace weft::sim {
+
+void ReplayShare::open_windows() {
+  const goal::PackedProgram& program = *plan_.program.packed();
+  file_ = program.open(plan_.shares);
+  windows_.reserve(ranks_.size());
+  for (const RankState& state : ranks_) {
+    const std::uint32_t rank = state.view.rank();
+    windows_.emplace_back(file_->rank(rank, false), program.outline(rank));
+  }
+}
+
+void ReplayShare::look_through_window(std::uint32_t local) {
+  ranks_[local].view = windows_[local].view();
+  ranks_[local].words = windows_[local].words();
+}
+
+// Gets what can be ready at the start; returns where that ends.
+goal::OpIndex ReplayShare::load_start(std::uint32_t local) {
+  ProgramWindow& window = windows_[local];
+  while (window.is_due_at_start()) window.load(0, block_);
+  look_through_window(local);
+  return window.end();
+}
+
+// The operation starts or finishes, and some of those that wait for it may not be loaded. Gets all that could
+// be ready after this, before the first of them is.
+void ReplayShare::release_far(std::uint32_t local, goal::OpIndex op, bool on_start) {
+  ProgramWindow& window = windows_[local];
+  if (window.is_due(op)) {
+    do window.load(op, block_);
+    while (window.is_due(op));
+    look_through_window(local);
+  }
+  const RankState& rank = ranks_[local];
+  for (const goal::Edge edge : rank.view.dependents(op)) {
+    if (edge.on_start() != on_start) continue;
+    if (edge.dependent() >= window.end()) {
+      --window.waits_to_come(edge.dependent());
+    } else if (--rank.words[edge.dependent()] == 0) {
+      ready_.push_back({local, edge.dependent(), kNone});
+    }
+  }
+}
+
+// In the order of the program; the rank's number of operations if all have finished.
+goal::OpIndex ReplayShare::first_unfinished(std::uint32_t local) const {
+  if (!windows_.empty()) return windows_[local].first_unfinished();
+  const RankState& state = ranks_[local];
+  goal::OpIndex first = 0;
+  while (first < state.view.ops() && state.words[first] == kFinished) ++first;
+  return first;
+}
+
+}  // namespace weft::sim

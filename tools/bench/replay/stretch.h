@@ -1,0 +1,16 @@
+// Makes packed graphs that no memory could hold: the loops of one that was packed are given more rounds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weft::bench {
+
+// The same packed file (version 2), but the largest outermost loop of each program has `factor` times as many
+// rounds. Throws InputError if a program has none, values within it that vary, labels, or more than 2^31 - 1
+// operations in the end. REQUIRES: factor > 0, and that nothing before the loop has dependents behind it:
+// they are stored as distances, and stay as far away as they were.
+std::string stretched(std::string_view file, std::uint32_t factor);
+
+}  // namespace weft::bench
