@@ -51,7 +51,7 @@ class Atlahs : private CompatQueueLoop<Atlahs, AtlahsLater> {
     mark_started(event.rank, event.op);
     const MatchKey wanted = key(event.rank, op.peer, op.tag);
     const std::uint32_t found = unexpected_.front(wanted);
-    if (found == KeyedQueues::kNone) return posted_.push(wanted, event.op, 0);
+    if (found == Queues::kNone) return posted_.push(wanted, event.op);
     const std::uint32_t sent = unexpected_.take(found);
     const std::uint64_t bytes = at_least_one(op.value);
     // The gap of the sending side: a slip that is reproduced.
@@ -64,14 +64,14 @@ class Atlahs : private CompatQueueLoop<Atlahs, AtlahsLater> {
     const goal::Op sent = graph_.rank(event.sender).op(event.op);
     const MatchKey carried = key(event.rank, event.sender, sent.tag);
     const std::uint32_t found = posted_.front(carried);
-    if (found == KeyedQueues::kNone) return unexpected_.push(carried, event.op, 0);
+    if (found == Queues::kNone) return unexpected_.push(carried, event.op);
     const std::uint32_t received = posted_.take(found);
     const std::uint32_t cpu = graph_.rank(event.rank).cpu(received);
     const std::uint64_t nic_free = receive_free(event.rank, sent.nic);
     const std::uint64_t free = std::max(cpu_free(event.rank, cpu), nic_free);
     if (free > event.time) {
       // The receive goes to the end of its queue, so that receives with the same tag may change places.
-      posted_.push(carried, received, 0);
+      posted_.push(carried, received);
       return put_back(event, free);
     }
     receive({event.rank, received, {cpu, sent.nic}}, {event.sender, event.op, {sent.cpu, sent.nic}},

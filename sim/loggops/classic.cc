@@ -68,7 +68,7 @@ class Classic : private CompatQueueLoop<Classic, ClassicLater> {
     mark_started(event.rank, event.op);
     const MatchKey wanted = key(event.rank, op.peer, op.tag);
     const std::uint32_t found = find_message(wanted);
-    if (found == KeyedQueues::kNone) return posted_.push(wanted, event.op, 0);
+    if (found == Queues::kNone) return posted_.push(wanted, event.op);
     const std::uint32_t sender = unexpected_.entry(found).key.source;
     const std::uint32_t sent = unexpected_.take(found);
     if (op.value > S_) release_sender(sender, sent, op, event.time);
@@ -88,7 +88,7 @@ class Classic : private CompatQueueLoop<Classic, ClassicLater> {
     add_overhead(event.rank, busy);
     const MatchKey carried = key(event.rank, event.sender, sent.tag);
     const std::uint32_t found = find_receive(carried);
-    if (found == KeyedQueues::kNone) return unexpected_.push(carried, event.op, 0);
+    if (found == Queues::kNone) return unexpected_.push(carried, event.op);
     const std::uint32_t received = posted_.take(found);
     if (sent.value > S_) release_sender(event.sender, event.op, sent, event.time);
     record_receive(event.rank, sent.value);
@@ -116,9 +116,9 @@ class Classic : private CompatQueueLoop<Classic, ClassicLater> {
     return find(posted_, message.rank, [&](const MatchKey& receive) { return receive.accepts(message); });
   }
   template <typename Fits>
-  static std::uint32_t find(const KeyedQueues& queues, std::uint32_t rank, Fits&& fits) {
+  static std::uint32_t find(const Queues& queues, std::uint32_t rank, Fits&& fits) {
     std::uint32_t i = queues.first_of_rank(rank);
-    while (i != KeyedQueues::kNone && !fits(queues.entry(i).key)) i = queues.entry(i).rank_next;
+    while (i != Queues::kNone && !fits(queues.entry(i).key)) i = queues.entry(i).rank_next;
     return i;
   }
 

@@ -233,8 +233,8 @@ void CompatLoop::diagnose() {
                                                   : "above the eager limit, and no receive matches");
     // A message that did reach this rank is the likeliest near miss.
     const std::uint32_t first = unexpected_.first_of_rank(r);
-    if (view.kind(waiting) == goal::OpKind::kRecv && first != KeyedQueues::kNone) {
-      const KeyedQueues::Entry& entry = unexpected_.entry(first);
+    if (view.kind(waiting) == goal::OpKind::kRecv && first != Queues::kNone) {
+      const Queues::Entry& entry = unexpected_.entry(first);
       line += fmt::format("; there is an unmatched \"{}\" of rank {}",
                           goal::op_to_text(graph_, entry.key.source, entry.value), entry.key.source);
     }
@@ -245,9 +245,9 @@ void CompatLoop::diagnose() {
   }
   std::size_t shown = 0;
   for (std::uint32_t r = 0; r < graph_.ranks() && shown < kDiagnosedRanks; ++r) {
-    for (std::uint32_t i = unexpected_.first_of_rank(r); i != KeyedQueues::kNone && shown < kDiagnosedRanks;
+    for (std::uint32_t i = unexpected_.first_of_rank(r); i != Queues::kNone && shown < kDiagnosedRanks;
          i = unexpected_.entry(i).rank_next, ++shown) {
-      const KeyedQueues::Entry& entry = unexpected_.entry(i);
+      const Queues::Entry& entry = unexpected_.entry(i);
       lines.push_back(fmt::format("no receive took operation {} of rank {}: {}", entry.value,
                                   entry.key.source, goal::op_to_text(graph_, entry.key.source, entry.value)));
     }

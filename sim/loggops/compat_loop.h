@@ -52,6 +52,7 @@ class CompatLoop {
   std::uint64_t ready_time(const FreedOp& op) const { return ready_time_[first_op_[op.rank] + op.op]; }
 
   // Receives wait in posted_ and arrived messages in unexpected_, both in order; values are operations.
+  using Queues = Matching::Receives;
   static MatchKey key(std::uint32_t receiver, std::uint32_t sender, std::uint32_t tag) {
     return {.rank = receiver, .source = sender, .tag = tag};
   }
@@ -76,7 +77,7 @@ class CompatLoop {
   const goal::Graph& graph_;
   const std::uint64_t L_, o_, g_, O_, S_;
   const double G_;
-  KeyedQueues posted_, unexpected_;
+  Queues posted_, unexpected_;
   // What the current event freed, in order, and the (at most two) ranks it touched, in order of first touch.
   std::vector<FreedOp> freed_;
   std::array<std::uint32_t, 2> touched_{};

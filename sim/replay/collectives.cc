@@ -203,7 +203,7 @@ void ReplayShare::begin_receives(std::uint32_t lane, std::uint32_t step_index) {
   if (rank.early == 0) return;
   const goal::Step step = lanes_[lane].steps[step_index].step;
   const goal::CollectiveCall& call = active.call;
-  MatchKey key{active.local, step.peer, active.number, active.comm | kCollectiveContext, step.tag};
+  EarlyKey key{active.local, step.peer, active.number, active.comm, step.tag};
   found_.clear();
   if (step.count <= rank.early) {
     for (std::uint32_t i = 0; i < step.count; ++i) {
@@ -216,7 +216,7 @@ void ReplayShare::begin_receives(std::uint32_t lane, std::uint32_t step_index) {
     });
   } else {
     for (std::uint32_t i = early_.first_of_rank(active.local); i != kNone; i = early_.entry(i).rank_next) {
-      MatchKey there = early_.entry(i).key;
+      EarlyKey there = early_.entry(i).key;
       if (!covers(step, there.source, call.size)) continue;
       there.source = key.source;
       if (there == key) found_.push_back(i);
@@ -224,33 +224,33 @@ void ReplayShare::begin_receives(std::uint32_t lane, std::uint32_t step_index) {
   }
   for (const std::uint32_t entry : found_) {
     --ranks_[active.local].early;
-    matched_in_step(lane, step_index, unpark(early_.take(entry)));
+    matched_in_step(lane, step_index, early_.take(entry));
   }
 }
 
 void ReplayShare::arrive_in_collective(const Message& message) {
   const auto& word = message.client;
   const std::uint32_t source = word[kReceiverTask];
-  const MatchKey key{local_[word[kDestinationRank]], source, word[kTag], word[kContextAndKind] & kContextMask,
-                     word[kNumber]};
+  const EarlyKey key{local_[word[kDestinationRank]], source, word[kTag],
+                     word[kContextAndKind] & kContextMask & ~kCollectiveContext, word[kNumber]};
   RankState& rank = ranks_[key.rank];
   for (std::uint32_t i = rank.first_active; i != kNone; i = actives_[i].next) {
     const Active& active = actives_[i];
-    if (active.number != key.tag || (active.comm | kCollectiveContext) != key.context) continue;
+    if (active.number != key.number || active.comm != key.comm) continue;
     for (std::uint32_t lane = active.first_lane; lane != kNone; lane = lanes_[lane].next) {
       const std::vector<OpenStep>& steps = lanes_[lane].steps;
       for (std::uint32_t s = 0; s < steps.size(); ++s) {
         const OpenStep& open = steps[s];
-        if (open.step.kind != goal::StepKind::kRecv || open.step.tag != key.sub || open.left == 0) continue;
-        if (covers(open.step, source, active.call.size)) return matched_in_step(lane, s, as_parked(message));
+        if (open.step.kind != goal::StepKind::kRecv || open.step.tag != key.tag || open.left == 0) continue;
+        if (covers(open.step, source, active.call.size)) return matched_in_step(lane, s, arrived(message));
       }
     }
   }
   ++rank.early;
-  early_.push(key, park(as_parked(message)), next_early_++);
+  early_.push(key, arrived(message));
 }
 
-void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const Parked& message) {
+void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message) {
   --lanes_[lane].steps[step].left;
   const Active& active = actives_[lanes_[lane].active];
   const bool is_eager = message.sender == kNone;

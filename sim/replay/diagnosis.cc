@@ -12,11 +12,8 @@ namespace {
 std::string or_any(std::uint32_t value) { return value == goal::kAny ? "any" : std::to_string(value); }
 
 std::string describe_key(const MatchKey& key) {
-  const std::uint32_t comm = key.context & ~kCollectiveContext;
-  if (comm != key.context)
-    return fmt::format("collective {} of communicator {}, tag {}", key.tag, comm, key.sub);
   return fmt::format("tag {}{}", or_any(key.tag),
-                     comm == goal::kWorld ? "" : fmt::format(", communicator {}", comm));
+                     key.context == goal::kWorld ? "" : fmt::format(", communicator {}", key.context));
 }
 
 // How a message misses a receive asked for at the same rank, or "" if they have too little in common.
@@ -80,7 +77,8 @@ class Diagnosis {
     std::uint32_t lane;
     const Task* send;  // null: it waits to receive
   };
-  using Keys = std::vector<std::pair<MatchKey, std::uint32_t>>;  // with the handles
+  // Messages with the ranks that they are from, receives with their operations.
+  using Keys = std::vector<std::pair<MatchKey, std::uint32_t>>;
 
   void add_task(const ReplayShare& share, const Task& task) {
     const std::uint32_t rank = share.ranks_[task.local].view.rank();
@@ -121,26 +119,25 @@ class Diagnosis {
   static Keys at_rank(const ReplayShare& share, std::uint32_t local, bool messages) {
     Keys keys;
     if (share.has_wildcards_) {
-      const auto add = [&](const KeyedQueues& queue) {
-        for (std::uint32_t i = queue.first_of_rank(local); i != kNone; i = queue.entry(i).rank_next) {
-          keys.emplace_back(queue.entry(i).key, queue.entry(i).value);
+      const auto add = [&](const auto& queues, const auto& value) {
+        for (std::uint32_t i = queues.first_of_rank(local); i != kNone; i = queues.entry(i).rank_next) {
+          keys.emplace_back(queues.entry(i).key, value(queues.entry(i)));
         }
       };
       if (messages) {
-        add(share.matching_.unexpected());
+        add(share.matching_.messages(), [](const auto& entry) { return entry.key.source; });
       } else {
-        add(share.matching_.posted());
-        add(share.matching_.wildcards());
+        add(share.matching_.receives(), [](const auto& entry) { return entry.value; });
       }
       return keys;
     }
     share.tables_[local].for_each([&](const MatchTable::Entry& entry) {
       if (entry.of_messages != messages) return;
-      const MatchKey key{local, entry.source, entry.tag, entry.communicator, 0};
+      const MatchKey key{local, entry.source, entry.tag, entry.communicator};
       std::uint32_t handle = entry.last;
       do {
         handle = messages ? share.parked_[handle].next : share.ranks_[local].words[handle];
-        keys.emplace_back(key, handle);
+        keys.emplace_back(key, messages ? key.source : handle);
       } while (handle != entry.last);
     });
     std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) {
@@ -175,7 +172,7 @@ class Diagnosis {
   std::string receive_line(const Waiting& waiting) const {
     const std::uint32_t local = home_[waiting.rank].local();
     const goal::Op& op = op_of(waiting);
-    const MatchKey key{local, op.peer, op.tag, op.comm, 0};
+    const MatchKey key{local, op.peer, op.tag, op.comm};
     std::string line =
         fmt::format("rank {} waits to receive {} bytes from rank {}, {} [{}]{}", waiting.rank, op.value,
                     or_any(op.peer), describe_key(key), where(waiting), peer_note(op.peer));
@@ -208,7 +205,7 @@ class Diagnosis {
                          task.peer, why, where(waiting), peer_note(task.peer));
     }
     const goal::Op& op = op_of(waiting);
-    const MatchKey key{peer.local(), waiting.rank, op.tag, op.comm, 0};
+    const MatchKey key{peer.local(), waiting.rank, op.tag, op.comm};
     std::string line =
         fmt::format("rank {} waits to send {} bytes to rank {}, {}: {} [{}]{}", waiting.rank, task.bytes,
                     task.peer, describe_key(key), why, where(waiting), peer_note(task.peer));
@@ -255,16 +252,21 @@ class Diagnosis {
     for (std::uint32_t r = 0; r < program_.ranks() && shown < std::min(limit, unreceived_); ++r) {
       const ReplayShare& share = *home_[r].share;
       const std::uint32_t local = home_[r].local();
-      Keys keys = at_rank(share, local, true);
-      const KeyedQueues& early = share.early_;
-      for (std::uint32_t i = early.first_of_rank(local); i != kNone; i = early.entry(i).rank_next) {
-        keys.emplace_back(early.entry(i).key, early.entry(i).value);
-      }
-      for (const auto& [key, slot] : keys) {
-        if (shown == limit) break;
-        lines_.push_back(fmt::format("no receive took a message from rank {} to rank {}, {}",
-                                     share.parked_[slot].source, r, describe_key(key)));
+      const auto tell = [&](std::uint32_t source, const std::string& what) {
+        lines_.push_back(
+            fmt::format("no receive took a message from rank {} to rank {}, {}", source, r, what));
         ++shown;
+      };
+      for (const auto& [key, source] : at_rank(share, local, true)) {
+        if (shown == limit) break;
+        tell(source, describe_key(key));
+      }
+      const ReplayShare::EarlyMessages& early = share.early_;
+      for (std::uint32_t i = early.first_of_rank(local); i != kNone && shown < limit;
+           i = early.entry(i).rank_next) {
+        const ReplayShare::EarlyKey& key = early.entry(i).key;
+        tell(early.entry(i).value.source,
+             fmt::format("collective {} of communicator {}, tag {}", key.number, key.comm, key.tag));
       }
     }
     if (unreceived_ > shown) lines_.push_back(fmt::format("… and {} more messages", unreceived_ - shown));

@@ -364,14 +364,14 @@ bool ReplayShare::is_ordered(const Message& message) const {
 void ReplayShare::accept_in_order(const Message& message) {
   const auto& word = message.client;
   const MessageStream stream{word[kDestinationRank], word[kSourceRank], word[kContextAndKind] & kContextMask};
-  MatchKey key{local_[stream.rank], stream.peer, word[kNumber], stream.communicator, 0};
+  MatchKey key{local_[stream.rank], stream.peer, word[kNumber], stream.communicator};
   if (!accepted_.advance(stream, key.tag)) {
     if (free_held_.empty()) {
       free_held_.push_back(static_cast<std::uint32_t>(held_.size()));
       held_.emplace_back();
     }
     held_[free_held_.back()] = message;
-    held_back_.push(key, free_held_.back(), 0);
+    held_back_.push(key, free_held_.back());
     free_held_.pop_back();
     return;
   }
@@ -386,7 +386,7 @@ void ReplayShare::accept_in_order(const Message& message) {
   }
 }
 
-ReplayShare::Parked ReplayShare::as_parked(const Message& message) {
+ArrivedMessage ReplayShare::arrived(const Message& message) {
   const auto& word = message.client;
   const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
   return {.bytes = message.bytes,
@@ -399,31 +399,30 @@ void ReplayShare::arrive(const Message& message) {
   const std::uint32_t context = word[kContextAndKind] & kContextMask;
   if ((context & kCollectiveContext) != 0) return arrive_in_collective(message);
   const std::uint32_t local = local_[word[kDestinationRank]];
-  const Parked parked = as_parked(message);
+  const ArrivedMessage there = arrived(message);
   if (has_wildcards_) {
-    const std::uint32_t slot = park(parked);
-    const std::uint32_t receive = matching_.arrive({local, word[kSourceRank], word[kTag], context, 0}, slot);
-    if (receive != kNone) matched(local, receive, unpark(slot));
+    const std::uint32_t receive = matching_.arrive({local, there.source, word[kTag], context}, there);
+    if (receive != kNone) matched(local, receive, there);
     return;
   }
   MatchTable& table = tables_[local];
   const MatchTable::Key key{word[kSourceRank], word[kTag], context};
   MatchTable::Entry* entry = table.find(key);
   const auto link_of_message = [this](std::uint32_t slot) -> std::uint32_t& { return parked_[slot].next; };
-  if (entry == nullptr) return table.insert(key, true, park(parked), link_of_message);
-  if (entry->of_messages) return MatchTable::append(*entry, park(parked), link_of_message);
+  if (entry == nullptr) return table.insert(key, true, park(there), link_of_message);
+  if (entry->of_messages) return MatchTable::append(*entry, park(there), link_of_message);
   std::uint32_t* const words = ranks_[local].words;
   const std::uint32_t receive =
       table.take(*entry, [words](std::uint32_t op) -> std::uint32_t& { return words[op]; });
-  matched(local, receive, parked);
+  matched(local, receive, there);
 }
 
 void ReplayShare::begin_receive(std::uint32_t local, goal::OpIndex index) {
   const RankState& rank = ranks_[local];
   const goal::Op& op = rank.view.op(index);
   if (has_wildcards_) {
-    const std::uint32_t slot = matching_.post({local, op.peer, op.tag, op.comm, 0}, index);
-    if (slot != kNone) matched(local, index, unpark(slot));
+    const auto message = matching_.post({local, op.peer, op.tag, op.comm}, index);
+    if (message) matched(local, index, *message);
     return;
   }
   MatchTable& table = tables_[local];
@@ -438,7 +437,7 @@ void ReplayShare::begin_receive(std::uint32_t local, goal::OpIndex index) {
 }
 
 // The receive has its message, or the request for it.
-void ReplayShare::matched(std::uint32_t local, goal::OpIndex index, const Parked& message) {
+void ReplayShare::matched(std::uint32_t local, goal::OpIndex index, const ArrivedMessage& message) {
   const RankState& rank = ranks_[local];
   const goal::Op& op = rank.view.op(index);
   const bool is_eager = message.sender == kNone;
@@ -533,21 +532,21 @@ void ReplayShare::free_task(std::uint32_t task) {
   free_task_ = task;
 }
 
-std::uint32_t ReplayShare::park(const Parked& message) {
+std::uint32_t ReplayShare::park(const ArrivedMessage& message) {
   ++parked_count_;
   if (free_parked_ == kNone) {
-    parked_.push_back(message);
-    return static_cast<std::uint32_t>(parked_.size() - 1);
+    parked_.push_back({message});
+    return parked_.size() - 1;
   }
   const std::uint32_t slot = free_parked_;
   free_parked_ = parked_[slot].next;
-  parked_[slot] = message;
+  parked_[slot].message = message;
   return slot;
 }
 
-ReplayShare::Parked ReplayShare::unpark(std::uint32_t slot) {
+ArrivedMessage ReplayShare::unpark(std::uint32_t slot) {
   --parked_count_;
-  const Parked message = parked_[slot];
+  const ArrivedMessage message = parked_[slot].message;
   parked_[slot].next = free_parked_;
   free_parked_ = slot;
   return message;
@@ -558,8 +557,10 @@ ReplayShare::Parked ReplayShare::unpark(std::uint32_t slot) {
 std::uint64_t ReplayShare::memory_bytes() const {
   std::uint64_t bytes = words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
                         cpus_.capacity() * sizeof(Cpu) + ready_.capacity() * sizeof(Ready) +
-                        tasks_.capacity() * sizeof(Task) + parked_.capacity() * sizeof(Parked) +
-                        actives_.capacity() * sizeof(Active) + lanes_.capacity() * sizeof(Lane);
+                        tasks_.capacity() * sizeof(Task) + parked_.memory_bytes() + matching_.memory_bytes() +
+                        early_.memory_bytes() + held_back_.memory_bytes() +
+                        held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
+                        lanes_.capacity() * sizeof(Lane);
   for (const MatchTable& table : tables_) bytes += table.memory_bytes();
   for (const ProgramWindow& window : windows_) bytes += window.memory_bytes();
   for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);

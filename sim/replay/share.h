@@ -62,7 +62,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   // Has every operation finished, and was every message received?
   bool complete() const { return executed_ops_ == ops_ && unreceived() == 0; }
   // Messages that have arrived and that no receive took.
-  std::uint64_t unreceived() const { return parked_count_; }
+  std::uint64_t unreceived() const { return parked_count_ + matching_.messages().size() + early_.size(); }
   // Of this share's ranks.
   ReplayTotals totals() const;
   results::Rank result(std::uint32_t rank) const;
@@ -157,13 +157,22 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
   };
   static_assert(sizeof(RankState) == 128);
-  // A message that waits for its receive.
+  // A message that waits for its receive in tables_.
   struct Parked {
-    std::uint64_t bytes = 0;
-    std::uint32_t source = 0;      // rank
-    std::uint32_t sender = kNone;  // task of the rendezvous; kNone: it was eager
-    std::uint32_t next = kNone;    // in its queue, or in the free list
+    ArrivedMessage message;
+    std::uint32_t next = kNone;  // in its queue, or in the free list
   };
+  static_assert(sizeof(Parked) == 20);
+  // A message of a collective that waits for its group.
+  struct EarlyKey {
+    std::uint32_t rank = 0;              // local
+    std::uint32_t source = 0;            // place in the communicator
+    std::uint32_t number = 0, comm = 0;  // which collective it is on which communicator
+    std::uint32_t tag = 0;               // of the step
+    bool operator==(const EarlyKey&) const = default;
+    std::uint64_t hash() const { return MatchKey{rank, source, tag, comm}.hash() + mix64(number); }
+  };
+  using EarlyMessages = KeyedQueues<EarlyKey, ArrivedMessage>;
 
   const goal::OpView& view(std::uint32_t local) const { return ranks_[local].view; }
   EntityId entity(std::uint32_t local) const { return first_entity_ + ranks_[local].view.rank(); }
@@ -214,7 +223,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void finish_active(std::uint32_t active);
   void begin_collective(std::uint32_t local, goal::OpIndex op);
   void arrive_in_collective(const Message& message);
-  void matched_in_step(std::uint32_t lane, std::uint32_t step, const Parked& message);
+  void matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message);
 
   // Messages.
   Message message_to(std::uint32_t local, std::uint32_t peer, std::uint8_t nic, MessageKind kind) const;
@@ -224,7 +233,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void send_data(std::uint32_t task, std::uint32_t receive);
   void begin_receive(std::uint32_t local, goal::OpIndex op);
   void arrive(const Message& message);
-  void matched(std::uint32_t local, goal::OpIndex op, const Parked& message);
+  void matched(std::uint32_t local, goal::OpIndex op, const ArrivedMessage& message);
   bool is_ordered(const Message& message) const;
   void accept_in_order(const Message& message);
 
@@ -232,9 +241,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void free_task(std::uint32_t task);
   std::uint32_t new_active();
   std::uint32_t new_lane();
-  static Parked as_parked(const Message& message);
-  std::uint32_t park(const Parked& message);
-  Parked unpark(std::uint32_t slot);
+  static ArrivedMessage arrived(const Message& message);
+  std::uint32_t park(const ArrivedMessage& message);
+  ArrivedMessage unpark(std::uint32_t slot);
 
   const ReplayPlan& plan_;
   const goal::ProgramFacts& program_;
@@ -268,17 +277,15 @@ class alignas(64) ReplayShare final : public NetworkClient {
   // Receives go by their operation, messages by their place in parked_.
   LargeVector<MatchTable> tables_;
   Matching matching_;
-  LargeVector<Parked> parked_;
+  Chunks<Parked> parked_;
   std::uint32_t free_parked_ = kNone;
   std::uint64_t parked_count_ = 0;
-  // Messages of collectives whose group has not begun. The source is a place in the communicator.
-  KeyedQueues early_;
-  std::uint64_t next_early_ = 0;
+  EarlyMessages early_;
   std::vector<std::uint32_t> found_;
   // Only where messages may overtake each other: how many each of these ranks sent to others, and took from
   // others, and the messages that came before their turn (keyed with their number as tag).
   StreamCounters sent_, accepted_;
-  KeyedQueues held_back_;
+  Matching::Receives held_back_;
   std::vector<Message> held_;
   std::vector<std::uint32_t> free_held_;
   std::uint64_t executed_ops_ = 0, messages_ = 0, bytes_ = 0;
