@@ -64,7 +64,7 @@ std::vector<double> Program::message_bytes() const {
       for (OpIndex i = 0; i < view.ops(); ++i) add_messages(r, {&view.op(i), 1}, bytes);
       continue;
     }
-    RankReader reader = file->rank(r, false);
+    RankReader reader = file->rank(r, {.labels = false});
     while (reader.next(block, kOpsAtOnce)) add_messages(r, block.ops, bytes);
   }
   return bytes;

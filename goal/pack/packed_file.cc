@@ -178,6 +178,7 @@ const std::vector<Collective>& PackedFile::collectives() const { return inside_-
 const PackInfo& PackedFile::info() const { return inside_->index->info; }
 std::string_view PackedFile::bytes() const { return inside_->index->bytes; }
 const std::string& PackedFile::file_name() const { return inside_->index->file_name; }
-RankReader PackedFile::rank(Rank rank, bool with_labels) { return RankReader(*inside_, rank, with_labels); }
+RankReader PackedFile::rank(Rank rank) { return PackedFile::rank(rank, {}); }
+RankReader PackedFile::rank(Rank rank, const Parts& parts) { return RankReader(*inside_, rank, parts); }
 
 }  // namespace weft::goal

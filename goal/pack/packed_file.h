@@ -74,9 +74,15 @@ class PackedFile {
   std::string_view bytes() const;
   const std::string& file_name() const;
 
+  // What a reader unpacks beside the operations.
+  struct Parts {
+    bool labels = true;
+    bool values = true;  // those that vary within a rank; otherwise they are given as 0
+  };
   // A reader that stands before the rank's first operation; the file must outlive it. REQUIRES: rank <
   // ranks().
-  RankReader rank(Rank rank, bool with_labels = true);
+  RankReader rank(Rank rank);
+  RankReader rank(Rank rank, const Parts& parts);
 
   struct Index;
   struct Inside;
@@ -103,7 +109,7 @@ class RankReader {
     std::uint32_t begin;  // first token of the body
     std::uint32_t left;   // rounds after this one
   };
-  RankReader(PackedFile::Inside& file, Rank rank, bool with_labels);
+  RankReader(PackedFile::Inside& file, Rank rank, const PackedFile::Parts& parts);
   std::uint32_t next_shape(std::shared_ptr<const pack::ProgramBlock>& program);
   std::uint64_t next_value(std::shared_ptr<const pack::ValueBlock>& values, std::uint32_t column);
   std::uint32_t next_tag(std::uint64_t code);
@@ -116,6 +122,7 @@ class RankReader {
   PackedFile::Inside* file_;
   Rank rank_;
   OpIndex position_ = 0, ops_;
+  bool with_values_;
   std::uint32_t program_block_ = 0, token_ = 0;
   std::uint32_t tag_before_ = 0;
   OpIndex dependent_before_ = 0;

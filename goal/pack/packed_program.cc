@@ -53,7 +53,7 @@ void PackedProgram::outline_programs(OpIndex least_block) {
     if (ops == 0) continue;
     std::uint32_t& number = known[file_.program(r)];
     if (number == 0 || outlines_[number].ops != ops) {
-      RankReader reader = file_.rank(r, false);
+      RankReader reader = file_.rank(r, {.labels = false, .values = false});
       number = static_cast<std::uint32_t>(outlines_.size());
       outlines_.push_back(outline_of(reader, ops, best_block(ops, uses[file_.program(r)], least_block)));
       facts_.max_nic = std::max(facts_.max_nic, outlines_.back().max_nic);

@@ -57,12 +57,13 @@ class Names {
 
 }  // namespace
 
-RankReader::RankReader(PackedFile::Inside& file, Rank rank, bool with_labels)
+RankReader::RankReader(PackedFile::Inside& file, Rank rank, const PackedFile::Parts& parts)
     : file_(&file),
       rank_(rank),
       ops_(file.index->ranks[rank].ops),
+      with_values_(parts.values),
       values_at_(file.index->ranks[rank].values),
-      labels_at_(with_labels ? file.index->ranks[rank].labels : 0) {
+      labels_at_(parts.labels ? file.index->ranks[rank].labels : 0) {
   if (ops_ == 0) return;
   const auto& program = file.index->programs[file.index->ranks[rank].program];
   program_block_ = program.block;
@@ -97,7 +98,11 @@ bool RankReader::next(OpBlock& out, std::uint32_t most) {
       op.comm = file_->index->tables.collectives[op.peer].comm;
       op.tag = meet(op.comm);
     } else {
-      op.value = shape.column == 0 ? shape.value : next_value(values, shape.column);
+      if (shape.column == 0) {
+        op.value = shape.value;
+      } else if (with_values_) {
+        op.value = next_value(values, shape.column);
+      }
       if (shape.kind != OpKind::kCalc) {
         op.peer = shape.target == 0 ? kAny : names.peer(shape.target - 1);
         if (op.peer == kAny && shape.kind == OpKind::kSend) names.bad("peer");

@@ -9,7 +9,7 @@ void ReplayShare::open_windows() {
   windows_.reserve(ranks_.size());
   for (const RankState& state : ranks_) {
     const std::uint32_t rank = state.view.rank();
-    windows_.emplace_back(file_->rank(rank, false), program.outline(rank));
+    windows_.emplace_back(file_->rank(rank, {.labels = false}), program.outline(rank));
   }
 }
 
