@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "goal/collectives/steps.h"
+#include "goal/workload/grid.h"
 #include "goal/workload/message_graph.h"
 #include "goal/workload/phases.h"
 
@@ -19,11 +21,15 @@ struct Kind {
   bool has_root = false;
 };
 constexpr Kind kKinds[] = {
-    {CollectiveKind::kBarrier},      {CollectiveKind::kBcast, true},   {CollectiveKind::kReduce, true},
-    {CollectiveKind::kAllreduce},    {CollectiveKind::kReduceScatter}, {CollectiveKind::kAllgather},
-    {CollectiveKind::kGather, true}, {CollectiveKind::kScatter, true}, {CollectiveKind::kAlltoall},
-    {CollectiveKind::kScan},         {CollectiveKind::kExscan},
+    {CollectiveKind::kBarrier},          {CollectiveKind::kBcast, true},
+    {CollectiveKind::kReduce, true},     {CollectiveKind::kAllreduce},
+    {CollectiveKind::kReduceScatter},    {CollectiveKind::kAllgather},
+    {CollectiveKind::kGather, true},     {CollectiveKind::kScatter, true},
+    {CollectiveKind::kAlltoall},         {CollectiveKind::kScan},
+    {CollectiveKind::kExscan},           {CollectiveKind::kNeighborAllgather},
+    {CollectiveKind::kNeighborAlltoall},
 };
+constexpr std::uint32_t kMostDimensions = 6;
 
 const Kind& kind_of(const Parameters& parameters) {
   std::vector<std::string> known;
@@ -78,12 +84,44 @@ Collective collective_of(const Parameters& parameters, std::uint32_t ranks) {
   return collective;
 }
 
+// The grid of the neighbor kinds; no dimensions for the others.
+Grid grid_of_neighbors(const Parameters& parameters, const Collective& collective, std::uint32_t ranks) {
+  const std::string kind(name(collective.kind));
+  const bool given = !parameters.text("dims").empty();
+  if (is_of_neighbors(collective.kind)) {
+    if (!given) parameters.fail("dims", kind + " needs a grid of the ranks: [4,4,8], or 3d");
+    return grid_of(parameters, ranks, 1, kMostDimensions);
+  }
+  if (given) parameters.fail("dims", kind + " has no neighbors");
+  if (!parameters.boolean("periodic")) parameters.fail("periodic", kind + " has no neighbors");
+  return {};
+}
+
+// The neighbors of a Cartesian communicator, in MPI's order (MPI 4.0, section 8.6): in each dimension the one
+// before and the one behind.
+void set_neighbors(Collective& collective, const Grid& grid, Rank rank, bool periodic) {
+  collective.destinations.clear();
+  const std::vector<std::uint32_t> at = grid.coordinates(rank);
+  for (std::size_t d = 0; d < grid.dims.size(); ++d) {
+    for (const int step : {-1, 1}) {
+      std::vector<int> offset(grid.dims.size(), 0);
+      offset[d] = step;
+      const std::optional<Rank> neighbor = grid.neighbor(at, offset, periodic);
+      if (neighbor) collective.destinations.push_back(*neighbor);
+    }
+  }
+  collective.sources = collective.destinations;
+}
+
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
-  const Collective collective = collective_of(parameters, ranks);
+  Collective collective = collective_of(parameters, ranks);
+  const Grid grid = grid_of_neighbors(parameters, collective, ranks);
+  const bool periodic = parameters.boolean("periodic");
   const Repetition repeat = repetition(parameters);
   const std::uint32_t count = integer_in(parameters, "count", 1, INT32_MAX);
-  return phased_graph(parameters, ranks, [&](Rank, Phases& phases) {
+  return phased_graph(parameters, ranks, [&](Rank rank, Phases& phases) {
+    if (!grid.dims.empty()) set_neighbors(collective, grid, rank, periodic);
     phases.repeat(repeat, [&](std::uint32_t) {
       for (std::uint32_t i = 0; i < count; ++i) phases.collective(collective);
     });
@@ -100,7 +138,7 @@ Workload collective_workload() {
        "step or of a benchmark",
        {{"kind", ParameterType::kText, "allreduce",
          "The operation: barrier, bcast, reduce, allreduce, reduce_scatter, allgather, gather, scatter, "
-         "alltoall, scan or exscan."},
+         "alltoall, scan, exscan, neighbor_allgather or neighbor_alltoall."},
         {"size", ParameterType::kBytes, "auto",
          "Bytes of the vector (bcast, reduce, allreduce, scan, exscan) or of one rank's block (the "
          "others); auto: 1MB, none of a barrier."},
@@ -110,6 +148,11 @@ Workload collective_workload() {
          "The algorithm that the program asks for: ring, or pipelined_chain:segment=64KiB, or in brackets "
          "with "
          "several parameters; empty: the scenario chooses."},
+        {"dims", ParameterType::kText, "",
+         "Of the neighbor kinds: grid of the ranks, [4,4,8], the last varying fastest, or 3d; each exchanges "
+         "with those before and behind it in every dimension."},
+        {"periodic", ParameterType::kBoolean, "true",
+         "Of the neighbor kinds: whether the ends of every dimension meet."},
         {"count", ParameterType::kInteger, "1", "Calls in an iteration, all begun at the same time."},
         iterations_parameter(),
         compute_parameter(),

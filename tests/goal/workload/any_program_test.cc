@@ -29,7 +29,7 @@ const std::map<std::string, std::vector<std::string>> kValues = {
     {"iterations", {"1", "2", "5"}},
     {"kind",
      {"barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "allgather", "gather", "scatter",
-      "alltoall", "scan", "exscan"}},
+      "alltoall", "scan", "exscan", "neighbor_allgather", "neighbor_alltoall"}},
     {"n", {"1", "5"}},
     {"neighbors", {"faces", "edges", "corners"}},
     {"pairs", {"0", "1", "2"}},

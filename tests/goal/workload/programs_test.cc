@@ -369,3 +369,33 @@ TEST_CASE("collective: one operation a rank and call, of every kind") {
   CHECK(contains(refusal("collective:algorithm=[torus_ring:dims=[3,3]]", 4), "algorithm is"));
   CHECK(refusal("collective:count=0", 5) != "");
 }
+
+TEST_CASE("collective: the neighbors of a Cartesian grid, as MPI orders them") {
+  const auto neighbors = [](const std::string& options, Rank rank) {
+    const Graph graph = traffic("collective:" + options, 6);
+    CHECK(check(graph).clean());
+    const Collective& collective = graph.rank(rank).collective(0);
+    CHECK(collective.sources == collective.destinations);
+    CHECK(collective.bytes == 7);
+    CHECK(collective.counts.empty());
+    return collective.destinations;
+  };
+  using Ranks = std::vector<std::uint32_t>;
+  for (const std::string kind : {"neighbor_allgather", "neighbor_alltoall"}) {
+    // 0 1 2
+    // 3 4 5
+    const std::string grid = "kind=" + kind + ",size=7,dims=[2,3]";
+    CHECK(neighbors(grid, 4) == Ranks{1, 1, 3, 5});
+    CHECK(neighbors(grid, 0) == Ranks{3, 3, 2, 1});
+    CHECK(neighbors(grid + ",periodic=false", 0) == Ranks{3, 1});
+    CHECK(neighbors(grid + ",periodic=false", 4) == Ranks{1, 3, 5});
+    CHECK(neighbors("kind=" + kind + ",size=7,dims=1d", 5) == Ranks{4, 0});
+    CHECK(neighbors("kind=" + kind + ",size=7,dims=[6,1]", 5) == Ranks{4, 0, 5, 5});
+    CHECK(traffic("collective:kind=" + kind + ",dims=2d,count=2,iterations=3", 6).ops() == 6 * 6);
+    CHECK(contains(refusal("collective:kind=" + kind, 6), "needs a grid of the ranks: [4,4,8], or 3d"));
+    CHECK(contains(refusal("collective:kind=" + kind + ",dims=[2,2]", 6), "[3,2] would do"));
+    CHECK(contains(refusal("collective:kind=" + kind + ",dims=2d,root=1", 6), "has no root"));
+  }
+  CHECK(contains(refusal("collective:dims=[2,3]", 6), "allreduce has no neighbors"));
+  CHECK(contains(refusal("collective:periodic=false", 6), "allreduce has no neighbors"));
+}
