@@ -63,6 +63,64 @@ struct ProgramOptions {
   std::uint64_t most_bytes = 5000, most_ns = 5000;
 };
 
+// Fewer messages than `bound`, from any rank to any; in the v form each of its own size.
+template <typename Size>
+void add_neighbors(std::vector<goal::Collective>& calls, std::uint64_t bound, bool v_form,
+                   std::mt19937_64& random, const Size& size) {
+  const bool one_block = calls[0].kind == goal::CollectiveKind::kNeighborAllgather;  // the same to all
+  for (goal::Collective& call : calls) {
+    call.v_form = v_form;
+    if (v_form) call.bytes = one_block ? size() : 0;
+  }
+  for (std::uint64_t m = random() % bound; m > 0; --m) {
+    const std::uint64_t from = random() % calls.size(), to = random() % calls.size();
+    calls[from].destinations.push_back(static_cast<std::uint32_t>(to));
+    calls[to].sources.push_back(static_cast<std::uint32_t>(from));
+    if (!v_form) continue;
+    const std::uint64_t bytes = one_block ? calls[from].bytes : size();
+    if (!one_block) calls[from].counts.push_back(bytes);
+    calls[to].receive_counts.push_back(bytes);
+  }
+}
+
+// Makes the calls those of the v form, where there is one: the blocks of different ranks differ in size. With
+// `root_only` the other ranks of a gather or scatter know their own size alone.
+template <typename Size>
+void add_counts(std::vector<goal::Collective>& calls, bool root_only, const Size& size) {
+  const auto sizes = [&] {
+    std::vector<std::uint64_t> counts(calls.size());
+    for (std::uint64_t& count : counts) count = size();
+    return counts;
+  };
+  switch (calls[0].kind) {
+    case goal::CollectiveKind::kReduceScatter:
+    case goal::CollectiveKind::kAllgather:
+    case goal::CollectiveKind::kGather:
+    case goal::CollectiveKind::kScatter: {
+      const bool has_root =
+          calls[0].kind == goal::CollectiveKind::kGather || calls[0].kind == goal::CollectiveKind::kScatter;
+      const std::vector<std::uint64_t> counts = sizes();
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        calls[i].v_form = true;
+        const bool knows_all = !has_root || !root_only || i == calls[i].root;
+        calls[i].bytes = knows_all ? 0 : counts[i];
+        if (knows_all) calls[i].counts = counts;
+      }
+      break;
+    }
+    case goal::CollectiveKind::kAlltoall:
+      for (std::size_t i = 0; i < calls.size(); ++i) {
+        calls[i].v_form = true;
+        calls[i].bytes = 0;
+        calls[i].counts = sizes();
+        for (std::size_t j = 0; j < calls.size(); ++j) calls[j].receive_counts.push_back(calls[i].counts[j]);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
 // Every send has its receive (unless broken), and dependencies point backwards in a common order of all
 // operations. So most programs run to their end; a rendezvous with oneself, or receives that are posted in
 // another order than their messages are sent, can still block some.
@@ -116,16 +174,15 @@ inline Program random_program(std::uint64_t seed, const ProgramOptions& options)
             collective.kind == goal::CollectiveKind::kScatter) {
           collective.root = static_cast<std::uint32_t>(below(group.size()));
         }
-        // Of neighbors, each rank has lists of its own; of the others all make the same call.
         std::vector<goal::Collective> calls(group.size(), collective);
-        const bool of_neighbors = goal::is_of_neighbors(collective.kind);
-        for (std::uint64_t m = of_neighbors ? below(2 * group.size() + 1) : 0; m > 0; --m) {
-          const std::uint64_t from = below(group.size()), to = below(group.size());
-          calls[from].destinations.push_back(static_cast<std::uint32_t>(to));
-          calls[to].sources.push_back(static_cast<std::uint32_t>(from));
+        const bool v_form = chance(2);
+        if (goal::is_of_neighbors(collective.kind)) {
+          add_neighbors(calls, 2 * group.size() + 1, v_form, random, size);
+        } else if (v_form) {
+          add_counts(calls, chance(2), size);
         }
         for (std::size_t i = 0; i < group.size(); ++i) {
-          if (i == 0 || of_neighbors) program.collectives.push_back(calls[i]);
+          if (i == 0 || calls[i] != calls[i - 1]) program.collectives.push_back(calls[i]);
           add(group[i], {.kind = goal::OpKind::kCollective},
               static_cast<int>(program.collectives.size()) - 1);
         }

@@ -108,8 +108,7 @@ std::string smallest_difference(Program program, ReferenceParameters p) {
       text(replay_run(graph, p)));
 }
 
-// For each kind of collective any of its algorithms that all numbers of ranks can use. Neighbor kinds are
-// not among the programs.
+// For each kind of collective any of its algorithms that all numbers of ranks can use.
 std::array<std::string, goal::kCollectiveKinds> some_algorithms(std::mt19937_64& random, int segment) {
   std::array<std::vector<std::string>, goal::kCollectiveKinds> known;
   for (const goal::CollectiveAlgorithm& algorithm : goal::collective_algorithms()) {
