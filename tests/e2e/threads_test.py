@@ -39,10 +39,10 @@ OF_THE_RUN = {"network", "wall_seconds", "events_per_second", "packet_hops_per_s
 
 
 def run(folder, arguments, threads, partitions):
-    """All files of a run that must not depend on how it was divided, by name."""
+    """All files of a run that must not depend on how it was divided, by name. partitions: None where threads say it."""
     name = f"RUN{threads}-{partitions}"
-    done = subprocess.run([WEFT, "sim", *arguments, "--threads", str(threads), "--set",
-                           f"network.packet.partitions={partitions}", "-q", "-o", name],
+    divided = ["--set", f"network.packet.partitions={partitions}"] if partitions else []
+    done = subprocess.run([WEFT, "sim", *arguments, "--threads", str(threads), *divided, "-q", "-o", name],
                           cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         raise AssertionError(f"weft sim {' '.join(arguments)}, {threads} threads, {partitions} partitions: exit status "
@@ -59,8 +59,9 @@ class Threads(unittest.TestCase):
     def check_same(self, arguments, divisions=None):
         """Runs a scenario in all divisions; returns the files of the first."""
         with tempfile.TemporaryDirectory() as folder:
-            one = run(folder, arguments, *ONE)
-            for threads, partitions in divisions or DIVISIONS:
+            divisions = divisions or [ONE, *DIVISIONS]
+            one = run(folder, arguments, *divisions[0])
+            for threads, partitions in divisions[1:]:
                 with self.subTest(arguments=arguments, threads=threads, partitions=partitions):
                     other = run(folder, arguments, threads, partitions)
                     self.assertEqual(other.keys(), one.keys())
@@ -155,6 +156,27 @@ class Threads(unittest.TestCase):
                 self.assertEqual(files["summary"]["outcome"], "complete")
                 self.assertLessEqual({"series.csv", "network_series.csv"}, files.keys())
                 self.assertGreater(len(files["series.csv"].splitlines()), 1000)
+
+    def test_loggops(self):
+        """Halos by rendezvous and eager, collectives of every algorithm family, wildcards, several ranks on a host."""
+        programs = ["stencil:dims=[4,3,2],cells=30,iterations=4,compute=7us,allreduce=2,allreduce_size=40KB",
+                    "stencil:dims=2d,exchange=collective,iterations=3,allreduce=1", "master_worker:tasks=60,task=3KB,result=9KB",
+                    "collective:kind=alltoall,size=6KB,iterations=2", "collective:kind=bcast,size=200KB,algorithm=[binary_tree:segment=8KiB]",
+                    "collective:kind=reduce_scatter,size=3KB,count=2", "sweep:dims=2d,blocks=3,size=5KB"]
+        digests = set()
+        with tempfile.TemporaryDirectory() as folder:
+            for number, program in enumerate(programs):
+                graph = str(Path(folder) / f"{number}.weft")
+                subprocess.run([WEFT, "goal", "gen", program, "--ranks", "24", "-o", graph], check=True, capture_output=True)
+                for how in (["--network", "loggops:L=700ns,o=90,g=40,G=0.7,S=4KB"],
+                            ["--network", "loggops:L=1ns,o=0,g=0,G=1,O=0.3,S=100KB", "--set", "hosts.ranks_per_host=2", "--set",
+                             "hosts.reduction_per_byte=0.2"]):
+                    files = self.check_same(["--goal", graph, *how], [(threads, None) for threads in (1, 2, 4)])
+                    self.assertEqual(files["summary"]["outcome"], "complete")
+                    self.assertEqual(len(files["ranks.csv"].splitlines()), 25)
+                    self.assertGreater(len(files["flows.csv"].splitlines()), 24)
+                    digests.add(files["summary"]["digest"])
+        self.assertEqual(len(digests), 2 * len(programs), "two runs do the same")
 
     def test_other_runs_differ(self):
         """What is compared does tell runs apart."""
