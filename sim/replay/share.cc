@@ -32,22 +32,15 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
       matching_(has_wildcards_ ? static_cast<std::uint32_t>(ranks.size()) : 0),
       early_(static_cast<std::uint32_t>(ranks.size())),
       held_back_(static_cast<std::uint32_t>(ranks.size())) {
-  const goal::Graph* const graph = plan.program.graph();
-  for (const std::uint32_t rank : ranks) ops_ += plan.program.ops(rank);
-  if (graph != nullptr) words_.reserve(ops_);
   ranks_.reserve(ranks.size());
   for (const std::uint32_t rank : ranks) {
-    RankState& state = ranks_.emplace_back(
-        RankState{.view = {rank, plan.program.ops(rank), nullptr, nullptr}, .words = nullptr});
+    RankState& state = ranks_.emplace_back();
+    state.view = {rank, plan.program.ops(rank), nullptr, nullptr};
+    ops_ += state.view.ops();
     find_cpus(state);
-    if (graph == nullptr) continue;
-    state.view = graph->rank(rank);
-    state.words = words_.data() + words_.size();
-    const std::vector<std::uint32_t> counts = graph->rank(rank).dependency_counts();
-    words_.insert(words_.end(), counts.begin(), counts.end());
   }
   cpus_.resize(cpu_names_.size());
-  if (graph == nullptr) open_windows();
+  plan.program.graph() != nullptr ? view_graph(*plan.program.graph()) : open_windows(*plan.program.packed());
 }
 
 void ReplayShare::find_cpus(RankState& state) {

@@ -181,8 +181,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void drain();
   void begin(const Ready& ready);
   void release(std::uint32_t local, goal::OpIndex op, bool on_start);
-  // Of a packed file (share_windows.cc).
-  void open_windows();
+  // Operations in a graph or a packed file (share_windows.cc).
+  void view_graph(const goal::Graph& graph);
+  void open_windows(const goal::PackedProgram& program);
   void look_through_window(std::uint32_t local);
   goal::OpIndex load_start(std::uint32_t local);
   void release_far(std::uint32_t local, goal::OpIndex op, bool on_start);

@@ -1,10 +1,20 @@
-// A share's part in reading a packed file while it is replayed.
+// Where a share's operations are: in a graph, or in a packed file that is read while it is replayed.
 #include "sim/replay/share.h"
 
 namespace weft::sim {
 
-void ReplayShare::open_windows() {
-  const goal::PackedProgram& program = *plan_.program.packed();
+void ReplayShare::view_graph(const goal::Graph& graph) {
+  words_.reserve(ops_);
+  for (RankState& state : ranks_) {
+    const goal::RankView view = graph.rank(state.view.rank());
+    state.view = view;
+    state.words = words_.data() + words_.size();
+    const std::vector<std::uint32_t> counts = view.dependency_counts();
+    words_.insert(words_.end(), counts.begin(), counts.end());
+  }
+}
+
+void ReplayShare::open_windows(const goal::PackedProgram& program) {
   file_ = program.open(plan_.shares);
   windows_.reserve(ranks_.size());
   for (const RankState& state : ranks_) {
