@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "goal/binary/binary.h"
 #include "goal/file.h"
+#include "goal/pack/packed_ranks.h"
 #include "goal/text/text.h"
 #include "sim/units/input_error.h"
 
@@ -23,6 +25,25 @@ bool starts_like_binary(std::string_view bytes) {
   return magic == kBinaryMagic || magic == kBinaryMagicSpent;
 }
 
+struct OwnedGraph {
+  Graph graph;
+};
+class WholeGraph : private OwnedGraph, public GraphRanks {
+ public:
+  explicit WholeGraph(Graph&& whole) : OwnedGraph{std::move(whole)}, GraphRanks(graph) {}
+};
+
+// One pass over the ranks needs no more of the file unpacked than the rank at hand does.
+struct OpenedFile {
+  PackedFile file;
+};
+class OpenedRanks : private OpenedFile, public PackedRanks {
+ public:
+  explicit OpenedRanks(const std::string& path)
+      : OpenedFile{PackedFile(path, {.cache_bytes = 64 << 20})}, PackedRanks(file) {}
+  const PackInfo& info() const { return file.info(); }
+};
+
 // Text has no control characters but blanks and ends of lines.
 bool looks_like_text(std::string_view bytes) {
   const std::string_view begin = bytes.substr(0, 512);
@@ -32,6 +53,15 @@ bool looks_like_text(std::string_view bytes) {
 }
 
 }  // namespace
+
+std::unique_ptr<RankSource> open_ranks(const std::string& path, PackInfo* info) {
+  if (PackedFile::is_one(FileView(path).bytes())) {
+    auto ranks = std::make_unique<OpenedRanks>(path);
+    if (info != nullptr) *info = ranks->info();
+    return ranks;
+  }
+  return std::make_unique<WholeGraph>(read_graph(path, info));
+}
 
 Graph read_graph(const std::string& path, PackInfo* info) {
   const FileView file(path);

@@ -1,10 +1,12 @@
 // Opens a GOAL graph in any of its formats, by what the file holds and not by its name.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "goal/graph/graph.h"
+#include "goal/graph/rank_source.h"
 #include "goal/pack/pack.h"
 
 namespace weft::goal {
@@ -15,5 +17,9 @@ namespace weft::goal {
 Graph read_graph(const std::string& path, PackInfo* info = nullptr);
 // The same for the bytes of a file; `path` is for messages only.
 Graph parse_graph(std::string_view bytes, const std::string& path, PackInfo* info = nullptr);
+
+// The ranks of a graph of any format, to be gone through one at a time: of a packed file (version 2) one is
+// in memory at a time, others are read whole. Throws as read_graph; damage to a rank shows when it is read.
+std::unique_ptr<RankSource> open_ranks(const std::string& path, PackInfo* info = nullptr);
 
 }  // namespace weft::goal

@@ -32,6 +32,11 @@ Format format_of_path(const std::string& path) {
 }
 
 void write_graph(const Graph& graph, const PackInfo& info, const std::string& path, Format format) {
+  GraphRanks ranks(graph);
+  write_graph(ranks, info, path, format);
+}
+
+void write_graph(RankSource& graph, const PackInfo& info, const std::string& path, Format format) {
   switch (format) {
     case Format::kText:
       return write_text_file(graph, path);

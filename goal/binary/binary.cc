@@ -1,5 +1,6 @@
 #include "goal/binary/binary.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -197,19 +198,16 @@ class Reader {
 
 // --- writing ---
 
-void check_representable(const Graph& graph) {
-  for (Rank rank = 0; rank < graph.ranks(); ++rank) {
-    const RankView view = graph.rank(rank);
-    for (OpIndex i = 0; i < view.ops(); ++i) {
-      const char* reason = view.kind(i) == OpKind::kCollective ? "collective operations"
-                           : view.comm(i) != kWorld            ? "communicators"
-                           : view.cpu(i) > 0xFF                ? "a cpu above 255"
-                                                               : nullptr;
-      if (reason == nullptr) continue;
-      const std::string label(view.label(i));
-      throw InputError("binary GOAL can't hold " + std::string(reason) + ": operation " + std::to_string(i) +
-                       (label.empty() ? "" : " ('" + label + "')") + " of rank " + std::to_string(rank));
-    }
+void check_representable(Rank rank, const RankView& view) {
+  for (OpIndex i = 0; i < view.ops(); ++i) {
+    const char* reason = view.kind(i) == OpKind::kCollective ? "collective operations"
+                         : view.comm(i) != kWorld            ? "communicators"
+                         : view.cpu(i) > 0xFF                ? "a cpu above 255"
+                                                             : nullptr;
+    if (reason == nullptr) continue;
+    const std::string label(view.label(i));
+    throw InputError("binary GOAL can't hold " + std::string(reason) + ": operation " + std::to_string(i) +
+                     (label.empty() ? "" : " ('" + label + "')") + " of rank " + std::to_string(rank));
   }
 }
 
@@ -253,27 +251,36 @@ void append_rank(std::string& bytes, const RankView& view) {
   }
 }
 
-void write(const Graph& graph, const std::function<void(std::string_view)>& sink) {
-  check_representable(graph);
-  std::string bytes;
-  append(bytes, kBinaryMagic);
-  append<std::uint32_t>(bytes, graph.ranks());
-  append(bytes, static_cast<std::uint8_t>(graph.max_cpu()));
-  append(bytes, graph.max_nic());
+// Goes over the ranks twice: what stands in front says where each begins.
+void write(RankSource& graph, const std::function<void(std::string_view)>& sink) {
+  std::uint16_t max_cpu = 0;
+  std::uint8_t max_nic = 0;
+  std::string ranges;
   std::uint64_t offset = kHeaderBytes - kOffsetBase + graph.ranks() * kRangeBytes;
   for (Rank rank = 0; rank < graph.ranks(); ++rank) {
     const RankView view = graph.rank(rank);
-    append(bytes, offset);
+    check_representable(rank, view);
+    for (OpIndex i = 0; i < view.ops(); ++i) {
+      max_cpu = std::max(max_cpu, view.cpu(i));
+      max_nic = std::max(max_nic, view.nic(i));
+    }
+    append(ranges, offset);
     offset += 8 + 4 * std::uint64_t{count_roots(view.dependency_counts())} + kNodeBytes * view.ops() +
               4 * view.edges();
-    append(bytes, offset);
+    append(ranges, offset);
   }
+  std::string bytes;
+  append(bytes, kBinaryMagic);
+  append<std::uint32_t>(bytes, graph.ranks());
+  append(bytes, static_cast<std::uint8_t>(max_cpu));
+  append(bytes, max_nic);
+  sink(bytes);
+  sink(ranges);
   for (Rank rank = 0; rank < graph.ranks(); ++rank) {
-    sink(bytes);
     bytes.clear();
     append_rank(bytes, graph.rank(rank));
+    sink(bytes);
   }
-  sink(bytes);
 }
 
 }  // namespace
@@ -289,11 +296,17 @@ Graph read_binary_file(const std::string& path) {
 
 std::string to_binary(const Graph& graph) {
   std::string bytes;
-  write(graph, [&](std::string_view piece) { bytes += piece; });
+  GraphRanks ranks(graph);
+  write(ranks, [&](std::string_view piece) { bytes += piece; });
   return bytes;
 }
 
 void write_binary_file(const Graph& graph, const std::string& path) {
+  GraphRanks ranks(graph);
+  write_binary_file(ranks, path);
+}
+
+void write_binary_file(RankSource& graph, const std::string& path) {
   FileWriter file(path);
   write(graph, [&](std::string_view piece) { file.write(piece); });
   file.commit();

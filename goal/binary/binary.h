@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "goal/graph/graph.h"
+#include "goal/graph/rank_source.h"
 
 namespace weft::goal {
 
@@ -24,5 +25,6 @@ Graph read_binary_file(const std::string& path);
 // within a communicator, a cpu above 255.
 std::string to_binary(const Graph& graph);
 void write_binary_file(const Graph& graph, const std::string& path);
+void write_binary_file(RankSource& graph, const std::string& path);
 
 }  // namespace weft::goal

@@ -281,7 +281,7 @@ class GraphBuilder {
   OpIndex add_collective(const Collective& collective, std::uint16_t cpu = 0, std::uint8_t nic = 0,
                          std::string_view label = {});
   // `dependent` waits for `first` to finish (or, on_start, to start). Either order of indices is allowed
-  // (check() finds cycles). REQUIRES: both were added to the current rank.
+  // (check() finds cycles). REQUIRES: both are added to the current rank, before or after.
   void add_edge(OpIndex first, OpIndex dependent, bool on_start = false);
   OpIndex ops_in_rank() const { return ops_in_rank_; }
   void end_rank();

@@ -102,11 +102,12 @@ PackInfo info_of(const Catalog& catalog) {
   return info;
 }
 
-void write_collectives(FrameWriter& frames, const Graph& graph, Catalog& catalog) {
+void write_collectives(FrameWriter& frames, const std::vector<goal::Collective>& collectives,
+                       Catalog& catalog) {
   catalog.set_collectives_begin(frames.written());
   Collectives block;
   std::size_t counts = 0;
-  for (const goal::Collective& collective : graph.collectives()) {
+  for (const goal::Collective& collective : collectives) {
     to_message(collective, *block.add_collective());
     counts += 1 + collective.counts.size() + collective.receive_counts.size() +
               collective.destinations.size() + collective.sources.size();
@@ -118,7 +119,7 @@ void write_collectives(FrameWriter& frames, const Graph& graph, Catalog& catalog
   if (counts != 0) frames.block(BlockType::kCollectives, 0, block);
 }
 
-void describe(const Graph& graph, const PackInfo& info, Catalog& catalog) {
+void describe(const RankSource& graph, const PackInfo& info, Catalog& catalog) {
   catalog.set_ranks(graph.ranks());
   for (std::size_t i = 1; i < graph.communicators().size(); ++i) {
     const goal::Communicator& communicator = graph.communicators()[i];

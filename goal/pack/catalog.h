@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "goal/graph/graph.h"
+#include "goal/graph/rank_source.h"
 #include "goal/pack/frame.h"
 #include "goal/pack/info.h"
 #include "goal/pack/pack.pb.h"
@@ -28,8 +29,9 @@ FileTables read_tables(FrameReader& frames, const Catalog& catalog, std::uint64_
 PackInfo info_of(const Catalog& catalog);
 
 // Writes the blocks of collectives, and notes in the catalog where they begin.
-void write_collectives(FrameWriter& frames, const Graph& graph, Catalog& catalog);
+void write_collectives(FrameWriter& frames, const std::vector<goal::Collective>& collectives,
+                       Catalog& catalog);
 // Fills in communicators and info.
-void describe(const Graph& graph, const PackInfo& info, Catalog& catalog);
+void describe(const RankSource& graph, const PackInfo& info, Catalog& catalog);
 
 }  // namespace weft::goal::pack

@@ -32,7 +32,7 @@ constexpr int kBlockLabels = 1 << 16;
 
 class Writer {
  public:
-  Writer(const Graph& graph, const Sink& sink)
+  Writer(RankSource& graph, const Sink& sink)
       : graph_(graph),
         frames_(sink),
         programs_(frames_),
@@ -50,7 +50,7 @@ class Writer {
     tables_.flush();
     programs_.describe(catalog_);
     tables_.describe(catalog_);
-    write_collectives(frames_, graph_, catalog_);
+    write_collectives(frames_, graph_.collectives(), catalog_);
     const std::uint64_t catalog_begin = frames_.written();
     frames_.block(BlockType::kCatalog, 0, catalog_);
     frames_.trailer(catalog_begin);
@@ -277,7 +277,7 @@ class Writer {
     return number;
   }
 
-  const Graph& graph_;
+  RankSource& graph_;
   FrameWriter frames_;
   ProgramBlocks programs_;
   TableBlocks tables_;
@@ -312,15 +312,21 @@ class Writer {
 std::string to_pack(const Graph& graph, const PackInfo& info) {
   std::string bytes;
   const pack::Sink sink = [&](std::string_view piece) { bytes += piece; };
-  pack::Writer(graph, sink).write(info);
+  GraphRanks ranks(graph);
+  pack::Writer(ranks, sink).write(info);
   return bytes;
 }
 
-void write_pack_file(const Graph& graph, const PackInfo& info, const std::string& path) {
+void write_pack_file(RankSource& graph, const PackInfo& info, const std::string& path) {
   FileWriter file(path);
   const pack::Sink sink = [&](std::string_view piece) { file.write(piece); };
   pack::Writer(graph, sink).write(info);
   file.commit();
+}
+
+void write_pack_file(const Graph& graph, const PackInfo& info, const std::string& path) {
+  GraphRanks ranks(graph);
+  write_pack_file(ranks, info, path);
 }
 
 }  // namespace weft::goal

@@ -21,23 +21,24 @@ bool is_label(std::string_view text) {
 
 class Printer {
  public:
-  Printer(const Graph& graph, const TextSink& sink) : graph_(graph), sink_(sink) {}
+  // Without a graph it prints operations alone.
+  Printer(RankSource* graph, const TextSink& sink) : graph_(graph), sink_(sink) {}
 
   void header() {
-    put("num_ranks ").put(graph_.ranks()).put("\n");
-    const std::vector<Communicator>& communicators = graph_.communicators();
+    put("num_ranks ").put(graph_->ranks()).put("\n");
+    const std::vector<Communicator>& communicators = graph_->communicators();
     for (std::size_t i = 1; i < communicators.size(); ++i) communicator(i, communicators[i]);
   }
 
   void rank(Rank r) {
-    const RankView view = graph_.rank(r);
+    const RankView view = graph_->rank(r);
     name_ops(view);
     place_edges(view);
     put("rank ").put(r).put(" {\n");
     std::size_t edge = 0;
     for (OpIndex i = 0; i < view.ops(); ++i) {
       if (const std::string_view label = shown_label(view, i); !label.empty()) put(label).put(": ");
-      op(view.op(i), view.kind(i) == OpKind::kCollective ? &view.collective(i) : nullptr);
+      op(view.op(i), view.kind(i) == OpKind::kCollective ? &graph_->collectives()[view.peer(i)] : nullptr);
       put("\n");
       for (; edge < placed_end_[i]; ++edge) {
         put(shown_label(view, placed_[edge].edge.dependent()));
@@ -229,7 +230,7 @@ class Printer {
     }
   }
 
-  const Graph& graph_;
+  RankSource* const graph_;
   const TextSink& sink_;
   std::string buffer_;
   LabelTable labels_;
@@ -244,7 +245,12 @@ class Printer {
 }  // namespace
 
 void print_text(const Graph& graph, const TextSink& sink) {
-  Printer printer(graph, sink);
+  GraphRanks ranks(graph);
+  print_text(ranks, sink);
+}
+
+void print_text(RankSource& graph, const TextSink& sink) {
+  Printer printer(&graph, sink);
   printer.header();
   for (Rank rank = 0; rank < graph.ranks(); ++rank) {
     printer.put("\n");
@@ -253,8 +259,8 @@ void print_text(const Graph& graph, const TextSink& sink) {
   printer.flush();
 }
 
-void print_rank(const Graph& graph, Rank rank, const TextSink& sink) {
-  Printer printer(graph, sink);
+void print_rank(RankSource& graph, Rank rank, const TextSink& sink) {
+  Printer printer(&graph, sink);
   printer.rank(rank);
   printer.flush();
 }
@@ -266,6 +272,11 @@ std::string to_text(const Graph& graph) {
 }
 
 void write_text_file(const Graph& graph, const std::string& path) {
+  GraphRanks ranks(graph);
+  write_text_file(ranks, path);
+}
+
+void write_text_file(RankSource& graph, const std::string& path) {
   FileWriter file(path);
   print_text(graph, [&](std::string_view piece) { file.write(piece); });
   file.commit();
@@ -274,8 +285,7 @@ void write_text_file(const Graph& graph, const std::string& path) {
 std::string op_to_text(const Op& op, const Collective* collective) {
   std::string text;
   const TextSink sink = [&](std::string_view piece) { text += piece; };
-  const Graph none;
-  Printer printer(none, sink);
+  Printer printer(nullptr, sink);
   printer.op(op, collective);
   printer.flush();
   return text;

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "goal/graph/graph.h"
+#include "goal/graph/rank_source.h"
 
 namespace weft::goal {
 
@@ -27,11 +28,13 @@ using TextSink = std::function<void(std::string_view)>;
 // REQUIRES: the graph is one that parse_text could have made (peers in range, no root where the kind has
 // none, …); of any other the text is still written for people to read, but may be refused.
 void print_text(const Graph& graph, const TextSink& sink);
+void print_text(RankSource& graph, const TextSink& sink);
 std::string to_text(const Graph& graph);
 void write_text_file(const Graph& graph, const std::string& path);
+void write_text_file(RankSource& graph, const std::string& path);
 
 // One rank's block alone: "rank 3 { … }".
-void print_rank(const Graph& graph, Rank rank, const TextSink& sink);
+void print_rank(RankSource& graph, Rank rank, const TextSink& sink);
 
 // One operation as in the text, without its label: "send 8b to 1 tag 7". For messages.
 std::string op_to_text(const Graph& graph, Rank rank, OpIndex op);

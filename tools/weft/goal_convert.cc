@@ -25,14 +25,14 @@ void add_print(CLI::App& parent) {
   app->add_option("FILE", options->file, "A GOAL graph: packed, text or binary")->required();
   app->add_option("--rank", options->rank, "Only this rank's block");
   app->callback([options] {
-    const goal::Graph graph = goal::read_graph(options->file);
+    const auto graph = goal::open_ranks(options->file);
     const auto sink = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
-    if (!options->rank) return goal::print_text(graph, sink);
-    if (*options->rank >= graph.ranks()) {
+    if (!options->rank) return goal::print_text(*graph, sink);
+    if (*options->rank >= graph->ranks()) {
       throw InputError(fmt::format("--rank {}: {} has {} ranks, counted from 0", *options->rank,
-                                   options->file, graph.ranks()));
+                                   options->file, graph->ranks()));
     }
-    goal::print_rank(graph, *options->rank, sink);
+    goal::print_rank(*graph, *options->rank, sink);
   });
 }
 
@@ -50,8 +50,8 @@ void add_convert(CLI::App& parent) {
     const goal::Format format =
         options->to.empty() ? goal::format_of_path(options->out) : goal::format_of_name(options->to);
     goal::PackInfo info;
-    const goal::Graph graph = goal::read_graph(options->in, &info);
-    goal::write_graph(graph, info, options->out, format);
+    const auto graph = goal::open_ranks(options->in, &info);
+    goal::write_graph(*graph, info, options->out, format);
     if (format != goal::Format::kPack && info != goal::PackInfo()) {
       spdlog::warn("note: only packed graphs keep metadata and anomaly counters; {} has none", options->out);
     }

@@ -12,7 +12,6 @@
 namespace weft::cli {
 namespace {
 
-using goal::Graph;
 using goal::OpKind;
 
 // Sums over a graph.
@@ -23,19 +22,23 @@ struct Totals {
   // Sums are floating point: a wrong graph may well hold more than 2^64 ns or bytes.
   double calc_ns = 0, most_calc_ns = 0, sent = 0;
   goal::Rank busiest = 0;
+  std::uint16_t max_cpu = 0;
+  std::uint8_t max_nic = 0;
 };
 
-Totals sum_up(const Graph& graph) {
+Totals sum_up(goal::RankSource& graph) {
   Totals totals;
   for (goal::Rank r = 0; r < graph.ranks(); ++r) {
     const goal::RankView rank = graph.rank(r);
     double calc_ns = 0;
     for (goal::OpIndex i = 0; i < rank.ops(); ++i) {
       const OpKind kind = rank.kind(i);
+      totals.max_cpu = std::max(totals.max_cpu, rank.cpu(i));
+      totals.max_nic = std::max(totals.max_nic, rank.nic(i));
       ++totals.ops[static_cast<std::size_t>(kind)];
       if (kind == OpKind::kCalc) calc_ns += static_cast<double>(rank.value(i));
       if (kind == OpKind::kCollective)
-        ++totals.collectives[static_cast<std::size_t>(rank.collective(i).kind)];
+        ++totals.collectives[static_cast<std::size_t>(graph.collectives()[rank.peer(i)].kind)];
       if (kind == OpKind::kSend) {
         totals.sent += static_cast<double>(rank.value(i));
         totals.largest_message = std::max(totals.largest_message, rank.value(i));
@@ -68,7 +71,7 @@ std::string short_time(double ns) {
   return ns < 1000 ? fmt::format("{:.3g} {}", ns, kUnits[unit]) : fmt::format("{:.0f} {}", ns, kUnits[unit]);
 }
 
-std::string info_text(const Graph& graph, const goal::PackInfo& info) {
+std::string info_text(goal::RankSource& graph, const goal::PackInfo& info) {
   const Totals totals = sum_up(graph);
   const auto of = [&](OpKind kind) { return totals.ops[static_cast<std::size_t>(kind)]; };
   std::string text;
@@ -88,14 +91,16 @@ std::string info_text(const Graph& graph, const goal::PackInfo& info) {
       fmt::format("{} in all, {} a rank on average, {} at most (rank {})", short_time(totals.calc_ns),
                   short_time(graph.ranks() == 0 ? 0 : totals.calc_ns / graph.ranks()),
                   short_time(totals.most_calc_ns), totals.busiest));
-  row("cpus, nics", fmt::format("{}, {} a rank", graph.max_cpu() + 1, graph.max_nic() + 1));
+  row("cpus, nics", fmt::format("{}, {} a rank", totals.max_cpu + 1, totals.max_nic + 1));
   row("communicators", fmt::format("{} beside the world", graph.communicators().size() - 1));
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     const std::uint64_t count = totals.collectives[static_cast<std::size_t>(kind)];
     if (count != 0)
       row(goal::name(static_cast<goal::CollectiveKind>(kind)), fmt::format("{}, over all ranks", count));
   }
-  row("memory", short_bytes(static_cast<double>(graph.memory_bytes())));
+  row("memory", fmt::format("{} for operations and dependencies, if all are held at once",
+                            short_bytes(static_cast<double>(graph.ops() * sizeof(goal::OpRecord) +
+                                                            graph.edges() * sizeof(goal::Edge)))));
   for (const auto& [key, value] : info.metadata) row(key, value);
   for (const goal::Anomaly& anomaly : info.anomalies) {
     row(goal::name(anomaly.severity),
@@ -113,8 +118,8 @@ void add_info(CLI::App& parent) {
   app->add_option("FILE", *file, "A GOAL graph: packed, text or binary")->required();
   app->callback([file] {
     goal::PackInfo info;
-    const Graph graph = goal::read_graph(*file, &info);
-    print(info_text(graph, info));
+    const auto graph = goal::open_ranks(*file, &info);
+    print(info_text(*graph, info));
   });
 }
 
