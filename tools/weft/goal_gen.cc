@@ -14,6 +14,7 @@
 #include "goal/write_graph.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/goal_commands.h"
+#include "tools/weft/traffic.h"
 
 namespace weft::cli {
 namespace {
@@ -47,23 +48,13 @@ void settle_ranks(ModuleChoice& choice, std::optional<goal::Rank> ranks) {
 }
 
 void print_summary(const goal::Graph& graph, const std::string& path) {
-  std::uint64_t sends = 0, collectives = 0;
-  double bytes = 0;  // may well be more than 2^64
-  for (goal::Rank r = 0; r < graph.ranks(); ++r) {
-    const goal::RankView rank = graph.rank(r);
-    for (goal::OpIndex i = 0; i < rank.ops(); ++i) {
-      if (rank.kind(i) == goal::OpKind::kCollective) ++collectives;
-      if (rank.kind(i) != goal::OpKind::kSend) continue;
-      ++sends;
-      bytes += static_cast<double>(rank.value(i));
-    }
-  }
-  print(
-      fmt::format("{}: {} ranks, {} operations, {} dependencies; {:.1f} MB in memory\n"
-                  "  messages     {} ({:.3f} MB)\n"
-                  "  collectives  {}\n",
-                  path, graph.ranks(), graph.ops(), graph.edges(),
-                  static_cast<double>(graph.memory_bytes()) * 1e-6, sends, bytes * 1e-6, collectives));
+  const Traffic traffic = traffic_of(graph);
+  print(fmt::format(
+      "{}: {} ranks, {} operations, {} dependencies; {:.1f} MB in memory\n"
+      "  messages     {} ({:.3f} MB)\n"
+      "  collectives  {}\n",
+      path, graph.ranks(), graph.ops(), graph.edges(), static_cast<double>(graph.memory_bytes()) * 1e-6,
+      traffic.messages, traffic.bytes * 1e-6, traffic.collectives));
 }
 
 void generate(const std::string& text, std::optional<goal::Rank> wanted, std::uint64_t seed,

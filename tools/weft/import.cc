@@ -11,30 +11,22 @@
 #include "goal/write_graph.h"
 #include "sim/units/input_error.h"
 #include "sim/units/quantity.h"
+#include "tools/weft/traffic.h"
 
 namespace weft::cli {
 namespace {
 
 void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const std::string& path) {
-  std::uint64_t sends = 0, collectives = 0, bytes = 0;
-  for (goal::Rank r = 0; r < graph.ranks(); ++r) {
-    const goal::RankView rank = graph.rank(r);
-    for (goal::OpIndex i = 0; i < rank.ops(); ++i) {
-      if (rank.kind(i) == goal::OpKind::kCollective) ++collectives;
-      if (rank.kind(i) != goal::OpKind::kSend) continue;
-      ++sends;
-      bytes += rank.value(i);
-    }
-  }
+  const Traffic traffic = traffic_of(graph);
   const auto found = info.metadata.find("traced_elapsed_ns");
   const double elapsed = found == info.metadata.end() ? 0 : std::stod(found->second) * 1e-9;
   std::printf("%s", fmt::format("{}: {} ranks, {} operations, {} dependencies\n"
                                 "  messages     {} ({:.3f} MB)\n"
                                 "  collectives  {} ({:.1f} a rank)\n"
                                 "  traced       {:.3f} s from MPI_Init to MPI_Finalize\n",
-                                path, graph.ranks(), graph.ops(), graph.edges(), sends,
-                                static_cast<double>(bytes) * 1e-6, collectives,
-                                static_cast<double>(collectives) / graph.ranks(), elapsed)
+                                path, graph.ranks(), graph.ops(), graph.edges(), traffic.messages,
+                                traffic.bytes * 1e-6, traffic.collectives,
+                                static_cast<double>(traffic.collectives) / graph.ranks(), elapsed)
                         .c_str());
   for (const goal::Anomaly& anomaly : info.anomalies) {
     const std::string severity(goal::name(anomaly.severity));
