@@ -35,7 +35,8 @@ struct Flag {
 };
 
 constexpr Flag kFlags[] = {
-    {"--goal", "job.goal", "GOAL graph to replay (.weft, .goal or .bin)"},
+    {"--goal", "job.goal",
+     "GOAL graph to replay (.weft, .goal or .bin); a .weft is read on the way, in little memory"},
     {"--traffic", "job.traffic", "generated traffic instead of a graph: permutation:size=2MB"},
     {"--network", "network",
      "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…], packet[:mtu=…] or "
