@@ -36,7 +36,7 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
   const goal::Collective& collective = program_.collectives[call.peer];
   RankState& rank = ranks_[local];
   const std::uint32_t me = plan_.position_in(collective.comm, rank.view.rank());
-  release(local, op, true);
+  release_on_start(local, op);
   const std::uint32_t size = program_.communicator_size(collective.comm);
   if (size == 1) return finish_op(local, op);
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];

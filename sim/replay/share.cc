@@ -27,6 +27,8 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
       local_(plan.local.data()),
       first_entity_(plan.first_entity),
       engine_(engine),
+      overhead_(plan.hosts.overhead),
+      has_overhead_per_byte_(!(plan.hosts.overhead_per_byte == TimePerByte())),
       has_wildcards_(program_.has_wildcards),
       tables_(has_wildcards_ ? 0 : ranks.size()),
       matching_(has_wildcards_ ? static_cast<std::uint32_t>(ranks.size()) : 0),
@@ -65,8 +67,12 @@ void ReplayShare::start(Network& network) {
 void ReplayShare::on_event(const Event& event) {
   const std::uint32_t local = local_[event.source - first_entity_];
   if (event.kind == kCpuDone) {
-    const std::uint32_t cpu = event.payload;
-    if (!end_work(local, cpu, cpus_[cpu].current)) take_up(local, cpu);
+    const std::uint32_t index = event.payload;
+    Cpu& cpu = cpus_[index];
+    if (!end_work(local, index, cpu.current)) {
+      cpu.current = kNone;
+      if (cpu.head != kNone) take_up(local, index);
+    }
   } else {
     const RankState& rank = ranks_[local];
     const goal::OpIndex end = windows_.empty() ? rank.view.ops() : load_start(local);
@@ -89,12 +95,13 @@ void ReplayShare::drain() {
 void ReplayShare::begin(const Ready& ready) {
   if (ready.lane != kNone) return begin_group(ready.lane);
   const RankState& rank = ranks_[ready.local];
-  switch (rank.view.kind(ready.op)) {
+  const goal::Op& op = rank.view.op(ready.op);
+  switch (op.kind) {
     case goal::OpKind::kCalc:
     case goal::OpKind::kSend:
-      return give(ready.local, cpu_of(rank, rank.view.cpu(ready.op)), ready.op);
+      return give(ready.local, cpu_of(rank, op.cpu), ready.op);
     case goal::OpKind::kRecv:
-      release(ready.local, ready.op, true);
+      release_on_start(ready.local, ready.op);
       return begin_receive(ready.local, ready.op);
     case goal::OpKind::kCollective:
       return begin_collective(ready.local, ready.op);
@@ -103,19 +110,19 @@ void ReplayShare::begin(const Ready& ready) {
 
 // ---- Cpus ----
 
-Time ReplayShare::overhead(std::uint64_t bytes) const {
-  return after(hosts_.overhead, hosts_.overhead_per_byte.after_first(bytes));
-}
-
 std::uint32_t ReplayShare::sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const {
   const auto first = cpu_names_.begin() + rank.first_cpu;
   return static_cast<std::uint32_t>(std::lower_bound(first, first + rank.cpus, cpu) - cpu_names_.begin());
 }
 
 // Queues work at a cpu; an idle one takes it up at once.
-void ReplayShare::give(std::uint32_t local, std::uint32_t index, std::uint32_t work) {
-  const RankState& rank = ranks_[local];
+inline void ReplayShare::give(std::uint32_t local, std::uint32_t index, std::uint32_t work) {
   Cpu& cpu = cpus_[index];
+  if (cpu.current == kNone) {
+    if (!begin_work(local, index, cpu, work)) take_up(local, index);
+    return;
+  }
+  const RankState& rank = ranks_[local];
   next_work(rank, work) = kNone;
   if (cpu.head == kNone) {
     cpu.head = work;
@@ -123,32 +130,39 @@ void ReplayShare::give(std::uint32_t local, std::uint32_t index, std::uint32_t w
     next_work(rank, cpu.tail) = work;
   }
   cpu.tail = work;
-  if (cpu.current == kNone) take_up(local, index);
 }
 
-// The cpu is free: it takes up what waits. What takes no time is done at once.
+// The cpu is free: it takes up what waits.
 void ReplayShare::take_up(std::uint32_t local, std::uint32_t index) {
   for (;;) {
     Cpu& cpu = cpus_[index];
-    const std::uint32_t work = cpu.current = cpu.head;
+    const std::uint32_t work = cpu.head;
     if (work == kNone) return;
     cpu.head = next_work(ranks_[local], work);
-    const Time duration = begin_work(local, work);
-    if (duration > Time()) {
-      engine_.schedule(after(engine_.now(), duration), entity(local), kCpuDone, index);
-      return;
-    }
-    if (end_work(local, index, work)) return;
+    if (begin_work(local, index, cpu, work)) return;
   }
 }
 
+// True if the cpu is busy with it from now on. What takes no time is done at once.
+inline bool ReplayShare::begin_work(std::uint32_t local, std::uint32_t index, Cpu& cpu, std::uint32_t work) {
+  cpu.current = work;
+  const Time duration = start_of_work(local, work);
+  if (duration > Time()) [[likely]] {
+    engine_.schedule(after(engine_.now(), duration), entity(local), kCpuDone, index);
+    return true;
+  }
+  if (end_work(local, index, work)) return true;
+  cpu.current = kNone;
+  return false;
+}
+
 // Returns how long it takes.
-Time ReplayShare::begin_work(std::uint32_t local, std::uint32_t work) {
+inline Time ReplayShare::start_of_work(std::uint32_t local, std::uint32_t work) {
   if ((work & kTask) == 0) {
     const goal::Op& op = ranks_[local].view.op(work);
     if (op.kind == goal::OpKind::kRecv) return overhead(op.value);
     const Time duration = op.kind == goal::OpKind::kSend ? overhead(op.value) : calc_duration(op.value);
-    release(local, work, true);  // may move the operation
+    release_on_start(local, work);  // may move the operation
     return duration;
   }
   Task& task = tasks_[work & ~kTask];
@@ -234,16 +248,20 @@ void ReplayShare::give_task(std::uint32_t handle) {
 
 // ---- Progress through the graph ----
 
-void ReplayShare::release(std::uint32_t local, goal::OpIndex op, bool on_start) {
+template <bool kOnStart>
+inline void ReplayShare::release(std::uint32_t local, goal::OpIndex op) {
   const RankState& rank = ranks_[local];
-  if (on_start && !rank.view.has_start_edges(op)) return;
   if (rank.view.has_far_edges(op)) [[unlikely]]
-    return release_far(local, op, on_start);
+    return release_far(local, op, kOnStart);
   for (const goal::Edge edge : rank.view.dependents(op)) {
-    if (edge.on_start() == on_start && --rank.words[edge.dependent()] == 0) {
+    if (edge.on_start() == kOnStart && --rank.words[edge.dependent()] == 0) {
       ready_.push_back({local, edge.dependent(), kNone});
     }
   }
+}
+
+void ReplayShare::release_waiting_for_start(std::uint32_t local, goal::OpIndex op) {
+  release<true>(local, op);
 }
 
 void ReplayShare::finish_op(std::uint32_t local, goal::OpIndex op) {
@@ -252,7 +270,7 @@ void ReplayShare::finish_op(std::uint32_t local, goal::OpIndex op) {
   rank.finish = engine_.now();
   ++rank.ops_done;
   ++executed_ops_;
-  release(local, op, false);
+  release<false>(local, op);
 }
 
 void ReplayShare::finish_task(std::uint32_t task) {
@@ -402,7 +420,7 @@ void ReplayShare::arrive(const Message& message) {
   const MatchTable::Key key{word[kSourceRank], word[kTag], context};
   MatchTable::Entry* entry = table.find(key);
   const auto link_of_message = [this](std::uint32_t slot) -> std::uint32_t& { return parked_[slot].next; };
-  if (entry == nullptr) return table.insert(key, true, park(there), link_of_message);
+  if (entry == nullptr) return table.insert(key, true, park(there), table_memory_, link_of_message);
   if (entry->of_messages) return MatchTable::append(*entry, park(there), link_of_message);
   std::uint32_t* const words = ranks_[local].words;
   const std::uint32_t receive =
@@ -422,7 +440,7 @@ void ReplayShare::begin_receive(std::uint32_t local, goal::OpIndex index) {
   const MatchTable::Key key{op.peer, op.tag, op.comm};
   MatchTable::Entry* entry = table.find(key);
   const auto link_of_receive = [&rank](std::uint32_t i) -> std::uint32_t& { return rank.words[i]; };
-  if (entry == nullptr) return table.insert(key, false, index, link_of_receive);
+  if (entry == nullptr) return table.insert(key, false, index, table_memory_, link_of_receive);
   if (!entry->of_messages) return MatchTable::append(*entry, index, link_of_receive);
   matched(local, index, unpark(table.take(*entry, [this](std::uint32_t slot) -> std::uint32_t& {
             return parked_[slot].next;
@@ -475,7 +493,11 @@ void ReplayShare::expect(const Event& event, int look) const {
     return;
   }
   __builtin_prefetch(rank.view.dependents(cpu.current).data());
-  __builtin_prefetch(rank.view.record(cpu.current) + 2);  // what comes next is mostly stored next
+  // What comes next is mostly stored next.
+  __builtin_prefetch(rank.view.dependents(cpu.current).data() + 4);
+  __builtin_prefetch(rank.view.record(cpu.current) + 2);
+  __builtin_prefetch(rank.view.record(cpu.current) + 4);
+  __builtin_prefetch(rank.words + cpu.current + 4, 1);
 }
 
 void ReplayShare::expect(const Message& message, int look) const {
@@ -488,7 +510,6 @@ void ReplayShare::expect(const Message& message, int look) const {
     if (!has_wildcards_ && !is_collective) __builtin_prefetch(&tables_[local], 1);
     return;
   }
-  if (look == 1) __builtin_prefetch(&cpus_[rank.first_cpu], 1);
   if (is_collective) {
     if (rank.first_active == kNone) return;
     const Active& active = actives_[rank.first_active];
@@ -498,9 +519,11 @@ void ReplayShare::expect(const Message& message, int look) const {
   }
   if (has_wildcards_) return;
   // This is the key of eager messages; of others it is one that nobody waits for.
+  const MatchTable& table = tables_[local];
   const MatchTable::Key key{word[kSourceRank], word[kTag], word[kContextAndKind]};
-  if (look == 1) return tables_[local].prefetch(key);
-  const MatchTable::Entry* entry = tables_[local].find(key);
+  if (look == 1 && table.has_far()) return table.prefetch(key);
+  if (look == 2 && !table.has_far()) return;  // it was found with the first look
+  const MatchTable::Entry* entry = table.find(key);
   if (entry == nullptr || entry->of_messages) return;
   __builtin_prefetch(rank.view.record(entry->last));
   __builtin_prefetch(rank.words + entry->last, 1);
@@ -548,13 +571,12 @@ ArrivedMessage ReplayShare::unpark(std::uint32_t slot) {
 // ---- Results ----
 
 std::uint64_t ReplayShare::memory_bytes() const {
-  std::uint64_t bytes = words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
-                        cpus_.capacity() * sizeof(Cpu) + ready_.capacity() * sizeof(Ready) +
-                        tasks_.capacity() * sizeof(Task) + parked_.memory_bytes() + matching_.memory_bytes() +
-                        early_.memory_bytes() + held_back_.memory_bytes() +
-                        held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
-                        lanes_.capacity() * sizeof(Lane);
-  for (const MatchTable& table : tables_) bytes += table.memory_bytes();
+  std::uint64_t bytes =
+      words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
+      cpus_.capacity() * sizeof(Cpu) + ready_.capacity() * sizeof(Ready) + tasks_.capacity() * sizeof(Task) +
+      parked_.memory_bytes() + matching_.memory_bytes() + early_.memory_bytes() + held_back_.memory_bytes() +
+      held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
+      lanes_.capacity() * sizeof(Lane) + tables_.capacity() * sizeof(MatchTable) + table_memory_.bytes();
   for (const ProgramWindow& window : windows_) bytes += window.memory_bytes();
   for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);
   return bytes;

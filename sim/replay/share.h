@@ -180,7 +180,13 @@ class alignas(64) ReplayShare final : public NetworkClient {
   // Readiness.
   void drain();
   void begin(const Ready& ready);
-  void release(std::uint32_t local, goal::OpIndex op, bool on_start);
+  template <bool kOnStart>
+  void release(std::uint32_t local, goal::OpIndex op);
+  void release_waiting_for_start(std::uint32_t local, goal::OpIndex op);
+  void release_on_start(std::uint32_t local, goal::OpIndex op) {
+    if (ranks_[local].view.has_start_edges(op)) [[unlikely]]
+      release_waiting_for_start(local, op);
+  }
   // Operations in a graph or a packed file (share_windows.cc).
   void view_graph(const goal::Graph& graph);
   void open_windows(const goal::PackedProgram& program);
@@ -201,7 +207,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
   }
   void give(std::uint32_t local, std::uint32_t cpu, std::uint32_t work);
   void take_up(std::uint32_t local, std::uint32_t cpu);
-  Time begin_work(std::uint32_t local, std::uint32_t work);
+  bool begin_work(std::uint32_t local, std::uint32_t index, Cpu& cpu, std::uint32_t work);
+  Time start_of_work(std::uint32_t local, std::uint32_t work);
   bool end_work(std::uint32_t local, std::uint32_t cpu, std::uint32_t work);
   void end_of_task(std::uint32_t task);
   void end_of_send(RankState& rank, std::uint32_t local, goal::OpIndex op);
@@ -209,7 +216,10 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void count_received(RankState& rank, std::uint64_t bytes);
   void count_sent(RankState& rank, std::uint64_t bytes);
   void find_cpus(RankState& state);
-  Time overhead(std::uint64_t bytes) const;
+  Time overhead(std::uint64_t bytes) const {
+    if (bytes <= 1 || !has_overhead_per_byte_) return overhead_;
+    return after(overhead_, hosts_.overhead_per_byte.after_first(bytes));
+  }
 
   // Collectives (collectives.cc).
   void next_group(std::uint32_t lane);
@@ -254,6 +264,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
   Engine& engine_;
   Network* network_ = nullptr;
   bool keep_order_ = false;
+  const Time overhead_;  // o
+  const bool has_overhead_per_byte_;
   const bool has_wildcards_;  // then matching_ has what waits, else tables_
 
   // Per operation: unmet dependencies; then, while it waits to be matched or for its cpu, the next in that
@@ -277,6 +289,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   goal::Group group_;  // where algorithms write
   // Receives go by their operation, messages by their place in parked_.
   LargeVector<MatchTable> tables_;
+  MatchTableMemory table_memory_;
   Matching matching_;
   Chunks<Parked> parked_;
   std::uint32_t free_parked_ = kNone;

@@ -76,6 +76,7 @@ inline constexpr Bandwidth kLeastRate = Bandwidth::bps(1'000'000);
 class TimePerByte {
  public:
   constexpr TimePerByte() = default;
+  constexpr bool operator==(const TimePerByte&) const = default;
   static TimePerByte ns(double count) { return TimePerByte(static_cast<std::int64_t>(count * 1e6 + 0.5)); }
   // The cost of `bytes`, cut to whole picoseconds; Time::max() if it is more than that.
   constexpr Time of(std::uint64_t bytes) const {

@@ -129,7 +129,7 @@ class TableMatching {
     MatchTable::Entry* entry = table_.find(key);
     if (entry != nullptr && entry->of_messages != is_message) return table_.take(*entry, link);
     if (entry == nullptr) {
-      table_.insert(key, is_message, handle, link);
+      table_.insert(key, is_message, handle, memory_, link);
     } else {
       MatchTable::append(*entry, handle, link);
     }
@@ -143,6 +143,7 @@ class TableMatching {
 
  private:
   MatchTable table_;
+  weft::sim::MatchTableMemory memory_;
   std::vector<std::uint32_t> links_;
 };
 
