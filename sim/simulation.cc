@@ -166,8 +166,11 @@ void Simulation::run_loggops(const Parameters& parameters, const goal::Program& 
   Replay replay(program, hosts, engines, partition_of_host);
   std::vector<NetworkClient*> clients;
   for (std::uint32_t p = 0; p < parts; ++p) clients.push_back(&replay.client(p));
-  LogGopsNetwork network(config, program.facts().max_nic + 1u, scenario_.output.flows, engines, clients,
-                         partition_of_host);
+  LogGopsNetwork network(config, program.facts().max_nic + 1u,
+                         keeps_flow_rows()        ? FlowRecord::kRows
+                         : scenario_.output.flows ? FlowRecord::kStatistics
+                                                  : FlowRecord::kNothing,
+                         engines, clients, partition_of_host);
   std::vector<Network*> networks;
   for (std::uint32_t p = 0; p < parts; ++p) networks.push_back(&network.part(p));
   replay.start(networks);
@@ -223,7 +226,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Program& p
       find_module(congestion::controls(), scenario_.congestion, "congestion control");
   const packet::Discipline& queue = find_module(packet::disciplines(), scenario_.queue, "queue discipline");
   packet::PacketConfig config = packet::packet_config(parameters);
-  config.record_flows = scenario_.output.flows;
+  config.record_flows = keeps_flow_rows();
 
   const HostConfig hosts = host_config(scenario_);
   check_hosts(program, hosts);
@@ -284,7 +287,7 @@ void Simulation::run_flow(const Parameters& parameters, const goal::Program& pro
                           results::Report& report) const {
   const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
   flow::FlowConfig config = flow::flow_config(parameters);
-  config.record_flows = scenario_.output.flows;
+  config.record_flows = keeps_flow_rows();
   const HostConfig hosts = host_config(scenario_);
   check_hosts(program, hosts);
   for (const ParameterSpec& spec : policy.info.parameters) {

@@ -44,6 +44,7 @@ class LogGopsNetwork::Part final : public Network {
     std::uint64_t number = 0;
   };
   const std::vector<Recorded>& flows() const { return flows_; }
+  const results::FlowStatistics& statistics() const { return statistics_; }
 
  private:
   enum EventKind : std::uint16_t { kSent, kArrived, kDelivered };
@@ -95,6 +96,7 @@ class LogGopsNetwork::Part final : public Network {
   results::NetworkTotals totals_;
   std::uint64_t injected_ = 0;
   std::vector<Recorded> flows_;
+  results::FlowStatistics statistics_;
   std::array<std::vector<std::vector<Mail>>, 2> outbox_;  // by receiving partition
   std::uint32_t filling_ = 1;  // what is injected before the first window is read in it
   Time earliest_mail_ = Time::max();
@@ -114,7 +116,7 @@ std::uint32_t LogGopsNetwork::Part::put(const Message& message, std::uint8_t cal
   }
   pool_[handle].message = message;
   pool_[handle].callbacks_left = callbacks;
-  if (network_.record_flows_) {
+  if (network_.record_ != FlowRecord::kNothing) {
     if (injections_.size() < pool_.size()) injections_.resize(pool_.size());
     injections_[handle] = injection;
   }
@@ -181,10 +183,12 @@ void LogGopsNetwork::Part::deliver(std::uint32_t handle) {
   if (!message.control) {
     ++totals_.messages;
     totals_.bytes += message.bytes;
-    if (network_.record_flows_) {
+    if (network_.record_ != FlowRecord::kNothing) {
       const Injection& injection = injections_[handle];
-      flows_.push_back({{message.source, message.destination, message.bytes, injection.time, engine_.now()},
-                        injection.number});
+      const results::Flow flow{message.source, message.destination, message.bytes, injection.time,
+                               engine_.now()};
+      statistics_.add(flow);
+      if (network_.record_ == FlowRecord::kRows) flows_.push_back({flow, injection.number});
     }
   }
   callback_done(handle);
@@ -267,16 +271,16 @@ class LogGopsNetwork::Run final : public Partitioned {
 };
 
 LogGopsNetwork::LogGopsNetwork(const LogGopsConfig& config, std::uint32_t hosts, std::uint32_t nics,
-                               bool record_flows, Engine& engine, NetworkClient& client)
-    : LogGopsNetwork(config, nics, record_flows, std::array{&engine}, std::array{&client},
+                               FlowRecord record, Engine& engine, NetworkClient& client)
+    : LogGopsNetwork(config, nics, record, std::array{&engine}, std::array{&client},
                      std::vector<std::uint16_t>(hosts)) {}
 
-LogGopsNetwork::LogGopsNetwork(const LogGopsConfig& config, std::uint32_t nics, bool record_flows,
+LogGopsNetwork::LogGopsNetwork(const LogGopsConfig& config, std::uint32_t nics, FlowRecord record,
                                std::span<Engine* const> engines, std::span<NetworkClient* const> clients,
                                std::span<const std::uint16_t> partition_of_host)
     : config_(config),
       nics_(nics),
-      record_flows_(record_flows),
+      record_(record),
       partition_of_host_(partition_of_host.begin(), partition_of_host.end()),
       nic_(partition_of_host.size() * nics) {
   for (std::size_t p = 0; p < engines.size(); ++p) {
@@ -321,6 +325,12 @@ std::vector<results::Flow> LogGopsNetwork::flows() const {
   rows.reserve(sorted.size());
   for (const Part::Recorded& recorded : sorted) rows.push_back(recorded.flow);
   return rows;
+}
+
+results::FlowStatistics LogGopsNetwork::flow_statistics() const {
+  results::FlowStatistics statistics;
+  for (const auto& part : parts_) statistics.merge(part->statistics());
+  return statistics;
 }
 
 const ModuleInfo& loggops_module() {

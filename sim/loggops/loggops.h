@@ -25,17 +25,21 @@ struct LogGopsConfig {
   TimePerByte gap_per_byte;  // G: per byte after the first
 };
 
+// What is kept of the messages beside the totals: nothing, what all of them say together, or a row of each
+// too.
+enum class FlowRecord : std::uint8_t { kNothing, kStatistics, kRows };
+
 // It runs in one or more partitions, each with an engine, a client and hosts of its own. Nothing crosses in
 // less than L, so partitions run side by side in windows of L. Results don't depend on how the hosts are
 // divided.
 class LogGopsNetwork final : public results::Reporter {
  public:
   // In one partition: `hosts` × `nics` network interfaces, each able to send and receive at the same time.
-  LogGopsNetwork(const LogGopsConfig& config, std::uint32_t hosts, std::uint32_t nics, bool record_flows,
+  LogGopsNetwork(const LogGopsConfig& config, std::uint32_t hosts, std::uint32_t nics, FlowRecord record,
                  Engine& engine, NetworkClient& client);
   // In as many partitions as there are engines; host h belongs to partition_of_host[h]. REQUIRES: as many
   // clients; latency > 0 if there are several; the same number of entities in all engines.
-  LogGopsNetwork(const LogGopsConfig& config, std::uint32_t nics, bool record_flows,
+  LogGopsNetwork(const LogGopsConfig& config, std::uint32_t nics, FlowRecord record,
                  std::span<Engine* const> engines, std::span<NetworkClient* const> clients,
                  std::span<const std::uint16_t> partition_of_host);
   ~LogGopsNetwork() override;
@@ -48,6 +52,7 @@ class LogGopsNetwork final : public results::Reporter {
 
   results::NetworkTotals totals() const override;
   std::vector<results::Flow> flows() const override;
+  results::FlowStatistics flow_statistics() const override;
 
  private:
   class Part;
@@ -62,7 +67,7 @@ class LogGopsNetwork final : public results::Reporter {
 
   const LogGopsConfig config_;
   const std::uint32_t nics_;
-  const bool record_flows_;
+  const FlowRecord record_;
   EntityId first_entity_ = 0;
   std::vector<std::uint16_t> partition_of_host_;
   LargeVector<Nic> nic_;

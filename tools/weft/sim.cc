@@ -106,7 +106,8 @@ int run(const Options& options) {
   const std::string resolved = sim::to_text(scenario, registries);
   if (options.verbose) spdlog::set_level(spdlog::level::info);
   spdlog::info("building the network: {} {}", scenario.network.name, scenario.topology.name);
-  const sim::Simulation simulation(scenario);
+  sim::Simulation simulation(scenario);
+  if (scenario.output.directory.empty()) simulation.omit_flow_rows();
   if (options.dry_run) {
     std::fputs(resolved.c_str(), stdout);
     return kOk;

@@ -44,7 +44,7 @@ std::vector<std::int64_t> finish(const Graph& graph, const CollectiveSelection& 
   sim::Engine engine(1);
   sim::Replay replay(graph, hosts, engine);
   sim::LogGopsNetwork network({Time::ns(costs.L), Time::ns(costs.g), TimePerByte::ns(costs.G)}, graph.ranks(),
-                              1, true, engine, replay.client());
+                              1, sim::FlowRecord::kRows, engine, replay.client());
   sim::NeverStop control;
   replay.start(network.part());
   network.run(control);

@@ -35,7 +35,8 @@ Account run(const goal::Graph& graph, const HostConfig& hosts, const LogGopsConf
   Replay replay(graph, hosts, engines, partition_of_host);
   std::vector<NetworkClient*> clients;
   for (std::size_t p = 0; p < partitions; ++p) clients.push_back(&replay.client(p));
-  LogGopsNetwork network(config, graph.max_nic() + 1u, true, engines, clients, partition_of_host);
+  LogGopsNetwork network(config, graph.max_nic() + 1u, FlowRecord::kRows, engines, clients,
+                         partition_of_host);
   std::vector<Network*> networks;
   for (std::uint32_t p = 0; p < partitions; ++p) networks.push_back(&network.part(p));
   NeverStop control;

@@ -28,7 +28,7 @@ ReferenceResult replay_run(const goal::Graph& graph, const ReferenceParameters& 
   Replay replay(graph, hosts, engine);
   LogGopsNetwork network(
       {Time::ps(p.L_ps), Time::ps(p.g_ps), TimePerByte::ns(static_cast<double>(p.G_fs) * 1e-6)},
-      hosts_needed(graph, hosts), graph.max_nic() + 1u, false, engine, replay.client());
+      hosts_needed(graph, hosts), graph.max_nic() + 1u, FlowRecord::kNothing, engine, replay.client());
   NeverStop control;
   replay.start(network.part());
   network.run(control);

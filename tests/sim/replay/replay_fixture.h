@@ -36,7 +36,7 @@ struct LogGopsRun {
       : graph(std::move(input)),
         replay(graph, hosts(p), engine),
         network({Time::ns(p.L), Time::ns(p.g), TimePerByte::ns(p.G)}, hosts_needed(graph, hosts(p)),
-                graph.max_nic() + 1u, true, engine, replay.client()) {
+                graph.max_nic() + 1u, FlowRecord::kRows, engine, replay.client()) {
     NeverStop control;
     replay.start(network.part());
     network.run(control);

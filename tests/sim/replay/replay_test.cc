@@ -154,8 +154,8 @@ TEST_CASE("ranks of one host share its NIC") {
   Engine engine(1);
   Replay replay(graph, hosts, engine);
   CHECK(hosts_needed(graph, hosts) == 2);
-  LogGopsNetwork network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, 2, 1, false, engine,
-                         replay.client());
+  LogGopsNetwork network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, 2, 1, FlowRecord::kNothing,
+                         engine, replay.client());
   NeverStop control;
   replay.start(network.part());
   network.run(control);
@@ -222,8 +222,8 @@ TEST_CASE("a run stopped half way reports work that was done, and no negative wa
   const goal::Graph graph = goal::parse_text(text, "test.goal");
   Engine engine(1);
   Replay replay(graph, LogGopsRun::hosts({}), engine);
-  LogGopsNetwork network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, 2, 1, false, engine,
-                         replay.client());
+  LogGopsNetwork network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, 2, 1, FlowRecord::kNothing,
+                         engine, replay.client());
   StopAtOnce control;
   replay.start(network.part());
   CHECK(network.run(control) == StopReason::kEventLimit);

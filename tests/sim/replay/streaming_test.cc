@@ -53,7 +53,7 @@ struct StreamedRun {
   StreamedRun(const goal::Program& program, const HostConfig& hosts)
       : replay(program, hosts, engine),
         network({Time::ns(1000), Time::ns(10), TimePerByte::ns(2)}, hosts_needed(program, hosts),
-                program.facts().max_nic + 1u, false, engine, replay.client()) {
+                program.facts().max_nic + 1u, FlowRecord::kNothing, engine, replay.client()) {
     struct Watch : RunControl {
       const Replay& replay;
       std::uint64_t& most;

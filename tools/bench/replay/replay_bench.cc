@@ -154,8 +154,8 @@ int main(int argc, char** argv) {
   sim::Replay replay(graph, hosts, engines, partition_of_host);
   std::vector<sim::NetworkClient*> clients;
   for (std::uint32_t p = 0; p < partitions; ++p) clients.push_back(&replay.client(p));
-  sim::LogGopsNetwork network({Time::ns(2500), Time::ns(1000), TimePerByte::ns(6)}, 1, false, engines,
-                              clients, partition_of_host);
+  sim::LogGopsNetwork network({Time::ns(2500), Time::ns(1000), TimePerByte::ns(6)}, 1,
+                              sim::FlowRecord::kNothing, engines, clients, partition_of_host);
   std::vector<sim::Network*> networks;
   for (std::uint32_t p = 0; p < partitions; ++p) networks.push_back(&network.part(p));
   Watch control(replay);

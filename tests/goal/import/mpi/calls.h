@@ -86,7 +86,8 @@ inline std::string text_of_rank0(const std::vector<TraceRecord>& records, std::u
   const Graph graph = files.import(options);
   if (notes != nullptr) *notes = files.notes;
   std::string text;
-  print_rank(graph, 0, [&](std::string_view piece) { text += piece; });
+  GraphRanks ranks(graph);
+  print_rank(ranks, 0, [&](std::string_view piece) { text += piece; });
   return text;
 }
 
