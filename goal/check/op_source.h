@@ -32,14 +32,14 @@ class OpSource {
   // A cursor before the rank's first operation; any number may be in use side by side.
   virtual std::unique_ptr<OpCursor> open(Rank rank) = 0;
 
-  std::uint32_t communicator_size(std::uint32_t comm) const {
-    const std::vector<Rank>& members = communicators()[comm].ranks;
-    return members.empty() ? ranks() : static_cast<std::uint32_t>(members.size());
-  }
+  std::uint32_t communicator_size(std::uint32_t comm) const { return members().communicator_size(comm); }
   Rank world_rank(std::uint32_t comm, std::uint32_t rank_in_comm) const {
-    const std::vector<Rank>& members = communicators()[comm].ranks;
-    return members.empty() ? rank_in_comm : members[rank_in_comm];
+    return members().world_rank(comm, rank_in_comm);
   }
+
+ private:
+  // No more of them than who is in which communicator.
+  ProgramFacts members() const { return {.ranks = ranks(), .communicators = communicators()}; }
 };
 
 // The graph must outlive what is made here.

@@ -18,8 +18,7 @@ struct FileTables {
   std::vector<goal::Collective> collectives;
 
   std::uint32_t communicator_size(std::uint32_t comm) const {
-    const std::size_t listed = communicators[comm].ranks.size();
-    return listed == 0 ? ranks : static_cast<std::uint32_t>(listed);
+    return ProgramFacts{.ranks = ranks, .communicators = communicators}.communicator_size(comm);
   }
 };
 
