@@ -104,16 +104,17 @@ class Engine {
   static constexpr std::size_t kFar = 36, kMiddle = 24, kNear = 12;  // events ahead
   template <typename Handle, typename Far, typename Middle, typename Near>
   void run_before(Time limit, std::uint64_t most, Handle&& handle, Far&& far, Middle&& middle, Near&& near) {
-    Event event;
     const std::uint64_t until = executed_ + most;
-    while (executed_ < until && queue_.pop_before(event, limit.ps())) {
+    while (executed_ < until) {
+      const Event* event = queue_.pop_before(limit.ps());
+      if (event == nullptr) return;
       if (const Event* upcoming = queue_.upcoming(kFar)) far(*upcoming);
       if (const Event* upcoming = queue_.upcoming(kMiddle)) middle(*upcoming);
       if (const Event* upcoming = queue_.upcoming(kNear)) near(*upcoming);
-      now_ps_ = event.time_ps;
-      digest_ += hash_of(event);
+      now_ps_ = event->time_ps;
+      digest_ += hash_of(*event);
       ++executed_;
-      handle(event);
+      handle(*event);
     }
   }
 

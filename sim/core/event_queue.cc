@@ -67,19 +67,18 @@ void EventQueue::push_rare(const Event& event, std::int64_t bucket) {
   std::push_heap(heap.begin(), heap.end(), After());
 }
 
-bool EventQueue::pop_late(Event& out, std::int64_t limit_ps) {
-  if (late_.front().time_ps >= limit_ps) return false;
+const Event* EventQueue::pop_late(std::int64_t limit_ps) {
+  if (late_.front().time_ps >= limit_ps) return nullptr;
   std::pop_heap(late_.begin(), late_.end(), After());
-  out = late_.back();
+  popped_late_ = late_.back();
   late_.pop_back();
   --size_;
-  return true;
+  return &popped_late_;
 }
 
 bool EventQueue::advance() {
   if (size_ == 0) return false;
   draining_.clear();
-  next_ = 0;
   // The nearest occupied bucket after the current one, by words of the bitmap.
   std::int64_t nearest = INT64_MAX;
   const std::size_t start = static_cast<std::size_t>(current_ + 1) & (kBuckets - 1);
@@ -117,6 +116,8 @@ bool EventQueue::advance() {
     }
   }
   sort_draining();
+  next_ = draining_.data();
+  end_ = next_ + draining_.size();
   return true;
 }
 

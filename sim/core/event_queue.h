@@ -27,7 +27,7 @@ class EventQueue {
   void push(const Event& event) {
     ++size_;
     const std::int64_t bucket = event.time_ps >> shift_;
-    if (bucket - current_ < kBuckets && bucket > current_) [[likely]] {
+    if (static_cast<std::uint64_t>(bucket - current_ - 1) < kBuckets - 1) [[likely]] {
       const std::size_t slot = static_cast<std::size_t>(bucket) & (kBuckets - 1);
       add(slot, event);
     } else {
@@ -35,37 +35,38 @@ class EventQueue {
     }
   }
   // Takes the least event. False if there is none.
-  bool pop(Event& out) { return pop_before(out, INT64_MAX); }
-  // Takes the least event if its time is below `limit_ps`.
-  bool pop_before(Event& out, std::int64_t limit_ps) {
+  bool pop(Event& out) {
+    const Event* event = pop_before(INT64_MAX);
+    if (event != nullptr) out = *event;
+    return event != nullptr;
+  }
+  // Takes the least event if its time is below `limit_ps`; null if there is none. Good until the next pop.
+  const Event* pop_before(std::int64_t limit_ps) {
     for (;;) {
-      if (next_ < draining_.size()) [[likely]] {
-        const Event& sorted = draining_[next_];
-        if (late_.empty() || sorted.before(late_.front())) [[likely]] {
-          if (sorted.time_ps >= limit_ps) return false;
-          out = sorted;
-          ++next_;
+      if (next_ != end_) [[likely]] {
+        if (late_.empty() || next_->before(late_.front())) [[likely]] {
+          if (next_->time_ps >= limit_ps) return nullptr;
           --size_;
-          return true;
+          return next_++;
         }
-        return pop_late(out, limit_ps);
+        return pop_late(limit_ps);
       }
-      if (!late_.empty()) return pop_late(out, limit_ps);
-      if (!advance()) return false;
+      if (!late_.empty()) return pop_late(limit_ps);
+      if (!advance()) return nullptr;
     }
   }
   // Time of the least event in picoseconds, INT64_MAX if there is none.
   std::int64_t next_time_ps() {
-    if (next_ == draining_.size() && late_.empty() && !advance()) return INT64_MAX;
-    if (next_ == draining_.size()) return late_.front().time_ps;
-    return late_.empty() ? draining_[next_].time_ps
-                         : std::min(draining_[next_].time_ps, late_.front().time_ps);
+    if (next_ == end_ && late_.empty() && !advance()) return INT64_MAX;
+    if (next_ == end_) return late_.front().time_ps;
+    return late_.empty() ? next_->time_ps : std::min(next_->time_ps, late_.front().time_ps);
   }
 
   // An event that will be popped soon, about `distance` pops from now, or null: a hint for prefetching. Good
   // until the next push or pop.
   const Event* upcoming(std::size_t distance) const {
-    return next_ + distance < draining_.size() ? &draining_[next_ + distance] : nullptr;
+    const auto left = reinterpret_cast<const char*>(end_) - reinterpret_cast<const char*>(next_);
+    return left > static_cast<std::ptrdiff_t>(distance * sizeof(Event)) ? next_ + distance : nullptr;
   }
   std::uint64_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -75,28 +76,34 @@ class EventQueue {
 
   void add(std::size_t slot, const Event& event) {
     std::vector<Event>& bucket = buckets_[slot];
-    if (bucket.capacity() == 0 && !spare_.empty()) [[unlikely]] {
-      bucket = std::move(spare_.back());
-      spare_.pop_back();
-    }
+    if (bucket.empty()) [[unlikely]]
+      open(slot);
     bucket.push_back(event);
     __builtin_prefetch(&bucket.back() + 5, 1);  // of its next events: many buckets fill at once
+  }
+  // The bucket gets its first event.
+  void open(std::size_t slot) {
     occupied_[slot >> 6] |= std::uint64_t{1} << (slot & 63);
+    if (spare_.empty() || buckets_[slot].capacity() > 0) return;
+    buckets_[slot] = std::move(spare_.back());
+    spare_.pop_back();
   }
   void push_rare(const Event& event, std::int64_t bucket);
-  bool pop_late(Event& out, std::int64_t limit_ps);
+  const Event* pop_late(std::int64_t limit_ps);
   bool advance();  // makes the next non-empty bucket the one that is drained
   void sort_draining();
 
   int shift_;
   std::int64_t current_ = -1;  // number of the bucket being drained
   std::uint64_t size_ = 0;
-  std::size_t next_ = 0;         // next event of draining_
   std::vector<Event> draining_;  // the current bucket, sorted
+  const Event* next_ = nullptr;  // the next of its events
+  const Event* end_ = nullptr;
   std::vector<Event> scratch_;
   std::vector<std::uint32_t> counts_;
   // Memory of drained buckets, for the next ones that fill: the few in use stay in the cache.
   std::vector<std::vector<Event>> spare_;
+  Event popped_late_;
   std::vector<Event> late_;  // heap: pushed into the current bucket while it is drained
   std::vector<Event> far_;   // heap: beyond the last bucket
   std::vector<std::vector<Event>> buckets_;

@@ -20,6 +20,7 @@ class LogGopsNetwork::Part final : public Network {
         number_(number),
         engine_(engine),
         client_(client),
+        records_(network.record_ != FlowRecord::kNothing),
         outbox_{std::vector<std::vector<Mail>>(partitions), std::vector<std::vector<Mail>>(partitions)} {}
 
   void inject(const Message& message) override;
@@ -71,7 +72,11 @@ class LogGopsNetwork::Part final : public Network {
     const auto index = static_cast<EntityId>(&nic - network_.nic_.data());
     engine_.schedule_counted(time, network_.first_entity_ + index, nic.scheduled++, kind, payload);
   }
-  std::uint32_t put(const Message& message, std::uint8_t callbacks, const Injection& injection);
+  std::uint32_t put(const Message& message, std::uint8_t callbacks);
+  void note(std::uint32_t handle, const Injection& injection) {
+    if (injections_.size() < pool_.size()) injections_.resize(pool_.size());
+    injections_[handle] = injection;
+  }
   void execute(const Event& event) {
     if (event.kind >= kClientKinds) {
       client_.on_event(event);
@@ -82,6 +87,10 @@ class LogGopsNetwork::Part final : public Network {
   void handle(const Event& event);
   void deliver(std::uint32_t handle);
   void callback_done(std::uint32_t handle);
+  // A guess, for fetching: where the last byte comes later, it has an event of its own.
+  bool is_delivered_with(const Event& event, const Message& message) const {
+    return event.kind != kArrived || message.bytes <= 1 || config_.gap_per_byte == TimePerByte();
+  }
   void foresee_far(const Event& event) const;
   void foresee(const Event& event, int look) const;
 
@@ -90,6 +99,7 @@ class LogGopsNetwork::Part final : public Network {
   const std::uint16_t number_;
   Engine& engine_;
   NetworkClient& client_;
+  const bool records_;  // are flows recorded in any form?
   LargeVector<InFlight> pool_;
   std::vector<Injection> injections_;  // of the messages in pool_, where flows are recorded
   std::vector<std::uint32_t> free_;
@@ -104,8 +114,7 @@ class LogGopsNetwork::Part final : public Network {
 
 // ---- Messages ----
 
-std::uint32_t LogGopsNetwork::Part::put(const Message& message, std::uint8_t callbacks,
-                                        const Injection& injection) {
+inline std::uint32_t LogGopsNetwork::Part::put(const Message& message, std::uint8_t callbacks) {
   std::uint32_t handle;
   if (free_.empty()) {
     handle = static_cast<std::uint32_t>(pool_.size());
@@ -116,25 +125,25 @@ std::uint32_t LogGopsNetwork::Part::put(const Message& message, std::uint8_t cal
   }
   pool_[handle].message = message;
   pool_[handle].callbacks_left = callbacks;
-  if (network_.record_ != FlowRecord::kNothing) {
-    if (injections_.size() < pool_.size()) injections_.resize(pool_.size());
-    injections_[handle] = injection;
-  }
   return handle;
 }
 
-void LogGopsNetwork::Part::inject(const Message& message) {
+[[gnu::flatten]] void LogGopsNetwork::Part::inject(const Message& message) {
   const std::uint16_t to = network_.partition_of_host_[message.destination];
   const bool stays = to == number_;
-  const Injection injection{engine_.now(), injected_++};
   Nic& nic = nic_of(message.source, message.source_nic);
   const Time first_byte = std::max(engine_.now(), nic.transmit_free);
   const Time last_byte = after(first_byte, config_.gap_per_byte.after_first(message.bytes));
   nic.transmit_free = after(last_byte, config_.gap);
   const Time arrival = after(first_byte, config_.latency);
   std::uint32_t handle = 0;
-  if (stays || message.notify_sent) handle = put(message, stays && message.notify_sent ? 2 : 1, injection);
+  if (stays || message.notify_sent) handle = put(message, stays && message.notify_sent ? 2 : 1);
   if (message.notify_sent) schedule(last_byte, nic, kSent, handle);
+  Injection injection;
+  if (records_) {
+    injection = {engine_.now(), injected_++};
+    if (stays) note(handle, injection);
+  }
   if (stays) return schedule(arrival, nic, kArrived, handle);
   const auto index = static_cast<EntityId>(&nic - network_.nic_.data());
   outbox_[filling_][to].push_back(
@@ -145,7 +154,8 @@ void LogGopsNetwork::Part::inject(const Message& message) {
 void LogGopsNetwork::Part::take_in(const Part& from, std::uint32_t window) {
   for (const Mail& mail : from.outbox_[(window + 1) & 1][number_]) {
     Event event = mail.event;
-    event.payload = put(mail.message, 1, mail.injection);
+    event.payload = put(mail.message, 1);
+    if (records_) note(event.payload, mail.injection);
     engine_.insert(event);
   }
 }
@@ -183,7 +193,7 @@ void LogGopsNetwork::Part::deliver(std::uint32_t handle) {
   if (!message.control) {
     ++totals_.messages;
     totals_.bytes += message.bytes;
-    if (network_.record_ != FlowRecord::kNothing) {
+    if (records_) {
       const Injection& injection = injections_[handle];
       const results::Flow flow{message.source, message.destination, message.bytes, injection.time,
                                engine_.now()};
@@ -201,14 +211,14 @@ void LogGopsNetwork::Part::callback_done(std::uint32_t handle) {
 
 // ---- Runs ----
 
-StopReason LogGopsNetwork::Part::run(RunControl& control) {
+[[gnu::flatten]] StopReason LogGopsNetwork::Part::run(RunControl& control) {
   return engine_.run(
       control, [this](const Event& event) { execute(event); },
       [this](const Event& event) { foresee_far(event); }, [this](const Event& event) { foresee(event, 1); },
       [this](const Event& event) { foresee(event, 2); });
 }
 
-void LogGopsNetwork::Part::run_before(Time limit) {
+[[gnu::flatten]] void LogGopsNetwork::Part::run_before(Time limit) {
   engine_.run_before(
       limit, RunControl::kPollInterval, [this](const Event& event) { execute(event); },
       [this](const Event& event) { foresee_far(event); }, [this](const Event& event) { foresee(event, 1); },
@@ -222,12 +232,13 @@ void LogGopsNetwork::Part::foresee_far(const Event& event) const {
   if (event.kind >= kClientKinds) return client_.expect(event, 0);
   const Message& message = pool_[event.payload].message;
   __builtin_prefetch(&nic_of(message.destination, message.destination_nic), 1);
-  client_.expect(message, 0);
+  if (is_delivered_with(event, message)) client_.expect(message, 0);
 }
 
 void LogGopsNetwork::Part::foresee(const Event& event, int look) const {
   if (event.kind >= kClientKinds) return client_.expect(event, look);
-  client_.expect(pool_[event.payload].message, look);
+  const Message& message = pool_[event.payload].message;
+  if (is_delivered_with(event, message)) client_.expect(message, look);
 }
 
 // The partitions in windows.

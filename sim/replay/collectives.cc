@@ -36,9 +36,9 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
   const goal::Collective& collective = program_.collectives[call.peer];
   RankState& rank = ranks_[local];
   const std::uint32_t me = plan_.position_in(collective.comm, rank.view.rank());
-  release_on_start(local, op);
+  release_on_start(rank, op);
   const std::uint32_t size = program_.communicator_size(collective.comm);
-  if (size == 1) return finish_op(local, op);
+  if (size == 1) return finish_op(rank, op);
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
   const std::uint32_t index = new_active();
   actives_[index] = {.call = {&collective, size, me, &chosen->options},
@@ -85,7 +85,7 @@ void ReplayShare::next_group(std::uint32_t handle) {
       lane.left += messages;
     }
   } while (lane.left == 0);
-  ready_.push_back({active.local, 0, handle});
+  ready_.push({&ranks_[active.local], 0, handle});
 }
 
 // The last message of a group to finish brings the steps of the next one. No message of the group finishes
@@ -123,7 +123,7 @@ void ReplayShare::finish_active(std::uint32_t index) {
   *link = active.next;
   active.next = free_active_;
   free_active_ = index;
-  finish_op(active.local, active.op);
+  finish_op(ranks_[active.local], active.op);
 }
 
 // ---- Sends: a train of messages ----
@@ -152,7 +152,7 @@ void ReplayShare::point_train(Task& train) {
 void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   const Lane& lane = lanes_[train.lane];
   const Active& active = actives_[lane.active];
-  Message message = message_to(train.local, train.peer, train.nic,
+  Message message = message_to(view(train.local).rank(), train.peer, train.nic,
                                task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
   if (task == kNone) message.bytes = train.bytes;
   message.client[kSenderTask] = task;
@@ -164,7 +164,7 @@ void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
 }
 
 // The cpu's work on the message that the train points to has ended. True if it has more.
-bool ReplayShare::end_of_train_message(std::uint32_t cpu, std::uint32_t handle) {
+bool ReplayShare::end_of_train_message(Cpu& cpu, std::uint32_t handle) {
   for (;;) {
     Task train = tasks_[handle];
     count_sent(ranks_[train.local], train.bytes);
@@ -188,7 +188,7 @@ bool ReplayShare::end_of_train_message(std::uint32_t cpu, std::uint32_t handle) 
     point_train(tasks_[handle]);
     const Time duration = overhead(tasks_[handle].bytes);
     if (duration > Time()) {
-      engine_.schedule(after(engine_.now(), duration), entity(train.local), kCpuDone, cpu);
+      schedule_done(ranks_[train.local], cpu, duration);
       return true;
     }
   }

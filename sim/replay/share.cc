@@ -57,72 +57,69 @@ void ReplayShare::start(Network& network) {
   network_ = &network;
   // Messages through different NICs overtake each other in any network.
   keep_order_ = !network.delivers_in_order() || program_.max_nic > 0;
-  for (const RankState& state : ranks_) {
-    engine_.schedule(Time(), first_entity_ + state.view.rank(), kRankStart, 0);
+  for (RankState& state : ranks_) {
+    engine_.schedule_counted(Time(), first_entity_ + state.view.rank(), state.scheduled++, kRankStart, 0);
   }
 }
 
 // ---- Events ----
 
-void ReplayShare::on_event(const Event& event) {
-  const std::uint32_t local = local_[event.source - first_entity_];
-  if (event.kind == kCpuDone) {
-    const std::uint32_t index = event.payload;
-    Cpu& cpu = cpus_[index];
-    if (!end_work(local, index, cpu.current)) {
-      cpu.current = kNone;
-      if (cpu.head != kNone) take_up(local, index);
-    }
+[[gnu::flatten]] void ReplayShare::on_event(const Event& event) {
+  RankState& rank = ranks_[local_[event.source - first_entity_]];
+  if (event.kind != kCpuDone) [[unlikely]] {
+    begin_rank(rank);
   } else {
-    const RankState& rank = ranks_[local];
-    const goal::OpIndex end = windows_.empty() ? rank.view.ops() : load_start(local);
-    for (goal::OpIndex i = 0; i < end; ++i) {
-      if (rank.words[i] == 0) ready_.push_back({local, i, kNone});
+    Cpu& cpu = cpus_[event.payload];
+    if (!end_work(rank, cpu)) {
+      cpu.current = kNone;
+      if (cpu.head != kNone) take_up(rank, cpu);
     }
   }
   drain();
 }
 
-void ReplayShare::drain() {
-  while (ready_next_ < ready_.size()) {
-    const Ready ready = ready_[ready_next_++];
-    begin(ready);
+[[gnu::noinline]] void ReplayShare::begin_rank(RankState& rank) {
+  const goal::OpIndex end = windows_.empty() ? rank.view.ops() : load_start(local_of(rank));
+  for (goal::OpIndex i = 0; i < end; ++i) {
+    if (rank.words[i] == 0) ready_.push({&rank, i, kNone});
   }
-  ready_.clear();
-  ready_next_ = 0;
 }
 
-void ReplayShare::begin(const Ready& ready) {
-  if (ready.lane != kNone) return begin_group(ready.lane);
-  const RankState& rank = ranks_[ready.local];
+inline void ReplayShare::drain() {
+  while (!ready_.empty()) begin(ready_.pop());
+}
+
+inline void ReplayShare::begin(const Ready& ready) {
+  if (ready.lane != kNone) [[unlikely]]
+    return begin_group(ready.lane);
+  RankState& rank = *ready.rank;
   const goal::Op& op = rank.view.op(ready.op);
   switch (op.kind) {
     case goal::OpKind::kCalc:
     case goal::OpKind::kSend:
-      return give(ready.local, cpu_of(rank, op.cpu), ready.op);
+      return give(rank, cpu_of(rank, op.cpu), ready.op);
     case goal::OpKind::kRecv:
-      release_on_start(ready.local, ready.op);
-      return begin_receive(ready.local, ready.op);
+      release_on_start(rank, ready.op);
+      return begin_receive(rank, ready.op);
     case goal::OpKind::kCollective:
-      return begin_collective(ready.local, ready.op);
+      return begin_collective(local_of(rank), ready.op);
   }
 }
 
 // ---- Cpus ----
 
-std::uint32_t ReplayShare::sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const {
+[[gnu::noinline]] std::uint32_t ReplayShare::sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const {
   const auto first = cpu_names_.begin() + rank.first_cpu;
   return static_cast<std::uint32_t>(std::lower_bound(first, first + rank.cpus, cpu) - cpu_names_.begin());
 }
 
 // Queues work at a cpu; an idle one takes it up at once.
-inline void ReplayShare::give(std::uint32_t local, std::uint32_t index, std::uint32_t work) {
+inline void ReplayShare::give(RankState& rank, std::uint32_t index, std::uint32_t work) {
   Cpu& cpu = cpus_[index];
   if (cpu.current == kNone) {
-    if (!begin_work(local, index, cpu, work)) take_up(local, index);
+    if (!begin_work(rank, cpu, work)) take_up(rank, cpu);
     return;
   }
-  const RankState& rank = ranks_[local];
   next_work(rank, work) = kNone;
   if (cpu.head == kNone) {
     cpu.head = work;
@@ -133,36 +130,35 @@ inline void ReplayShare::give(std::uint32_t local, std::uint32_t index, std::uin
 }
 
 // The cpu is free: it takes up what waits.
-void ReplayShare::take_up(std::uint32_t local, std::uint32_t index) {
+void ReplayShare::take_up(RankState& rank, Cpu& cpu) {
   for (;;) {
-    Cpu& cpu = cpus_[index];
     const std::uint32_t work = cpu.head;
     if (work == kNone) return;
-    cpu.head = next_work(ranks_[local], work);
-    if (begin_work(local, index, cpu, work)) return;
+    cpu.head = next_work(rank, work);
+    if (begin_work(rank, cpu, work)) return;
   }
 }
 
 // True if the cpu is busy with it from now on. What takes no time is done at once.
-inline bool ReplayShare::begin_work(std::uint32_t local, std::uint32_t index, Cpu& cpu, std::uint32_t work) {
+inline bool ReplayShare::begin_work(RankState& rank, Cpu& cpu, std::uint32_t work) {
   cpu.current = work;
-  const Time duration = start_of_work(local, work);
+  const Time duration = start_of_work(rank, work);
   if (duration > Time()) [[likely]] {
-    engine_.schedule(after(engine_.now(), duration), entity(local), kCpuDone, index);
+    schedule_done(rank, cpu, duration);
     return true;
   }
-  if (end_work(local, index, work)) return true;
+  if (end_work(rank, cpu)) return true;
   cpu.current = kNone;
   return false;
 }
 
 // Returns how long it takes.
-inline Time ReplayShare::start_of_work(std::uint32_t local, std::uint32_t work) {
+inline Time ReplayShare::start_of_work(RankState& rank, std::uint32_t work) {
   if ((work & kTask) == 0) {
-    const goal::Op& op = ranks_[local].view.op(work);
+    const goal::Op& op = rank.view.op(work);
     if (op.kind == goal::OpKind::kRecv) return overhead(op.value);
     const Time duration = op.kind == goal::OpKind::kSend ? overhead(op.value) : calc_duration(op.value);
-    release_on_start(local, work);  // may move the operation
+    release_on_start(rank, work);  // may move the operation
     return duration;
   }
   Task& task = tasks_[work & ~kTask];
@@ -171,30 +167,33 @@ inline Time ReplayShare::start_of_work(std::uint32_t local, std::uint32_t work) 
   return overhead(task.bytes);
 }
 
-// True if the cpu goes on with it: with the next message of a train.
-bool ReplayShare::end_work(std::uint32_t local, std::uint32_t cpu, std::uint32_t work) {
+// True if the cpu goes on with what it works on: with the next message of a train.
+bool ReplayShare::end_work(RankState& rank, Cpu& cpu) {
+  const std::uint32_t work = cpu.current;
   if ((work & kTask) != 0) {
     const std::uint32_t task = work & ~kTask;
     if (tasks_[task].state == TaskState::kTrain) return end_of_train_message(cpu, task);
     end_of_task(task);
     return false;
   }
-  RankState& rank = ranks_[local];
   const goal::Op& op = rank.view.op(work);
   if (op.kind == goal::OpKind::kSend) {
-    end_of_send(rank, local, work);
-    return false;
-  }
-  if (op.kind == goal::OpKind::kCalc) {
+    count_sent(rank, op.value);
+    if (op.value > hosts_.eager_limit_bytes) [[unlikely]] {
+      request_to_send(rank, work);
+      return false;
+    }
+    send_first(rank, work, op.value, kNone);
+  } else if (op.kind == goal::OpKind::kCalc) {
     rank.compute = after(rank.compute, calc_duration(op.value));
   } else {
     count_received(rank, op.value);
   }
-  finish_op(local, work);
+  finish_op(rank, work);
   return false;
 }
 
-void ReplayShare::count_received(RankState& rank, std::uint64_t bytes) {
+inline void ReplayShare::count_received(RankState& rank, std::uint64_t bytes) {
   rank.overhead = after(rank.overhead, overhead(bytes));
   ++rank.messages_received;
   rank.bytes_received += bytes;
@@ -204,21 +203,16 @@ void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
   rank.overhead = after(rank.overhead, overhead(bytes));
   ++rank.messages_sent;
   rank.bytes_sent += bytes;
-  ++messages_;
   bytes_ = add_message_bytes(bytes_, bytes);
 }
 
-void ReplayShare::end_of_send(RankState& rank, std::uint32_t local, goal::OpIndex index) {
+// The handshake of a large message begins.
+[[gnu::noinline]] void ReplayShare::request_to_send(RankState& rank, goal::OpIndex index) {
   const goal::Op& op = rank.view.op(index);
-  count_sent(rank, op.value);
-  if (op.value <= hosts_.eager_limit_bytes) {
-    send_first(local, index, op.value, kNone);
-    return finish_op(local, index);
-  }
   rank.words[index] = 0;
-  send_first(local, index, 0,
+  send_first(rank, index, 0,
              new_task({.bytes = op.value,
-                       .local = local,
+                       .local = local_of(rank),
                        .op = index,
                        .peer = op.peer,
                        .nic = op.nic,
@@ -226,7 +220,7 @@ void ReplayShare::end_of_send(RankState& rank, std::uint32_t local, goal::OpInde
 }
 
 // A receive, or the combining of what was received.
-void ReplayShare::end_of_task(std::uint32_t handle) {
+[[gnu::noinline]] void ReplayShare::end_of_task(std::uint32_t handle) {
   Task& task = tasks_[handle];
   RankState& rank = ranks_[task.local];
   if (task.state == TaskState::kCombine) {
@@ -239,38 +233,37 @@ void ReplayShare::end_of_task(std::uint32_t handle) {
   give_task(handle);
 }
 
-void ReplayShare::give_task(std::uint32_t handle) {
+[[gnu::noinline]] void ReplayShare::give_task(std::uint32_t handle) {
   const Task& task = tasks_[handle];
-  const RankState& rank = ranks_[task.local];
+  RankState& rank = ranks_[task.local];
   const goal::OpIndex op = task.lane == kNone ? task.op : actives_[lanes_[task.lane].active].op;
-  give(task.local, cpu_of(rank, rank.view.cpu(op)), handle | kTask);
+  give(rank, cpu_of(rank, rank.view.cpu(op)), handle | kTask);
 }
 
 // ---- Progress through the graph ----
 
 template <bool kOnStart>
-inline void ReplayShare::release(std::uint32_t local, goal::OpIndex op) {
-  const RankState& rank = ranks_[local];
+inline void ReplayShare::release(RankState& rank, goal::OpIndex op) {
   if (rank.view.has_far_edges(op)) [[unlikely]]
-    return release_far(local, op, kOnStart);
+    return release_far(local_of(rank), op, kOnStart);
+  std::uint32_t* const words = rank.words;
   for (const goal::Edge edge : rank.view.dependents(op)) {
-    if (edge.on_start() == kOnStart && --rank.words[edge.dependent()] == 0) {
-      ready_.push_back({local, edge.dependent(), kNone});
+    if (edge.on_start() == kOnStart && --words[edge.dependent()] == 0) {
+      ready_.push({&rank, edge.dependent(), kNone});
     }
   }
 }
 
-void ReplayShare::release_waiting_for_start(std::uint32_t local, goal::OpIndex op) {
-  release<true>(local, op);
+[[gnu::noinline]] void ReplayShare::release_waiting_for_start(RankState& rank, goal::OpIndex op) {
+  release<true>(rank, op);
 }
 
-void ReplayShare::finish_op(std::uint32_t local, goal::OpIndex op) {
-  RankState& rank = ranks_[local];
+void ReplayShare::finish_op(RankState& rank, goal::OpIndex op) {
   rank.words[op] = kFinished;
   rank.finish = engine_.now();
   ++rank.ops_done;
   ++executed_ops_;
-  release<false>(local, op);
+  release<false>(rank, op);
 }
 
 void ReplayShare::finish_task(std::uint32_t task) {
@@ -279,16 +272,15 @@ void ReplayShare::finish_task(std::uint32_t task) {
   if (done.lane != kNone) {
     finish_message(done.lane);
   } else {
-    finish_op(done.local, done.op);
+    finish_op(ranks_[done.local], done.op);
   }
 }
 
 // ---- Messages out ----
 
-Message ReplayShare::message_to(std::uint32_t local, std::uint32_t peer, std::uint8_t nic,
+Message ReplayShare::message_to(std::uint32_t rank, std::uint32_t peer, std::uint8_t nic,
                                 MessageKind kind) const {
   Message message;
-  const std::uint32_t rank = ranks_[local].view.rank();
   message.source = rank;
   message.destination = peer;
   if (hosts_.ranks_per_host > 1) {
@@ -304,11 +296,11 @@ Message ReplayShare::message_to(std::uint32_t local, std::uint32_t peer, std::ui
 }
 
 // The eager message of a send, or (task != kNone) its request.
-void ReplayShare::send_first(std::uint32_t local, goal::OpIndex index, std::uint64_t bytes,
-                             std::uint32_t task) {
-  const goal::Op& op = ranks_[local].view.op(index);
-  Message message =
-      message_to(local, op.peer, op.nic, task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
+inline void ReplayShare::send_first(const RankState& rank, goal::OpIndex index, std::uint64_t bytes,
+                                    std::uint32_t task) {
+  const goal::Op& op = rank.view.op(index);
+  Message message = message_to(rank.view.rank(), op.peer, op.nic,
+                               task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
   message.bytes = bytes;
   message.client[kSenderTask] = task;
   message.client[kTag] = op.tag;
@@ -317,18 +309,18 @@ void ReplayShare::send_first(std::uint32_t local, goal::OpIndex index, std::uint
   network_->inject(message);
 }
 
-void ReplayShare::send_clear(std::uint32_t receive, std::uint32_t sender) {
+[[gnu::noinline]] void ReplayShare::send_clear(std::uint32_t receive, std::uint32_t sender) {
   const Task& task = tasks_[receive];
-  Message message = message_to(task.local, task.peer, task.nic, MessageKind::kClearToSend);
+  Message message = message_to(view(task.local).rank(), task.peer, task.nic, MessageKind::kClearToSend);
   message.client[kSenderTask] = sender;
   message.client[kReceiverTask] = receive;
   network_->inject(message);
 }
 
-void ReplayShare::send_data(std::uint32_t send, std::uint32_t receive) {
+[[gnu::noinline]] void ReplayShare::send_data(std::uint32_t send, std::uint32_t receive) {
   Task& task = tasks_[send];
   task.state = TaskState::kSending;
-  Message message = message_to(task.local, task.peer, task.nic, MessageKind::kData);
+  Message message = message_to(view(task.local).rank(), task.peer, task.nic, MessageKind::kData);
   message.bytes = task.bytes;
   message.notify_sent = true;
   message.client[kSenderTask] = send;
@@ -343,7 +335,7 @@ void ReplayShare::on_sent(const Message& message) {
 
 // ---- Messages in ----
 
-void ReplayShare::on_delivered(const Message& message) {
+[[gnu::flatten]] void ReplayShare::on_delivered(const Message& message) {
   const auto& word = message.client;
   switch (static_cast<MessageKind>(word[kContextAndKind] >> kKindShift)) {
     case MessageKind::kClearToSend:
@@ -372,7 +364,7 @@ bool ReplayShare::is_ordered(const Message& message) const {
 }
 
 // Holds a message back until every earlier one of its stream has arrived.
-void ReplayShare::accept_in_order(const Message& message) {
+[[gnu::noinline]] void ReplayShare::accept_in_order(const Message& message) {
   const auto& word = message.client;
   const MessageStream stream{word[kDestinationRank], word[kSourceRank], word[kContextAndKind] & kContextMask};
   MatchKey key{local_[stream.rank], stream.peer, word[kNumber], stream.communicator};
@@ -410,10 +402,11 @@ void ReplayShare::arrive(const Message& message) {
   const std::uint32_t context = word[kContextAndKind] & kContextMask;
   if ((context & kCollectiveContext) != 0) return arrive_in_collective(message);
   const std::uint32_t local = local_[word[kDestinationRank]];
+  RankState& rank = ranks_[local];
   const ArrivedMessage there = arrived(message);
   if (has_wildcards_) {
     const std::uint32_t receive = matching_.arrive({local, there.source, word[kTag], context}, there);
-    if (receive != kNone) matched(local, receive, there);
+    if (receive != kNone) matched(rank, receive, there);
     return;
   }
   MatchTable& table = tables_[local];
@@ -422,43 +415,46 @@ void ReplayShare::arrive(const Message& message) {
   const auto link_of_message = [this](std::uint32_t slot) -> std::uint32_t& { return parked_[slot].next; };
   if (entry == nullptr) return table.insert(key, true, park(there), table_memory_, link_of_message);
   if (entry->of_messages) return MatchTable::append(*entry, park(there), link_of_message);
-  std::uint32_t* const words = ranks_[local].words;
-  const std::uint32_t receive =
-      table.take(*entry, [words](std::uint32_t op) -> std::uint32_t& { return words[op]; });
-  matched(local, receive, there);
+  std::uint32_t* const words = rank.words;
+  matched(rank, table.take(*entry, [words](std::uint32_t op) -> std::uint32_t& { return words[op]; }), there);
 }
 
-void ReplayShare::begin_receive(std::uint32_t local, goal::OpIndex index) {
-  const RankState& rank = ranks_[local];
+void ReplayShare::begin_receive(RankState& rank, goal::OpIndex index) {
   const goal::Op& op = rank.view.op(index);
   if (has_wildcards_) {
-    const auto message = matching_.post({local, op.peer, op.tag, op.comm}, index);
-    if (message) matched(local, index, *message);
+    const auto message = matching_.post({local_of(rank), op.peer, op.tag, op.comm}, index);
+    if (message) matched(rank, index, *message);
     return;
   }
-  MatchTable& table = tables_[local];
+  MatchTable& table = tables_[local_of(rank)];
   const MatchTable::Key key{op.peer, op.tag, op.comm};
   MatchTable::Entry* entry = table.find(key);
   const auto link_of_receive = [&rank](std::uint32_t i) -> std::uint32_t& { return rank.words[i]; };
   if (entry == nullptr) return table.insert(key, false, index, table_memory_, link_of_receive);
   if (!entry->of_messages) return MatchTable::append(*entry, index, link_of_receive);
-  matched(local, index, unpark(table.take(*entry, [this](std::uint32_t slot) -> std::uint32_t& {
+  matched(rank, index, unpark(table.take(*entry, [this](std::uint32_t slot) -> std::uint32_t& {
             return parked_[slot].next;
           })));
 }
 
 // The receive has its message, or the request for it.
-void ReplayShare::matched(std::uint32_t local, goal::OpIndex index, const ArrivedMessage& message) {
-  const RankState& rank = ranks_[local];
+inline void ReplayShare::matched(RankState& rank, goal::OpIndex index, const ArrivedMessage& message) {
   const goal::Op& op = rank.view.op(index);
+  if (message.sender == kNone && message.bytes == op.value) [[likely]]
+    return give(rank, cpu_of(rank, op.cpu), index);
+  matched_otherwise(rank, index, message);
+}
+
+// The handshake of a large message goes on, or an eager one has another size than was asked for.
+[[gnu::noinline]] void ReplayShare::matched_otherwise(RankState& rank, goal::OpIndex index,
+                                                      const ArrivedMessage& message) {
   const bool is_eager = message.sender == kNone;
-  if (is_eager && message.bytes == op.value) return give(local, cpu_of(rank, op.cpu), index);
   rank.words[index] = 0;
   const std::uint32_t task = new_task({.bytes = message.bytes,
-                                       .local = local,
+                                       .local = local_of(rank),
                                        .op = index,
                                        .peer = message.source,
-                                       .nic = op.nic,
+                                       .nic = rank.view.op(index).nic,
                                        .state = is_eager ? TaskState::kReceiveCpu : TaskState::kAwaitData});
   if (is_eager) return give_task(task);
   send_clear(task, message.sender);
@@ -508,7 +504,7 @@ ArrivedMessage ReplayShare::unpark(std::uint32_t slot) {
 std::uint64_t ReplayShare::memory_bytes() const {
   std::uint64_t bytes =
       words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
-      cpus_.capacity() * sizeof(Cpu) + ready_.capacity() * sizeof(Ready) + tasks_.capacity() * sizeof(Task) +
+      cpus_.capacity() * sizeof(Cpu) + ready_.memory_bytes() + tasks_.capacity() * sizeof(Task) +
       parked_.memory_bytes() + matching_.memory_bytes() + early_.memory_bytes() + held_back_.memory_bytes() +
       held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
       lanes_.capacity() * sizeof(Lane) + tables_.capacity() * sizeof(MatchTable) + table_memory_.bytes();
@@ -520,11 +516,13 @@ std::uint64_t ReplayShare::memory_bytes() const {
 ReplayTotals ReplayShare::totals() const {
   ReplayTotals totals{.ops = ops_,
                       .executed_ops = executed_ops_,
-                      .messages = messages_,
                       .bytes = bytes_,
                       .unreceived = unreceived(),
                       .makespan = {}};
-  for (const RankState& state : ranks_) totals.makespan = std::max(totals.makespan, state.finish);
+  for (const RankState& state : ranks_) {
+    totals.messages += state.messages_sent;
+    totals.makespan = std::max(totals.makespan, state.finish);
+  }
   return totals;
 }
 

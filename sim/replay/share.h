@@ -16,6 +16,7 @@
 #include "sim/replay/matching.h"
 #include "sim/replay/message_order.h"
 #include "sim/replay/program_window.h"
+#include "sim/replay/ready_queue.h"
 #include "sim/replay/replay.h"
 #include "sim/results/records.h"
 #include "sim/units/large_pages.h"
@@ -115,7 +116,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   // kTask + the task.
   static constexpr std::uint32_t kTask = 1u << 31;
   // A cpu is first come, first served: what it works on, and what waits for it.
-  struct Cpu {
+  struct alignas(16) Cpu {
     std::uint32_t current = kNone, head = kNone, tail = kNone;
   };
   // A collective operation under way on one rank.
@@ -140,10 +141,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t left = 0;      // messages that have not finished
     std::uint32_t next = kNone;  // of the same collective, or in the free list
   };
-  // An operation that may begin, or (lane != kNone) a group.
-  struct Ready {
-    std::uint32_t local, op, lane;
-  };
   struct alignas(64) RankState {
     goal::OpView view;
     std::uint32_t* words;         // of its operations, in words_ or its window
@@ -151,12 +148,18 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t ops_done = 0;
     std::uint32_t cpus = 0;
     std::uint32_t first_active = kNone;
-    std::uint32_t early = 0;   // messages of collectives that wait for their group
-    bool sparse_cpus = false;  // the numbers of its cpus have gaps
+    std::uint32_t scheduled = 0;  // events so far
+    std::uint32_t early = 0;      // messages of collectives that wait for their group
+    bool sparse_cpus = false;     // the numbers of its cpus have gaps
     Time finish, compute, overhead;
     std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
   };
   static_assert(sizeof(RankState) == 128);
+  // An operation that may begin, or (lane != kNone) a group.
+  struct Ready {
+    RankState* rank;
+    std::uint32_t op, lane;
+  };
   // A message that waits for its receive in tables_.
   struct Parked {
     ArrivedMessage message;
@@ -175,17 +178,21 @@ class alignas(64) ReplayShare final : public NetworkClient {
   using EarlyMessages = KeyedQueues<EarlyKey, ArrivedMessage>;
 
   const goal::OpView& view(std::uint32_t local) const { return ranks_[local].view; }
-  EntityId entity(std::uint32_t local) const { return first_entity_ + ranks_[local].view.rank(); }
+
+  std::uint32_t local_of(const RankState& rank) const {
+    return static_cast<std::uint32_t>(&rank - ranks_.data());
+  }
+  void begin_rank(RankState& rank);
 
   // Readiness.
   void drain();
   void begin(const Ready& ready);
   template <bool kOnStart>
-  void release(std::uint32_t local, goal::OpIndex op);
-  void release_waiting_for_start(std::uint32_t local, goal::OpIndex op);
-  void release_on_start(std::uint32_t local, goal::OpIndex op) {
-    if (ranks_[local].view.has_start_edges(op)) [[unlikely]]
-      release_waiting_for_start(local, op);
+  void release(RankState& rank, goal::OpIndex op);
+  void release_waiting_for_start(RankState& rank, goal::OpIndex op);
+  void release_on_start(RankState& rank, goal::OpIndex op) {
+    if (rank.view.has_start_edges(op)) [[unlikely]]
+      release_waiting_for_start(rank, op);
   }
   // Operations in a graph or a packed file (share_windows.cc).
   void view_graph(const goal::Graph& graph);
@@ -194,7 +201,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   goal::OpIndex load_start(std::uint32_t local);
   void release_far(std::uint32_t local, goal::OpIndex op, bool on_start);
   goal::OpIndex first_unfinished(std::uint32_t local) const;
-  void finish_op(std::uint32_t local, goal::OpIndex op);
+  void finish_op(RankState& rank, goal::OpIndex op);
   void finish_task(std::uint32_t task);
 
   // Cpus.
@@ -205,19 +212,22 @@ class alignas(64) ReplayShare final : public NetworkClient {
   std::uint32_t& next_work(const RankState& rank, std::uint32_t work) {
     return (work & kTask) == 0 ? rank.words[work] : tasks_[work & ~kTask].next;
   }
-  void give(std::uint32_t local, std::uint32_t cpu, std::uint32_t work);
-  void take_up(std::uint32_t local, std::uint32_t cpu);
-  bool begin_work(std::uint32_t local, std::uint32_t index, Cpu& cpu, std::uint32_t work);
-  Time start_of_work(std::uint32_t local, std::uint32_t work);
-  bool end_work(std::uint32_t local, std::uint32_t cpu, std::uint32_t work);
+  void give(RankState& rank, std::uint32_t cpu, std::uint32_t work);
+  void take_up(RankState& rank, Cpu& cpu);
+  bool begin_work(RankState& rank, Cpu& cpu, std::uint32_t work);
+  void schedule_done(RankState& rank, const Cpu& cpu, Time duration) {
+    engine_.schedule_counted(after(engine_.now(), duration), first_entity_ + rank.view.rank(),
+                             rank.scheduled++, kCpuDone, static_cast<std::uint32_t>(&cpu - cpus_.data()));
+  }
+  Time start_of_work(RankState& rank, std::uint32_t work);
+  bool end_work(RankState& rank, Cpu& cpu);
   void end_of_task(std::uint32_t task);
-  void end_of_send(RankState& rank, std::uint32_t local, goal::OpIndex op);
   void give_task(std::uint32_t task);
   void count_received(RankState& rank, std::uint64_t bytes);
   void count_sent(RankState& rank, std::uint64_t bytes);
   void find_cpus(RankState& state);
   Time overhead(std::uint64_t bytes) const {
-    if (bytes <= 1 || !has_overhead_per_byte_) return overhead_;
+    if (!has_overhead_per_byte_) return overhead_;
     return after(overhead_, hosts_.overhead_per_byte.after_first(bytes));
   }
 
@@ -226,7 +236,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void begin_group(std::uint32_t lane);
   void begin_train(std::uint32_t lane, std::uint32_t step);
   void point_train(Task& train);
-  bool end_of_train_message(std::uint32_t cpu, std::uint32_t train);
+  bool end_of_train_message(Cpu& cpu, std::uint32_t train);
   void begin_receives(std::uint32_t lane, std::uint32_t step);
   Time combine_duration(const Task& task) const;
   void finish_message(std::uint32_t lane);
@@ -237,14 +247,16 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message);
 
   // Messages.
-  Message message_to(std::uint32_t local, std::uint32_t peer, std::uint8_t nic, MessageKind kind) const;
-  void send_first(std::uint32_t local, goal::OpIndex op, std::uint64_t bytes, std::uint32_t task);
+  Message message_to(std::uint32_t rank, std::uint32_t peer, std::uint8_t nic, MessageKind kind) const;
+  void send_first(const RankState& rank, goal::OpIndex op, std::uint64_t bytes, std::uint32_t task);
+  void request_to_send(RankState& rank, goal::OpIndex op);
   void send_first_of_step(const Task& from, std::uint32_t task);
   void send_clear(std::uint32_t receive, std::uint32_t sender);
   void send_data(std::uint32_t task, std::uint32_t receive);
-  void begin_receive(std::uint32_t local, goal::OpIndex op);
+  void begin_receive(RankState& rank, goal::OpIndex op);
   void arrive(const Message& message);
-  void matched(std::uint32_t local, goal::OpIndex op, const ArrivedMessage& message);
+  void matched(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
+  void matched_otherwise(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
   bool is_ordered(const Message& message) const;
   void accept_in_order(const Message& message);
 
@@ -279,8 +291,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   LargeVector<RankState> ranks_;
   LargeVector<Cpu> cpus_;                 // of each rank
   std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank
-  std::vector<Ready> ready_;
-  std::size_t ready_next_ = 0;
+  ReadyQueue<Ready> ready_;
   LargeVector<Task> tasks_;
   std::uint32_t free_task_ = kNone;
   std::vector<Active> actives_;
@@ -302,7 +313,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   Matching::Receives held_back_;
   std::vector<Message> held_;
   std::vector<std::uint32_t> free_held_;
-  std::uint64_t executed_ops_ = 0, messages_ = 0, bytes_ = 0;
+  std::uint64_t executed_ops_ = 0, bytes_ = 0;
 };
 
 }  // namespace weft::sim

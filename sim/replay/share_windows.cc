@@ -45,13 +45,13 @@ void ReplayShare::release_far(std::uint32_t local, goal::OpIndex op, bool on_sta
     while (window.is_due(op));
     look_through_window(local);
   }
-  const RankState& rank = ranks_[local];
+  RankState& rank = ranks_[local];
   for (const goal::Edge edge : rank.view.dependents(op)) {
     if (edge.on_start() != on_start) continue;
     if (edge.dependent() >= window.end()) {
       --window.waits_to_come(edge.dependent());
     } else if (--rank.words[edge.dependent()] == 0) {
-      ready_.push_back({local, edge.dependent(), kNone});
+      ready_.push({&rank, edge.dependent(), kNone});
     }
   }
 }

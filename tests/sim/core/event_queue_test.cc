@@ -87,19 +87,17 @@ TEST_CASE("pop_before leaves events at and after its limit, and takes pushes mea
   EventQueue queue(4);
   queue.push({.time_ps = 100, .source = 1});
   queue.push({.time_ps = 1'000'000, .source = 1, .payload = 7});
-  Event event;
-  REQUIRE_FALSE(queue.pop_before(event, 100));
-  REQUIRE(queue.pop_before(event, 101));
-  REQUIRE(event.time_ps == 100);
-  REQUIRE_FALSE(queue.pop_before(event, 1'000'000));
+  const auto time_of = [](const Event* event) { return event == nullptr ? -1 : event->time_ps; };
+  REQUIRE(queue.pop_before(100) == nullptr);
+  REQUIRE(time_of(queue.pop_before(101)) == 100);
+  REQUIRE(queue.pop_before(1'000'000) == nullptr);
   // Earlier than what is left, later than what was popped.
   queue.push({.time_ps = 500, .source = 2});
   queue.push({.time_ps = 999'999, .source = 0});
-  REQUIRE(queue.pop_before(event, 1'000'000));
-  REQUIRE(event.time_ps == 500);
-  REQUIRE(queue.pop_before(event, 1'000'000));
-  REQUIRE(event.time_ps == 999'999);
-  REQUIRE_FALSE(queue.pop_before(event, 1'000'000));
+  REQUIRE(time_of(queue.pop_before(1'000'000)) == 500);
+  REQUIRE(time_of(queue.pop_before(1'000'000)) == 999'999);
+  REQUIRE(queue.pop_before(1'000'000) == nullptr);
+  Event event;
   REQUIRE(queue.pop(event));
   REQUIRE(event.payload == 7);
 }

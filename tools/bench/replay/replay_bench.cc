@@ -4,6 +4,7 @@
 //
 //   alltoall       linear, all at once
 //   dissemination  20 barriers in a row, spelled out in the graph
+//   bruck          20 all-to-alls by Bruck's algorithm, 1 byte to each rank, spelled out
 //   noisy          the same with up to 5 µs of computing, at random, between them
 //   barrier        the same as dissemination, kept whole
 //   allreduce      20 in a row, recursive doubling, 4 KiB, spelled out
@@ -113,6 +114,7 @@ goal::Graph workload(const std::string& pattern, std::uint32_t ranks) {
   if (pattern == "dissemination") {
     return rounds_of(goal::CollectiveKind::kBarrier, 0, "dissemination", ranks, false);
   }
+  if (pattern == "bruck") return rounds_of(goal::CollectiveKind::kAlltoall, 1, "bruck", ranks, false);
   if (pattern == "noisy") {
     return rounds_of(goal::CollectiveKind::kBarrier, 0, "dissemination", ranks, false, 5000);
   }
@@ -125,13 +127,12 @@ goal::Graph workload(const std::string& pattern, std::uint32_t ranks) {
 
 int main(int argc, char** argv) {
   const std::string pattern = argc >= 3 ? argv[1] : "";
-  const std::vector<std::string> patterns = {"alltoall", "dissemination", "noisy",
+  const std::vector<std::string> patterns = {"alltoall", "dissemination", "bruck",     "noisy",
                                              "barrier",  "allreduce",     "collective"};
   if (argc > 5 || std::find(patterns.begin(), patterns.end(), pattern) == patterns.end()) {
-    std::fprintf(
-        stderr,
-        "usage: replay_bench alltoall|dissemination|noisy|barrier|allreduce|collective RANKS [PARTITIONS "
-        "[THREADS]]\n");
+    std::fprintf(stderr,
+                 "usage: replay_bench alltoall|dissemination|bruck|noisy|barrier|allreduce|collective RANKS "
+                 "[PARTITIONS [THREADS]]\n");
     return 2;
   }
   const auto number = [&](int i, std::uint32_t otherwise) {
