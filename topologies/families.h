@@ -9,8 +9,13 @@ namespace weft::topologies {
 
 std::span<const Family> families();
 
-// Builds the network a user chose. Throws InputError for an unknown name (with the nearest) and for
-// parameters that no such network can have (with the nearest that one can).
+// The choice with what a family needs for at least the parameter `endpoints`, if that was given, in its
+// place. Throws InputError for a family without sizes, and if a parameter was given that follows from
+// `endpoints`.
+ModuleChoice sized(const ModuleChoice& choice);
+
+// Builds the network a user chose; `endpoints` may stand for its sizes. Throws InputError for an unknown name
+// (with the nearest) and for parameters that no such network can have (with the nearest that one can).
 Topology build(const ModuleChoice& choice);
 
 }  // namespace weft::topologies

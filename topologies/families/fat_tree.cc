@@ -1,10 +1,10 @@
-#include "topologies/families/fat_tree.h"
-
 #include <fmt/format.h>
 
 #include <vector>
 
 #include "topologies/families/cabling.h"
+#include "topologies/families/sizing.h"
+#include "topologies/families/trees.h"
 
 namespace weft::topologies {
 namespace {
@@ -76,8 +76,15 @@ Topology build(const Parameters& parameters) {
   return topology;
 }
 
+SizeParameters size_for(std::uint64_t endpoints) {
+  const std::uint32_t k = least_size("fat_tree", endpoints, 2, kMostPorts, 2, [](std::uint32_t ports) {
+    return std::uint64_t{ports} * ports * ports / 4;
+  });
+  return {{"k", std::to_string(k)}};
+}
+
 }  // namespace
 
-Family fat_tree() { return {info(), build}; }
+Family fat_tree() { return {info(), build, size_for}; }
 
 }  // namespace weft::topologies

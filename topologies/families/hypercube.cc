@@ -1,6 +1,5 @@
-#include "topologies/families/hypercube.h"
-
 #include "topologies/families/lattice.h"
+#include "topologies/families/lattices.h"
 
 namespace weft::topologies {
 namespace {

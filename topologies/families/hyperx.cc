@@ -1,8 +1,7 @@
-#include "topologies/families/hyperx.h"
-
 #include <fmt/format.h>
 
 #include "topologies/families/lattice.h"
+#include "topologies/families/lattices.h"
 
 namespace weft::topologies {
 namespace {

@@ -1,10 +1,9 @@
-#include "topologies/families/leaf_spine.h"
-
 #include <fmt/format.h>
 
 #include <vector>
 
 #include "topologies/families/cabling.h"
+#include "topologies/families/trees.h"
 
 namespace weft::topologies {
 namespace {

@@ -1,8 +1,7 @@
-#include "topologies/families/single_switch.h"
-
 #include <fmt/format.h>
 
 #include "topologies/families/cabling.h"
+#include "topologies/families/trees.h"
 
 namespace weft::topologies {
 namespace {

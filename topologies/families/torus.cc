@@ -1,6 +1,5 @@
-#include "topologies/families/torus.h"
-
 #include "topologies/families/lattice.h"
+#include "topologies/families/lattices.h"
 
 namespace weft::topologies {
 namespace {

@@ -31,6 +31,12 @@ Vertex Topology::add_switch(std::string name, std::uint8_t tier, std::uint32_t g
   return switches_.back();
 }
 
+Vertex Topology::add_host_router(std::string name, std::uint32_t group, std::uint16_t plane) {
+  const Vertex v = add_switch(std::move(name), 1, group, {}, plane);
+  graph_[v].in_host = true;
+  return v;
+}
+
 void Topology::add_link(Vertex a, Vertex b, const Link& link) { boost::add_edge(a, b, link, graph_); }
 
 void Topology::finish() {

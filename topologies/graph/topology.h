@@ -3,6 +3,7 @@
 
 #include <boost/graph/adjacency_list.hpp>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,14 +16,18 @@ namespace weft::topologies {
 enum class NodeKind : std::uint8_t { kHost, kSwitch };
 enum class CableKind : std::uint8_t { kUnknown, kBackplane, kCopper, kOptical };
 
+inline constexpr std::uint32_t kNoRack = 0xFFFFFFFFu;
+
 struct Node {
   NodeKind kind = NodeKind::kSwitch;
-  std::uint8_t tier = 0;    // hosts 0; switches: 1 next to hosts, then upwards
-  std::uint16_t plane = 0;  // for multi-plane networks
-  std::uint32_t index = 0;  // number among the nodes of its kind: host number or switch number
-  std::uint32_t group = 0;  // pod, board or group, as the family means it; for drawing and layout
-  Time switch_latency;      // from the last bit in to the first bit out, beside queueing
-  std::string name;         // "host 3", "edge 0.1": unique, for people
+  std::uint8_t tier = 0;         // hosts 0; switches: 1 next to hosts, then upwards
+  std::uint16_t plane = 0;       // for multi-plane networks
+  std::uint32_t index = 0;       // number among the nodes of its kind: host number or switch number
+  std::uint32_t group = 0;       // pod, board or group, as the family means it; for drawing and layout
+  std::uint32_t rack = kNoRack;  // which rack it stands in, numbered from 0; kNoRack: that of its group
+  bool in_host = false;  // a router that is part of an accelerator or server which forwards: it costs nothing
+  Time switch_latency;   // from the last bit in to the first bit out, beside queueing
+  std::string name;      // "host 3", "edge 0.1": unique, for people
 };
 
 // A full-duplex cable.
@@ -52,6 +57,10 @@ class Topology {
   Vertex add_host(std::string name, std::uint32_t group = 0);
   Vertex add_switch(std::string name, std::uint8_t tier, std::uint32_t group = 0, Time latency = {},
                     std::uint16_t plane = 0);
+  // The router inside a host that forwards the messages of others (an accelerator on a board, a server of
+  // BCube). Its host is to be linked to it.
+  Vertex add_host_router(std::string name, std::uint32_t group = 0, std::uint16_t plane = 0);
+  void set_rack(Vertex v, std::uint32_t rack) { graph_[v].rack = rack; }
   void add_link(Vertex a, Vertex b, const Link& link);
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // all hosts reachable from host 0. Throws InputError naming the node at fault.
@@ -85,6 +94,10 @@ class Topology {
 struct Family {
   ModuleInfo info;
   Topology (*build)(const Parameters& parameters);
+  // The values of the parameters that set the size, for the smallest sensible network with at least so many
+  // endpoints; all others keep their defaults. Throws InputError if there is none that large. Null: it has no
+  // choice of sizes.
+  std::map<std::string, std::string> (*size_for)(std::uint64_t endpoints) = nullptr;
 };
 
 }  // namespace weft::topologies

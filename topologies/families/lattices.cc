@@ -1,0 +1,7 @@
+#include "topologies/families/lattices.h"
+
+namespace weft::topologies {
+
+std::vector<Family> lattice_families() { return {torus(), mesh(), hypercube(), hyperx()}; }
+
+}  // namespace weft::topologies

@@ -1,0 +1,31 @@
+// Direct networks whose routers stand at the points of a grid.
+#pragma once
+
+#include <vector>
+
+#include "topologies/graph/topology.h"
+
+namespace weft::topologies {
+
+// The torus of any number of dimensions: routers at the points of a grid, each linked to its two neighbours
+// in every dimension, around the edges too. A dimension of size 2 has one link between its two routers, not
+// two. Diameter: the sum of ⌊size/2⌋. Numbering: lattice.h.
+Family torus();
+
+// The mesh of any number of dimensions: routers at the points of a grid, each linked to its neighbours in
+// every dimension. Diameter: the sum of size - 1. Numbering: lattice.h.
+Family mesh();
+
+// The binary hypercube: 2^n routers, linked where their numbers differ in one bit. Diameter n. Numbering:
+// lattice.h, dimension 0 being the highest bit.
+Family hypercube();
+
+// The HyperX network (Hamming graph) with single links: routers at the points of a grid, each linked to all
+// that differ from it in one coordinate only. With equal sizes and as many hosts on a router it is the
+// flattened butterfly. Diameter: the number of dimensions of size above 1. Numbering: lattice.h.
+Family hyperx();
+
+// All of the above, in the order of `weft list topology`.
+std::vector<Family> lattice_families();
+
+}  // namespace weft::topologies

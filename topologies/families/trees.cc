@@ -1,0 +1,7 @@
+#include "topologies/families/trees.h"
+
+namespace weft::topologies {
+
+std::vector<Family> tree_families() { return {single_switch(), leaf_spine(), fat_tree()}; }
+
+}  // namespace weft::topologies
