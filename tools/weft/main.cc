@@ -17,6 +17,7 @@
 #include "tools/weft/list.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/subcommand.h"
+#include "tools/weft/topo.h"
 #include "tools/weft/trace.h"
 
 namespace weft::cli {
@@ -31,6 +32,7 @@ std::vector<Subcommand> subcommands() {
       {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
+      {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
       {"list", "Name the networks, topologies, policies and algorithms to choose from", add_list},
       {"describe", "Tell what one of them does and which parameters it takes", add_describe},
   };
@@ -46,6 +48,7 @@ computes, sends and receives, and in what order), and the graph is replayed on a
   weft import mpi DIR -o APP.weft            turn the traces into a GOAL graph
   weft goal   info APP.weft                  see what is in it; check it, print it, convert it
   weft list; weft describe NAME              see what networks can be made of
+  weft topo   info NAME:key=value            see what one is: analyze it, price it, draw it
   weft sim    --goal APP.weft … -o RUN       replay it on a network; results go to RUN)";
 
 constexpr const char* kExamples =

@@ -1,0 +1,34 @@
+#include <fmt/format.h>
+
+#include "sim/units/input_error.h"
+#include "tools/weft/topo_commands.h"
+#include "topologies/families.h"
+
+namespace weft::cli {
+
+void TopologyArgument::add_to(CLI::App& app) {
+  app.add_option("TOPOLOGY", text_, "NAME:key=value,…, like slim_fly:q=5; `weft list topology` names all")
+      ->required();
+  add_endpoints_to(app);
+}
+
+void TopologyArgument::add_endpoints_to(CLI::App& app) {
+  app.add_option("--endpoints", endpoints_,
+                 "choose the sizes for at least so many endpoints; slim_fly:endpoints=1024 does the same")
+      ->check(CLI::PositiveNumber);
+}
+
+ModuleChoice TopologyArgument::choice(const std::string& text) const {
+  ModuleChoice choice = parse_module_choice(text);
+  if (endpoints_ && !choice.given.emplace("endpoints", std::to_string(*endpoints_)).second) {
+    throw InputError(
+        fmt::format("'{}' gives endpoints, and so does --endpoints; leave one of them out", text));
+  }
+  return topologies::sized(choice);
+}
+
+topologies::Topology TopologyArgument::build(const std::string& text) const {
+  return topologies::build(choice(text));
+}
+
+}  // namespace weft::cli
