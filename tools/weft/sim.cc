@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "sim/results/report.h"
 #include "sim/scenario/scenario.h"
 #include "sim/simulation.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/run_control.h"
+#include "topologies/families.h"
 
 namespace weft::cli {
 namespace {
@@ -41,7 +43,8 @@ constexpr Flag kFlags[] = {
     {"--network", "network",
      "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…], packet[:mtu=…] or "
      "flow[:mtu=…,max_rate=…]; by default packet where a topology is given, else loggops"},
-    {"--topology", "topology", "topology of a packet or flow network: fat_tree:k=8"},
+    {"--topology", "topology",
+     "topology of a packet or flow network: fat_tree:k=8, or fat_tree:endpoints=100 for at least so many"},
     {"--routing", "routing", "routing policy: ecmp, spray; of a packet network also bitmap, reps"},
     {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
     {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},
@@ -87,6 +90,19 @@ void report_incomplete(const results::Report& report) {
   for (const std::string& line : report.diagnosis) std::fprintf(stderr, "  %s\n", line.c_str());
 }
 
+// With its sizes in the place of `endpoints`, which no topology has as a parameter of its own.
+std::string sized_topology(const std::string& text) {
+  if (text.find("endpoints=") == std::string::npos) return text;
+  const ModuleChoice choice = topologies::sized(parse_module_choice(text));
+  std::string sized = choice.name;
+  char separator = ':';
+  for (const auto& [name, value] : choice.given) {
+    sized += fmt::format("{}{}={}", separator, name, value);
+    separator = ',';
+  }
+  return sized;
+}
+
 int run(const Options& options) {
   const sim::Registries registries = sim::builtin_registries();
   std::vector<sim::Setting> settings;
@@ -97,7 +113,9 @@ int run(const Options& options) {
       throw InputError(
           fmt::format("{}: the value is empty; expected: {}", long_name(kFlags[i]), kFlags[i].help));
     }
-    settings.push_back({long_name(kFlags[i]), kFlags[i].path, *options.values[i]});
+    const bool is_topology = std::string_view(kFlags[i].path) == "topology";
+    const std::string& value = *options.values[i];
+    settings.push_back({long_name(kFlags[i]), kFlags[i].path, is_topology ? sized_topology(value) : value});
   }
   for (const std::string& fault : options.faults) settings.push_back({"--fault " + fault, "fault", fault});
   for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
