@@ -49,4 +49,33 @@ std::uint32_t count_parameter(const Parameters& parameters, std::string_view nam
   return static_cast<std::uint32_t>(value);
 }
 
+std::uint32_t count_parameter(const Parameters& parameters, std::string_view name, std::uint32_t most,
+                              std::uint32_t automatic) {
+  return parameters.automatic(name) ? automatic : count_parameter(parameters, name, most);
+}
+
+void add_hosts(Topology& topology, Vertex router, std::uint32_t count, const Link& link) {
+  for (std::uint32_t h = 0; h < count; ++h) {
+    const Vertex host =
+        topology.add_host(fmt::format("host {}", topology.hosts()), topology.node(router).group);
+    topology.add_link(host, router, link);
+  }
+}
+
+std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own) {
+  std::vector<ParameterSpec> all = with_cabling(std::move(own));
+  for (ParameterSpec& spec : all) {
+    if (spec.name == "host_link")
+      spec.help = "Rate from a host to its own router; auto: all its ports together.";
+  }
+  return all;
+}
+
+Link link_inside_host(const Parameters& parameters, const Cabling& cabling, std::uint32_t ports) {
+  Link link;
+  link.rate = parameters.automatic("host_link") ? Bandwidth::bps(cabling.fabric.rate.bps() * ports)
+                                                : cabling.host.rate;
+  return link;
+}
+
 }  // namespace weft::topologies

@@ -25,6 +25,19 @@ Cabling read_cabling(const Parameters& parameters);
 // An integer parameter as a count. Throws InputError if it is not from 1 to `most`.
 std::uint32_t count_parameter(const Parameters& parameters, std::string_view name, std::uint32_t most);
 
+// The same for a parameter that may be "auto", which then means `automatic`.
+std::uint32_t count_parameter(const Parameters& parameters, std::string_view name, std::uint32_t most,
+                              std::uint32_t automatic);
+
+// `count` hosts on a router or switch and in its group, numbered on from those there are ("host 7").
+void add_hosts(Topology& topology, Vertex router, std::uint32_t count, const Link& link);
+
+// As with_cabling(), for networks whose accelerators or servers forward messages of others. `host_link` then
+// is what joins a host to the router inside it.
+std::vector<ParameterSpec> with_forwarding_hosts(std::vector<ParameterSpec> own);
+// That link: without latency, and as fast as the router's `ports` together unless `host_link` is given.
+Link link_inside_host(const Parameters& parameters, const Cabling& cabling, std::uint32_t ports);
+
 // A network may have this many hosts or fewer: 4 Mi, far above what the tables of a run can hold.
 inline constexpr std::uint64_t kMostHosts = std::uint64_t{1} << 22;
 

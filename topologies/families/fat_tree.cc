@@ -3,13 +3,14 @@
 #include <vector>
 
 #include "topologies/families/cabling.h"
+#include "topologies/families/clos.h"
 #include "topologies/families/sizing.h"
 #include "topologies/families/trees.h"
 
 namespace weft::topologies {
 namespace {
 
-constexpr std::int64_t kMostPorts = 128;
+constexpr std::uint32_t kMostPorts = 128;
 
 const ModuleInfo& info() {
   static const ModuleInfo info = {
@@ -27,22 +28,9 @@ const ModuleInfo& info() {
   return info;
 }
 
-std::uint32_t read_k(const Parameters& parameters) {
-  const std::int64_t k = parameters.integer("k");
-  if (k < 2) parameters.fail("k", "it must be even and from 2 to 128; the nearest is 2");
-  if (k > kMostPorts) parameters.fail("k", "it must be even and from 2 to 128; the nearest is 128");
-  if (k % 2 != 0) {
-    parameters.fail("k",
-                    fmt::format("it must be even: each switch has k/2 ports up and k/2 down; the nearest "
-                                "are {} and {}",
-                                k - 1, k + 1));
-  }
-  return static_cast<std::uint32_t>(k);
-}
-
 Topology build(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t k = read_k(parameters), half = k / 2;
+  const std::uint32_t k = even_ports(parameters, "k", kMostPorts), half = k / 2;
   const auto most = static_cast<std::uint32_t>(kMostHosts / (std::uint64_t{k} * half * half));
   const std::uint32_t hosts_per_edge = half * count_parameter(parameters, "oversubscription", most);
 
@@ -54,10 +42,7 @@ Topology build(const Parameters& parameters) {
   for (std::uint32_t pod = 0; pod < k; ++pod) {
     for (std::uint32_t i = 0; i < half; ++i) {
       edge[i] = topology.add_switch(fmt::format("edge {}.{}", pod, i), 1, pod, cabling.switch_latency);
-      for (std::uint32_t j = 0; j < hosts_per_edge; ++j) {
-        const Vertex host = topology.add_host(fmt::format("host {}", topology.hosts()), pod);
-        topology.add_link(host, edge[i], cabling.host);
-      }
+      add_hosts(topology, edge[i], hosts_per_edge, cabling.host);
     }
     for (std::uint32_t i = 0; i < half; ++i) {
       aggregation[i] =

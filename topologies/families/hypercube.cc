@@ -1,5 +1,6 @@
 #include "topologies/families/lattice.h"
 #include "topologies/families/lattices.h"
+#include "topologies/families/sizing.h"
 
 namespace weft::topologies {
 namespace {
@@ -22,8 +23,14 @@ Topology build(const Parameters& parameters) {
   return build_lattice(info().name, parameters, dims, path_links);
 }
 
+SizeParameters size_for(std::uint64_t endpoints) {
+  const std::uint32_t n = least_size("hypercube", endpoints, 1, kMostDimensions, 1,
+                                     [](std::uint32_t bits) { return std::uint64_t{1} << bits; });
+  return {{"n", std::to_string(n)}};
+}
+
 }  // namespace
 
-Family hypercube() { return {info(), build}; }
+Family hypercube() { return {info(), build, size_for}; }
 
 }  // namespace weft::topologies

@@ -2,6 +2,7 @@
 
 #include "topologies/families/lattice.h"
 #include "topologies/families/lattices.h"
+#include "topologies/families/sizing.h"
 
 namespace weft::topologies {
 namespace {
@@ -39,8 +40,13 @@ Topology build(const Parameters& parameters) {
   return build_lattice(info().name, parameters, dims, complete_links);
 }
 
+SizeParameters size_for(std::uint64_t endpoints) {
+  if (endpoints > kMostHosts) fail_too_many_endpoints("hyperx", endpoints, kMostHosts);
+  return {{"dims", dims_text(near_cube(endpoints, 2))}};
+}
+
 }  // namespace
 
-Family hyperx() { return {info(), build}; }
+Family hyperx() { return {info(), build, size_for}; }
 
 }  // namespace weft::topologies

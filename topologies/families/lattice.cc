@@ -81,7 +81,8 @@ std::vector<std::uint32_t> read_dims(const Parameters& parameters) {
 }
 
 Topology build_lattice(const std::string& family, const Parameters& parameters,
-                       const std::vector<std::uint32_t>& dims, LineLinks (*links)(std::uint32_t size)) {
+                       const std::vector<std::uint32_t>& dims,
+                       const std::function<LineLinks(std::uint32_t size)>& links) {
   const Cabling cabling = read_cabling(parameters);
   std::uint32_t routers = 1;
   for (const std::uint32_t size : dims) routers *= size;
@@ -93,10 +94,7 @@ Topology build_lattice(const std::string& family, const Parameters& parameters,
   for (std::uint32_t r = 0; r < routers; ++r) {
     router[r] = topology.add_switch(fmt::format("router {}", fmt::join(place(r, dims), ".")), 1, r,
                                     cabling.switch_latency);
-    for (std::uint32_t h = 0; h < hosts_per_router; ++h) {
-      topology.add_link(topology.add_host(fmt::format("host {}", topology.hosts()), r), router[r],
-                        cabling.host);
-    }
+    add_hosts(topology, router[r], hosts_per_router, cabling.host);
   }
   std::uint32_t stride = routers;
   for (const std::uint32_t size : dims) {

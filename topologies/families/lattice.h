@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,7 @@ std::vector<std::uint32_t> read_dims(const Parameters& parameters);
 // a group of its own. A router's channels lead to its hosts first, then along dimension 0, 1, … Throws
 // InputError if the hosts are more than kMostHosts. REQUIRES: dims as from read_dims().
 Topology build_lattice(const std::string& family, const Parameters& parameters,
-                       const std::vector<std::uint32_t>& dims, LineLinks (*links)(std::uint32_t size));
+                       const std::vector<std::uint32_t>& dims,
+                       const std::function<LineLinks(std::uint32_t size)>& links);
 
 }  // namespace weft::topologies

@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "topologies/families/cabling.h"
+#include "topologies/families/clos.h"
+#include "topologies/families/sizing.h"
 #include "topologies/families/trees.h"
 
 namespace weft::topologies {
@@ -20,19 +22,31 @@ const ModuleInfo& info() {
           {"spines", ParameterType::kInteger, "", "Number of spine switches, 1 or more."},
           {"hosts_per_leaf", ParameterType::kInteger, "", "Number of hosts on each leaf, 1 or more."},
           {"links_per_pair", ParameterType::kInteger, "1", "Parallel links between a leaf and a spine."},
+          {"uplinks", ParameterType::kInteger, "auto",
+           "Links from a leaf up, spread over the spines; auto: links_per_pair to each spine."},
       }),
   };
   return info;
+}
+
+std::uint32_t read_uplinks(const Parameters& parameters, std::uint32_t spines) {
+  const std::uint32_t parallel = count_parameter(parameters, "links_per_pair", 1024);
+  if (parameters.automatic("uplinks")) return spines * parallel;
+  const std::uint32_t uplinks = count_parameter(parameters, "uplinks", 1 << 16);
+  if (parallel != 1 && uplinks != spines * parallel) {
+    parameters.fail("uplinks", "links_per_pair is given too; leave one of them out");
+  }
+  return uplinks;
 }
 
 Topology build(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
   const std::uint32_t leaves = count_parameter(parameters, "leaves", 1 << 16);
   const std::uint32_t spines = count_parameter(parameters, "spines", 1 << 16);
-  const std::uint32_t parallel = count_parameter(parameters, "links_per_pair", 1024);
+  const std::uint32_t uplinks = read_uplinks(parameters, spines);
   const auto most = static_cast<std::uint32_t>(kMostHosts / leaves);
   const std::uint32_t hosts_per_leaf = count_parameter(parameters, "hosts_per_leaf", most);
-  if (std::uint64_t{leaves} * spines * parallel > kMostHosts) {
+  if (std::uint64_t{leaves} * uplinks > kMostHosts) {
     parameters.fail("spines", fmt::format("leaves × spines × links_per_pair must be at most {}", kMostHosts));
   }
 
@@ -40,25 +54,27 @@ Topology build(const Parameters& parameters) {
   std::vector<Vertex> leaf(leaves), spine(spines);
   for (std::uint32_t l = 0; l < leaves; ++l) {
     leaf[l] = topology.add_switch(fmt::format("leaf {}", l), 1, l, cabling.switch_latency);
-    for (std::uint32_t i = 0; i < hosts_per_leaf; ++i) {
-      topology.add_link(topology.add_host(fmt::format("host {}", l * hosts_per_leaf + i), l), leaf[l],
-                        cabling.host);
-    }
+    add_hosts(topology, leaf[l], hosts_per_leaf, cabling.host);
   }
   for (std::uint32_t s = 0; s < spines; ++s) {
     spine[s] = topology.add_switch(fmt::format("spine {}", s), 2, leaves + s, cabling.switch_latency);
   }
-  for (std::uint32_t l = 0; l < leaves; ++l) {
-    for (std::uint32_t s = 0; s < spines; ++s) {
-      for (std::uint32_t i = 0; i < parallel; ++i) topology.add_link(leaf[l], spine[s], cabling.fabric);
-    }
-  }
+  link_tiers(topology, leaf, spine, uplinks, cabling.fabric);
   topology.finish();
   return topology;
 }
 
+// Of switches with k ports, half of them up: the least k, and as many leaves as that takes.
+SizeParameters size_for(std::uint64_t endpoints) {
+  const std::uint32_t half = least_size("leaf_spine", endpoints, 1, 1024, 1,
+                                        [](std::uint32_t h) { return std::uint64_t{2} * h * h; });
+  return {{"leaves", std::to_string((endpoints + half - 1) / half)},
+          {"spines", std::to_string(half)},
+          {"hosts_per_leaf", std::to_string(half)}};
+}
+
 }  // namespace
 
-Family leaf_spine() { return {info(), build}; }
+Family leaf_spine() { return {info(), build, size_for}; }
 
 }  // namespace weft::topologies

@@ -1,6 +1,5 @@
-#include <fmt/format.h>
-
 #include "topologies/families/cabling.h"
+#include "topologies/families/sizing.h"
 #include "topologies/families/trees.h"
 
 namespace weft::topologies {
@@ -21,15 +20,18 @@ Topology build(const Parameters& parameters) {
   const std::uint32_t hosts = count_parameter(parameters, "hosts", kMostHosts);
   Topology topology(to_short_form(info().name, parameters));
   const Vertex hub = topology.add_switch("switch 0", 1, 0, cabling.switch_latency);
-  for (std::uint32_t h = 0; h < hosts; ++h) {
-    topology.add_link(topology.add_host(fmt::format("host {}", h)), hub, cabling.host);
-  }
+  add_hosts(topology, hub, hosts, cabling.host);
   topology.finish();
   return topology;
 }
 
+SizeParameters size_for(std::uint64_t endpoints) {
+  if (endpoints > kMostHosts) fail_too_many_endpoints("single_switch", endpoints, kMostHosts);
+  return {{"hosts", std::to_string(endpoints)}};
+}
+
 }  // namespace
 
-Family single_switch() { return {info(), build}; }
+Family single_switch() { return {info(), build, size_for}; }
 
 }  // namespace weft::topologies

@@ -1,5 +1,6 @@
 #include "topologies/families/lattice.h"
 #include "topologies/families/lattices.h"
+#include "topologies/families/sizing.h"
 
 namespace weft::topologies {
 namespace {
@@ -18,8 +19,13 @@ Topology build(const Parameters& parameters) {
   return build_lattice(info().name, parameters, read_dims(parameters), ring_links);
 }
 
+SizeParameters size_for(std::uint64_t endpoints) {
+  if (endpoints > kMostHosts) fail_too_many_endpoints("torus", endpoints, kMostHosts);
+  return {{"dims", dims_text(near_cube(endpoints, 3))}};
+}
+
 }  // namespace
 
-Family torus() { return {info(), build}; }
+Family torus() { return {info(), build, size_for}; }
 
 }  // namespace weft::topologies

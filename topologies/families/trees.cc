@@ -2,6 +2,6 @@
 
 namespace weft::topologies {
 
-std::vector<Family> tree_families() { return {single_switch(), leaf_spine(), fat_tree()}; }
+std::vector<Family> tree_families() { return {single_switch(), leaf_spine(), fat_tree2(), fat_tree()}; }
 
 }  // namespace weft::topologies
