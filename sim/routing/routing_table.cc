@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
 #include <utility>
 
 #include "sim/core/random.h"
@@ -16,6 +15,64 @@ using topologies::NodeKind;
 using topologies::Topology;
 using topologies::Vertex;
 
+namespace {
+
+// Different sets among one switch's links, each a mask with a bit for a link, numbered as they come. Number 0
+// is the empty set: what a switch has for a host it can't reach and so is never asked for.
+class LinkSets {
+ public:
+  explicit LinkSets(std::size_t words) : words_(words), masks_(words), places_(4, kFree) {
+    places_[place_of(masks_.data())] = 0;
+  }
+
+  std::size_t size() const { return masks_.size() / words_; }
+  const std::uint64_t* mask(std::size_t number) const { return masks_.data() + number * words_; }
+  // Of a set with these links; it is added if it is new.
+  std::size_t number_of(const std::uint64_t* mask) {
+    // Towards most destinations a switch has the same set as towards the one before.
+    if (is_at(last_, mask)) return last_;
+    std::size_t place = place_of(mask);
+    if (places_[place] == kFree) {
+      if (size() * 2 >= places_.size()) {
+        grow();
+        place = place_of(mask);
+      }
+      places_[place] = static_cast<std::uint32_t>(size());
+      masks_.insert(masks_.end(), mask, mask + words_);
+    }
+    return last_ = places_[place];
+  }
+
+ private:
+  static constexpr std::uint32_t kFree = UINT32_MAX;
+
+  bool is_at(std::size_t number, const std::uint64_t* mask) const {
+    return std::equal(mask, mask + words_, masks_.data() + number * words_);
+  }
+  // Where it is, or the free place where it belongs: open addressing.
+  std::size_t place_of(const std::uint64_t* mask) const {
+    std::uint64_t hash = 0;
+    for (std::size_t i = 0; i < words_; ++i) hash = sim::mix64(hash ^ mask[i]);
+    std::size_t place = hash & (places_.size() - 1);
+    while (places_[place] != kFree && !is_at(places_[place], mask))
+      place = (place + 1) & (places_.size() - 1);
+    return place;
+  }
+  void grow() {
+    places_.assign(places_.size() * 2, kFree);
+    for (std::size_t number = 0; number < size(); ++number) {
+      places_[place_of(mask(number))] = static_cast<std::uint32_t>(number);
+    }
+  }
+
+  std::size_t words_;
+  std::vector<std::uint64_t> masks_;
+  std::vector<std::uint32_t> places_;
+  std::size_t last_ = 0;
+};
+
+}  // namespace
+
 class RoutingTable::Builder {
  public:
   Builder(const Topology& topology, const std::vector<bool>& down_links, RoutingTable& table)
@@ -25,15 +82,14 @@ class RoutingTable::Builder {
     table_.set_begin_ = {0};
     classify_hosts();
     collect_switch_links();
-    last_set_.assign(topology_.switches(), 0);
-    // Set 0 of every switch is empty: what it has for a host it can't reach and so is never asked for.
-    switch_sets_.assign(topology_.switches(), {{}});
-    table_.entries_.assign((topology_.switches() + classes_.size()) * classes_.size(), 0);
+    give_rows();
+    table_.entries_.assign(static_cast<std::size_t>(rows_) * classes_.size(), 0);
     for (std::uint32_t c = 0; c < classes_.size(); ++c) {
       search(c);
       for (std::uint32_t s = 0; s < topology_.switches(); ++s) entry(s, c) = switch_entry(s);
       for (std::uint32_t s = 0; s < classes_.size(); ++s) {
-        entry(topology_.switches() + s, c) = host_entry(s, c);
+        const std::uint16_t nics = host_entry(s, c);
+        if (classes_[s].row != constant_row_) entry(classes_[s].row, c) = nics;
       }
     }
     add_switch_sets();
@@ -48,6 +104,8 @@ class RoutingTable::Builder {
   struct HostClass {
     std::uint32_t representative = 0;  // host number
     std::uint32_t members = 0;
+    std::uint32_t row = 0;
+    bool beside_host = false;                          // cabled to a host
     std::vector<std::uint32_t> neighbours;             // distinct vertices, in the order of the links
     std::vector<std::vector<std::uint32_t>> nic_sets;  // minimal subsets of NICs that occur
   };
@@ -80,6 +138,7 @@ class RoutingTable::Builder {
       if (is_new) {
         HostClass& host_class = classes_.emplace_back();
         host_class.representative = h;
+        host_class.beside_host = beside_host;
         if (beside_host) key.pop_back();
         for (const std::uint32_t v : key) {
           if (v == kUnreached) continue;  // this link is down
@@ -95,6 +154,18 @@ class RoutingTable::Builder {
     table_.classes_ = static_cast<std::uint32_t>(classes_.size());
   }
 
+  // Hosts with all their NICs at one switch take them all, wherever a message goes: they share a row of
+  // zeros.
+  void give_rows() {
+    constant_row_ = topology_.switches();
+    rows_ = constant_row_ + 1;
+    for (HostClass& host_class : classes_) {
+      const bool is_constant =
+          host_class.neighbours.size() == 1 && !host_class.beside_host && down_links_.empty();
+      host_class.row = is_constant ? constant_row_ : rows_++;
+    }
+  }
+
   void collect_switch_links() {
     switch_begin_ = {0};
     for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
@@ -103,7 +174,11 @@ class RoutingTable::Builder {
         if (is_switch(to) && !is_down(channel)) switch_links_.push_back({switch_number(to), channel});
       }
       switch_begin_.push_back(static_cast<std::uint32_t>(switch_links_.size()));
+      mask_words_ = std::max<std::size_t>(mask_words_, (switch_links(s).size() + 63) / 64);
     }
+    mask_.resize(mask_words_);
+    sets_of_.reserve(topology_.switches());
+    for (std::uint32_t s = 0; s < topology_.switches(); ++s) sets_of_.emplace_back(mask_words_);
   }
 
   std::span<const SwitchLink> switch_links(std::uint32_t s) const {
@@ -135,13 +210,17 @@ class RoutingTable::Builder {
   std::uint16_t switch_entry(std::uint32_t s) {
     if (distance_[s] == 1) return direct_[s];
     if (distance_[s] == kUnreached) return 0;
-    scratch_.clear();
-    for (const SwitchLink& link : switch_links(s)) {
-      if (distance_[link.to] == distance_[s] - 1) scratch_.push_back(link.channel);
+    const std::span<const SwitchLink> links = switch_links(s);
+    const std::uint32_t nearer = distance_[s] - 1;
+    for (std::size_t word = 0, first = 0; word < mask_words_; ++word, first += 64) {
+      const std::size_t end = std::min(links.size(), first + 64);
+      std::uint64_t bits = 0;
+      for (std::size_t i = first; i < end; ++i) {
+        bits |= static_cast<std::uint64_t>(distance_[links[i].to] == nearer) << (i - first);
+      }
+      mask_[word] = bits;
     }
-    // Towards most destinations a switch has the same set as towards the one before.
-    if (switch_sets_[s][last_set_[s]] != scratch_) last_set_[s] = intern(s, scratch_);
-    return last_set_[s];
+    return small(sets_of_[s].number_of(mask_.data()));
   }
 
   std::uint16_t host_entry(std::uint32_t source, std::uint32_t destination) {
@@ -179,7 +258,14 @@ class RoutingTable::Builder {
     table_.nodes_.resize(topology_.nodes());
     for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
       table_.nodes_[topology_.switch_at(s)] = {s, sets()};
-      for (const std::vector<std::uint32_t>& set : switch_sets_[s]) append(set);
+      const std::span<const SwitchLink> links = switch_links(s);
+      for (std::size_t set = 0; set < sets_of_[s].size(); ++set) {
+        scratch_.clear();
+        for (std::size_t i = 0; i < links.size(); ++i) {
+          if (sets_of_[s].mask(set)[i / 64] >> (i % 64) & 1) scratch_.push_back(links[i].channel);
+        }
+        append(scratch_);
+      }
     }
   }
 
@@ -189,7 +275,7 @@ class RoutingTable::Builder {
       const Vertex vertex = topology_.host(h);
       const auto channels = topology_.out_channels(vertex);
       const HostClass& host_class = classes_[table_.destinations_[h].host_class];
-      table_.nodes_[vertex] = {topology_.switches() + table_.destinations_[h].host_class, sets()};
+      table_.nodes_[vertex] = {host_class.row, sets()};
       for (const std::vector<std::uint32_t>& nics : host_class.nic_sets) {
         scratch_.clear();
         for (const std::uint32_t nic : nics) scratch_.push_back(channels[nic]);
@@ -245,21 +331,6 @@ class RoutingTable::Builder {
     return static_cast<std::uint16_t>(kDirect | small(neighbour));
   }
 
-  // The number, among those of switch s, of the set with these channels; added if new.
-  std::uint16_t intern(std::uint32_t s, const std::vector<std::uint32_t>& channels) {
-    std::uint64_t hash = s;
-    for (const std::uint32_t channel : channels) hash = sim::mix64(hash * 31 + channel + 1);
-    const auto [begin, end] = by_hash_.equal_range(hash);
-    for (auto candidate = begin; candidate != end; ++candidate) {
-      const auto [owner, set] = candidate->second;
-      if (owner == s && switch_sets_[s][set] == channels) return set;
-    }
-    const std::uint16_t set = small(switch_sets_[s].size());
-    switch_sets_[s].push_back(channels);
-    by_hash_.emplace(hash, std::pair(s, set));
-    return set;
-  }
-
   const Topology& topology_;
   const std::vector<bool>& down_links_;  // by link; empty: none
   RoutingTable& table_;
@@ -269,9 +340,10 @@ class RoutingTable::Builder {
   std::vector<std::uint32_t> distance_;   // by switch, of the present search
   std::vector<std::uint16_t> direct_;     // by switch: the entry of one next to the destination
   std::vector<std::uint32_t> frontier_, scratch_;
-  std::vector<std::uint16_t> last_set_;                               // by switch
-  std::vector<std::vector<std::vector<std::uint32_t>>> switch_sets_;  // by switch
-  std::unordered_multimap<std::uint64_t, std::pair<std::uint32_t, std::uint16_t>> by_hash_;
+  std::uint32_t rows_ = 0, constant_row_ = 0;
+  std::size_t mask_words_ = 1;
+  std::vector<std::uint64_t> mask_;
+  std::vector<LinkSets> sets_of_;  // by switch
 };
 
 RoutingTable::RoutingTable(const Topology& topology, const std::vector<bool>& down_links) {

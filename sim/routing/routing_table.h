@@ -12,8 +12,9 @@ namespace weft::routing {
 // Minimal means the fewest links; hosts never forward. Immutable, so partitions may share one.
 //
 // Hosts attached to the same switches in the same order form a class, and a table row holds one 16-bit entry
-// per class: memory is (switches + classes) × classes × 2 bytes (29 MB for the 65,536 hosts of a fat tree
-// with k = 64). Equal candidate sets of a node are stored once.
+// per class: memory is switches × classes × 2 bytes (21 MB for the 65,536 hosts of a fat tree with k = 64,
+// 0.5 GB for a torus of 16,384 routers). Hosts with links to several switches have rows too, one for each
+// class. Equal candidate sets of a node are stored once.
 class RoutingTable {
  public:
   // Breadth-first search from every class: O(classes × links). `topology` must be finished; it is not kept.
@@ -59,7 +60,7 @@ class RoutingTable {
   static constexpr std::uint16_t kDirect = 0x8000;
 
   struct Node {
-    std::uint32_t row = 0;        // hosts of a class share one
+    std::uint32_t row = 0;        // hosts share one, those at several switches with their class only
     std::uint32_t first_set = 0;  // an entry counts from here; a host has its own copy of its class's sets
   };
   // Channels first, first + stride, first + 2 × stride …; count 0: not of this form, look into the pool.
