@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "topologies/families/groups.h"
 #include "topologies/families/lattices.h"
 #include "topologies/families/trees.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 std::vector<Family> all() {
   std::vector<Family> list;
-  for (const auto& families : {tree_families(), lattice_families()}) {
+  for (const auto& families : {tree_families(), lattice_families(), group_families()}) {
     list.insert(list.end(), families.begin(), families.end());
   }
   return list;

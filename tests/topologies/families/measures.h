@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <boost/graph/breadth_first_search.hpp>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "topologies/families.h"
@@ -57,13 +59,38 @@ inline std::vector<Vertex> switches_of_tier(const Topology& topology, int tier) 
   return found;
 }
 
-inline double average_path_length(const Topology& topology, const std::vector<Vertex>& among) {
+struct PathLengths {
+  int diameter = 0;
+  double average = 0;  // over ordered pairs of distinct vertices
+};
+
+inline PathLengths path_lengths(const Topology& topology, const std::vector<Vertex>& among) {
+  PathLengths result;
   double sum = 0;
   for (const Vertex a : among) {
     const std::vector<int> distance = distances(topology, a);
-    for (const Vertex b : among) sum += distance[b];
+    for (const Vertex b : among) {
+      result.diameter = std::max(result.diameter, distance[b]);
+      sum += distance[b];
+    }
   }
-  return sum / (static_cast<double>(among.size()) * (static_cast<double>(among.size()) - 1));
+  result.average = sum / (static_cast<double>(among.size()) * (static_cast<double>(among.size()) - 1));
+  return result;
+}
+
+inline double average_path_length(const Topology& topology, const std::vector<Vertex>& among) {
+  return path_lengths(topology, among).average;
+}
+
+// Pairs of switches that are joined by one link or several.
+inline std::set<std::pair<std::uint32_t, std::uint32_t>> joined_switches(const Topology& topology) {
+  std::set<std::pair<std::uint32_t, std::uint32_t>> pairs;
+  for (const Channel& channel : topology.channels()) {
+    const Node &from = topology.node(channel.from), &to = topology.node(channel.to);
+    if (from.kind != NodeKind::kSwitch || to.kind != NodeKind::kSwitch) continue;
+    if (from.index < to.index) pairs.emplace(from.index, to.index);
+  }
+  return pairs;
 }
 
 }  // namespace weft::topologies
