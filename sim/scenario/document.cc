@@ -272,6 +272,9 @@ void set_field(pb::Message& message, const FieldDescriptor& field, const std::st
   const pb::Reflection& reflection = *message.GetReflection();
   switch (field.cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT64:
+      if (text == "auto" && field.default_value_int64() == kAutomaticInteger) {
+        return reflection.ClearField(&message, &field);
+      }
       reflection.SetInt64(&message, &field, number<std::int64_t>(text, field, "a whole number", location));
       return;
     case FieldDescriptor::CPPTYPE_UINT64:

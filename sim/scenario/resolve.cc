@@ -110,6 +110,7 @@ class Resolver {
 
   // As a scenario file gives it back: "1" for the real number "1.0".
   static std::string canonical(const ParameterSpec& spec, const Parameters& parameters) {
+    if (parameters.automatic(spec.name)) return parameters.text(spec.name);
     switch (spec.type) {
       case ParameterType::kInteger:
         return fmt::format("{}", parameters.integer(spec.name));

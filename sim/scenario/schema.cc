@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 
 #include "sim/scenario/scenario.pb.h"
 
@@ -39,6 +40,9 @@ void add_parameters(const ModuleInfo& info, pb::DescriptorProto& message) {
     field.set_number(message.field_size());
     field.set_label(pb::FieldDescriptorProto::LABEL_OPTIONAL);
     field.set_type(field_type(spec.type));
+    if (spec.type == ParameterType::kInteger && spec.default_value == "auto") {
+      field.set_default_value(std::to_string(kAutomaticInteger));
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <google/protobuf/dynamic_message.h>
 #include <google/protobuf/message.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 #include "sim/scenario/scenario.h"
 
 namespace weft::sim {
+
+// The default of a whole number that may be "auto", which is told by leaving it out.
+inline constexpr std::int64_t kAutomaticInteger = INT64_MIN;
 
 // Messages made from a schema must not outlive it.
 class Schema {

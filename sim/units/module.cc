@@ -191,11 +191,15 @@ std::string nearest_name(std::string_view word, std::span<const std::string> kno
 
 void fail_unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> known,
                        const SourceLocation& location) {
+  constexpr std::size_t kMany = 16;  // a longer list is left out where the nearest name is told
   const std::string nearest = nearest_name(word, known);
-  throw InputError(location, fmt::format("'{}' is not a {}{} ({})", word, kind,
-                                         nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest),
-                                         known.empty() ? "there is none"
-                                                       : fmt::format("known: {}", fmt::join(known, ", "))));
+  const std::string list = known.empty() ? " (there is none)"
+                           : !nearest.empty() && known.size() > kMany
+                               ? ""
+                               : fmt::format(" (known: {})", fmt::join(known, ", "));
+  throw InputError(location,
+                   fmt::format("'{}' is not a {}{}{}", word, kind,
+                               nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest), list));
 }
 
 }  // namespace weft

@@ -21,7 +21,11 @@ inline Registries test_registries() {
       {.info = {"fluid", "level", "s", {}}, .has_fabric = true},
   };
   registries.topologies = {
-      {.info = {"hub", "s", "s", {{"hosts", ParameterType::kInteger, "", "number of hosts"}}}},
+      {.info = {"hub",
+                "s",
+                "s",
+                {{"hosts", ParameterType::kInteger, "", "number of hosts"},
+                 {"rows", ParameterType::kInteger, "auto", "h"}}}},
       {.info = {"tree",
                 "s",
                 "s",

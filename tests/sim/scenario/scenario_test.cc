@@ -188,6 +188,20 @@ TEST_CASE("scenario: short forms") {
                     "--topology: hosts: 'x' is not a whole number");
 }
 
+TEST_CASE("scenario: a whole number that the module works out is auto, or left out") {
+  const std::string job = "job { goal: 'a' }\n";
+  for (const char* given : {"topology=hub:hosts=2", "topology=hub:hosts=2,rows=auto"}) {
+    const Scenario scenario = resolved(job, {given});
+    CHECK(scenario.topology.given == Values{{"hosts", "2"}, {"rows", "auto"}});
+    const std::string printed = to_text(scenario, test_registries());
+    CHECK(printed.find("rows") == std::string::npos);
+    CHECK(resolved(printed).topology.given == scenario.topology.given);
+  }
+  CHECK(resolved(job, {"topology=hub:hosts=2,rows=3"}).topology.given.at("rows") == "3");
+  CHECK_THROWS_WITH(resolved(job, {"topology=hub:hosts=auto"}),
+                    "--set topology=hub:hosts=auto: hosts: 'auto' is not a whole number");
+}
+
 TEST_CASE("scenario: one file for several network models") {
   const Scenario scenario = resolved(kFile, {"network=message"});
   CHECK(scenario.topology.empty());
