@@ -2,6 +2,6 @@
 
 namespace weft::topologies {
 
-std::vector<Family> lattice_families() { return {torus(), mesh(), hypercube(), hyperx()}; }
+std::vector<Family> lattice_families() { return {torus(), mesh(), hypercube(), hyperx(), hammingmesh()}; }
 
 }  // namespace weft::topologies

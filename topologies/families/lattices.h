@@ -25,6 +25,15 @@ Family hypercube();
 // flattened butterfly. Diameter: the number of dimensions of size above 1. Numbering: lattice.h.
 Family hyperx();
 
+// The HammingMesh: x×y boards, each a mesh of a×b accelerators that forward. In each dimension the
+// accelerators at both ends of a board's lines are linked to the line's network, which joins all boards that
+// stand in one row or column: one switch if its 2·(boards of the line) ports are `radix` or fewer, otherwise
+// leaves with radix/2 ports down and spines. Hx1Mesh (a = b = 1) has two links from each accelerator to both
+// of its switches. Accelerators are routers inside hosts, numbered by board (second dimension fastest), then
+// on the board; `planes` copies give a host a router in each. Diameter, counted from accelerator to
+// accelerator with single switches: 4 for 2×2 boards, 8 for 4×4.
+Family hammingmesh();
+
 // All of the above, in the order of `weft list topology`.
 std::vector<Family> lattice_families();
 
