@@ -6,6 +6,7 @@
 
 #include "topologies/families/groups.h"
 #include "topologies/families/lattices.h"
+#include "topologies/families/servers.h"
 #include "topologies/families/trees.h"
 
 namespace weft::topologies {
@@ -13,7 +14,7 @@ namespace {
 
 std::vector<Family> all() {
   std::vector<Family> list;
-  for (const auto& families : {tree_families(), lattice_families(), group_families()}) {
+  for (const auto& families : {tree_families(), lattice_families(), group_families(), server_families()}) {
     list.insert(list.end(), families.begin(), families.end());
   }
   return list;
