@@ -4,8 +4,11 @@
 
 #include <charconv>
 
+#include "topologies/composed.h"
+#include "topologies/families/algebraic.h"
 #include "topologies/families/groups.h"
 #include "topologies/families/lattices.h"
+#include "topologies/families/random.h"
 #include "topologies/families/servers.h"
 #include "topologies/families/trees.h"
 
@@ -14,7 +17,8 @@ namespace {
 
 std::vector<Family> all() {
   std::vector<Family> list;
-  for (const auto& families : {tree_families(), lattice_families(), group_families(), server_families()}) {
+  for (const auto& families : {tree_families(), lattice_families(), group_families(), server_families(),
+                               algebraic_families(), random_families(), composed_families()}) {
     list.insert(list.end(), families.begin(), families.end());
   }
   return list;

@@ -1,0 +1,20 @@
+// Families whose networks are made of another network, which their parameter `of` names.
+#pragma once
+
+#include <vector>
+
+#include "sim/units/module.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::topologies {
+
+// `of`, then `own`, then the parameters of cabling, whose "auto" means: as `of` has it.
+std::vector<ParameterSpec> with_inner_network(std::vector<ParameterSpec> own);
+// The choice that `of` holds, a short form in brackets ("[slim_fly:q=5]") or without, and in it the
+// parameters of cabling that are not "auto". Throws InputError if one of these is given in `of` too.
+ModuleChoice read_inner_network(const Parameters& parameters);
+
+// All of them, in the order of `weft list topology`.
+std::vector<Family> composed_families();
+
+}  // namespace weft::topologies

@@ -1,0 +1,119 @@
+#include "topologies/random_equivalent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "topologies/composed.h"
+#include "topologies/families.h"
+#include "topologies/families/link_swaps.h"
+
+namespace weft::topologies {
+namespace {
+
+constexpr std::uint64_t kSwapsPerLink = 10;
+constexpr int kTries = 20;
+
+// What two links must have in common to be swapped.
+using Kind = std::tuple<std::int64_t, std::int64_t, CableKind, std::uint16_t, std::uint16_t>;
+
+bool between_routers(const Topology& topology, std::uint32_t a, std::uint32_t b) {
+  return topology.node(a).kind == NodeKind::kSwitch && topology.node(b).kind == NodeKind::kSwitch;
+}
+
+bool has_parallel(RouterLinks links) {
+  for (auto& [a, b] : links) {
+    if (a > b) std::swap(a, b);
+  }
+  std::sort(links.begin(), links.end());
+  return std::adjacent_find(links.begin(), links.end()) != links.end();
+}
+
+// The links of one kind drawn anew, or `links` as they are.
+RouterLinks redraw(std::uint32_t routers, const RouterLinks& links, bool parallel,
+                   const std::vector<std::uint32_t>& among, bool turning, RandomStream& random) {
+  const std::size_t parts = LinkSwaps(routers, links, parallel).parts();
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    LinkSwaps swaps(routers, links, parallel);
+    swaps.shuffle(among, kSwapsPerLink * among.size(), turning, random);
+    if (swaps.join_parts(parts, among)) return swaps.links();
+  }
+  return links;
+}
+
+const ModuleInfo& info() {
+  static const ModuleInfo info = {
+      .name = "random_equivalent",
+      .summary = "Another network with the links between its routers drawn at random: a control.",
+      .source =
+          "M. Besta et al., EvalNet, IPDPS 2026; A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, Jellyfish: "
+          "networking data centers randomly, NSDI 2012",
+      .parameters =
+          with_inner_network({{"seed", ParameterType::kInteger, "1", "Which of the random networks."}}),
+  };
+  return info;
+}
+
+Topology build_family(const Parameters& parameters) {
+  return random_equivalent(build(read_inner_network(parameters)),
+                           static_cast<std::uint64_t>(parameters.integer("seed")));
+}
+
+}  // namespace
+
+Topology random_equivalent(const Topology& of, std::uint64_t seed) {
+  // The links between routers, as pairs of vertices, and by kind.
+  RouterLinks links;
+  std::vector<Link> cables;
+  std::map<Kind, std::vector<std::uint32_t>> kinds;
+  for (const auto& edge : boost::make_iterator_range(boost::edges(of.graph()))) {
+    auto a = static_cast<std::uint32_t>(boost::source(edge, of.graph()));
+    auto b = static_cast<std::uint32_t>(boost::target(edge, of.graph()));
+    if (!between_routers(of, a, b)) continue;
+    if (of.node(a).plane > of.node(b).plane) std::swap(a, b);
+    const Link& link = of.graph()[edge];
+    kinds[{link.rate.bps(), link.latency.ps(), link.cable, of.node(a).plane, of.node(b).plane}].push_back(
+        static_cast<std::uint32_t>(links.size()));
+    links.emplace_back(a, b);
+    cables.push_back({link.rate, link.latency, link.cable});
+  }
+  const bool parallel = has_parallel(links);
+  std::uint64_t number = 0;
+  for (const auto& [kind, among] : kinds) {
+    RandomStream random(seed, number++, 2);
+    links = redraw(of.nodes(), links, parallel, among, std::get<3>(kind) == std::get<4>(kind), random);
+  }
+
+  Topology topology(fmt::format("random_equivalent:of=[{}],seed={}", of.name(), seed));
+  for (Vertex v = 0; v < of.nodes(); ++v) {
+    const Node& node = of.node(v);
+    Vertex added = 0;
+    if (node.kind == NodeKind::kHost) {
+      added = topology.add_host(node.name, node.group);
+    } else if (node.in_host) {
+      added = topology.add_host_router(node.name, node.group, node.plane);
+    } else {
+      added = topology.add_switch(node.name, node.tier, node.group, node.switch_latency, node.plane);
+    }
+    topology.set_rack(added, node.rack);
+  }
+  std::size_t next = 0;
+  for (const auto& edge : boost::make_iterator_range(boost::edges(of.graph()))) {
+    const auto a = static_cast<std::uint32_t>(boost::source(edge, of.graph()));
+    const auto b = static_cast<std::uint32_t>(boost::target(edge, of.graph()));
+    if (between_routers(of, a, b)) {
+      topology.add_link(links[next].first, links[next].second, cables[next]);
+      ++next;
+    } else {
+      topology.add_link(a, b, of.graph()[edge]);
+    }
+  }
+  topology.finish();
+  return topology;
+}
+
+Family random_equivalent_family() { return {info(), build_family}; }
+
+}  // namespace weft::topologies
