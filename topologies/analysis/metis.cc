@@ -103,4 +103,9 @@ std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts
   return split(graph, parts, std::max(1, kImbalance / static_cast<int>(std::bit_width(parts))), seed);
 }
 
+std::vector<std::uint32_t> bisect(const WeightedGraph& graph, std::uint64_t seed) {
+  const std::vector<idx_t> side = bisection(graph, 0.5F, 1, seed);
+  return {side.begin(), side.end()};
+}
+
 }  // namespace weft::topologies

@@ -20,4 +20,9 @@ struct WeightedGraph {
 // Not to be called by two threads at a time: METIS draws from the C library's rand().
 std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts, std::uint64_t seed);
 
+// Side 0 or 1 of each vertex, with little edge weight across and vertex weights as equal as METIS manages,
+// which may not be exactly; vertices may weigh nothing. The same caution as for split(). REQUIRES: two
+// vertices or more.
+std::vector<std::uint32_t> bisect(const WeightedGraph& graph, std::uint64_t seed);
+
 }  // namespace weft::topologies

@@ -1,0 +1,198 @@
+#include "topologies/analysis/demands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "sim/units/input_error.h"
+#include "sim/units/random.h"
+#include "topologies/analysis/assignment.h"
+#include "topologies/analysis/distances.h"
+
+namespace weft::topologies {
+namespace {
+
+// Collects what hosts send; then scales it so that the busiest host is just full.
+class HostDemands {
+ public:
+  explicit HostDemands(const RouterGraph& graph)
+      : graph_(graph), sent_(graph.endpoints(), 0), received_(graph.endpoints(), 0) {}
+
+  void add(std::uint32_t from, std::uint32_t to, double rate) {
+    sent_[from] += rate;
+    received_[to] += rate;
+    const std::uint32_t s = graph_.terminal_of[from], t = graph_.terminal_of[to];
+    if (s != t) entries_.push_back({s, {t, rate}});
+  }
+
+  Demands finish(std::string name) {
+    double most = 0;
+    for (std::uint32_t h = 0; h < graph_.endpoints(); ++h) {
+      most = std::max(most, std::max(sent_[h], received_[h]) / graph_.host_rate[h]);
+    }
+    Demands demands = Demands::sparse(std::move(name), static_cast<std::uint32_t>(graph_.terminals.size()),
+                                      std::move(entries_));
+    if (most > 0) demands.scale(1 / most);
+    return demands;
+  }
+
+ private:
+  const RouterGraph& graph_;
+  std::vector<double> sent_, received_;
+  std::vector<std::pair<std::uint32_t, Demands::Entry>> entries_;
+};
+
+std::vector<std::uint32_t> shuffled(std::uint32_t count, RandomStream& random) {
+  std::vector<std::uint32_t> list(count);
+  std::iota(list.begin(), list.end(), 0u);
+  for (std::uint32_t i = count; i > 1; --i) std::swap(list[i - 1], list[random.below(i)]);
+  return list;
+}
+
+// Hops between terminals, from the first router of the one to the first of the other and two more where
+// either has several.
+std::vector<std::uint8_t> terminal_distances(const FlowNetwork& network, std::uint32_t terminal) {
+  std::vector<std::uint8_t> row;
+  visit_distances(
+      network, {&network.vertex_of[terminal], 1},
+      [&](std::uint32_t, std::span<const std::uint8_t> hops) {
+        for (const std::uint32_t v : network.vertex_of) row.push_back(hops[v] == kUnreachable ? 0 : hops[v]);
+      },
+      network.routers);
+  return row;
+}
+
+}  // namespace
+
+Demands Demands::product(std::string name, std::vector<double> weight) {
+  Demands demands;
+  demands.name_ = std::move(name);
+  demands.terminals_ = static_cast<std::uint32_t>(weight.size());
+  demands.weight_ = std::move(weight);
+  return demands;
+}
+
+Demands Demands::sparse(std::string name, std::uint32_t terminals,
+                        std::vector<std::pair<std::uint32_t, Entry>> entries) {
+  Demands demands;
+  demands.name_ = std::move(name);
+  demands.terminals_ = terminals;
+  demands.rows_.resize(terminals);
+  demands.columns_.resize(terminals);
+  std::stable_sort(entries.begin(), entries.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first, a.second.terminal) < std::pair(b.first, b.second.terminal);
+  });
+  for (const auto& [s, entry] : entries) {
+    if (entry.rate == 0) continue;
+    std::vector<Entry>&row = demands.rows_[s], &column = demands.columns_[entry.terminal];
+    if (!row.empty() && row.back().terminal == entry.terminal) {
+      row.back().rate += entry.rate;
+      column.back().rate += entry.rate;
+      continue;
+    }
+    row.push_back(entry);
+    column.push_back({s, entry.rate});
+  }
+  return demands;
+}
+
+void Demands::scale(double factor) { factor_ *= factor; }
+
+void Demands::list(std::uint32_t at, const Lists& lists, std::vector<Entry>& entries) const {
+  entries.clear();
+  if (!lists.empty()) {
+    entries = lists[at];
+    for (Entry& entry : entries) entry.rate *= factor_;
+    return;
+  }
+  const double own = weight_[at] * factor_;
+  for (std::uint32_t t = 0; t < terminals_; ++t) {
+    if (t != at && own * weight_[t] > 0) entries.push_back({t, own * weight_[t]});
+  }
+}
+
+Demands uniform_demands(const RouterGraph& graph) {
+  std::vector<double> weight;
+  for (const Terminal& terminal : graph.terminals) weight.push_back(terminal.rate);
+  // A host with rate r sends r·(all - r) and receives as much; the busiest is the slowest host.
+  const double all = std::accumulate(graph.host_rate.begin(), graph.host_rate.end(), 0.0);
+  const double slowest = *std::min_element(graph.host_rate.begin(), graph.host_rate.end());
+  Demands demands = Demands::product("uniform", std::move(weight));
+  if (all > slowest) demands.scale(1 / (all - slowest));
+  return demands;
+}
+
+Demands permutation_demands(const RouterGraph& graph, std::uint64_t seed) {
+  RandomStream random(seed, 0, 3);
+  HostDemands demands(graph);
+  const std::uint32_t hosts = graph.endpoints();
+  // One cycle through all hosts in random order: no host is its own partner.
+  const std::vector<std::uint32_t> order = shuffled(hosts, random);
+  for (std::uint32_t i = 0; i < hosts && hosts > 1; ++i) {
+    const std::uint32_t from = order[i], to = order[(i + 1) % hosts];
+    demands.add(from, to, std::min(graph.host_rate[from], graph.host_rate[to]));
+  }
+  return demands.finish("permutation");
+}
+
+Matching longest_matching(const RouterGraph& graph, std::uint64_t seed) {
+  const auto count = static_cast<std::uint32_t>(graph.terminals.size());
+  const FlowNetwork network = flow_network(graph);
+  Matching matching;
+  std::vector<std::uint32_t> partner(count);
+  double total = 0;
+  if (count <= kMostMatched) {
+    std::vector<std::uint8_t> value;
+    for (std::uint32_t t = 0; t < count; ++t) {
+      const std::vector<std::uint8_t> row = terminal_distances(network, t);
+      value.insert(value.end(), row.begin(), row.end());
+    }
+    partner = best_assignment(value, count);
+    for (std::uint32_t t = 0; t < count; ++t) total += value[t * std::size_t{count} + partner[t]];
+  } else {
+    matching.exact = false;
+    RandomStream random(seed, 0, 4);
+    std::vector<bool> taken(count, false);
+    for (const std::uint32_t t : shuffled(count, random)) {
+      const std::vector<std::uint8_t> row = terminal_distances(network, t);
+      std::uint32_t best = count;
+      for (std::uint32_t u = 0; u < count; ++u) {
+        if (!taken[u] && (best == count || row[u] > row[best])) best = u;
+      }
+      taken[best] = true;
+      partner[t] = best;
+      total += row[best];
+    }
+  }
+  std::vector<std::pair<std::uint32_t, Demands::Entry>> entries;
+  for (std::uint32_t t = 0; t < count; ++t) {
+    if (partner[t] == t) continue;
+    const double rate = std::min(graph.terminals[t].rate, graph.terminals[partner[t]].rate);
+    entries.push_back({t, {partner[t], rate}});
+  }
+  matching.demands = Demands::sparse("longest-matching", count, std::move(entries));
+  matching.mean_distance = total / count;
+  return matching;
+}
+
+Demands matrix_demands(const RouterGraph& graph, const std::string& name,
+                       const std::vector<MatrixEntry>& matrix) {
+  HostDemands demands(graph);
+  bool any = false;
+  for (const MatrixEntry& entry : matrix) {
+    const std::uint32_t highest = std::max(entry.from, entry.to);
+    if (highest >= graph.endpoints()) {
+      throw InputError(fmt::format("{}: endpoint {}, but the network has {} (0 to {})", name, highest,
+                                   graph.endpoints(), graph.endpoints() - 1));
+    }
+    if (entry.from == entry.to || entry.weight == 0) continue;
+    demands.add(entry.from, entry.to, entry.weight);
+    any = true;
+  }
+  if (!any) throw InputError(name + ": nothing is sent from one endpoint to another");
+  return demands.finish(name);
+}
+
+}  // namespace weft::topologies

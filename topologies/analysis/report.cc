@@ -1,0 +1,250 @@
+#include "topologies/analysis/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "sim/units/quantity.h"
+
+namespace weft::topologies {
+namespace {
+
+// "3.81 Tbps": with three digits, as no exact value is meant.
+std::string rate_text(double bps) {
+  constexpr std::pair<double, const char*> kUnits[] = {
+      {1e15, "Pbps"}, {1e12, "Tbps"}, {1e9, "Gbps"}, {1e6, "Mbps"}};
+  for (const auto& [unit, name] : kUnits) {
+    if (bps >= unit) return fmt::format("{:.4g} {}", bps / unit, name);
+  }
+  return fmt::format("{:.4g} bps", bps);
+}
+
+// "0.984", or "0.861 to 0.893" between bounds.
+std::string theta_text(const Throughput& t) {
+  if (t.theta_upper - t.theta < 0.0005) return fmt::format("{:.3f}", t.theta);
+  return fmt::format("{:.3f} to {:.3f}", t.theta, t.theta_upper);
+}
+
+std::string sampled_text(bool sampled, std::uint64_t sources, const char* what) {
+  return sampled ? fmt::format(" (from a sample of {} {})", sources, what) : "";
+}
+
+double share(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+class Table {
+ public:
+  void row(std::string_view name, const std::string& value) {
+    text_ += fmt::format("{:<28} {}\n", name, value);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+std::string degree_text(const Analysis& a) {
+  std::string text;
+  constexpr std::size_t kMost = 4;
+  if (a.degree.size() > kMost) {
+    return fmt::format("{} to {}", a.degree.begin()->first, a.degree.rbegin()->first);
+  }
+  for (const auto& [degree, routers] : a.degree) {
+    text += text.empty() ? "" : ", ";
+    text +=
+        a.degree.size() == 1 ? fmt::format("{}", degree) : fmt::format("{} ({} routers)", degree, routers);
+  }
+  return text;
+}
+
+std::string short_degree_text(const Analysis& a) {
+  const auto least = a.degree.begin()->first, most = a.degree.rbegin()->first;
+  return least == most ? fmt::format("{}", least) : fmt::format("{}-{}", least, most);
+}
+
+void add_distances(const DistanceSummary& d, Table& table) {
+  table.row("diameter", fmt::format("{}{}", d.diameter, sampled_text(d.sampled, d.sources, "routers")));
+  table.row("average path length", fmt::format("{:.4f}", d.average));
+  std::uint64_t pairs = 0;
+  for (const std::uint64_t count : d.histogram) pairs += count;
+  std::string text;
+  for (std::size_t hops = 1; hops < d.histogram.size(); ++hops) {
+    if (hops > 12) {
+      text += " …";
+      break;
+    }
+    text += fmt::format("{}{}: {:.1f}%", hops == 1 ? "" : ", ", hops, 100 * share(d.histogram[hops], pairs));
+  }
+  if (!text.empty()) table.row("  pairs by hops", text);
+  if (d.unreachable > 0) table.row("  pairs without path", fmt::format("{}", d.unreachable));
+}
+
+void add_multiplicity(const Multiplicity& m, Table& table) {
+  if (m.pairs.empty()) return;
+  table.row("shortest paths",
+            fmt::format("{:.5g} on average, {} to {}{}", m.mean, m.pairs.begin()->first,
+                        m.pairs.rbegin()->first, sampled_text(m.sampled, m.sources, "routers")));
+  std::string text;
+  std::uint64_t rest = m.all_pairs();
+  for (const std::uint64_t paths : {1, 2, 3}) {
+    const std::uint64_t count = m.pairs.contains(paths) ? m.pairs.at(paths) : 0;
+    rest -= count;
+    text += fmt::format("{}: {:.1f}%, ", paths, 100 * share(count, m.all_pairs()));
+  }
+  table.row("  pairs by paths", text + fmt::format("more: {:.1f}%", 100 * share(rest, m.all_pairs())));
+}
+
+void add_resilience(const char* what, double least, double mean, const std::vector<Damage>& damages,
+                    Table& table) {
+  table.row(fmt::format("{} lost until parted", what),
+            least == 1 ? std::string("never")
+                       : fmt::format("{:.1f}% on average, {:.1f}% at least", 100 * mean, 100 * least));
+  for (const Damage& d : damages) {
+    table.row(fmt::format("  {:.0f}% lost", 100 * d.removed),
+              fmt::format("diameter {:.1f}, average path length {:.3f}, connected in {:.0f}% of trials",
+                          d.diameter, d.average, 100 * d.connected));
+  }
+}
+
+}  // namespace
+
+std::string analysis_text(const Analysis& a) {
+  Table table;
+  table.row("topology", a.topology);
+  table.row("routers", a.routers == a.switches
+                           ? fmt::format("{}", a.routers)
+                           : fmt::format("{}, of which {} are switches", a.routers, a.switches));
+  table.row("endpoints", fmt::format("{}", a.endpoints));
+  table.row("links", fmt::format("{} between routers", a.links));
+  table.row("degree", degree_text(a));
+  if (a.distances) add_distances(*a.distances, table);
+  if (a.multiplicity) add_multiplicity(*a.multiplicity, table);
+  for (const PathDiversity& p : a.disjoint_paths) {
+    if (p.pairs == 0) continue;
+    table.row(
+        fmt::format("disjoint paths ≤ {}", p.longest),
+        fmt::format("{:.2f} on average, {} to {}; 3 or more for {:.0f}%; interference {:.2f}, {:.0f} at most",
+                    p.mean, p.least, p.most, 100 * p.three_or_more, p.interference, p.most_interference));
+  }
+  if (!a.disjoint_paths.empty() && a.disjoint_paths[0].pairs > 0) {
+    table.row("  sample", fmt::format("{} pairs, {} quadruples, seed {}", a.disjoint_paths[0].pairs,
+                                      a.disjoint_paths[0].quadruples, a.seed));
+  }
+  if (a.spectrum) {
+    const Spectrum& s = *a.spectrum;
+    table.row("spectral gap", fmt::format("{:.4f} (eigenvalues {:.4f}, {:.4f} … {:.4f}){}", s.gap, s.largest,
+                                          s.second, s.smallest, s.ramanujan ? ", Ramanujan" : ""));
+    table.row("algebraic connectivity", fmt::format("{:.4f}", s.algebraic_connectivity));
+  }
+  if (a.bisection) {
+    const Bisection& b = *a.bisection;
+    table.row("bisection", fmt::format("{} links, {} (cut found); at least {:.1f} links, {}", b.links,
+                                       rate_text(b.rate), b.least_links, rate_text(b.least_rate)));
+    if (b.full > 0) table.row("  of full bisection", fmt::format("{:.1f}%", 100 * b.rate / b.full));
+  }
+  for (const auto& [name, load] : a.edge_load) {
+    table.row("ECMP load, " + name,
+              load.sampled
+                  ? fmt::format("{:.4f} on average{}", load.mean,
+                                sampled_text(true, load.destinations, "destinations"))
+                  : fmt::format("{:.4f} at most, {:.4f} on average, imbalance {:.3f}; saturates at {:.1f}%",
+                                load.most, load.mean, load.imbalance, 100 * load.saturation));
+  }
+  for (const Throughput& t : a.throughput) {
+    std::string text = theta_text(t);
+    if (t.fabric > 1) text += fmt::format(", without the hosts' limits {:.3f} or more", t.fabric);
+    text += t.exact ? " (exact)" : fmt::format(" (approximated, gap {:.1f}%)", 100 * t.gap());
+    table.row("throughput, " + t.demands, text);
+  }
+  if (a.matching_distance) {
+    table.row("  matched pairs", fmt::format("{:.3f} hops apart{}", *a.matching_distance,
+                                             a.matching_exact ? "" : " (greedy matching)"));
+  }
+  if (a.resilience) {
+    const Resilience& r = *a.resilience;
+    add_resilience("links", r.links_least, r.links_mean, r.links, table);
+    if (a.switches > 0) add_resilience("switches", r.switches_least, r.switches_mean, r.switches, table);
+    table.row("  sample", fmt::format("{} trials, seed {}", r.trials, a.seed));
+  }
+  for (const auto& [name, why] : a.left_out) table.row(name, "left out: " + why);
+  return table.take();
+}
+
+std::string comparison_text(std::span<const Analysis> analyses) {
+  using Cell = std::function<std::string(const Analysis&)>;
+  const auto theta = [](const Throughput* t) { return t == nullptr ? std::string() : theta_text(*t); };
+  const std::vector<std::pair<const char*, Cell>> rows = {
+      {"endpoints", [](const Analysis& a) { return fmt::format("{}", a.endpoints); }},
+      {"routers", [](const Analysis& a) { return fmt::format("{}", a.routers); }},
+      {"switches", [](const Analysis& a) { return fmt::format("{}", a.switches); }},
+      {"links", [](const Analysis& a) { return fmt::format("{}", a.links); }},
+      {"degree", short_degree_text},
+      {"diameter",
+       [](const Analysis& a) { return a.distances ? fmt::format("{}", a.distances->diameter) : ""; }},
+      {"average path length",
+       [](const Analysis& a) { return a.distances ? fmt::format("{:.3f}", a.distances->average) : ""; }},
+      {"shortest paths, mean",
+       [](const Analysis& a) { return a.multiplicity ? fmt::format("{:.4g}", a.multiplicity->mean) : ""; }},
+      {"spectral gap",
+       [](const Analysis& a) { return a.spectrum ? fmt::format("{:.3f}", a.spectrum->gap) : ""; }},
+      {"bisection, links",
+       [](const Analysis& a) { return a.bisection ? fmt::format("{}", a.bisection->links) : ""; }},
+      {"bisection, rate", [](const Analysis& a) { return a.bisection ? rate_text(a.bisection->rate) : ""; }},
+      {"  of full",
+       [](const Analysis& a) {
+         return a.bisection && a.bisection->full > 0
+                    ? fmt::format("{:.1f}%", 100 * a.bisection->rate / a.bisection->full)
+                    : "";
+       }},
+      {"ECMP saturation",
+       [](const Analysis& a) {
+         const auto at = a.edge_load.find("uniform");
+         const bool known = at != a.edge_load.end() && !at->second.sampled;
+         return known ? fmt::format("{:.3f}", at->second.saturation) : "";
+       }},
+      {"throughput, uniform",
+       [&](const Analysis& a) {
+         const auto at = std::find_if(a.throughput.begin(), a.throughput.end(),
+                                      [](const Throughput& t) { return t.demands == "uniform"; });
+         return theta(at == a.throughput.end() ? nullptr : &*at);
+       }},
+      {"throughput, worst", [&](const Analysis& a) { return theta(a.worst_throughput()); }},
+      {"links lost until parted",
+       [](const Analysis& a) {
+         if (!a.resilience) return std::string();
+         return a.resilience->links_mean == 1 ? "never"
+                                              : fmt::format("{:.1f}%", 100 * a.resilience->links_mean);
+       }},
+  };
+  // Columns are headed by number and family; what exactly they are stands above.
+  std::string text;
+  std::vector<std::string> heads;
+  std::vector<std::size_t> width;
+  for (const Analysis& a : analyses) {
+    const std::size_t number = heads.size() + 1;
+    text += fmt::format("{}  {}\n", number, a.topology);
+    heads.push_back(fmt::format("{} {}", number, a.topology.substr(0, a.topology.find(':'))));
+    width.push_back(heads.back().size());
+    for (const auto& [name, cell] : rows) width.back() = std::max(width.back(), cell(a).size());
+  }
+  text += fmt::format("\n{:<24}", "");
+  for (std::size_t i = 0; i < heads.size(); ++i) text += fmt::format("  {:>{}}", heads[i], width[i]);
+  text += "\n";
+  for (const auto& [name, cell] : rows) {
+    std::string line;
+    bool any = false;
+    for (std::size_t i = 0; i < analyses.size(); ++i) {
+      const std::string value = cell(analyses[i]);
+      any = any || !value.empty();
+      line += fmt::format("  {:>{}}", value.empty() ? "-" : value, width[i]);
+    }
+    if (any) text += fmt::format("{:<24}{}\n", name, line);
+  }
+  return text;
+}
+
+}  // namespace weft::topologies
