@@ -53,11 +53,9 @@ ParameterSpec dims_parameter() {
   return {"dims", ParameterType::kText, "", "Routers in each dimension, written like 8x8x4."};
 }
 
-std::vector<std::uint32_t> read_dims(const Parameters& parameters) {
-  const std::string& text = parameters.text("dims");
-  const auto malformed = [&] {
-    parameters.fail("dims", "it must be sizes of 1 or more, written like 8x8x4");
-  };
+std::vector<std::uint32_t> read_dims(const Parameters& parameters, std::string_view name) {
+  const std::string& text = parameters.text(name);
+  const auto malformed = [&] { parameters.fail(name, "it must be sizes of 1 or more, written like 8x8x4"); };
   std::vector<std::uint32_t> dims;
   std::uint64_t points = 1;
   const char* at = text.data();
@@ -69,11 +67,11 @@ std::vector<std::uint32_t> read_dims(const Parameters& parameters) {
     if (!too_large && (error != std::errc() || size == 0 || (stop != end && *stop != 'x'))) malformed();
     points *= size;
     if (too_large || points > kMostHosts) {
-      parameters.fail("dims", fmt::format("the sizes must multiply to {} routers or fewer", kMostHosts));
+      parameters.fail(name, fmt::format("the sizes must multiply to {} routers or fewer", kMostHosts));
     }
     dims.push_back(size);
     if (dims.size() > kMostDimensions) {
-      parameters.fail("dims", fmt::format("there can be {} dimensions at most", kMostDimensions));
+      parameters.fail(name, fmt::format("there can be {} dimensions at most", kMostDimensions));
     }
     if (stop == end) return dims;
     at = stop + 1;
@@ -82,12 +80,13 @@ std::vector<std::uint32_t> read_dims(const Parameters& parameters) {
 
 Topology build_lattice(const std::string& family, const Parameters& parameters,
                        const std::vector<std::uint32_t>& dims,
-                       const std::function<LineLinks(std::uint32_t size)>& links) {
+                       const std::function<LineLinks(std::uint32_t size)>& links,
+                       std::uint32_t automatic_hosts) {
   const Cabling cabling = read_cabling(parameters);
   std::uint32_t routers = 1;
   for (const std::uint32_t size : dims) routers *= size;
   const std::uint32_t hosts_per_router =
-      count_parameter(parameters, "hosts", static_cast<std::uint32_t>(kMostHosts / routers));
+      count_parameter(parameters, "hosts", static_cast<std::uint32_t>(kMostHosts / routers), automatic_hosts);
 
   Topology topology(to_short_form(family, parameters));
   std::vector<Vertex> router(routers);

@@ -24,15 +24,16 @@ LineLinks complete_links(std::uint32_t size);  // each to each
 // `shape` (what sets the sizes: `dims` for most), then `hosts` and the parameters of cabling.
 std::vector<ParameterSpec> with_hosts(ParameterSpec shape);
 ParameterSpec dims_parameter();
-// The sizes in the parameter `dims`, written 8x8x4. Throws InputError unless there are from 1 to 24 sizes,
+// The sizes in the parameter `name`, written 8x8x4. Throws InputError unless there are from 1 to 24 sizes,
 // each 1 or more, whose product is kMostHosts or less.
-std::vector<std::uint32_t> read_dims(const Parameters& parameters);
+std::vector<std::uint32_t> read_dims(const Parameters& parameters, std::string_view name = "dims");
 // The network with all lines of all dimensions linked by `links`, and the other parameters of with_hosts().
 // Routers and hosts are numbered with the last dimension fastest; router (3, 4) is named "router 3.4" and is
 // a group of its own. A router's channels lead to its hosts first, then along dimension 0, 1, … Throws
 // InputError if the hosts are more than kMostHosts. REQUIRES: dims as from read_dims().
 Topology build_lattice(const std::string& family, const Parameters& parameters,
                        const std::vector<std::uint32_t>& dims,
-                       const std::function<LineLinks(std::uint32_t size)>& links);
+                       const std::function<LineLinks(std::uint32_t size)>& links,
+                       std::uint32_t automatic_hosts = 1);
 
 }  // namespace weft::topologies

@@ -25,6 +25,25 @@ Family hypercube();
 // flattened butterfly. Diameter: the number of dimensions of size above 1. Numbering: lattice.h.
 Family hyperx();
 
+// The mesh with express links: routers of a line are linked at the distances 1 + m·gap, m = 0, 1, 2 … With
+// gap 1 it is the HyperX network. Numbering: lattice.h.
+Family express_mesh();
+
+// The k-ary n-flat: n - 1 dimensions of k routers, complete along lines, k hosts on each. Diameter n - 1.
+// Numbering: lattice.h.
+Family flattened_butterfly();
+
+// Tofu: the torus X×Y×Z×2×3×2. Its last dimensions A, B, C are a unit of 12 nodes; a dimension of size 2 has
+// one link, of size 1 none. Numbering: lattice.h.
+Family tofu();
+
+// The torus of TPU v4: chips in cubes of 4×4×4, any number of cubes in three dimensions. Chips are routers
+// inside hosts and numbered with the last dimension fastest; the cube is group and rack. Links within a cube
+// are electrical, those between cubes and around the edges (96 ends on a cube) optical: each runs through
+// an optical circuit switch, which is a patch panel here, with no latency of its own. Twisted tori are not
+// built.
+Family tpu_torus();
+
 // The HammingMesh: x×y boards, each a mesh of a×b accelerators that forward. In each dimension the
 // accelerators at both ends of a board's lines are linked to the line's network, which joins all boards that
 // stand in one row or column: one switch if its 2·(boards of the line) ports are `radix` or fewer, otherwise
