@@ -72,15 +72,18 @@ Shape read_shape(const Parameters& parameters) {
   return shape;
 }
 
-// One row or column: a switch for all its ports, or leaves and spines.
+// One row or column: a switch for all its ports, or leaves and spines; what the ports lead to stands in
+// `rack`.
 void add_line(Topology& topology, const std::string& name, std::uint32_t group, std::uint16_t plane,
-              const std::vector<Vertex>& ports, const Shape& shape, const Cabling& cabling) {
+              std::uint32_t rack, const std::vector<Vertex>& ports, const Shape& shape,
+              const Cabling& cabling) {
   const auto count = static_cast<std::uint32_t>(ports.size());
   const std::uint32_t down = count <= shape.radix ? shape.radix : shape.radix / 2;
   std::vector<Vertex> leaves, spines;
   for (std::uint32_t first = 0; first < count; first += down) {
     const std::string leaf = count <= shape.radix ? name : fmt::format("{} leaf {}", name, first / down);
     leaves.push_back(topology.add_switch(leaf, 2, group, cabling.switch_latency, plane));
+    topology.set_rack(leaves.back(), rack);
   }
   for (std::uint32_t i = 0; i < count; ++i) topology.add_link(ports[i], leaves[i / down], cabling.fabric);
   if (leaves.size() == 1) return;
@@ -114,6 +117,7 @@ void add_plane(Topology& topology, std::uint16_t plane, const Shape& shape, cons
         fmt::format("accelerator {}.{}.{}.{}{}", board / shape.y, board % shape.y, on_board / shape.b,
                     on_board % shape.b, shape.planes > 1 ? fmt::format(" plane {}", plane) : "");
     router[n] = topology.add_host_router(name, board, plane);
+    topology.set_rack(router[n], board % shape.y);  // a row of boards stands together
     const Vertex host = plane > 0 ? topology.host(n) : topology.add_host(fmt::format("host {}", n), board);
     topology.add_link(host, router[n], inside);
   }
@@ -128,7 +132,7 @@ void add_plane(Topology& topology, std::uint16_t plane, const Shape& shape, cons
         ports.push_back(router[shape.number(u, v, shape.a - 1, j)]);
       }
       const std::uint32_t line = v * shape.b + j;
-      add_line(topology, fmt::format("row {}{}", line, suffix), shape.boards() + line, plane, ports, shape,
+      add_line(topology, fmt::format("row {}{}", line, suffix), shape.boards() + line, plane, v, ports, shape,
                cabling);
     }
   }
@@ -141,7 +145,7 @@ void add_plane(Topology& topology, std::uint16_t plane, const Shape& shape, cons
       }
       const std::uint32_t line = u * shape.a + i;
       add_line(topology, fmt::format("column {}{}", line, suffix), shape.boards() + shape.y * shape.b + line,
-               plane, ports, shape, cabling);
+               plane, kNoRack, ports, shape, cabling);
     }
   }
 }

@@ -1,0 +1,263 @@
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "sim/units/input_error.h"
+#include "topologies/cost/bill.h"
+#include "topologies/families.h"
+
+namespace weft::topologies {
+namespace {
+
+Topology make(const std::string& short_form) { return build(parse_module_choice(short_form)); }
+
+constexpr const char* kTwoCables = R"(
+  racks { hosts: 4 }
+  switch { ports: 8 rate: "100Gbps" price: 1000 watts: 100 }
+  switch { ports: 16 rate: "100Gbps" price: 3000 watts: 150 }
+  switch { ports: 8 rate: "400Gbps" price: 5000 watts: 300 }
+  cable { name: "copper" kind: COPPER rate: "100Gbps" up_to_m: 2 price: 10 }
+  cable { name: "optical" kind: OPTICAL price: 100 price_per_m: 1 watts: 5 }
+  nic { rate: "100Gbps" price: 50 watts: 2 }
+)";
+
+std::map<std::string, BillLine> by_item(const Bill& bill) {
+  std::map<std::string, BillLine> lines;
+  for (const BillLine& line : bill.lines) lines[line.item] = line;
+  return lines;
+}
+
+// A network of switches that are accelerators' own, linked as a torus whose boards of 2x2 hold their own
+// links.
+Topology torus_of_boards(std::uint32_t side) {
+  Topology topology(fmt::format("torus of {0}x{0} accelerators", side));
+  std::vector<Vertex> router;
+  const Link inside{.rate = Bandwidth::gbps(1600), .latency = {}};
+  for (std::uint32_t i = 0; i < side * side; ++i) {
+    router.push_back(
+        topology.add_host_router(fmt::format("accelerator {}", i), i / side / 2 * side + i % side / 2));
+    topology.add_link(topology.add_host(fmt::format("host {}", i)), router.back(), inside);
+  }
+  for (std::uint32_t y = 0; y < side; ++y) {
+    for (std::uint32_t x = 0; x < side; ++x) {
+      Link link{.rate = Bandwidth::gbps(400), .latency = Time::ns(10)};
+      link.cable = x % 2 == 0 ? CableKind::kBackplane : CableKind::kOptical;
+      topology.add_link(router[y * side + x], router[y * side + (x + 1) % side], link);
+      link.cable = y % 2 == 0 ? CableKind::kBackplane : CableKind::kOptical;
+      topology.add_link(router[y * side + x], router[(y + 1) % side * side + x], link);
+    }
+  }
+  topology.finish();
+  return topology;
+}
+
+// 16 pods of 32 leaves with 32 hosts each and 32 switches above them, 256 cores: all of 64 ports.
+Topology three_tiers() {
+  Topology topology("three tiers of 64-port switches");
+  const Link link{.rate = Bandwidth::gbps(400), .latency = Time::ns(10)};
+  std::vector<Vertex> core, leaf, upper;
+  for (std::uint32_t c = 0; c < 256; ++c)
+    core.push_back(topology.add_switch(fmt::format("core {}", c), 3, 16));
+  for (std::uint32_t pod = 0; pod < 16; ++pod) {
+    for (std::uint32_t i = 0; i < 32; ++i) {
+      leaf.push_back(topology.add_switch(fmt::format("leaf {}.{}", pod, i), 1, pod));
+      upper.push_back(topology.add_switch(fmt::format("upper {}.{}", pod, i), 2, pod));
+      for (std::uint32_t h = 0; h < 32; ++h) {
+        topology.add_link(topology.add_host(fmt::format("host {}", topology.hosts()), pod), leaf.back(),
+                          link);
+        topology.add_link(upper.back(), core[8 * i + h / 4], link);
+      }
+    }
+    for (std::uint32_t i = 0; i < 32 * 32; ++i) {
+      topology.add_link(leaf[pod * 32 + i / 32], upper[pod * 32 + i % 32], link);
+    }
+  }
+  topology.finish();
+  return topology;
+}
+
+// Counts of one plane, and the price of all planes.
+void check_row(const Topology& topology, std::uint32_t planes, std::uint64_t switches, std::uint64_t copper,
+               std::uint64_t optical, double millions) {
+  INFO(topology.name());
+  const Bill sum = bill(topology, find_price_list("hammingmesh_sc22"), planes);
+  auto lines = by_item(sum);
+  CHECK(sum.count(Part::kSwitch) == planes * switches);
+  CHECK(lines["5 m DAC"].count == planes * copper);
+  CHECK(lines["20 m AoC"].count == planes * optical);
+  const auto known = static_cast<double>(switches * 14280 + copper * 272 + optical * 603);
+  CHECK(sum.price == planes * known);
+  CHECK(sum.price / 1e6 == Approx(millions).margin(millions < 100 ? 0.005 : 0.05));
+}
+
+}  // namespace
+
+TEST_CASE("cost: the small systems of the HammingMesh cost table") {
+  check_row(make("leaf_spine:leaves=32,spines=16,hosts_per_leaf=32,links_per_pair=2,link=400Gbps"), 16, 48,
+            1024, 1024, 25.30);
+  check_row(make("hammingmesh:a=1,b=1,x=32,y=32,link=400Gbps"), 4, 64, 2048, 2048, 10.82);
+  check_row(make("hammingmesh:a=2,b=2,x=16,y=16,link=400Gbps"), 4, 32, 1024, 1024, 5.41);
+  check_row(make("hammingmesh:a=4,b=4,x=8,y=8,link=400Gbps"), 4, 16, 512, 512, 2.71);
+  // 128 routers of 31 ports, two to a switch.
+  check_row(make("dragonfly:p=8,a=16,h=8,g=8,links_per_pair=18,link=400Gbps"), 16, 64, 1984, 504, 28.12);
+  check_row(torus_of_boards(32), 4, 0, 0, 1024, 2.47);
+}
+
+TEST_CASE("cost: the large systems of the HammingMesh cost table") {
+  check_row(make("hammingmesh:a=1,b=1,x=128,y=128,link=400Gbps"), 4, 3072, 32768, 98304, 448.2);
+  check_row(make("hammingmesh:a=2,b=2,x=64,y=64,link=400Gbps"), 4, 1536, 16384, 49152, 224.1);
+  check_row(make("hammingmesh:a=4,b=4,x=32,y=32,link=400Gbps"), 4, 256, 8192, 8192, 43.295);
+  check_row(torus_of_boards(128), 4, 0, 0, 16384, 39.52);
+  check_row(three_tiers(), 16, 1280, 16384, 32768, 679.9);
+  // 30 groups of 32 switches with 17 endpoints each: all in a group stands together.
+  check_row(make("dragonfly:p=17,a=32,h=16,g=30,links_per_pair=17,link=400Gbps"), 16, 960, 16320 + 14880,
+            7395, 426.5);
+}
+
+TEST_CASE("cost: the Slim Fly model, in closed form") {
+  // q=5: 50 routers of 7 + 4 ports, in 5 racks of 10 if groups are paired, or 10 of 5. Copper within.
+  const PriceList prices = find_price_list("slim_fly_sc14");
+  const Topology topology = make("slim_fly:q=5,link=40Gbps");
+  const Bill sum = bill(topology, prices);
+  auto lines = by_item(sum);
+  const BillLine& routers = lines["switch of 11 ports, by formula"];
+  CHECK(routers.count == 50);
+  CHECK(routers.price == Approx(50 * (350.4 * 11 - 892.3)));
+  CHECK(routers.watts == Approx(50 * 11 * 2.8));
+  CHECK(sum.watts == Approx(50 * 11 * 2.8));
+  const BillLine &copper = lines["electric cable"], &optical = lines["optical cable"];
+  CHECK(copper.count + optical.count == 175 + 200);
+  CHECK(copper.length_m == Approx(copper.count));  // 1 m each
+  CHECK(copper.price == Approx(40 * (0.4079 + 0.5771) * copper.count));
+  CHECK(optical.length_m >= 3.0 * optical.count);
+  CHECK(optical.price == Approx(40 * (0.0919 * optical.length_m + 2.7452 * optical.count)));
+  CHECK_THROWS_WITH(bill(make("slim_fly:q=5,link=100Gbps"), prices),
+                    Catch::Matchers::Contains("11 ports of 100Gbps"));
+}
+
+TEST_CASE("cost: a bill by hand") {
+  // 2 leaves with 4 hosts each, a rack each; 1 spine, a rack: 3 racks in a grid 2 wide.
+  const Topology topology =
+      make("leaf_spine:leaves=2,spines=1,hosts_per_leaf=4,links_per_pair=4,link=100Gbps");
+  const Bill sum = bill(topology, parse_price_list(kTwoCables, "test"), 3);
+  CHECK(sum.racks == 3);
+  CHECK(sum.endpoints == 8);
+  CHECK(sum.injection_bps == 3 * 8 * 100e9);
+  auto lines = by_item(sum);
+  REQUIRE(lines.size() == 4);
+  const BillLine& switches = lines["switch of 8 ports of 100Gbps, 8 in use"];
+  CHECK(switches.count == 9);
+  CHECK(switches.price == 9000);
+  CHECK(switches.watts == 900);
+  CHECK(lines["copper"].count == 24);
+  CHECK(lines["copper"].price == 240);
+  // The spine stands between the leaves in the row of racks: 3 m to one, and 1 + 1 + 2 m to the other, in the
+  // next row.
+  CHECK(lines["optical"].count == 24);
+  CHECK(lines["optical"].length_m == 3 * (4 * 3 + 4 * 4));
+  CHECK(lines["optical"].price == 24 * 100 + 3 * (4 * 3 + 4 * 4));
+  CHECK(lines["optical"].watts == 120);
+  CHECK(lines["NIC port of 100Gbps"].count == 24);
+  CHECK(lines["NIC port of 100Gbps"].price == 1200);
+  CHECK(sum.price == 9000 + 240 + 24 * 100 + 84 + 1200);
+  CHECK(sum.watts == 900 + 120 + 48);
+}
+
+TEST_CASE("cost: the cheapest switch that has the ports at the rate") {
+  const PriceList prices = parse_price_list(kTwoCables, "test");
+  const auto item = [&](const char* network) { return bill(make(network), prices).lines.at(0).item; };
+  CHECK(item("single_switch:hosts=3,link=100Gbps") == "switch of 8 ports of 100Gbps, 3 in use");
+  CHECK(item("single_switch:hosts=9,link=100Gbps") == "switch of 16 ports of 100Gbps, 9 in use");
+  CHECK_THROWS_WITH(item("single_switch:hosts=17,link=100Gbps"),
+                    Catch::Matchers::Contains("17 ports of 100Gbps"));
+  CHECK_THROWS_WITH(item("single_switch:hosts=2,link=200Gbps"),
+                    Catch::Matchers::Contains("no NIC for 200Gbps"));
+}
+
+TEST_CASE("cost: racks hold what they have room for, and units stay together") {
+  const auto racks_of = [](const Topology& topology, const Placement& placement) {
+    std::map<std::uint32_t, std::uint32_t> hosts;
+    for (std::uint32_t h = 0; h < topology.hosts(); ++h) ++hosts[placement.rack[topology.host(h)]];
+    return hosts;
+  };
+  for (const char* name : {"torus:dims=8x8", "slim_fly:q=5", "dragonfly:p=2", "fat_tree:k=8",
+                           "hyperx:dims=6x6,hosts=5", "megafly:p=3,g=1", "jellyfish:n=40,r=6"}) {
+    INFO(name);
+    const Topology topology = make(name);
+    bool given = false;  // by the family
+    for (Vertex v = 0; v < topology.nodes(); ++v) given = given || topology.node(v).rack != kNoRack;
+    const Placement placement = place(topology, {.hosts = 32, .switches = 8});
+    for (const auto& [rack, hosts] : racks_of(topology, placement)) {
+      CHECK(rack < placement.racks);
+      if (!given) CHECK(hosts <= 32);
+    }
+    CHECK(placement.columns * placement.columns >= placement.racks);
+    // Hosts stand with their switch.
+    for (std::uint32_t h = 0; h < topology.hosts(); ++h) {
+      const Vertex host = topology.host(h);
+      const Vertex first = topology.channels()[topology.out_channels(host)[0]].to;
+      CHECK(placement.rack[host] == placement.rack[first]);
+    }
+    // A length for each link: 1 m in a rack, at least 3 m between racks.
+    REQUIRE(placement.length_m.size() * 2 == topology.channels().size());
+    for (std::size_t i = 0; i < placement.length_m.size(); ++i) {
+      const Channel& channel = topology.channels()[2 * i];
+      const bool same = placement.rack[channel.from] == placement.rack[channel.to];
+      CHECK((placement.length_m[i] == 1) == same);
+      if (!same) CHECK(placement.length_m[i] >= 3);
+    }
+  }
+}
+
+TEST_CASE("cost: every built-in list prices a small network, and says where it is from") {
+  for (const std::string& name : price_list_names()) {
+    INFO(name);
+    const PriceList prices = find_price_list(name);
+    CHECK(!prices.source.empty());
+    CHECK(!prices.date.empty());
+    const Bill sum = bill(make("fat_tree:k=8,link=40Gbps"), prices);
+    // Eight switches of 8 ports fit one of 64, where the list lets them share it.
+    CHECK(sum.count(Part::kSwitch) == (prices.shared_switches ? 10 : 80));
+    CHECK(sum.count(Part::kCable) == 256 + 128);
+    CHECK(sum.price > 0);
+  }
+}
+
+TEST_CASE("cost: what is wrong with a list is told with its place") {
+  const auto wrong = [](const char* text, const char* what) {
+    CHECK_THROWS_WITH(parse_price_list(text, "mine"), Catch::Matchers::Contains(what));
+  };
+  wrong("switch { port: 3 }", "mine:1:");
+  wrong("\nswitch { rate: \"1Gbps\" }", "mine:2:1: ports must be given");
+  wrong("switch { ports: 8 rate: \"fast\" }", "mine:1:1: ");
+  wrong("switch { ports: 8 rate: \"400\" }", "a unit is needed");
+  wrong("cable { kind: COPPER }", "name must be given");
+  wrong("cable { name: \"x\" }", "kind must be given");
+  wrong("cable { name: \"x\" kind: OPTICAL price: -1 }", "can't be below 0");
+  CHECK_THROWS_WITH(find_price_list("/nonexistent/prices"), Catch::Matchers::Contains("modern"));
+  CHECK_THROWS_WITH(price_list_text("modem"), Catch::Matchers::Contains("did you mean 'modern'"));
+}
+
+TEST_CASE("cost: table and JSON have the same totals") {
+  const Bill sum = bill(make("fat_tree:k=8,link=100Gbps"), find_price_list("modern"), 2);
+  const Worth worth{.bisection_bps = 6.4e12, .achieved_bps = 12.8e12};
+  const nlohmann::json json = nlohmann::json::parse(bill_json(sum, worth));
+  CHECK(json["price"] == sum.price);
+  CHECK(json["endpoints"] == 128);
+  CHECK(json["switches"] == 160);
+  double lines = 0;
+  for (const auto& line : json["lines"]) lines += line["price"].get<double>();
+  CHECK(lines == Approx(sum.price));
+  CHECK(json["price_per_endpoint"].get<double>() == Approx(sum.price / 128));
+  CHECK(json["price_per_gbps_injection"].get<double>() == Approx(sum.price / (2 * 128 * 100)));
+  CHECK(json["price_per_gbps_bisection"].get<double>() == Approx(sum.price / 6400));
+  CHECK(json["price_per_gbps_achieved"].get<double>() == Approx(sum.price / 12800));
+  const std::string table = bill_table(sum, worth);
+  CHECK(table.find("160") != std::string::npos);
+  CHECK(table.find(fmt::format("achieved       {:.2f} $", sum.price / 12800)) != std::string::npos);
+}
+
+}  // namespace weft::topologies

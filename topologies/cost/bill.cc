@@ -1,0 +1,190 @@
+#include "topologies/cost/bill.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/range/iterator_range.hpp>
+#include <map>
+#include <tuple>
+
+#include "sim/units/input_error.h"
+
+namespace weft::topologies {
+namespace {
+
+// A cable's ends that are NICs, and whether it lies inside a host or on a board and is none.
+bool inside_host(const Node& a, const Node& b) {
+  return (a.kind == NodeKind::kHost && b.in_host) || (b.kind == NodeKind::kHost && a.in_host);
+}
+bool is_endpoint(const Node& node) { return node.kind == NodeKind::kHost || node.in_host; }
+
+class Clerk {
+ public:
+  Clerk(const Topology& topology, const PriceList& prices, std::uint32_t planes)
+      : topology_(topology), prices_(prices), planes_(planes), ports_(topology.nodes()) {}
+
+  Bill run() {
+    const Placement placement = place(topology_, prices_.racks);
+    const Graph& graph = topology_.graph();
+    std::size_t number = 0;
+    for (const auto& edge : boost::make_iterator_range(boost::edges(graph))) {
+      const Vertex a = boost::source(edge, graph), b = boost::target(edge, graph);
+      count_link(a, b, graph[edge], placement.length_m[number++]);
+    }
+    for (std::uint32_t s = 0; s < topology_.switches(); ++s) count_switch(topology_.switch_at(s));
+
+    Bill bill;
+    bill.topology = topology_.name();
+    bill.prices = prices_.name;
+    bill.planes = planes_;
+    bill.endpoints = topology_.hosts();
+    bill.racks = placement.racks;
+    for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
+      for (const std::uint32_t c : topology_.out_channels(topology_.host(h))) {
+        bill.injection_bps += static_cast<double>(topology_.channels()[c].rate.bps());
+      }
+    }
+    bill.injection_bps *= planes_;
+    for (auto& [key, line] : lines_) {
+      share(key, line);
+      line.count *= planes_;
+      line.price *= planes_;
+      line.watts *= planes_;
+      line.length_m *= planes_;
+      bill.price += line.price;
+      bill.watts += line.watts;
+      bill.lines.push_back(std::move(line));
+    }
+    return bill;
+  }
+
+ private:
+  struct Ports {
+    std::uint32_t used = 0;
+    Bandwidth rate;  // of the fastest
+  };
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InputError(fmt::format("price list {}: {}", prices_.name, what));
+  }
+
+  using Key = std::tuple<Part, std::uint64_t, std::string>;
+
+  // As many switches as are needed if several of the network's fit one.
+  void share(const Key& key, BillLine& line) const {
+    const auto found = to_a_switch_.find(key);
+    if (found == to_a_switch_.end()) return;
+    const std::uint64_t needed = (line.count + found->second - 1) / found->second;
+    line.price *= static_cast<double>(needed) / static_cast<double>(line.count);
+    line.watts *= static_cast<double>(needed) / static_cast<double>(line.count);
+    line.count = needed;
+  }
+
+  // `order` sorts the lines of a part.
+  void add(Part part, std::uint64_t order, const std::string& item, double price, double watts,
+           double length_m = 0) {
+    BillLine& line = lines_[{part, order, item}];
+    line.part = part;
+    line.item = item;
+    ++line.count;
+    line.price += price;
+    line.watts += watts;
+    line.length_m += length_m;
+  }
+
+  void count_link(Vertex a, Vertex b, const Link& link, double length_m) {
+    const Node &from = topology_.node(a), &to = topology_.node(b);
+    if (inside_host(from, to)) return;
+    for (const Vertex v : {a, b}) {
+      ++ports_[v].used;
+      ports_[v].rate = std::max(ports_[v].rate, link.rate);
+    }
+    const CablePrice* cable = choose_cable(link, length_m);
+    if (cable == nullptr) return;  // a trace
+    add(Part::kCable, static_cast<std::uint64_t>(cable - prices_.cables.data()), cable->name,
+        cable->price_of(link.rate, length_m), cable->watts, length_m);
+    if (link.cable == CableKind::kBackplane) return;
+    for (const Node* node : {&from, &to}) {
+      if (is_endpoint(*node)) count_nic(link.rate);
+    }
+  }
+
+  // Null for a trace that the list does not price.
+  const CablePrice* choose_cable(const Link& link, double length_m) const {
+    const CablePrice *best = nullptr, *longest = nullptr;
+    bool kind_known = false;
+    for (const CablePrice& cable : prices_.cables) {
+      const bool open = link.cable == CableKind::kUnknown;
+      if (open ? cable.kind == CableKind::kBackplane : cable.kind != link.cable) continue;
+      kind_known = true;
+      if (link.rate > cable.rate) continue;
+      if (longest == nullptr || cable.up_to_m > longest->up_to_m) longest = &cable;
+      if (length_m > cable.up_to_m) continue;
+      if (best == nullptr || cable.price_of(link.rate, length_m) < best->price_of(link.rate, length_m)) {
+        best = &cable;
+      }
+    }
+    if (best != nullptr) return best;
+    // The network's word on the kind stands, whatever the length that we guess.
+    if (link.cable != CableKind::kUnknown && longest != nullptr) return longest;
+    if (link.cable == CableKind::kBackplane && !kind_known) return nullptr;
+    fail(fmt::format("it has no cable of {:.1f} m for {}", length_m, to_string(link.rate)));
+  }
+
+  void count_nic(Bandwidth rate) {
+    if (prices_.nics.empty()) return;
+    const NicPrice* best = nullptr;
+    for (const NicPrice& nic : prices_.nics) {
+      if (nic.rate >= rate && (best == nullptr || nic.price < best->price)) best = &nic;
+    }
+    if (best == nullptr) fail(fmt::format("it has no NIC for {}", to_string(rate)));
+    add(Part::kNic, static_cast<std::uint64_t>(best - prices_.nics.data()),
+        fmt::format("NIC port of {}", to_string(best->rate)), best->price, best->watts);
+  }
+
+  void count_switch(Vertex v) {
+    const auto& [used, rate] = ports_[v];
+    if (topology_.node(v).in_host || used == 0) return;
+    const SwitchPrice* best = nullptr;
+    for (const SwitchPrice& entry : prices_.switches) {
+      if (entry.ports < used || entry.rate < rate) continue;
+      if (best == nullptr || entry.price < best->price) best = &entry;
+    }
+    if (best != nullptr) {
+      const std::uint32_t fit = prices_.shared_switches ? best->ports / used : 1;
+      const std::string item =
+          fmt::format("switch of {} ports of {}, {} in use", best->ports, to_string(best->rate), used * fit);
+      add(Part::kSwitch, best->ports, item, best->price, best->watts);
+      if (fit > 1) to_a_switch_[{Part::kSwitch, best->ports, item}] = fit;
+      return;
+    }
+    const auto& formula = prices_.switch_formula;
+    if (!formula || formula->rate < rate || formula->most_ports < used) {
+      fail(fmt::format("it has no switch like '{}', with {} ports of {}; add one, or a formula for switches",
+                       topology_.node(v).name, used, to_string(rate)));
+    }
+    add(Part::kSwitch, used, fmt::format("switch of {} ports, by formula", used),
+        std::max(0.0, formula->base + formula->per_port * used), formula->watts_per_port * used);
+  }
+
+  const Topology& topology_;
+  const PriceList& prices_;
+  const std::uint32_t planes_;
+  std::vector<Ports> ports_;  // of each vertex
+  std::map<Key, BillLine> lines_;
+  std::map<Key, std::uint32_t> to_a_switch_;  // where more than one
+};
+
+}  // namespace
+
+std::uint64_t Bill::count(Part part) const {
+  std::uint64_t sum = 0;
+  for (const BillLine& line : lines) sum += line.part == part ? line.count : 0;
+  return sum;
+}
+
+Bill bill(const Topology& topology, const PriceList& prices, std::uint32_t planes) {
+  return Clerk(topology, prices, planes).run();
+}
+
+}  // namespace weft::topologies

@@ -1,0 +1,54 @@
+// What a network costs to buy, and the power it takes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "topologies/cost/placement.h"
+#include "topologies/cost/price_list.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::topologies {
+
+enum class Part : std::uint8_t { kSwitch, kCable, kNic };
+
+// Parts of one kind. Prices in US dollars, power in watts, of all of them together.
+struct BillLine {
+  Part part = Part::kSwitch;
+  std::string item;  // "64-port switch", "400G DAC"
+  std::uint64_t count = 0;
+  double price = 0, watts = 0;
+  double length_m = 0;  // of cables, together
+};
+
+struct Bill {
+  std::string topology, prices;
+  std::uint32_t planes = 1;
+  std::uint64_t endpoints = 0;
+  std::uint32_t racks = 0;
+  double injection_bps = 0;  // what all endpoints' links together can carry into the network
+  std::vector<BillLine> lines;
+  double price = 0, watts = 0;  // of all lines
+
+  std::uint64_t count(Part part) const;  // of all lines of that part
+};
+
+// The bill for `planes` copies of the network between the same endpoints. For every switch the cheapest entry
+// is taken that has its ports at its rate, for every cable the cheapest that reaches; where the network
+// itself says what kind a cable is, only that kind. Routers inside hosts, the links inside hosts and (unless
+// listed) traces on backplanes are free. Throws InputError if the list has nothing for a switch, cable or
+// NIC. REQUIRES: planes >= 1.
+Bill bill(const Topology& topology, const PriceList& prices, std::uint32_t planes = 1);
+
+// What the money is set against, if it is known: bit/s, 0 where it is not.
+struct Worth {
+  double bisection_bps = 0;  // all planes together, one direction
+  double achieved_bps = 0;   // goodput that an application or a traffic pattern got
+};
+
+// A table for people, and a JSON object for scripts; README.md describes both.
+std::string bill_table(const Bill& bill, const Worth& worth);
+std::string bill_json(const Bill& bill, const Worth& worth);
+
+}  // namespace weft::topologies

@@ -1,0 +1,187 @@
+#include "topologies/cost/price_list.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/io/tokenizer.h>
+#include <google/protobuf/text_format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "sim/units/input_error.h"
+#include "sim/units/module.h"
+#include "topologies/cost/built_in_prices.h"
+#include "topologies/cost/prices.pb.h"
+
+namespace weft::topologies {
+namespace {
+
+// The first thing the parser finds wrong.
+class FirstError : public google::protobuf::io::ErrorCollector {
+ public:
+  void AddError(int line, int column, const std::string& text) override {
+    if (message.empty()) {
+      at.line = line + 1;
+      at.column = column + 1;
+      message = text;
+    }
+  }
+  SourceLocation at;
+  std::string message;
+};
+
+// Reads the entries of a parsed list, and knows at which line each stands.
+class Reader {
+ public:
+  Reader(const pb::Prices& prices, const google::protobuf::TextFormat::ParseInfoTree& tree, std::string file)
+      : prices_(prices), tree_(tree), file_(std::move(file)) {}
+
+  PriceList read() {
+    PriceList list;
+    list.name = file_;
+    list.source = prices_.source();
+    list.date = prices_.date();
+    list.shared_switches = prices_.shared_switches();
+    read_racks(list.racks);
+    for (int i = 0; i < prices_.switch__size(); ++i) {
+      const pb::Switch& entry = prices_.switch_(i);
+      enter("switch", i);
+      if (entry.ports() == 0) fail("ports must be given, 1 or more");
+      list.switches.push_back({entry.ports(), rate(entry.rate()), positive(entry.price(), "price"),
+                               positive(entry.watts(), "watts")});
+    }
+    if (prices_.has_switch_formula()) {
+      const pb::SwitchFormula& entry = prices_.switch_formula();
+      enter("switch_formula", -1);
+      list.switch_formula = {.base = entry.base(),
+                             .per_port = positive(entry.per_port(), "per_port"),
+                             .watts_per_port = positive(entry.watts_per_port(), "watts_per_port"),
+                             .rate = rate(entry.rate())};
+      if (entry.has_most_ports()) list.switch_formula->most_ports = entry.most_ports();
+    }
+    for (int i = 0; i < prices_.cable_size(); ++i) {
+      enter("cable", i);
+      list.cables.push_back(read_cable(prices_.cable(i)));
+    }
+    for (int i = 0; i < prices_.nic_size(); ++i) {
+      const pb::Nic& entry = prices_.nic(i);
+      enter("nic", i);
+      list.nics.push_back(
+          {rate(entry.rate()), positive(entry.price(), "price"), positive(entry.watts(), "watts")});
+    }
+    return list;
+  }
+
+ private:
+  void enter(const char* field, int index) {
+    const auto place = tree_.GetLocation(pb::Prices::descriptor()->FindFieldByName(field), index);
+    at_ = {.file = file_, .line = place.line + 1, .column = place.column + 1};
+  }
+  [[noreturn]] void fail(const std::string& what) const { throw InputError(at_, what); }
+
+  double positive(double value, const char* field) const {
+    if (!(value >= 0) || !std::isfinite(value))
+      fail(fmt::format("{} is {}, but it can't be below 0", field, value));
+    return value;
+  }
+
+  Bandwidth rate(const std::string& text) const {
+    if (text.empty()) fail("rate must be given, like \"400Gbps\"");
+    try {
+      const Bandwidth value = parse_bandwidth(text);
+      if (value < kLeastRate) fail(fmt::format("rate is '{}', but a unit is needed, like \"400Gbps\"", text));
+      return value;
+    } catch (const InputError& error) {
+      if (!error.location().file.empty()) throw;
+      fail(error.what());
+    }
+  }
+
+  void read_racks(RackRules& racks) {
+    const pb::Racks& entry = prices_.racks();
+    if (prices_.has_racks()) enter("racks", -1);
+    racks = {.hosts = entry.hosts(),
+             .switches = entry.switches(),
+             .width_m = positive(entry.width_m(), "width_m"),
+             .depth_m = positive(entry.depth_m(), "depth_m"),
+             .within_m = positive(entry.within_m(), "within_m"),
+             .overhead_m = positive(entry.overhead_m(), "overhead_m")};
+  }
+
+  CablePrice read_cable(const pb::Cable& entry) const {
+    CablePrice cable;
+    cable.name = entry.name();
+    if (cable.name.empty()) fail("name must be given, like \"5 m DAC\"");
+    if (!entry.has_kind()) fail("kind must be given: BACKPLANE, COPPER or OPTICAL");
+    cable.kind = entry.kind() == pb::BACKPLANE ? CableKind::kBackplane
+                 : entry.kind() == pb::COPPER  ? CableKind::kCopper
+                                               : CableKind::kOptical;
+    cable.rate = entry.has_rate() ? rate(entry.rate()) : Bandwidth::bps(INT64_MAX);
+    cable.up_to_m = entry.has_up_to_m() ? positive(entry.up_to_m(), "up_to_m") : HUGE_VAL;
+    cable.price = positive(entry.price(), "price");
+    cable.price_per_m = positive(entry.price_per_m(), "price_per_m");
+    cable.price_per_gbps = positive(entry.price_per_gbps(), "price_per_gbps");
+    cable.price_per_gbps_m = positive(entry.price_per_gbps_m(), "price_per_gbps_m");
+    cable.watts = positive(entry.watts(), "watts");
+    return cable;
+  }
+
+  const pb::Prices& prices_;
+  const google::protobuf::TextFormat::ParseInfoTree& tree_;
+  std::string file_;
+  SourceLocation at_;
+};
+
+}  // namespace
+
+double CablePrice::price_of(Bandwidth carried, double length_m) const {
+  const double gbps = static_cast<double>(carried.bps()) * 1e-9;
+  return price + price_per_m * length_m + gbps * (price_per_gbps + price_per_gbps_m * length_m);
+}
+
+PriceList parse_price_list(std::string_view text, const std::string& name) {
+  pb::Prices prices;
+  google::protobuf::TextFormat::Parser parser;
+  google::protobuf::TextFormat::ParseInfoTree tree;
+  FirstError error;
+  parser.RecordErrorsTo(&error);
+  parser.WriteLocationsTo(&tree);
+  if (!parser.ParseFromString(std::string(text), &prices)) {
+    error.at.file = name;
+    throw InputError(
+        error.at, fmt::format("{} (fields and their meanings: topologies/cost/prices.proto)", error.message));
+  }
+  return Reader(prices, tree, name).read();
+}
+
+std::vector<std::string> price_list_names() {
+  std::vector<std::string> names;
+  for (const BuiltInPrices& list : kBuiltInPrices) names.emplace_back(list.name);
+  return names;
+}
+
+std::string_view price_list_text(std::string_view name) {
+  for (const BuiltInPrices& list : kBuiltInPrices) {
+    if (name == list.name) return list.text;
+  }
+  fail_unknown_name("price list", name, price_list_names());
+}
+
+PriceList find_price_list(const std::string& name_or_path) {
+  const std::vector<std::string> names = price_list_names();
+  if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
+    return parse_price_list(price_list_text(name_or_path), name_or_path);
+  }
+  std::ifstream file(name_or_path, std::ios::binary);
+  if (!file) {
+    throw InputError(
+        fmt::format("'{}' is neither a price list that is built in ({}) nor a file that can be read",
+                    name_or_path, fmt::join(names, ", ")));
+  }
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return parse_price_list(text, name_or_path);
+}
+
+}  // namespace weft::topologies

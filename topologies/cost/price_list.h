@@ -1,0 +1,73 @@
+// What the parts of a network cost and how much power they take: a list that users can edit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sim/units/quantity.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::topologies {
+
+// How racks are filled and cables measured; prices.proto describes each field. Metres.
+struct RackRules {
+  std::uint32_t hosts = 32, switches = 16;
+  double width_m = 1, depth_m = 1, within_m = 1, overhead_m = 2;
+};
+
+// Prices in US dollars, power in watts.
+struct SwitchPrice {
+  std::uint32_t ports = 0;
+  Bandwidth rate;  // the most that a port can do
+  double price = 0, watts = 0;
+};
+
+struct SwitchFormula {
+  double base = 0, per_port = 0, watts_per_port = 0;
+  Bandwidth rate;
+  std::uint32_t most_ports = UINT32_MAX;
+};
+
+struct CablePrice {
+  std::string name;
+  CableKind kind = CableKind::kUnknown;
+  Bandwidth rate;  // the most that it can carry each way
+  double up_to_m = 0;
+  double price = 0, price_per_m = 0, price_per_gbps = 0, price_per_gbps_m = 0;
+  double watts = 0;  // both ends together
+
+  // Of a cable that carries `carried` each way.
+  double price_of(Bandwidth carried, double length_m) const;
+};
+
+struct NicPrice {
+  Bandwidth rate;
+  double price = 0, watts = 0;
+};
+
+struct PriceList {
+  std::string name;  // of the built-in list, or the file's path
+  std::string source, date;
+  RackRules racks;
+  std::vector<SwitchPrice> switches;
+  bool shared_switches = false;
+  std::optional<SwitchFormula> switch_formula;
+  std::vector<CablePrice> cables;
+  std::vector<NicPrice> nics;
+};
+
+// Reads a list. Throws InputError with file and line for text that is no such list, and for an entry without
+// its ports, rate, name or kind or with a negative figure.
+PriceList parse_price_list(std::string_view text, const std::string& name);
+
+// The lists that are built in (the files in prices/), first the one that is taken where none is named.
+std::vector<std::string> price_list_names();
+// The text of a built-in list. Throws InputError with the nearest name for an unknown one.
+std::string_view price_list_text(std::string_view name);
+// The built-in list of that name, or else the file at that path. Throws InputError if it is neither.
+PriceList find_price_list(const std::string& name_or_path);
+
+}  // namespace weft::topologies

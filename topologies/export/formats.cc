@@ -1,0 +1,168 @@
+#include "topologies/export/formats.h"
+
+#include <boost/range/iterator_range.hpp>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "sim/units/module.h"
+
+namespace weft::topologies {
+namespace {
+
+// "h12" or "s3": the short names of nodes in DOT files and edge lists.
+std::string short_name(const Node& node) {
+  return fmt::format("{}{}", node.kind == NodeKind::kHost ? 'h' : 's', node.index);
+}
+
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Calls see(from, to, link) for every link in the order they were added.
+template <typename See>
+void each_link(const Topology& topology, See see) {
+  const Graph& graph = topology.graph();
+  for (const auto& edge : boost::make_iterator_range(boost::edges(graph))) {
+    see(boost::source(edge, graph), boost::target(edge, graph), graph[edge]);
+  }
+}
+
+}  // namespace
+
+std::string_view kind_name(NodeKind kind) { return kind == NodeKind::kHost ? "host" : "switch"; }
+
+std::string_view cable_name(CableKind cable) {
+  switch (cable) {
+    case CableKind::kUnknown:
+      return "unknown";
+    case CableKind::kBackplane:
+      return "backplane";
+    case CableKind::kCopper:
+      return "copper";
+    case CableKind::kOptical:
+      return "optical";
+  }
+  return "unknown";
+}
+
+std::span<const Format> formats() {
+  static const std::vector<Format> list = {
+      {"graphml", "every attribute; weft reads it back", write_graphml},
+      {"dot", "for Graphviz", write_dot},
+      {"edges", "one link a line", write_edges},
+      {"json", "every attribute, for scripts", write_json},
+      {"topo", "htsim's, for trees of two or three tiers", write_htsim_topo},
+  };
+  return list;
+}
+
+const Format& find_format(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Format& format : formats()) {
+    if (format.name == name) return format;
+    known.push_back(format.name);
+  }
+  fail_unknown_name("format", name, known);
+}
+
+void write_graphml(const Topology& topology, TextSink& out) {
+  out.print(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n");
+  struct Key {
+    const char *id, *scope, *name, *type;
+  };
+  // Ids that say what they are: files are read by people and by readers that look at ids only.
+  constexpr Key kKeys[] = {
+      {"kind", "node", "kind", "string"},        {"name", "node", "name", "string"},
+      {"tier", "node", "tier", "int"},           {"plane", "node", "plane", "int"},
+      {"group", "node", "group", "long"},        {"rack", "node", "rack", "long"},
+      {"in_host", "node", "in_host", "boolean"}, {"switch_latency", "node", "switch_latency", "long"},
+      {"rate", "edge", "rate", "long"},          {"latency", "edge", "latency", "long"},
+      {"cable", "edge", "cable", "string"},      {"length", "edge", "length", "double"},
+  };
+  for (const Key& key : kKeys) {
+    out.print("  <key id=\"{}\" for=\"{}\" attr.name=\"{}\" attr.type=\"{}\"/>\n", key.id, key.scope,
+              key.name, key.type);
+  }
+  out.print("  <graph id=\"{}\" edgedefault=\"undirected\">\n", xml_text(topology.name()));
+  for (Vertex v = 0; v < topology.nodes(); ++v) {
+    const Node& node = topology.node(v);
+    out.print("    <node id=\"n{}\"><data key=\"kind\">{}</data><data key=\"name\">{}</data>", v,
+              kind_name(node.kind), xml_text(node.name));
+    out.print("<data key=\"tier\">{}</data><data key=\"plane\">{}</data><data key=\"group\">{}</data>",
+              node.tier, node.plane, node.group);
+    if (node.rack != kNoRack) out.print("<data key=\"rack\">{}</data>", node.rack);
+    if (node.kind == NodeKind::kSwitch) {
+      out.print("<data key=\"in_host\">{}</data><data key=\"switch_latency\">{}</data>", node.in_host ? 1 : 0,
+                node.switch_latency.ps());
+    }
+    out.print("</node>\n");
+  }
+  std::size_t number = 0;
+  each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
+    out.print("    <edge id=\"e{}\" source=\"n{}\" target=\"n{}\">", number++, from, to);
+    out.print("<data key=\"rate\">{}</data><data key=\"latency\">{}</data>", link.rate.bps(),
+              link.latency.ps());
+    out.print("<data key=\"cable\">{}</data><data key=\"length\">{}</data></edge>\n", cable_name(link.cable),
+              link.length_m);
+  });
+  out.print("  </graph>\n</graphml>\n");
+  out.finish();
+}
+
+void write_dot(const Topology& topology, TextSink& out) {
+  out.print("graph {} {{\n  node [shape=box];\n", json_text(topology.name()));
+  for (Vertex v = 0; v < topology.nodes(); ++v) {
+    const Node& node = topology.node(v);
+    out.print("  {} [label={}, kind={}, tier={}, plane={}, group={}", short_name(node), json_text(node.name),
+              kind_name(node.kind), node.tier, node.plane, node.group);
+    if (node.rack != kNoRack) out.print(", rack={}", node.rack);
+    out.print("{}];\n", node.kind == NodeKind::kHost ? ", shape=point" : "");
+  }
+  each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
+    out.print("  {} -- {} [rate={}, latency={}];\n", short_name(topology.node(from)),
+              short_name(topology.node(to)), link.rate.bps(), link.latency.ps());
+  });
+  out.print("}}\n");
+  out.finish();
+}
+
+void write_edges(const Topology& topology, TextSink& out) {
+  out.print("# {}\n# {} hosts h0 h1 …, {} switches s0 s1 …; rate of each direction, propagation latency\n",
+            topology.name(), topology.hosts(), topology.switches());
+  out.print("# from to rate latency\n");
+  each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
+    out.print("{} {} {} {}\n", short_name(topology.node(from)), short_name(topology.node(to)),
+              to_string(link.rate), to_string(link.latency));
+  });
+  out.finish();
+}
+
+void write_json(const Topology& topology, TextSink& out) {
+  out.print("{{\n  \"name\": {},\n  \"hosts\": {},\n  \"switches\": {},\n  \"nodes\": [",
+            json_text(topology.name()), topology.hosts(), topology.switches());
+  for (Vertex v = 0; v < topology.nodes(); ++v) {
+    const Node& node = topology.node(v);
+    out.print("{}\n    {{\"id\": {}, \"kind\": \"{}\", \"index\": {}, \"name\": {}, \"tier\": {}, ",
+              v == 0 ? "" : ",", v, kind_name(node.kind), node.index, json_text(node.name), node.tier);
+    out.print("\"plane\": {}, \"group\": {}, \"rack\": {}", node.plane, node.group,
+              node.rack == kNoRack ? "null" : fmt::format("{}", node.rack));
+    if (node.kind == NodeKind::kSwitch) {
+      out.print(", \"in_host\": {}, \"switch_latency_ps\": {}", node.in_host, node.switch_latency.ps());
+    }
+    out.print("}}");
+  }
+  out.print("\n  ],\n  \"links\": [");
+  bool first = true;
+  each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
+    out.print("{}\n    {{\"from\": {}, \"to\": {}, \"rate_bps\": {}, \"latency_ps\": {}, ", first ? "" : ",",
+              from, to, link.rate.bps(), link.latency.ps());
+    out.print("\"cable\": \"{}\", \"length_m\": {}}}", cable_name(link.cable), link.length_m);
+    first = false;
+  });
+  out.print("\n  ]\n}}\n");
+  out.finish();
+}
+
+}  // namespace weft::topologies

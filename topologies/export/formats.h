@@ -1,0 +1,43 @@
+// The file formats a network can be written in.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "topologies/export/text_sink.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::topologies {
+
+// One format. README.md says what each holds.
+struct Format {
+  std::string name;     // as users write it: "graphml"
+  std::string summary;  // a few words
+  // Writes all of the network and finishes the sink. Throws InputError that says why if the format can't
+  // hold this network, before anything is written.
+  void (*write)(const Topology& topology, TextSink& out);
+};
+
+// In the order of the documentation.
+std::span<const Format> formats();
+// Throws InputError with the nearest name for an unknown one.
+const Format& find_format(std::string_view name);
+
+// GraphML, http://graphml.graphdrawing.org: every attribute of nodes and links.
+void write_graphml(const Topology& topology, TextSink& out);
+// The language of Graphviz, https://graphviz.org/doc/info/lang.html.
+void write_dot(const Topology& topology, TextSink& out);
+// One link a line.
+void write_edges(const Topology& topology, TextSink& out);
+// JSON, RFC 8259: the arrays "nodes" and "links".
+void write_json(const Topology& topology, TextSink& out);
+// The fat tree files of htsim (sim/datacenter/fat_tree_topology.cpp of Broadcom/csg-htsim reads them): trees
+// of two or three tiers, all alike, in which rates are whole Gb/s and latencies whole nanoseconds.
+void write_htsim_topo(const Topology& topology, TextSink& out);
+
+// Words for attributes in files: "host" or "switch"; "unknown", "backplane", "copper" or "optical".
+std::string_view kind_name(NodeKind kind);
+std::string_view cable_name(CableKind cable);
+
+}  // namespace weft::topologies

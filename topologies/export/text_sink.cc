@@ -1,0 +1,32 @@
+#include "topologies/export/text_sink.h"
+
+namespace weft::topologies {
+
+std::string xml_text(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const bool unprintable = static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r';
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      case '\'':
+        result += "&apos;";
+        break;
+      default:
+        result += unprintable ? '?' : c;
+    }
+  }
+  return result;
+}
+
+}  // namespace weft::topologies

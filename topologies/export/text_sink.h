@@ -1,0 +1,43 @@
+// Text on its way to a file, a pipe or a string, in large pieces.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <functional>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace weft::topologies {
+
+// Gathers what is printed and hands it on in pieces of about 64 kB; finish() hands on the rest. What the
+// receiver throws passes through.
+class TextSink {
+ public:
+  using Receiver = std::function<void(std::string_view)>;
+
+  explicit TextSink(Receiver receiver) : receiver_(std::move(receiver)) {}
+
+  template <typename... Args>
+  void print(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
+    if (buffer_.size() >= kPiece) finish();
+  }
+  void finish() {
+    receiver_({buffer_.data(), buffer_.size()});
+    buffer_.clear();
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 1 << 16;
+
+  Receiver receiver_;
+  fmt::memory_buffer buffer_;
+};
+
+// The text with &, <, >, " and ' as XML writes them in content and attributes; characters that XML 1.0 has
+// no form for become '?'.
+std::string xml_text(std::string_view text);
+
+}  // namespace weft::topologies
