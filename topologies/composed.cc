@@ -4,6 +4,7 @@
 
 #include "topologies/families/cabling.h"
 #include "topologies/random_equivalent.h"
+#include "topologies/scale_up.h"
 
 namespace weft::topologies {
 
@@ -35,6 +36,6 @@ ModuleChoice read_inner_network(const Parameters& parameters) {
   return inner;
 }
 
-std::vector<Family> composed_families() { return {random_equivalent_family()}; }
+std::vector<Family> composed_families() { return {random_equivalent_family(), scale_up_family()}; }
 
 }  // namespace weft::topologies
