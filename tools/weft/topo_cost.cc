@@ -1,0 +1,94 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "sim/units/input_error.h"
+#include "tools/weft/topo_commands.h"
+#include "tools/weft/topo_output.h"
+#include "topologies/analysis/bisection.h"
+#include "topologies/cost/bill.h"
+
+namespace weft::cli {
+namespace {
+
+struct Options {
+  TopologyArgument argument;
+  TextOutput output;
+  std::string topology, prices = topologies::price_list_names().front(), achieved, print_prices;
+  std::uint32_t planes = 1;
+  bool json = false, no_bisection = false;
+};
+
+// A share of the injection bandwidth, or what a run got.
+double achieved_bps(const std::string& text, double injection_bps) {
+  if (std::filesystem::is_directory(text)) return RunFolder::goodput_bps(text);
+  double share = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), share);
+  if (error != std::errc() || end != text.data() + text.size() || !(share > 0 && share <= 1)) {
+    throw InputError(fmt::format(
+        "--achieved is '{}', but it must be a share above 0 and up to 1, or a folder that `weft sim -o` left",
+        text));
+  }
+  return share * injection_bps;
+}
+
+void tell_cost(const Options& options) {
+  if (!options.print_prices.empty()) {
+    const std::string_view text = topologies::price_list_text(options.print_prices);
+    options.output.write([&](topologies::TextSink& sink) {
+      sink.print("{}", text);
+      sink.finish();
+    });
+    return;
+  }
+  if (options.topology.empty()) throw InputError("a topology is needed, like slim_fly:q=5");
+  const topologies::PriceList prices = topologies::find_price_list(options.prices);
+  const topologies::Topology topology = options.argument.build(options.topology);
+  const topologies::Bill bill = topologies::bill(topology, prices, options.planes);
+  topologies::Worth worth;
+  if (!options.no_bisection) {
+    constexpr std::uint32_t kPartitions = 4;
+    worth.bisection_bps =
+        options.planes * topologies::bisection(topologies::router_graph(topology), kPartitions, 1).rate;
+  }
+  if (!options.achieved.empty()) worth.achieved_bps = achieved_bps(options.achieved, bill.injection_bps);
+  options.output.write([&](topologies::TextSink& sink) {
+    sink.print("{}", options.json ? topologies::bill_json(bill, worth) : topologies::bill_table(bill, worth));
+    sink.finish();
+  });
+}
+
+}  // namespace
+
+void add_topo_cost(CLI::App& parent) {
+  const auto options = std::make_shared<Options>();
+  CLI::App* app = parent.add_subcommand("cost", "Tell what a network costs, and what power it takes");
+  app->add_option("TOPOLOGY", options->topology, "NAME:key=value,…, like slim_fly:q=5");
+  options->argument.add_endpoints_to(*app);
+  app->add_option(
+         "--prices", options->prices,
+         fmt::format("A file of prices, or one of: {}", fmt::join(topologies::price_list_names(), ", ")))
+      ->capture_default_str();
+  app->add_option("--planes", options->planes, "Copies of the network between the same endpoints")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  app->add_option(
+      "--achieved", options->achieved,
+      "Share of the injection bandwidth that was achieved, or the folder of a run, for $ per Gb/s");
+  app->add_flag("--no-bisection", options->no_bisection, "Leave out the bisection, which takes longest");
+  app->add_flag("--json", options->json, "A JSON object instead of a table");
+  app->add_option("--print-prices", options->print_prices,
+                  "Print this built-in list, to edit it, and do nothing else");
+  options->output.add_to(*app);
+  app->footer(
+      "Examples:\n  weft topo cost slim_fly --endpoints 1024\n"
+      "  weft topo cost hammingmesh:a=2,b=2,x=16,y=16 --prices hammingmesh_sc22 --planes 4\n"
+      "  weft topo cost --print-prices modern -o prices.txtpb");
+  app->callback([options] { tell_cost(*options); });
+}
+
+}  // namespace weft::cli

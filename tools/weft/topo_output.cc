@@ -1,0 +1,106 @@
+#include "tools/weft/topo_output.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "goal/file.h"
+#include "sim/units/input_error.h"
+
+namespace weft::cli {
+namespace {
+
+nlohmann::json summary(const std::string& run) {
+  const std::string path = run + "/summary.json";
+  const goal::FileView file(path);
+  nlohmann::json json = nlohmann::json::parse(file.bytes(), nullptr, false);
+  if (!json.is_object()) throw InputError(SourceLocation{.file = path}, "this is no JSON object");
+  return json;
+}
+
+}  // namespace
+
+void TextOutput::add_to(CLI::App& app) {
+  app.add_option("-o,--output", path, "Write here instead of the standard output");
+}
+
+void TextOutput::write(const std::function<void(topologies::TextSink&)>& write) const {
+  if (path.empty()) {
+    topologies::TextSink sink(
+        [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+    write(sink);
+    return;
+  }
+  goal::FileWriter file(path);
+  topologies::TextSink sink([&](std::string_view text) { file.write(text); });
+  write(sink);
+  file.commit();
+}
+
+std::string RunFolder::topology(const std::string& run) {
+  const nlohmann::json json = summary(run);
+  const auto found = json.find("topology");
+  if (found == json.end() || !found->is_string() || found->get<std::string>().empty()) {
+    throw InputError(fmt::format("{}: this run had no topology", run));
+  }
+  return *found;
+}
+
+double RunFolder::goodput_bps(const std::string& run) {
+  const nlohmann::json json = summary(run);
+  const nlohmann::json::json_pointer place("/goodput/total_bps");
+  if (!json.contains(place) || !json[place].is_number()) {
+    throw InputError(fmt::format("{}/summary.json: goodput.total_bps is missing", run));
+  }
+  return json[place];
+}
+
+std::vector<double> RunFolder::load(const std::string& run, const topologies::Topology& topology) {
+  const std::string path = run + "/links.csv";
+  const goal::FileView file(path);
+  std::string_view rest = file.bytes();
+  SourceLocation at{.file = path};
+  const auto next_line = [&] {
+    ++at.line;
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+    return line;
+  };
+  // Columns are counted from the right: names of nodes may hold commas, and stand left of all numbers.
+  const std::string_view header = next_line();
+  const std::size_t column = header.find(",utilization");
+  if (!header.starts_with("link,from,to,") || column == std::string_view::npos) {
+    throw InputError(at, "found no columns link, from, to and utilization");
+  }
+  const auto behind = std::count(header.begin() + static_cast<std::ptrdiff_t>(column) + 1, header.end(), ',');
+  std::vector<double> load;
+  for (const topologies::Channel& channel : topology.channels()) {
+    std::string_view line = next_line();
+    const std::string start = fmt::format("{},{},{},", load.size(), topology.node(channel.from).name,
+                                          topology.node(channel.to).name);
+    if (!line.starts_with(start)) {
+      throw InputError(
+          at, fmt::format("found '{}' where '{}…' is expected: the run was on another network than {}",
+                          line.substr(0, 60), start, topology.name()));
+    }
+    for (auto i = behind; i > 0; --i) line = line.substr(0, line.rfind(','));
+    line.remove_prefix(line.rfind(',') + 1);
+    double value = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+    if (error != std::errc() || end != line.data() + line.size()) {
+      throw InputError(at, fmt::format("found '{}' where the utilization is expected", line));
+    }
+    load.push_back(value);
+  }
+  if (!next_line().empty()) {
+    throw InputError(
+        at, fmt::format("found more links than {} has: the run was on another network", topology.name()));
+  }
+  return load;
+}
+
+}  // namespace weft::cli

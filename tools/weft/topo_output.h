@@ -1,0 +1,34 @@
+// What the subcommands of weft topo that write a file share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "topologies/export/text_sink.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::cli {
+
+// -o FILE; without it, the standard output.
+struct TextOutput {
+  std::string path;
+
+  void add_to(CLI::App& app);
+  // Calls write(sink). A file appears under its name only when all of it is written. Throws InputError if it
+  // can't be.
+  void write(const std::function<void(topologies::TextSink&)>& write) const;
+};
+
+// A folder that `weft sim … -o` left.
+struct RunFolder {
+  // Throw InputError that names the file if it is missing, damaged, or of a run without what is asked for.
+  static std::string topology(const std::string& run);  // in short form
+  static double goodput_bps(const std::string& run);    // of all messages together
+  // The share of the time that each channel of the network was busy. Throws InputError if the run's
+  // links are not those of `topology`.
+  static std::vector<double> load(const std::string& run, const topologies::Topology& topology);
+};
+
+}  // namespace weft::cli
