@@ -11,11 +11,13 @@
 
 namespace weft::cli {
 
-void add_topo_gen(CLI::App& parent);   // topo_gen.cc
-void add_topo_info(CLI::App& parent);  // topo_info.cc
-void add_topo_cost(CLI::App& parent);    // topo_cost.cc
-void add_topo_draw(CLI::App& parent);    // topo_draw.cc
-void add_topo_export(CLI::App& parent);  // topo_export.cc
+void add_topo_gen(CLI::App& parent);      // topo_gen.cc
+void add_topo_info(CLI::App& parent);     // topo_info.cc
+void add_topo_analyze(CLI::App& parent);  // topo_analyze.cc
+void add_topo_compare(CLI::App& parent);  // topo_compare.cc
+void add_topo_cost(CLI::App& parent);     // topo_cost.cc
+void add_topo_draw(CLI::App& parent);     // topo_draw.cc
+void add_topo_export(CLI::App& parent);   // topo_export.cc
 
 // What all of them take: NAME:key=value,… and --endpoints N.
 class TopologyArgument {

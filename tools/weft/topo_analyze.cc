@@ -1,0 +1,86 @@
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "goal/file.h"
+#include "sim/units/input_error.h"
+#include "sim/units/module.h"
+#include "tools/weft/topo_analysis.h"
+#include "tools/weft/topo_commands.h"
+#include "topologies/analysis/report.h"
+
+namespace weft::cli {
+
+void AnalysisArguments::add_to(CLI::App& app) {
+  app.add_flag("--json", json_, "As JSON; rates in bit/s, lengths in hops");
+  std::string known;
+  for (const std::string& name : topologies::measures()) known += (known.empty() ? "" : ", ") + name;
+  CLI::Option* only = app.add_option("--only", only_, "Only these measures: " + known)->delimiter(',');
+  app.add_option("--skip", skip_, "All measures but these")->delimiter(',')->excludes(only);
+  app.add_option(
+         "--throughput", options_.demands,
+         "Throughput of these, however long it takes: uniform, permutation, longest-matching; else of all "
+         "that take seconds")
+      ->delimiter(',');
+  app.add_option(
+      "--matrix", options_.matrix,
+      "Loads and throughput of this communication matrix too: lines 'src dst weight', or what `weft "
+      "goal stats --matrix` writes");
+  app.add_option("--seed", options_.seed, "Of samples, permutations, cuts and failures")
+      ->capture_default_str();
+  app.add_option("-o,--output", output_, "Write to this file instead of the standard output");
+}
+
+topologies::AnalysisOptions AnalysisArguments::options() const {
+  topologies::AnalysisOptions options = options_;
+  const auto known = topologies::measures();
+  if (!only_.empty()) options.only = {only_.begin(), only_.end()};
+  for (const std::string& name : skip_) {
+    if (options.only.erase(name) > 0) continue;
+    fail_unknown_name("measure", name, known);
+  }
+  const bool throughput = options.only.contains("throughput");
+  if (!throughput && !options.demands.empty()) {
+    throw InputError("--throughput is given, but the measure throughput is not to be taken");
+  }
+  if (!throughput && !options.only.contains("edge_load") && !options.matrix.empty()) {
+    throw InputError("--matrix is given, but neither throughput nor edge_load is to be taken");
+  }
+  return options;
+}
+
+void AnalysisArguments::write(const std::string& text) const {
+  if (output_.empty() || output_ == "-") {
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return;
+  }
+  goal::FileWriter file(output_);
+  file.write(text);
+  file.commit();
+}
+
+void add_topo_analyze(CLI::App& parent) {
+  struct Options {
+    TopologyArgument topology;
+    AnalysisArguments analysis;
+  };
+  const auto options = std::make_shared<Options>();
+  CLI::App* app = parent.add_subcommand(
+      "analyze", "Measure a network: distances, path diversity, bisection, throughput, resilience");
+  options->topology.add_to(*app);
+  options->analysis.add_to(*app);
+  app->footer(
+      "Examples:\n"
+      "  weft topo analyze slim_fly:q=5\n"
+      "  weft topo analyze torus --endpoints 512 --json --only distances,bisection\n"
+      "  weft topo analyze fat_tree:k=8 --only throughput --matrix lj.csv");
+  app->callback([options] {
+    const topologies::AnalysisOptions wanted = options->analysis.options();
+    const topologies::Analysis analysis = topologies::analyze(options->topology.build(), wanted);
+    options->analysis.write(options->analysis.json() ? topologies::analysis_json(analysis)
+                                                     : topologies::analysis_text(analysis));
+  });
+}
+
+}  // namespace weft::cli
