@@ -29,9 +29,9 @@ enum class ParameterType : std::uint8_t {
 };
 
 // One parameter. `default_value` is in the same text form a user writes; "" means "must be given",
-// except for kText, where "" is a value. "auto", for a whole number, time, bandwidth or size, means that the module works
-// the value out; users may write it too. Nothing else tells a default from the same value given by a user, so
-// that a run can be repeated from all its values.
+// except for kText, where "" is a value. "auto", for a whole number, time, bandwidth or size, means that the
+// module works the value out; users may write it too. Nothing else tells a default from the same value given
+// by a user, so that a run can be repeated from all its values.
 struct ParameterSpec {
   std::string name;
   ParameterType type = ParameterType::kInteger;

@@ -2,32 +2,16 @@
 
 import csv
 import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import unittest
 from pathlib import Path
 
+from real_applications import EXAMPLES, run
+
 WEFT = str(Path(sys.argv.pop(1)).resolve())
-EXAMPLES = Path("examples/quickstart").resolve()
 RANKS = 4
-ENVIRONMENT = os.environ | {
-    "OMPI_ALLOW_RUN_AS_ROOT": "1",
-    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMPI_MCA_btl_vader_single_copy_mechanism": "none",
-    "HOME": os.environ.get("HOME", "/tmp"),
-}
-
-
-def run(arguments, folder):
-    done = subprocess.run(arguments, cwd=folder, env=ENVIRONMENT, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(arguments)}: exit status {done.returncode}\n{done.stdout}\n{done.stderr}")
-    return done.stdout
 
 
 class Applications(unittest.TestCase):

@@ -18,7 +18,7 @@ const ModuleInfo& info() {
     };
     mesh.parameters.insert(mesh.parameters.begin() + 1,
                            {"gap", ParameterType::kInteger, "2",
-                            "Routers of a line are linked at distances 1, 1 + gap, 1 + 2·gap …"});
+                            "Routers of a line are linked at distances 1, 1 + gap, 1 + 2·gap and so on."});
     return mesh;
   }();
   return info;

@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <string>
+#include <vector>
+
 #include "topologies/families/lattice.h"
 #include "topologies/families/lattices.h"
 #include "topologies/families/sizing.h"
@@ -40,9 +43,25 @@ Topology build(const Parameters& parameters) {
   return build_lattice(info().name, parameters, dims, complete_links);
 }
 
+// Lines of S routers with S - 1 hosts on each router, as many as it has links in one dimension: in two
+// dimensions while that takes 64 ports or fewer, else in three, then four.
 SizeParameters size_for(std::uint64_t endpoints) {
-  if (endpoints > kMostHosts) fail_too_many_endpoints("hyperx", endpoints, kMostHosts);
-  return {{"dims", dims_text(near_cube(endpoints, 2))}};
+  constexpr std::uint32_t kMostPorts = 64, kMostDimensions = 4;
+  for (std::uint32_t dimensions = 2;; ++dimensions) {
+    const auto hosts_of = [](std::uint32_t size) { return size > 1 ? size - 1 : 1; };
+    const std::uint32_t size = least_size("hyperx", endpoints, 1,
+                                          dimensions == 2   ? 161
+                                          : dimensions == 3 ? 45
+                                                            : 21,
+                                          1, [&](std::uint32_t routers) {
+                                            std::uint64_t all = hosts_of(routers);
+                                            for (std::uint32_t d = 0; d < dimensions; ++d) all *= routers;
+                                            return all;
+                                          });
+    if ((dimensions + 1) * hosts_of(size) > kMostPorts && dimensions < kMostDimensions) continue;
+    return {{"dims", dims_text(std::vector<std::uint32_t>(dimensions, size))},
+            {"hosts", std::to_string(hosts_of(size))}};
+  }
 }
 
 }  // namespace

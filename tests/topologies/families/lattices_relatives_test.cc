@@ -71,7 +71,9 @@ TEST_CASE("TPU torus: 64 cubes are 4,096 chips, each cube with 96 optical links"
 
 TEST_CASE("lattices: sizes for a number of endpoints") {
   CHECK(make("torus:endpoints=1000").name() == make("torus:dims=10x10x10").name());
-  CHECK(make("hyperx:endpoints=1024").name() == make("hyperx:dims=32x32").name());
+  // As many hosts on a router as it has links in one dimension, and 64 ports at most.
+  CHECK(make("hyperx:endpoints=1024").name() == make("hyperx:dims=11x11,hosts=10").name());
+  CHECK(make("hyperx:endpoints=16000").name() == make("hyperx:dims=12x12x12,hosts=11").name());
   CHECK(make("hypercube:endpoints=1025").hosts() == 2048);
   CHECK(make("flattened_butterfly:endpoints=4096").name() == make("flattened_butterfly:k=16,n=3").name());
   CHECK(make("tofu:endpoints=97").hosts() == 12 * 12);
