@@ -296,6 +296,11 @@ void Simulation::run_flow(const Parameters& parameters, const goal::Program& pro
         fmt::format("routing.{}.{} has no effect: network model flow has no packets to choose for",
                     policy.info.name, spec.name));
   }
+  const auto loses = [](const topologies::Channel& channel) { return channel.loss > 0; };
+  if (std::ranges::any_of(topology_->channels(), loses)) {
+    report.warnings.push_back(
+        "links of this topology lose packets, which has no effect: network model flow has no packets");
+  }
   Measurements measurements(measurements_, *topology_);
   Engine engine(scenario_.seed);
   Replay replay(program, hosts, engine);

@@ -2,6 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/string/trim.hpp>
+#include <string>
+#include <string_view>
+
+#include "topologies/datacenters.h"
 #include "topologies/families/cabling.h"
 #include "topologies/random_equivalent.h"
 #include "topologies/scale_up.h"
@@ -19,11 +24,15 @@ std::vector<ParameterSpec> with_inner_network(std::vector<ParameterSpec> own) {
   return own;
 }
 
-ModuleChoice read_inner_network(const Parameters& parameters) {
-  std::string_view text = parameters.text("of");
-  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') {
-    text = text.substr(1, text.size() - 2);
-  }
+namespace {
+
+// Without the brackets around it, if there are.
+std::string_view without_brackets(std::string_view text) {
+  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') return text.substr(1, text.size() - 2);
+  return text;
+}
+
+ModuleChoice read_choice(const Parameters& parameters, std::string_view text) {
   if (text.empty()) parameters.fail("of", "it must be another network, written like [slim_fly:q=5]");
   ModuleChoice inner = parse_module_choice(text);
   for (const ParameterSpec& spec : with_cabling({})) {
@@ -36,6 +45,30 @@ ModuleChoice read_inner_network(const Parameters& parameters) {
   return inner;
 }
 
-std::vector<Family> composed_families() { return {random_equivalent_family(), scale_up_family()}; }
+}  // namespace
+
+ModuleChoice read_inner_network(const Parameters& parameters) {
+  return read_choice(parameters, without_brackets(parameters.text("of")));
+}
+
+std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters) {
+  const std::string_view text = without_brackets(parameters.text("of"));
+  std::vector<ModuleChoice> networks;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    if (i < text.size() && text[i] == '[') ++depth;
+    if (i < text.size() && text[i] == ']') --depth;
+    if (i < text.size() && (text[i] != ';' || depth > 0)) continue;
+    networks.push_back(
+        read_choice(parameters, boost::algorithm::trim_copy(std::string(text.substr(begin, i - begin)))));
+    begin = i + 1;
+  }
+  return networks;
+}
+
+std::vector<Family> composed_families() {
+  return {random_equivalent_family(), scale_up_family(), datacenters_family()};
+}
 
 }  // namespace weft::topologies

@@ -13,6 +13,8 @@ std::vector<ParameterSpec> with_inner_network(std::vector<ParameterSpec> own);
 // The choice that `of` holds, a short form in brackets ("[slim_fly:q=5]") or without, and in it the
 // parameters of cabling that are not "auto". Throws InputError if one of these is given in `of` too.
 ModuleChoice read_inner_network(const Parameters& parameters);
+// The same where `of` may hold several, with semicolons between them.
+std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters);
 
 // All of them, in the order of `weft list topology`.
 std::vector<Family> composed_families();

@@ -17,7 +17,7 @@ constexpr std::uint64_t kSwapsPerLink = 10;
 constexpr int kTries = 20;
 
 // What two links must have in common to be swapped.
-using Kind = std::tuple<std::int64_t, std::int64_t, CableKind, std::uint16_t, std::uint16_t>;
+using Kind = std::tuple<std::uint16_t, std::uint16_t, std::int64_t, std::int64_t, CableKind, double>;
 
 bool between_routers(const Topology& topology, std::uint32_t a, std::uint32_t b) {
   return topology.node(a).kind == NodeKind::kSwitch && topology.node(b).kind == NodeKind::kSwitch;
@@ -74,31 +74,21 @@ Topology random_equivalent(const Topology& of, std::uint64_t seed) {
     if (!between_routers(of, a, b)) continue;
     if (of.node(a).plane > of.node(b).plane) std::swap(a, b);
     const Link& link = of.graph()[edge];
-    kinds[{link.rate.bps(), link.latency.ps(), link.cable, of.node(a).plane, of.node(b).plane}].push_back(
-        static_cast<std::uint32_t>(links.size()));
+    kinds[{of.node(a).plane, of.node(b).plane, link.rate.bps(), link.latency.ps(), link.cable, link.loss}]
+        .push_back(static_cast<std::uint32_t>(links.size()));
     links.emplace_back(a, b);
-    cables.push_back({link.rate, link.latency, link.cable});
+    cables.push_back(link);
+    cables.back().length_m = 0;
   }
   const bool parallel = has_parallel(links);
   std::uint64_t number = 0;
   for (const auto& [kind, among] : kinds) {
     RandomStream random(seed, number++, 2);
-    links = redraw(of.nodes(), links, parallel, among, std::get<3>(kind) == std::get<4>(kind), random);
+    links = redraw(of.nodes(), links, parallel, among, std::get<0>(kind) == std::get<1>(kind), random);
   }
 
   Topology topology(fmt::format("random_equivalent:of=[{}],seed={}", of.name(), seed));
-  for (Vertex v = 0; v < of.nodes(); ++v) {
-    const Node& node = of.node(v);
-    Vertex added = 0;
-    if (node.kind == NodeKind::kHost) {
-      added = topology.add_host(node.name, node.group);
-    } else if (node.in_host) {
-      added = topology.add_host_router(node.name, node.group, node.plane);
-    } else {
-      added = topology.add_switch(node.name, node.tier, node.group, node.switch_latency, node.plane);
-    }
-    topology.set_rack(added, node.rack);
-  }
+  for (Vertex v = 0; v < of.nodes(); ++v) topology.add_node(of.node(v));
   std::size_t next = 0;
   for (const auto& edge : boost::make_iterator_range(boost::edges(of.graph()))) {
     const auto a = static_cast<std::uint32_t>(boost::source(edge, of.graph()));

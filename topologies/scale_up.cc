@@ -106,10 +106,11 @@ void add_outer(Topology& topology, const Domain& domain, const std::vector<Verte
                const Topology& outer) {
   std::vector<Vertex> copy(outer.nodes());
   for (std::uint32_t s = 0; s < outer.switches(); ++s) {
-    const Node& node = outer.node(outer.switch_at(s));
-    const auto tier = static_cast<std::uint8_t>(node.tier + 1);
-    copy[outer.switch_at(s)] =
-        topology.add_switch(node.name, tier, outer.hosts() + node.group, node.switch_latency, node.plane);
+    Node node = outer.node(outer.switch_at(s));
+    ++node.tier;
+    node.group += outer.hosts();
+    node.rack = kNoRack;  // nodes of several accelerators fill racks in another way
+    copy[outer.switch_at(s)] = topology.add_node(std::move(node));
   }
   std::vector<std::uint32_t> next(outer.hosts(), 0);  // of each node, the accelerator whose turn it is
   for (const auto& edge : boost::make_iterator_range(boost::edges(outer.graph()))) {

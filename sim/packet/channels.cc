@@ -43,6 +43,8 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     hot[c].delay_ps = wires[c].latency.ps() + (at_host ? 0 : end.switch_latency.ps());
     hot[c].end_partition = static_cast<std::uint16_t>(part_of(wires[c].to));
     set_rate(c, wires[c].rate);
+    cold[c].loss = wires[c].loss;
+    set_error_flag(c);
     cold[c].random = engine.stream(first_entity + c, kMarkPurpose);
     cold[c].errors = engine.stream(first_entity + c, kErrorPurpose);
   }
@@ -71,6 +73,11 @@ void Channels::set_rate(std::uint32_t c, Bandwidth rate) {
   hot[c].ps_per_byte = whole ? static_cast<std::uint32_t>(kBytePs / rate.bps()) : 0;
 }
 
+void Channels::set_error_flag(std::uint32_t c) {
+  const bool errors = cold[c].loss > 0 || cold[c].bit_error_rate > 0;
+  hot[c].flags = static_cast<std::uint8_t>(errors ? hot[c].flags | kErrors : hot[c].flags & ~kErrors);
+}
+
 // Limits are in time at the rate, and so change with it; what has been given a departure keeps it.
 void Channels::apply(const LinkChange& change) {
   for (const std::uint32_t c : {2 * change.link, 2 * change.link + 1}) {
@@ -83,8 +90,7 @@ void Channels::apply(const LinkChange& change) {
     }
     hot[c].flags = static_cast<std::uint8_t>(down ? hot[c].flags | kDown : hot[c].flags & ~kDown);
     cold[c].bit_error_rate = change.bit_error_rate;
-    hot[c].flags = static_cast<std::uint8_t>(change.bit_error_rate > 0 ? hot[c].flags | kErrors
-                                                                       : hot[c].flags & ~kErrors);
+    set_error_flag(c);
     if (down) continue;
     const Bandwidth full = topology.channels()[c].rate;
     const auto share = static_cast<std::int64_t>(static_cast<double>(full.bps()) * change.rate_share);

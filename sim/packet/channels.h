@@ -21,7 +21,7 @@ namespace weft::sim::packet {
 enum ChannelFlag : std::uint8_t {
   kScheduled = 1,   // its node's queues decide what goes next (NodeQueues)
   kCutThrough = 2,  // packets arrive as soon as their headers do, if its end is a switch
-  kErrors = 4,      // it loses packets to wrong bits
+  kErrors = 4,      // it loses packets at random
   kDown = 8,        // it loses all packets
 };
 
@@ -49,6 +49,7 @@ struct ColdChannel {
   std::uint64_t lost_coming_in = 0;
   RandomStream random;
   RandomStream errors;  // another one, so that errors leave marks as they are
+  double loss = 0;      // of the link itself, as Link::loss
   double bit_error_rate = 0;
   // A virtual queue that drains more slowly than the link, where the discipline has one.
   std::int64_t phantom_free_ps = 0;
@@ -139,6 +140,7 @@ class Channels {
   // What a queue holds that takes so long to send.
   std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
 
+  void set_error_flag(std::uint32_t c);
   void set_rate(std::uint32_t c, Bandwidth rate);
 
   std::unique_ptr<const routing::RoutingTable> new_table_;

@@ -113,7 +113,7 @@ bool Fabric::fails_on_wire(std::uint32_t c, std::uint32_t bytes) {
   }
   if (!(channels_.hot[c].flags & kErrors)) return false;
   ColdChannel& cold = channels_.cold[c];
-  const double all_right = std::exp(8.0 * bytes * std::log1p(-cold.bit_error_rate));
+  const double all_right = (1 - cold.loss) * std::exp(8.0 * bytes * std::log1p(-cold.bit_error_rate));
   if (cold.errors.uniform() < all_right) return false;
   ++counters_.corrupted;
   return true;

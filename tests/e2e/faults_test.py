@@ -50,6 +50,32 @@ class Faults(unittest.TestCase):
             other, _, _ = run(folder, *arguments, "--seed", "2")
             self.assertNotEqual(other["digest"], summary["digest"])
 
+    def test_long_links_lose_as_many_packets_as_they_should(self):
+        arguments = ["--traffic", "incast:n=1,size=20MB,to=2,senders=first", "--topology",
+                     "datacenters:of=[single_switch:hosts=2],long_latency=50us,loss=0.02",
+                     "--congestion", "fixed_window:packets=100"]
+        with tempfile.TemporaryDirectory() as folder:
+            summary, links, _ = run(folder, *arguments)
+            by_ends = {f"{link['from']} -> {link['to']}": link for link in links}
+            # Of every size, data and ACKs alike, one in fifty, and only there.
+            for ends in ("border 0.0 -> border 1.0", "border 1.0 -> border 0.0"):
+                link = by_ends.pop(ends)
+                trials, lost = int(link["packets"]), int(link["drops"])
+                self.assertGreater(trials, 1000)
+                self.assertLess(abs(lost - 0.02 * trials), 4.5 * math.sqrt(0.02 * 0.98 * trials))
+            self.assertEqual(sum(int(link["drops"]) for link in by_ends.values()), 0)
+            self.assertEqual(summary["signals"]["corrupt"], summary["packets"]["dropped"])
+            self.assertEqual(summary["outcome"], "complete")
+            # A fault of the same link comes on top, and the link's own loss stays when it is over.
+            worse, links, _ = run(folder, *arguments, "--fault", "link=border 0.0 / *,bit_error_rate=1e-5,until=1ms")
+            link = next(link for link in links if (link["from"], link["to"]) == ("border 0.0", "border 1.0"))
+            self.assertGreater(int(link["drops"]), 0.02 * int(link["packets"]))
+            self.assertEqual(worse["outcome"], "complete")
+            # Without packets none can be lost, and the run says so.
+            flows, _, text = run(folder, *arguments[:4], "--network", "flow")
+            self.assertEqual(flows["outcome"], "complete")
+            self.assertIn("network model flow has no packets", text)
+
     def test_links_that_chance_picks_carry_nothing(self):
         arguments = ["--traffic", "alltoall:size=20KB", "--topology", "fat_tree:k=4", "--routing", "spray",
                      "--network", "packet:reconvergence=0", "--fault", "random_links=3,between=aggregation * / core *"]

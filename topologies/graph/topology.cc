@@ -8,14 +8,19 @@
 
 namespace weft::topologies {
 
+Vertex Topology::add_node(Node node) {
+  std::vector<Vertex>& of_kind = node.kind == NodeKind::kHost ? hosts_ : switches_;
+  node.index = static_cast<std::uint32_t>(of_kind.size());
+  of_kind.push_back(boost::add_vertex(std::move(node), graph_));
+  return of_kind.back();
+}
+
 Vertex Topology::add_host(std::string name, std::uint32_t group) {
   Node node;
   node.kind = NodeKind::kHost;
-  node.index = hosts();
   node.group = group;
   node.name = std::move(name);
-  hosts_.push_back(boost::add_vertex(std::move(node), graph_));
-  return hosts_.back();
+  return add_node(std::move(node));
 }
 
 Vertex Topology::add_switch(std::string name, std::uint8_t tier, std::uint32_t group, Time latency,
@@ -23,12 +28,10 @@ Vertex Topology::add_switch(std::string name, std::uint8_t tier, std::uint32_t g
   Node node;
   node.tier = tier;
   node.plane = plane;
-  node.index = switches();
   node.group = group;
   node.switch_latency = latency;
   node.name = std::move(name);
-  switches_.push_back(boost::add_vertex(std::move(node), graph_));
-  return switches_.back();
+  return add_node(std::move(node));
 }
 
 Vertex Topology::add_host_router(std::string name, std::uint32_t group, std::uint16_t plane) {
@@ -55,8 +58,14 @@ void Topology::finish() {
     if (link.rate <= Bandwidth()) {
       fail(fmt::format("the link between '{}' and '{}' has rate 0", graph_[a].name, graph_[b].name));
     }
-    channels_.push_back({a, b, link.rate, link.latency});
-    channels_.push_back({b, a, link.rate, link.latency});
+    if (!(link.loss >= 0 && link.loss < 1)) {
+      fail(
+          fmt::format("the link between '{}' and '{}' loses packets with probability {}, but it must be 0 or "
+                      "more and below 1",
+                      graph_[a].name, graph_[b].name, link.loss));
+    }
+    channels_.push_back({a, b, link.rate, link.latency, link.loss});
+    channels_.push_back({b, a, link.rate, link.latency, link.loss});
     ++out_begin_[a + 1];
     ++out_begin_[b + 1];
   }

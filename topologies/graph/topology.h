@@ -14,7 +14,8 @@
 namespace weft::topologies {
 
 enum class NodeKind : std::uint8_t { kHost, kSwitch };
-enum class CableKind : std::uint8_t { kUnknown, kBackplane, kCopper, kOptical };
+// kLongHaul: leased fibre between sites, with a coherent transceiver at each end.
+enum class CableKind : std::uint8_t { kUnknown, kBackplane, kCopper, kOptical, kLongHaul };
 
 inline constexpr std::uint32_t kNoRack = 0xFFFFFFFFu;
 
@@ -22,6 +23,7 @@ struct Node {
   NodeKind kind = NodeKind::kSwitch;
   std::uint8_t tier = 0;         // hosts 0; switches: 1 next to hosts, then upwards
   std::uint16_t plane = 0;       // for multi-plane networks
+  std::uint16_t site = 0;        // the datacenter it stands in
   std::uint32_t index = 0;       // number among the nodes of its kind: host number or switch number
   std::uint32_t group = 0;       // pod, board or group, as the family means it; for drawing and layout
   std::uint32_t rack = kNoRack;  // which rack it stands in, numbered from 0; kNoRack: that of its group
@@ -36,6 +38,7 @@ struct Link {
   Time latency;    // propagation
   CableKind cable = CableKind::kUnknown;
   float length_m = 0;  // 0: not placed
+  double loss = 0;     // the probability that it loses a packet, each direction; below 1
 };
 
 using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, Node, Link>;
@@ -46,6 +49,7 @@ struct Channel {
   std::uint32_t from = 0, to = 0;  // vertices
   Bandwidth rate;
   Time latency;
+  double loss = 0;
 };
 
 // Built by a family with add_host, add_switch and add_link, then finish(). Immutable afterwards.
@@ -60,9 +64,12 @@ class Topology {
   // The router inside a host that forwards the messages of others (an accelerator on a board, a server of
   // BCube). Its host is to be linked to it.
   Vertex add_host_router(std::string name, std::uint32_t group = 0, std::uint16_t plane = 0);
+  // A node with these attributes; its number among its kind follows those there are.
+  Vertex add_node(Node node);
   void set_rack(Vertex v, std::uint32_t rack) { graph_[v].rack = rack; }
   void add_link(Vertex a, Vertex b, const Link& link);
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
+  // 0 <= loss < 1,
   // all hosts reachable from host 0. Throws InputError naming the node at fault.
   void finish();
 
