@@ -15,6 +15,7 @@ RANKS = 8
 PARAMETERS = {
     "random_equivalent": "of=[slim_fly:q=5]",
     "scale_up": "of=[fat_tree:k=4]",
+    "datacenters": "of=[fat_tree:k=4],long_latency=50us,loss=0.001",
 }
 
 
