@@ -16,11 +16,14 @@ from pathlib import Path
 
 TOPOLOGIES = ["fat_tree2", "fat_tree", "dragonfly", "slim_fly", "hyperx", "hammingmesh", "torus", "jellyfish"]
 
+# What a family needs beside the number of endpoints, so that every endpoint injects 400 Gb/s.
+EXTRA = {"hammingmesh": "link=100Gbps"}  # an accelerator has four ports
+
 # What `weft goal gen` makes each application of.
 APPLICATIONS = {
     "halo": "stencil:cells=256,iterations=4,compute=50us,allreduce=1",
     "graph": "sparse:degree=8,size=256KB,iterations=2,compute=20us",
-    "training": "collective:kind=allreduce,size=64MB,iterations=2,compute=1ms",
+    "training": "collective:kind=allreduce,size=64MB,algorithm=rabenseifner,iterations=2,compute=1ms",
 }
 
 
@@ -35,7 +38,7 @@ def run(weft, arguments):
 
 def measure(weft, name, endpoints, graphs, folder):
     """One row of the table."""
-    topology = f"{name}:endpoints={endpoints}"
+    topology = ",".join([f"{name}:endpoints={endpoints}"] + [EXTRA[name]] * (name in EXTRA))
     facts = json.loads(run(weft, ["topo", "analyze", topology, "--only", "distances", "--json"]))
     bill = json.loads(run(weft, ["topo", "cost", topology, "--json"]))
     row = {

@@ -32,9 +32,11 @@ class Analyzer {
     result_.routers = graph_.routers();
     result_.switches = graph_.switches();
     result_.endpoints = graph_.endpoints();
-    result_.links = graph_.link_count();
+    result_.links = graph_.arcs() / 2;
+    result_.cables = graph_.link_count();
     result_.seed = options.seed;
-    for (std::uint32_t r = 0; r < graph_.routers(); ++r) ++result_.degree[graph_.degree(r)];
+    for (std::uint32_t r = 0; r < graph_.routers(); ++r)
+      ++result_.degree[graph_.begin[r + 1] - graph_.begin[r]];
   }
 
   Analysis run() {

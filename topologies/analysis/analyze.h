@@ -40,8 +40,9 @@ struct AnalysisOptions {
 struct Analysis {
   std::string topology;
   std::uint32_t routers = 0, switches = 0, endpoints = 0;  // switches: routers that are not inside hosts
-  std::uint64_t links = 0;                                 // between routers
-  std::map<std::uint32_t, std::uint32_t> degree;           // routers by their links to routers
+  std::uint64_t links = 0;                                 // pairs of routers that are joined
+  std::uint64_t cables = 0;                                // between routers: parallel ones count each
+  std::map<std::uint32_t, std::uint32_t> degree;           // routers by how many others they are joined to
   std::uint64_t seed = 1;
   std::optional<DistanceSummary> distances;
   std::optional<Multiplicity> multiplicity;

@@ -119,7 +119,9 @@ std::string analysis_text(const Analysis& a) {
                            ? fmt::format("{}", a.routers)
                            : fmt::format("{}, of which {} are switches", a.routers, a.switches));
   table.row("endpoints", fmt::format("{}", a.endpoints));
-  table.row("links", fmt::format("{} between routers", a.links));
+  table.row("links", a.cables == a.links
+                         ? fmt::format("{} between routers", a.links)
+                         : fmt::format("{} between routers, of {} cables", a.links, a.cables));
   table.row("degree", degree_text(a));
   if (a.distances) add_distances(*a.distances, table);
   if (a.multiplicity) add_multiplicity(*a.multiplicity, table);
@@ -182,6 +184,7 @@ std::string comparison_text(std::span<const Analysis> analyses) {
       {"routers", [](const Analysis& a) { return fmt::format("{}", a.routers); }},
       {"switches", [](const Analysis& a) { return fmt::format("{}", a.switches); }},
       {"links", [](const Analysis& a) { return fmt::format("{}", a.links); }},
+      {"cables", [](const Analysis& a) { return fmt::format("{}", a.cables); }},
       {"degree", short_degree_text},
       {"diameter",
        [](const Analysis& a) { return a.distances ? fmt::format("{}", a.distances->diameter) : ""; }},

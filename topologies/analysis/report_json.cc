@@ -127,7 +127,8 @@ Json json_of(const Analysis& a) {
   Json degree = Json::object();
   for (const auto& [links, routers] : a.degree) degree[std::to_string(links)] = routers;
   Json json = {{"topology", a.topology},   {"routers", a.routers}, {"switches", a.switches},
-               {"endpoints", a.endpoints}, {"links", a.links},     {"degree", degree}};
+               {"endpoints", a.endpoints}, {"links", a.links},     {"cables", a.cables},
+               {"degree", degree}};
   if (a.distances) {
     json["diameter"] = a.distances->diameter;
     json["average_path_length"] = a.distances->average;

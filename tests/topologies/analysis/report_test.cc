@@ -71,6 +71,19 @@ TEST_CASE("only what is asked for is measured") {
   CHECK_THROWS_AS(analyzed("torus:dims=4x4", options), InputError);
 }
 
+TEST_CASE("links are pairs of routers, and parallel ones are so many cables") {
+  // 9 groups of 4 leaves and 4 spines, with two links side by side between every two groups.
+  AnalysisOptions options;
+  options.only = {"distances"};
+  const Analysis megafly = analyzed("megafly:p=4,g=2", options);
+  CHECK(megafly.links == 9 * 16 + 36);
+  CHECK(megafly.cables == 9 * 16 + 72);
+  std::uint64_t ends = 0;
+  for (const auto& [degree, routers] : megafly.degree) ends += std::uint64_t{degree} * routers;
+  CHECK(ends == 2 * megafly.links);
+  CHECK_THAT(analysis_text(megafly), Catch::Contains("180 between routers, of 216 cables"));
+}
+
 TEST_CASE("text: a line for each measure, and networks side by side") {
   const Analysis torus = analyzed("torus:dims=4x4"), star = analyzed("single_switch:hosts=8");
   const std::string text = analysis_text(torus);
