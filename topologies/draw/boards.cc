@@ -59,6 +59,7 @@ class Boards {
     place_boards();
     place_switches();
     straighten(plan_, layout_);
+    layout_.flat = true;
     layout_.kinds = {"to endpoints", "on a board", "rows", "columns", "between switches"};
     for (std::size_t i = 0; i < plan_.links.size(); ++i) bend(i);
     layout_.draws_hosts = layout_.draws_hosts && layout_.switch_radius >= 4;

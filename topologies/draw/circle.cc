@@ -41,7 +41,7 @@ struct Ellipse {
 
 // Wider than high, as the picture is; less so for few, whose corners would be pulled apart.
 float stretch(const Area& area, std::size_t points) {
-  return std::min(points <= 6 ? 1.25F : 1.65F, area.width() / area.height());
+  return std::min(points <= 6 ? 1.25F : 1.8F, area.width() / area.height());
 }
 
 // Bends a chord towards the centre, so that chords keep apart where they begin and end.
@@ -60,21 +60,9 @@ class Groups {
     std::size_t most = 1;
     for (const auto& [group, members] : plan_.groups) most = std::max(most, members.size());
     const std::size_t count = plan_.groups.size();
-    const float wide = stretch(area_, count);
-    // The radius of a group, by what fits side by side on the circle.
-    const float whole = std::min(area_.height() / 2, area_.width() / 2 / wide);
-    // Half of the way from one to the next; that takes from the ellipse on which they stand.
-    float reach = 0;
-    for (int i = 0; i < 20; ++i) {
-      const float ry = whole - reach - 14, rx = ry * wide;
-      const float way =
-          std::numbers::pi_v<float> * std::sqrt(2 * (rx * rx + ry * ry)) / static_cast<float>(count);
-      reach = (reach + std::min(way * 0.46F, whole * 0.36F)) / 2;
-    }
+    const float reach = place_centres(count);
     halo_ = std::min(24.0F, reach * 0.3F);
     radius_ = reach - halo_;
-    const float ring = whole - radius_ - halo_ - 14;
-    const Ellipse ellipse(area_.centre(), ring * wide, ring, count);
     const float pitch = kTurn * radius_ * 0.8F / static_cast<float>(most);
     layout_.switch_radius = std::clamp(std::min(pitch * 0.34F, radius_ * 0.2F), 1.2F, 12.0F);
     const float host_pitch =
@@ -83,7 +71,7 @@ class Groups {
     layout_.draws_hosts = host_pitch >= 2.4F && halo_ >= 5;
     std::size_t number = 0;
     for (const auto& [group, members] : plan_.groups) {
-      place_group(group, members, ellipse.at[number], ellipse.out[number]);
+      place_group(group, members, centres_[number], out_[number]);
       ++number;
     }
     straighten(plan_, layout_);
@@ -92,12 +80,46 @@ class Groups {
       const auto& [a, b] = plan_.links[i];
       if (plan_.is_host(a) || plan_.is_host(b) || plan_.node(a).group == plan_.node(b).group) continue;
       layout_.kind[i] = 2;
-      bend(plan_, layout_, i, area_.centre());
+      if (count > 2) bend(plan_, layout_, i, area_.centre());
     }
     return std::move(layout_);
   }
 
  private:
+  // What is left of half an axis beside groups and their labels.
+  float across(float wanted, float reach) const { return std::min(wanted, area_.width() / 2 - reach - 18); }
+
+  // Returns the room of a group: half of the way to the next.
+  float place_centres(std::size_t count) {
+    if (count == 2) {  // side by side
+      const Point middle = area_.centre();
+      const float apart = area_.width() / 4;
+      centres_ = {{middle.x - apart, middle.y}, {middle.x + apart, middle.y}};
+      out_ = {{-1, 0}, {1, 0}};
+      return std::min(area_.height() / 2 - 14, 0.8F * apart);
+    }
+    const float wide = stretch(area_, count);
+    const float whole = std::min(area_.height() / 2, area_.width() / 2 / wide);
+    // What groups take, they take from the ellipse on which they stand.
+    float reach = 0;
+    for (int i = 0; i < 20; ++i) {
+      const float ry = whole - reach - 14, rx = across(ry * wide, reach);
+      const float way =
+          std::numbers::pi_v<float> * std::sqrt(2 * (rx * rx + ry * ry)) / static_cast<float>(count);
+      reach = (reach + std::min(way * 0.46F, whole * 0.36F)) / 2;
+    }
+    const float ring = whole - reach - 14;
+    const Ellipse ellipse(area_.centre(), across(ring * wide, reach), ring, count);
+    // Straight ahead they are nearer than along the ellipse.
+    for (std::size_t i = 0; i < count && count > 1; ++i) {
+      const Point a = ellipse.at[i], b = ellipse.at[(i + 1) % count];
+      reach = std::min(reach, 0.48F * std::hypot(a.x - b.x, a.y - b.y));
+    }
+    centres_ = ellipse.at;
+    out_ = ellipse.out;
+    return reach;
+  }
+
   // Those with hosts on a circle, hosts around it; those without, if several, on a line towards the middle of
   // the picture, with the others on a line opposite.
   void place_group(std::uint32_t group, const std::vector<Vertex>& members, Point centre, Point out) {
@@ -145,22 +167,57 @@ class Groups {
   const Plan& plan_;
   const Area area_;
   Layout layout_;
-  float radius_ = 0;  // of a group
-  float halo_ = 0;    // room around a group for hosts
+  std::vector<Point> centres_, out_;  // of groups; which way is out of the picture
+  float radius_ = 0;                  // of a group
+  float halo_ = 0;                    // room around a group for hosts
 };
 
 }  // namespace
 
 Layout groups_layout(const Plan& plan, const Area& area) { return Groups(plan, area).run(); }
 
+// One switch in the middle of its hosts.
+static Layout star_layout(const Plan& plan, const Area& area) {
+  Layout layout = empty_layout(plan, Arrangement::kRing);
+  layout.switch_radius = 26;
+  const Vertex hub = plan.routers.front();
+  const std::vector<Vertex>& hosts = plan.hosts_of[hub];
+  layout.at[hub] = area.centre();
+  // As many ellipses as leave room for the hosts, the outer ones with more of them.
+  constexpr float kPitch = 9, kGap = 14;
+  const float wide = stretch(area, 100), whole = std::min(area.height() / 2, area.width() / 2 / wide) - 10;
+  std::vector<Ellipse> rings;
+  float around = 0;
+  for (float radius = whole; radius > 3 * layout.switch_radius; radius -= kGap) {
+    rings.emplace_back(area.centre(), radius * wide, radius, 0);
+    around += rings.back().length;
+    if (around >= kPitch * static_cast<float>(hosts.size())) break;
+  }
+  const float pitch = around / static_cast<float>(std::max<std::size_t>(1, hosts.size()));
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < rings.size() && next < hosts.size(); ++i) {
+    const auto share = static_cast<std::size_t>(std::lround(rings[i].length / pitch));
+    const std::size_t count =
+        i + 1 == rings.size() ? hosts.size() - next : std::min(share, hosts.size() - next);
+    const float radius = whole - kGap * static_cast<float>(i);
+    const Ellipse places(area.centre(), radius * wide, radius, count);
+    for (const Point& at : places.at) layout.at[hosts[next++]] = at;
+  }
+  layout.host_radius = std::clamp(pitch * 0.36F, 0.8F, 6.0F);
+  layout.draws_hosts = pitch >= 2.4F;
+  straighten(plan, layout);
+  return layout;
+}
+
 Layout ring_layout(const Plan& plan, const Area& area) {
+  if (plan.routers.size() == 1) return star_layout(plan, area);
   Layout layout = empty_layout(plan, Arrangement::kRing);
   const float wide = stretch(area, plan.routers.size());
   const float halo = 40;
   const float ring = std::min(area.height() / 2, area.width() / 2 / wide) - halo;
   const Ellipse ellipse(area.centre(), ring * wide, ring, plan.routers.size());
   const float pitch = ellipse.length / static_cast<float>(plan.routers.size());
-  layout.switch_radius = std::clamp(pitch * 0.36F, 1.2F, 13.0F);
+  layout.switch_radius = std::clamp(pitch * 0.36F, 1.2F, 15.0F);
   // Hosts in rows outwards.
   const auto columns = static_cast<std::size_t>(std::clamp(pitch * 0.85F / 6, 1.0F, 4.0F));
   const std::size_t rows = (plan.most_hosts + columns - 1) / columns;
@@ -180,8 +237,14 @@ Layout ring_layout(const Plan& plan, const Area& area) {
     }
   }
   straighten(plan, layout);
-  for (std::size_t i = 0; i < plan.links.size(); ++i) {
-    if (layout.kind[i] == 1) bend(plan, layout, i, area.centre());
+  // Few chords are told apart as they are, and neighbours have nothing between them.
+  constexpr std::size_t kFew = 32;
+  const std::size_t count = plan.routers.size();
+  for (std::size_t i = 0; i < plan.links.size() && count > kFew; ++i) {
+    if (layout.kind[i] != 1) continue;
+    const std::uint32_t a = plan.node(plan.links[i].first).index, b = plan.node(plan.links[i].second).index;
+    const std::uint32_t apart = std::max(a, b) - std::min(a, b);
+    if (apart > 1 && apart + 1 < count) bend(plan, layout, i, area.centre());
   }
   return layout;
 }

@@ -38,6 +38,7 @@ Plan::Plan(const Topology& network) : topology(network), hosts_of(network.nodes(
     const Vertex v = topology.switch_at(s);
     routers.push_back(v);
     tiers = std::max<unsigned>(tiers, node(v).tier);
+    sites = std::max<std::size_t>(sites, node(v).site + 1);
     groups[node(v).group].push_back(v);
   }
   for (std::uint32_t h = 0; h < topology.hosts(); ++h) {
@@ -113,18 +114,28 @@ struct Named {
 constexpr Named kNames[] = {
     {"auto", Arrangement::kAuto},     {"tiers", Arrangement::kTiers},   {"grid", Arrangement::kGrid},
     {"boards", Arrangement::kBoards}, {"groups", Arrangement::kGroups}, {"ring", Arrangement::kRing},
+    {"sites", Arrangement::kSites},
 };
 
-// Accelerators that are linked on a board, and boards that are linked through switches only.
-bool has_boards(const Plan& plan) {
-  if (plan.topology.name().starts_with("hammingmesh")) return true;
-  bool on_board = false;
-  for (const auto& [a, b] : plan.links) {
-    if (!plan.node(a).in_host || !plan.node(b).in_host) continue;
-    if (plan.node(a).group != plan.node(b).group) return false;
-    on_board = true;
+// A line of switches is drawn as a ring if it is closed, or too long for the width of the picture.
+bool fits_grid(const Plan& plan) {
+  constexpr std::uint32_t kLongest = 24;
+  if (plan.coordinates.empty()) return false;
+  const auto wide = std::count_if(plan.dims.begin(), plan.dims.end(), [](auto size) { return size > 1; });
+  if (wide > 1) {
+    // Groups that are slices of the grid show better as groups.
+    const bool slices = std::all_of(plan.routers.begin(), plan.routers.end(), [&](Vertex v) {
+      return plan.node(v).group == plan.coordinates[plan.node(v).index][0];
+    });
+    return !slices || plan.dims[0] == 1;
   }
-  return on_board && plan.groups.size() > 1;
+  const std::size_t count = plan.routers.size();
+  const bool closed = std::any_of(plan.links.begin(), plan.links.end(), [&](const auto& link) {
+    const auto &a = plan.node(link.first), &b = plan.node(link.second);
+    return a.kind == b.kind && count > 2 &&
+           std::max(a.index, b.index) - std::min(a.index, b.index) == count - 1;
+  });
+  return !closed && count <= kLongest;
 }
 
 // Groups that are linked on a level with each other.
@@ -136,13 +147,15 @@ bool groups_are_peers(const Plan& plan) {
 }
 
 Arrangement choose(const Plan& plan) {
-  if (has_boards(plan)) return Arrangement::kBoards;
-  if (!plan.coordinates.empty()) return Arrangement::kGrid;
+  if (plan.sites > 1) return Arrangement::kSites;
+  if (plan.topology.name().starts_with("hammingmesh")) return Arrangement::kBoards;
+  if (plan.routers.size() == 1) return Arrangement::kRing;
+  if (fits_grid(plan)) return Arrangement::kGrid;
   const std::size_t groups = plan.groups.size();
   if (groups_are_peers(plan)) {
     return groups > 1 && groups * 2 <= plan.routers.size() ? Arrangement::kGroups : Arrangement::kRing;
   }
-  return plan.tiers > 1 || plan.routers.size() == 1 ? Arrangement::kTiers : Arrangement::kRing;
+  return plan.tiers > 1 ? Arrangement::kTiers : Arrangement::kRing;
 }
 
 }  // namespace
@@ -181,6 +194,8 @@ Layout lay_out(const Topology& topology, const Area& area, Arrangement arrangeme
       return groups_layout(plan, area);
     case Arrangement::kRing:
       return ring_layout(plan, area);
+    case Arrangement::kSites:
+      return sites_layout(plan, area);
   }
   return ring_layout(plan, area);
 }

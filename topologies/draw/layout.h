@@ -11,7 +11,7 @@
 namespace weft::topologies {
 
 // How a picture shows structure. README.md describes them, and how kAuto chooses.
-enum class Arrangement : std::uint8_t { kAuto, kTiers, kGrid, kBoards, kGroups, kRing };
+enum class Arrangement : std::uint8_t { kAuto, kTiers, kGrid, kBoards, kGroups, kRing, kSites };
 
 // "auto", "tiers", …; in the order of the enumeration.
 std::vector<std::string> arrangement_names();
@@ -28,6 +28,9 @@ struct Area {
   float height() const { return bottom - top; }
   Point centre() const { return {(left + right) / 2, (top + bottom) / 2}; }
 };
+inline bool overlap(const Area& a, const Area& b) {
+  return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+}
 
 // Something that encloses nodes: a pod, a board, a group, a plane.
 struct Box {
@@ -41,6 +44,7 @@ struct Layout {
   Arrangement arrangement = Arrangement::kAuto;
   std::vector<Point> at;       // of each vertex; hosts too, even if they are not drawn
   std::vector<Point> control;  // of each link: where its quadratic Bézier curve bends to
+  bool flat = false;           // curves run beside the straight line for most of the way instead
   std::vector<Box> boxes;
   float switch_radius = 1, host_radius = 1;
   bool draws_hosts = true;         // false: too many; the legend counts them

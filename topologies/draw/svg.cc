@@ -34,7 +34,9 @@ constexpr std::array<std::array<int, 3>, 9> kLoadColours = {{{253, 231, 37},
                                                              {68, 1, 84}}};
 
 std::string load_colour(double load) {
-  const double place = std::clamp(load, 0.0, 1.0) * (kLoadColours.size() - 1);
+  // The brightest part is left out: it is lost on white.
+  constexpr double kStart = 0.08;
+  const double place = (kStart + (1 - kStart) * std::clamp(load, 0.0, 1.0)) * (kLoadColours.size() - 1);
   const auto below = std::min<std::size_t>(static_cast<std::size_t>(place), kLoadColours.size() - 2);
   const double share = place - static_cast<double>(below);
   std::array<int, 3> mixed{};
@@ -55,7 +57,7 @@ std::string grouped(std::uint64_t value) {
   return digits;
 }
 
-// "slim_fly q=5": the short form without what all families have.
+// "slim_fly q=5": the short form without cabling and what follows from the rest.
 std::string title_of(const std::string& short_form) {
   const std::size_t colon = short_form.find(':');
   std::string title = short_form.substr(0, colon);
@@ -68,16 +70,29 @@ std::string title_of(const std::string& short_form) {
       depth += short_form[end] == '[' ? 1 : short_form[end] == ']' ? -1 : 0;
       ++end;
     }
-    const std::string value = short_form.substr(at + 1, end - at - 1);
-    const std::string name = value.substr(0, value.find('='));
-    const bool follows = value.ends_with("=auto");
-    const bool cabling = name == "link" || name.ends_with("_link") || name.ends_with("latency");
-    if (!cabling && !follows) title += " " + value;
+    const std::string given = short_form.substr(at + 1, end - at - 1);
+    const std::size_t equals = std::min(given.find('='), given.size() - 1);
+    const std::string name = given.substr(0, equals), value = given.substr(equals + 1);
+    const bool follows = value.empty() || value == "auto";
+    const bool cabling = name == "link" || name.ends_with("_link") || name.ends_with("latency") ||
+                         name == "long_rate" || given == "loss=0";
+    const bool network = value.starts_with('[') && value.ends_with(']') && name == "of";
+    if (network) {
+      std::string inner;
+      for (const std::string& one : named_networks(short_form))
+        inner += (inner.empty() ? "" : "; ") + title_of(one);
+      title += " of [" + inner + "]";
+    } else if (!cabling && !follows) {
+      title += " " + given;
+    }
     at = end < short_form.size() ? end : std::string::npos;
   }
-  constexpr std::size_t kMost = 100;
-  if (title.size() > kMost) title = title.substr(0, kMost) + "…";
   return title;
+}
+
+// "1 switch", "1,200 switches".
+std::string counted(std::uint64_t count, const char* one, const char* several) {
+  return grouped(count) + " " + (count == 1 ? one : several);
 }
 
 class Painter {
@@ -110,20 +125,31 @@ class Painter {
     for (const auto& [a, b] : plan_.links) to_hosts += plan_.is_host(a) || plan_.is_host(b);
     std::uint64_t in_hosts = 0;
     for (const Vertex v : plan_.routers) in_hosts += topology_.node(v).in_host;
-    std::string counts = fmt::format("{} endpoints", grouped(topology_.hosts()));
-    if (in_hosts > 0) counts += " that forward";
+    std::string counts = counted(topology_.hosts(), "endpoint", "endpoints");
+    if (in_hosts > 0 && in_hosts >= topology_.hosts()) counts += " that forward";
     if (topology_.switches() > in_hosts)
-      counts += fmt::format(" · {} switches", grouped(topology_.switches() - in_hosts));
-    counts += fmt::format(" · {} links between them", grouped(plan_.links.size() - to_hosts));
-    if (in_hosts == 0) counts += fmt::format(", {} to endpoints", grouped(to_hosts));
+      counts += " · " + counted(topology_.switches() - in_hosts, "switch", "switches");
+    const std::uint64_t between = plan_.links.size() - to_hosts;
+    if (between > 0) counts += " · " + counted(between, "link", "links") + " between them";
+    if (in_hosts == 0) {
+      counts += between > 0 ? ", " + grouped(to_hosts) : " · " + counted(to_hosts, "link", "links");
+      counts += " to endpoints";
+    }
     out_.print("<title>{}</title>\n", xml_text(topology_.name()));
-    out_.print("<text x=\"40\" y=\"46\" font-size=\"30\" font-weight=\"bold\" fill=\"#222222\">{}</text>\n",
-               xml_text(title_of(topology_.name())));
+    // A letter is about 0.62 of its size wide.
+    std::string title = title_of(topology_.name());
+    constexpr float kRoom = (kWidth - 80) / 0.62F, kLargest = 30, kSmallest = 15;
+    const float size = std::clamp(kRoom / static_cast<float>(title.size()), kSmallest, kLargest);
+    constexpr auto kMost = static_cast<std::size_t>(kRoom / kSmallest);
+    if (title.size() > kMost) title = title.substr(0, kMost - 1) + "…";
+    out_.print(
+        "<text x=\"40\" y=\"46\" font-size=\"{:.1f}\" font-weight=\"bold\" fill=\"#222222\">{}</text>\n",
+        size, xml_text(title));
     out_.print("<text x=\"40\" y=\"74\" font-size=\"18\" fill=\"#555555\">{}</text>\n", counts);
   }
 
   void paint_boxes() {
-    out_.print("<g fill=\"#F3F5F7\" stroke=\"#B8C0C8\" stroke-width=\"1\">\n");
+    out_.print("<g fill=\"#EEF1F4\" stroke=\"#9AA5B0\" stroke-width=\"1\">\n");
     for (const Box& box : layout_.boxes) {
       const Area& area = box.area;
       if (box.round) {
@@ -152,16 +178,34 @@ class Painter {
 
   bool is_drawn(std::size_t link) const { return layout_.kind[link] != 0 || layout_.draws_hosts; }
 
+  // So that links that lie on each other don't add up to a uniform patch: together they are to darken the
+  // drawing by about a third where they are.
+  double opacity(unsigned kind, double width) const {
+    double length = 0;
+    for (std::size_t i = 0; i < plan_.links.size(); ++i) {
+      if (layout_.kind[i] != kind) continue;
+      const Point a = layout_.at[plan_.links[i].first], b = layout_.at[plan_.links[i].second];
+      length += std::hypot(a.x - b.x, a.y - b.y);
+    }
+    const double layers = length * width / (0.6 * kDrawing.width() * kDrawing.height());
+    return std::clamp(1 - std::pow(0.6, 1 / std::max(layers, 1e-3)), 0.06, kind == 0 ? 0.7 : 0.85);
+  }
+
   void paint_links() {
     if (options_.load) return paint_load();
     // The kinds that are many go below.
+    std::vector<unsigned> kinds;
+    std::vector<std::size_t> members(layout_.kinds.size(), 0);
+    for (const unsigned kind : layout_.kind) ++members[kind];
     for (unsigned kind = 0; kind < layout_.kinds.size(); ++kind) {
-      const auto members = std::count(layout_.kind.begin(), layout_.kind.end(), kind);
-      if (members == 0 || (kind == 0 && !layout_.draws_hosts)) continue;
-      const float width = kind == 0 ? 0.5F + 0.3F * strength() : 0.5F + 1.1F * strength();
-      const float opacity = kind == 0 ? 0.7F : std::clamp(0.1F + 0.9F * strength(), 0.07F, 0.85F);
+      if (members[kind] > 0 && (kind != 0 || layout_.draws_hosts)) kinds.push_back(kind);
+    }
+    std::stable_sort(kinds.begin(), kinds.end(),
+                     [&](unsigned a, unsigned b) { return members[a] > members[b]; });
+    for (const unsigned kind : kinds) {
+      const float width = kind == 0 ? 0.5F + 0.3F * strength() : 0.55F + 1.1F * strength();
       out_.print("<g fill=\"none\" stroke=\"{}\" stroke-width=\"{:.2f}\" stroke-opacity=\"{:.2f}\">\n",
-                 link_colour(kind), width, opacity);
+                 link_colour(kind), width, opacity(kind, width));
       for (std::size_t i = 0; i < plan_.links.size(); ++i) {
         if (layout_.kind[i] == kind) out_.print("<path class=\"link\" d=\"{}\"/>\n", curve(i));
       }
@@ -177,19 +221,30 @@ class Painter {
     return std::max((*options_.load)[2 * link], (*options_.load)[2 * link + 1]);
   }
 
+  // The upper end of the scale of loads: a round share, so that small ones are told apart too.
+  double scale() const {
+    double busiest = 0;
+    for (const double load : *options_.load) busiest = std::max(busiest, load);
+    for (const double end : {0.01, 0.02, 0.05, 0.1, 0.2, 0.5}) {
+      if (busiest <= end) return end;
+    }
+    return 1;
+  }
+
   void paint_load() {
     std::vector<std::size_t> order(plan_.links.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return load_of(a) < load_of(b); });
+    const double end = scale();
     out_.print("<g fill=\"none\">\n");
     for (const std::size_t i : order) {
       if (!is_drawn(i)) continue;
-      const double load = load_of(i);
-      const double width = (0.4 + 1.2 * strength()) * (0.5 + 1.5 * load);
+      const double load = load_of(i) / end;
+      const double width = (0.5 + 1.5 * strength()) * (0.5 + 1.5 * load);
       out_.print(
           "<path class=\"link\" d=\"{}\" stroke=\"{}\" stroke-width=\"{:.2f}\" stroke-opacity=\"{:.2f}\"/>\n",
-          curve(i), load == 0 ? "#D8D8D8" : load_colour(load), width, 0.35 + 0.65 * load);
+          curve(i), load == 0 ? "#D8D8D8" : load_colour(load), width, 0.5 + 0.5 * load);
     }
     out_.print("</g>\n");
   }
@@ -201,10 +256,20 @@ class Painter {
     if (std::abs(bend.x - middle.x) < 0.05F && std::abs(bend.y - middle.y) < 0.05F) {
       return fmt::format("M{:.1f} {:.1f}L{:.1f} {:.1f}", a.x, a.y, b.x, b.y);
     }
+    if (layout_.flat) {
+      // A cubic curve as far out in its middle.
+      constexpr float kNear = 0.1F, kOut = 2.0F / 3;
+      const Point out{(bend.x - middle.x) * kOut, (bend.y - middle.y) * kOut};
+      const Point c = mix(a, b, kNear), d = mix(b, a, kNear);
+      return fmt::format("M{:.1f} {:.1f}C{:.1f} {:.1f} {:.1f} {:.1f} {:.1f} {:.1f}", a.x, a.y, c.x + out.x,
+                         c.y + out.y, d.x + out.x, d.y + out.y, b.x, b.y);
+    }
     return fmt::format("M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}", a.x, a.y, bend.x, bend.y, b.x, b.y);
   }
 
-  static const char* colour(const Node& node) {
+  // Nodes are grey beside links that have colours for their loads.
+  const char* colour(const Node& node) const {
+    if (options_.load) return node.in_host ? "#A9B0B7" : "#7C858D";
     if (node.kind == NodeKind::kHost) return kHostColour;
     if (node.in_host) return kInHostColour;
     return kTierColours[std::min<std::size_t>(node.tier, std::size(kTierColours) - 1)];
@@ -242,7 +307,7 @@ class Painter {
       std::string label = topology_.node(v).name;
       label = label.substr(label.rfind(' ') + 1);
       const float size = std::min(r * 0.85F, 3.1F * r / static_cast<float>(label.size()));
-      if (size < 5.5F) continue;
+      if (size < 6.5F) continue;
       out_.print("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.1f}\">{}</text>\n", layout_.at[v].x,
                  layout_.at[v].y + size * 0.35F, size, xml_text(label));
     }
@@ -269,11 +334,13 @@ class Painter {
     }
     std::map<std::pair<bool, unsigned>, std::pair<std::size_t, std::size_t>> tiers;  // switches, endpoints
     for (const Vertex v : plan_.routers) {
-      auto& [switches, hosts] = tiers[{!topology_.node(v).in_host, topology_.node(v).tier}];
+      const unsigned tier = options_.load ? 0 : topology_.node(v).tier;
+      auto& [switches, hosts] = tiers[{!topology_.node(v).in_host, tier}];
       ++switches;
-      hosts += plan_.hosts_of[v].size();
+      for (const std::uint32_t c : topology_.out_channels(v))
+        hosts += plan_.is_host(topology_.channels()[c].to);
     }
-    const bool one_tier = tiers.size() == 1;
+    const bool one_tier = tiers.size() == 1 || options_.load;
     for (const auto& [key, counts] : tiers) {
       Node node;
       node.in_host = !key.first;
@@ -313,9 +380,9 @@ class Painter {
                  x + 5 * static_cast<float>(i), y - 7, load_colour((i + 0.5) / kSteps));
     }
     x += 5 * kSteps + 8;
-    double busiest = 0;
-    for (const double load : *options_.load) busiest = std::max(busiest, load);
-    out_.print("<text x=\"{:.1f}\" y=\"{:.1f}\">100%; the busiest {:.1f}%</text>\n", x, y + 5, 100 * busiest);
+    const double busiest = *std::max_element(options_.load->begin(), options_.load->end());
+    out_.print("<text x=\"{:.1f}\" y=\"{:.1f}\">{:.0f}%; the busiest {:.1f}%</text>\n", x, y + 5,
+               100 * scale(), 100 * busiest);
   }
 
   const Topology& topology_;

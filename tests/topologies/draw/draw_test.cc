@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <boost/property_tree/xml_parser.hpp>
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -45,7 +46,7 @@ struct Picture {
   Arrangement arrangement;
 };
 const Picture kPictures[] = {
-    {"single_switch:hosts=8", Arrangement::kTiers},
+    {"single_switch:hosts=8", Arrangement::kRing},
     {"leaf_spine:leaves=8,spines=4,hosts_per_leaf=8", Arrangement::kTiers},
     {"fat_tree:k=4", Arrangement::kTiers},
     {"fat_tree:k=8", Arrangement::kTiers},
@@ -61,41 +62,179 @@ const Picture kPictures[] = {
     {"slim_fly:q=5", Arrangement::kGroups},
     {"megafly:p=3,g=1", Arrangement::kGroups},
     {"jellyfish:n=40,r=6", Arrangement::kRing},
+    {"fat_tree2:k=8", Arrangement::kTiers},
+    {"k_ary_n_tree:k=3,n=3", Arrangement::kTiers},
+    {"xgft:m=4x4x3,w=1x2x4", Arrangement::kTiers},
+    {"multi_plane:k=8,planes=4", Arrangement::kTiers},
+    {"rail_optimized:units=2,nodes=8", Arrangement::kTiers},
+    {"hpn:segments=3,nodes=8,rails=2,aggs=4", Arrangement::kTiers},
+    {"mlfm:h=4", Arrangement::kTiers},
+    {"bcube:n=4,k=2", Arrangement::kTiers},
+    {"scale_up", Arrangement::kTiers},
+    {"scale_up:switches=0,of=[leaf_spine:leaves=2,spines=2,hosts_per_leaf=2]", Arrangement::kTiers},
+    {"scale_up:of=[fat_tree:k=4]", Arrangement::kTiers},
+    {"express_mesh:dims=6x6", Arrangement::kGrid},
+    {"flattened_butterfly:k=4,n=3", Arrangement::kGrid},
+    {"tofu:x=2,y=2,z=2", Arrangement::kGrid},
+    {"tpu_torus:dims=8x4x4", Arrangement::kGrid},
+    {"mesh:dims=9", Arrangement::kGrid},
+    {"torus:dims=12", Arrangement::kRing},
+    {"hyperx:dims=8", Arrangement::kRing},
+    {"mesh:dims=40", Arrangement::kRing},
+    {"cascade:g=2", Arrangement::kGroups},
+    {"dcell:n=4,k=1", Arrangement::kGroups},
+    {"polarfly:q=5", Arrangement::kGroups},
+    {"polarstar:q=3,q2=5", Arrangement::kGroups},
+    {"bundlefly:q1=3,q2=5", Arrangement::kGroups},
+    {"xpander:d=5,lifts=8", Arrangement::kGroups},
+    {"random_equivalent:of=[dragonfly:p=2]", Arrangement::kGroups},
+    {"spectralfly:p=3,q=5", Arrangement::kRing},
+    {"kautz:b=3,n=3", Arrangement::kRing},
+    {"delorme:q=2", Arrangement::kRing},
+    {"arrangement:n=5,k=2", Arrangement::kRing},
+    {"datacenters:of=[fat_tree:k=4],borders=2", Arrangement::kSites},
+    {"datacenters:of=[dragonfly:p=2; torus:dims=4x4; hammingmesh:a=2,b=2,x=4,y=4]", Arrangement::kSites},
+    {"datacenters:of=[single_switch:hosts=4],sites=6,shape=ring", Arrangement::kSites},
 };
+
+// About 1,000 routers, or endpoints: what a picture must still be fit for.
+const char* const kLarge[] = {
+    "torus:dims=32x32",
+    "slim_fly:q=23",
+    "bcube:n=10,k=2",
+    "multi_plane:k=32,planes=8",
+    "rail_optimized:units=8,nodes=64",
+    "hpn:segments=4",
+    "dragonfly:p=6",
+    "cascade:g=8",
+    "scale_up:of=[leaf_spine:leaves=8,spines=4,hosts_per_leaf=16]",
+    "tpu_torus:dims=12x12x8",
+    "tofu:x=5,y=5,z=4",
+    "hypercube:n=10",
+    "jellyfish:n=1000,r=16",
+    "single_switch:hosts=1000",
+    "hammingmesh:a=2,b=2,x=16,y=16",
+    "megafly:p=8",
+    "mlfm:h=20",
+    "fat_tree:k=24",
+};
+
+std::vector<std::string> all_pictures() {
+  std::vector<std::string> networks(std::begin(kLarge), std::end(kLarge));
+  for (const Picture& picture : kPictures) networks.emplace_back(picture.network);
+  return networks;
+}
+
+bool within(const Area& inner, const Area& outer) {
+  return inner.left >= outer.left && inner.top >= outer.top && inner.right <= outer.right &&
+         inner.bottom <= outer.bottom;
+}
+bool within(Point at, float radius, const Area& area) {
+  return within(Area{at.x - radius, at.y - radius, at.x + radius, at.y + radius}, area);
+}
 
 }  // namespace
 
-TEST_CASE("draw: every family gets its arrangement, and every node its own place in the picture") {
-  for (const Picture& picture : kPictures) {
-    INFO(picture.network);
-    const Topology topology = make(picture.network);
-    const Layout layout = lay_out(topology, kArea);
-    CHECK(layout.arrangement == picture.arrangement);
-    std::set<std::pair<int, int>> taken;
-    for (Vertex v = 0; v < topology.nodes(); ++v) {
-      if (topology.node(v).kind == NodeKind::kHost && !layout.draws_hosts) continue;
-      const Point at = layout.at[v];
-      CHECK(at.x >= kArea.left - 1);
-      CHECK(at.x <= kArea.right + 1);
-      CHECK(at.y >= kArea.top - 1);
-      CHECK(at.y <= kArea.bottom + 1);
-      // No two nearer than a quarter of a unit.
-      CHECK(taken.emplace(std::lround(at.x * 4), std::lround(at.y * 4)).second);
-    }
+TEST_CASE("draw: every family that builds without a file has a picture in these tests") {
+  std::set<std::string> drawn;
+  for (const std::string& network : all_pictures()) drawn.insert(network.substr(0, network.find(':')));
+  for (const Family& family : families()) {
+    if (family.info.name == "graph_file") continue;
+    INFO(family.info.name);
+    CHECK(drawn.contains(family.info.name));
   }
 }
 
-TEST_CASE("draw: switches don't cover each other") {
+TEST_CASE("draw: networks get their arrangement") {
   for (const Picture& picture : kPictures) {
     INFO(picture.network);
-    const Topology topology = make(picture.network);
+    CHECK(lay_out(make(picture.network), kArea).arrangement == picture.arrangement);
+  }
+}
+
+TEST_CASE("draw: every node has its own place in the picture, and no switch covers another node") {
+  for (const std::string& network : all_pictures()) {
+    INFO(network);
+    const Topology topology = make(network);
     const Layout layout = lay_out(topology, kArea);
-    for (std::uint32_t a = 0; a < topology.switches(); ++a) {
-      for (std::uint32_t b = 0; b < a; ++b) {
-        const Point p = layout.at[topology.switch_at(a)], q = layout.at[topology.switch_at(b)];
-        CHECK(std::max(std::abs(p.x - q.x), std::abs(p.y - q.y)) >= 1.3F * layout.switch_radius);
+    // Left to right, so that only the next few can be near.
+    std::vector<std::pair<Point, float>> nodes;
+    for (Vertex v = 0; v < topology.nodes(); ++v) {
+      const bool host = topology.node(v).kind == NodeKind::kHost;
+      if (host && !layout.draws_hosts) continue;
+      nodes.emplace_back(layout.at[v], host ? layout.host_radius : layout.switch_radius);
+      CHECK(within(layout.at[v], nodes.back().second * 0.5F, kArea));
+    }
+    std::sort(nodes.begin(), nodes.end(), [](const auto& a, const auto& b) { return a.first.x < b.first.x; });
+    std::size_t covered = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      const auto& [at, radius] = nodes[i];
+      for (std::size_t j = i + 1; j < nodes.size(); ++j) {
+        const auto& [other, other_radius] = nodes[j];
+        const float apart = 0.65F * (radius + other_radius);
+        if (other.x - at.x >= radius + layout.switch_radius) break;
+        covered += std::hypot(other.x - at.x, other.y - at.y) < apart;
       }
     }
+    CHECK(covered == 0);
+  }
+}
+
+TEST_CASE("draw: boxes don't cut each other, and are in the picture") {
+  for (const std::string& network : all_pictures()) {
+    INFO(network);
+    const Layout layout = lay_out(make(network), kArea);
+    std::size_t cut = 0;
+    for (std::size_t i = 0; i < layout.boxes.size(); ++i) {
+      const Box& a = layout.boxes[i];
+      CHECK(within(a.area, {kArea.left - 0.5F, kArea.top - 0.5F, kArea.right + 0.5F, kArea.bottom + 0.5F}));
+      if (!a.label.empty()) CHECK(within(a.label_at, 0, kArea));
+      for (std::size_t j = 0; j < i; ++j) {
+        const Box& b = layout.boxes[j];
+        const Point p = a.area.centre(), q = b.area.centre();
+        const bool apart = a.round && b.round
+                               ? std::hypot(p.x - q.x, p.y - q.y) >= (a.area.width() + b.area.width()) / 2
+                               : !overlap(a.area, b.area);
+        cut += !apart && !within(a.area, b.area) && !within(b.area, a.area);
+      }
+    }
+    CHECK(cut == 0);
+  }
+}
+
+// The curves of links stay on the page, where the title and the legend leave room.
+TEST_CASE("draw: links stay on the page") {
+  constexpr Area kPage{-35, -30, 1535, 770};
+  for (const std::string& network : all_pictures()) {
+    INFO(network);
+    const Topology topology = make(network);
+    const Layout layout = lay_out(topology, kArea);
+    std::size_t outside = 0;
+    for (std::size_t i = 0; i < layout.control.size(); ++i) {
+      const Channel& channel = topology.channels()[2 * i];
+      const Point middle{(layout.at[channel.from].x + layout.at[channel.to].x) / 4 + layout.control[i].x / 2,
+                         (layout.at[channel.from].y + layout.at[channel.to].y) / 4 + layout.control[i].y / 2};
+      outside += !within(middle, 0, kPage);
+    }
+    CHECK(outside == 0);
+  }
+}
+
+TEST_CASE("draw: titles fit the page, without what follows from the rest") {
+  const auto title = [](const char* network) {
+    const std::string svg = svg_of(make(network));
+    const std::size_t at = svg.find("font-weight=\"bold\""), from = svg.find('>', at) + 1;
+    return svg.substr(from, svg.find('<', from) - from);
+  };
+  CHECK(title("slim_fly:q=5") == "slim_fly q=5");
+  CHECK(title("random_equivalent:of=[slim_fly:q=5]") == "random_equivalent of [slim_fly q=5] seed=1");
+  CHECK(title("scale_up") == "scale_up accelerators=8 switches=4 nics=1");
+}
+
+TEST_CASE("draw: files of networks of a thousand switches have a few megabytes at most") {
+  for (const char* network : kLarge) {
+    INFO(network);
+    CHECK(svg_of(make(network)).size() < 3'000'000);
   }
 }
 
