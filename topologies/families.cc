@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "topologies/composed.h"
@@ -11,6 +12,7 @@
 #include "topologies/families/random.h"
 #include "topologies/families/servers.h"
 #include "topologies/families/trees.h"
+#include "topologies/import/graph_file.h"
 
 namespace weft::topologies {
 namespace {
@@ -21,6 +23,7 @@ std::vector<Family> all() {
                                algebraic_families(), random_families(), composed_families()}) {
     list.insert(list.end(), families.begin(), families.end());
   }
+  list.push_back(graph_file_family());
   return list;
 }
 
@@ -36,6 +39,18 @@ std::uint64_t read_endpoints(const ModuleChoice& choice) {
       fmt::format("{}: endpoints is '{}', but it must be a whole number above 0", choice.name, text));
 }
 
+[[noreturn]] void fail_unsized(const ModuleChoice& choice, const ModuleInfo& info) {
+  const bool composed = std::any_of(info.parameters.begin(), info.parameters.end(),
+                                    [](const ParameterSpec& parameter) { return parameter.name == "of"; });
+  throw InputError(
+      choice.location,
+      composed ? fmt::format(
+                     "{0} takes no endpoints: its size is that of the network in `of`, so give them there, "
+                     "like {0}:of=[slim_fly:endpoints={1}]",
+                     info.name, choice.given.at(kEndpoints))
+               : fmt::format("{} takes no endpoints: its size is that of its file", info.name));
+}
+
 }  // namespace
 
 std::span<const Family> families() {
@@ -46,10 +61,7 @@ std::span<const Family> families() {
 ModuleChoice sized(const ModuleChoice& choice) {
   if (!choice.given.contains(kEndpoints)) return choice;
   const Family& family = find_module(families(), choice, "topology");
-  if (family.size_for == nullptr) {
-    throw InputError(choice.location,
-                     fmt::format("{} has a size of its own: it takes no endpoints", choice.name));
-  }
+  if (family.size_for == nullptr) fail_unsized(choice, family.info);
   ModuleChoice result = choice;
   result.given.erase(kEndpoints);
   for (const auto& [name, value] : family.size_for(read_endpoints(choice))) {

@@ -15,6 +15,7 @@ RANKS = 8
 PARAMETERS = {
     "random_equivalent": "of=[slim_fly:q=5]",
     "scale_up": "of=[fat_tree:k=4]",
+    "graph_file": "file=network.graphml",
     "datacenters": "of=[fat_tree:k=4],long_latency=50us,loss=0.001",
 }
 
@@ -27,6 +28,7 @@ class Topologies(unittest.TestCase):
         run([WEFT, "trace", "-o", "trace", "--", "mpirun.openmpi", "-n", str(RANKS), "lmp", "-in",
              str(EXAMPLES / "in.lj"), "-log", "none"], cls.folder)
         run([WEFT, "import", "mpi", "trace", "-o", "app.weft"], cls.folder)
+        run([WEFT, "topo", "gen", "fat_tree:k=4", "-o", "network.graphml"], cls.folder)
 
     @classmethod
     def tearDownClass(cls):

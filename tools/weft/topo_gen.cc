@@ -1,19 +1,48 @@
+#include <fmt/format.h>
+
 #include <cstdio>
 #include <memory>
 #include <string>
 
+#include "sim/units/input_error.h"
 #include "tools/weft/topo_commands.h"
 #include "tools/weft/topo_info.h"
+#include "tools/weft/topo_output.h"
+#include "topologies/export/formats.h"
 
 namespace weft::cli {
 
 void add_topo_gen(CLI::App& parent) {
-  const auto argument = std::make_shared<TopologyArgument>();
+  struct Options {
+    TopologyArgument topology;
+    FormatArgument format;
+    std::string path;
+  };
+  const auto options = std::make_shared<Options>();
   CLI::App* app =
       parent.add_subcommand("gen", "Build a network, say what was chosen, and write it to a file");
-  argument->add_to(*app);
-  app->callback([argument] {
-    const std::string text = topology_text(argument->build());
+  options->topology.add_to(*app);
+  app->add_option("-o,--output", options->path, "Write the network here; without it nothing is written");
+  options->format.add_to(*app);
+  app->footer(
+      "Examples:\n"
+      "  weft topo gen dragonfly --endpoints 1024\n"
+      "  weft topo gen slim_fly:q=5 -o slim_fly.graphml\n"
+      "weft topo export writes the same files, to the standard output too; graph_file:file=slim_fly.graphml "
+      "reads\n"
+      "them back.");
+  app->callback([options] {
+    if (options->path.empty() && options->format.given()) {
+      throw InputError("--format is given, but no file to write: add -o FILE");
+    }
+    const bool writes = !options->path.empty();
+    const topologies::Format* const format = writes ? &options->format.choose(options->path) : nullptr;
+    const topologies::Topology topology = options->topology.build();
+    std::string text = topology_text(topology);
+    if (writes) {
+      TextOutput{options->path}.write([&](topologies::TextSink& sink) { format->write(topology, sink); });
+      text += fmt::format("{:<15} {}, as {}\n", "written", options->path, format->name);
+    }
     std::fwrite(text.data(), 1, text.size(), stdout);
   });
 }

@@ -41,6 +41,19 @@ void TextOutput::write(const std::function<void(topologies::TextSink&)>& write) 
   file.commit();
 }
 
+void FormatArgument::add_to(CLI::App& app) {
+  std::string names;
+  for (const topologies::Format& format : topologies::formats()) {
+    names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", format.name, format.summary);
+  }
+  app.add_option("--format", name_, names + "; otherwise what the file's name ends in");
+}
+
+const topologies::Format& FormatArgument::choose(const std::string& path) const {
+  if (given()) return topologies::find_format(name_);
+  return path.empty() ? topologies::find_format("graphml") : topologies::format_of_file(path);
+}
+
 std::string RunFolder::topology(const std::string& run) {
   const nlohmann::json json = summary(run);
   const auto found = json.find("topology");

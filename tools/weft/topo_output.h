@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "topologies/export/formats.h"
 #include "topologies/export/text_sink.h"
 #include "topologies/graph/topology.h"
 
@@ -19,6 +20,19 @@ struct TextOutput {
   // Calls write(sink). A file appears under its name only when all of it is written. Throws InputError if it
   // can't be.
   void write(const std::function<void(topologies::TextSink&)>& write) const;
+};
+
+// --format FORMAT, of a file for a network.
+class FormatArgument {
+ public:
+  void add_to(CLI::App& app);
+  bool given() const { return !name_.empty(); }
+  // The format given, else the one that the name of the file tells; GraphML for the standard output ("").
+  // Throws InputError if there is no such format, or the name tells none.
+  const topologies::Format& choose(const std::string& path) const;
+
+ private:
+  std::string name_;
 };
 
 // A folder that `weft sim … -o` left.

@@ -1,7 +1,9 @@
 #include "topologies/export/formats.h"
 
 #include <boost/range/iterator_range.hpp>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 #include <vector>
 
 #include "sim/units/module.h"
@@ -9,9 +11,9 @@
 namespace weft::topologies {
 namespace {
 
-// "h12" or "s3": the short names of nodes in DOT files and edge lists.
+// "h12", "s3" or "hr3": the short names of nodes in DOT files and edge lists.
 std::string short_name(const Node& node) {
-  return fmt::format("{}{}", node.kind == NodeKind::kHost ? 'h' : 's', node.index);
+  return fmt::format("{}{}", node.kind == NodeKind::kHost ? "h" : node.in_host ? "hr" : "s", node.index);
 }
 
 std::string json_text(std::string_view text) {
@@ -41,8 +43,20 @@ std::string_view cable_name(CableKind cable) {
       return "copper";
     case CableKind::kOptical:
       return "optical";
+    case CableKind::kLongHaul:
+      return "long_haul";
   }
   return "unknown";
+}
+
+CableKind parse_cable(std::string_view name) {
+  std::string known;
+  for (const CableKind cable : {CableKind::kUnknown, CableKind::kBackplane, CableKind::kCopper,
+                                CableKind::kOptical, CableKind::kLongHaul}) {
+    if (name == cable_name(cable)) return cable;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", cable_name(cable));
+  }
+  throw InputError(fmt::format("'{}' is not one of {}", name, known));
 }
 
 std::span<const Format> formats() {
@@ -65,6 +79,21 @@ const Format& find_format(std::string_view name) {
   fail_unknown_name("format", name, known);
 }
 
+const Format& format_of_file(const std::string& path) {
+  constexpr std::pair<std::string_view, std::string_view> kEndings[] = {
+      {".graphml", "graphml"}, {".xml", "graphml"}, {".dot", "dot"},   {".gv", "dot"},    {".edges", "edges"},
+      {".csv", "edges"},       {".txt", "edges"},   {".json", "json"}, {".topo", "topo"},
+  };
+  const std::string ending = std::filesystem::path(path).extension().string();
+  std::string known;
+  for (const auto& [text, format] : kEndings) {
+    if (ending == text) return find_format(format);
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", text);
+  }
+  throw InputError(fmt::format(
+      "{}: the name tells no format; it must end in one of {}, or --format must be given", path, known));
+}
+
 void write_graphml(const Topology& topology, TextSink& out) {
   out.print(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -80,6 +109,7 @@ void write_graphml(const Topology& topology, TextSink& out) {
       {"in_host", "node", "in_host", "boolean"}, {"switch_latency", "node", "switch_latency", "long"},
       {"rate", "edge", "rate", "long"},          {"latency", "edge", "latency", "long"},
       {"cable", "edge", "cable", "string"},      {"length", "edge", "length", "double"},
+      {"site", "node", "site", "int"},           {"loss", "edge", "loss", "double"},
   };
   for (const Key& key : kKeys) {
     out.print("  <key id=\"{}\" for=\"{}\" attr.name=\"{}\" attr.type=\"{}\"/>\n", key.id, key.scope,
@@ -93,6 +123,7 @@ void write_graphml(const Topology& topology, TextSink& out) {
     out.print("<data key=\"tier\">{}</data><data key=\"plane\">{}</data><data key=\"group\">{}</data>",
               node.tier, node.plane, node.group);
     if (node.rack != kNoRack) out.print("<data key=\"rack\">{}</data>", node.rack);
+    if (node.site != 0) out.print("<data key=\"site\">{}</data>", node.site);
     if (node.kind == NodeKind::kSwitch) {
       out.print("<data key=\"in_host\">{}</data><data key=\"switch_latency\">{}</data>", node.in_host ? 1 : 0,
                 node.switch_latency.ps());
@@ -104,8 +135,10 @@ void write_graphml(const Topology& topology, TextSink& out) {
     out.print("    <edge id=\"e{}\" source=\"n{}\" target=\"n{}\">", number++, from, to);
     out.print("<data key=\"rate\">{}</data><data key=\"latency\">{}</data>", link.rate.bps(),
               link.latency.ps());
-    out.print("<data key=\"cable\">{}</data><data key=\"length\">{}</data></edge>\n", cable_name(link.cable),
+    out.print("<data key=\"cable\">{}</data><data key=\"length\">{}</data>", cable_name(link.cable),
               link.length_m);
+    if (link.loss != 0) out.print("<data key=\"loss\">{}</data>", link.loss);
+    out.print("</edge>\n");
   });
   out.print("  </graph>\n</graphml>\n");
   out.finish();
@@ -118,23 +151,28 @@ void write_dot(const Topology& topology, TextSink& out) {
     out.print("  {} [label={}, kind={}, tier={}, plane={}, group={}", short_name(node), json_text(node.name),
               kind_name(node.kind), node.tier, node.plane, node.group);
     if (node.rack != kNoRack) out.print(", rack={}", node.rack);
+    if (node.site != 0) out.print(", site={}", node.site);
     out.print("{}];\n", node.kind == NodeKind::kHost ? ", shape=point" : "");
   }
   each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
-    out.print("  {} -- {} [rate={}, latency={}];\n", short_name(topology.node(from)),
+    out.print("  {} -- {} [rate={}, latency={}", short_name(topology.node(from)),
               short_name(topology.node(to)), link.rate.bps(), link.latency.ps());
+    if (link.loss != 0) out.print(", loss={}", link.loss);
+    out.print("];\n");
   });
   out.print("}}\n");
   out.finish();
 }
 
 void write_edges(const Topology& topology, TextSink& out) {
-  out.print("# {}\n# {} hosts h0 h1 …, {} switches s0 s1 …; rate of each direction, propagation latency\n",
-            topology.name(), topology.hosts(), topology.switches());
-  out.print("# from to rate latency\n");
+  out.print("# {}\n# {} hosts h0 h1 …, {} switches s0 s1 …, hr0 hr1 … inside hosts\n", topology.name(),
+            topology.hosts(), topology.switches());
+  out.print("# from to rate latency, of each direction; the probability of loss if there is one\n");
   each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
-    out.print("{} {} {} {}\n", short_name(topology.node(from)), short_name(topology.node(to)),
+    out.print("{} {} {} {}", short_name(topology.node(from)), short_name(topology.node(to)),
               to_string(link.rate), to_string(link.latency));
+    if (link.loss != 0) out.print(" {}", link.loss);
+    out.print("\n");
   });
   out.finish();
 }
@@ -146,7 +184,7 @@ void write_json(const Topology& topology, TextSink& out) {
     const Node& node = topology.node(v);
     out.print("{}\n    {{\"id\": {}, \"kind\": \"{}\", \"index\": {}, \"name\": {}, \"tier\": {}, ",
               v == 0 ? "" : ",", v, kind_name(node.kind), node.index, json_text(node.name), node.tier);
-    out.print("\"plane\": {}, \"group\": {}, \"rack\": {}", node.plane, node.group,
+    out.print("\"plane\": {}, \"site\": {}, \"group\": {}, \"rack\": {}", node.plane, node.site, node.group,
               node.rack == kNoRack ? "null" : fmt::format("{}", node.rack));
     if (node.kind == NodeKind::kSwitch) {
       out.print(", \"in_host\": {}, \"switch_latency_ps\": {}", node.in_host, node.switch_latency.ps());
@@ -158,7 +196,8 @@ void write_json(const Topology& topology, TextSink& out) {
   each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
     out.print("{}\n    {{\"from\": {}, \"to\": {}, \"rate_bps\": {}, \"latency_ps\": {}, ", first ? "" : ",",
               from, to, link.rate.bps(), link.latency.ps());
-    out.print("\"cable\": \"{}\", \"length_m\": {}}}", cable_name(link.cable), link.length_m);
+    out.print("\"cable\": \"{}\", \"length_m\": {}, \"loss\": {}}}", cable_name(link.cable), link.length_m,
+              link.loss);
     first = false;
   });
   out.print("\n  ]\n}}\n");

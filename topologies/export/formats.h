@@ -23,12 +23,16 @@ struct Format {
 std::span<const Format> formats();
 // Throws InputError with the nearest name for an unknown one.
 const Format& find_format(std::string_view name);
+// By the end of a file's name: .graphml or .xml, .dot or .gv, .edges, .csv or .txt, .json, .topo. Throws
+// InputError for others.
+const Format& format_of_file(const std::string& path);
 
 // GraphML, http://graphml.graphdrawing.org: every attribute of nodes and links.
 void write_graphml(const Topology& topology, TextSink& out);
 // The language of Graphviz, https://graphviz.org/doc/info/lang.html.
 void write_dot(const Topology& topology, TextSink& out);
-// One link a line.
+// One link a line: from to rate latency, and the loss where there is some. Hosts are h0, h1 …; switches are
+// s0, s1 …, but hr0, hr1 … if they are routers inside hosts.
 void write_edges(const Topology& topology, TextSink& out);
 // JSON, RFC 8259: the arrays "nodes" and "links".
 void write_json(const Topology& topology, TextSink& out);
@@ -36,8 +40,11 @@ void write_json(const Topology& topology, TextSink& out);
 // of two or three tiers, all alike, in which rates are whole Gb/s and latencies whole nanoseconds.
 void write_htsim_topo(const Topology& topology, TextSink& out);
 
-// Words for attributes in files: "host" or "switch"; "unknown", "backplane", "copper" or "optical".
+// Words for attributes in files: "host" or "switch"; "unknown", "backplane", "copper", "optical" or
+// "long_haul".
 std::string_view kind_name(NodeKind kind);
 std::string_view cable_name(CableKind cable);
+// The kind with that name. Throws InputError with the names there are.
+CableKind parse_cable(std::string_view name);
 
 }  // namespace weft::topologies

@@ -64,6 +64,7 @@ class Tree {
       const Node& node = topology_.node(v);
       if (node.in_host) refuse(topology_, fmt::format("'{}' is inside a host", node.name));
       if (node.plane != 0) refuse(topology_, "it has several planes");
+      if (node.site != 0) refuse(topology_, "it has several sites");
       const std::size_t t = node.kind == NodeKind::kHost ? 0 : node.tier;
       if (t > 3) refuse(topology_, "it has more than three tiers");
       if (tiers_.size() <= t) tiers_.resize(t + 1);
@@ -86,6 +87,7 @@ class Tree {
     }
     Tier& tier = tiers_[tier_of(high)];
     const Link& link = graph[edge];
+    if (link.loss != 0) refuse(topology_, "a link loses packets");
     if (tier.rate == Bandwidth()) {
       tier.rate = link.rate;
       tier.latency = link.latency;

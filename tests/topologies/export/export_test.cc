@@ -191,6 +191,47 @@ TEST_CASE("export: what htsim's files can't hold is refused with the reason") {
   refuses("leaf_spine:leaves=4,spines=3,hosts_per_leaf=4", "no whole number");
 }
 
+TEST_CASE("export: the name of a file tells its format") {
+  const std::pair<const char*, const char*> known[] = {
+      {"a.graphml", "graphml"}, {"x/y.z.xml", "graphml"}, {"a.gv", "dot"},
+      {"a.dot", "dot"},         {"a.csv", "edges"},       {"a.edges", "edges"},
+      {"a.txt", "edges"},       {"a.json", "json"},       {"a.topo", "topo"}};
+  for (const auto& [file, format] : known) CHECK(format_of_file(file).name == format);
+  CHECK_THROWS_WITH(format_of_file("x.json/net"),
+                    Catch::Matchers::StartsWith("x.json/net: the name tells no format; "
+                                                "it must end in one of .graphml, "));
+  CHECK_THROWS_WITH(format_of_file("net.png"), Catch::Matchers::Contains("or --format must be given"));
+}
+
+TEST_CASE("export: loss, sites and routers inside hosts") {
+  Topology topology("two");
+  const Vertex a = topology.add_host_router("a");
+  Node far;
+  far.tier = 2;
+  far.site = 1;
+  far.name = "b";
+  const Vertex b = topology.add_node(far);
+  topology.add_link(topology.add_host("host 0"), a, {.rate = Bandwidth::gbps(1), .latency = {}});
+  topology.add_link(
+      a, b,
+      {.rate = Bandwidth::gbps(2), .latency = Time::us(1), .cable = CableKind::kLongHaul, .loss = 1e-6});
+  topology.finish();
+  CHECK(text_of(topology, "edges").find("\nh0 hr0 1Gbps 0ps\nhr0 s1 2Gbps 1us 1e-06\n") != std::string::npos);
+  CHECK(text_of(topology, "dot").find("hr0 -- s1 [rate=2000000000, latency=1000000, loss=1e-06];") !=
+        std::string::npos);
+  const std::string graphml = text_of(topology, "graphml");
+  CHECK(graphml.find("<data key=\"cable\">long_haul</data><data key=\"length\">0</data><data "
+                     "key=\"loss\">1e-06</data>") != std::string::npos);
+  CHECK(graphml.find("<data key=\"site\">1</data>") != std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(text_of(topology, "json"));
+  CHECK(json["links"][1]["loss"] == 1e-6);
+  CHECK(json["nodes"][1]["site"] == 1);
+  for (const CableKind kind : {CableKind::kUnknown, CableKind::kBackplane, CableKind::kCopper,
+                               CableKind::kOptical, CableKind::kLongHaul}) {
+    CHECK(parse_cable(cable_name(kind)) == kind);
+  }
+}
+
 TEST_CASE("export: unknown formats and odd names") {
   CHECK_THROWS_WITH(find_format("graphxml"), Catch::Matchers::Contains("did you mean 'graphml'"));
   CHECK(xml_text("a<b>&\"c'\x01") == "a&lt;b&gt;&amp;&quot;c&apos;?");

@@ -1,0 +1,291 @@
+// Files that others write, and what stands in where they say nothing.
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/topologies/import/files.h"
+
+namespace weft::topologies {
+namespace {
+
+std::uint32_t vertex_called(const Topology& topology, const std::string& name) {
+  for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
+    if (topology.node(v).name == name) return v;
+  }
+  FAIL("no node " << name);
+  return 0;
+}
+
+// The channels from one node to another.
+std::vector<Channel> between(const Topology& topology, const std::string& a, const std::string& b) {
+  std::vector<Channel> found;
+  const std::uint32_t to = vertex_called(topology, b);
+  for (const std::uint32_t c : topology.out_channels(vertex_called(topology, a))) {
+    if (topology.channels()[c].to == to) found.push_back(topology.channels()[c]);
+  }
+  return found;
+}
+
+std::size_t router_links(const Topology& topology) {
+  return topology.channels().size() / 2 - topology.hosts();
+}
+
+std::map<int, int> switches_by_tier(const Topology& topology) {
+  std::map<int, int> tiers;
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) ++tiers[topology.node(topology.switch_at(s)).tier];
+  return tiers;
+}
+
+// As networkx.write_graphml(networkx.cycle_graph(4)) writes it.
+constexpr const char* kCycle = R"(<?xml version='1.0' encoding='utf-8'?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"
+ xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">
+  <graph edgedefault="undirected">
+    <node id="0" />
+    <node id="1" />
+    <node id="2" />
+    <node id="3" />
+    <edge source="0" target="1" />
+    <edge source="0" target="3" />
+    <edge source="1" target="2" />
+    <edge source="2" target="3" />
+  </graph>
+</graphml>
+)";
+
+}  // namespace
+
+TEST_CASE("GraphML without attributes: switches with a host each, and the defaults of all networks") {
+  const Topology cycle = read_text("cycle.graphml", kCycle);
+  CHECK(cycle.switches() == 4);
+  CHECK(cycle.hosts() == 4);
+  CHECK(router_links(cycle) == 4);
+  for (std::uint32_t h = 0; h < 4; ++h) {
+    const Channel& up = cycle.channels()[cycle.out_channels(cycle.host(h))[0]];
+    CHECK(up.to == cycle.switch_at(h));
+    CHECK(cycle.node(cycle.host(h)).name == "host " + std::to_string(h));
+    CHECK(cycle.node(cycle.host(h)).group == h);
+    CHECK(cycle.node(cycle.switch_at(h)).name == std::to_string(h));
+    CHECK(cycle.node(cycle.switch_at(h)).tier == 1);
+    CHECK(cycle.node(cycle.switch_at(h)).group == h);
+  }
+  for (const Channel& channel : cycle.channels()) {
+    CHECK(channel.rate == Bandwidth::gbps(400));
+    CHECK(channel.latency == Time::ns(500));
+    CHECK(channel.loss == 0);
+  }
+  const Topology set = read_text("cycle.graphml", kCycle,
+                                 ",hosts=3,link=100Gbps,host_link=25Gbps,latency=2us,switch_latency=300ns");
+  CHECK(set.hosts() == 12);
+  CHECK(between(set, "0", "3").at(0).rate == Bandwidth::gbps(100));
+  CHECK(between(set, "host 11", "3").at(0).rate == Bandwidth::gbps(25));
+  CHECK(between(set, "host 11", "3").at(0).latency == Time::us(2));
+  CHECK(set.node(set.switch_at(2)).switch_latency == Time::ns(300));
+  CHECK(read_text("cycle.graphml", kCycle, ",link=100Gbps").channels()[0].rate == Bandwidth::gbps(100));
+}
+
+TEST_CASE(
+    "GraphML: values with units, defaults of keys, edges before nodes, prefixes, other programs' data") {
+  const Topology topology = read_text("units.xml", R"(<!-- from elsewhere -->
+<g:graphml xmlns:g="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">
+  <g:key id="d0" for="node" attr.name="kind" attr.type="string"><g:default>switch</g:default></g:key>
+  <g:key id="d1" for="edge" attr.name="rate"><g:default>100Gbps</g:default></g:key>
+  <g:key id="d2" for="edge" attr.name="latency"/>
+  <g:key id="d3" for="all" attr.name="colour"/>
+  <g:key id="d4" for="node" yfiles.type="nodegraphics"/>
+  <g:key id="d5" for="edge" attr.name="loss" attr.type="double"/>
+  <g:key id="d6" for="edge" attr.name="kind"/>
+  <g:graph edgedefault="undirected">
+    <g:edge source="a" target="hub"><g:data key="d2"> 1.5us </g:data><g:data key="d6">fibre</g:data></g:edge>
+    <g:edge source="b" target="hub" directed="false"><g:data key="d1">10 Gb/s</g:data><g:data key="d5">1e-3</g:data>
+      <g:data key="d2">2500</g:data></g:edge>
+    <g:node id="a"><g:data key="d0">host</g:data><g:data key="d3">red</g:data></g:node>
+    <g:node id="hub"><g:data key="d4"><y:ShapeNode><y:NodeLabel>hub &amp; spoke</y:NodeLabel></y:ShapeNode></g:data></g:node>
+    <g:node id="b"><g:data key="d0">
+      host
+    </g:data></g:node>
+  </g:graph>
+</g:graphml>)");
+  CHECK(topology.hosts() == 2);
+  CHECK(topology.node(topology.host(0)).name == "a");
+  CHECK(topology.node(topology.host(1)).name == "b");
+  CHECK(between(topology, "a", "hub").at(0).rate == Bandwidth::gbps(100));
+  CHECK(between(topology, "a", "hub").at(0).latency == Time::ps(1'500'000));
+  CHECK(between(topology, "b", "hub").at(0).rate == Bandwidth::gbps(10));
+  CHECK(between(topology, "b", "hub").at(0).loss == 1e-3);
+  CHECK(between(topology, "b", "hub").at(0).latency == Time::ps(2500));
+}
+
+TEST_CASE(
+    "GraphML of the Internet Topology Zoo: labels as names, LinkSpeedRaw as rates, two cables in parallel") {
+  const Topology topology = read_text("zoo.graphml", R"(<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key attr.name="label" attr.type="string" for="node" id="d32" />
+  <key attr.name="Latitude" attr.type="double" for="node" id="d29" />
+  <key attr.name="LinkSpeedRaw" attr.type="double" for="edge" id="d35" />
+  <key attr.name="Network" attr.type="string" for="graph" id="d5" />
+  <graph edgedefault="undirected">
+    <data key="d5">Example</data>
+    <node id="0"><data key="d29">52.3</data><data key="d32">Amsterdam</data></node>
+    <node id="1"><data key="d32">Paris</data></node>
+    <node id="2"><data key="d32">Paris</data></node>
+    <node id="3" />
+    <edge source="0" target="1"><data key="d35">10000000000.0</data></edge>
+    <edge source="0" target="1"><data key="d35">155000000.0</data></edge>
+    <edge source="1" target="2" />
+    <edge source="2" target="3" />
+  </graph>
+</graphml>)");
+  CHECK(topology.switches() == 4);
+  REQUIRE(between(topology, "Amsterdam", "Paris (1)").size() == 2);
+  CHECK(between(topology, "Amsterdam", "Paris (1)")[0].rate == Bandwidth::gbps(10));
+  CHECK(between(topology, "Amsterdam", "Paris (1)")[1].rate == Bandwidth::bps(155'000'000));
+  CHECK(between(topology, "Paris (2)", "3").at(0).rate == Bandwidth::gbps(400));
+}
+
+TEST_CASE("edge lists: any names, any separators, comments, attributes or none") {
+  const Topology topology =
+      read_text("plain.txt",
+                "\xEF\xBB\xBF# a ring\nseattle denver\n\ndenver\tchicago 100Gbps # fast\r\n"
+                "chicago, seattle, 40Gbps, 12ms, 1e-9\nseattle;denver {}\n");
+  CHECK(topology.switches() == 3);
+  CHECK(topology.hosts() == 3);
+  CHECK(topology.node(topology.switch_at(0)).name == "seattle");
+  CHECK(between(topology, "seattle", "denver").size() == 2);
+  CHECK(between(topology, "denver", "chicago").at(0).rate == Bandwidth::gbps(100));
+  CHECK(between(topology, "denver", "chicago").at(0).latency == Time::ns(500));
+  CHECK(between(topology, "chicago", "seattle").at(0).latency == Time::us(12'000));
+  CHECK(between(topology, "chicago", "seattle").at(0).loss == 1e-9);
+  CHECK(read_text("table.csv", "source,target\n0,1\n1,2\n").switches() == 3);
+}
+
+TEST_CASE("edge lists: numbers in names are numbers of nodes") {
+  const Topology plain = read_text("numbers", "10 2\n2 1\n1 10\n");
+  CHECK(plain.node(plain.switch_at(0)).name == "1");
+  CHECK(plain.node(plain.switch_at(1)).name == "2");
+  CHECK(plain.node(plain.switch_at(2)).name == "10");
+  const Topology hosts = read_text("hosts", "h10 s1\nh2 s1\ns0 s1\nhr5 s0\nh1 hr5\n");
+  CHECK(hosts.hosts() == 3);
+  CHECK(hosts.node(hosts.host(0)).name == "h1");
+  CHECK(hosts.node(hosts.host(2)).name == "h10");
+  CHECK(hosts.node(hosts.switch_at(2)).name == "hr5");
+  CHECK(hosts.node(hosts.switch_at(2)).in_host);
+  // s1 and hr5 have hosts; s0 is above them.
+  CHECK(hosts.node(hosts.switch_at(0)).tier == 2);
+  CHECK(hosts.node(hosts.switch_at(1)).tier == 1);
+  // Names of towns are only names, and a host's group is its switch's.
+  const Topology towns = read_text("towns", "houston s1\nhelsinki houston\n");
+  CHECK(towns.switches() == 3);
+  CHECK(hosts.node(hosts.host(0)).group == hosts.node(hosts.switch_at(2)).group);
+}
+
+TEST_CASE("adjacency lists: neighbours listed by both, or once") {
+  for (const char* text : {"4 4\n1 3\n0 2\n1 3\n2 0\n", "4 4\n1 3\n2\n3\n\n"}) {
+    const Topology cycle = read_text("cycle.adj", text);
+    CHECK(cycle.switches() == 4);
+    CHECK(router_links(cycle) == 4);
+    CHECK(between(cycle, "router 3", "router 0").size() == 1);
+    CHECK(between(cycle, "router 0", "router 2").empty());
+  }
+  CHECK(between(read_text("two.adj", "2 2\n1 1\n0 0\n"), "router 0", "router 1").size() == 2);
+  CHECK(read_text("cycle.txt", "4 4\n1 3\n0 2\n1 3\n2 0\n", ",format=adjacency,hosts=2").hosts() == 8);
+}
+
+TEST_CASE("htsim's .topo: a leaf-spine network of 32 hosts, oversubscribed 2:1") {
+  const Topology topology = read_text("leaf_spine.topo", R"(# two tiers
+Nodes 32
+Tiers 2
+Podsize 32
+
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 8
+Radix_Up 2
+Downlink_Latency_ns 1000
+Switch_Latency_ns 0
+Oversubscribed 2
+
+Tier 1
+Downlink_speed_Gbps 200
+radix_down 4
+Downlink_Latency_ns 700
+)",
+                                      ",switch_latency=300ns");
+  CHECK(topology.hosts() == 32);
+  CHECK(switches_by_tier(topology) == std::map<int, int>{{1, 4}, {2, 2}});
+  CHECK(router_links(topology) == 8);
+  CHECK(between(topology, "host 8", "leaf 1").at(0).rate == Bandwidth::gbps(100));
+  CHECK(between(topology, "host 8", "leaf 1").at(0).latency == Time::us(1));
+  CHECK(between(topology, "leaf 3", "spine 1").at(0).rate == Bandwidth::gbps(200));
+  CHECK(between(topology, "leaf 3", "spine 1").at(0).latency == Time::ns(700));
+  CHECK(topology.node(vertex_called(topology, "leaf 0")).switch_latency == Time());
+  CHECK(topology.node(vertex_called(topology, "spine 0")).switch_latency == Time::ns(300));
+}
+
+TEST_CASE("htsim's .topo: three tiers with bundles of three to the cores") {
+  // 12 pods of 36 hosts: 6 + 6 switches a pod; 6 links up from each aggregation switch make 2 bundles, so
+  // 6 · 2 cores with 12 · 3 links.
+  const Topology topology = read_text("bundles", R"(Nodes 432
+Tiers 3
+Podsize 36
+Tier 0
+Downlink_speed_Gbps 100
+Radix_Down 6
+Radix_Up 6
+Downlink_Latency_ns 1000
+Tier 1
+Downlink_speed_Gbps 100
+Radix_Down 6
+Radix_Up 6
+Downlink_Latency_ns 1000
+Tier 2
+Downlink_speed_Gbps 100
+Radix_Down 36
+Downlink_Latency_ns 600000
+Bundle 3
+)");
+  CHECK(topology.hosts() == 432);
+  CHECK(switches_by_tier(topology) == std::map<int, int>{{1, 72}, {2, 72}, {3, 12}});
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    const Vertex v = topology.switch_at(s);
+    const int tier = topology.node(v).tier;
+    REQUIRE(topology.out_channels(v).size() == (tier == 3 ? 36 : 12));
+    std::map<std::uint32_t, int> up;
+    for (const std::uint32_t c : topology.out_channels(v)) {
+      const Channel& channel = topology.channels()[c];
+      if (topology.node(channel.to).tier == tier + 1) ++up[channel.to];
+      if (tier == 3) CHECK(channel.latency == Time::us(600));
+    }
+    CHECK(up.size() == (tier == 1 ? 6 : tier == 2 ? 2 : 0));
+    for (const auto& [core, links] : up) CHECK(links == (tier == 2 ? 3 : 1));
+  }
+}
+
+TEST_CASE("graph_file: formats by content, by name, and by choice") {
+  CHECK(read_text("no_extension", kCycle).switches() == 4);
+  CHECK(read_text("odd.txt", std::string("\xEF\xBB\xBF\n  ") + (kCycle + 38)).switches() == 4);
+  CHECK(read_text("list.dat", "0 1\n", ",format=edges").switches() == 2);
+  CHECK_THROWS_WITH(
+      read_text("cycle.graphml", kCycle, ",format=edge"),
+      "graph_file: format is 'edge', but it must be one of: auto, graphml, edges, topo, adjacency");
+}
+
+TEST_CASE("graph_file: inside other families, and with a comma in its path") {
+  const std::string path = write_file("cycle.graphml", kCycle);
+  const Topology scaled =
+      make("scale_up:of=[graph_file:file=" + path + ",hosts=2],accelerators=4,switches=1");
+  CHECK(scaled.hosts() == 4 * 2 * 4);
+  const Topology random = make("random_equivalent:of=[graph_file:file=" + path + "],link=200Gbps,seed=2");
+  CHECK(router_links(random) == 4);
+  CHECK(between(random, "host 0", "0").at(0).rate == Bandwidth::gbps(200));
+  const std::string comma = write_file("a,b.graphml", kCycle);
+  const Topology listed = make("graph_file:file=[" + comma + "]");
+  CHECK(make(listed.name()).channels().size() == listed.channels().size());
+  ModuleChoice choice{.name = "graph_file", .given = {{"file", comma}}};
+  CHECK(make(build(choice).name()).hosts() == 4);
+}
+
+}  // namespace weft::topologies

@@ -1,0 +1,205 @@
+// What is exported comes back: every family, written and read again.
+#include <algorithm>
+#include <boost/graph/isomorphism.hpp>
+#include <boost/range/iterator_range.hpp>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include "sim/units/input_error.h"
+#include "tests/topologies/import/files.h"
+
+namespace weft::topologies {
+namespace {
+
+// A small network of each family, and some with attributes of all kinds.
+std::vector<std::string> networks() {
+  std::vector<std::string> list = {
+      "random_equivalent:of=[slim_fly:q=4],seed=3",
+      "scale_up:of=[leaf_spine:leaves=2,spines=2,hosts_per_leaf=3],accelerators=4,switches=2",
+      "scale_up:accelerators=8,switches=0",
+      "torus:dims=2x3x2,hosts=2,link=25Gbps,host_link=100Gbps,latency=1234ps,switch_latency=77ns",
+      "datacenters:of=[fat_tree:k=4;slim_fly:q=4;bcube:n=3,k=1],loss=0.001",
+      "cascade:g=2",
+      "tofu:x=2,y=2,z=1",
+      "leaf_spine:leaves=3,spines=2,hosts_per_leaf=2,links_per_pair=3,link=1.5Tbps",
+  };
+  for (const Family& family : families()) {
+    if (family.size_for != nullptr) list.push_back(family.info.name + ":endpoints=40");
+  }
+  return list;
+}
+
+// With attributes that families rarely set.
+Topology odd_network() {
+  Topology topology("odd:a=<1>&\"2\"");
+  Node node;
+  node.tier = 3;
+  node.plane = 7;
+  node.site = 2;
+  node.group = 4'000'000;
+  node.rack = 12;
+  node.switch_latency = Time::ps(1);
+  node.name = "Zürich <\"1\"> & 'more'";
+  const Vertex far = topology.add_node(node);
+  const Vertex near = topology.add_host_router("server 1, left", 3, 1);
+  const Vertex host = topology.add_host("host 0", 3);
+  const Vertex other = topology.add_host("host 1", 4'000'000);
+  topology.add_link(near, far,
+                    {.rate = Bandwidth::bps(123'456'789),
+                     .latency = Time::ps(987'654'321'012),
+                     .cable = CableKind::kLongHaul,
+                     .length_m = 0.1F,
+                     .loss = 1e-7});
+  topology.add_link(far, near, {.rate = Bandwidth::gbps(800), .latency = {}, .cable = CableKind::kBackplane});
+  topology.add_link(host, near,
+                    {.rate = Bandwidth::gbps(100'000), .latency = {}, .cable = CableKind::kCopper});
+  topology.add_link(
+      far, other,
+      {.rate = Bandwidth::gbps(1), .latency = Time::ns(3), .cable = CableKind::kOptical, .loss = 0.75});
+  topology.finish();
+  return topology;
+}
+
+void check_same_links(const Topology& read, const Topology& written) {
+  REQUIRE(read.channels().size() == written.channels().size());
+  for (std::size_t c = 0; c < read.channels().size(); ++c) {
+    const Channel &here = read.channels()[c], &there = written.channels()[c];
+    for (const auto& [a, b] : {std::pair(here.from, there.from), std::pair(here.to, there.to)}) {
+      REQUIRE(read.node(a).kind == written.node(b).kind);
+      REQUIRE(read.node(a).index == written.node(b).index);
+    }
+    REQUIRE(here.rate == there.rate);
+    REQUIRE(here.latency == there.latency);
+    REQUIRE(here.loss == there.loss);
+  }
+}
+
+void check_same(const Topology& read, const Topology& written) {
+  REQUIRE(read.nodes() == written.nodes());
+  for (Vertex v = 0; v < read.nodes(); ++v) {
+    const Node &here = read.node(v), &there = written.node(v);
+    INFO(there.name);
+    REQUIRE(here.kind == there.kind);
+    REQUIRE(here.name == there.name);
+    REQUIRE(here.index == there.index);
+    REQUIRE(here.tier == there.tier);
+    REQUIRE(here.plane == there.plane);
+    REQUIRE(here.site == there.site);
+    REQUIRE(here.group == there.group);
+    REQUIRE(here.rack == there.rack);
+    REQUIRE(here.in_host == there.in_host);
+    REQUIRE(here.switch_latency == there.switch_latency);
+  }
+  check_same_links(read, written);
+  const auto links = [](const Topology& topology) {
+    return boost::make_iterator_range(boost::edges(topology.graph()));
+  };
+  auto there = links(written).begin();
+  for (const auto& edge : links(read)) {
+    REQUIRE(read.graph()[edge].cable == written.graph()[*there].cable);
+    REQUIRE(read.graph()[edge].length_m == written.graph()[*there].length_m);
+    ++there;
+  }
+}
+
+// What names don't change: the cables between tiers, with how many each pair has, and the graph of pairs.
+using Pairs = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS>;
+using Cable = std::tuple<int, int, std::size_t, std::int64_t, std::int64_t>;
+
+std::pair<Pairs, std::vector<Cable>> without_names(const Topology& topology) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const Channel*>> between;
+  for (std::size_t c = 0; c < topology.channels().size(); c += 2) {
+    const Channel& channel = topology.channels()[c];
+    between[std::minmax(channel.from, channel.to)].push_back(&channel);
+  }
+  Pairs pairs(topology.nodes());
+  std::vector<Cable> cables;
+  for (const auto& [ends, channels] : between) {
+    boost::add_edge(ends.first, ends.second, pairs);
+    const auto [low, high] =
+        std::minmax({int{topology.node(ends.first).tier}, int{topology.node(ends.second).tier}});
+    cables.emplace_back(low, high, channels.size(), channels[0]->rate.bps(), channels[0]->latency.ps());
+  }
+  std::sort(cables.begin(), cables.end());
+  return {pairs, cables};
+}
+
+}  // namespace
+
+TEST_CASE("round trip: GraphML brings back every attribute of every family") {
+  std::vector<Topology> all;
+  for (const std::string& name : networks()) all.push_back(make(name));
+  all.push_back(odd_network());
+  for (const Topology& written : all) {
+    INFO(written.name());
+    check_same(read_text("all.graphml", text_of(written, "graphml")), written);
+  }
+}
+
+TEST_CASE("round trip: edge lists bring back numbers, links, and which routers are inside hosts") {
+  std::vector<Topology> all;
+  for (const std::string& name : networks()) all.push_back(make(name));
+  all.push_back(odd_network());
+  std::size_t inside = 0;
+  for (const Topology& written : all) {
+    INFO(written.name());
+    const Topology read = read_text("all.edges", text_of(written, "edges"));
+    REQUIRE(read.hosts() == written.hosts());
+    REQUIRE(read.switches() == written.switches());
+    for (std::uint32_t s = 0; s < read.switches(); ++s) {
+      REQUIRE(read.node(read.switch_at(s)).in_host == written.node(written.switch_at(s)).in_host);
+      inside += written.node(written.switch_at(s)).in_host ? 1 : 0;
+    }
+    check_same_links(read, written);
+  }
+  CHECK(inside > 100);
+}
+
+TEST_CASE("round trip: the tiers of folded Clos networks follow from their links") {
+  for (const char* name : {"fat_tree:k=4", "leaf_spine:leaves=3,spines=2,hosts_per_leaf=2",
+                           "k_ary_n_tree:k=2,n=4", "multi_plane:k=4,planes=2", "torus:dims=3x3"}) {
+    INFO(name);
+    const Topology written = make(name), read = read_text("tiers.edges", text_of(written, "edges"));
+    for (std::uint32_t s = 0; s < read.switches(); ++s) {
+      CHECK(read.node(read.switch_at(s)).tier == written.node(written.switch_at(s)).tier);
+    }
+  }
+}
+
+TEST_CASE("round trip: htsim's files bring back the same graph, where they can hold it") {
+  std::vector<std::string> all = networks();
+  for (const char* more :
+       {"fat_tree:k=4,oversubscription=3,link=100Gbps,host_link=50Gbps,switch_latency=300ns",
+        "xgft:m=3x2x4,w=1x2x2", "leaf_spine:leaves=6,spines=3,hosts_per_leaf=9,links_per_pair=3",
+        "xgft:m=2x3x2,w=1x3x1"}) {
+    all.emplace_back(more);
+  }
+  std::set<std::string> held;
+  for (const std::string& name : all) {
+    INFO(name);
+    const Topology written = make(name);
+    std::string text;
+    try {
+      text = text_of(written, "topo");
+    } catch (const InputError&) {
+      continue;
+    }
+    held.insert(name.substr(0, name.find(':')));
+    const Topology read = read_text("all.topo", text);
+    REQUIRE(read.hosts() == written.hosts());
+    REQUIRE(read.nodes() == written.nodes());
+    const auto [here, cables] = without_names(read);
+    const auto [there, cables_there] = without_names(written);
+    CHECK(cables == cables_there);
+    CHECK(boost::isomorphism(here, there));
+  }
+  for (const char* family : {"fat_tree", "fat_tree2", "leaf_spine", "xgft", "k_ary_n_tree"}) {
+    INFO(family);
+    CHECK(held.contains(family));
+  }
+}
+
+}  // namespace weft::topologies

@@ -1,0 +1,364 @@
+#include "topologies/import/build_network.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "topologies/families/cabling.h"
+#include "topologies/import/lines.h"
+
+namespace weft::topologies {
+namespace {
+
+constexpr std::uint32_t kUnreached = UINT32_MAX;
+
+// The parts of names like h3, s3, hr3 and 3; a number of nothing if it is no such name.
+struct NumberedName {
+  std::string_view prefix;
+  std::optional<std::uint64_t> number;
+};
+
+NumberedName numbered_name(std::string_view name) {
+  const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
+  const std::string_view prefix = name.substr(0, digits);
+  const bool known = prefix.empty() || prefix == "h" || prefix == "s" || prefix == "hr";
+  return {prefix, known ? whole_number(name.substr(digits)) : std::nullopt};
+}
+
+class Builder {
+ public:
+  Builder(ImportedGraph graph, const Parameters& parameters)
+      : graph_(std::move(graph)), parameters_(parameters) {
+    find_kinds();
+    check_names();
+    check_links();
+    index_links();
+    check_kinds();
+    check_connected();
+    place_hosts();
+    find_tiers();
+    find_groups();
+    read_defaults();
+  }
+
+  Topology build(const std::string& name);
+
+ private:
+  [[noreturn]] void fail(std::int64_t line, const std::string& message) const {
+    throw InputError({graph_.file, line}, message);
+  }
+  const std::string& name(std::uint32_t node) const { return graph_.nodes[node].name; }
+  bool is_host(std::uint32_t node) const { return graph_.nodes[node].kind == NodeKind::kHost; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(graph_.nodes.size()); }
+
+  void find_kinds();
+  void order_by_number();
+  void check_names() const;
+  void check_links() const;
+  void index_links();
+  void check_kinds() const;
+  void check_connected() const;
+  // The distance of each node from the nearest of `from`; with `forwarding_hosts` also on ways through hosts.
+  std::vector<std::uint32_t> distances(const std::vector<std::uint32_t>& from, bool forwarding_hosts) const;
+  void place_hosts();
+  void find_tiers();
+  void find_groups();
+  void read_defaults();
+  void check_defaults() const;
+  Link cable(const ImportedLink& imported);
+
+  ImportedGraph graph_;
+  const Parameters& parameters_;
+  std::uint32_t hosts_ = 0;                     // of the file
+  std::vector<std::uint32_t> begin_, next_to_;  // the neighbours of a node, from begin_[node] on
+  std::uint32_t hosts_each_ = 0;                // put on each of the following
+  std::vector<bool> with_hosts_;
+  Cabling defaults_;
+  bool used_link_ = false, used_host_link_ = false, used_latency_ = false, used_switch_latency_ = false;
+};
+
+// Where no node says what it is, its name may.
+void Builder::find_kinds() {
+  const bool given = std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
+                                 [](const ImportedNode& node) { return node.kind.has_value(); });
+  if (!given) order_by_number();
+  for (ImportedNode& node : graph_.nodes) {
+    const NumberedName parts = given ? NumberedName() : numbered_name(node.name);
+    const bool host = parts.number && parts.prefix == "h";
+    if (parts.number && parts.prefix == "hr") node.in_host = true;
+    if (!node.kind) node.kind = host ? NodeKind::kHost : NodeKind::kSwitch;
+    hosts_ += node.kind == NodeKind::kHost ? 1 : 0;
+  }
+}
+
+// Names that are numbers are the numbers; others come as the file has them.
+void Builder::order_by_number() {
+  std::vector<std::uint64_t> number;
+  for (const ImportedNode& node : graph_.nodes) {
+    const NumberedName parts = numbered_name(node.name);
+    if (!parts.number) return;
+    number.push_back(*parts.number);
+  }
+  std::vector<std::uint32_t> order(size()), place(size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return number[a] < number[b]; });
+  std::vector<ImportedNode> nodes;
+  nodes.reserve(size());
+  for (std::uint32_t i = 0; i < size(); ++i) {
+    place[order[i]] = i;
+    nodes.push_back(std::move(graph_.nodes[order[i]]));
+  }
+  graph_.nodes = std::move(nodes);
+  for (ImportedLink& link : graph_.links) {
+    link.from = place[link.from];
+    link.to = place[link.to];
+  }
+}
+
+void Builder::check_names() const {
+  std::unordered_map<std::string_view, std::int64_t> lines;
+  for (const ImportedNode& node : graph_.nodes) {
+    const bool odd = std::any_of(node.name.begin(), node.name.end(),
+                                 [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+    if (node.name.empty() || odd) {
+      fail(node.line, fmt::format("a node is called '{}', but a name must be one line of text",
+                                  shortened(node.name.substr(0, node.name.find('\n')))));
+    }
+    const auto [other, added] = lines.emplace(node.name, node.line);
+    if (!added) {
+      fail(node.line, fmt::format("a second node is called '{}'; the first is in line {}",
+                                  shortened(node.name), other->second));
+    }
+  }
+}
+
+void Builder::check_links() const {
+  for (const ImportedLink& link : graph_.links) {
+    if (link.from == link.to) fail(link.line, fmt::format("a link joins '{}' to itself", name(link.from)));
+    if (is_host(link.from) && is_host(link.to)) {
+      fail(link.line, fmt::format("a link joins the hosts '{}' and '{}', but hosts are linked to switches",
+                                  name(link.from), name(link.to)));
+    }
+  }
+}
+
+void Builder::index_links() {
+  begin_.assign(size() + 1, 0);
+  for (const ImportedLink& link : graph_.links) {
+    ++begin_[link.from + 1];
+    ++begin_[link.to + 1];
+  }
+  for (std::uint32_t n = 0; n < size(); ++n) begin_[n + 1] += begin_[n];
+  next_to_.resize(2 * graph_.links.size());
+  std::vector<std::uint32_t> next(begin_.begin(), begin_.end() - 1);
+  for (const ImportedLink& link : graph_.links) {
+    next_to_[next[link.from]++] = link.to;
+    next_to_[next[link.to]++] = link.from;
+  }
+}
+
+void Builder::check_kinds() const {
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    const ImportedNode& node = graph_.nodes[n];
+    if (is_host(n) && begin_[n] == begin_[n + 1]) {
+      fail(node.line, fmt::format("the host '{}' has no link", node.name));
+    }
+    if (is_host(n) && node.in_host) {
+      fail(node.line,
+           fmt::format("'{}' is a host and in_host, but in_host is for routers inside hosts", node.name));
+    }
+    if (node.tier && is_host(n) != (*node.tier == 0)) {
+      fail(node.line,
+           fmt::format("the {} '{}' is of tier {}, but hosts are of tier 0 and switches of 1 or more",
+                       is_host(n) ? "host" : "switch", node.name, *node.tier));
+    }
+  }
+  if (hosts_ > kMostHosts) {
+    fail(0, fmt::format("{} hosts are more than {}, the most a network may have", hosts_, kMostHosts));
+  }
+}
+
+std::vector<std::uint32_t> Builder::distances(const std::vector<std::uint32_t>& from,
+                                              bool forwarding_hosts) const {
+  std::vector<std::uint32_t> distance(size(), kUnreached), queue = from;
+  for (const std::uint32_t node : from) distance[node] = 0;
+  for (std::size_t at = 0; at < queue.size(); ++at) {
+    const std::uint32_t node = queue[at];
+    if (is_host(node) && !forwarding_hosts && distance[node] > 0) continue;
+    for (std::uint32_t i = begin_[node]; i < begin_[node + 1]; ++i) {
+      if (distance[next_to_[i]] != kUnreached) continue;
+      distance[next_to_[i]] = distance[node] + 1;
+      queue.push_back(next_to_[i]);
+    }
+  }
+  return distance;
+}
+
+void Builder::check_connected() const {
+  std::uint32_t first = 0;
+  while (hosts_ > 0 && !is_host(first)) ++first;
+  const std::vector<std::uint32_t> any = distances({first}, true);
+  const std::vector<std::uint32_t> forwarded = distances({first}, false);
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    if (any[n] == kUnreached) {
+      fail(graph_.nodes[n].line,
+           fmt::format("'{}' is not connected with '{}': the network is in parts", name(n), name(first)));
+    }
+  }
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    if (is_host(n) && forwarded[n] == kUnreached) {
+      fail(graph_.nodes[n].line,
+           fmt::format(
+               "from '{}' to '{}' there is no way but through hosts, and hosts don't forward: make what "
+               "forwards a switch (with in_host, if it is a server) and link a host to it",
+               name(first), name(n)));
+    }
+  }
+}
+
+void Builder::place_hosts() {
+  with_hosts_.assign(size(), false);
+  const bool automatic = parameters_.automatic("hosts");
+  const std::int64_t each = automatic ? (hosts_ > 0 ? 0 : 1) : parameters_.integer("hosts");
+  if (hosts_ > 0) {
+    if (each != 0)
+      parameters_.fail("hosts", fmt::format("{} has {} hosts of its own; leave it out", graph_.file, hosts_));
+    for (std::uint32_t n = 0; n < size(); ++n) {
+      for (std::uint32_t i = begin_[n]; i < begin_[n + 1]; ++i) {
+        if (is_host(next_to_[i])) with_hosts_[n] = true;
+      }
+    }
+    return;
+  }
+  std::uint64_t routers = 0;
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    with_hosts_[n] = !graph_.nodes[n].tier || graph_.nodes[n].tier == 1;
+    routers += with_hosts_[n] ? 1 : 0;
+  }
+  if (routers == 0) fail(0, "the file has no host, and no switch of tier 1 to put hosts on");
+  const std::uint64_t most = kMostHosts / routers;
+  if (most == 0)
+    fail(0, fmt::format("{} routers with a host each are more than {} hosts", routers, kMostHosts));
+  if (each < 1 || static_cast<std::uint64_t>(each) > most) {
+    parameters_.fail("hosts",
+                     fmt::format("{} has no host of its own, so it must be from 1 to {}; the nearest is {}",
+                                 graph_.file, most, each < 1 ? 1 : most));
+  }
+  hosts_each_ = static_cast<std::uint32_t>(each);
+}
+
+// A switch without a tier is of 1 with hosts, and else of one more than the nearest that has.
+void Builder::find_tiers() {
+  std::vector<std::uint32_t> from;
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    if (with_hosts_[n] && !is_host(n)) from.push_back(n);
+  }
+  const std::vector<std::uint32_t> distance = distances(from, true);
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    ImportedNode& node = graph_.nodes[n];
+    if (is_host(n)) node.tier = 0;
+    if (!node.tier)
+      node.tier = static_cast<std::uint8_t>(std::min(distance[n] + 1, std::uint32_t{UINT8_MAX}));
+  }
+}
+
+// A switch without a group is one of its own, a host without is in that of its first switch.
+void Builder::find_groups() {
+  std::uint32_t next = 0;
+  for (const ImportedNode& node : graph_.nodes) next = std::max(next, node.group.value_or(UINT32_MAX) + 1);
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    if (!is_host(n) && !graph_.nodes[n].group) graph_.nodes[n].group = next++;
+  }
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    if (is_host(n) && !graph_.nodes[n].group) graph_.nodes[n].group = graph_.nodes[next_to_[begin_[n]]].group;
+  }
+}
+
+void Builder::read_defaults() {
+  const ModuleInfo plain = {
+      .name = "graph_file", .summary = "", .source = "", .parameters = with_cabling({})};
+  std::map<std::string, std::string> given;
+  for (const ParameterSpec& spec : plain.parameters) {
+    if (!parameters_.automatic(spec.name)) given[spec.name] = parameters_.text(spec.name);
+  }
+  defaults_ = read_cabling(Parameters(plain, given));
+}
+
+Link Builder::cable(const ImportedLink& imported) {
+  const bool to_host = is_host(imported.from) || is_host(imported.to);
+  const Link& standard = to_host ? defaults_.host : defaults_.fabric;
+  if (!imported.rate) (to_host ? used_host_link_ : used_link_) = true;
+  if (!imported.latency) used_latency_ = true;
+  return {.rate = imported.rate.value_or(standard.rate),
+          .latency = imported.latency.value_or(standard.latency),
+          .cable = imported.cable,
+          .length_m = imported.length_m,
+          .loss = imported.loss};
+}
+
+// A setting without effect is a mistake of someone's.
+void Builder::check_defaults() const {
+  const auto check = [&](const char* parameter, bool used, const char* what) {
+    if (used || parameters_.automatic(parameter)) return;
+    parameters_.fail(parameter, fmt::format("{} gives that of every {}; leave it out", graph_.file, what));
+  };
+  const bool host_follows = used_host_link_ && parameters_.automatic("host_link");
+  check("link", used_link_ || host_follows, "link");
+  check("host_link", used_host_link_, "host's link");
+  check("latency", used_latency_, "link");
+  check("switch_latency", used_switch_latency_, "switch");
+}
+
+Topology Builder::build(const std::string& name) {
+  Topology topology(name);
+  std::vector<Vertex> vertices;
+  std::vector<std::pair<Vertex, Vertex>> added;  // hosts, and their switches
+  for (std::uint32_t n = 0; n < size(); ++n) {
+    ImportedNode& imported = graph_.nodes[n];
+    Node node;
+    node.kind = *imported.kind;
+    node.tier = *imported.tier;
+    node.plane = imported.plane;
+    node.site = imported.site;
+    node.group = *imported.group;
+    node.rack = imported.rack;
+    node.in_host = imported.in_host;
+    if (!is_host(n) && !imported.switch_latency && !imported.in_host) used_switch_latency_ = true;
+    if (!is_host(n)) {
+      node.switch_latency =
+          imported.switch_latency.value_or(imported.in_host ? Time() : defaults_.switch_latency);
+    }
+    node.name = imported.name;
+    vertices.push_back(topology.add_node(std::move(node)));
+    for (std::uint32_t h = 0; h < hosts_each_ && with_hosts_[n]; ++h) {
+      Node host;
+      host.kind = NodeKind::kHost;
+      host.site = imported.site;
+      host.group = *imported.group;
+      host.name = fmt::format("host {}", topology.hosts());
+      added.emplace_back(topology.add_node(std::move(host)), vertices.back());
+    }
+  }
+  for (const auto& [host, on] : added) topology.add_link(host, on, defaults_.host);
+  if (!added.empty()) used_host_link_ = used_latency_ = true;
+  for (const ImportedLink& link : graph_.links) {
+    topology.add_link(vertices[link.from], vertices[link.to], cable(link));
+  }
+  check_defaults();
+  topology.finish();
+  return topology;
+}
+
+}  // namespace
+
+Topology build_network(ImportedGraph graph, const Parameters& parameters, const std::string& name) {
+  return Builder(std::move(graph), parameters).build(name);
+}
+
+}  // namespace weft::topologies

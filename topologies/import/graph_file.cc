@@ -1,0 +1,79 @@
+#include "topologies/import/graph_file.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "topologies/families/cabling.h"
+#include "topologies/import/build_network.h"
+#include "topologies/import/readers.h"
+
+namespace weft::topologies {
+namespace {
+
+constexpr const char* kAutomatic = "auto";
+
+std::vector<ParameterSpec> parameters_of_graph_file() {
+  std::vector<ParameterSpec> all = {
+      {"file", ParameterType::kText, "", "The file's path; [in brackets] if it has a comma."},
+      {"format", ParameterType::kText, kAutomatic,
+       "graphml, edges, topo (htsim) or adjacency (EvalNet); auto: by the file's name and content."},
+      {"hosts", ParameterType::kInteger, kAutomatic,
+       "Hosts added to each router, for files without hosts; auto: 1 there, else 0."},
+  };
+  for (ParameterSpec& spec : with_cabling({})) {
+    spec.help = spec.name == "host_link" ? "Where the file has no rate for a host's link; auto: as `link`."
+                : spec.name == "switch_latency"
+                    ? fmt::format("Where the file has none; auto: {}.", spec.default_value)
+                    : fmt::format("Where the file has none for a link; auto: {}.", spec.default_value);
+    spec.default_value = kAutomatic;
+    all.push_back(std::move(spec));
+  }
+  return all;
+}
+
+const ModuleInfo& info() {
+  static const ModuleInfo info = {
+      .name = "graph_file",
+      .summary =
+          "A network of your own from a file: GraphML, an edge list, htsim's .topo or an adjacency list.",
+      .source = "GraphML specification, http://graphml.graphdrawing.org; htsim, fat_tree_topology.cpp",
+      .parameters = parameters_of_graph_file(),
+  };
+  return info;
+}
+
+const ImportFormat& read_format(const Parameters& parameters, std::string_view text,
+                                const std::string& file) {
+  const std::string& name = parameters.text("format");
+  if (name == kAutomatic) return detect_format(text, file);
+  std::string known = kAutomatic;
+  for (const ImportFormat& format : import_formats()) {
+    if (format.name == name) return format;
+    known += ", " + format.name;
+  }
+  parameters.fail("format", "it must be one of: " + known);
+}
+
+// The short form, which can be read back even if the path has a comma.
+std::string short_form(const Parameters& parameters, const std::string& file) {
+  std::map<std::string, std::string> given(parameters.values().begin(), parameters.values().end());
+  if (file.find(',') != std::string::npos) given["file"] = "[" + file + "]";
+  return to_short_form(info().name, Parameters(info(), given));
+}
+
+Topology build(const Parameters& parameters) {
+  std::string file = parameters.text("file");
+  if (file.size() >= 2 && file.front() == '[' && file.back() == ']') file = file.substr(1, file.size() - 2);
+  if (file.empty()) parameters.fail("file", "it must be the path of a file, like network.graphml");
+  const std::string text = read_whole_file(file);
+  return build_network(read_format(parameters, text, file).read(text, file), parameters,
+                       short_form(parameters, file));
+}
+
+}  // namespace
+
+Family graph_file_family() { return {info(), build}; }
+
+}  // namespace weft::topologies

@@ -1,0 +1,71 @@
+#include "topologies/import/lines.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+namespace weft::topologies {
+namespace {
+
+template <typename Number>
+std::optional<Number> parse(std::string_view text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+Lines::Lines(std::string_view text, const std::string& file) : rest_(text), at_{.file = file} {
+  if (text.find('\0') != std::string_view::npos) throw InputError(at_, "this is not a text file");
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (rest_.starts_with(kByteOrderMark)) rest_.remove_prefix(kByteOrderMark.size());
+}
+
+bool Lines::next(bool blank_too) {
+  while (!rest_.empty()) {
+    ++at_.line;
+    text_ = rest_.substr(0, rest_.find('\n'));
+    rest_.remove_prefix(std::min(rest_.size(), text_.size() + 1));
+    if (text_.ends_with('\r')) text_.remove_suffix(1);
+    const std::size_t comment = text_.find_first_of("#%");
+    const std::string_view line = text_.substr(0, comment);
+    words_.clear();
+    constexpr std::string_view kBetween = " ,;\t";
+    for (std::size_t at = line.find_first_not_of(kBetween); at != std::string_view::npos;) {
+      const std::size_t end = std::min(line.find_first_of(kBetween, at), line.size());
+      words_.push_back(line.substr(at, end - at));
+      at = line.find_first_not_of(kBetween, end);
+    }
+    if (!words_.empty() || (blank_too && comment == std::string_view::npos)) return true;
+  }
+  return false;
+}
+
+void Lines::fail_expecting(const std::string& expected) const {
+  fail(fmt::format("found '{}', but expected {}", shortened(text_), expected));
+}
+
+std::optional<std::uint64_t> whole_number(std::string_view text) { return parse<std::uint64_t>(text); }
+
+std::optional<double> finite_number(std::string_view text) {
+  const std::optional<double> value = parse<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
+
+std::string lower_case(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+std::string shortened(std::string_view text) {
+  constexpr std::size_t kMost = 60;
+  return text.size() <= kMost ? std::string(text) : fmt::format("{}…", text.substr(0, kMost));
+}
+
+}  // namespace weft::topologies

@@ -1,0 +1,475 @@
+#include <expat.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <memory>
+#include <new>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "sim/units/input_error.h"
+#include "topologies/export/formats.h"
+#include "topologies/import/attributes.h"
+#include "topologies/import/lines.h"
+#include "topologies/import/readers.h"
+
+namespace weft::topologies {
+namespace {
+
+// The attributes that are read. Others are for other programs, and stay unread.
+enum Field : std::uint8_t {
+  kKind,
+  kName,
+  kLabel,
+  kTier,
+  kPlane,
+  kSite,
+  kGroup,
+  kRack,
+  kInHost,
+  kSwitchLatency,
+  kRate,
+  kLinkSpeedRaw,
+  kLatency,
+  kCable,
+  kLength,
+  kLoss,
+  kFields,
+};
+
+struct FieldName {
+  const char* name;
+  bool of_node;
+};
+
+constexpr std::array<FieldName, kFields> kFieldNames = {{
+    {"kind", true},
+    {"name", true},
+    {"label", true},  // of the Internet Topology Zoo and others
+    {"tier", true},
+    {"plane", true},
+    {"site", true},
+    {"group", true},
+    {"rack", true},
+    {"in_host", true},
+    {"switch_latency", true},
+    {"rate", false},
+    {"LinkSpeedRaw", false},  // of the Internet Topology Zoo, bit/s
+    {"latency", false},
+    {"cable", false},
+    {"length", false},
+    {"loss", false},
+}};
+
+std::string trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return "";
+  return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
+}
+
+bool boolean_attribute(std::string_view text) {
+  const std::string word = lower_case(text);
+  if (word == "1" || word == "true") return true;
+  if (word == "0" || word == "false") return false;
+  throw InputError(fmt::format("'{}' is not true or false", text));
+}
+
+NodeKind kind_attribute(std::string_view text) {
+  for (const NodeKind kind : {NodeKind::kHost, NodeKind::kSwitch}) {
+    if (text == kind_name(kind)) return kind;
+  }
+  throw InputError(fmt::format("'{}' is not host or switch", text));
+}
+
+float length_attribute(std::string_view text) {
+  const std::optional<double> length = finite_number(text);
+  if (!length || *length < 0 || *length > 1e9) {
+    throw InputError(fmt::format("'{}' is not a length in metres from 0 to 1e9", text));
+  }
+  return static_cast<float>(*length);
+}
+
+void set_node(ImportedNode& node, Field field, const std::string& text) {
+  switch (field) {
+    case kKind:
+      node.kind = kind_attribute(text);
+      return;
+    case kTier:
+      node.tier = static_cast<std::uint8_t>(number_attribute(text, UINT8_MAX));
+      return;
+    case kPlane:
+      node.plane = static_cast<std::uint16_t>(number_attribute(text, UINT16_MAX));
+      return;
+    case kSite:
+      node.site = static_cast<std::uint16_t>(number_attribute(text, UINT16_MAX));
+      return;
+    case kGroup:
+      node.group = number_attribute(text, kMostImportedNodes);
+      return;
+    case kRack:
+      node.rack = number_attribute(text, kMostImportedNodes);
+      return;
+    case kInHost:
+      node.in_host = boolean_attribute(text);
+      return;
+    case kSwitchLatency:
+      node.switch_latency = time_attribute(text, Time::ps(1));
+      return;
+    default:  // names are kept elsewhere until all are known
+      return;
+  }
+}
+
+void set_link(ImportedLink& link, Field field, const std::string& text) {
+  switch (field) {
+    case kRate:
+      link.rate = rate_attribute(text);
+      return;
+    case kLinkSpeedRaw:
+      if (!link.rate) link.rate = rate_attribute(text);
+      return;
+    case kLatency:
+      link.latency = time_attribute(text, Time::ps(1));
+      return;
+    case kCable:
+      link.cable = parse_cable(text);
+      return;
+    case kLength:
+      link.length_m = length_attribute(text);
+      return;
+    case kLoss:
+      link.loss = loss_attribute(text);
+      return;
+    default:
+      return;
+  }
+}
+
+// Follows the elements as the parser meets them.
+class GraphmlReader {
+ public:
+  GraphmlReader(std::string_view text, const std::string& file);
+  ImportedGraph take();
+
+ private:
+  enum class Element : std::uint8_t { kRoot, kKey, kDefault, kGraph, kNode, kEdge, kData, kOther };
+  using Attributes = const XML_Char**;
+
+  struct Key {
+    std::string name;
+    bool of_nodes = false, of_links = false;
+    std::optional<std::string> fallback;
+  };
+  // A node, by the id in the file; named by an edge, it may be declared later.
+  struct Id {
+    std::string name;
+    std::optional<std::uint32_t> node;
+  };
+
+  static void XMLCALL on_start(void* self, const XML_Char* name, Attributes attributes);
+  static void XMLCALL on_end(void* self, const XML_Char* name);
+  static void XMLCALL on_text(void* self, const XML_Char* text, int size);
+  template <typename Act>
+  void guarded(Act act);
+
+  void parse(std::string_view text);
+  void start(std::string_view name, Attributes attributes);
+  void end();
+  void start_key(Attributes attributes);
+  void start_graph(Attributes attributes);
+  void start_node(Attributes attributes);
+  void start_edge(Attributes attributes);
+  void end_data();
+  // Which attribute it is of the node or edge that is open; kFields: none that is read.
+  Field field_of(const Key& key) const;
+  void apply(Field field, const std::string& text);
+  void apply_defaults();
+  std::uint32_t intern(const std::string& id);
+  std::string required(Attributes attributes, const char* element, const char* name) const;
+  static const char* find(Attributes attributes, std::string_view name);
+  void resolve_links();
+  void resolve_names();
+
+  std::int64_t line() const { return static_cast<std::int64_t>(XML_GetCurrentLineNumber(parser_.get())); }
+  [[noreturn]] void fail(const std::string& message) const {
+    throw InputError({graph_.file, line()}, message);
+  }
+
+  std::unique_ptr<XML_ParserStruct, decltype(&XML_ParserFree)> parser_;
+  std::exception_ptr thrown_;  // expat is C: errors wait here until it has returned
+  ImportedGraph graph_;
+  std::vector<Element> open_;
+  std::unordered_map<std::string, Key> keys_;
+  std::vector<std::string> keys_with_default_;
+  std::string key_;                   // of the key or data element that is open
+  std::string text_;                  // of the default or data element that is open
+  std::array<bool, kFields> seen_{};  // of the node or edge that is open
+  bool has_graph_ = false, in_node_ = false;
+  std::unordered_map<std::string, std::uint32_t> numbers_;  // of ids, in the order they are met
+  std::vector<Id> ids_;
+  std::vector<std::string> names_, labels_;  // of nodes; empty: none
+};
+
+GraphmlReader::GraphmlReader(std::string_view text, const std::string& file)
+    : parser_(XML_ParserCreate(nullptr), XML_ParserFree) {
+  if (parser_ == nullptr) throw std::bad_alloc();
+  graph_.file = file;
+  XML_SetUserData(parser_.get(), this);
+  XML_SetElementHandler(parser_.get(), on_start, on_end);
+  XML_SetCharacterDataHandler(parser_.get(), on_text);
+  parse(text);
+  if (!has_graph_) throw InputError({.file = file}, "the file has no <graph>");
+  if (graph_.nodes.empty()) throw InputError({.file = file}, "the graph has no node");
+  resolve_links();
+  resolve_names();
+}
+
+ImportedGraph GraphmlReader::take() { return std::move(graph_); }
+
+template <typename Act>
+void GraphmlReader::guarded(Act act) {
+  if (thrown_ != nullptr) return;
+  try {
+    act();
+  } catch (...) {
+    thrown_ = std::current_exception();
+    XML_StopParser(parser_.get(), XML_FALSE);
+  }
+}
+
+void GraphmlReader::on_start(void* self, const XML_Char* name, Attributes attributes) {
+  auto* reader = static_cast<GraphmlReader*>(self);
+  reader->guarded([&] { reader->start(name, attributes); });
+}
+
+void GraphmlReader::on_end(void* self, const XML_Char* /*name*/) {
+  auto* reader = static_cast<GraphmlReader*>(self);
+  reader->guarded([&] { reader->end(); });
+}
+
+void GraphmlReader::on_text(void* self, const XML_Char* text, int size) {
+  auto* reader = static_cast<GraphmlReader*>(self);
+  if (reader->open_.empty()) return;
+  const Element element = reader->open_.back();
+  if (element != Element::kData && element != Element::kDefault) return;
+  reader->guarded([&] { reader->text_.append(text, static_cast<std::size_t>(size)); });
+}
+
+void GraphmlReader::parse(std::string_view text) {
+  constexpr std::size_t kPiece = std::size_t{1} << 24;
+  do {
+    const std::size_t size = std::min(kPiece, text.size());
+    const bool last = size == text.size();
+    const XML_Status status = XML_Parse(parser_.get(), text.data(), static_cast<int>(size), last ? 1 : 0);
+    if (thrown_ != nullptr) std::rethrow_exception(thrown_);
+    if (status != XML_STATUS_OK) {
+      throw InputError(
+          {graph_.file, line(), static_cast<std::int64_t>(XML_GetCurrentColumnNumber(parser_.get())) + 1},
+          fmt::format("this is not the XML of a GraphML file: {}",
+                      XML_ErrorString(XML_GetErrorCode(parser_.get()))));
+    }
+    text.remove_prefix(size);
+  } while (!text.empty());
+}
+
+const char* GraphmlReader::find(Attributes attributes, std::string_view name) {
+  for (; *attributes != nullptr; attributes += 2) {
+    if (attributes[0] == name) return attributes[1];
+  }
+  return nullptr;
+}
+
+std::string GraphmlReader::required(Attributes attributes, const char* element, const char* name) const {
+  const char* value = find(attributes, name);
+  if (value == nullptr) fail(fmt::format("<{}> has no '{}'", element, name));
+  return value;
+}
+
+void GraphmlReader::start(std::string_view name, Attributes attributes) {
+  if (const std::size_t colon = name.find(':'); colon != std::string_view::npos)
+    name.remove_prefix(colon + 1);
+  if (open_.empty()) {
+    if (name != "graphml") fail(fmt::format("found <{}>, but expected <graphml>", shortened(name)));
+    open_.push_back(Element::kRoot);
+    return;
+  }
+  const Element parent = open_.back();
+  Element element = Element::kOther;
+  if (name == "key" && parent == Element::kRoot) {
+    element = Element::kKey;
+    start_key(attributes);
+  } else if (name == "default" && parent == Element::kKey) {
+    element = Element::kDefault;
+    text_.clear();
+  } else if (name == "graph") {
+    if (parent != Element::kRoot)
+      fail("a graph inside a node or edge; expected one graph without others in it");
+    if (has_graph_) fail("a second graph; expected one");
+    element = Element::kGraph;
+    start_graph(attributes);
+  } else if (name == "node" && parent == Element::kGraph) {
+    element = Element::kNode;
+    start_node(attributes);
+  } else if (name == "edge" && parent == Element::kGraph) {
+    element = Element::kEdge;
+    start_edge(attributes);
+  } else if (name == "hyperedge") {
+    fail("a hyperedge; a cable has two ends");
+  } else if (name == "data" && (parent == Element::kNode || parent == Element::kEdge)) {
+    element = Element::kData;
+    key_ = required(attributes, "data", "key");
+    text_.clear();
+  }
+  open_.push_back(element);
+}
+
+void GraphmlReader::end() {
+  const Element element = open_.back();
+  open_.pop_back();
+  if (element == Element::kDefault) {
+    keys_[key_].fallback = trimmed(text_);
+    keys_with_default_.push_back(key_);
+  } else if (element == Element::kData) {
+    end_data();
+  } else if (element == Element::kNode || element == Element::kEdge) {
+    apply_defaults();
+  }
+}
+
+void GraphmlReader::start_key(Attributes attributes) {
+  key_ = required(attributes, "key", "id");
+  Key key;
+  if (const char* name = find(attributes, "attr.name")) key.name = name;
+  const char* scope = find(attributes, "for");
+  const std::string_view of = scope == nullptr ? "all" : scope;
+  key.of_nodes = of == "node" || of == "all";
+  key.of_links = of == "edge" || of == "all";
+  if (!keys_.emplace(key_, std::move(key)).second) fail(fmt::format("a second key '{}'", key_));
+}
+
+void GraphmlReader::start_graph(Attributes attributes) {
+  has_graph_ = true;
+  const std::string kind = required(attributes, "graph", "edgedefault");
+  if (kind == "undirected") return;
+  fail(fmt::format(
+      "edgedefault is '{}', but expected 'undirected': a cable carries both directions (networkx: "
+      "write G.to_undirected())",
+      shortened(kind)));
+}
+
+std::uint32_t GraphmlReader::intern(const std::string& id) {
+  const auto [found, added] = numbers_.try_emplace(id, static_cast<std::uint32_t>(ids_.size()));
+  if (added) ids_.push_back({.name = id, .node = std::nullopt});
+  return found->second;
+}
+
+void GraphmlReader::start_node(Attributes attributes) {
+  const std::string name = required(attributes, "node", "id");
+  const std::uint32_t id = intern(name);
+  if (ids_[id].node) {
+    fail(fmt::format("a second node '{}'; the first is in line {}", shortened(name),
+                     graph_.nodes[*ids_[id].node].line));
+  }
+  if (graph_.nodes.size() == kMostImportedNodes) fail(fmt::format("more than {} nodes", kMostImportedNodes));
+  ids_[id].node = static_cast<std::uint32_t>(graph_.nodes.size());
+  names_.emplace_back();
+  labels_.emplace_back();
+  graph_.nodes.emplace_back().line = line();
+  in_node_ = true;
+  seen_.fill(false);
+}
+
+void GraphmlReader::start_edge(Attributes attributes) {
+  const char* directed = find(attributes, "directed");
+  if (directed != nullptr && std::string_view(directed) != "false") {
+    fail("a directed edge; a cable carries both directions");
+  }
+  if (graph_.links.size() == kMostImportedLinks) fail(fmt::format("more than {} edges", kMostImportedLinks));
+  ImportedLink link;  // with the numbers of ids until all nodes are known
+  link.from = intern(required(attributes, "edge", "source"));
+  link.to = intern(required(attributes, "edge", "target"));
+  link.line = line();
+  graph_.links.push_back(link);
+  in_node_ = false;
+  seen_.fill(false);
+}
+
+void GraphmlReader::end_data() {
+  const auto found = keys_.find(key_);
+  if (found == keys_.end()) fail(fmt::format("data with key '{}', which no <key> declares", shortened(key_)));
+  const Field field = field_of(found->second);
+  if (field == kFields) return;
+  if (seen_[field]) fail(fmt::format("'{}' is given twice", kFieldNames[field].name));
+  apply(field, trimmed(text_));
+}
+
+Field GraphmlReader::field_of(const Key& key) const {
+  if (!(in_node_ ? key.of_nodes : key.of_links)) return kFields;
+  for (std::size_t f = 0; f < kFields; ++f) {
+    if (kFieldNames[f].of_node == in_node_ && key.name == kFieldNames[f].name) return static_cast<Field>(f);
+  }
+  return kFields;
+}
+
+void GraphmlReader::apply(Field field, const std::string& text) {
+  seen_[field] = true;
+  try {
+    if (field == kName) {
+      names_.back() = text;
+    } else if (field == kLabel) {
+      labels_.back() = text;
+    } else if (in_node_) {
+      set_node(graph_.nodes.back(), field, text);
+    } else {
+      set_link(graph_.links.back(), field, text);
+    }
+  } catch (const InputError& error) {
+    fail(fmt::format("{}: {}", kFieldNames[field].name, error.what()));
+  }
+}
+
+void GraphmlReader::apply_defaults() {
+  for (const std::string& name : keys_with_default_) {
+    const Key& key = keys_.at(name);
+    const Field field = field_of(key);
+    if (field != kFields && !seen_[field]) apply(field, *key.fallback);
+  }
+}
+
+void GraphmlReader::resolve_links() {
+  for (ImportedLink& link : graph_.links) {
+    for (std::uint32_t* end : {&link.from, &link.to}) {
+      const std::optional<std::uint32_t> node = ids_[*end].node;
+      if (!node) {
+        throw InputError({graph_.file, link.line},
+                         fmt::format("an edge to '{}', but the graph has no such node", ids_[*end].name));
+      }
+      *end = *node;
+    }
+  }
+}
+
+// A node's name, else its label if it has one of its own, else its label with its id, else its id.
+void GraphmlReader::resolve_names() {
+  std::unordered_map<std::string, std::uint32_t> times;
+  for (const std::string& label : labels_) ++times[label];
+  for (const Id& id : ids_) {
+    if (!id.node) continue;
+    const std::string& label = labels_[*id.node];
+    graph_.nodes[*id.node].name = !names_[*id.node].empty() ? names_[*id.node]
+                                  : label.empty()           ? id.name
+                                  : times[label] == 1       ? label
+                                                            : fmt::format("{} ({})", label, id.name);
+  }
+}
+
+}  // namespace
+
+ImportedGraph read_graphml(std::string_view text, const std::string& file) {
+  return GraphmlReader(text, file).take();
+}
+
+}  // namespace weft::topologies

@@ -1,0 +1,84 @@
+#include "topologies/import/readers.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <sstream>
+#include <utility>
+#include <vector>
+
+#include "sim/units/input_error.h"
+#include "topologies/import/lines.h"
+
+namespace weft::topologies {
+namespace {
+
+const ImportFormat& format_called(std::string_view name) {
+  for (const ImportFormat& format : import_formats()) {
+    if (format.name == name) return format;
+  }
+  throw std::logic_error(fmt::format("no format {}", name));
+}
+
+bool has_word(std::string_view word, std::initializer_list<std::string_view> words) {
+  for (const std::string_view known : words) {
+    if (word == known) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::span<const ImportFormat> import_formats() {
+  static const std::vector<ImportFormat> list = {
+      {"graphml", read_graphml},
+      {"edges", read_edges},
+      {"topo", read_topo},
+      {"adjacency", read_adjacency},
+  };
+  return list;
+}
+
+const ImportFormat& detect_format(std::string_view text, const std::string& file) {
+  const std::string extension = lower_case(std::filesystem::path(file).extension().string());
+  const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+  const char begin = first == std::string_view::npos ? ' ' : text[first];
+  if (begin == '<' || has_word(extension, {".graphml", ".xml"})) return format_called("graphml");
+  if (extension == ".topo") return format_called("topo");
+  if (extension == ".adj") return format_called("adjacency");
+  Lines lines(text, file);
+  if (lines.next()) {
+    const std::string word = lower_case(lines.words()[0]);
+    const bool dot = has_word(word, {"graph", "digraph", "strict"}) && text.find('{') != text.npos;
+    if (begin == '{' || begin == '[' || dot || has_word(extension, {".json", ".dot", ".gv", ".gml"})) {
+      throw InputError({.file = file},
+                       "networks are read from GraphML, edge lists, htsim's .topo and adjacency lists, not "
+                       "from JSON, DOT or GML; `weft topo gen … -o FILE.graphml` and networkx write GraphML");
+    }
+    if (has_word(word, {"nodes", "tiers", "podsize"}) && lines.words().size() == 2) {
+      return format_called("topo");
+    }
+  }
+  return format_called("edges");
+}
+
+std::string read_whole_file(const std::string& path) {
+  const SourceLocation at{.file = path};
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) throw InputError(at, "it is a folder");
+  errno = 0;
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(at, fmt::format("can't be read: {}", std::strerror(errno)));
+  std::ostringstream content;
+  content << file.rdbuf();
+  std::string text = std::move(content).str();
+  if (file.bad()) throw InputError(at, "can't be read to its end");
+  if (text.empty()) throw InputError(at, "the file is empty");
+  return text;
+}
+
+}  // namespace weft::topologies
