@@ -103,6 +103,16 @@ TEST_CASE("XGFT: nodes and links by level, and the fat tree as one") {
   for (std::size_t i = 0; i < a.size(); ++i) CHECK(from_a[a[i]] == from_b[b[i]]);
 }
 
+TEST_CASE("multi-plane: 131,072 hosts in two tiers of 512-port switches, 8 planes of 100 Gb/s") {
+  const Topology topology = make("multi_plane:k=512,planes=8,link=100Gbps");
+  CHECK(topology.hosts() == 131'072);
+  CHECK(topology.switches() == 8 * (512 + 256));
+  CHECK(links_between_switches(topology) == 8 * 131'072);
+  // Leaf, spine, leaf: three switches at most.
+  const std::vector<int> apart = distances(topology, topology.switch_at(0));
+  for (std::uint32_t leaf = 1; leaf < 512; ++leaf) CHECK(apart[topology.switch_at(leaf)] == 2);
+}
+
 TEST_CASE("multi-plane: 2,048 hosts of 8 NICs on 768 switches with 16,384 links between them") {
   const Topology topology = make("multi_plane:k=64");
   CHECK(topology.hosts() * 8 == 16384);
