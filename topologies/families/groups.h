@@ -13,10 +13,10 @@ namespace weft::topologies {
 // with fewer groups: global_links.h. Slingshot-like: p=16,a=32,h=17, at most 545 groups.
 Family dragonfly();
 
-// Megafly or Dragonfly+: p²/g + 1 groups of p leaves and p spines, each leaf linked to each spine of its
-// group; p hosts on a leaf, p links of a spine to other groups, g between every two groups (the g links
-// stand side by side, so they may join the same two spines). Diameter 3 from leaf to
-// leaf. Leaves are numbered first, by group, then spines.
+// Megafly or Dragonfly+: p·h/g + 1 groups of p leaves and p spines, each leaf linked to each spine of its
+// group; `hosts` hosts on a leaf, h links of a spine to other groups (both p unless given), g between every
+// two groups (the g links stand side by side, so they may join the same two spines). Diameter 3 from leaf to
+// leaf. Leaves are numbered first, by group, then spines. Leonardo's shape: p=18,h=22,g=18,hosts=10.
 Family megafly();
 
 // Cray Cascade (XC series, Aries): groups of 6 chassis with 16 routers each, 4 hosts on a router. A router

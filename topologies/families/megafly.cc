@@ -10,6 +10,7 @@ namespace weft::topologies {
 namespace {
 
 constexpr std::uint32_t kMostPorts = 45;  // 45⁴ + 45² hosts are just below kMostHosts
+constexpr std::uint32_t kMostLinks = 64;
 
 const ModuleInfo& info() {
   static const ModuleInfo info = {
@@ -20,11 +21,11 @@ const ModuleInfo& info() {
           "A. Shpiner, Z. Haramaty, S. Eliad, V. Zdornov, B. Gafni, E. Zahavi, Dragonfly+: low cost topology "
           "for scaling datacenters, HiPINEB 2017",
       .parameters = with_cabling({
-          {"p", ParameterType::kInteger, "",
-           "Leaves and spines in each group, hosts on each leaf, and links of each spine to other groups: 1 "
-           "to 45."},
+          {"p", ParameterType::kInteger, "", "Leaves, and as many spines, in each group: 1 to 45."},
           {"g", ParameterType::kInteger, "1",
-           "Links between every two groups, a divisor of p²: there are p²/g + 1 groups."},
+           "Links between every two groups, a divisor of p·h: there are p·h/g + 1 groups."},
+          {"h", ParameterType::kInteger, "auto", "Links of each spine to other groups: 1 to 64; auto: p."},
+          {"hosts", ParameterType::kInteger, "auto", "Hosts on each leaf: 1 to 64; auto: p."},
       }),
   };
   return info;
@@ -32,22 +33,27 @@ const ModuleInfo& info() {
 
 Topology build(const Parameters& parameters) {
   const Cabling cabling = read_cabling(parameters);
-  const std::uint32_t p = count_parameter(parameters, "p", kMostPorts), ports = p * p;
+  const std::uint32_t p = count_parameter(parameters, "p", kMostPorts);
+  const std::uint32_t h = count_parameter(parameters, "h", kMostLinks, p), ports = p * h;
+  const std::uint32_t hosts = count_parameter(parameters, "hosts", kMostLinks, p);
   const std::uint32_t per_pair = count_parameter(parameters, "g", ports);
   if (ports % per_pair != 0) {
     std::uint32_t below = per_pair, above = per_pair;
     while (ports % below != 0) --below;
     while (ports % above != 0) ++above;
     parameters.fail("g",
-                    fmt::format("it must divide p² = {}; the nearest are {} and {}", ports, below, above));
+                    fmt::format("it must divide p·h = {}; the nearest are {} and {}", ports, below, above));
   }
   const std::uint32_t groups = ports / per_pair + 1;
+  if (std::uint64_t{groups} * p * hosts > kMostHosts) {
+    parameters.fail("hosts", fmt::format("there are more than {} hosts then", kMostHosts));
+  }
 
   Topology topology(to_short_form(info().name, parameters));
   std::vector<Vertex> leaf(groups * p), spine(groups * p);
   for (std::uint32_t i = 0; i < groups * p; ++i) {
     leaf[i] = topology.add_switch(fmt::format("leaf {}.{}", i / p, i % p), 1, i / p, cabling.switch_latency);
-    add_hosts(topology, leaf[i], p, cabling.host);
+    add_hosts(topology, leaf[i], hosts, cabling.host);
   }
   for (std::uint32_t i = 0; i < groups * p; ++i) {
     spine[i] =
@@ -56,12 +62,12 @@ Topology build(const Parameters& parameters) {
   for (std::uint32_t i = 0; i < groups * p; ++i) {
     for (std::uint32_t j = 0; j < p; ++j) topology.add_link(leaf[i], spine[i / p * p + j], cabling.fabric);
   }
-  // Spine i has the group's global ports i·p … (i + 1)·p - 1; those to one group stand side by side.
+  // Spine i has the group's global ports i·h … (i + 1)·h - 1; those to one group stand side by side.
   for (std::uint32_t a = 0; a < groups; ++a) {
     for (std::uint32_t b = a + 1; b < groups; ++b) {
       for (std::uint32_t i = 0; i < per_pair; ++i) {
         const std::uint32_t port_a = (b - 1) * per_pair + i, port_b = a * per_pair + i;
-        topology.add_link(spine[a * p + port_a / p], spine[b * p + port_b / p], cabling.fabric);
+        topology.add_link(spine[a * p + port_a / h], spine[b * p + port_b / h], cabling.fabric);
       }
     }
   }

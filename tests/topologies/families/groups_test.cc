@@ -148,7 +148,19 @@ TEST_CASE("megafly: routers, links and average path length between leaves as tab
     CHECK(path_lengths(topology, all).diameter == (row.p == 2 ? 4 : 5));
   }
   CHECK_THROWS_WITH(make("megafly:p=4,g=3"),
-                    "megafly: g is '3', but it must divide p² = 16; the nearest are 2 and 4");
+                    "megafly: g is '3', but it must divide p·h = 16; the nearest are 2 and 4");
+}
+
+TEST_CASE(
+    "megafly: groups as of Leonardo, 180 nodes on 18 leaves and 18 spines with 22 links to others each") {
+  const Topology topology = make("megafly:p=18,h=22,g=18,hosts=10");
+  CHECK(topology.switches() == 23 * 36);
+  CHECK(topology.hosts() == 23 * 180);
+  CHECK(global_ports(topology, 2) == Count{{22, 23 * 18}});
+  for (const auto& [between, links] : links_between_groups(topology)) CHECK(links == 18);
+  // Of 40 ports: a spine uses 18 + 22, a leaf 18 up.
+  for (const Vertex v : switches_of_tier(topology, 2)) CHECK(topology.out_channels(v).size() == 40);
+  CHECK(path_lengths(topology, switches_of_tier(topology, 1)).diameter == 3);
 }
 
 TEST_CASE("cascade: groups of 6 chassis with 16 routers, up to 241 of them with 92,544 hosts") {
