@@ -107,6 +107,12 @@ void TopoFile::read_setting(const std::string& word, std::uint64_t value) {
     }
     setting = {value, lines_.line()};
   };
+  if (now_ < 3 && (word == "queue_up" || word == "queue_down")) {
+    lines_.fail(
+        fmt::format("'{}' sets queues, which are no part of the network here: take the line out and "
+                    "give the size with --queue",
+                    lines_.words()[0]));
+  }
   std::vector<std::string> known;
   if (now_ == 3) {
     for (std::size_t h = 0; h < kHeaders; ++h) {

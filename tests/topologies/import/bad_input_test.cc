@@ -287,6 +287,8 @@ TEST_CASE("bad .topo files") {
       {"v.topo", topo("Nodes -8\nTiers 2\nPodsize 8"),
        "v.topo:1: found 'Nodes -8', but expected a name and a whole"},
       {"w.topo", topo(kHeader), "w.topo has 8 hosts of its own; leave it out", ",hosts=1"},
+      {"z.topo", topo(kHeader, "Radix_Down 4\nRadix_Up 2\nQueue_Down 100"),
+       "z.topo:7: 'Queue_Down' sets queues, which are no part of the network here"},
       // 65,536 switches of tier 0 with 65,536 links up each.
       {"x.topo",
        topo("Nodes 4194304\nTiers 2\nPodsize 4194304", "Radix_Down 64\nRadix_Up 65536", "Radix_Down 65536"),
