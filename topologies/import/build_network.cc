@@ -86,7 +86,6 @@ class Builder {
 void Builder::find_kinds() {
   const bool given = std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
                                  [](const ImportedNode& node) { return node.kind.has_value(); });
-  if (!given) order_by_number();
   for (ImportedNode& node : graph_.nodes) {
     const NumberedName parts = given ? NumberedName() : numbered_name(node.name);
     const bool host = parts.number && parts.prefix == "h";
@@ -94,20 +93,25 @@ void Builder::find_kinds() {
     if (!node.kind) node.kind = host ? NodeKind::kHost : NodeKind::kSwitch;
     hosts_ += node.kind == NodeKind::kHost ? 1 : 0;
   }
+  if (!given) order_by_number();
 }
 
-// Names that are numbers are the numbers; others come as the file has them.
+// Hosts by the numbers in their names, and so switches if all have one; otherwise these stay as they come.
 void Builder::order_by_number() {
   std::vector<std::uint64_t> number;
+  bool all_switches = true;
   for (const ImportedNode& node : graph_.nodes) {
     const NumberedName parts = numbered_name(node.name);
-    if (!parts.number) return;
-    number.push_back(*parts.number);
+    all_switches = all_switches && parts.number;
+    number.push_back(parts.number.value_or(0));
   }
   std::vector<std::uint32_t> order(size()), place(size());
   std::iota(order.begin(), order.end(), 0u);
+  const auto key = [&](std::uint32_t n) {
+    return std::pair(!is_host(n), is_host(n) || all_switches ? number[n] : 0);
+  };
   std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return number[a] < number[b]; });
+                   [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
   std::vector<ImportedNode> nodes;
   nodes.reserve(size());
   for (std::uint32_t i = 0; i < size(); ++i) {

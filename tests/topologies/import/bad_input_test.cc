@@ -166,7 +166,7 @@ TEST_CASE("bad networks: self loops, parts, hosts without links, hosts that woul
   check({
       {"a.edges", "s0 s1\ns1 s1\n", "a.edges:2: a link joins 's1' to itself"},
       {"b.edges", "h0 s0\nh1 s0\nh2 s1\n",
-       "b.edges:3: 's1' is not connected with 'h0': the network is in parts"},
+       "b.edges:3: 'h2' is not connected with 'h0': the network is in parts"},
       {"c.edges", "h0 s0\ns1 s2\n", "c.edges:2: 's1' is not connected with 'h0': the network is in parts"},
       {"d.edges", "h0 h1\n",
        "d.edges:1: a link joins the hosts 'h0' and 'h1', but hosts are linked to switches"},

@@ -176,6 +176,10 @@ TEST_CASE("edge lists: numbers in names are numbers of nodes") {
   // s1 and hr5 have hosts; s0 is above them.
   CHECK(hosts.node(hosts.switch_at(0)).tier == 2);
   CHECK(hosts.node(hosts.switch_at(1)).tier == 1);
+  const Topology mixed = read_text("mixed", "h10 leaf2\nh9 leaf1\nleaf2 spine\nleaf1 spine\n");
+  CHECK(mixed.node(mixed.host(0)).name == "h9");
+  CHECK(mixed.node(mixed.switch_at(0)).name == "leaf2");
+  CHECK(mixed.node(mixed.switch_at(2)).tier == 2);
   // Names of towns are only names, and a host's group is its switch's.
   const Topology towns = read_text("towns", "houston s1\nhelsinki houston\n");
   CHECK(towns.switches() == 3);
