@@ -62,6 +62,7 @@ Domain read_domain(const Parameters& parameters) {
     parameters.fail("inner_link", fmt::format("it must be at least {}", to_string(kLeastRate)));
   }
   domain.link.latency = parameters.time("inner_latency");
+  domain.link.cable = CableKind::kBackplane;
   domain.switch_latency = parameters.time("inner_switch_latency");
   return domain;
 }

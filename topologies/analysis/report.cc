@@ -176,7 +176,7 @@ std::string analysis_text(const Analysis& a) {
   return table.take();
 }
 
-std::string comparison_text(std::span<const Analysis> analyses) {
+std::string comparison_text(std::span<const Analysis> analyses, std::span<const ComparisonRow> more) {
   using Cell = std::function<std::string(const Analysis&)>;
   const auto theta = [](const Throughput* t) { return t == nullptr ? std::string() : theta_text(*t); };
   const std::vector<std::pair<const char*, Cell>> rows = {
@@ -226,26 +226,29 @@ std::string comparison_text(std::span<const Analysis> analyses) {
   // Columns are headed by number and family; what exactly they are stands above.
   std::string text;
   std::vector<std::string> heads;
-  std::vector<std::size_t> width;
   for (const Analysis& a : analyses) {
     const std::size_t number = heads.size() + 1;
     text += fmt::format("{}  {}\n", number, a.topology);
     heads.push_back(fmt::format("{} {}", number, a.topology.substr(0, a.topology.find(':'))));
-    width.push_back(heads.back().size());
-    for (const auto& [name, cell] : rows) width.back() = std::max(width.back(), cell(a).size());
   }
-  text += fmt::format("\n{:<24}", "");
-  for (std::size_t i = 0; i < heads.size(); ++i) text += fmt::format("  {:>{}}", heads[i], width[i]);
-  text += "\n";
+  std::vector<ComparisonRow> table = {{"", heads}};
   for (const auto& [name, cell] : rows) {
-    std::string line;
-    bool any = false;
-    for (std::size_t i = 0; i < analyses.size(); ++i) {
-      const std::string value = cell(analyses[i]);
-      any = any || !value.empty();
-      line += fmt::format("  {:>{}}", value.empty() ? "-" : value, width[i]);
-    }
-    if (any) text += fmt::format("{:<24}{}\n", name, line);
+    table.push_back({name, {}});
+    for (const Analysis& a : analyses) table.back().cells.push_back(cell(a));
+  }
+  table.insert(table.end(), more.begin(), more.end());
+  std::vector<std::size_t> width(analyses.size(), 0);
+  for (const ComparisonRow& row : table) {
+    for (std::size_t i = 0; i < width.size(); ++i) width[i] = std::max(width[i], row.cells[i].size());
+  }
+  text += "\n";
+  for (const ComparisonRow& row : table) {
+    if (std::all_of(row.cells.begin(), row.cells.end(), [](const auto& cell) { return cell.empty(); }))
+      continue;
+    text += fmt::format("{:<24}", row.name);
+    for (std::size_t i = 0; i < width.size(); ++i)
+      text += fmt::format("  {:>{}}", row.cells[i].empty() ? "-" : row.cells[i], width[i]);
+    text += "\n";
   }
   return text;
 }

@@ -51,6 +51,8 @@ class Clerk {
       line.price *= planes_;
       line.watts *= planes_;
       line.length_m *= planes_;
+      line.ports *= planes_;
+      line.ports_used *= planes_;
       bill.price += line.price;
       bill.watts += line.watts;
       bill.lines.push_back(std::move(line));
@@ -59,9 +61,26 @@ class Clerk {
   }
 
  private:
+  // Of a switch: how many of each rate.
   struct Ports {
-    std::uint32_t used = 0;
-    Bandwidth rate;  // of the fastest
+    std::map<Bandwidth, std::uint32_t> by_rate;
+
+    std::uint32_t used() const {
+      std::uint32_t sum = 0;
+      for (const auto& [rate, count] : by_rate) sum += count;
+      return sum;
+    }
+    Bandwidth fastest() const { return by_rate.rbegin()->first; }
+    // Of `rate`, into several of which one may be split.
+    std::uint64_t needed(Bandwidth of, bool split) const {
+      std::uint64_t sum = 0;
+      for (const auto& [rate, count] : by_rate) {
+        const std::uint64_t to_a_port =
+            split ? std::max<std::uint64_t>(1, static_cast<std::uint64_t>(of.bps() / rate.bps())) : 1;
+        sum += (count + to_a_port - 1) / to_a_port;
+      }
+      return sum;
+    }
   };
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -77,12 +96,13 @@ class Clerk {
     const std::uint64_t needed = (line.count + found->second - 1) / found->second;
     line.price *= static_cast<double>(needed) / static_cast<double>(line.count);
     line.watts *= static_cast<double>(needed) / static_cast<double>(line.count);
+    line.ports = line.ports / line.count * needed;
     line.count = needed;
   }
 
   // `order` sorts the lines of a part.
-  void add(Part part, std::uint64_t order, const std::string& item, double price, double watts,
-           double length_m = 0) {
+  BillLine& add(Part part, std::uint64_t order, const std::string& item, double price, double watts,
+                double length_m = 0) {
     BillLine& line = lines_[{part, order, item}];
     line.part = part;
     line.item = item;
@@ -90,14 +110,14 @@ class Clerk {
     line.price += price;
     line.watts += watts;
     line.length_m += length_m;
+    return line;
   }
 
   void count_link(Vertex a, Vertex b, const Link& link, double length_m) {
     const Node &from = topology_.node(a), &to = topology_.node(b);
     if (inside_host(from, to)) return;
     for (const Vertex v : {a, b}) {
-      ++ports_[v].used;
-      ports_[v].rate = std::max(ports_[v].rate, link.rate);
+      if (topology_.node(v).kind == NodeKind::kSwitch) ++ports_[v].by_rate[link.rate];
     }
     const CablePrice* cable = choose_cable(link, length_m);
     if (cable == nullptr) return;  // a trace
@@ -128,7 +148,8 @@ class Clerk {
     // The network's word on the kind stands, whatever the length that we guess.
     if (link.cable != CableKind::kUnknown && longest != nullptr) return longest;
     if (link.cable == CableKind::kBackplane && !kind_known) return nullptr;
-    fail(fmt::format("it has no cable of {:.1f} m for {}", length_m, to_string(link.rate)));
+    fail(fmt::format("it has no {}cable of {:.1f} m for {}",
+                     link.cable == CableKind::kLongHaul ? "long-haul " : "", length_m, to_string(link.rate)));
   }
 
   void count_nic(Bandwidth rate) {
@@ -143,28 +164,71 @@ class Clerk {
   }
 
   void count_switch(Vertex v) {
-    const auto& [used, rate] = ports_[v];
-    if (topology_.node(v).in_host || used == 0) return;
+    const Ports& ports = ports_[v];
+    if (topology_.node(v).in_host || ports.by_rate.empty()) return;
+    const Bandwidth rate = ports.fastest();
     const SwitchPrice* best = nullptr;
     for (const SwitchPrice& entry : prices_.switches) {
-      if (entry.ports < used || entry.rate < rate) continue;
+      if (entry.rate < rate || entry.ports < ports.needed(entry.rate, prices_.split_ports)) continue;
       if (best == nullptr || entry.price < best->price) best = &entry;
     }
     if (best != nullptr) {
+      const auto used = static_cast<std::uint32_t>(ports.needed(best->rate, prices_.split_ports));
       const std::uint32_t fit = prices_.shared_switches ? best->ports / used : 1;
       const std::string item =
           fmt::format("switch of {} ports of {}, {} in use", best->ports, to_string(best->rate), used * fit);
-      add(Part::kSwitch, best->ports, item, best->price, best->watts);
+      count_ports(add(Part::kSwitch, best->ports, item, best->price, best->watts), best->ports, used);
       if (fit > 1) to_a_switch_[{Part::kSwitch, best->ports, item}] = fit;
       return;
     }
     const auto& formula = prices_.switch_formula;
-    if (!formula || formula->rate < rate || formula->most_ports < used) {
-      fail(fmt::format("it has no switch like '{}', with {} ports of {}; add one, or a formula for switches",
-                       topology_.node(v).name, used, to_string(rate)));
+    const std::uint32_t used = ports.used();
+    if (formula && formula->rate >= rate && formula->most_ports >= used) {
+      count_ports(
+          add(Part::kSwitch, used, fmt::format("switch of {} ports, by formula", used),
+              std::max(0.0, formula->base + formula->per_port * used), formula->watts_per_port * used),
+          used, used);
+      return;
     }
-    add(Part::kSwitch, used, fmt::format("switch of {} ports, by formula", used),
-        std::max(0.0, formula->base + formula->per_port * used), formula->watts_per_port * used);
+    if (prices_.chassis && count_chassis(ports)) return;
+    fail(fmt::format("it has no switch like '{}', with {} ports of {}; add one, or a formula for switches",
+                     topology_.node(v).name, used, to_string(rate)));
+  }
+
+  static void count_ports(BillLine& line, std::uint64_t there, std::uint64_t used) {
+    line.ports += there;
+    line.ports_used += used;
+  }
+
+  // Leaves with half of their ports outside and half inside, spines that have all inside. Returns whether an
+  // entry can build it: at most as many leaves as a spine has ports.
+  bool count_chassis(const Ports& ports) {
+    const SwitchPrice* best = nullptr;
+    std::uint64_t best_leaves = 0, best_spines = 0;
+    for (const SwitchPrice& entry : prices_.switches) {
+      if (entry.rate < ports.fastest() || entry.ports < 2) continue;
+      const std::uint64_t outside = ports.needed(entry.rate, prices_.split_ports), half = entry.ports / 2;
+      const std::uint64_t leaves = (outside + half - 1) / half;
+      const std::uint64_t spines = (leaves * half + entry.ports - 1) / entry.ports;
+      if (leaves > entry.ports) continue;
+      const auto price = [](const SwitchPrice& of, std::uint64_t count) {
+        return of.price * static_cast<double>(count);
+      };
+      if (best != nullptr && price(entry, leaves + spines) >= price(*best, best_leaves + best_spines))
+        continue;
+      best = &entry;
+      best_leaves = leaves;
+      best_spines = spines;
+    }
+    if (best == nullptr) return false;
+    const std::uint64_t used = ports.needed(best->rate, prices_.split_ports),
+                        there = best_leaves * (best->ports / 2), parts = best_leaves + best_spines;
+    count_ports(add(Part::kSwitch, there,
+                    fmt::format("chassis of {} ports of {}, {} in use: {} switches of {}", there,
+                                to_string(best->rate), used, parts, best->ports),
+                    best->price * static_cast<double>(parts), best->watts * static_cast<double>(parts)),
+                there, used);
+    return true;
   }
 
   const Topology& topology_;

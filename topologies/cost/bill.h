@@ -19,7 +19,8 @@ struct BillLine {
   std::string item;  // "64-port switch", "400G DAC"
   std::uint64_t count = 0;
   double price = 0, watts = 0;
-  double length_m = 0;  // of cables, together
+  double length_m = 0;                      // of cables, together
+  std::uint64_t ports = 0, ports_used = 0;  // of switches, together
 };
 
 struct Bill {
@@ -35,8 +36,9 @@ struct Bill {
 };
 
 // The bill for `planes` copies of the network between the same endpoints. For every switch the cheapest entry
-// is taken that has its ports at its rate, for every cable the cheapest that reaches; where the network
-// itself says what kind a cable is, only that kind. Routers inside hosts, the links inside hosts and (unless
+// is taken that has its ports at its rates, or a chassis of several if the list allows one; for every cable
+// the cheapest that reaches; where the network itself says what kind a cable is, only that kind. A long-haul
+// link is leased by its length. Routers inside hosts, the links inside hosts and (unless
 // listed) traces on backplanes are free. Throws InputError if the list has nothing for a switch, cable or
 // NIC. REQUIRES: planes >= 1.
 Bill bill(const Topology& topology, const PriceList& prices, std::uint32_t planes = 1);

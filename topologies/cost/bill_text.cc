@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "sim/units/grouped.h"
 #include "topologies/cost/bill.h"
 
 namespace weft::topologies {
@@ -20,20 +22,30 @@ const char* part_name(Part part) {
   return "";
 }
 
-// 1,234,567; cents only below 1,000.
-std::string grouped(double value) {
-  if (value < 1000 && value != static_cast<double>(static_cast<std::int64_t>(value))) {
-    return fmt::format("{:.2f}", value);
-  }
-  std::string digits = fmt::format("{:.0f}", value);
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 double per_gbps(const Bill& bill, double bps) { return bill.price / (bps * 1e-9); }
+
+// The part that most of the money goes to; of switches, how far their ports are in use.
+std::string what_dominates(const Bill& bill) {
+  std::map<Part, double> price;
+  std::uint64_t ports = 0, used = 0;
+  for (const BillLine& line : bill.lines) {
+    price[line.part] += line.price;
+    ports += line.ports;
+    used += line.ports_used;
+  }
+  if (bill.price <= 0) return "";
+  const auto most = std::max_element(price.begin(), price.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  constexpr const char* kParts[] = {"switches", "cables", "NICs"};
+  std::string text =
+      fmt::format("largest part            {}, {:.1f}% of the price",
+                  kParts[static_cast<std::size_t>(most->first)], 100 * most->second / bill.price);
+  if (ports > 0) {
+    const double share = static_cast<double>(used) / static_cast<double>(ports);
+    text += fmt::format("; {:.1f}% of the switches' ports are in use", 100 * share);
+  }
+  return text + "\n";
+}
 
 }  // namespace
 
@@ -56,6 +68,7 @@ std::string bill_table(const Bill& bill, const Worth& worth) {
   }
   text += fmt::format("{:>10}  {:<{}}  {:>10}  {:>14}  {:>11}\n\n", "", "all", width, "", grouped(bill.price),
                       grouped(bill.watts));
+  text += what_dominates(bill);
   const auto endpoints = static_cast<double>(bill.endpoints);
   text += fmt::format("per endpoint            {} $, {:.1f} W ({} endpoints)\n",
                       grouped(bill.price / endpoints), bill.watts / endpoints, grouped(endpoints));
@@ -85,6 +98,10 @@ std::string bill_json(const Bill& bill, const Worth& worth) {
                                     {"price", line.price},
                                     {"watts", line.watts}};
     if (line.part == Part::kCable) entry["length_m"] = line.length_m;
+    if (line.part == Part::kSwitch) {
+      entry["ports"] = line.ports;
+      entry["ports_used"] = line.ports_used;
+    }
     json["lines"].push_back(std::move(entry));
   }
   json["price"] = bill.price;

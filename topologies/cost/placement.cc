@@ -97,8 +97,9 @@ class Filler {
         i = end;
         continue;
       }
-      // A unit that fits a rack is not divided.
-      if (rules_.hosts == 0 || hosts > room) rack = kNone;
+      // A unit that fits a rack is not divided, and racks stand in one site.
+      const bool elsewhere = i > 0 && node(cells_[i].head).site != node(cells_[i - 1].head).site;
+      if (rules_.hosts == 0 || hosts > room || elsewhere) rack = kNone;
       for (; i < end; ++i) {
         const std::uint64_t size = cells_[i].hosts.size();
         if (rack == kNone || (rules_.hosts != 0 && size > room)) {
@@ -120,10 +121,10 @@ class Filler {
   }
 
   // Switches that no host stands with: those of further planes beside the hosts they serve, those of a group
-  // in racks in its middle, the rest in the middle of all.
+  // in racks in its middle, the rest in the middle of their site.
   void place_others() {
     std::map<std::pair<std::uint32_t, unsigned>, std::vector<Vertex>> of_group;
-    std::map<unsigned, std::vector<Vertex>> central;
+    std::map<std::uint16_t, std::map<unsigned, std::vector<Vertex>>> central;
     for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
       const Vertex v = topology_.switch_at(s);
       if (rack_[v] != kNone) continue;
@@ -132,7 +133,7 @@ class Filler {
       } else if (racks_of_group_.contains(node(v).group)) {
         of_group[{node(v).group, node(v).tier}].push_back(v);
       } else {
-        central[node(v).tier].push_back(v);
+        central[node(v).site][node(v).tier].push_back(v);
       }
     }
     for (const auto& [key, switches] : of_group) {
@@ -147,17 +148,29 @@ class Filler {
       const auto middle = std::find(sequence_.begin(), sequence_.end(), racks[racks.size() / 2]);
       sequence_.insert(middle, own.begin(), own.end());
     }
-    std::vector<std::uint32_t> own;
-    for (const auto& [tier, switches] : central) {
-      // A network that fits one rack stands in one.
-      if (rules_.hosts != 0 && sequence_.size() == 1 && switches.size() <= rules_.switches) {
-        for (const Vertex v : switches) rack_[v] = sequence_.front();
-      } else {
-        fill(switches, own);
+    divide_by_site();
+    for (const auto& [site, tiers] : central) {
+      std::vector<std::uint32_t>& racks = of_site_[site];
+      std::vector<std::uint32_t> own;
+      for (const auto& [tier, switches] : tiers) {
+        // A network that fits one rack stands in one.
+        if (rules_.hosts != 0 && racks.size() == 1 && switches.size() <= rules_.switches) {
+          for (const Vertex v : switches) rack_[v] = racks.front();
+        } else {
+          fill(switches, own);
+        }
       }
+      racks.insert(racks.begin() + static_cast<std::ptrdiff_t>(racks.size() / 2), own.begin(), own.end());
     }
-    sequence_.insert(sequence_.begin() + static_cast<std::ptrdiff_t>(sequence_.size() / 2), own.begin(),
-                     own.end());
+  }
+
+  // Each site has racks of its own, in the order of the sequence.
+  void divide_by_site() {
+    std::vector<std::uint16_t> site_of(opened_, 0);
+    for (Vertex v = 0; v < topology_.nodes(); ++v) {
+      if (rack_[v] != kNone) site_of[rack_[v]] = node(v).site;
+    }
+    for (const std::uint32_t rack : sequence_) of_site_[site_of[rack]].push_back(rack);
   }
 
   std::uint32_t rack_of_first_host(Vertex v) const {
@@ -183,33 +196,46 @@ class Filler {
   Placement number() {
     Placement result;
     result.racks = opened_;
-    while (result.columns * result.columns < opened_) ++result.columns;
     std::vector<std::uint32_t> place_of(opened_);
-    for (std::uint32_t i = 0; i < sequence_.size(); ++i) place_of[sequence_[i]] = i;
+    std::uint32_t next = 0;
+    for (const auto& [site, racks] : of_site_) {
+      std::uint32_t columns = 0;
+      while (columns * columns < racks.size()) ++columns;
+      result.columns = std::max(result.columns, columns);
+      for (std::uint32_t i = 0; i < racks.size(); ++i) {
+        place_of[racks[i]] = next++;
+        spots_.push_back({i % columns, i / columns});
+      }
+    }
     result.rack.reserve(rack_.size());
     for (const std::uint32_t rack : rack_) result.rack.push_back(place_of[rack]);
     const Graph& graph = topology_.graph();
     for (const auto& edge : boost::make_iterator_range(boost::edges(graph))) {
       const float known = graph[edge].length_m;
       const double length = known > 0 ? known
-                                      : distance(result, result.rack[boost::source(edge, graph)],
+                                      : distance(result.rack[boost::source(edge, graph)],
                                                  result.rack[boost::target(edge, graph)]);
       result.length_m.push_back(static_cast<float>(length));
     }
     return result;
   }
 
-  double distance(const Placement& placement, std::uint32_t a, std::uint32_t b) const {
+  double distance(std::uint32_t a, std::uint32_t b) const {
     if (a == b) return rules_.within_m;
     const auto along = [](std::uint32_t x, std::uint32_t y) { return x < y ? y - x : x - y; };
-    return along(a % placement.columns, b % placement.columns) * rules_.width_m +
-           along(a / placement.columns, b / placement.columns) * rules_.depth_m + rules_.overhead_m;
+    return along(spots_[a].column, spots_[b].column) * rules_.width_m +
+           along(spots_[a].row, spots_[b].row) * rules_.depth_m + rules_.overhead_m;
   }
 
   const Topology& topology_;
   const RackRules& rules_;
   std::vector<std::uint32_t> rack_;  // by the order of opening
   std::vector<std::uint32_t> sequence_;
+  std::map<std::uint16_t, std::vector<std::uint32_t>> of_site_;  // racks in their sequence
+  struct Spot {
+    std::uint32_t column = 0, row = 0;
+  };
+  std::vector<Spot> spots_;  // of each rack, in the grid of its site
   std::uint32_t opened_ = 0;
   std::vector<Cell> cells_;
   std::vector<bool> serves_;  // has hosts

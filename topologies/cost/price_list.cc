@@ -44,6 +44,8 @@ class Reader {
     list.source = prices_.source();
     list.date = prices_.date();
     list.shared_switches = prices_.shared_switches();
+    list.split_ports = prices_.split_ports();
+    list.chassis = prices_.chassis();
     read_racks(list.racks);
     for (int i = 0; i < prices_.switch__size(); ++i) {
       const pb::Switch& entry = prices_.switch_(i);
@@ -114,10 +116,21 @@ class Reader {
     CablePrice cable;
     cable.name = entry.name();
     if (cable.name.empty()) fail("name must be given, like \"5 m DAC\"");
-    if (!entry.has_kind()) fail("kind must be given: BACKPLANE, COPPER or OPTICAL");
-    cable.kind = entry.kind() == pb::BACKPLANE ? CableKind::kBackplane
-                 : entry.kind() == pb::COPPER  ? CableKind::kCopper
-                                               : CableKind::kOptical;
+    if (!entry.has_kind()) fail("kind must be given: BACKPLANE, COPPER, OPTICAL or LONG_HAUL");
+    switch (entry.kind()) {
+      case pb::BACKPLANE:
+        cable.kind = CableKind::kBackplane;
+        break;
+      case pb::COPPER:
+        cable.kind = CableKind::kCopper;
+        break;
+      case pb::OPTICAL:
+        cable.kind = CableKind::kOptical;
+        break;
+      case pb::LONG_HAUL:
+        cable.kind = CableKind::kLongHaul;
+        break;
+    }
     cable.rate = entry.has_rate() ? rate(entry.rate()) : Bandwidth::bps(INT64_MAX);
     cable.up_to_m = entry.has_up_to_m() ? positive(entry.up_to_m(), "up_to_m") : HUGE_VAL;
     cable.price = positive(entry.price(), "price");

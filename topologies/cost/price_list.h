@@ -53,7 +53,7 @@ struct PriceList {
   std::string source, date;
   RackRules racks;
   std::vector<SwitchPrice> switches;
-  bool shared_switches = false;
+  bool shared_switches = false, split_ports = false, chassis = false;
   std::optional<SwitchFormula> switch_formula;
   std::vector<CablePrice> cables;
   std::vector<NicPrice> nics;

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "sim/units/grouped.h"
 #include "topologies/draw/picture.h"
 #include "topologies/draw/plan.h"
 
@@ -47,16 +48,6 @@ std::string load_colour(double load) {
   return fmt::format("#{:02x}{:02x}{:02x}", mixed[0], mixed[1], mixed[2]);
 }
 
-// 12345 as 12,345.
-std::string grouped(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (std::size_t at = digits.size(); at > 3;) {
-    at -= 3;
-    digits.insert(at, ",");
-  }
-  return digits;
-}
-
 // "slim_fly q=5": the short form without cabling and what follows from the rest.
 std::string title_of(const std::string& short_form) {
   const std::size_t colon = short_form.find(':');
@@ -92,7 +83,7 @@ std::string title_of(const std::string& short_form) {
 
 // "1 switch", "1,200 switches".
 std::string counted(std::uint64_t count, const char* one, const char* several) {
-  return grouped(count) + " " + (count == 1 ? one : several);
+  return grouped(static_cast<double>(count)) + " " + (count == 1 ? one : several);
 }
 
 class Painter {
@@ -132,7 +123,8 @@ class Painter {
     const std::uint64_t between = plan_.links.size() - to_hosts;
     if (between > 0) counts += " · " + counted(between, "link", "links") + " between them";
     if (in_hosts == 0) {
-      counts += between > 0 ? ", " + grouped(to_hosts) : " · " + counted(to_hosts, "link", "links");
+      counts += between > 0 ? ", " + grouped(static_cast<double>(to_hosts))
+                            : " · " + counted(to_hosts, "link", "links");
       counts += " to endpoints";
     }
     out_.print("<title>{}</title>\n", xml_text(topology_.name()));

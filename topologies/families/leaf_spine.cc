@@ -24,6 +24,8 @@ const ModuleInfo& info() {
           {"links_per_pair", ParameterType::kInteger, "1", "Parallel links between a leaf and a spine."},
           {"uplinks", ParameterType::kInteger, "auto",
            "Links from a leaf up, spread over the spines; auto: links_per_pair to each spine."},
+          {"cores", ParameterType::kInteger, "0",
+           "Switches of a third level; each spine has as many links up to them as it has down."},
       }),
   };
   return info;
@@ -37,6 +39,29 @@ std::uint32_t read_uplinks(const Parameters& parameters, std::uint32_t spines) {
     parameters.fail("uplinks", "links_per_pair is given too; leave one of them out");
   }
   return uplinks;
+}
+
+// Links of all spines are dealt to the cores in turn, so that these differ by one at most.
+void add_cores(const Parameters& parameters, const Cabling& cabling, Topology& topology,
+               const std::vector<Vertex>& spine) {
+  const std::int64_t given = parameters.integer("cores");
+  if (given < 0 || given > 1 << 16) {
+    parameters.fail(
+        "cores", fmt::format("it must be from 0 to {}; the nearest is {}", 1 << 16, given < 0 ? 0 : 1 << 16));
+  }
+  const auto cores = static_cast<std::uint32_t>(given);
+  std::vector<Vertex> core(cores);
+  for (std::uint32_t c = 0; c < cores; ++c) {
+    core[c] = topology.add_switch(fmt::format("core {}", c), 3, topology.node(spine.back()).group + 1 + c,
+                                  cabling.switch_latency);
+  }
+  std::size_t next = 0;
+  for (const Vertex v : spine) {
+    const std::size_t down = boost::degree(v, topology.graph());
+    for (std::size_t i = 0; i < down && cores > 0; ++i) {
+      topology.add_link(v, core[next++ % cores], cabling.fabric);
+    }
+  }
 }
 
 Topology build(const Parameters& parameters) {
@@ -60,6 +85,7 @@ Topology build(const Parameters& parameters) {
     spine[s] = topology.add_switch(fmt::format("spine {}", s), 2, leaves + s, cabling.switch_latency);
   }
   link_tiers(topology, leaf, spine, uplinks, cabling.fabric);
+  add_cores(parameters, cabling, topology, spine);
   topology.finish();
   return topology;
 }

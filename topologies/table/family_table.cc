@@ -4,12 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
 #include "topologies/analysis/distances.h"
 #include "topologies/analysis/router_graph.h"
@@ -29,26 +31,21 @@ bool is_common(std::string_view parameter) {
   return std::find(std::begin(kCommon), std::end(kCommon), parameter) != std::end(kCommon);
 }
 
-std::string grouped(std::uint64_t value) {
-  std::string digits = std::to_string(value);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), ",");
-  }
-  return digits;
-}
-
-std::string price_per_endpoint(const Topology& topology, const PriceList& prices) {
+// Two cells: per endpoint, and per Gb/s that all of them can send.
+std::string price_cells(const Topology& topology, const PriceList& prices) {
   try {
     const Bill priced = bill(topology, prices);
-    return grouped(static_cast<std::uint64_t>(priced.price / static_cast<double>(priced.endpoints) + 0.5));
+    return fmt::format("{} | {:.1f}",
+                       grouped(std::round(priced.price / static_cast<double>(priced.endpoints))),
+                       priced.price / (priced.injection_bps * 1e-9));
   } catch (const InputError&) {
-    return "–";  // a switch with more ports than the list has
+    return "– | –";  // a switch with more ports than the list has
   }
 }
 
-// Four cells.
+// Five cells.
 std::string size_cells(const Family& family, std::uint64_t endpoints, const PriceList& prices) {
-  constexpr const char* kNothing = " – | – | – | – |";
+  constexpr const char* kNothing = " – | – | – | – | – |";
   if (family.size_for == nullptr) return kNothing;
   ModuleChoice choice{.name = family.info.name, .given = {{"endpoints", std::to_string(endpoints)}}};
   try {
@@ -65,7 +62,7 @@ std::string size_cells(const Family& family, std::uint64_t endpoints, const Pric
   const RouterGraph graph = router_graph(topology);
   const DistanceSummary distances = distance_summary(graph, graph.endpoint_routers(), kAllSources);
   return fmt::format(" `{}` | {} | {} | {} |", fmt::join(sizes, ","), grouped(topology.hosts()),
-                     distances.diameter, price_per_endpoint(topology, prices));
+                     distances.diameter, price_cells(topology, prices));
 }
 
 }  // namespace
@@ -73,9 +70,9 @@ std::string size_cells(const Family& family, std::uint64_t endpoints, const Pric
 std::string family_table() {
   const PriceList prices = find_price_list(price_list_names().front());
   std::string text =
-      "| family | parameters | for 1,000 | endpoints | diameter | $ each | for 16,000 | endpoints | diameter "
-      "| "
-      "$ each | source |\n|---|---|---|---|---|---|---|---|---|---|---|\n";
+      "| family | parameters | for 1,000 | endpoints | diameter | $ each | $ per Gb/s | for 16,000 | "
+      "endpoints "
+      "| diameter | $ each | $ per Gb/s | source |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n";
   for (const Family& family : families()) {
     std::vector<std::string> names;
     for (const ParameterSpec& spec : family.info.parameters) {

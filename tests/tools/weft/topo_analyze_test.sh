@@ -34,6 +34,20 @@ expect "side by side" 0 '^endpoints +64 +64$' '' topo compare torus:dims=8x8 hyp
 grep -Eq '^bisection, links +16 +32$' out.txt || { echo "FAILED: the bisections"; failed=1; }
 expect "side by side as JSON" 0 '^    "links": 128,$' '' topo compare torus:dims=8x8 hypercube:n=6 --only distances --json
 
+expect "prices side by side" 0 '^  per endpoint +[0-9]' '' topo compare torus:dims=4x4 hypercube:n=4 --only distances
+"$weft" topo compare torus:dims=4x4 single_switch:hosts=20000 --only bisection --prices modern --json > compare.json
+"$weft" topo cost torus:dims=4x4 --json > cost.json
+python3 - <<'PY' || failed=1
+import json
+torus, star = json.load(open("compare.json"))
+cost = json.load(open("cost.json"))
+assert torus["cost"]["price"] == cost["price"] and torus["cost"]["lines"] == cost["lines"], torus["cost"]
+per_gbps = cost["price"] / (torus["bisection"]["bps"] / 1e9)
+assert abs(torus["cost"]["price_per_gbps_bisection"] - per_gbps) < 1e-6 * per_gbps, torus["cost"]
+assert "20000 ports" in star["cost"]["left_out"], star["cost"]
+PY
+expect "no such prices" 2 '' "'modem' is neither a price list" topo compare torus:dims=4x4 --prices modem
+
 expect "unknown measure" 2 '' "'spectra' is not a measure; did you mean 'spectrum'" \
   topo analyze torus:dims=8x8 --only spectra
 expect "unknown measure left out" 2 '' "'spectra' is not a measure" topo analyze torus:dims=8x8 --skip spectra

@@ -99,6 +99,10 @@ TEST_CASE("text: a line for each measure, and networks side by side") {
   CHECK_THAT(both, Catch::Contains("  1 torus  2 single_switch\n"));
   CHECK_THAT(both, Catch::Contains("\nendpoints                       16                8\n"));
   CHECK_THAT(both, Catch::Contains("\nthroughput, worst "));
+  const std::vector<ComparisonRow> more = {{"price, $", {"1,234", ""}}, {"nothing", {"", ""}}};
+  const std::string priced = comparison_text(std::vector<Analysis>{torus, star}, more);
+  CHECK_THAT(priced, Catch::Contains("\nprice, $                     1,234                -\n"));
+  CHECK_THAT(priced, !Catch::Contains("nothing"));
   CHECK(nlohmann::json::parse(comparison_json(std::vector<Analysis>{torus, star}))[1]["endpoints"] == 8);
 }
 

@@ -104,6 +104,12 @@ TEST_CASE("cost: the small systems of the HammingMesh cost table") {
   // 128 routers of 31 ports, two to a switch.
   check_row(make("dragonfly:p=8,a=16,h=8,g=8,links_per_pair=18,link=400Gbps"), 16, 64, 1984, 504, 28.12);
   check_row(torus_of_boards(32), 4, 0, 0, 1024, 2.47);
+  // Chosen so that they come near the totals that are remembered of the paper, so they prove nothing about
+  // it: 42 ports down and 22 up, and 51 and 13.
+  check_row(make("leaf_spine:leaves=25,spines=9,hosts_per_leaf=42,uplinks=22,link=400Gbps"), 16, 34, 1050,
+            550, 17.64);
+  check_row(make("leaf_spine:leaves=21,spines=5,hosts_per_leaf=51,uplinks=13,link=400Gbps"), 16, 26, 1071,
+            273, 13.24);
 }
 
 TEST_CASE("cost: the large systems of the HammingMesh cost table") {
@@ -112,9 +118,14 @@ TEST_CASE("cost: the large systems of the HammingMesh cost table") {
   check_row(make("hammingmesh:a=4,b=4,x=32,y=32,link=400Gbps"), 4, 256, 8192, 8192, 43.295);
   check_row(torus_of_boards(128), 4, 0, 0, 16384, 39.52);
   check_row(three_tiers(), 16, 1280, 16384, 32768, 679.9);
-  // 30 groups of 32 switches with 17 endpoints each: all in a group stands together.
-  check_row(make("dragonfly:p=17,a=32,h=16,g=30,links_per_pair=17,link=400Gbps"), 16, 960, 16320 + 14880,
-            7395, 426.5);
+  // 30 groups of 32 switches with 17 endpoints each: all in a group stands together. 512 global ports of a
+  // group make 17 links to each other, and one more to 19 of them.
+  check_row(make("dragonfly:p=17,a=32,h=16,g=30,link=400Gbps"), 16, 960, 16320 + 14880, 7680, 429.2);
+  // As above, chosen to come near the totals.
+  check_row(make("leaf_spine:leaves=390,spines=269,hosts_per_leaf=42,uplinks=22,cores=135,link=400Gbps"), 16,
+            390 + 269 + 135, 16380, 17160, 418.3);
+  check_row(make("leaf_spine:leaves=322,spines=131,hosts_per_leaf=51,uplinks=13,cores=66,link=400Gbps"), 16,
+            322 + 131 + 66, 16422, 8372, 270.8);
 }
 
 TEST_CASE("cost: the Slim Fly model, in closed form") {
@@ -175,6 +186,86 @@ TEST_CASE("cost: the cheapest switch that has the ports at the rate") {
                     Catch::Matchers::Contains("17 ports of 100Gbps"));
   CHECK_THROWS_WITH(item("single_switch:hosts=2,link=200Gbps"),
                     Catch::Matchers::Contains("no NIC for 200Gbps"));
+}
+
+TEST_CASE("cost: a port split into slower ones") {
+  const std::string list =
+      "switch { ports: 128 rate: \"400Gbps\" price: 5000 }\n"
+      "cable { name: \"any\" kind: OPTICAL }\n";
+  const PriceList whole = parse_price_list(list, "whole"),
+                  split = parse_price_list("split_ports: true\n" + list, "split");
+  // A leaf of HPN: 128 ports of 200 Gb/s to hosts, 60 of 400 Gb/s up.
+  const Topology hpn = make("hpn:segments=2,rails=1,nodes=128");
+  CHECK_THROWS_WITH(bill(hpn, whole), Catch::Matchers::Contains("188 ports of 400Gbps"));
+  auto lines = by_item(bill(hpn, split));
+  CHECK(lines["switch of 128 ports of 400Gbps, 124 in use"].count == 2 * 2);
+  // 256 ports of 200 Gb/s, or 512 of 100 Gb/s; 257 are one too many.
+  const auto item = [&](const char* network) { return bill(make(network), split).lines.at(0).item; };
+  CHECK(item("single_switch:hosts=256,link=200Gbps") == "switch of 128 ports of 400Gbps, 128 in use");
+  CHECK(item("single_switch:hosts=512,link=100Gbps") == "switch of 128 ports of 400Gbps, 128 in use");
+  CHECK_THROWS_AS(item("single_switch:hosts=257,link=200Gbps"), InputError);
+}
+
+TEST_CASE("cost: a chassis of switches, where none is large enough") {
+  const PriceList list = parse_price_list(
+      "chassis: true\nswitch { ports: 8 rate: \"400Gbps\" price: 1000 watts: 10 }\n"
+      "switch { ports: 16 rate: \"400Gbps\" price: 1900 watts: 15 }\ncable { name: \"any\" kind: OPTICAL }\n",
+      "test");
+  // 20 ports: 5 + 3 switches of 8 cost 8,000 $; 3 + 2 of 16 cost 9,500 $.
+  const Bill twenty = bill(make("single_switch:hosts=20"), list);
+  const BillLine& line = twenty.lines.at(0);
+  CHECK(line.item == "chassis of 20 ports of 400Gbps, 20 in use: 8 switches of 8");
+  CHECK(line.count == 1);
+  CHECK(line.price == 8000);
+  CHECK(line.watts == 80);
+  CHECK(line.ports == 20);
+  // 128 ports are the most: 16 leaves of 8 outside, 8 spines.
+  CHECK(bill(make("single_switch:hosts=128"), list).lines.at(0).price == 24 * 1900);
+  CHECK_THROWS_AS(bill(make("single_switch:hosts=129"), list), InputError);
+}
+
+TEST_CASE("cost: the bill says what most of it buys, and how much of that is used") {
+  const Bill torus =
+      bill(make("torus:dims=4x4"), parse_price_list("switch { ports: 10 rate: \"400Gbps\" price: 1000 "
+                                                    "}\ncable { name: \"any\" kind: OPTICAL price: 1 }",
+                                                    "t"));
+  CHECK(torus.lines.at(0).ports == 160);
+  CHECK(torus.lines.at(0).ports_used == 80);
+  CHECK_THAT(
+      bill_table(torus, {}),
+      Catch::Matchers::Contains(
+          "largest part            switches, 99.7% of the price; 50.0% of the switches' ports are in use\n"));
+}
+
+TEST_CASE("cost: sites have racks of their own, and long links between them are leased") {
+  const Topology topology =
+      make("datacenters:of=[leaf_spine:leaves=2,spines=2,hosts_per_leaf=4],long_links=3,long_latency=1ms");
+  const PriceList list = parse_price_list(R"(
+    racks { hosts: 4 }
+    switch { ports: 64 rate: "400Gbps" price: 1000 }
+    cable { name: "near" kind: OPTICAL price: 10 }
+    cable { name: "far" kind: LONG_HAUL rate: "400Gbps" price: 5000 price_per_m: 0.5 watts: 30 }
+  )",
+                                          "test");
+  auto lines = by_item(bill(topology, list));
+  // Light takes 1 ms for 299,792.458 km/s / 1.468 * 1 ms = 204.2 km.
+  const double metres = 299'792'458.0 / 1.468 / 1000;
+  CHECK(lines["far"].count == 3);
+  CHECK(lines["far"].length_m == Approx(3 * metres));
+  CHECK(lines["far"].price == Approx(3 * (5000 + 0.5 * metres)));
+  CHECK(lines["far"].watts == 90);
+  // In a site 8 links to hosts, 4 from leaves to spines, 2 to the border switch.
+  CHECK(lines["near"].count == 2 * (8 + 4 + 2));
+  CHECK_THROWS_WITH(bill(topology, find_price_list("hammingmesh_sc22")),
+                    Catch::Matchers::Contains("no long-haul cable"));
+
+  const Placement both = place(topology, list.racks);
+  std::map<std::uint32_t, std::set<std::uint16_t>> sites;
+  for (Vertex v = 0; v < topology.nodes(); ++v) sites[both.rack[v]].insert(topology.node(v).site);
+  for (const auto& [rack, of] : sites) CHECK(of.size() == 1);
+  // The two sites are alike, so their cables are as long as each other's.
+  const std::size_t half = (both.length_m.size() - 3) / 2;
+  for (std::size_t i = 0; i < half; ++i) CHECK(both.length_m[i] == both.length_m[half + i]);
 }
 
 TEST_CASE("cost: racks hold what they have room for, and units stay together") {

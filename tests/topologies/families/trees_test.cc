@@ -56,6 +56,16 @@ TEST_CASE("leaf-spine: links up that are no multiple of the spines are spread ev
                     "leaf_spine: uplinks is '3', but links_per_pair is given too; leave one of them out");
 }
 
+TEST_CASE("leaf-spine with cores: as many links above the spines as below, spread evenly") {
+  const Topology topology = make("leaf_spine:leaves=9,spines=4,hosts_per_leaf=5,uplinks=3,cores=2");
+  CHECK(switches_of_tier(topology, 3).size() == 2);
+  CHECK(links_between_switches(topology) == 2 * 9 * 3);
+  CHECK(ports(topology, switches_of_tier(topology, 2)) == Ports{{12, 1}, {14, 3}});
+  CHECK(ports(topology, switches_of_tier(topology, 3)) == Ports{{13, 1}, {14, 1}});
+  CHECK_THROWS_WITH(make("leaf_spine:leaves=2,spines=2,hosts_per_leaf=2,cores=-1"),
+                    "leaf_spine: cores is '-1', but it must be from 0 to 65536; the nearest is 0");
+}
+
 TEST_CASE("k-ary n-tree: switches, links, diameter and number of shortest paths") {
   for (const std::uint32_t k : {2u, 3u, 4u}) {
     for (const std::uint32_t n : {1u, 2u, 3u, 4u}) {
