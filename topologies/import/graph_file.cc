@@ -18,7 +18,8 @@ std::vector<ParameterSpec> parameters_of_graph_file() {
   std::vector<ParameterSpec> all = {
       {"file", ParameterType::kText, "", "The file's path; [in brackets] if it has a comma."},
       {"format", ParameterType::kText, kAutomatic,
-       "graphml, edges, topo (htsim) or adjacency (EvalNet); auto: by the file's name and content."},
+       "What the file is: graphml, edges, topo (htsim) or adjacency (EvalNet); auto: by its name and "
+       "content."},
       {"hosts", ParameterType::kInteger, kAutomatic,
        "Hosts added to each router, for files without hosts; auto: 1 there, else 0."},
   };
