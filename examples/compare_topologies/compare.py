@@ -38,7 +38,7 @@ def run(weft, arguments):
 
 def measure(weft, name, endpoints, graphs, folder):
     """One row of the table."""
-    topology = ",".join([f"{name}:endpoints={endpoints}"] + [EXTRA[name]] * (name in EXTRA))
+    topology = ",".join([f"{name}:endpoints={endpoints}"] + ([EXTRA[name]] if name in EXTRA else []))
     facts = json.loads(run(weft, ["topo", "analyze", topology, "--only", "distances", "--json"]))
     bill = json.loads(run(weft, ["topo", "cost", topology, "--json"]))
     row = {
