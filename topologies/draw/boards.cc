@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "sim/units/input_error.h"
 #include "topologies/draw/plan.h"
 
 namespace weft::topologies {
@@ -35,6 +36,9 @@ class Boards {
  public:
   Boards(const Plan& plan, const Area& area)
       : plan_(plan), area_(area), layout_(empty_layout(plan, Arrangement::kBoards)) {
+    for (const Vertex v : plan.routers) {
+      if (!plan.node(v).in_host && !plan.hosts_of[v].empty()) fail();
+    }
     for (const auto& [group, members] : plan_.groups) {
       Board board;
       for (const Vertex v : members) {
@@ -55,7 +59,6 @@ class Boards {
   }
 
   Layout run() {
-    if (boards_.empty()) return groups_layout(plan_, area_);
     place_boards();
     place_switches();
     straighten(plan_, layout_);
@@ -67,6 +70,12 @@ class Boards {
   }
 
  private:
+  [[noreturn]] void fail() const {
+    throw InputError(fmt::format(
+        "{} has no boards: they are accelerators that forward, and every switch leads down to some",
+        plan_.topology.name()));
+  }
+
   static std::uint32_t rows(std::size_t count, std::uint32_t columns) {
     return static_cast<std::uint32_t>((count + columns - 1) / columns);
   }
@@ -146,6 +155,7 @@ class Boards {
         above_row = above_row || row_.contains(to);
         above_column = above_column || column_.contains(to);
       }
+      if (low.x > high.x) fail();
       const bool row = above_row || (!above_column && high.y - low.y <= high.x - low.x);
       const float out = 30 + 30 * static_cast<float>(above_row || above_column);
       const Point middle{(low.x + high.x) / 2, (low.y + high.y) / 2};

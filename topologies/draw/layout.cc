@@ -147,7 +147,6 @@ bool groups_are_peers(const Plan& plan) {
 }
 
 Arrangement choose(const Plan& plan) {
-  if (plan.sites > 1) return Arrangement::kSites;
   if (plan.topology.name().starts_with("hammingmesh")) return Arrangement::kBoards;
   if (plan.routers.size() == 1) return Arrangement::kRing;
   if (fits_grid(plan)) return Arrangement::kGrid;
@@ -175,6 +174,13 @@ Arrangement find_arrangement(std::string_view name) {
 
 Layout lay_out(const Topology& topology, const Area& area, Arrangement arrangement) {
   const Plan plan(topology);
+  if (arrangement == Arrangement::kAuto && plan.sites > 1) {
+    try {
+      return sites_layout(plan, area);
+    } catch (const InputError&) {
+      // A site that is no network of its own: all together, then.
+    }
+  }
   if (arrangement == Arrangement::kAuto) arrangement = choose(plan);
   switch (arrangement) {
     case Arrangement::kAuto:

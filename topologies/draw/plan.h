@@ -51,6 +51,7 @@ void straighten(const Plan& plan, Layout& layout);
 // The arrangements. Each places in `area`.
 Layout tiers_layout(const Plan& plan, const Area& area);
 Layout grid_layout(const Plan& plan, const Area& area);
+// Throws InputError for a network with endpoints that don't forward.
 Layout boards_layout(const Plan& plan, const Area& area);
 Layout groups_layout(const Plan& plan, const Area& area);
 Layout ring_layout(const Plan& plan, const Area& area);

@@ -58,8 +58,10 @@ class Tiers {
   bool has_host_row() const { return plan_.shared_hosts && layout_.draws_hosts; }
 
   void sort_leaves() {
+    unsigned lowest = plan_.tiers;
+    for (const Vertex v : plan_.routers) lowest = std::min<unsigned>(lowest, plan_.node(v).tier);
     for (const Vertex v : plan_.routers) {
-      (plan_.node(v).tier <= 1 ? leaves_ : upper_).push_back(v);
+      (plan_.node(v).tier <= std::max(1U, lowest) ? leaves_ : upper_).push_back(v);
     }
     const auto order = [&](Vertex a, Vertex b) {
       const Node &x = plan_.node(a), &y = plan_.node(b);

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <boost/property_tree/xml_parser.hpp>
 #include <catch2/catch.hpp>
@@ -330,6 +332,47 @@ TEST_CASE("draw: load colours links, the busier direction counts") {
 TEST_CASE("draw: the same network gives the same file") {
   for (const Picture& picture : kPictures) {
     CHECK(svg_of(make(picture.network)) == svg_of(make(picture.network)));
+  }
+}
+
+TEST_CASE("draw: every network can have every arrangement, or the user hears why not") {
+  for (const Picture& picture : kPictures) {
+    const Topology topology = make(picture.network);
+    for (const std::string& name : arrangement_names()) {
+      INFO(picture.network << " as " << name);
+      try {
+        const Layout layout = lay_out(topology, kArea, find_arrangement(name));
+        const bool finite = std::all_of(layout.at.begin(), layout.at.end(),
+                                        [](Point at) { return std::isfinite(at.x) && std::isfinite(at.y); });
+        CHECK(finite);
+        CHECK(layout.switch_radius > 0);
+      } catch (const InputError& error) {
+        CHECK(std::string(error.what()).starts_with(topology.name()));
+        const bool special = name == "grid" || name == "boards" || name == "sites";
+        CHECK(special);
+        CHECK(find_arrangement(name) != picture.arrangement);
+      }
+    }
+  }
+}
+
+TEST_CASE("draw: networks whose tiers or sites are unusual have pictures too") {
+  const Link link{.rate = Bandwidth::gbps(100), .latency = {}};
+  Topology topology("a user's own");
+  const Vertex low = topology.add_switch("low 0", 2), high = topology.add_switch("high 0", 4);
+  for (int i = 0; i < 3; ++i) topology.add_link(topology.add_host(fmt::format("host {}", i)), low, link);
+  topology.add_link(low, high, link);
+  // A site of one switch without a host.
+  Node away;
+  away.tier = 5;
+  away.site = 1;
+  away.name = "away 0";
+  topology.add_link(high, topology.add_node(away), link);
+  topology.finish();
+  for (const Arrangement arrangement : {Arrangement::kAuto, Arrangement::kTiers}) {
+    const Layout layout = lay_out(topology, kArea, arrangement);
+    CHECK(layout.arrangement == Arrangement::kTiers);
+    for (const Point at : layout.at) CHECK(within(at, 0, kArea));
   }
 }
 
