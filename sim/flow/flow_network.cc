@@ -229,7 +229,7 @@ void FlowNetwork::join(std::uint32_t slot) {
     weight = static_cast<std::uint32_t>(
         std::max<std::int64_t>(std::int64_t{MaxMin::kMostWeight} * 100'000 / ps, 1));
   }
-  if (flow.ideal == Time()) {
+  if (flow.ideal == Time() || flow.message.control) {
     Rate alone = cap;
     for (const Use& use : way_.uses) {
       const auto through = static_cast<Amount>(max_min_.capacity(use.resource)) * kWhole / use.share;
@@ -237,8 +237,18 @@ void FlowNetwork::join(std::uint32_t slot) {
     }
     flow.ideal = after(time_for(kBytePs * flow.wire_bytes, std::max<Rate>(alone, 1)), flow.latency);
   }
+  if (flow.message.control) return send_control(slot);
   max_min_.add(slot, way_.uses, weight, cap);
   if (flow.left == 0) completions_.set(slot, clock_);
+}
+
+// A handshake's few bytes change nobody's rate by much, but every change of rates costs work.
+void FlowNetwork::send_control(std::uint32_t slot) {
+  Flow& flow = flows_[slot];
+  note_sent(flow, flow.wire_bytes);
+  flow.state = State::kDrained;
+  --under_way_;
+  engine_.schedule(after(clock_, flow.ideal), first_entity_ + flow.message.source, kDelivered, slot);
 }
 
 // From the last byte's leaving to its arrival. The slowest link of the path sends all the while. The links
@@ -363,7 +373,7 @@ void FlowNetwork::deliver(std::uint32_t slot, bool local) {
   }
   flows_[slot].state = State::kFree;
   unused_.push_back(slot);
-  if (local && message.notify_sent) client_.on_sent(message);
+  if ((local || message.control) && message.notify_sent) client_.on_sent(message);
   client_.on_delivered(message);
 }
 

@@ -126,6 +126,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   void drain();
   void deliver(std::uint32_t slot, bool local);
   void solve(Time now);
+  void send_control(std::uint32_t slot);
   void settle(Flow& flow, Rate rate, Time now);
   std::uint64_t sent_bytes(const Flow& flow, Rate rate, Time now) const;
   void arm();
