@@ -47,6 +47,27 @@ TEST_CASE("a message alone takes what it takes packet by packet, to the picoseco
   CHECK(fluid.verdict() == "");
 }
 
+TEST_CASE("a handshake takes what it takes alone, and others what they take without it") {
+  const topologies::Topology topology = star(4, Bandwidth::gbps(100), Time::ns(500), Time::ns(200));
+  const auto run = [&](bool handshake) {
+    Run run(topology, routing::ecmp(), {});
+    for (std::uint32_t i = 1; i < 4; ++i) run.send(i, 0, 1'000'000);
+    if (handshake) {
+      run.network.inject(
+          {.source = 1, .destination = 0, .notify_sent = true, .control = true, .client = {3}});
+    }
+    run.run();
+    return std::pair(run.client.delivered, run.link("hub", "h0").bytes);
+  };
+  const auto [alone, bytes] = run(false);
+  auto [with, more] = run(true);
+  // One header over two links of 100 Gb/s, two cables and the switch.
+  CHECK(with.at(3) == Bandwidth::gbps(100).serialization(64) * 2 + Time::ns(500 + 200 + 500));
+  CHECK(more == bytes + 64);
+  with.erase(3);
+  CHECK(with == alone);
+}
+
 TEST_CASE("n messages to one host share its link") {
   const auto n = GENERATE(2u, 3u, 16u);
   const topologies::Topology topology = star(17, Bandwidth::gbps(100), Time::ns(500), Time::ns(200));
