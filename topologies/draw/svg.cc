@@ -307,8 +307,7 @@ class Painter {
   }
 
   void paint_legend() {
-    float x = 40;
-    const float y = kHeight - 28;
+    float x = 40, y = kHeight - 28;
     out_.print("<g font-size=\"16\" fill=\"#444444\">\n");
     const auto text = [&](const std::string& words) {
       out_.print("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x, y + 5, xml_text(words));
@@ -353,7 +352,10 @@ class Painter {
       for (unsigned kind = 1; kind < layout_.kinds.size(); ++kind) {
         if (std::count(layout_.kind.begin(), layout_.kind.end(), kind) == 0 || layout_.kinds.size() == 2)
           continue;
-        if (x > kWidth - 160) break;
+        if (x + 8.2F * static_cast<float>(layout_.kinds[kind].size()) > kWidth - 60) {
+          x = 40;
+          y += 20;
+        }
         out_.print("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"26\" height=\"3\" fill=\"{}\"/>\n", x, y - 1.5F,
                    link_colour(kind));
         x += 34;
