@@ -12,9 +12,10 @@ Family single_switch();
 
 // Two-level folded Clos: every leaf is linked to every spine. With R the links from a leaf up and H its
 // hosts, the oversubscription is H·host_link : R·link. `uplinks` sets R where it is no multiple of the number
-// of spines: leaf l's links then go on with the spine after that of leaf l-1's last. `cores` adds a third level: all spines'
-// links up, as many as down, are dealt to the cores in turn, whatever the numbers (the tapered trees of the
-// HammingMesh cost table). REQUIRES, for paths of four hops between all leaves: enough links up to reach all cores.
+// of spines: leaf l's links then go on with the spine after that of leaf l-1's last. `cores` adds a third
+// level: all spines' links up, as many as down, are dealt to the cores in turn, whatever the numbers (the
+// tapered trees of the HammingMesh cost table). REQUIRES, for paths of four hops between all leaves: enough
+// links up to reach all cores.
 Family leaf_spine();
 
 // The two-level fat tree of k-port switches: k leaves with k/2 hosts each and one link to each of k/2 spines.

@@ -156,7 +156,8 @@ TEST_CASE("datacenters: what can't be built") {
                     "datacenters: sites is '2', but `of` names 3 networks, which is that many sites");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],loss=1"),
                     "datacenters: loss is '1', but it must be 0 or more and below 1");
-  CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],loss=nan"), Catch::Contains("'nan' is not a finite number"));
+  CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],loss=nan"),
+                    Catch::Contains("'nan' is not a finite number"));
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],shape=mesh"),
                     "datacenters: shape is 'mesh', but it must be one of full, ring, chain, star");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4;]"),
