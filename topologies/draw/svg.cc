@@ -15,6 +15,7 @@ namespace {
 
 constexpr float kWidth = 1600, kHeight = 900;
 constexpr Area kDrawing{40, 96, 1560, 830};
+constexpr std::size_t kMostNames = 100, kLongestName = 60;  // more would hide the links
 
 // Colours that people with any colour vision tell apart: M. Okabe, K. Ito, Color universal design, 2008.
 constexpr const char* kTierColours[] = {"#777777", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00"};
@@ -290,14 +291,24 @@ class Painter {
     paint_labels();
   }
 
-  // Numbers inside the switches, if there is room for them.
+  // Numbers inside the switches, if there is room for them; names without one below the switches, if there
+  // are few.
   void paint_labels() {
     const float r = layout_.switch_radius;
     if (r < 9) return;
     out_.print("<g fill=\"white\" text-anchor=\"middle\">\n");
     for (const Vertex v : plan_.routers) {
       std::string label = topology_.node(v).name;
-      label = label.substr(label.rfind(' ') + 1);
+      const std::size_t last = label.rfind(' ') + 1;
+      if (last == label.size() || label[last] < '0' || label[last] > '9') {
+        if (plan_.routers.size() > kMostNames || label.size() > kLongestName) continue;
+        out_.print(
+            "<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"14\" fill=\"#222222\" stroke=\"white\" "
+            "stroke-width=\"3\" paint-order=\"stroke\">{}</text>\n",
+            layout_.at[v].x, layout_.at[v].y + r + 16, xml_text(label));
+        continue;
+      }
+      label = label.substr(last);
       const float size = std::min(r * 0.85F, 3.1F * r / static_cast<float>(label.size()));
       if (size < 6.5F) continue;
       out_.print("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.1f}\">{}</text>\n", layout_.at[v].x,

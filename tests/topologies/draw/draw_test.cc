@@ -261,6 +261,23 @@ TEST_CASE("draw: endpoints that are too many are counted instead") {
   CHECK(svg.find("switch with 10 endpoints") != std::string::npos);
 }
 
+TEST_CASE("draw: switches show their numbers, or their names where these have none") {
+  Topology topology("mine");
+  const Vertex host = topology.add_host("host 0"), bern = topology.add_switch("Bern <CH>", 1),
+               leaf = topology.add_switch("leaf 1.2", 1),
+               nameless = topology.add_switch(std::string(200, 'x'), 1);
+  const Link link{Bandwidth::gbps(100), Time::ns(500)};
+  topology.add_link(host, bern, link);
+  topology.add_link(bern, leaf, link);
+  topology.add_link(leaf, nameless, link);
+  topology.finish();
+  const std::string svg = svg_of(topology);
+  CHECK_THAT(svg, Catch::Contains(">Bern &lt;CH&gt;</text>"));
+  CHECK_THAT(svg, Catch::Contains(">1.2</text>"));
+  CHECK_THAT(svg, !Catch::Contains("xxx</text>"));  // it would cover the picture
+  CHECK(classes(svg)["switch"] == 3);
+}
+
 TEST_CASE("draw: pods and groups are boxed") {
   CHECK(classes(svg_of(make("fat_tree:k=8"))).at("box") == 8);
   CHECK(classes(svg_of(make("dragonfly:p=2"))).at("box") == 9);
