@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/algorithm/string/trim.hpp>
 #include <string>
 #include <string_view>
@@ -26,8 +27,12 @@ std::vector<ParameterSpec> with_inner_network(std::vector<ParameterSpec> own) {
 
 namespace {
 
-// Without the brackets around it, if there are.
-std::string_view without_brackets(std::string_view text) {
+// What `of` holds, without the brackets around it, if there are.
+std::string_view read_of(const Parameters& parameters) {
+  const std::string_view text = parameters.text("of");
+  if (std::ranges::count(text, '[') != std::ranges::count(text, ']')) {
+    parameters.fail("of", "each [ must have its ], like [slim_fly:q=5]");
+  }
   if (text.size() >= 2 && text.front() == '[' && text.back() == ']') return text.substr(1, text.size() - 2);
   return text;
 }
@@ -48,11 +53,11 @@ ModuleChoice read_choice(const Parameters& parameters, std::string_view text) {
 }  // namespace
 
 ModuleChoice read_inner_network(const Parameters& parameters) {
-  return read_choice(parameters, without_brackets(parameters.text("of")));
+  return read_choice(parameters, read_of(parameters));
 }
 
 std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters) {
-  const std::string_view text = without_brackets(parameters.text("of"));
+  const std::string_view text = read_of(parameters);
   std::vector<ModuleChoice> networks;
   int depth = 0;
   std::size_t begin = 0;

@@ -102,6 +102,13 @@ void add_inner_networks(Topology& topology, const Domain& domain, const std::vec
   }
 }
 
+// A node stands where the host did.
+void set_sites(Topology& topology, const Topology& outer) {
+  for (Vertex v = 0; v < topology.nodes(); ++v) {
+    topology.set_site(v, outer.node(outer.host(topology.node(v).group)).site);
+  }
+}
+
 // The switches of `outer` and its links, those of its hosts as `nics` links of accelerators.
 void add_outer(Topology& topology, const Domain& domain, const std::vector<Vertex>& routers,
                const Topology& outer) {
@@ -161,6 +168,7 @@ Topology build_family(const Parameters& parameters) {
     check_outer(parameters, outer, domain);
     const std::vector<Vertex> routers = add_accelerators(topology, domain, outer.hosts());
     add_inner_networks(topology, domain, routers);
+    set_sites(topology, outer);
     add_outer(topology, domain, routers, outer);
   }
   topology.finish();

@@ -67,6 +67,7 @@ class Topology {
   // A node with these attributes; its number among its kind follows those there are.
   Vertex add_node(Node node);
   void set_rack(Vertex v, std::uint32_t rack) { graph_[v].rack = rack; }
+  void set_site(Vertex v, std::uint16_t site) { graph_[v].site = site; }
   void add_link(Vertex a, Vertex b, const Link& link);
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // 0 <= loss < 1,

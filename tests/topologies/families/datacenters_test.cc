@@ -129,6 +129,17 @@ TEST_CASE("datacenters: sites that differ") {
   for (const auto& [rack, sites] : sites_of_rack) CHECK(sites.size() == 1);
 }
 
+TEST_CASE("datacenters: nodes of several accelerators stand in the sites of the hosts that they replace") {
+  for (const char* choice : {"scale_up:of=[datacenters:of=[fat_tree:k=4]],accelerators=4,switches=2",
+                             "datacenters:of=[scale_up:of=[fat_tree:k=4],accelerators=4,switches=2]"}) {
+    const Topology topology = make(choice);
+    REQUIRE(topology.hosts() == 2 * 64);
+    for (std::uint32_t h = 0; h < topology.hosts(); ++h)
+      CHECK(topology.node(topology.host(h)).site == h / 64);
+    CHECK(long_links(topology) == std::map<Pair, std::uint32_t>{{{0, 1}, 1}});
+  }
+}
+
 TEST_CASE("datacenters: the links of a border switch are spread over its site") {
   const Topology topology = make("datacenters:of=[torus:dims=4x4,hosts=4],borders=2,border_links=4");
   std::set<Vertex> used;
@@ -160,6 +171,8 @@ TEST_CASE("datacenters: what can't be built") {
                     Catch::Contains("'nan' is not a finite number"));
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],shape=mesh"),
                     "datacenters: shape is 'mesh', but it must be one of full, ring, chain, star");
+  CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4"),
+                    "datacenters: of is '[fat_tree:k=4', but each [ must have its ], like [slim_fly:q=5]");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4;]"),
                     Catch::Contains("it must be another network, written like [slim_fly:q=5]"));
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],long_rate=0bps"),
