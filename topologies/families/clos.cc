@@ -16,6 +16,16 @@ void link_tiers(Topology& topology, const std::vector<Vertex>& lower, const std:
   }
 }
 
+void add_plane_top(Topology& topology, const PlaneTop& top, const std::vector<Vertex>& lower,
+                   const Cabling& cabling) {
+  std::vector<Vertex> upper;
+  for (std::uint32_t i = 0; i < top.count; ++i) {
+    upper.push_back(topology.add_switch(fmt::format("{} {}.{}", top.name, top.plane, i), 2, top.group,
+                                        cabling.switch_latency, top.plane));
+  }
+  link_tiers(topology, lower, upper, top.uplinks, cabling.fabric);
+}
+
 std::uint32_t even_ports(const Parameters& parameters, std::string_view name, std::uint32_t most) {
   const std::int64_t k = parameters.integer(name);
   if (k < 2 || k > most) {

@@ -63,13 +63,8 @@ Topology build(const Parameters& parameters) {
       }
     }
   }
-  for (std::uint32_t plane = 0; plane < kPlanes; ++plane) {
-    std::vector<Vertex> upper;
-    for (std::uint32_t i = 0; i < aggs; ++i) {
-      upper.push_back(topology.add_switch(fmt::format("aggregation {}.{}", plane, i), 2, segments + plane,
-                                          cabling.switch_latency, static_cast<std::uint16_t>(plane)));
-    }
-    link_tiers(topology, leaves[plane], upper, aggs, cabling.fabric);
+  for (std::uint16_t plane = 0; plane < kPlanes; ++plane) {
+    add_plane_top(topology, {"aggregation", plane, aggs, segments + plane, aggs}, leaves[plane], cabling);
   }
   topology.finish();
   return topology;

@@ -50,13 +50,8 @@ Topology build(const Parameters& parameters) {
       }
     }
   }
-  for (std::uint32_t plane = 0; plane < planes; ++plane) {
-    std::vector<Vertex> spines;
-    for (std::uint32_t s = 0; s < half; ++s) {
-      spines.push_back(topology.add_switch(fmt::format("spine {}.{}", plane, s), 2, k + plane,
-                                           cabling.switch_latency, static_cast<std::uint16_t>(plane)));
-    }
-    link_tiers(topology, leaves[plane], spines, half, cabling.fabric);
+  for (std::uint16_t plane = 0; plane < planes; ++plane) {
+    add_plane_top(topology, {"spine", plane, half, k + plane, half}, leaves[plane], cabling);
   }
   topology.finish();
   return topology;
