@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/units/brackets.h"
 #include "topologies/datacenters.h"
 #include "topologies/families/cabling.h"
 #include "topologies/random_equivalent.h"
@@ -33,8 +34,7 @@ std::string_view read_of(const Parameters& parameters) {
   if (std::ranges::count(text, '[') != std::ranges::count(text, ']')) {
     parameters.fail("of", "each [ must have its ], like [slim_fly:q=5]");
   }
-  if (text.size() >= 2 && text.front() == '[' && text.back() == ']') return text.substr(1, text.size() - 2);
-  return text;
+  return without_brackets(text);
 }
 
 ModuleChoice read_choice(const Parameters& parameters, std::string_view text) {
@@ -57,17 +57,9 @@ ModuleChoice read_inner_network(const Parameters& parameters) {
 }
 
 std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters) {
-  const std::string_view text = read_of(parameters);
   std::vector<ModuleChoice> networks;
-  int depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && text[i] == '[') ++depth;
-    if (i < text.size() && text[i] == ']') --depth;
-    if (i < text.size() && (text[i] != ';' || depth > 0)) continue;
-    networks.push_back(
-        read_choice(parameters, boost::algorithm::trim_copy(std::string(text.substr(begin, i - begin)))));
-    begin = i + 1;
+  for (const std::string_view one : split_outside_brackets(read_of(parameters), ';')) {
+    networks.push_back(read_choice(parameters, boost::algorithm::trim_copy(std::string(one))));
   }
   return networks;
 }

@@ -109,10 +109,10 @@ std::uint32_t count_sites(const Parameters& parameters, std::size_t named) {
 
 class Builder {
  public:
-  Builder(const Parameters& parameters, Topology& topology)
+  Builder(const Parameters& parameters, std::uint32_t borders, Topology& topology)
       : topology_(topology),
         parameters_(parameters),
-        borders_(count_parameter(parameters, "borders", kMostBorders)),
+        borders_(borders),
         border_latency_(parameters.time("border_latency")) {}
 
   void add_site(const Topology& network) {
@@ -198,10 +198,7 @@ class Builder {
 
 Link read_long_link(const Parameters& parameters) {
   Link link;
-  link.rate = parameters.bandwidth("long_rate");
-  if (link.rate < kLeastRate) {
-    parameters.fail("long_rate", fmt::format("it must be at least {}", to_string(kLeastRate)));
-  }
+  link.rate = rate_parameter(parameters, "long_rate");
   link.latency = parameters.time("long_latency");
   link.cable = CableKind::kLongHaul;
   link.length_m = static_cast<float>(static_cast<double>(link.latency.ps()) * 1e-12 * kMetersPerSecond);
@@ -224,7 +221,7 @@ Topology build_family(const Parameters& parameters) {
   }
 
   Topology topology(to_short_form(info().name, parameters));
-  Builder builder(parameters, topology);
+  Builder builder(parameters, borders, topology);
   for (std::uint32_t s = 0; s < sites; ++s) builder.add_site(networks[s % networks.size()]);
   for (const Pair& pair : pairs) builder.join(pair, links, link);
   topology.finish();

@@ -57,10 +57,7 @@ Domain read_domain(const Parameters& parameters) {
     parameters.fail("inner_links", "without switches there are links in pairs; leave it out");
   }
   domain.nics = count_parameter(parameters, "nics", 1024);
-  domain.link.rate = parameters.bandwidth("inner_link");
-  if (domain.link.rate < kLeastRate) {
-    parameters.fail("inner_link", fmt::format("it must be at least {}", to_string(kLeastRate)));
-  }
+  domain.link.rate = rate_parameter(parameters, "inner_link");
   domain.link.latency = parameters.time("inner_latency");
   domain.link.cable = CableKind::kBackplane;
   domain.switch_latency = parameters.time("inner_switch_latency");

@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <boost/algorithm/string/trim.hpp>
 #include <cmath>
 #include <map>
 #include <string>
+#include <string_view>
 
+#include "sim/units/brackets.h"
 #include "sim/units/input_error.h"
 #include "topologies/draw/plan.h"
 
@@ -135,19 +138,12 @@ class Sites {
 
 std::vector<std::string> named_networks(const std::string& short_form) {
   std::vector<std::string> names;
-  std::size_t at = short_form.find("of=[");
+  const std::size_t at = short_form.find("of=[");
   if (at == std::string::npos) return names;
-  names.emplace_back();
-  int depth = 0;
-  for (at += 4; at < short_form.size(); ++at) {
-    const char c = short_form[at];
-    if (c == ']' && depth == 0) break;
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c == ';' && depth == 0) {
-      names.emplace_back();
-    } else if (c != ' ' || !names.back().empty()) {
-      names.back() += c;
-    }
+  const std::string_view of =
+      split_outside_brackets(std::string_view(short_form).substr(at + 3), ',').front();
+  for (const std::string_view one : split_outside_brackets(without_brackets(of), ';')) {
+    names.push_back(boost::algorithm::trim_copy(std::string(one)));
   }
   return names;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "sim/units/brackets.h"
 #include "sim/units/grouped.h"
 #include "topologies/draw/picture.h"
 #include "topologies/draw/plan.h"
@@ -53,18 +54,12 @@ std::string load_colour(double load) {
 std::string title_of(const std::string& short_form) {
   const std::size_t colon = short_form.find(':');
   std::string title = short_form.substr(0, colon);
-  std::size_t at = colon;
-  while (at != std::string::npos) {
-    // A value in brackets may hold commas.
-    std::size_t end = at + 1;
-    int depth = 0;
-    while (end < short_form.size() && (short_form[end] != ',' || depth > 0)) {
-      depth += short_form[end] == '[' ? 1 : short_form[end] == ']' ? -1 : 0;
-      ++end;
-    }
-    const std::string given = short_form.substr(at + 1, end - at - 1);
-    const std::size_t equals = std::min(given.find('='), given.size() - 1);
-    const std::string name = given.substr(0, equals), value = given.substr(equals + 1);
+  if (colon == std::string::npos) return title;
+  for (const std::string_view given :
+       split_outside_brackets(std::string_view(short_form).substr(colon + 1), ',')) {
+    const std::size_t equals = given.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view name = given.substr(0, equals), value = given.substr(equals + 1);
     const bool follows = value.empty() || value == "auto";
     const bool cabling = name == "link" || name.ends_with("_link") || name.ends_with("latency") ||
                          name == "long_rate" || given == "loss=0";
@@ -75,9 +70,8 @@ std::string title_of(const std::string& short_form) {
         inner += (inner.empty() ? "" : "; ") + title_of(one);
       title += " of [" + inner + "]";
     } else if (!cabling && !follows) {
-      title += " " + given;
+      title += fmt::format(" {}", given);
     }
-    at = end < short_form.size() ? end : std::string::npos;
   }
   return title;
 }

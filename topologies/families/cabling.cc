@@ -5,9 +5,7 @@
 #include <iterator>
 
 namespace weft::topologies {
-namespace {
-
-Bandwidth rate(const Parameters& parameters, std::string_view name) {
+Bandwidth rate_parameter(const Parameters& parameters, std::string_view name) {
   const Bandwidth value = parameters.bandwidth(name);
   if (value < kLeastRate) {
     parameters.fail(name,
@@ -15,8 +13,6 @@ Bandwidth rate(const Parameters& parameters, std::string_view name) {
   }
   return value;
 }
-
-}  // namespace
 
 std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own) {
   const std::vector<ParameterSpec> shared = {
@@ -32,10 +28,10 @@ std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own) {
 
 Cabling read_cabling(const Parameters& parameters) {
   Cabling cabling;
-  cabling.fabric.rate = rate(parameters, "link");
+  cabling.fabric.rate = rate_parameter(parameters, "link");
   cabling.fabric.latency = parameters.time("latency");
   cabling.host = cabling.fabric;
-  if (!parameters.automatic("host_link")) cabling.host.rate = rate(parameters, "host_link");
+  if (!parameters.automatic("host_link")) cabling.host.rate = rate_parameter(parameters, "host_link");
   cabling.switch_latency = parameters.time("switch_latency");
   return cabling;
 }

@@ -22,6 +22,9 @@ std::vector<ParameterSpec> with_cabling(std::vector<ParameterSpec> own);
 // Throws InputError for a rate below kLeastRate.
 Cabling read_cabling(const Parameters& parameters);
 
+// A link's rate. Throws InputError if it is below kLeastRate.
+Bandwidth rate_parameter(const Parameters& parameters, std::string_view name);
+
 // An integer parameter as a count. Throws InputError if it is not from 1 to `most`.
 std::uint32_t count_parameter(const Parameters& parameters, std::string_view name, std::uint32_t most);
 

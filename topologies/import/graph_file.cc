@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "sim/units/brackets.h"
 #include "topologies/families/cabling.h"
 #include "topologies/import/build_network.h"
 #include "topologies/import/readers.h"
@@ -65,8 +66,7 @@ std::string short_form(const Parameters& parameters, const std::string& file) {
 }
 
 Topology build(const Parameters& parameters) {
-  std::string file = parameters.text("file");
-  if (file.size() >= 2 && file.front() == '[' && file.back() == ']') file = file.substr(1, file.size() - 2);
+  const std::string file(without_brackets(parameters.text("file")));
   if (file.empty()) parameters.fail("file", "it must be the path of a file, like network.graphml");
   const std::string text = read_whole_file(file);
   return build_network(read_format(parameters, text, file).read(text, file), parameters,

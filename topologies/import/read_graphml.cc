@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/algorithm/string/trim.hpp>
 #include <exception>
 #include <memory>
 #include <new>
@@ -63,12 +64,6 @@ constexpr std::array<FieldName, kFields> kFieldNames = {{
     {"length", false},
     {"loss", false},
 }};
-
-std::string trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return "";
-  return std::string(text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1));
-}
 
 bool boolean_attribute(std::string_view text) {
   const std::string word = lower_case(text);
@@ -330,7 +325,7 @@ void GraphmlReader::end() {
   const Element element = open_.back();
   open_.pop_back();
   if (element == Element::kDefault) {
-    keys_[key_].fallback = trimmed(text_);
+    keys_[key_].fallback = boost::algorithm::trim_copy(text_);
     keys_with_default_.push_back(key_);
   } else if (element == Element::kData) {
     end_data();
@@ -403,7 +398,7 @@ void GraphmlReader::end_data() {
   const Field field = field_of(found->second);
   if (field == kFields) return;
   if (seen_[field]) fail(fmt::format("'{}' is given twice", kFieldNames[field].name));
-  apply(field, trimmed(text_));
+  apply(field, boost::algorithm::trim_copy(text_));
 }
 
 Field GraphmlReader::field_of(const Key& key) const {
