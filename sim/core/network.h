@@ -17,8 +17,24 @@ struct Message {
   std::uint8_t destination_nic = 0;
   bool notify_sent = false;  // call on_sent for this message
   bool control = false;      // a handshake of the client's (rendezvous); it carries no user bytes
-  std::uint64_t bytes = 0;   // payload; may be 0
+  // Which of the connections between the two NICs it belongs to: see ConnectionRules.
+  std::uint32_t channel = 0;
+  std::uint64_t bytes = 0;  // payload; may be 0
   std::array<std::uint32_t, 7> client{};
+};
+
+// How messages share connections; the same for a whole run. A connection is (source, destination, source NIC,
+// destination NIC, channel), in one direction. Its messages, handshakes too, are sent and delivered in the
+// order injected, and its congestion, recovery and path state lives on between them.
+struct ConnectionRules {
+  bool per_message = true;  // each message is a connection of its own, and Message::channel means nothing
+  // on_sent comes when no more than this of what the connection was given, up to this message's last byte, is
+  // unacknowledged: the rest is in a buffer of the sender's system. 0, as with RDMA: when all is
+  // acknowledged.
+  std::uint64_t send_buffer_bytes = 0;
+  // A connection that was idle for so long starts anew, as if it had never sent (RFC 5681 §4.1, RFC 2861).
+  // 0: as long as its network's least retransmission timeout.
+  Time idle;
 };
 
 // Called by the network while it runs, at Engine::now().
