@@ -28,13 +28,12 @@ FabricCounters& FabricCounters::operator+=(const FabricCounters& other) {
 std::uint32_t Fabric::ask_policy(topologies::Vertex at, const Packet& packet,
                                  std::span<const std::uint32_t> candidates) {
   const std::uint32_t index = channels_.topology.node(at).index;
-  const std::uint32_t sender = packet.ack() ? packet.destination : packet.source;  // of the flow's data
   const routing::PacketView view{.source = packet.source,
                                  .destination = packet.destination,
-                                 .flow = std::uint64_t{sender} << 32 | packet.flow_number,
+                                 .flow = std::uint64_t{packet.sender()} << 32 | packet.flow_number,
                                  .entropy = packet.entropy,
                                  .bytes = wire_bytes(packet),
-                                 .control = packet.ack()};
+                                 .control = packet.control()};
   const routing::SwitchView here{.switch_index = index,
                                  .salt = channels_.salts[at],
                                  .now = engine_.now(),
@@ -157,7 +156,7 @@ bool Fabric::phantom_marks(ColdChannel& cold, std::int64_t serialization_ps) {
 
 void Fabric::set_mark(std::uint32_t c, Packet& packet) {
   if (packet.marked()) return;  // by an earlier switch
-  packet.flags |= kMarked;
+  packet.set(kMarked);
   ++channels_.cold[c].marks;
   ++counters_.marks;
 }
@@ -182,16 +181,17 @@ class Fabric::Node final : public NodeActions {
     const std::uint32_t header = fabric_.channels_.control_bytes;
     FabricCounters& counters = fabric_.counters_;
     ++counters.packets_trimmed;
-    counters.bytes_trimmed += packet.bytes_or_cumulative - std::min(header, packet.bytes_or_cumulative);
-    packet.bytes_or_cumulative = std::min(header, packet.bytes_or_cumulative);
-    packet.flags |= kTrimmed;
+    const std::uint32_t left = std::min<std::uint32_t>(header, packet.bytes);
+    counters.bytes_trimmed += packet.bytes - left;
+    packet.bytes = left;
+    packet.set(kTrimmed);
     ++fabric_.channels_.cold[channel(port)].trims;
     if (fabric_.observer_ != nullptr)
       fabric_.observer_->on_trim(now(), channel(port), fabric_.sighting(handle));
   }
   void send_back(std::uint32_t port, std::uint32_t handle) override {
     Packet& packet = fabric_.pool_[handle];
-    packet.flags |= kReturned;
+    packet.set(kReturned);
     std::swap(packet.source, packet.destination);
     ++fabric_.counters_.headers_returned;
     const std::uint32_t c = fabric_.choose_channel(at_, packet);
@@ -216,7 +216,7 @@ class Fabric::Node final : public NodeActions {
     if (to == fabric_.partition_) {
       fabric_.engine_.insert(event);
     } else {
-      fabric_.outbox_.send(to, event, {});
+      fabric_.outbox_.send(to, event, Packet{});
     }
   }
   void wake(std::uint32_t port) override { fabric_.start(channel(port)); }
@@ -310,9 +310,9 @@ Sighting Fabric::sighting(std::uint32_t handle) {
           .flow = packet.flow,
           .number = packet.number,
           .bytes = wire_bytes(packet),
-          .ack = packet.ack(),
+          .ack = !packet.data(),
           .marked = packet.marked(),
-          .trimmed = packet.trimmed(),
+          .trimmed = packet.trimmed() || packet.kind == PacketKind::kNack,
           .returned = packet.returned(),
           .source = packet.source,
           .destination = packet.destination,

@@ -62,9 +62,7 @@ class Fabric {
 
   PacketPool& packets() { return pool_; }
   const PacketPool& packets() const { return pool_; }
-  std::uint32_t wire_bytes(const Packet& packet) const {
-    return packet.ack() ? channels_.control_bytes : packet.bytes_or_cumulative;
-  }
+  std::uint32_t wire_bytes(const Packet& packet) const { return packet.bytes; }
   // When the link of a NIC is free. Of no use where NICs have queues of their own.
   Time free_at(std::uint32_t c) const { return Time::ps(channels_.hot[c].free_at_ps); }
   bool scheduled(std::uint32_t c) const { return channels_.hot[c].flags & kScheduled; }

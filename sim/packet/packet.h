@@ -1,22 +1,32 @@
 // A packet on its way, and the pool that the packets of one partition live in.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 namespace weft::sim::packet {
 
+enum class PacketKind : std::uint32_t {
+  kData,    // payload; or the header alone, if a switch has cut that off
+  kAck,     // the data packet of the same number has arrived
+  kNack,    // it came without its payload, or another has to come first
+  kCnp,     // congestion notification of the receiver's
+  kCredit,  // the receiver allows the flow to send more
+  kPause,   // a switch asks the flow's source to send no more for now
+  kResume,  // … to go on
+};
+
 enum PacketFlag : std::uint8_t {
-  kAck = 1,        // acknowledges the data packet of the same number
-  kMarked = 2,     // data: congestion experienced; ACK: the echo of it
-  kDuplicate = 4,  // ACK: the receiver had the packet before
-  kTrimmed = 8,    // data: only the header is left; ACK: the payload of that number was cut off
-  kReturned = 16,  // data: a header on its way back to the sender
+  kMarked = 1,     // data: congestion experienced; ACK: the echo of it
+  kDuplicate = 2,  // ACK: the receiver had the packet before
+  kTrimmed = 4,    // data: only the header is left
+  kReturned = 8,   // data: a header on its way back to the sender
 };
 
 struct Packet {
   std::int64_t sent_ps = 0;  // when its first bit left the NIC; an ACK echoes its data packet's
-  // Whom it belongs to. Data: the flow's number in the receiver's table of its sender's partition; ACK: in
+  // Whom it belongs to. Data: the flow's number in the receiver's table of its sender's partition; others: in
   // the sender's table.
   std::uint32_t flow = 0;
   std::uint32_t number = 0;       // among the flow's packets, from 0
@@ -26,18 +36,39 @@ struct Packet {
   // Among the flows of the data's source: with that host, the flow's identity for good, which tells a late
   // packet of a finished flow from those of the next one in its place.
   std::uint32_t flow_number = 0;
-  // Data: bytes on the wire, header included. ACK: all packets below this number have arrived.
-  std::uint32_t bytes_or_cumulative = 0;
-  std::uint8_t flags = 0;
-  std::uint8_t reply_nic = 0;  // data: of the receiver, for the ACK
-  std::uint8_t channel = 0;    // virtual channel or class, where the queues have several
+  std::uint32_t bytes : 22 = 0;  // on the wire
+  PacketKind kind : 4 = PacketKind::kData;
+  std::uint32_t flags : 6 = 0;  // PacketFlag
+  std::int16_t ahead = 0;       // ACK, NACK: see cumulative()
+  std::uint8_t reply_nic = 0;   // data: of the receiver, for the ACK
+  std::uint8_t channel = 0;     // virtual channel or class, where the queues have several
 
-  bool ack() const { return flags & kAck; }
+  bool data() const { return kind == PacketKind::kData; }
+  bool ack() const { return kind == PacketKind::kAck; }
   bool marked() const { return flags & kMarked; }
   bool trimmed() const { return flags & kTrimmed; }
   bool returned() const { return flags & kReturned; }
-  // Small, and without user bytes: an ACK or a bare header.
-  bool control() const { return flags & (kAck | kTrimmed); }
+  // Small, and without user bytes: whatever isn't data, and bare headers.
+  bool control() const { return !data() || trimmed(); }
+  // The host that sends the flow's data.
+  std::uint32_t sender() const { return data() && !returned() ? source : destination; }
+  void set(PacketFlag flag) { flags |= flag; }
+  void clear(PacketFlag flag) { flags &= static_cast<std::uint32_t>(~flag) & 0x3F; }
+
+  // ACK, NACK: all packets below this number have arrived. Kept as the distance to the packet answered; what
+  // is further behind than 16 bits can say is told as 0, which is true too, and what is further ahead as
+  // less.
+  std::uint32_t cumulative() const {
+    return ahead == kFarBehind ? 0 : number + static_cast<std::uint32_t>(std::int32_t{ahead});
+  }
+  void set_cumulative(std::uint32_t below) {
+    const std::int64_t distance = std::int64_t{below} - number;
+    ahead = distance <= kFarBehind ? kFarBehind
+                                   : static_cast<std::int16_t>(std::min<std::int64_t>(distance, INT16_MAX));
+  }
+
+ private:
+  static constexpr std::int16_t kFarBehind = INT16_MIN;
 };
 static_assert(sizeof(Packet) == 40);
 

@@ -268,14 +268,14 @@ void Transport::on_ack(std::uint32_t handle) {
   if (slot == kNone) return;
   SendFlow& flow = send_[slot];
   if (!is_of(flow, packet)) return;
-  if (packet.trimmed()) [[unlikely]] {
+  if (packet.kind == PacketKind::kNack) [[unlikely]] {
     ++counters_.nacks;
-    on_nack(slot, packet, packet.bytes_or_cumulative);
+    on_nack(slot, packet, packet.cumulative());
     return;
   }
   const Time now = engine_.now();
-  const auto outcome = flow.recovery.on_ack(now, packet.number, packet.bytes_or_cumulative,
-                                            Time::ps(packet.sent_ps), packet.flags & kDuplicate, sack);
+  const auto outcome = flow.recovery.on_ack(now, packet.number, packet.cumulative(), Time::ps(packet.sent_ps),
+                                            packet.flags & kDuplicate, sack);
   if (flow.selector != nullptr && setup_.policy.selectors_want_feedback) {
     flow.selector->on_ack(packet.entropy, packet.marked());
   }
@@ -424,16 +424,15 @@ void Transport::send_packet(std::uint32_t slot) {
   PacketPool& packets = fabric_.packets();
   const std::uint32_t handle = packets.acquire();
   const std::uint32_t bytes = flow.recovery.payload(number) + setup_.config.header_bytes;
-  packets[handle] = {.sent_ps = start.ps(),
-                     .flow = flow.receive_slot,
-                     .number = number,
-                     .entropy = entropy,
-                     .destination = flow.destination,
-                     .source = flow.source,
-                     .flow_number = flow.number,
-                     .bytes_or_cumulative = bytes,
-                     .flags = 0,
-                     .reply_nic = flow.reply_nic};
+  packets[handle] = Packet{.sent_ps = start.ps(),
+                           .flow = flow.receive_slot,
+                           .number = number,
+                           .entropy = entropy,
+                           .destination = flow.destination,
+                           .source = flow.source,
+                           .flow_number = flow.number,
+                           .bytes = bytes,
+                           .reply_nic = flow.reply_nic};
   ++flow.sent_packets;
   if (again) [[unlikely]] {
     ++cold_[slot].retransmissions;

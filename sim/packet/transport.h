@@ -120,7 +120,7 @@ class Transport {
   // Fetches the flow that packet_at_host() will change.
   [[gnu::always_inline]] void prefetch_flow(std::uint32_t handle) const {
     const Packet& packet = fabric_.packets()[handle];
-    if (packet.ack()) {
+    if (!packet.data()) {
       const auto* flow = reinterpret_cast<const char*>(&send_[packet.flow]);
       for (std::size_t byte = 0; byte < sizeof(SendFlow); byte += 64) __builtin_prefetch(flow + byte, 1);
     } else if (!packet.returned()) [[likely]] {
@@ -130,7 +130,7 @@ class Transport {
   // Fetches what the flow leads to.
   [[gnu::always_inline]] void prefetch_state(std::uint32_t handle) const {
     const Packet& packet = fabric_.packets()[handle];
-    if (packet.ack()) {
+    if (!packet.data()) {
       if (packet.flow == kNone) [[unlikely]]
         return;
       const SendFlow& flow = send_[packet.flow];
@@ -247,7 +247,7 @@ class Transport {
   // Receiver. `way_back`: the channel of the NIC that the packet came to.
   void receive(std::uint32_t handle, std::uint32_t way_back);
   void on_data(std::uint32_t handle, std::uint32_t way_back);
-  void turn_round(Packet& packet, const ReceiveFlow& receiver) const;
+  void turn_round(Packet& packet, PacketKind kind, const ReceiveFlow& receiver) const;
   void hold_or_acknowledge(FlowKey key, std::uint32_t reply_channel, std::uint32_t handle, bool fresh);
   void part_from_held(FlowKey key, const Packet& packet);
   void acknowledge_held(FlowKey key);

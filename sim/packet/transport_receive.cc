@@ -48,7 +48,7 @@ void Transport::received(std::uint32_t handle, std::uint32_t port) {
 
 void Transport::receive(std::uint32_t handle, std::uint32_t way_back) {
   const Packet& packet = fabric_.packets()[handle];
-  if (packet.ack()) {
+  if (!packet.data()) {
     on_ack(handle);
   } else if (packet.returned()) [[unlikely]] {
     on_returned(handle);
@@ -63,11 +63,13 @@ Transport::ReceiveFlow* Transport::receiver_of(const Packet& packet) {
 }
 
 // The same record goes back as the ACK; the mark stays on it as the echo.
-void Transport::turn_round(Packet& packet, const ReceiveFlow& receiver) const {
+void Transport::turn_round(Packet& packet, PacketKind kind, const ReceiveFlow& receiver) const {
   std::swap(packet.source, packet.destination);
-  packet.flags |= kAck;
   packet.flow = receiver.send_slot;
-  packet.bytes_or_cumulative = receiver.arrivals.first_missing();
+  packet.kind = kind;
+  packet.clear(kTrimmed);
+  packet.bytes = channels_.control_bytes;
+  packet.set_cumulative(receiver.arrivals.first_missing());
 }
 
 void Transport::on_data(std::uint32_t handle, std::uint32_t way_back) {
@@ -82,9 +84,12 @@ void Transport::on_data(std::uint32_t handle, std::uint32_t way_back) {
     // on partitions; so that nothing else does, it is acknowledged as if it had not.
     const std::uint32_t nic = hosts_.first_nic[packet.destination] + packet.reply_nic;
     std::swap(packet.source, packet.destination);
-    packet.flags = (packet.flags | kAck | kDuplicate) & ~kTrimmed;
+    packet.kind = PacketKind::kAck;
+    packet.clear(kTrimmed);
+    packet.set(kDuplicate);
+    packet.bytes = channels_.control_bytes;
     packet.flow = kNone;
-    packet.bytes_or_cumulative = 0;
+    packet.set_cumulative(0);
     ++counters_.duplicates;
     fabric_.inject(spray ? way_back : hosts_.nics[nic].channel, handle);
     return;
@@ -92,13 +97,13 @@ void Transport::on_data(std::uint32_t handle, std::uint32_t way_back) {
   const std::uint32_t reply = spray ? way_back : receiver->reply_channel;
   const auto key = [&] { return FlowKey{part_of_host(packet.source)} << 32 | slot; };
   if (packet.trimmed()) [[unlikely]] {
-    if (!receiver->arrivals.has(packet.number)) {  // a NACK: the flag stays
+    if (!receiver->arrivals.has(packet.number)) {
       if (holds_acks()) acknowledge_held(key());
-      turn_round(packet, *receiver);
+      turn_round(packet, PacketKind::kNack, *receiver);
       fabric_.inject(reply, handle);
       return;
     }
-    packet.flags &= static_cast<std::uint8_t>(~kTrimmed);
+    packet.clear(kTrimmed);
   }
   const bool holds = holds_acks();
   if (holds) [[unlikely]]
@@ -107,10 +112,10 @@ void Transport::on_data(std::uint32_t handle, std::uint32_t way_back) {
   if (packet.marked()) ++receiver->marked;
   if (!fresh) {
     ++counters_.duplicates;
-    packet.flags |= kDuplicate;
+    packet.set(kDuplicate);
   }
   if (!holds) [[likely]] {
-    turn_round(packet, *receiver);
+    turn_round(packet, PacketKind::kAck, *receiver);
     fabric_.inject(reply, handle);
   } else {
     hold_or_acknowledge(key(), reply, handle, fresh);
@@ -195,7 +200,7 @@ void Transport::acknowledge_held(FlowKey key) {
   const ReceiveFlow& receiver = receive_[key >> 32].flows[static_cast<std::uint32_t>(key)];
   Packet& packet = fabric_.packets()[held.handle];
   packet.number = held.highest;
-  turn_round(packet, receiver);
+  turn_round(packet, PacketKind::kAck, receiver);
   fabric_.packets().set_sack(held.handle, receiver.arrivals.sack(held.highest));
   held.packets = 0;
   fabric_.inject(held.reply_channel, held.handle);

@@ -97,7 +97,7 @@ class CompositeQueues final : public NodeQueues {
     if (port.high.bytes() + bytes <= port.high_capacity) {
       port.high.push(node.packets(), packet, bytes);
     } else if (const Packet& header = node.packets()[packet];
-               returns_ && header.trimmed() && !header.ack() && !header.returned()) {
+               returns_ && header.trimmed() && !header.returned()) {
       node.send_back(out, packet);
     } else {
       node.drop(out, packet);

@@ -18,25 +18,23 @@ class FakeNode final : public NodeActions {
 
   Time now() const override { return time; }
   PacketPool& packets() override { return pool; }
-  std::uint32_t bytes(std::uint32_t packet) const override {
-    return pool[packet].ack() ? kHeader : pool[packet].bytes_or_cumulative;
-  }
+  std::uint32_t bytes(std::uint32_t packet) const override { return pool[packet].bytes; }
   void drop(std::uint32_t, std::uint32_t packet) override {
     dropped.push_back(pool[packet].number);
     pool.release(packet);
   }
   void mark(std::uint32_t, std::uint32_t packet) override {
     if (pool[packet].control()) return;
-    pool[packet].flags |= kMarked;
+    pool[packet].set(kMarked);
     marked.push_back(pool[packet].number);
   }
   void trim(std::uint32_t, std::uint32_t packet) override {
-    pool[packet].flags |= kTrimmed;
-    pool[packet].bytes_or_cumulative = std::min(kHeader, pool[packet].bytes_or_cumulative);
+    pool[packet].set(kTrimmed);
+    pool[packet].bytes = std::min<std::uint32_t>(kHeader, pool[packet].bytes);
     trimmed.push_back(pool[packet].number);
   }
   void send_back(std::uint32_t, std::uint32_t packet) override {
-    pool[packet].flags |= kReturned;
+    pool[packet].set(kReturned);
     returned.push_back(pool[packet].number);
   }
   void send_frame(std::uint32_t port, std::uint32_t content) override { frames.emplace_back(port, content); }
@@ -45,12 +43,12 @@ class FakeNode final : public NodeActions {
   // A new packet.
   std::uint32_t data(std::uint32_t number, std::uint32_t size) {
     const std::uint32_t handle = pool.acquire();
-    pool[handle] = {.number = number, .bytes_or_cumulative = size};
+    pool[handle] = Packet{.number = number, .bytes = size};
     return handle;
   }
   std::uint32_t ack(std::uint32_t number) {
     const std::uint32_t handle = pool.acquire();
-    pool[handle] = {.number = number, .flags = kAck};
+    pool[handle] = Packet{.number = number, .bytes = kHeader, .kind = PacketKind::kAck};
     return handle;
   }
 
