@@ -208,8 +208,8 @@ class Sweep {
   };
 
   // What the acting faults make of it together, always reckoned from the start: no rounding is left behind.
-  LinkChange state(std::uint32_t link, Time at, Bandwidth built,
-                           const std::vector<std::uint32_t>& of_link, const std::string& name) const {
+  LinkChange state(std::uint32_t link, Time at, Bandwidth built, const std::vector<std::uint32_t>& of_link,
+                   const std::string& name) const {
     LinkChange state{.at = at, .link = link};
     const Fault* slowest = nullptr;
     for (const std::uint32_t f : of_link) {

@@ -121,8 +121,13 @@ void Simulation::run_model(const goal::Program& program, RunControl& control, re
     check_hosts(program, hosts);
     fabric.emplace(Fabric{*topology_, *table_, link_changes_});
   }
-  const ModelRun run{scenario_, parameters_, hosts,  program, fabric ? &*fabric : nullptr,
-                     scenario_.output.flows && !omits_flow_rows_, control};
+  const ModelRun run{scenario_,
+                     parameters_,
+                     hosts,
+                     program,
+                     fabric ? &*fabric : nullptr,
+                     scenario_.output.flows && !omits_flow_rows_,
+                     control};
   if (model_.warn != nullptr) model_.warn(run, report.warnings);
   std::optional<Measurements> measurements;
   if (fabric) {

@@ -41,7 +41,8 @@ void run_flow(const ModelRun& run, results::Report& report) {
   ModelReplay replay(run, run.hosts, 1, {});
   FlowNetwork network(*replay.engines()[0], *replay.clients()[0], setup);
   network.set_series(run.fabric->series);
-  replay.run(network, [&] { return network.run(run.control); }, report);
+  replay.run(
+      network, [&] { return network.run(run.control); }, report);
   if (network.cut_off() > 0 && report.outcome == results::Outcome::kIncomplete) {
     report.diagnosis.insert(report.diagnosis.begin(),
                             fmt::format("{} messages have no link left on their way", network.cut_off()));

@@ -43,7 +43,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
 }
 
 FlowRecord flow_record(const ModelRun& run) {
-  return run.keeps_flow_rows             ? FlowRecord::kRows
+  return run.keeps_flow_rows         ? FlowRecord::kRows
          : run.scenario.output.flows ? FlowRecord::kStatistics
                                      : FlowRecord::kNothing;
 }
@@ -70,7 +70,8 @@ void run_loggops(const ModelRun& run, results::Report& report) {
   ModelReplay replay(run, hosts, parts, partition_of_host);
   LogGopsNetwork network(config, run.program.facts().max_nic + 1u, flow_record(run), replay.engines(),
                          replay.clients(), partition_of_host);
-  replay.run(network, [&] { return network.run(run.control, run.scenario.threads); }, report);
+  replay.run(
+      network, [&] { return network.run(run.control, run.scenario.threads); }, report);
 }
 
 void run_semantics(const ModelRun& run, results::Report& report) {

@@ -31,9 +31,8 @@ class LogRecorder final : public Recorder {
 void check_host(const SinkRequest& request, const char* field, std::uint32_t host) {
   const std::uint32_t hosts = request.topology->hosts();
   if (host < hosts) return;
-  throw InputError(
-      request.output().location(field),
-      fmt::format("output.{}: there is no host {}; hosts are 0 to {}", field, host, hosts - 1));
+  throw InputError(request.output().location(field),
+                   fmt::format("output.{}: there is no host {}; hosts are 0 to {}", field, host, hosts - 1));
 }
 
 FlowSelection logged_flows(const SinkRequest& request) {
@@ -76,10 +75,11 @@ Sink packet_log_sink() {
           .files = {{"packets.csv", kPacketLogColumns}},
           .acts = [](const SinkRequest& request) { return !request.output().packet_log.empty(); },
           .check = [](const SinkRequest& request) { (void)logged_flows(request); },
-          .make_recorder = [](const SinkRequest& request) {
-            return std::make_unique<LogRecorder<PacketLog>>(*request.topology, logged_flows(request),
-                                                            request.path("packets.csv"));
-          }};
+          .make_recorder =
+              [](const SinkRequest& request) {
+                return std::make_unique<LogRecorder<PacketLog>>(*request.topology, logged_flows(request),
+                                                                request.path("packets.csv"));
+              }};
 }
 
 Sink capture_sink() {
@@ -91,10 +91,11 @@ Sink capture_sink() {
           .files = {{"capture.pcapng", ""}},
           .acts = [](const SinkRequest& request) { return !request.output().pcapng.empty(); },
           .check = [](const SinkRequest& request) { (void)captured_hosts(request); },
-          .make_recorder = [](const SinkRequest& request) {
-            return std::make_unique<LogRecorder<PcapngCapture>>(*request.topology, captured_hosts(request),
-                                                                request.path("capture.pcapng"));
-          }};
+          .make_recorder =
+              [](const SinkRequest& request) {
+                return std::make_unique<LogRecorder<PcapngCapture>>(
+                    *request.topology, captured_hosts(request), request.path("capture.pcapng"));
+              }};
 }
 
 }  // namespace weft::sim::packet

@@ -30,8 +30,7 @@ topologies::Partitioning partition_of(const ModelRun& run) {
   const std::vector<double> loads = host_loads(run.program, run.hosts, topology);
   topologies::Partitioning partitioning = topologies::partition(topology, parts, loads);
   // Windows too short to do much in are not worth more parts than threads.
-  if (parts > threads && run.parameters.integer("partitions") == 0 &&
-      partitioning.lookahead < Time::ns(50)) {
+  if (parts > threads && run.parameters.integer("partitions") == 0 && partitioning.lookahead < Time::ns(50)) {
     partitioning = topologies::partition(topology, threads, loads);
   }
   return partitioning;
@@ -72,7 +71,8 @@ void run_packet(const ModelRun& run, results::Report& report) {
   PacketNetwork network(replay.engines(), replay.clients(), setup_of(run), std::move(partitioning));
   network.set_observer(run.fabric->observer);
   network.set_series(run.fabric->series);
-  replay.run(network, [&] { return network.run(run.control, run.scenario.threads); }, report);
+  replay.run(
+      network, [&] { return network.run(run.control, run.scenario.threads); }, report);
   if (network.given_up() > 0 && report.outcome == results::Outcome::kIncomplete) {
     report.diagnosis.insert(report.diagnosis.begin(),
                             fmt::format("{} messages were given up after {} timeouts in a row: no link was "

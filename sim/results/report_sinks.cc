@@ -82,9 +82,10 @@ Sink terminal_sink() {
           .when = "unless --quiet is given",
           .files = {},
           .acts = [](const SinkRequest& request) { return request.terminal != nullptr; },
-          .make = [](const SinkRequest& request) {
-            return std::make_unique<TerminalSink>(request.terminal, request.output().directory);
-          }};
+          .make =
+              [](const SinkRequest& request) {
+                return std::make_unique<TerminalSink>(request.terminal, request.output().directory);
+              }};
 }
 
 }  // namespace
@@ -115,9 +116,10 @@ Sink series_sink() {
           .when = "with --sample, in networks with links",
           .files = {{"series.csv", kLinkSeriesColumns}, {"network_series.csv", kNetworkSeriesColumns}},
           .acts = [](const SinkRequest& request) { return request.output().sample_interval > Time(); },
-          .make_recorder = [](const SinkRequest& request) {
-            return std::make_unique<SeriesRecorder>(request.output().directory);
-          }};
+          .make_recorder =
+              [](const SinkRequest& request) {
+                return std::make_unique<SeriesRecorder>(request.output().directory);
+              }};
 }
 
 }  // namespace weft::results

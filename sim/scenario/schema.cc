@@ -116,7 +116,8 @@ const RegisteredModule* Schema::sized_module(const pb::Descriptor& type) const {
   const pb::Descriptor* const seam = type.containing_type();
   if (seam == nullptr || type.FindFieldByName(kEndpoints) == nullptr) return nullptr;
   for (const RegisteredModule& module : registries_.topologies) {
-    if (module.sized != nullptr && module.info.name + std::string(kModuleSuffix) == type.name()) return &module;
+    if (module.sized != nullptr && module.info.name + std::string(kModuleSuffix) == type.name())
+      return &module;
   }
   return nullptr;
 }
