@@ -23,7 +23,7 @@ class Observer;
 }
 
 // The links that a network is made of, and what is to be recorded of them.
-struct Fabric {
+struct ModelFabric {
   const topologies::Topology& topology;
   const routing::RoutingTable& table;        // all links up
   std::span<const LinkChange> link_changes;  // in the order of time and then of links
@@ -37,7 +37,7 @@ struct ModelRun {
   const Parameters& parameters;  // of the model itself
   const HostConfig& hosts;
   const goal::Program& program;  // the topology has enough hosts for it
-  const Fabric* fabric;          // null for a model without one
+  const ModelFabric* fabric;     // null for a model without one
   bool keeps_flow_rows;          // Report::flows is wanted
   RunControl& control;           // says when to stop; scenario.threads are there to use
 };

@@ -116,10 +116,10 @@ void Simulation::check_hosts(const goal::Program& program, const HostConfig& hos
 
 void Simulation::run_model(const goal::Program& program, RunControl& control, results::Report& report) const {
   const HostConfig hosts = host_config(scenario_);
-  std::optional<Fabric> fabric;
+  std::optional<ModelFabric> fabric;
   if (topology_ != nullptr) {
     check_hosts(program, hosts);
-    fabric.emplace(Fabric{*topology_, *table_, link_changes_});
+    fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});
   }
   const ModelRun run{scenario_,
                      parameters_,
