@@ -172,7 +172,7 @@ class Sweep {
   explicit Sweep(const std::vector<Fault>& faults) : faults_(faults), acting_(faults.size()) {}
 
   void run(std::uint32_t link, Bandwidth built, const std::vector<std::uint32_t>& of_link,
-           const std::string& name, std::vector<packet::LinkChange>& changes) {
+           const std::string& name, std::vector<LinkChange>& changes) {
     moments_.clear();
     for (const std::uint32_t f : of_link) {
       const Fault& fault = faults_[f];
@@ -184,12 +184,12 @@ class Sweep {
     }
     // An end comes before a beginning of the same moment, so that a fault may follow itself.
     std::sort(moments_.begin(), moments_.end());
-    packet::LinkChange now{.at = Time(), .link = link};
+    LinkChange now{.at = Time(), .link = link};
     for (std::size_t i = 0; i < moments_.size();) {
       const Time at = moments_[i].at;
       for (; i < moments_.size() && moments_[i].at == at; ++i)
         acting_[moments_[i].fault] = moments_[i].begins;
-      const packet::LinkChange next = state(link, at, built, of_link, name);
+      const LinkChange next = state(link, at, built, of_link, name);
       if (next.rate_share == now.rate_share && next.bit_error_rate == now.bit_error_rate) continue;
       changes.push_back(next);
       now = next;
@@ -208,9 +208,9 @@ class Sweep {
   };
 
   // What the acting faults make of it together, always reckoned from the start: no rounding is left behind.
-  packet::LinkChange state(std::uint32_t link, Time at, Bandwidth built,
-                           const std::vector<std::uint32_t>& of_link, const std::string& name) const {
-    packet::LinkChange state{.at = at, .link = link};
+  LinkChange state(std::uint32_t link, Time at, Bandwidth built, const std::vector<std::uint32_t>& of_link,
+                   const std::string& name) const {
+    LinkChange state{.at = at, .link = link};
     const Fault* slowest = nullptr;
     for (const std::uint32_t f : of_link) {
       if (!acting_[f]) continue;
@@ -240,8 +240,8 @@ class Sweep {
 
 }  // namespace
 
-std::vector<packet::LinkChange> plan_faults(const Scenario& resolved, const Topology& topology) {
-  std::vector<packet::LinkChange> changes;
+std::vector<LinkChange> plan_faults(const Scenario& resolved, const Topology& topology) {
+  std::vector<LinkChange> changes;
   if (resolved.faults.empty()) return changes;
   const Links links(topology);
   std::vector<Fault> faults;
@@ -262,7 +262,7 @@ std::vector<packet::LinkChange> plan_faults(const Scenario& resolved, const Topo
   for (std::uint32_t link = 0; link < links.count(); ++link) {
     if (!of_link[link].empty()) sweep.run(link, links.rate(link), of_link[link], links.name(link), changes);
   }
-  std::sort(changes.begin(), changes.end(), [](const packet::LinkChange& a, const packet::LinkChange& b) {
+  std::sort(changes.begin(), changes.end(), [](const LinkChange& a, const LinkChange& b) {
     return std::tie(a.at, a.link) < std::tie(b.at, b.link);
   });
   return changes;

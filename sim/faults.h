@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "sim/packet/link_changes.h"
+#include "sim/link_change.h"
 #include "sim/scenario/scenario.h"
 #include "topologies/graph/topology.h"
 
@@ -14,6 +14,6 @@ namespace weft::sim {
 // else their rates multiply and their bit error rates add (to less than 1). Throws InputError for names that
 // the topology does not have, for more random links than there are, and where a link would be slower than
 // kLeastRate.
-std::vector<packet::LinkChange> plan_faults(const Scenario& resolved, const topologies::Topology& topology);
+std::vector<LinkChange> plan_faults(const Scenario& resolved, const topologies::Topology& topology);
 
 }  // namespace weft::sim

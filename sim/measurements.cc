@@ -2,33 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
+#include <string>
 
 #include "sim/names.h"
+#include "sim/sinks.h"
 #include "sim/units/input_error.h"
 
 namespace weft::sim {
 namespace {
 
-// The parts between commas, without blanks around them.
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> parts;
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    parts.emplace_back(trim(text.substr(0, comma)));
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
-  }
-}
-
-SourceLocation location(const Output& output, const char* field) {
-  const auto found = output.locations.find(field);
-  return found == output.locations.end() ? SourceLocation() : found->second;
-}
-
-std::vector<results::Series::Link> select_links(const Output& output, const topologies::Topology& topology) {
+std::vector<results::Series::Link> select_links(const SinkRequest& request) {
+  const topologies::Topology& topology = *request.topology;
   const auto& channels = topology.channels();
-  const std::vector<std::string> patterns = split(output.sample_links);
+  const std::vector<std::string> patterns = split(request.output().sample_links);
   std::vector<bool> used(patterns.size());
   std::vector<results::Series::Link> links;
   std::string name;
@@ -50,7 +36,7 @@ std::vector<results::Series::Link> select_links(const Output& output, const topo
     if (used[i]) continue;
     const topologies::Channel& first = channels[0];
     throw InputError(
-        location(output, "sample_links"),
+        request.output().location("sample_links"),
         fmt::format("output.sample_links: no link is named '{}'; expected switches, all, or names "
                     "like '{} -> {}', with * for anything",
                     patterns[i], topology.node(first.from).name, topology.node(first.to).name));
@@ -58,112 +44,76 @@ std::vector<results::Series::Link> select_links(const Output& output, const topo
   return links;
 }
 
-void check_host(const Output& output, const char* field, std::uint32_t host,
-                const topologies::Topology& topology) {
-  if (host < topology.hosts()) return;
-  throw InputError(location(output, field), fmt::format("output.{}: there is no host {}; hosts are 0 to {}",
-                                                        field, host, topology.hosts() - 1));
-}
-
-std::vector<std::uint32_t> parse_hosts(const Output& output, const topologies::Topology& topology) {
-  std::vector<std::uint32_t> hosts;
-  for (const std::string& text : split(output.pcapng)) {
-    std::uint32_t host = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), host);
-    if (error != std::errc() || end != text.data() + text.size()) {
-      throw InputError(
-          location(output, "pcapng"),
-          fmt::format("output.pcapng: '{}' is no host; expected a number, or several like 3,7", text));
-    }
-    check_host(output, "pcapng", host, topology);
-    hosts.push_back(host);
-  }
-  return hosts;
-}
-
-packet::FlowSelection parse_log(const Output& output, const topologies::Topology& topology) {
-  packet::FlowSelection selection;
-  try {
-    selection = packet::parse_flow_selection(output.packet_log);
-  } catch (const InputError& error) {
-    throw InputError(location(output, "packet_log"), fmt::format("output.packet_log: {}", error.what()));
-  }
-  check_host(output, "packet_log", selection.source, topology);
-  check_host(output, "packet_log", selection.destination, topology);
-  return selection;
-}
-
 }  // namespace
 
-MeasurementPlan plan_measurements(const Output& output, const topologies::Topology& topology) {
-  MeasurementPlan plan;
-  plan.directory = output.directory;
-  plan.sample_interval = output.sample_interval;
-  if (plan.sample_interval > Time()) plan.sample_links = select_links(output, topology);
-  if (!output.packet_log.empty()) plan.packet_log = parse_log(output, topology);
-  if (!output.pcapng.empty()) plan.capture_hosts = parse_hosts(output, topology);
-  return plan;
+void check_measurements(const SinkRequest& request) {
+  if (request.output().sample_interval > Time()) (void)select_links(request);
+  for (const Sink& sink : sinks()) {
+    if (sink.check != nullptr && acts(sink, request)) sink.check(request);
+  }
 }
 
-// One observer for the network that tells both logs.
-class Measurements::Observers final : public packet::Observer {
+// One sink of samples that tells all.
+class Measurements::SampleTee final : public results::SeriesSink {
  public:
-  Observers(const MeasurementPlan& plan, const topologies::Topology& topology) {
-    if (plan.packet_log) log_.emplace(topology, *plan.packet_log, plan.directory + "/packets.csv");
-    if (!plan.capture_hosts.empty()) {
-      capture_.emplace(topology, plan.capture_hosts, plan.directory + "/capture.pcapng");
-    }
+  void sample(Time begin, Time end, const results::NetworkSample& network,
+              std::span<const results::LinkSample> links) override {
+    for (results::SeriesSink* sink : all) sink->sample(begin, end, network, links);
   }
 
-  void on_inject(Time now, const packet::Sighting& packet) override {
-    if (log_) log_->on_inject(now, packet);
-  }
-  void on_enqueue(Time now, std::uint32_t channel, const packet::Sighting& packet, Time departure) override {
-    if (log_) log_->on_enqueue(now, channel, packet, departure);
-    if (capture_) capture_->on_enqueue(now, channel, packet, departure);
-  }
-  void on_transmit(Time now, std::uint32_t channel, const packet::Sighting& packet, Time departure) override {
-    if (log_) log_->on_transmit(now, channel, packet, departure);
-    if (capture_) capture_->on_transmit(now, channel, packet, departure);
-  }
-  void on_trim(Time now, std::uint32_t channel, const packet::Sighting& packet) override {
-    if (log_) log_->on_trim(now, channel, packet);
-  }
-  void on_drop(Time now, std::uint32_t channel, const packet::Sighting& packet) override {
-    if (log_) log_->on_drop(now, channel, packet);
-  }
-  void on_arrive(Time now, std::uint32_t channel, const packet::Sighting& packet) override {
-    if (log_) log_->on_arrive(now, channel, packet);
-    if (capture_) capture_->on_arrive(now, channel, packet);
-  }
-  void on_deliver(Time now, const packet::Sighting& packet) override {
-    if (log_) log_->on_deliver(now, packet);
-  }
-  void close() {
-    if (log_) log_->close();
-    if (capture_) capture_->close();
-  }
-
- private:
-  std::optional<packet::PacketLog> log_;
-  std::optional<packet::PcapngCapture> capture_;
+  std::vector<results::SeriesSink*> all;
 };
 
-Measurements::Measurements(const MeasurementPlan& plan, const topologies::Topology& topology) {
-  if (plan.sample_interval > Time()) {
-    series_files_ = results::make_series_files(plan.directory);
-    series_.emplace(plan.sample_interval, plan.sample_links, *series_files_);
+// One observer that tells all.
+class Measurements::ObserverTee final : public packet::Observer {
+ public:
+  void on_inject(Time now, const packet::Sighting& packet) override {
+    for (packet::Observer* observer : all) observer->on_inject(now, packet);
   }
-  if (plan.packet_log || !plan.capture_hosts.empty()) observer_ = std::make_unique<Observers>(plan, topology);
+  void on_enqueue(Time now, std::uint32_t channel, const packet::Sighting& packet, Time departure) override {
+    for (packet::Observer* observer : all) observer->on_enqueue(now, channel, packet, departure);
+  }
+  void on_transmit(Time now, std::uint32_t channel, const packet::Sighting& packet, Time departure) override {
+    for (packet::Observer* observer : all) observer->on_transmit(now, channel, packet, departure);
+  }
+  void on_trim(Time now, std::uint32_t channel, const packet::Sighting& packet) override {
+    for (packet::Observer* observer : all) observer->on_trim(now, channel, packet);
+  }
+  void on_drop(Time now, std::uint32_t channel, const packet::Sighting& packet) override {
+    for (packet::Observer* observer : all) observer->on_drop(now, channel, packet);
+  }
+  void on_arrive(Time now, std::uint32_t channel, const packet::Sighting& packet) override {
+    for (packet::Observer* observer : all) observer->on_arrive(now, channel, packet);
+  }
+  void on_deliver(Time now, const packet::Sighting& packet) override {
+    for (packet::Observer* observer : all) observer->on_deliver(now, packet);
+  }
+
+  std::vector<packet::Observer*> all;
+};
+
+Measurements::Measurements(const SinkRequest& request)
+    : samples_(std::make_unique<SampleTee>()), observers_(std::make_unique<ObserverTee>()) {
+  for (const Sink& sink : sinks()) {
+    if (!sink.make_recorder || !acts(sink, request)) continue;
+    Recorder& recorder = *recorders_.emplace_back(sink.make_recorder(request));
+    if (results::SeriesSink* samples = recorder.samples()) samples_->all.push_back(samples);
+    if (packet::Observer* observer = recorder.observer()) observers_->all.push_back(observer);
+  }
+  if (observers_->all.size() == 1) {
+    observer_ = observers_->all.front();
+  } else if (!observers_->all.empty()) {
+    observer_ = observers_.get();
+  }
+  if (!samples_->all.empty()) {
+    series_.emplace(request.output().sample_interval, select_links(request), *samples_);
+  }
 }
 
 Measurements::~Measurements() = default;
 
-packet::Observer* Measurements::observer() { return observer_.get(); }
-
 void Measurements::close() {
-  if (series_files_ != nullptr) series_files_->close();
-  if (observer_ != nullptr) observer_->close();
+  for (const auto& recorder : recorders_) recorder->close();
 }
 
 }  // namespace weft::sim

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "goal/program.h"
 #include "sim/core/engine.h"
-#include "sim/measurements.h"
-#include "sim/packet/link_changes.h"
-#include "sim/replay/replay.h"
+#include "sim/link_change.h"
+#include "sim/network_model.h"
 #include "sim/results/report.h"
 #include "sim/routing/routing_table.h"
 #include "sim/scenario/scenario.h"
@@ -24,7 +24,8 @@ Registries builtin_registries();
 class Simulation {
  public:
   // Builds the topology, if the network model has one. Throws InputError for parameters that make no sense,
-  // and for faults and measurements of what it doesn't have.
+  // and for faults and measurements of what it doesn't have. It names no network model: all it knows of the
+  // one chosen is its entry (network_model.h).
   explicit Simulation(const Scenario& resolved);
 
   // Leaves Report::flows empty, but not the statistics of flows: for who has no use for a row of each
@@ -40,27 +41,17 @@ class Simulation {
   results::Report run(const goal::Program& program, RunControl& control) const;
 
  private:
-  void run_loggops(const Parameters& parameters, const goal::Program& program, RunControl& control,
-                   results::Report& report) const;
-  void run_compat(const Parameters& parameters, const goal::Graph& graph, RunControl& control,
-                  results::Report& report) const;
-  void run_packet(const Parameters& parameters, const goal::Program& program, RunControl& control,
-                  results::Report& report) const;
-  void run_flow(const Parameters& parameters, const goal::Program& program, RunControl& control,
-                results::Report& report) const;
   void check_hosts(const goal::Program& program, const HostConfig& hosts) const;
-  bool is_compat() const;
-  void report_faults(results::Report& report) const;
-
-  bool keeps_flow_rows() const { return scenario_.output.flows && !omits_flow_rows_; }
+  void run_model(const goal::Program& program, RunControl& control, results::Report& report) const;
 
   Scenario scenario_;
+  const NetworkModel& model_;
+  Parameters parameters_;  // of the model
   bool omits_flow_rows_ = false;
   std::unique_ptr<topologies::Topology> topology_;  // null for a network model without one
   std::unique_ptr<routing::RoutingTable> table_;
   std::string topology_text_;
-  MeasurementPlan measurements_;
-  std::vector<packet::LinkChange> link_changes_;
+  std::vector<LinkChange> link_changes_;
 };
 
 }  // namespace weft::sim

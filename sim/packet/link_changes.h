@@ -1,4 +1,4 @@
-// What happens to links while a run goes on.
+// Makes the changes that faults planned for links, at their times.
 #pragma once
 
 #include <cstddef>
@@ -6,19 +6,12 @@
 #include <span>
 #include <vector>
 
+#include "sim/link_change.h"
 #include "sim/units/quantity.h"
 
 namespace weft::sim::packet {
 
 class Channels;
-
-// From `at` on, until the link's next change, both directions of a cable are like this.
-struct LinkChange {
-  Time at;
-  std::uint32_t link = 0;     // edge of the topology: channels 2 × link and 2 × link + 1
-  double rate_share = 1;      // of the rate it was built with, above 0; 0: down, everything on it is lost
-  double bit_error_rate = 0;  // probability that a bit is wrong, which loses its packet; below 1
-};
 
 // Makes the changes at their times, and new routes some time after links went down or came up.
 class LinkSchedule {

@@ -44,7 +44,7 @@ FlowSelection parse_flow_selection(std::string_view text) {
 PacketLog::PacketLog(const topologies::Topology& topology, const FlowSelection& selection,
                      const std::string& path)
     : topology_(topology), selection_(selection), file_(path) {
-  file_.write("time_ns,event,place,flow,packet,ack,bytes,marked,departure_ns\n");
+  file_.print("{}\n", kPacketLogColumns);
 }
 
 void PacketLog::on_inject(Time now, const Sighting& packet) {

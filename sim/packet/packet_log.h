@@ -21,6 +21,9 @@ struct FlowSelection {
 // Reads "3-7" or "3-7#2". Throws InputError.
 FlowSelection parse_flow_selection(std::string_view text);
 
+inline constexpr const char* kPacketLogColumns =
+    "time_ns,event,place,flow,packet,ack,bytes,marked,departure_ns";
+
 // Writes a row for each event, in the order of the events. The columns are described in
 // sim/results/README.md.
 class PacketLog final : public Observer {

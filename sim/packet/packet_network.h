@@ -14,6 +14,7 @@
 #include "sim/packet/fabric.h"
 #include "sim/packet/link_changes.h"
 #include "sim/packet/observer.h"
+#include "sim/packet/packet_config.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/packet/transport.h"
 #include "sim/results/records.h"
@@ -23,14 +24,6 @@
 #include "topologies/graph/topology.h"
 
 namespace weft::sim::packet {
-
-// The model as users name it, `--network packet:mtu=4096`, and its settings from checked parameters. Throws
-// InputError for sizes that make no sense.
-const ModuleInfo& packet_module();
-PacketConfig packet_config(const Parameters& parameters);
-// How many partitions a run on so many threads is to have. Large networks have more than threads, so that
-// what a partition touches in one window stays in the cache.
-std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads, std::uint32_t hosts);
 
 // What a network is made of. Topology and table are not copied and must outlive it; so must the three
 // modules.

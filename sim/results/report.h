@@ -1,7 +1,6 @@
-// Everything a run reports, and the sinks that write it.
+// Everything a run reports, and what writes it.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -51,19 +50,13 @@ struct Report {
   std::uint64_t peak_memory_bytes = 0;  // of the process
 };
 
-// Receives what happened.
-class Sink {
+// Receives the report at the end of a run.
+class ReportSink {
  public:
-  virtual ~Sink() = default;
+  virtual ~ReportSink() = default;
   // Throws InputError if a file can't be written.
   virtual void write(const Report& report) = 0;
 };
-
-// summary.json, ranks.csv, hosts.csv, links.csv, scenario.txtpb and (if asked for) flows.csv in one
-// directory. The directory is created here, so that one that can't be is known before the run; throws
-// InputError then. Files there that an earlier run left and this one may not write are removed. Columns and
-// keys are described in README.md.
-std::unique_ptr<Sink> make_directory_sink(const std::string& directory, bool flows);
 
 // The content of summary.json.
 std::string json_summary(const Report& report);

@@ -59,6 +59,9 @@ class SeriesSink {
   // After the last one. Throws InputError if something could not be written.
   virtual void close() {}
 };
+inline constexpr const char* kLinkSeriesColumns = "time_ns,link,bytes,utilization,queue_bytes";
+inline constexpr const char* kNetworkSeriesColumns =
+    "time_ns,packets_in_flight,packets_injected,packets_delivered,bytes_delivered,drops,ecn_marks";
 // series.csv and network_series.csv in this directory, written as the samples come; see README.md. Throws
 // InputError if they can't be written.
 std::unique_ptr<SeriesSink> make_series_files(const std::string& directory);

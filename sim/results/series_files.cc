@@ -8,9 +8,8 @@ class SeriesFiles final : public SeriesSink {
  public:
   explicit SeriesFiles(const std::string& directory)
       : links_(directory + "/series.csv"), network_(directory + "/network_series.csv") {
-    links_.write("time_ns,link,bytes,utilization,queue_bytes\n");
-    network_.write(
-        "time_ns,packets_in_flight,packets_injected,packets_delivered,bytes_delivered,drops,ecn_marks\n");
+    links_.print("{}\n", kLinkSeriesColumns);
+    network_.print("{}\n", kNetworkSeriesColumns);
   }
 
   void sample(Time, Time end, const NetworkSample& network, std::span<const LinkSample> links) override {

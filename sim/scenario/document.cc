@@ -159,6 +159,31 @@ void Document::parse(std::string_view text, const std::string& file) {
   parser.WriteLocationsTo(&tree);
   if (!parser.ParseFromString(std::string(text), message_.get())) fail_parse(schema_, text, file, errors);
   collect_locations(*message_, tree, file, "", locations_);
+  size_topology();
+}
+
+void Document::size_topology() {
+  const FieldDescriptor* field = message_->GetDescriptor()->FindFieldByName("topology");
+  if (!message_->GetReflection()->HasField(*message_, field)) return;
+  pb::Message& seam = *message_->GetReflection()->MutableMessage(message_.get(), field);
+  std::vector<const FieldDescriptor*> chosen, given;
+  seam.GetReflection()->ListFields(seam, &chosen);
+  if (chosen.empty()) return;
+  pb::Message& module = *seam.GetReflection()->MutableMessage(&seam, chosen[0]);
+  module.GetReflection()->ListFields(module, &given);
+  const std::string prefix = "topology." + chosen[0]->name() + ".";
+  const auto place = locations_.find(prefix + kEndpoints);
+  const RegisteredModule* const sized = schema_.sized_module(*module.GetDescriptor());
+  if (place == locations_.end() || sized == nullptr) return;
+  const SourceLocation where = place->second;
+  ModuleChoice choice{.name = sized->info.name, .given = {}, .location = where, .locations = {}};
+  for (const FieldDescriptor* parameter : given) {
+    choice.given[parameter->name()] = field_text(module, *parameter);
+  }
+  std::map<std::string, std::string> sizes = sized->sized(choice).given;
+  for (const auto& [name, value] : choice.given) sizes.erase(name);
+  module.GetReflection()->ClearField(&module, module.GetDescriptor()->FindFieldByName(kEndpoints));
+  set_fields(module, prefix, where, std::move(sizes));
 }
 
 SourceLocation Document::location(const std::string& path) const {
@@ -181,9 +206,7 @@ void Document::apply(const Setting& setting) {
     path += (path.empty() ? "" : ".") + name + (field->is_repeated() ? "[0]" : "");
     if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
       if (!last) throw InputError(where, fmt::format("'{}' is a value and has no fields", name));
-      set_field(*message, *field, setting.value, where);
-      locations_[path] = where;
-      return;
+      return set_fields(*message, path.substr(0, path.rfind('.') + 1), where, {{name, setting.value}});
     }
     const pb::Reflection& reflection = *message->GetReflection();
     if (!field->is_repeated()) {
@@ -216,34 +239,41 @@ void Document::apply_short_form(pb::Message& seam_message, const std::string& se
   const FieldDescriptor* field = seam_message.GetDescriptor()->FindFieldByName(choice.name);
   if (field == nullptr) fail_unknown_field(*seam_message.GetDescriptor(), choice.name, where);
   pb::Message& module = *seam_message.GetReflection()->MutableMessage(&seam_message, field);
-  set_fields(module, seam_path + "." + choice.name, setting, choice.given);
+  locations_[seam_path + "." + choice.name] = where;
+  set_fields(module, seam_path + "." + choice.name + ".", where, std::move(choice.given));
 }
 
 void Document::add_fault(const Setting& setting) {
   const pb::Reflection& reflection = *message_->GetReflection();
   const FieldDescriptor* field = message_->GetDescriptor()->FindFieldByName("fault");
+  const SourceLocation where{.file = setting.flag};
   const std::string path = fmt::format("fault[{}]", reflection.FieldSize(*message_, field));
   ModuleChoice choice;
   try {
     choice = parse_module_choice("fault:" + setting.value);
   } catch (const InputError&) {
-    throw InputError({.file = setting.flag},
+    throw InputError(where,
                      fmt::format("'{}' is no fault; expected field=value,field=value, each field once, like "
                                  "\"link=edge 0.0 / aggregation 0.1,at=10us,until=50us\"",
                                  setting.value));
   }
-  set_fields(*reflection.AddMessage(message_.get(), field), path, setting, choice.given);
+  locations_[path] = where;
+  set_fields(*reflection.AddMessage(message_.get(), field), path + ".", where, std::move(choice.given));
 }
 
-void Document::set_fields(pb::Message& message, const std::string& path, const Setting& setting,
-                          const std::map<std::string, std::string>& values) {
-  const SourceLocation where{.file = setting.flag};
-  locations_[path] = where;
+void Document::set_fields(pb::Message& message, const std::string& prefix, const SourceLocation& where,
+                          std::map<std::string, std::string> values) {
+  const RegisteredModule* const sized = schema_.sized_module(*message.GetDescriptor());
+  if (sized != nullptr && values.contains(kEndpoints)) {
+    const ModuleChoice choice{
+        .name = sized->info.name, .given = std::move(values), .location = where, .locations = {}};
+    values = sized->sized(choice).given;
+  }
   for (const auto& [name, value] : values) {
     const FieldDescriptor* field = message.GetDescriptor()->FindFieldByName(name);
     if (field == nullptr) fail_unknown_field(*message.GetDescriptor(), name, where);
     set_field(message, *field, value, where);
-    locations_[path + "." + name] = where;
+    locations_[prefix + name] = where;
   }
 }
 

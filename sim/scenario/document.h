@@ -30,8 +30,12 @@ class Document {
   void apply_short_form(google::protobuf::Message& seam_message, const std::string& path,
                         const Setting& setting);
   void add_fault(const Setting& setting);
-  void set_fields(google::protobuf::Message& message, const std::string& path, const Setting& setting,
-                  const std::map<std::string, std::string>& values);
+  // `prefix`: the path of the message with a dot behind it, or "". A topology's `endpoints` becomes its
+  // sizes.
+  void set_fields(google::protobuf::Message& message, const std::string& prefix, const SourceLocation& where,
+                  std::map<std::string, std::string> values);
+  // Puts a topology's sizes in the place of `endpoints`, if the file gives that.
+  void size_topology();
 
   const Schema& schema_;
   std::unique_ptr<google::protobuf::Message> message_;

@@ -24,7 +24,14 @@ struct RegisteredModule {
   bool has_partitions = false;  // network models: these run on several threads
   bool needs_ecn = false;       // congestion controls, routing policies: acts on ECN marks
   bool marks_ecn = false;       // queue disciplines: sets them
+  // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
+  // a family without sizes, and where one of these parameters is given too. Null: no such parameter.
+  ModuleChoice (*sized)(const ModuleChoice& choice) = nullptr;
 };
+
+// The number that may stand for the sizes of a topology: "fat_tree:endpoints=1024". It is in no module's list
+// of parameters, and never in a Scenario: sizes take its place as soon as it is read.
+inline constexpr const char* kEndpoints = "endpoints";
 
 // An algorithm for one kind of collective operation ("allreduce").
 struct RegisteredAlgorithm {
@@ -54,6 +61,11 @@ struct Output {
   std::string sample_links = "switches";
   std::string packet_log, pcapng;
   std::map<std::string, SourceLocation> locations;  // of the fields that were given
+
+  SourceLocation location(const std::string& field) const {
+    const auto found = locations.find(field);
+    return found == locations.end() ? SourceLocation() : found->second;
+  }
 };
 
 // 0: no limit.

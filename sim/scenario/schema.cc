@@ -33,13 +33,18 @@ pb::FieldDescriptorProto::Type field_type(ParameterType type) {
   throw std::logic_error("unknown parameter type");
 }
 
+pb::FieldDescriptorProto& add_parameter(const ParameterSpec& spec, pb::DescriptorProto& message) {
+  pb::FieldDescriptorProto& field = *message.add_field();
+  field.set_name(spec.name);
+  field.set_number(message.field_size());
+  field.set_label(pb::FieldDescriptorProto::LABEL_OPTIONAL);
+  field.set_type(field_type(spec.type));
+  return field;
+}
+
 void add_parameters(const ModuleInfo& info, pb::DescriptorProto& message) {
   for (const ParameterSpec& spec : info.parameters) {
-    pb::FieldDescriptorProto& field = *message.add_field();
-    field.set_name(spec.name);
-    field.set_number(message.field_size());
-    field.set_label(pb::FieldDescriptorProto::LABEL_OPTIONAL);
-    field.set_type(field_type(spec.type));
+    pb::FieldDescriptorProto& field = add_parameter(spec, message);
     if (spec.type == ParameterType::kInteger && spec.default_value == "auto") {
       field.set_default_value(std::to_string(kAutomaticInteger));
     }
@@ -55,6 +60,7 @@ void add_modules(const std::vector<RegisteredModule>& modules, const std::string
     pb::DescriptorProto& nested = *seam.add_nested_type();
     nested.set_name(module.info.name + std::string(kModuleSuffix));
     add_parameters(module.info, nested);
+    if (module.sized != nullptr) add_parameter({.name = kEndpoints}, nested);
     pb::FieldDescriptorProto& field = *seam.add_field();
     field.set_name(module.info.name);
     field.set_number(seam.field_size());
@@ -84,7 +90,7 @@ std::string lower(std::string text) {
 
 }  // namespace
 
-Schema::Schema(const Registries& registries) {
+Schema::Schema(const Registries& registries) : registries_(registries) {
   pb::FileDescriptorProto file;
   scenario::Scenario::descriptor()->file()->CopyTo(&file);
   const auto message = [&](const std::string& name) -> pb::DescriptorProto& {
@@ -104,6 +110,16 @@ Schema::Schema(const Registries& registries) {
   if (pool_.BuildFileCollectingErrors(file, &errors) == nullptr) {
     throw InputError("these modules can't be in one scenario: " + errors.first);
   }
+}
+
+const RegisteredModule* Schema::sized_module(const pb::Descriptor& type) const {
+  const pb::Descriptor* const seam = type.containing_type();
+  if (seam == nullptr || type.FindFieldByName(kEndpoints) == nullptr) return nullptr;
+  for (const RegisteredModule& module : registries_.topologies) {
+    if (module.sized != nullptr && module.info.name + std::string(kModuleSuffix) == type.name())
+      return &module;
+  }
+  return nullptr;
 }
 
 std::unique_ptr<pb::Message> Schema::new_scenario() const {

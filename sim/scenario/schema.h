@@ -17,7 +17,7 @@ namespace weft::sim {
 // The default of a whole number that may be "auto", which is told by leaving it out.
 inline constexpr std::int64_t kAutomaticInteger = INT64_MIN;
 
-// Messages made from a schema must not outlive it.
+// Messages made from a schema must not outlive it, nor it the registries.
 class Schema {
  public:
   explicit Schema(const Registries& registries);
@@ -25,12 +25,15 @@ class Schema {
   Schema& operator=(const Schema&) = delete;
 
   std::unique_ptr<google::protobuf::Message> new_scenario() const;
+  // The topology whose parameters `type` holds, if `endpoints` is one of its fields; else null.
+  const RegisteredModule* sized_module(const google::protobuf::Descriptor& type) const;
   // By full name; null if there is none.
   const google::protobuf::Descriptor* find(const std::string& full_name) const {
     return pool_.FindMessageTypeByName(full_name);
   }
 
  private:
+  const Registries& registries_;
   google::protobuf::DescriptorPool pool_;
   mutable google::protobuf::DynamicMessageFactory factory_;
 };

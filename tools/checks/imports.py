@@ -24,6 +24,12 @@ ROOMS = {
 }
 # (importing folder, imported folder): reading our own traces takes their format's reader.
 EXCEPTIONS = [("goal/import", "tracer/format")]
+# Network models are entries of a list: the rest of sim/ knows nothing of them, nor they of each other. Only the
+# list imports their entries, and these parts of them are for all.
+MODELS = ["sim/loggops", "sim/flow", "sim/packet"]
+MODEL_LIST = "//sim:network_models"
+MODEL_ENTRY = "model"
+OPEN_PARTS = ["//sim/packet:logs", "//sim/packet:observer", "//sim/packet:record"]
 # The tracer lives in other people's processes: it may link nothing but libc.
 SYSTEM = {"tracer": ["pthread"]}
 # Repositories that hold nothing but declarations, so nothing of them is linked.
@@ -63,6 +69,10 @@ def judge(source, target):
             return None
         return f"{source} imports {target}; {room}/ may use no library but {', '.join(SYSTEM[room])}"
     allowed = ROOMS[room]
+    if room == "sim" and other in MODELS and not within(folder, other) and target not in OPEN_PARTS:
+        if source == MODEL_LIST and target_match[3] == MODEL_ENTRY:
+            return None
+        return f"{source} imports {target}; a network model's entry is for {MODEL_LIST}, the rest for its own folder"
     # tools/bazel holds build rules, not code.
     if allowed is None or room_of(other) in [room, *allowed] or within(other, "tools/bazel"):
         return None

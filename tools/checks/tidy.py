@@ -33,6 +33,8 @@ MOST_LINES = 600
 # Where the modules of each kind that `weft list --names` knows are documented.
 KIND_FOLDERS = {
     "collective": ["goal/collectives"],
+    "importer": ["goal/import"],
+    "sink": ["sim/results"],
     "congestion": ["congestion"],
     "network": ["sim/flow", "sim/loggops", "sim/packet"],
     "queue": ["sim/packet/queues"],

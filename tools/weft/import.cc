@@ -2,83 +2,162 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <deque>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
-#include "goal/import/mpi/importer.h"
+#include "goal/import/importers.h"
 #include "goal/pack/pack.h"
 #include "goal/write_graph.h"
 #include "sim/units/input_error.h"
-#include "sim/units/quantity.h"
+#include "sim/units/module.h"
 #include "tools/weft/traffic.h"
 
 namespace weft::cli {
 namespace {
 
-void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const std::string& path) {
+void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const goal::Importer& importer,
+                   const std::string& path) {
   const Traffic traffic = traffic_of(graph);
+  std::string text = fmt::format(
+      "{}: {} ranks, {} operations, {} dependencies\n"
+      "  messages     {} ({:.3f} MB)\n"
+      "  collectives  {} ({:.1f} a rank)\n",
+      path, graph.ranks(), graph.ops(), graph.edges(), traffic.messages, traffic.bytes * 1e-6,
+      traffic.collectives, static_cast<double>(traffic.collectives) / graph.ranks());
   const auto found = info.metadata.find("traced_elapsed_ns");
-  const double elapsed = found == info.metadata.end() ? 0 : std::stod(found->second) * 1e-9;
-  std::printf("%s", fmt::format("{}: {} ranks, {} operations, {} dependencies\n"
-                                "  messages     {} ({:.3f} MB)\n"
-                                "  collectives  {} ({:.1f} a rank)\n"
-                                "  traced       {:.3f} s from MPI_Init to MPI_Finalize\n",
-                                path, graph.ranks(), graph.ops(), graph.edges(), traffic.messages,
-                                traffic.bytes * 1e-6, traffic.collectives,
-                                static_cast<double>(traffic.collectives) / graph.ranks(), elapsed)
-                        .c_str());
+  if (found != info.metadata.end()) {
+    text += fmt::format("  traced       {:.3f} s {}\n", std::stod(found->second) * 1e-9, importer.span);
+  }
   for (const goal::Anomaly& anomaly : info.anomalies) {
-    const std::string severity(goal::name(anomaly.severity));
-    std::printf("  %-12s %s: %llu. %s\n", severity.c_str(), anomaly.name.c_str(),
-                static_cast<unsigned long long>(anomaly.count), anomaly.sentence.c_str());
+    text += fmt::format("  {:<12} {}: {}. {}\n", goal::name(anomaly.severity), anomaly.name, anomaly.count,
+                        anomaly.sentence);
+  }
+  std::fputs(text.c_str(), stdout);
+}
+
+// An option that comes from a parameter of importers; several may have one of that name.
+struct ImportOption {
+  std::string parameter, flag;           // "poll_gap", "--poll-gap"
+  bool is_flag = false, is_set = false;  // is_set: of flags
+  std::optional<std::string> value;      // of the others
+  bool given() const { return is_set || value; }
+};
+
+struct Options {
+  std::vector<std::string> words;  // the path, or a format and the path
+  std::string output;
+  bool list = false;
+  std::deque<ImportOption> of_importers;  // never moves, as the command line points into it
+};
+
+std::string flag_of(const std::string& parameter) {
+  std::string flag = "--" + parameter;
+  std::replace(flag.begin(), flag.end(), '_', '-');
+  return flag;
+}
+
+void add_importer_options(CLI::App& app, Options& options) {
+  for (const goal::Importer& importer : goal::importers()) {
+    for (const ParameterSpec& spec : importer.info.parameters) {
+      const auto same = [&](const ImportOption& option) { return option.parameter == spec.name; };
+      if (std::any_of(options.of_importers.begin(), options.of_importers.end(), same)) continue;
+      ImportOption& option = options.of_importers.emplace_back();
+      option.parameter = spec.name;
+      option.flag = flag_of(spec.name);
+      option.is_flag = spec.type == ParameterType::kBoolean;
+      const std::string help = fmt::format("{}: {}", importer.info.name, spec.help);
+      if (option.is_flag) {
+        app.add_flag(option.flag, option.is_set, help);
+      } else {
+        app.add_option(option.flag, option.value, fmt::format("{} ({})", help, spec.default_value));
+      }
+    }
   }
 }
 
-std::uint64_t poll_gap_ns(const std::string& text) {
-  try {
-    return static_cast<std::uint64_t>(parse_time(text).ps() / 1000);
-  } catch (const InputError& error) {
-    throw InputError(SourceLocation{.file = "--poll-gap"}, error.what());
+std::string list_text() {
+  std::size_t width = 0;
+  for (const goal::Importer& importer : goal::importers()) {
+    width = std::max(width, importer.info.name.size());
+  }
+  std::string text;
+  for (const goal::Importer& importer : goal::importers()) {
+    text += fmt::format("{:<{}}  {} Reads {}.\n", importer.info.name, width, importer.info.summary,
+                        importer.looks_like);
+  }
+  return text;
+}
+
+// "mpi" or "mpi:partial=true", before the path.
+ModuleChoice choice_of(const std::vector<std::string>& words) {
+  if (words.size() == 2) return parse_module_choice(words[0]);
+  for (const goal::Importer& importer : goal::importers()) {
+    if (importer.info.name != words[0] || std::filesystem::exists(words[0])) continue;
+    throw InputError(fmt::format(
+        "'{0}' is a format; give the path of the trace too: weft import {0} PATH -o …", words[0]));
+  }
+  ModuleChoice choice;
+  choice.name = goal::sniff_importer(goal::importers(), words[0]).info.name;
+  return choice;
+}
+
+void add_given(const Options& options, const ModuleInfo& importer, ModuleChoice& choice) {
+  for (const ImportOption& option : options.of_importers) {
+    if (!option.given()) continue;
+    const auto known = [&](const ParameterSpec& spec) { return spec.name == option.parameter; };
+    if (std::none_of(importer.parameters.begin(), importer.parameters.end(), known)) {
+      throw InputError(fmt::format("{} is no option of importer {}; see weft describe {}", option.flag,
+                                   importer.name, importer.name));
+    }
+    choice.given[option.parameter] = option.is_flag ? "true" : *option.value;
+    choice.locations[option.parameter] = {.file = option.flag};
   }
 }
 
-void add_mpi(CLI::App& import) {
-  struct Options {
-    std::string directory, output, poll_gap = "5us";
-    bool keep_wildcards = false, partial = false;
-  };
-  const auto options = std::make_shared<Options>();
-  CLI::App* app = import.add_subcommand("mpi", "Traces of an MPI program, as 'weft trace' writes them");
-  app->add_option("DIR", options->directory, "The directory that 'weft trace -o' wrote")->required();
-  app->add_option("-o,--output", options->output,
-                  "The graph: NAME.weft (packed), NAME.goal (text) or NAME.bin")
-      ->required();
-  app->add_flag(
-      "--keep-wildcards", options->keep_wildcards,
-      "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand in their place");
-  app->add_flag("--partial", options->partial,
-                "Take ranks whose trace was cut, each up to where it ends; messages may lack partners");
-  app->add_option(
-      "--poll-gap", options->poll_gap,
-      "Longest time from a Test or Iprobe in vain to the next that is waiting, not compute (5us)");
-  app->callback([options] {
-    const goal::Format format = goal::format_of_path(options->output);  // before the work, not after
-    const goal::MpiImportOptions import_options{.keep_wildcards = options->keep_wildcards,
-                                                .partial = options->partial,
-                                                .poll_gap_ns = poll_gap_ns(options->poll_gap)};
-    goal::PackInfo info;
-    const goal::Graph graph = goal::import_mpi(options->directory, import_options, &info);
-    goal::write_graph(graph, info, options->output, format);
-    print_summary(graph, info, options->output);
-  });
+void run(const Options& options) {
+  if (options.list) {
+    std::fputs(list_text().c_str(), stdout);
+    return;
+  }
+  if (options.words.empty() || options.words.size() > 2) {
+    throw InputError(
+        "give the path of one trace, with its format before it or not: weft import mpi DIR -o NAME.weft");
+  }
+  if (options.output.empty()) {
+    throw InputError("-o is missing: the graph to write, NAME.weft (packed), NAME.goal (text) or NAME.bin");
+  }
+  const goal::Format format = goal::format_of_path(options.output);  // before the work, not after
+  ModuleChoice choice = choice_of(options.words);
+  const goal::Importer& importer = find_module(goal::importers(), choice, "trace format");
+  add_given(options, importer.info, choice);
+  goal::PackInfo info;
+  const goal::Graph graph = importer.import(options.words.back(), Parameters(importer.info, choice), info);
+  goal::write_graph(graph, info, options.output, format);
+  print_summary(graph, info, importer, options.output);
 }
 
 }  // namespace
 
 void add_import(CLI::App& app, int&) {
-  app.require_subcommand(1);
-  add_mpi(app);
+  const auto options = std::make_shared<Options>();
+  app.add_option("PATH", options->words,
+                 "the trace; its format may stand before it (mpi DIR), else it is found out");
+  app.add_option("-o,--output", options->output,
+                 "the graph: NAME.weft (packed), NAME.goal (text) or NAME.bin");
+  app.add_flag("--list", options->list, "name the formats that can be imported");
+  add_importer_options(app, *options);
+  app.footer(
+      "Examples:\n"
+      "  weft import lj_trace -o lj.weft\n"
+      "  weft import mpi lj_trace -o lj.weft --poll-gap 10us\n"
+      "Options and what they mean: weft describe mpi.");
+  app.callback([options] { run(*options); });
 }
 
 }  // namespace weft::cli

@@ -8,7 +8,9 @@
 #include <memory>
 #include <vector>
 
+#include "goal/import/importers.h"
 #include "sim/simulation.h"
+#include "sim/sinks.h"
 #include "sim/units/module.h"
 
 namespace weft::cli {
@@ -16,12 +18,15 @@ namespace {
 
 constexpr const char* kCollective = "collective";
 constexpr const char* kProfile = "profile";  // of collectives: chosen as if it were a kind of them
+constexpr const char* kImporter = "importer";
+constexpr const char* kSink = "sink";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
   std::string kind;        // "topology"
   std::string collective;  // for an algorithm: the operation it is for
   ModuleInfo info;
+  std::string details = {};  // what is said of it beside that, in whole lines
 };
 
 // Every seam, the most far-reaching choice first.
@@ -31,7 +36,17 @@ std::vector<sim::Seam> all_seams() {
   return all;
 }
 
-std::vector<Listed> modules(const sim::Registries& registries) {
+// When a sink acts and what it leaves.
+std::string details_of(const sim::Sink& sink) {
+  std::string text = fmt::format("\n  Acts {}.\n", sink.when);
+  for (const sim::SinkFile& file : sink.files) {
+    text += fmt::format("  Leaves {}{}{}\n", file.name, file.columns.empty() ? "" : ": ", file.columns);
+  }
+  return text;
+}
+
+std::vector<Listed> modules(const Catalog& catalog) {
+  const sim::Registries& registries = catalog.registries;
   std::vector<Listed> all;
   for (const sim::Seam& seam : all_seams()) {
     for (const sim::RegisteredModule& module : registries.*seam.modules) {
@@ -42,6 +57,10 @@ std::vector<Listed> modules(const sim::Registries& registries) {
     all.push_back({kCollective, algorithm.collective, algorithm.info});
   }
   for (const ModuleInfo& profile : registries.profiles) all.push_back({kCollective, kProfile, profile});
+  for (const goal::Importer& importer : catalog.importers) {
+    all.push_back({kImporter, "", importer.info, fmt::format("\n  Reads {}.\n", importer.looks_like)});
+  }
+  for (const sim::Sink& sink : catalog.sinks) all.push_back({kSink, "", sink.info, details_of(sink)});
   return all;
 }
 
@@ -76,7 +95,8 @@ bool is_quoted(ParameterType type) {
 
 // How to choose it: on the command line and in a scenario file.
 std::string usage(const Listed& module) {
-  if (module.kind == kSection) return "";
+  if (module.kind == kSection || module.kind == kSink) return "";
+  if (module.kind == kImporter) return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
   if (module.kind == kCollective) {
     return fmt::format("  --set collectives.{0}={1}\n  collectives {{ {0}: \"{1}\" }}\n", module.collective,
                        module.info.name);
@@ -104,6 +124,7 @@ std::string describe(const Listed& module) {
   if (!info.source.empty()) text += fmt::format("  Source: {}\n", info.source);
   const std::string how = usage(module);
   if (!how.empty()) text += "\n" + how;
+  text += module.details;
   if (info.parameters.empty()) return text;
   std::size_t name_width = 9, default_width = 8;
   for (const ParameterSpec& spec : info.parameters) {
@@ -119,16 +140,32 @@ std::string describe(const Listed& module) {
   return text;
 }
 
-}  // namespace
-
-std::string list_text(const sim::Registries& registries, const std::string& kind, bool names) {
+std::vector<std::string> all_kinds() {
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  kinds.push_back(kCollective);
-  if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-    fail_unknown_name("kind of module", kind, kinds);
+  for (const char* kind : {kCollective, kImporter, kSink}) kinds.push_back(kind);
+  return kinds;
+}
+
+// "topology" for "topology" and "topologies"; "" stays. Throws InputError for what is no kind.
+std::string kind_of(const std::string& word) {
+  const std::vector<std::string> kinds = all_kinds();
+  for (const std::string& kind : kinds) {
+    const std::string many = kind.back() == 'y' ? kind.substr(0, kind.size() - 1) + "ies" : kind + "s";
+    if (word == kind || word == many) return kind;
   }
-  const std::vector<Listed> all = modules(registries);
+  if (word.empty()) return word;
+  fail_unknown_name("kind of module", word, kinds);
+}
+
+}  // namespace
+
+Catalog builtin_catalog() { return {sim::builtin_registries(), goal::importers(), sim::sinks()}; }
+
+std::string list_text(const Catalog& catalog, const std::string& word, bool names) {
+  const std::vector<std::string> kinds = all_kinds();
+  const std::string kind = kind_of(word);
+  const std::vector<Listed> all = modules(catalog);
   const auto title = [](const Listed& module) {
     return module.collective.empty() ? module.info.name : module.collective + ": " + module.info.name;
   };
@@ -156,8 +193,9 @@ std::string list_text(const sim::Registries& registries, const std::string& kind
   return text;
 }
 
-std::string describe_text(const sim::Registries& registries, const std::string& name) {
-  std::vector<Listed> all = modules(registries);
+std::string describe_text(const Catalog& catalog, const std::string& name) {
+  const sim::Registries& registries = catalog.registries;
+  std::vector<Listed> all = modules(catalog);
   all.push_back({kSection, "", sim::hosts_section()});
   all.push_back({kSection, "", sim::collectives_section(registries)});
   all.push_back({kSection, "", sim::fault_section()});
@@ -173,7 +211,7 @@ std::string describe_text(const sim::Registries& registries, const std::string& 
   const auto is_kind = [&](const Listed& module) { return module.kind == name && name != kSection; };
   // A word may name a kind and a module.
   if (std::any_of(all.begin(), all.end(), is_kind)) {
-    text += (text.empty() ? "" : "\n") + list_text(registries, name, false);
+    text += (text.empty() ? "" : "\n") + list_text(catalog, name, false);
   }
   if (!text.empty()) return text;
   fail_unknown_name("module", name, known);
@@ -185,13 +223,14 @@ void add_list(CLI::App& app, int&) {
     bool names = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("kind", options->kind,
-                 "only these: network, topology, routing, congestion, queue, traffic or collective");
+  app.add_option(
+      "kind", options->kind,
+      "only these: network, topology, routing, congestion, queue, traffic, collective, importer or "
+      "sink");
   app.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   app.footer("Examples:\n  weft list\n  weft list topology");
-  app.callback([options] {
-    std::fputs(list_text(sim::builtin_registries(), options->kind, options->names).c_str(), stdout);
-  });
+  app.callback(
+      [options] { std::fputs(list_text(builtin_catalog(), options->kind, options->names).c_str(), stdout); });
 }
 
 void add_describe(CLI::App& app, int&) {
@@ -201,7 +240,7 @@ void add_describe(CLI::App& app, int&) {
          "a module that `weft list` names; or a kind of module, a collective, hosts, collectives, fault")
       ->required();
   app.footer("Examples:\n  weft describe fat_tree\n  weft describe hosts\n  weft describe allreduce");
-  app.callback([name] { std::fputs(describe_text(sim::builtin_registries(), *name).c_str(), stdout); });
+  app.callback([name] { std::fputs(describe_text(builtin_catalog(), *name).c_str(), stdout); });
 }
 
 }  // namespace weft::cli

@@ -1,9 +1,12 @@
 // weft list, weft describe: what modules there are, and what each takes.
 #pragma once
 
+#include <span>
 #include <string>
 
+#include "goal/import/importer.h"
 #include "sim/scenario/scenario.h"
+#include "sim/sink.h"
 #include "tools/weft/subcommand.h"
 
 namespace weft::cli {
@@ -11,10 +14,19 @@ namespace weft::cli {
 void add_list(CLI::App& app, int& exit_code);
 void add_describe(CLI::App& app, int& exit_code);
 
-// What they print. `kind` is one of network, topology, routing, congestion, queue, collective, or "" for all;
-// `names`: only "KIND NAME", a line each, for scripts. Throws InputError for an unknown kind or name, with
-// the nearest known one. A name may stand for modules of several kinds; all are described.
-std::string list_text(const sim::Registries& registries, const std::string& kind, bool names);
-std::string describe_text(const sim::Registries& registries, const std::string& name);
+// All that can be listed: what a scenario may name, and what stands before and behind a run.
+struct Catalog {
+  sim::Registries registries;
+  std::span<const goal::Importer> importers = {};
+  std::span<const sim::Sink> sinks = {};
+};
+Catalog builtin_catalog();
+
+// What they print. `kind` is one of network, topology, routing, congestion, queue, traffic, collective,
+// importer, sink, one or many ("topologies"), or "" for all; `names`: only "KIND NAME", a line each, for
+// scripts. Throws InputError for an unknown kind or name, with the nearest known one. A name may stand for
+// modules of several kinds; all are described.
+std::string list_text(const Catalog& catalog, const std::string& kind, bool names);
+std::string describe_text(const Catalog& catalog, const std::string& name);
 
 }  // namespace weft::cli

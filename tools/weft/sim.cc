@@ -7,14 +7,13 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <string_view>
 
 #include "sim/results/report.h"
 #include "sim/scenario/scenario.h"
 #include "sim/simulation.h"
+#include "sim/sinks.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/run_control.h"
-#include "topologies/families.h"
 
 namespace weft::cli {
 namespace {
@@ -90,19 +89,6 @@ void report_incomplete(const results::Report& report) {
   for (const std::string& line : report.diagnosis) std::fprintf(stderr, "  %s\n", line.c_str());
 }
 
-// With its sizes in the place of `endpoints`, which no topology has as a parameter of its own.
-std::string sized_topology(const std::string& text) {
-  if (text.find("endpoints=") == std::string::npos) return text;
-  const ModuleChoice choice = topologies::sized(parse_module_choice(text));
-  std::string sized = choice.name;
-  char separator = ':';
-  for (const auto& [name, value] : choice.given) {
-    sized += fmt::format("{}{}={}", separator, name, value);
-    separator = ',';
-  }
-  return sized;
-}
-
 int run(const Options& options) {
   const sim::Registries registries = sim::builtin_registries();
   std::vector<sim::Setting> settings;
@@ -113,9 +99,7 @@ int run(const Options& options) {
       throw InputError(
           fmt::format("{}: the value is empty; expected: {}", long_name(kFlags[i]), kFlags[i].help));
     }
-    const bool is_topology = std::string_view(kFlags[i].path) == "topology";
-    const std::string& value = *options.values[i];
-    settings.push_back({long_name(kFlags[i]), kFlags[i].path, is_topology ? sized_topology(value) : value});
+    settings.push_back({long_name(kFlags[i]), kFlags[i].path, *options.values[i]});
   }
   for (const std::string& fault : options.faults) settings.push_back({"--fault " + fault, "fault", fault});
   for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
@@ -134,18 +118,14 @@ int run(const Options& options) {
   const goal::Program program = simulation.workload();
   spdlog::info("replaying {} operations of {} ranks", program.facts().ops, program.ranks());
   const std::string& directory = scenario.output.directory;
-  std::unique_ptr<results::Sink> sink;
-  if (!directory.empty()) sink = results::make_directory_sink(directory, scenario.output.flows);
+  sim::ReportSinks sinks({.scenario = scenario, .terminal = options.quiet ? nullptr : stdout});
   TerminalControl control(scenario.limits, options.quiet);
   results::Report report = simulation.run(program, control);
   report.scenario = resolved;
   report.wall_seconds = control.seconds();
   report.peak_memory_bytes = peak_resident_bytes();
-  if (sink != nullptr) {
-    spdlog::info("writing results to {}", directory);
-    sink->write(report);
-  }
-  if (!options.quiet) std::fputs(results::text_summary(report, directory).c_str(), stdout);
+  if (!directory.empty()) spdlog::info("writing results to {}", directory);
+  sinks.write(report);
   report_incomplete(report);
   return exit_code_of(report.outcome);
 }

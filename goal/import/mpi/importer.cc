@@ -86,6 +86,18 @@ bool belong_together(const TraceHeader& a, const TraceHeader& b) {
   return a.program == b.program && apart <= kMinuteNs;
 }
 
+bool is_rank_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with("rank-") && name.ends_with(".wtrc");
+}
+
+bool has_rank_files(const fs::path& directory) {
+  std::error_code error;
+  const fs::directory_iterator entries(directory, error);
+  return !error && std::any_of(begin(entries), end(entries),
+                               [](const fs::directory_entry& entry) { return is_rank_file(entry.path()); });
+}
+
 // The file of each rank, by rank. Throws InputError if they are not those of one whole run.
 std::vector<fs::path> rank_files(const fs::path& directory) {
   std::error_code error;
@@ -94,8 +106,7 @@ std::vector<fs::path> rank_files(const fs::path& directory) {
   }
   std::vector<fs::path> found;
   for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("rank-") && name.ends_with(".wtrc")) found.push_back(entry.path());
+    if (is_rank_file(entry.path())) found.push_back(entry.path());
   }
   if (found.empty()) {
     throw InputError(directory.string() +
@@ -203,6 +214,32 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     report(notes, *info);
   }
   return builder.finish();
+}
+
+Importer mpi_importer() {
+  return {.info = {.name = "mpi",
+                   .summary = "Traces of an MPI program, as 'weft trace' writes them.",
+                   .source = "tracer/format/README.md",
+                   .parameters =
+                       {{"keep_wildcards", ParameterType::kBoolean, "false",
+                         "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand "
+                         "in their place."},
+                        {"partial", ParameterType::kBoolean, "false",
+                         "Take ranks whose trace was cut, each up to where it ends; messages may lack "
+                         "partners."},
+                        {"poll_gap", ParameterType::kTime, "5us",
+                         "Longest time from a Test or Iprobe in vain to the next that is waiting, not "
+                         "compute."}}},
+          .looks_like = "a folder with files rank-*.wtrc",
+          .span = "from MPI_Init to MPI_Finalize",
+          .sniff = has_rank_files,
+          .import = [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
+            const MpiImportOptions options{
+                .keep_wildcards = parameters.boolean("keep_wildcards"),
+                .partial = parameters.boolean("partial"),
+                .poll_gap_ns = static_cast<std::uint64_t>(parameters.time("poll_gap").ps() / 1000)};
+            return import_mpi(path, options, &info);
+          }};
 }
 
 }  // namespace weft::goal

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "goal/graph/graph.h"
+#include "goal/import/importer.h"
 #include "goal/import/mpi/rank_importer.h"
 #include "goal/pack/pack.h"
 
@@ -14,5 +15,8 @@ namespace weft::goal {
 // damaged or (without options.partial) cut file, and for content that no MPI program can produce.
 Graph import_mpi(const std::filesystem::path& directory, const MpiImportOptions& options = {},
                  PackInfo* info = nullptr);
+
+// The same as an entry of the list of importers.
+Importer mpi_importer();
 
 }  // namespace weft::goal

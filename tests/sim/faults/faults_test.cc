@@ -20,7 +20,6 @@
 namespace weft::sim {
 namespace {
 
-using packet::LinkChange;
 using Values = std::map<std::string, std::string>;
 
 topologies::Topology fat_tree(const Values& given) {

@@ -21,8 +21,9 @@ std::vector<std::string> lines(const std::string& text) {
   return found;
 }
 
-sim::Registries small() {
-  sim::Registries registries;
+Catalog small() {
+  Catalog catalog;
+  sim::Registries& registries = catalog.registries;
   registries.networks = {
       {.info = {
            "wires", "A network.", "Someone, 2001", {{"mtu", ParameterType::kBytes, "4096", "Payload."}}}}};
@@ -34,7 +35,7 @@ sim::Registries small() {
                                       {"note", ParameterType::kText, "", "A word."}}}}};
   registries.algorithms = {{"allreduce", {"ring", "Around.", "", {}}},
                            {"allgather", {"ring", "Once.", "", {}}}};
-  return registries;
+  return catalog;
 }
 
 }  // namespace
@@ -48,14 +49,18 @@ TEST_CASE("list: kinds, names and sentences") {
         "\nrouting\n\ncongestion\n\nqueue\n\ntraffic\n"
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
-        "  allgather: ring  Once.\n");
+        "  allgather: ring  Once.\n"
+        "\nimporter\n\nsink\n");
   CHECK(list_text(small(), "topology", false) == "topology\n  tree  A tree.\n");
   CHECK(list_text(small(), "", true) == "network wires\ntopology tree\ncollective ring\n");
   CHECK(list_text(small(), "collective", true) == "collective ring\n");
   CHECK_THROWS_WITH(
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
-      "routing, congestion, queue, traffic, collective)");
+      "routing, congestion, queue, traffic, collective, importer, sink)");
+  for (const char* many : {"topologies", "networks", "collectives"})
+    CHECK_NOTHROW(list_text(small(), many, false));
+  CHECK(list_text(small(), "topologies", false) == list_text(small(), "topology", false));
 }
 
 TEST_CASE("describe: what a module takes and how to choose it") {
@@ -90,8 +95,8 @@ TEST_CASE("describe: what a module takes and how to choose it") {
         "  collectives { allgather: \"ring\" }\n");
   CHECK(describe_text(small(), "topology") == list_text(small(), "topology", false));
   // A word that names both a module and a kind.
-  sim::Registries both = small();
-  both.traffic = {{.info = {"collective", "Calls.", "", {}}}};
+  Catalog both = small();
+  both.registries.traffic = {{.info = {"collective", "Calls.", "", {}}}};
   CHECK(describe_text(both, "collective") ==
         "collective (traffic)\n"
         "  Calls.\n"
@@ -107,9 +112,10 @@ TEST_CASE("describe: what a module takes and how to choose it") {
 }
 
 TEST_CASE("describe: every built-in module, with each parameter, a sentence and a source") {
-  const sim::Registries registries = sim::builtin_registries();
+  const Catalog catalog = builtin_catalog();
+  const sim::Registries& registries = catalog.registries;
   std::set<std::string> names;
-  for (const std::string& line : lines(list_text(registries, "", true))) {
+  for (const std::string& line : lines(list_text(catalog, "", true))) {
     names.insert(line.substr(line.find(' ') + 1));
   }
   std::vector<sim::Seam> seams(sim::seams().begin(), sim::seams().end());
@@ -121,7 +127,7 @@ TEST_CASE("describe: every built-in module, with each parameter, a sentence and 
       CHECK(names.count(module.info.name) == 1);
       CHECK_FALSE(module.info.summary.empty());
       CHECK_FALSE(module.info.source.empty());
-      const std::string text = describe_text(registries, module.info.name);
+      const std::string text = describe_text(catalog, module.info.name);
       for (const ParameterSpec& spec : module.info.parameters) {
         CHECK(text.find("\n  " + spec.name + " ") != std::string::npos);
         CHECK(text.find(spec.help) != std::string::npos);
@@ -142,6 +148,66 @@ TEST_CASE("built-in modules: every default is one that its own type accepts") {
       INFO(seam.field << " " << module.info.name);
       CHECK_NOTHROW(Parameters(module.info, given));
     }
+  }
+}
+
+TEST_CASE("list and describe: importers and sinks") {
+  const goal::Importer importers[] = {{.info = {"boxes",
+                                                "Boxes.",
+                                                "Someone, 2001",
+                                                {{"deep", ParameterType::kBoolean, "false", "All of it."}}},
+                                       .looks_like = "a file that begins with BOX",
+                                       .span = "",
+                                       .sniff = nullptr,
+                                       .import = nullptr}};
+  const sim::Sink sinks[] = {{.info = {"rows", "Rows.", "", {}},
+                              .when = "in every run",
+                              .files = {{"rows.csv", "a,b"}, {"x.bin", ""}}}};
+  const Catalog catalog{.registries = {}, .importers = importers, .sinks = sinks};
+  CHECK(list_text(catalog, "importers", false) == "importer\n  boxes  Boxes.\n");
+  CHECK(list_text(catalog, "", true) == "importer boxes\nsink rows\n");
+  CHECK(describe_text(catalog, "boxes") ==
+        "boxes (importer)\n"
+        "  Boxes.\n"
+        "  Source: Someone, 2001\n"
+        "\n"
+        "  weft import boxes PATH -o NAME.weft\n"
+        "\n"
+        "  Reads a file that begins with BOX.\n"
+        "\n"
+        "  parameter  type       default   meaning\n"
+        "  deep       boolean    false     All of it.\n");
+  CHECK(describe_text(catalog, "rows") ==
+        "rows (sink)\n"
+        "  Rows.\n"
+        "\n"
+        "  Acts in every run.\n"
+        "  Leaves rows.csv: a,b\n"
+        "  Leaves x.bin\n");
+}
+
+TEST_CASE("describe: every importer and sink that is built in, with what it reads or leaves") {
+  const Catalog catalog = builtin_catalog();
+  CHECK(catalog.importers.size() >= 1);
+  for (const goal::Importer& importer : catalog.importers) {
+    const std::string text = describe_text(catalog, importer.info.name);
+    INFO(text);
+    CHECK_THAT(importer.info.summary, Catch::Matches("[A-Z].*\\."));
+    CHECK(text.find(importer.looks_like) != std::string::npos);
+    for (const ParameterSpec& spec : importer.info.parameters) {
+      CHECK_THAT(spec.help, Catch::Matches("[A-Z].*\\."));
+      // On the command line a boolean is a flag that can only be given.
+      if (spec.type == ParameterType::kBoolean) CHECK(spec.default_value == "false");
+    }
+    CHECK_NOTHROW(Parameters(importer.info, std::map<std::string, std::string>()));
+  }
+  std::set<std::string> files;
+  for (const sim::Sink& sink : catalog.sinks) {
+    const std::string text = describe_text(catalog, sink.info.name);
+    INFO(text);
+    CHECK_THAT(sink.info.summary, Catch::Matches("[A-Z].*\\."));
+    CHECK(text.find("Acts " + sink.when) != std::string::npos);
+    for (const sim::SinkFile& file : sink.files) CHECK(files.insert(file.name).second);
   }
 }
 

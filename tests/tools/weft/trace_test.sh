@@ -42,7 +42,18 @@ expect 2 "tracer's library was not found (tried nowhere/libweft_trace_mpi.so)" \
 
 expect 2 "no MPI traces here" "$weft" import mpi a -o x.weft
 expect 2 "not a directory" "$weft" import mpi nowhere -o x.weft
+expect 2 "a: no importer knows this; looked for: a folder with files rank-*.wtrc (mpi)" "$weft" import a -o x.weft
+expect 2 "nowhere: there is no such file or folder" "$weft" import nowhere -o x.weft
+expect 2 "'mpy' is not a trace format; did you mean 'mpi'?" "$weft" import mpy a -o x.weft
+expect 2 "'mpi' is a format; give the path of the trace too" "$weft" import mpi -o x.weft
+expect 2 "give the path of one trace" "$weft" import mpi a b -o x.weft
+expect 2 "-o is missing" "$weft" import mpi a
+expect 0 "mpi  Traces of an MPI program" "$weft" import --list
+expect 2 "--poll-gap: mpi: poll_gap: 'soon'" "$weft" import mpi a -o x.weft --poll-gap soon
+expect 2 "mpi: poll_gap: 'soon'" "$weft" import mpi:poll_gap=soon a -o x.weft
+expect 2 "parameter of mpi; did you mean 'partial'?" "$weft" import mpi:partail=true a -o x.weft
 expect 2 "x.txt: expected a name that ends in .weft" "$weft" import mpi a -o x.txt
 echo "no trace" > a/rank-000000.wtrc
 expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" import mpi a -o x.weft
+expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" import a -o x.weft --partial
 exit $failed

@@ -1,0 +1,43 @@
+#include "goal/import/importers.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
+#include "goal/import/mpi/importer.h"
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+
+std::span<const Importer> importers() {
+  static const Importer all[] = {mpi_importer()};
+  return all;
+}
+
+const Importer& sniff_importer(std::span<const Importer> among, const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) {
+    throw InputError(path.string() + ": there is no such file or folder");
+  }
+  std::vector<const Importer*> found;
+  std::vector<std::string> names, wanted;
+  for (const Importer& importer : among) {
+    wanted.push_back(fmt::format("{} ({})", importer.looks_like, importer.info.name));
+    if (!importer.sniff(path)) continue;
+    found.push_back(&importer);
+    names.push_back(importer.info.name);
+  }
+  if (found.empty()) {
+    throw InputError(
+        fmt::format("{}: no importer knows this; looked for: {}", path.string(), fmt::join(wanted, "; ")));
+  }
+  if (found.size() > 1) {
+    throw InputError(fmt::format("{}: this may be of several formats: {}; name one, like weft import {} {}",
+                                 path.string(), fmt::join(names, ", "), names[0], path.string()));
+  }
+  return *found[0];
+}
+
+}  // namespace weft::goal

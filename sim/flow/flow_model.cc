@@ -1,0 +1,58 @@
+#include "sim/flow/flow_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/flow/flow_network.h"
+#include "sim/model_replay.h"
+#include "sim/routing/policies.h"
+
+namespace weft::sim::flow {
+namespace {
+
+const routing::Policy& policy_of(const ModelRun& run) {
+  return find_module(routing::policies(), run.scenario.routing, "routing policy");
+}
+
+void check(const Parameters& parameters) { (void)flow_config(parameters); }
+
+void warn(const ModelRun& run, std::vector<std::string>& warnings) {
+  const routing::Policy& policy = policy_of(run);
+  for (const ParameterSpec& spec : policy.info.parameters) {
+    if (run.scenario.routing.given.at(spec.name) == spec.default_value) continue;
+    warnings.push_back(
+        fmt::format("routing.{}.{} has no effect: network model flow has no packets to choose for",
+                    policy.info.name, spec.name));
+  }
+  const auto loses = [](const topologies::Channel& channel) { return channel.loss > 0; };
+  if (std::ranges::any_of(run.fabric->topology.channels(), loses)) {
+    warnings.push_back(
+        "links of this topology lose packets, which has no effect: network model flow has no packets");
+  }
+}
+
+void run_flow(const ModelRun& run, results::Report& report) {
+  FlowSetup setup{run.fabric->topology, run.fabric->table, policy_of(run), flow_config(run.parameters)};
+  setup.config.record_flows = run.keeps_flow_rows;
+  for (const LinkChange& change : run.fabric->link_changes) {
+    setup.changes.push_back({change.at, change.link, change.rate_share});
+  }
+  ModelReplay replay(run, run.hosts, 1, {});
+  FlowNetwork network(*replay.engines()[0], *replay.clients()[0], setup);
+  network.set_series(run.fabric->series);
+  replay.run(
+      network, [&] { return network.run(run.control); }, report);
+  if (network.cut_off() > 0 && report.outcome == results::Outcome::kIncomplete) {
+    report.diagnosis.insert(report.diagnosis.begin(),
+                            fmt::format("{} messages have no link left on their way", network.cut_off()));
+  }
+}
+
+}  // namespace
+
+NetworkModel flow_model() {
+  return {.info = flow_module(), .has_fabric = true, .check = check, .warn = warn, .run = run_flow};
+}
+
+}  // namespace weft::sim::flow

@@ -1,0 +1,10 @@
+// The entry of the flow network: `flow`.
+#pragma once
+
+#include "sim/network_model.h"
+
+namespace weft::sim::flow {
+
+NetworkModel flow_model();
+
+}  // namespace weft::sim::flow

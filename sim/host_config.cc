@@ -1,0 +1,36 @@
+#include "sim/host_config.h"
+
+#include "goal/collectives/selection.h"
+#include "goal/graph/graph.h"
+
+namespace weft::sim {
+
+double ns_per_byte(const Parameters& parameters, std::string_view name) {
+  const double ns = parameters.real(name);
+  if (!(ns >= 0 && ns <= 1e6)) parameters.fail(name, "it must be from 0 to 1000000 ns per byte");
+  return ns;
+}
+
+HostConfig host_config(const Scenario& resolved) {
+  HostConfig config;
+  const Parameters hosts(hosts_section(), resolved.hosts);
+  config.overhead = hosts.time("o");
+  config.overhead_per_byte = TimePerByte::ns(ns_per_byte(hosts, "O"));
+  config.eager_limit_bytes = hosts.bytes("S");
+  config.reduction_per_byte = TimePerByte::ns(ns_per_byte(hosts, "reduction_per_byte"));
+  config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
+  goal::CollectiveChoices choices;
+  const auto given = [&](std::string_view name) {
+    const auto found = resolved.collectives.given.find(std::string(name));
+    return found == resolved.collectives.given.end() || found->second == kByRules ? "" : found->second;
+  };
+  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
+    choices.forced[kind] = given(goal::name(static_cast<goal::CollectiveKind>(kind)));
+  }
+  choices.profile = given("profile");
+  choices.table = given("table");
+  config.collectives = goal::CollectiveSelection(choices);
+  return config;
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,71 @@
+#include "sim/loggops/compat_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sim/host_config.h"
+#include "sim/loggops/atlahs.h"
+#include "sim/loggops/classic.h"
+#include "sim/model_replay.h"
+
+namespace weft::sim {
+namespace {
+
+bool is_classic(const Parameters& parameters) { return parameters.text("semantics") == "classic"; }
+
+std::int64_t whole_ns(const Parameters& parameters, std::string_view name) {
+  const Time time = parameters.time(name);
+  if (time.ps() % 1000 != 0) parameters.fail(name, "the compatibility modes take whole nanoseconds only");
+  return time.ps() / 1000;
+}
+
+void report_result(CompatResult result, results::Report& report) {
+  report.outcome = outcome_of(result.stop, result.complete());
+  for (const results::Rank& rank : result.ranks) report.makespan = std::max(report.makespan, rank.finish);
+  report.digest = result.digest;
+  report.events = result.events;
+  report.ops = result.total_ops;
+  report.executed_ops = result.executed_ops;
+  report.messages = report.network_totals.messages = result.messages;
+  report.bytes = report.network_totals.bytes = result.bytes;
+  report.ranks = std::move(result.ranks);
+  report.flows = std::move(result.flows);
+  for (const results::Flow& flow : report.flows) report.flow_statistics.add(flow);
+  report.diagnosis = std::move(result.diagnosis);
+}
+
+}  // namespace
+
+CompatParameters compat_parameters(const Parameters& parameters) {
+  CompatParameters compat;
+  compat.L = whole_ns(parameters, "L");
+  compat.o = whole_ns(parameters, "o");
+  compat.g = whole_ns(parameters, "g");
+  compat.G = ns_per_byte(parameters, "G");
+  if (is_classic(parameters) && compat.G != std::floor(compat.G)) {
+    parameters.fail("G", "classic takes whole nanoseconds only");
+  }
+  const double cpu_per_byte = ns_per_byte(parameters, "O");
+  if (cpu_per_byte != std::floor(cpu_per_byte)) {
+    parameters.fail("O", "the compatibility modes take whole nanoseconds only");
+  }
+  compat.O = static_cast<std::int64_t>(cpu_per_byte);
+  compat.S = parameters.bytes("S");
+  return compat;
+}
+
+void run_compat(const ModelRun& run, results::Report& report) {
+  if (run.hosts.ranks_per_host != 1) {
+    Parameters(hosts_section(), run.scenario.hosts)
+        .fail("ranks_per_host", "the compatibility modes know one rank on each host only");
+  }
+  const auto run_mode = is_classic(run.parameters) ? run_classic : run_atlahs;
+  const auto replay = [&](const goal::Graph& graph) {
+    return run_mode(graph, compat_parameters(run.parameters), run.control, run.scenario.output.flows);
+  };
+  const goal::Graph* graph = run.program.graph();
+  report_result(graph != nullptr ? replay(*graph) : replay(run.program.packed()->graph()), report);
+}
+
+}  // namespace weft::sim

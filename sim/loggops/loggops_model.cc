@@ -1,0 +1,96 @@
+#include "sim/loggops/loggops_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/host_config.h"
+#include "sim/loggops/compat_model.h"
+#include "sim/loggops/loggops.h"
+#include "sim/model_replay.h"
+
+namespace weft::sim {
+namespace {
+
+bool is_compat(const Parameters& parameters) { return parameters.text("semantics") != "weft"; }
+
+LogGopsConfig loggops_config(const Parameters& parameters) {
+  return {parameters.time("L"), parameters.time("g"), TimePerByte::ns(ns_per_byte(parameters, "G"))};
+}
+
+void check(const Parameters& parameters) {
+  const std::string& semantics = parameters.text("semantics");
+  if (semantics != "weft" && semantics != "classic" && semantics != "atlahs") {
+    parameters.fail("semantics", "it must be weft, classic or atlahs");
+  }
+  (void)loggops_config(parameters);
+  (void)ns_per_byte(parameters, "O");
+  if (is_compat(parameters)) (void)compat_parameters(parameters);
+}
+
+void warn(const ModelRun& run, std::vector<std::string>& warnings) {
+  if (run.scenario.threads == 1) return;
+  if (is_compat(run.parameters)) {
+    warnings.push_back(
+        fmt::format("threads: {} asked for, but the compatibility modes run on one; results are the same",
+                    run.scenario.threads));
+  } else if (run.parameters.time("L") == Time()) {
+    warnings.push_back(
+        fmt::format("threads: {} asked for, but without latency (L) messages can't be foreseen: it runs on "
+                    "one; results are the same",
+                    run.scenario.threads));
+  }
+}
+
+FlowRecord flow_record(const ModelRun& run) {
+  return run.keeps_flow_rows         ? FlowRecord::kRows
+         : run.scenario.output.flows ? FlowRecord::kStatistics
+                                     : FlowRecord::kNothing;
+}
+
+// Windows are as long as L, so there is one partition without it. Each has a box for each other one.
+std::uint32_t partitions(const LogGopsConfig& config, std::uint32_t threads, std::uint32_t hosts) {
+  constexpr std::uint32_t kMost = 1024;
+  return config.latency == Time() ? 1 : std::clamp<std::uint32_t>(hosts, 1, std::min(threads, kMost));
+}
+
+void run_loggops(const ModelRun& run, results::Report& report) {
+  // The hosts' parameters that the model has itself.
+  HostConfig hosts = run.hosts;
+  hosts.overhead = run.parameters.time("o");
+  hosts.overhead_per_byte = TimePerByte::ns(ns_per_byte(run.parameters, "O"));
+  hosts.eager_limit_bytes = run.parameters.bytes("S");
+  const LogGopsConfig config = loggops_config(run.parameters);
+  const std::uint32_t host_count = hosts_needed(run.program, hosts);
+  const std::uint32_t parts = partitions(config, run.scenario.threads, host_count);
+  std::vector<std::uint16_t> partition_of_host(host_count);
+  for (std::uint64_t host = 0; host < host_count; ++host) {
+    partition_of_host[host] = static_cast<std::uint16_t>(host * parts / host_count);
+  }
+  ModelReplay replay(run, hosts, parts, partition_of_host);
+  LogGopsNetwork network(config, run.program.facts().max_nic + 1u, flow_record(run), replay.engines(),
+                         replay.clients(), partition_of_host);
+  replay.run(
+      network, [&] { return network.run(run.control, run.scenario.threads); }, report);
+}
+
+void run_semantics(const ModelRun& run, results::Report& report) {
+  if (is_compat(run.parameters)) {
+    run_compat(run, report);
+  } else {
+    run_loggops(run, report);
+  }
+}
+
+}  // namespace
+
+NetworkModel loggops_model() {
+  return {.info = loggops_module(),
+          .has_partitions = true,
+          .check = check,
+          .needs_graph = is_compat,
+          .warn = warn,
+          .run = run_semantics};
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,10 @@
+// The entry of the LogGOPS network: `loggops`, with the semantics of its own and of two other programs.
+#pragma once
+
+#include "sim/network_model.h"
+
+namespace weft::sim {
+
+NetworkModel loggops_model();
+
+}  // namespace weft::sim

@@ -1,0 +1,67 @@
+// What the set-up of every network model has in common: a replay in partitions, each with an engine that its
+// hosts and its part of the network share, and the report of both.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/core/engine.h"
+#include "sim/core/network.h"
+#include "sim/network_model.h"
+#include "sim/replay/replay.h"
+#include "sim/results/records.h"
+#include "sim/results/report.h"
+
+namespace weft::sim {
+
+class ModelReplay {
+ public:
+  // In so many partitions; host h belongs to partition_of_host[h], which may be empty with one. What `run`
+  // refers to must outlive it. The network is to be built after it, so that the ranks' entities come first.
+  // Throws InputError as Replay does.
+  ModelReplay(const ModelRun& run, const HostConfig& hosts, std::uint32_t partitions,
+              std::span<const std::uint16_t> partition_of_host);
+
+  // One of each for each partition.
+  std::span<Engine* const> engines() const { return engines_; }
+  std::span<NetworkClient* const> clients() const { return clients_; }
+
+  // Starts the operations, lets `run` do the network's part, and fills in how it ended: outcome, diagnosis,
+  // makespan, digest, events, ops, messages and bytes, totals of the network, ranks, links, flows. `network`
+  // is a Network itself or has a part(p) for each partition.
+  template <std::derived_from<results::Reporter> Model>
+  void run(Model& network, const std::function<StopReason()>& run, results::Report& report) {
+    std::vector<Network*> parts;
+    for (std::uint32_t p = 0; p < engines_.size(); ++p) {
+      if constexpr (std::derived_from<Model, Network>) {
+        parts.push_back(&network);
+      } else {
+        parts.push_back(&network.part(p));
+      }
+    }
+    run_parts(parts, network, run, report);
+  }
+
+ private:
+  void run_parts(std::span<Network* const> parts, const results::Reporter& network,
+                 const std::function<StopReason()>& run, results::Report& report);
+
+  RunControl& control_;
+  std::vector<std::unique_ptr<Engine>> owned_;
+  std::vector<Engine*> engines_;
+  Replay replay_;
+  std::vector<NetworkClient*> clients_;
+};
+
+// How a run ended that stopped for this reason.
+results::Outcome outcome_of(StopReason reason, bool complete);
+
+// Bytes that each host sends and receives outside of collectives, which load all hosts alike.
+std::vector<double> host_loads(const goal::Program& program, const HostConfig& config,
+                               const topologies::Topology& topology);
+
+}  // namespace weft::sim

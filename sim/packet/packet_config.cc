@@ -1,0 +1,119 @@
+#include "sim/packet/packet_config.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sim/units/input_error.h"
+#include "topologies/analysis/partition.h"
+
+namespace weft::sim::packet {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, NicChoice>, 5> kNicChoices = {
+    {{"given", NicChoice::kGiven},
+     {"round_robin", NicChoice::kRoundRobin},
+     {"hash", NicChoice::kHash},
+     {"least_loaded", NicChoice::kLeastLoaded},
+     {"spray", NicChoice::kSpray}}};
+
+}  // namespace
+
+const ModuleInfo& packet_module() {
+  static const ModuleInfo info{
+      .name = "packet",
+      .summary = "Every packet and ACK through output-queued switches, with marking, loss and recovery.",
+      .source = "store-and-forward output queueing; RFC 8985, RFC 6298 for loss recovery",
+      .parameters = {
+          {"mtu", ParameterType::kBytes, "4096", "Payload of a full packet, 1 byte to 1 MiB."},
+          {"header", ParameterType::kBytes, "64", "Bytes added to each data packet on the wire."},
+          {"ack", ParameterType::kBytes, "64", "Size of an ACK on the wire, at least 1 byte."},
+          {"min_timeout", ParameterType::kTime, "100us",
+           "Least retransmission timeout; raised to what full queues may take."},
+          {"local_bandwidth", ParameterType::kBandwidth, "800Gbps",
+           "Rate of copies within a host, one at a time."},
+          {"local_latency", ParameterType::kTime, "200ns", "Latency of a copy within a host."},
+          {"receive_delay", ParameterType::kTime, "0ns",
+           "Between a packet's last bit, data or ACK, and its effect at the host."},
+          {"ack_every", ParameterType::kInteger, "1",
+           "One ACK for so many packets of a flow, 1 to 64; some are acknowledged at once all the same."},
+          {"ack_delay", ParameterType::kTime, "5us", "An ACK is never held back for longer."},
+          {"nic_choice", ParameterType::kText, "given",
+           "Which of a host's links a message takes: given, round_robin, hash, least_loaded, or spray for "
+           "packet after packet over all of them."},
+          {"timeout_jitter", ParameterType::kReal, "0.1",
+           "Random share, up to this one, by which each timeout is longer; 0 to 1."},
+          {"switching", ParameterType::kText, "store_and_forward",
+           "Either store_and_forward, or cut_through: switches pass a packet on as soon as its header is "
+           "there."},
+          {"reconvergence", ParameterType::kTime, "1ms",
+           "From a link's failure or return until routes everywhere know; its own switches know at once."},
+          {"partitions", ParameterType::kInteger, "0",
+           "Parts that the network is simulated in; 0: one per thread, and at least one per 512 hosts. "
+           "Results "
+           "never depend on it."},
+      }};
+  return info;
+}
+
+PacketConfig packet_config(const Parameters& parameters) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  for (const char* name : {"mtu", "header", "ack"}) {
+    if (parameters.bytes(name) > kMost) parameters.fail(name, "it must be at most 1MiB");
+  }
+  if (parameters.bytes("mtu") == 0) parameters.fail("mtu", "it must be at least 1 byte");
+  if (parameters.bytes("ack") == 0) parameters.fail("ack", "it must be at least 1 byte");
+  if (parameters.bandwidth("local_bandwidth") < kLeastRate) {
+    parameters.fail("local_bandwidth", "it must be at least " + to_string(kLeastRate));
+  }
+  if (const std::int64_t every = parameters.integer("ack_every"); every < 1 || every > 64) {
+    parameters.fail("ack_every", "it must be from 1 to 64");
+  }
+  if (parameters.time("ack_delay") == Time()) parameters.fail("ack_delay", "it must be above 0");
+  if (!(parameters.real("timeout_jitter") >= 0 && parameters.real("timeout_jitter") <= 1)) {
+    parameters.fail("timeout_jitter", "it must be from 0 to 1");
+  }
+  const auto choice = std::find_if(kNicChoices.begin(), kNicChoices.end(), [&](const auto& each) {
+    return each.first == parameters.text("nic_choice");
+  });
+  if (choice == kNicChoices.end()) {
+    parameters.fail("nic_choice", "it must be given, round_robin, hash, least_loaded or spray");
+  }
+  const std::string& switching = parameters.text("switching");
+  if (switching != "store_and_forward" && switching != "cut_through") {
+    parameters.fail("switching", "it must be store_and_forward or cut_through");
+  }
+  if (parameters.time("min_timeout") == Time()) parameters.fail("min_timeout", "it must be above 0");
+  return {
+      .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
+      .header_bytes = static_cast<std::uint32_t>(parameters.bytes("header")),
+      .ack_bytes = static_cast<std::uint32_t>(parameters.bytes("ack")),
+      .min_timeout = parameters.time("min_timeout"),
+      .local_bandwidth = parameters.bandwidth("local_bandwidth"),
+      .local_latency = parameters.time("local_latency"),
+      .receive_delay = parameters.time("receive_delay"),
+      .ack_every = static_cast<std::uint32_t>(parameters.integer("ack_every")),
+      .ack_delay = parameters.time("ack_delay"),
+      .nic_choice = choice->second,
+      .timeout_jitter = parameters.real("timeout_jitter"),
+      .cut_through = switching == "cut_through",
+      .reconvergence = parameters.time("reconvergence"),
+  };
+}
+
+std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads, std::uint32_t hosts) {
+  constexpr std::uint32_t kHostsInCache = 512;  // measured: tools/bench/packet/README.md
+  const std::int64_t given = parameters.integer("partitions");
+  if (given == 0) {
+    const std::uint32_t blocks = hosts / kHostsInCache > 2 ? hosts / kHostsInCache : 1;
+    return std::min(std::max(threads, blocks), topologies::kMostParts);
+  }
+  if (given < 0 || given > topologies::kMostParts) {
+    parameters.fail("partitions", "it must be from 0 to " + std::to_string(topologies::kMostParts));
+  }
+  return static_cast<std::uint32_t>(given);
+}
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,96 @@
+#include "sim/packet/packet_model.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "congestion/controls.h"
+#include "congestion/recovery.h"
+#include "sim/model_replay.h"
+#include "sim/packet/packet_config.h"
+#include "sim/packet/packet_network.h"
+#include "sim/routing/policies.h"
+#include "topologies/analysis/partition.h"
+
+namespace weft::sim::packet {
+namespace {
+
+void check(const Parameters& parameters) {
+  (void)packet_config(parameters);
+  (void)partitions(parameters, 1, 1);
+}
+
+topologies::Partitioning partition_of(const ModelRun& run) {
+  const topologies::Topology& topology = run.fabric->topology;
+  const std::uint32_t threads = run.scenario.threads;
+  // An observer sees all packets, in the order of events.
+  const std::uint32_t parts =
+      run.fabric->observer != nullptr ? 1 : partitions(run.parameters, threads, topology.hosts());
+  if (parts == 1) return {.of_vertex = {}, .parts = 1};
+  const std::vector<double> loads = host_loads(run.program, run.hosts, topology);
+  topologies::Partitioning partitioning = topologies::partition(topology, parts, loads);
+  // Windows too short to do much in are not worth more parts than threads.
+  if (parts > threads && run.parameters.integer("partitions") == 0 && partitioning.lookahead < Time::ns(50)) {
+    partitioning = topologies::partition(topology, threads, loads);
+  }
+  return partitioning;
+}
+
+std::vector<std::uint16_t> of_hosts(const topologies::Partitioning& partitioning,
+                                    const topologies::Topology& topology) {
+  std::vector<std::uint16_t> partition_of_host;
+  for (std::uint32_t host = 0; !partitioning.of_vertex.empty() && host < topology.hosts(); ++host) {
+    partition_of_host.push_back(partitioning.of_vertex[topology.host(host)]);
+  }
+  return partition_of_host;
+}
+
+PacketSetup setup_of(const ModelRun& run) {
+  const Scenario& scenario = run.scenario;
+  const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
+  const congestion::Control& control =
+      find_module(congestion::controls(), scenario.congestion, "congestion control");
+  const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
+  PacketConfig config = packet_config(run.parameters);
+  config.record_flows = run.keeps_flow_rows;
+  return {run.fabric->topology,
+          run.fabric->table,
+          policy,
+          Parameters(policy.info, scenario.routing),
+          control,
+          Parameters(control.info, scenario.congestion),
+          queue,
+          Parameters(queue.info, scenario.queue),
+          config,
+          {run.fabric->link_changes.begin(), run.fabric->link_changes.end()}};
+}
+
+void run_packet(const ModelRun& run, results::Report& report) {
+  topologies::Partitioning partitioning = partition_of(run);
+  ModelReplay replay(run, run.hosts, partitioning.parts, of_hosts(partitioning, run.fabric->topology));
+  PacketNetwork network(replay.engines(), replay.clients(), setup_of(run), std::move(partitioning));
+  network.set_observer(run.fabric->observer);
+  network.set_series(run.fabric->series);
+  replay.run(
+      network, [&] { return network.run(run.control, run.scenario.threads); }, report);
+  if (network.given_up() > 0 && report.outcome == results::Outcome::kIncomplete) {
+    report.diagnosis.insert(report.diagnosis.begin(),
+                            fmt::format("{} messages were given up after {} timeouts in a row: no link was "
+                                        "left on their way, or all packets were lost",
+                                        network.given_up(), congestion::Recovery::kMostTimeouts));
+  }
+  if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
+}
+
+}  // namespace
+
+NetworkModel packet_model() {
+  return {.info = packet_module(),
+          .has_fabric = true,
+          .has_packets = true,
+          .has_partitions = true,
+          .check = check,
+          .run = run_packet};
+}
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,10 @@
+// The entry of the packet network: `packet`.
+#pragma once
+
+#include "sim/network_model.h"
+
+namespace weft::sim::packet {
+
+NetworkModel packet_model();
+
+}  // namespace weft::sim::packet

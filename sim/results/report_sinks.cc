@@ -1,0 +1,125 @@
+#include "sim/results/report_sinks.h"
+
+#include <string>
+#include <utility>
+
+#include "sim/results/output_file.h"
+#include "sim/results/report_tables.h"
+
+namespace weft::results {
+namespace {
+
+using sim::Sink;
+using sim::SinkRequest;
+using Write = void (*)(const Report& report, OutputFile& file);
+
+// Writes one file at the end of the run.
+class FileSink final : public ReportSink {
+ public:
+  FileSink(std::string path, Write write) : path_(std::move(path)), write_(write) {}
+
+  void write(const Report& report) override {
+    OutputFile file(path_);
+    write_(report, file);
+    file.close();
+  }
+
+ private:
+  const std::string path_;
+  const Write write_;
+};
+
+class TerminalSink final : public ReportSink {
+ public:
+  TerminalSink(std::FILE* terminal, std::string directory)
+      : terminal_(terminal), directory_(std::move(directory)) {}
+
+  void write(const Report& report) override {
+    std::fputs(text_summary(report, directory_).c_str(), terminal_);
+  }
+
+ private:
+  std::FILE* const terminal_;
+  const std::string directory_;
+};
+
+class SeriesRecorder final : public sim::Recorder {
+ public:
+  explicit SeriesRecorder(const std::string& directory) : files_(make_series_files(directory)) {}
+
+  SeriesSink* samples() override { return files_.get(); }
+  void close() override { files_->close(); }
+
+ private:
+  const std::unique_ptr<SeriesSink> files_;
+};
+
+constexpr const char* kSource = "sim/results/README.md";
+
+// In every run that has a folder, as long as nothing else is said.
+Sink file_sink(const char* name, const char* summary, const sim::SinkFile& file, Write write) {
+  return {.info = {.name = name, .summary = summary, .source = kSource, .parameters = {}},
+          .when = "in every run with a folder (-o)",
+          .files = {file},
+          .make = [=](const SinkRequest& request) {
+            return std::make_unique<FileSink>(request.path(file.name), write);
+          }};
+}
+
+Sink flows_sink() {
+  Sink sink = file_sink("flows_csv", "A row for each message: its size, start, finish, and ideal time.",
+                        {"flows.csv", kFlowColumns}, write_flows);
+  sink.when = "with a folder (-o), unless --no-flows is given";
+  sink.acts = [](const SinkRequest& request) { return request.output().flows; };
+  return sink;
+}
+
+Sink terminal_sink() {
+  return {.info = {.name = "terminal",
+                   .summary = "The summary for people, on standard output.",
+                   .source = kSource,
+                   .parameters = {}},
+          .when = "unless --quiet is given",
+          .files = {},
+          .acts = [](const SinkRequest& request) { return request.terminal != nullptr; },
+          .make =
+              [](const SinkRequest& request) {
+                return std::make_unique<TerminalSink>(request.terminal, request.output().directory);
+              }};
+}
+
+}  // namespace
+
+std::vector<Sink> report_sinks() {
+  return {
+      file_sink("scenario_txtpb", "The resolved scenario, every default filled in; it repeats the run.",
+                {"scenario.txtpb", ""},
+                [](const Report& report, OutputFile& out) { out.write(report.scenario); }),
+      file_sink("ranks_csv", "A row for each rank: when it finished and what it did until then.",
+                {"ranks.csv", kRankColumns}, write_ranks),
+      file_sink("hosts_csv", "A row for each host: what it sent and received.", {"hosts.csv", kHostColumns},
+                write_hosts),
+      file_sink("links_csv", "A row for each direction of a cable: load, longest queue, drops, marks.",
+                {"links.csv", kLinkColumns}, write_links),
+      flows_sink(),
+      file_sink("summary_json", "What is said of the whole run, for programs.", {"summary.json", ""},
+                [](const Report& report, OutputFile& out) { out.write(json_summary(report)); }),
+      terminal_sink(),
+  };
+}
+
+Sink series_sink() {
+  return {.info = {.name = "series_csv",
+                   .summary = "Load and queues of links, and of the whole network, over time.",
+                   .source = kSource,
+                   .parameters = {}},
+          .when = "with --sample, in networks with links",
+          .files = {{"series.csv", kLinkSeriesColumns}, {"network_series.csv", kNetworkSeriesColumns}},
+          .acts = [](const SinkRequest& request) { return request.output().sample_interval > Time(); },
+          .make_recorder =
+              [](const SinkRequest& request) {
+                return std::make_unique<SeriesRecorder>(request.output().directory);
+              }};
+}
+
+}  // namespace weft::results

@@ -1,0 +1,14 @@
+// The sinks of this folder, as entries: the report in files and on the terminal, samples over time. Columns
+// and keys are described in README.md.
+#pragma once
+
+#include <vector>
+
+#include "sim/sink.h"
+
+namespace weft::results {
+
+std::vector<sim::Sink> report_sinks();
+sim::Sink series_sink();
+
+}  // namespace weft::results
