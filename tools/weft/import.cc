@@ -1,6 +1,6 @@
 #include "tools/weft/import.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <memory>
@@ -43,26 +43,27 @@ std::uint64_t poll_gap_ns(const std::string& text) {
   }
 }
 
-void add_mpi(CLI::App& import) {
+void add_mpi(Command& parent) {
   struct Options {
     std::string directory, output, poll_gap = "5us";
     bool keep_wildcards = false, partial = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = import.add_subcommand("mpi", "Traces of an MPI program, as 'weft trace' writes them");
-  app->add_option("DIR", options->directory, "The directory that 'weft trace -o' wrote")->required();
-  app->add_option("-o,--output", options->output,
+  Command command = parent.add_subcommand("mpi", "Traces of an MPI program, as 'weft trace' writes them");
+  command.add_option("DIR", options->directory, "The directory that 'weft trace -o' wrote").required();
+  command
+      .add_option("-o,--output", options->output,
                   "The graph: NAME.weft (packed), NAME.goal (text) or NAME.bin")
-      ->required();
-  app->add_flag(
+      .required();
+  command.add_flag(
       "--keep-wildcards", options->keep_wildcards,
       "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand in their place");
-  app->add_flag("--partial", options->partial,
-                "Take ranks whose trace was cut, each up to where it ends; messages may lack partners");
-  app->add_option(
+  command.add_flag("--partial", options->partial,
+                   "Take ranks whose trace was cut, each up to where it ends; messages may lack partners");
+  command.add_option(
       "--poll-gap", options->poll_gap,
       "Longest time from a Test or Iprobe in vain to the next that is waiting, not compute (5us)");
-  app->callback([options] {
+  command.callback([options] {
     const goal::Format format = goal::format_of_path(options->output);  // before the work, not after
     const goal::MpiImportOptions import_options{.keep_wildcards = options->keep_wildcards,
                                                 .partial = options->partial,
@@ -76,9 +77,9 @@ void add_mpi(CLI::App& import) {
 
 }  // namespace
 
-void add_import(CLI::App& app, int&) {
-  app.require_subcommand(1);
-  add_mpi(app);
+void add_import(Command& command, int&) {
+  command.require_subcommand();
+  add_mpi(command);
 }
 
 }  // namespace weft::cli

@@ -8,8 +8,8 @@
 
 namespace weft::cli {
 
-void add_list(CLI::App& app, int& exit_code);
-void add_describe(CLI::App& app, int& exit_code);
+void add_list(Command& command, int& exit_code);
+void add_describe(Command& command, int& exit_code);
 
 // What they print. `kind` is one of network, topology, routing, congestion, queue, collective, or "" for all;
 // `names`: only "KIND NAME", a line each, for scripts. Throws InputError for an unknown kind or name, with
