@@ -1,6 +1,6 @@
 #include "sim/measurements.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 

@@ -1,6 +1,6 @@
 #include "topologies/composed.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <boost/algorithm/string/trim.hpp>

@@ -134,9 +134,8 @@ class Builder {
       node.site = site;
       topology_.add_node(std::move(node));
     }
-    for (const auto& edge : boost::make_iterator_range(boost::edges(network.graph()))) {
-      topology_.add_link(first + boost::source(edge, network.graph()),
-                         first + boost::target(edge, network.graph()), network.graph()[edge]);
+    for (const Edge& edge : network.edges()) {
+      topology_.add_link(first + edge.from, first + edge.to, edge.link);
     }
     groups_ += last_group + 1;
     if (racks) racks_ += last_rack + 1;

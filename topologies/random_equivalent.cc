@@ -1,6 +1,6 @@
 #include "topologies/random_equivalent.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
@@ -68,12 +68,11 @@ Topology random_equivalent(const Topology& of, std::uint64_t seed) {
   RouterLinks links;
   std::vector<Link> cables;
   std::map<Kind, std::vector<std::uint32_t>> kinds;
-  for (const auto& edge : boost::make_iterator_range(boost::edges(of.graph()))) {
-    auto a = static_cast<std::uint32_t>(boost::source(edge, of.graph()));
-    auto b = static_cast<std::uint32_t>(boost::target(edge, of.graph()));
+  for (const Edge& edge : of.edges()) {
+    std::uint32_t a = edge.from, b = edge.to;
     if (!between_routers(of, a, b)) continue;
     if (of.node(a).plane > of.node(b).plane) std::swap(a, b);
-    const Link& link = of.graph()[edge];
+    const Link& link = edge.link;
     kinds[{of.node(a).plane, of.node(b).plane, link.rate.bps(), link.latency.ps(), link.cable, link.loss}]
         .push_back(static_cast<std::uint32_t>(links.size()));
     links.emplace_back(a, b);
@@ -90,14 +89,12 @@ Topology random_equivalent(const Topology& of, std::uint64_t seed) {
   Topology topology(fmt::format("random_equivalent:of=[{}],seed={}", of.name(), seed));
   for (Vertex v = 0; v < of.nodes(); ++v) topology.add_node(of.node(v));
   std::size_t next = 0;
-  for (const auto& edge : boost::make_iterator_range(boost::edges(of.graph()))) {
-    const auto a = static_cast<std::uint32_t>(boost::source(edge, of.graph()));
-    const auto b = static_cast<std::uint32_t>(boost::target(edge, of.graph()));
-    if (between_routers(of, a, b)) {
+  for (const Edge& edge : of.edges()) {
+    if (between_routers(of, edge.from, edge.to)) {
       topology.add_link(links[next].first, links[next].second, cables[next]);
       ++next;
     } else {
-      topology.add_link(a, b, of.graph()[edge]);
+      topology.add_link(edge.from, edge.to, edge.link);
     }
   }
   topology.finish();

@@ -1,6 +1,6 @@
 #include "topologies/scale_up.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 #include <vector>
@@ -118,17 +118,17 @@ void add_outer(Topology& topology, const Domain& domain, const std::vector<Verte
     copy[outer.switch_at(s)] = topology.add_node(std::move(node));
   }
   std::vector<std::uint32_t> next(outer.hosts(), 0);  // of each node, the accelerator whose turn it is
-  for (const auto& edge : boost::make_iterator_range(boost::edges(outer.graph()))) {
-    Vertex a = boost::source(edge, outer.graph()), b = boost::target(edge, outer.graph());
+  for (const Edge& edge : outer.edges()) {
+    Vertex a = edge.from, b = edge.to;
     if (outer.node(b).kind == NodeKind::kHost) std::swap(a, b);
     if (outer.node(a).kind != NodeKind::kHost) {
-      topology.add_link(copy[a], copy[b], outer.graph()[edge]);
+      topology.add_link(copy[a], copy[b], edge.link);
       continue;
     }
     const std::uint32_t node = outer.node(a).index;
     for (std::uint32_t i = 0; i < domain.nics; ++i) {
       const std::uint32_t accelerator = next[node]++ % domain.accelerators;
-      topology.add_link(routers[node * domain.accelerators + accelerator], copy[b], outer.graph()[edge]);
+      topology.add_link(routers[node * domain.accelerators + accelerator], copy[b], edge.link);
     }
   }
 }
@@ -143,9 +143,8 @@ void check_outer(const Parameters& parameters, const Topology& outer, const Doma
       parameters.fail("of", "its hosts forward for others and can't be nodes of several accelerators");
     }
   }
-  for (const auto& edge : boost::make_iterator_range(boost::edges(outer.graph()))) {
-    if (outer.node(boost::source(edge, outer.graph())).kind == NodeKind::kHost &&
-        outer.node(boost::target(edge, outer.graph())).kind == NodeKind::kHost) {
+  for (const Edge& edge : outer.edges()) {
+    if (outer.node(edge.from).kind == NodeKind::kHost && outer.node(edge.to).kind == NodeKind::kHost) {
       parameters.fail("of", "two of its hosts are linked to each other");
     }
   }

@@ -1,6 +1,6 @@
 #include "goal/collectives/selection.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <limits>

@@ -1,6 +1,6 @@
 #include "goal/collectives/selection_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 #include "goal/collectives/torus.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace weft::goal {
 namespace {

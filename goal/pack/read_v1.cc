@@ -68,33 +68,44 @@ class Reader {
     builder_.end_rank();
   }
 
-  void add_ops(Rank rank, std::uint64_t begin, std::uint64_t ops_of_rank) {
+  [[noreturn]] void bad_column(Rank rank, std::uint64_t begin, const char* column) const {
+    frames_.damaged(begin, BlockType::kOperations, rank, std::string("the column '") + column + "'");
+  }
+
+  // Does each column have as many values as the kinds of operations ask for?
+  void check_columns(Rank rank, std::uint64_t begin) const {
     const Operations& in = columns_;
-    const auto bad = [&](const char* column) {
-      frames_.damaged(begin, BlockType::kOperations, rank, std::string("the column '") + column + "'");
+    const auto check = [&](bool right, const char* column) {
+      if (!right) bad_column(rank, begin, column);
     };
-    const std::string& kinds = in.kind();
-    const auto count = static_cast<std::int64_t>(kinds.size());
+    const auto count = static_cast<std::int64_t>(in.kind().size());
     std::int64_t calcs = 0, collectives = 0;
-    for (const char kind : kinds) {
-      if (kind < 1 || kind > 4) bad("kind");
+    for (const char kind : in.kind()) {
+      check(kind >= 1 && kind <= 4, "kind");
       calcs += kind == static_cast<char>(OpKind::kCalc);
       collectives += kind == static_cast<char>(OpKind::kCollective);
     }
     const std::int64_t messages = count - calcs - collectives;
     const auto optional = [](std::int64_t size, std::int64_t wanted) { return size == 0 || size == wanted; };
-    if (count == 0) bad("kind");
-    if (!optional(static_cast<std::int64_t>(in.nic().size()), count)) bad("nic");
-    if (!optional(in.cpu_size(), count)) bad("cpu");
-    if (in.nanoseconds_size() != calcs) bad("nanoseconds");
-    if (in.bytes_size() != messages) bad("bytes");
-    if (in.peer_size() != messages) bad("peer");
-    if (in.tag_size() != messages) bad("tag");
-    if (!optional(in.comm_size(), messages)) bad("comm");
-    if (in.collective_size() != collectives) bad("collective");
-    if (!optional(in.dependents_size(), count)) bad("dependents");
-    if (!optional(in.label_length_size(), count)) bad("label_length");
+    check(count != 0, "kind");
+    check(optional(static_cast<std::int64_t>(in.nic().size()), count), "nic");
+    check(optional(in.cpu_size(), count), "cpu");
+    check(in.nanoseconds_size() == calcs, "nanoseconds");
+    check(in.bytes_size() == messages, "bytes");
+    check(in.peer_size() == messages, "peer");
+    check(in.tag_size() == messages, "tag");
+    check(optional(in.comm_size(), messages), "comm");
+    check(in.collective_size() == collectives, "collective");
+    check(optional(in.dependents_size(), count), "dependents");
+    check(optional(in.label_length_size(), count), "label_length");
+  }
 
+  void add_ops(Rank rank, std::uint64_t begin, std::uint64_t ops_of_rank) {
+    check_columns(rank, begin);
+    const Operations& in = columns_;
+    const auto bad = [&](const char* column) { bad_column(rank, begin, column); };
+    const std::string& kinds = in.kind();
+    const auto count = static_cast<std::int64_t>(kinds.size());
     const char* label = in.labels().data();
     const char* const labels_end = label + in.labels().size();
     int calc = 0, collective = 0, message = 0, edge = 0;

@@ -1,6 +1,6 @@
 #include "goal/transform/heat_map.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

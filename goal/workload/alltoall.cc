@@ -1,6 +1,6 @@
 #include "goal/workload/alltoall.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "goal/workload/message_graph.h"
 #include "goal/workload/phases.h"

@@ -1,6 +1,6 @@
 #include "goal/workload/collective.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 #include <string>

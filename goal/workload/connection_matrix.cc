@@ -1,6 +1,6 @@
 #include "goal/workload/connection_matrix.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 #include "goal/workload/connections.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "goal/file.h"
 #include "goal/workload/connection_matrix.h"

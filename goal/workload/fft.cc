@@ -1,6 +1,6 @@
 #include "goal/workload/fft.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 #include <utility>

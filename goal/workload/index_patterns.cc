@@ -1,6 +1,6 @@
 #include "goal/workload/index_patterns.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <string_view>

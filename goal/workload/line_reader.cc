@@ -1,6 +1,6 @@
 #include "goal/workload/line_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>

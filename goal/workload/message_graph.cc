@@ -1,6 +1,6 @@
 #include "goal/workload/message_graph.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

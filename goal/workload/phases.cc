@@ -1,6 +1,6 @@
 #include "goal/workload/phases.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <new>
 #include <stdexcept>

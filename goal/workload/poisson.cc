@@ -1,6 +1,6 @@
 #include "goal/workload/poisson.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "goal/workload/random_pairs.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "goal/workload/stencil.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 #include "sim/loggops/compat_loop.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <iterator>
 
 #include "sim/units/input_error.h"
 
@@ -21,6 +22,11 @@ OutputFile::~OutputFile() {
   if (file_ == nullptr) return;
   std::fwrite(buffer_.data(), 1, buffer_.size(), file_);
   std::fclose(file_);
+}
+
+void OutputFile::append(fmt::string_view format, fmt::format_args args) {
+  fmt::vformat_to(std::back_inserter(buffer_), format, args);
+  if (buffer_.size() >= kBufferBytes) flush();
 }
 
 void OutputFile::flush() {

@@ -1,7 +1,7 @@
 // A file of results, written as the run goes.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <string>
@@ -21,13 +21,12 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   void write(std::string_view bytes) {
-    buffer_.append(bytes.data(), bytes.data() + bytes.size());
+    buffer_ += bytes;
     if (buffer_.size() >= kBufferBytes) flush();
   }
   template <typename... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
-    if (buffer_.size() >= kBufferBytes) flush();
+    append(format, fmt::make_format_args(args...));
   }
   // Hands everything to the system now, so that others can read it.
   void flush();
@@ -36,11 +35,12 @@ class OutputFile {
 
  private:
   static constexpr std::size_t kBufferBytes = 1 << 16;
+  void append(fmt::string_view format, fmt::format_args args);
   [[noreturn]] void fail(int error) const;
 
   std::string path_;
   std::FILE* file_ = nullptr;
-  fmt::memory_buffer buffer_;
+  std::string buffer_;
 };
 
 }  // namespace weft::results

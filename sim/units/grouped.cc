@@ -1,6 +1,6 @@
 #include "sim/units/grouped.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 #include "sim/units/quantity.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cctype>
 #include <charconv>

@@ -35,6 +35,34 @@ void add_neighbors(Collective& collective, std::uint64_t communicator_size, Belo
   for (std::size_t i = 0; i < collective.destinations.size(); ++i) collective.counts.push_back(below(5000));
 }
 
+template <typename Below>
+Collective random_collective(std::size_t communicator_size, std::uint32_t comm, std::uint64_t size,
+                             const Below& below) {
+  Collective collective{.kind = static_cast<CollectiveKind>(below(kCollectiveKinds)), .comm = comm};
+  const CollectiveKind kind = collective.kind;
+  const auto counts = [&] {
+    std::vector<std::uint64_t> list(communicator_size);
+    for (std::uint64_t& count : list) count = below(3) == 0 ? 0 : below(5000);
+    return list;
+  };
+  if (kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce || kind == CollectiveKind::kGather ||
+      kind == CollectiveKind::kScatter) {
+    collective.root = static_cast<std::uint32_t>(below(communicator_size));
+  }
+  const bool takes_counts = kind >= CollectiveKind::kReduceScatter && kind <= CollectiveKind::kAlltoall;
+  if (takes_counts && below(2) == 0) {
+    collective.counts = counts();
+    if (kind == CollectiveKind::kAlltoall) collective.receive_counts = counts();
+  } else if (kind != CollectiveKind::kBarrier) {
+    collective.bytes = size;
+  }
+  if (kind != CollectiveKind::kBarrier && below(2) == 0) collective.element_bytes = 8;
+  if (is_of_neighbors(kind)) add_neighbors(collective, communicator_size, below);
+  collective.v_form = (takes_counts || is_of_neighbors(kind)) && below(3) == 0;
+  if (below(4) == 0) collective.algorithm = "ring:segment=64KiB";
+  return collective;
+}
+
 inline Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options = {}) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t bound) { return random() % bound; };
@@ -75,33 +103,8 @@ inline Graph random_graph(std::uint64_t seed, const RandomGraphOptions& options 
         case 2:
           builder.add({OpKind::kRecv, nic, cpu, below(4) == 0 ? kAny : peer, tag, comm, size}, label);
           break;
-        default: {
-          const auto communicator_size = members[comm].size();
-          Collective collective{.kind = static_cast<CollectiveKind>(below(kCollectiveKinds)), .comm = comm};
-          const CollectiveKind kind = collective.kind;
-          const auto counts = [&] {
-            std::vector<std::uint64_t> list(communicator_size);
-            for (std::uint64_t& count : list) count = below(3) == 0 ? 0 : below(5000);
-            return list;
-          };
-          if (kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
-              kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter) {
-            collective.root = static_cast<std::uint32_t>(below(communicator_size));
-          }
-          const bool takes_counts =
-              kind >= CollectiveKind::kReduceScatter && kind <= CollectiveKind::kAlltoall;
-          if (takes_counts && below(2) == 0) {
-            collective.counts = counts();
-            if (kind == CollectiveKind::kAlltoall) collective.receive_counts = counts();
-          } else if (kind != CollectiveKind::kBarrier) {
-            collective.bytes = size;
-          }
-          if (kind != CollectiveKind::kBarrier && below(2) == 0) collective.element_bytes = 8;
-          if (is_of_neighbors(kind)) add_neighbors(collective, communicator_size, below);
-          collective.v_form = (takes_counts || is_of_neighbors(kind)) && below(3) == 0;
-          if (below(4) == 0) collective.algorithm = "ring:segment=64KiB";
-          builder.add_collective(collective, cpu, nic, label);
-        }
+        default:
+          builder.add_collective(random_collective(members[comm].size(), comm, size, below), cpu, nic, label);
       }
     }
     for (std::uint64_t e = ops == 0 ? 0 : below(3 * ops); e > 0; --e) {

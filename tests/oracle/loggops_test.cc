@@ -1,5 +1,5 @@
 // The compatibility modes against the programs they reproduce: every rank of every recorded run.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <cstdint>

@@ -122,6 +122,48 @@ class TidyTest(unittest.TestCase):
         self.assertEqual(findings(line * 601), [(601, "long")])
         self.assertEqual(findings(line * 601 + "// tidy: long because it is one table\n"), [])
 
+    def test_function(self):
+        for head in ("void f(int a) {", "Time f() const {", "template <typename T>\nauto f(T a) -> int {",
+                     "Foo::Foo(int a) : a_{a}, b_(3) {", "bool Foo::operator==(const Foo& o) const {",
+                     "int f(int a = 3) noexcept {", "static std::vector<int> f(std::map<int, int> m) {",
+                     "Out f() {\n  const auto inner = [] {", 'TEST_CASE("title (one)") {', "bool operator()(int a) {"):
+            closed = "};\n" if "inner" in head else ""
+            for wrap, end in (("", ""), ("namespace a::b {", "}"), ("class Foo final : public Bar {", "};"),
+                              ("struct alignas(64) Foo {", "};"), ('extern "C" {', "}"),
+                              ("template <class T> struct Foo {", "};"), ("enum class E { a };\n#define X {", "")):
+                fits = 68 - head.count("\n") - closed.count("\n")
+                short = f"{wrap}\n{head}\n" + "x();\n" * fits + f"{closed}}}\n{end}\n"
+                self.assertEqual(findings(short), [], short[:60])
+                first = 2 + wrap.count("\n")
+                long = short.replace("x();", "x();\nx();", 1)
+                self.assertEqual(findings(long), [(first, "function")], long[:60])
+        table = "constexpr int kTable[] = {\n" + "3,\n" * 90 + "};\n"
+        self.assertEqual(findings(table), [])
+        self.assertEqual(findings("struct A {\n" + "void f() { g(); }\n" * 90 + "};\n"), [])
+        self.assertEqual(findings("void f() {\n" + "// }\n" * 90 + "}\n"), [(1, "function")])
+
+    def test_function_of_scripts(self):
+        def lines_of(path, text):
+            return [(f.line, f.check) for f in tidy.check_functions([tidy.Source(path, text)], "")]
+        body = "    x()\n"
+        self.assertEqual(lines_of("a.py", "def f():\n" + body * 69 + "x = 3\n" + body[4:] * 90), [])
+        self.assertEqual(lines_of("a.py", "x = 3\ndef f():\n" + body * 70), [(2, "function")])
+        self.assertEqual(lines_of("a.py", "class A:\n  def f(self):\n" + body * 70), [(2, "function")])
+        self.assertEqual(lines_of("a.py", "class A:\n" + "  def f(self):\n    x()\n" * 70), [])
+        self.assertEqual(lines_of("a.sh", "f() {\n" + "  if { x; }; then :; fi\n" * 68 + "}\nx\n"), [])
+        for path, first in (("a.sh", ""), ("tool", "#!/bin/bash\n")):
+            self.assertEqual(lines_of(path, first + "f() {\n" + "  x\n" * 69 + "}\n"), [(2 if first else 1, "function")])
+
+    def test_function_exceptions(self):
+        long = tidy.Source("a.cc", "void A::f() {\n" + "x();\n" * 90 + "}\n")
+        def found(exceptions):
+            return [(f.path, f.line) for f in tidy.check_functions([long], exceptions)]
+        self.assertEqual(found("# why\n\na.cc A::f because it is one table\n"), [])
+        self.assertEqual(found("b.cc A::f because it is one table\n"), [("a.cc", 1), (tidy.EXCEPTIONS, 1)])
+        self.assertEqual(found("a.cc A::f because it is long\na.cc f because of g\n"), [(tidy.EXCEPTIONS, 2)])
+        self.assertEqual(found("a.cc A::f\n"), [("a.cc", 1), (tidy.EXCEPTIONS, 1)])
+        self.assertEqual(found("a.cc A::f because \n"), [("a.cc", 1), (tidy.EXCEPTIONS, 1)])
+
     def test_words(self):
         self.assert_found("words", "// TODO: later", "int x;  // FIXME", "// see issue 12", "// as #12 says",
                           "// in /work/main", "// from shared/facts")

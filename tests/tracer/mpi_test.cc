@@ -1,6 +1,6 @@
 // The tracer in real MPI programs: every program of programs/ runs under Open MPI and under MPICH, and what
 // its files hold is compared with what the program's source says it does.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,6 +1,6 @@
 #include "tests/tracer/traced_run.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <cstdlib>

@@ -9,6 +9,8 @@ Checks (the name stands in brackets in a finding):
   build    a source file that no BUILD.bazel names
   names    a registered module that the README.md of its folder does not name
   long     a file of more than 600 lines
+  function a function of more than 70 lines, of C++, Python or shell; long_functions.txt beside this script
+           lists the exceptions
   words    leftover marks, and things that mean nothing outside the place they were written in
   top      a file or folder at the top that the architecture does not know
 
@@ -17,6 +19,7 @@ Where breaking a rule is right, say why, on that line or the one above (for `lon
 """
 
 import argparse
+import ast
 import fnmatch
 import re
 import subprocess
@@ -30,6 +33,8 @@ PROSE = {".md", ".bzl", ".bazel", ".txtpb"}
 CLOCK_FOLDERS = ("tools/weft/", "tools/bench/", "tracer/")
 EXIT_FOLDERS = ("tracer/",)
 MOST_LINES = 600
+MOST_FUNCTION_LINES = 70
+EXCEPTIONS = "tools/checks/long_functions.txt"
 # Where the modules of each kind that `weft list --names` knows are documented.
 KIND_FOLDERS = {
     "collective": ["goal/collectives"],
@@ -63,6 +68,13 @@ MODULE_NAME = re.compile(r'\.name\s*=\s*"(\w+)"\s*,\s*\.summary'
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 FOREIGN = re.compile(r"(?<![\w.~-])(/work/)|\b(shared/(?:facts|design))\b|\b([Ii]ssue #?\d+)"
                      r"|(?<![\w&\"'#=])(#\d+)\b(?!\s*[({])")
+# What stands before the bracket of a namespace or type.
+SCOPE = re.compile(r"\b(?:namespace|class|struct|union|enum)\b[^()=]*$|^\s*extern\s*$")
+ALIGNED = re.compile(r"\balignas\s*\([^()]*\)")
+TEMPLATE = re.compile(r"\btemplate\s*<[^()]*?>\s*(?=[a-zA-Z])")
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+FUNCTION_NAME = re.compile(r"(operator\s*[^\s\w(]+|operator\s*\(\s*\)|[~\w:]+)\s*\(")
+SHELL_FUNCTION = re.compile(r"^(?:function\s+)?([\w-]+)\s*\(\)\s*\{[^\n]*\n(?:.*\n)*?\}", re.MULTILINE)
 WAIVER = re.compile(r"(?://|#)\s*tidy: (\w+) because \S+")
 TOKENS = re.compile(r'R"(?P<mark>[^\s()\\]*)\(.*?\)(?P=mark)"'
                     r'|"(?:\\.|[^"\\\n])*"|(?<!\w)\'(?:\\.|[^\'\\\n])+\''
@@ -228,6 +240,80 @@ def check_long(source):
         yield Finding(source.path, MOST_LINES + 1, "long", what)
 
 
+def cpp_functions(code):
+    """(offset of the first character, offset of the closing bracket, name) of each function that `code`, without
+    comments and literals, defines outside of functions. Relies on clang-format: a blank stands before the
+    bracket of a body, none before that of a value."""
+    code = DIRECTIVE.sub(lambda m: re.sub(r"[^\n]", " ", m[0]), code)
+    start = offset = 0
+    while offset < len(code):
+        if code[offset] in ";}":
+            start = offset + 1
+        elif code[offset] == "(":
+            offset = closing(code, offset, "()")
+        elif code[offset] == "{":
+            head = code[start:offset]
+            if SCOPE.search(TEMPLATE.sub("", ALIGNED.sub("", head))):
+                start = offset + 1
+            else:
+                end = closing(code, offset, "{}")
+                name = FUNCTION_NAME.search(head)
+                if name and head[-1].isspace() and not head.rstrip().endswith(("=", ",")):
+                    yield start + len(head) - len(head.lstrip()), end, name[1]
+                    start = end + 1
+                offset = end
+        offset += 1
+
+
+def functions(source):
+    """(first line, last line, name) of each function of C++, Python or shell; methods as Class.method or
+    Class::method, tests of Catch2 by their title."""
+    if source.is_code:
+        for begin, end, name in cpp_functions(source.code):
+            title = re.match(r'(?:TEST_CASE|SCENARIO)\(\s*"([^"]*)"', source.text[begin:])
+            yield source.line_of(begin), source.line_of(end), title[1] if title else name
+    elif source.suffix == ".py":
+        nodes = [(node, "") for node in ast.parse(source.text).body]
+        for node, prefix in nodes:
+            if isinstance(node, ast.ClassDef):
+                nodes += [(inner, f"{prefix}{node.name}.") for inner in node.body]
+            elif isinstance(node, ast.FunctionDef):
+                yield node.lineno, node.end_lineno, prefix + node.name
+    elif source.suffix == ".sh" or source.text.startswith("#!/bin/bash"):
+        for match in SHELL_FUNCTION.finditer(source.text):
+            yield source.line_of(match.start()), source.line_of(match.end()), match[1]
+
+
+def read_exceptions(text):
+    """(path, function) -> line, from lines 'PATH FUNCTION because REASON'; no function where a line has another form."""
+    exceptions = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        if line and not line.startswith("#"):
+            what, _, reason = line.rpartition(" because ")
+            path, _, name = what.partition(" ")
+            exceptions[(path, name) if name and reason.strip() else (line, "")] = number
+    return exceptions
+
+
+def check_functions(sources, text):
+    """`text`: the list of exceptions. One that is not needed is a finding too."""
+    exceptions = read_exceptions(text)
+    used = set()
+    for source in sources:
+        for first, last, name in functions(source):
+            if last - first + 1 <= MOST_FUNCTION_LINES:
+                continue
+            used.add((source.path, name))
+            if (source.path, name) not in exceptions:
+                what = f"{name} has {last - first + 1} lines; split it, or say in {EXCEPTIONS} why not"
+                yield Finding(source.path, first, "function", what)
+    for (path, name), line in exceptions.items():
+        if not name:
+            yield Finding(EXCEPTIONS, line, "function", f"'{path}' is not of the form PATH FUNCTION because REASON")
+        elif (path, name) not in used:
+            yield Finding(EXCEPTIONS, line, "function", f"{path} has no function '{name}' that is too long")
+
+
 def check_words(source):
     if source.path in ABOUT_WORDS or source.suffix not in BUILT | PROSE | {""}:
         return
@@ -262,6 +348,7 @@ def check_all(texts):
         findings += check_order(source, header.code if header else "")
         findings += check_build(source, builds)
         findings += check_names(source, readmes)
+    findings += check_functions(sources.values(), texts.get(EXCEPTIONS, ""))
     return sorted(findings)
 
 

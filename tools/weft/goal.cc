@@ -8,21 +8,21 @@ namespace weft::cli {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
-void add_goal(CLI::App& app, int& exit_code) {
-  app.require_subcommand(1);
-  add_gen(app);
-  add_info(app);
-  add_check(app, exit_code);
-  add_print(app);
-  add_convert(app);
-  add_merge(app);
-  add_regroup(app);
-  add_scale(app);
-  add_perturb(app);
-  add_slice(app);
-  add_extrapolate(app);
-  add_stats(app);
-  add_export(app);
+void add_goal(Command& command, int& exit_code) {
+  command.require_subcommand();
+  add_gen(command);
+  add_info(command);
+  add_check(command, exit_code);
+  add_print(command);
+  add_convert(command);
+  add_merge(command);
+  add_regroup(command);
+  add_scale(command);
+  add_perturb(command);
+  add_slice(command);
+  add_extrapolate(command);
+  add_stats(command);
+  add_export(command);
 }
 
 }  // namespace weft::cli

@@ -1,10 +1,10 @@
 // weft goal: makes, looks at, checks, converts and changes GOAL graphs, in any of their formats.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "tools/weft/command.h"
 
 namespace weft::cli {
 
-void add_goal(CLI::App& app, int& exit_code);
+void add_goal(Command& command, int& exit_code);
 
 }  // namespace weft::cli

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>
@@ -10,19 +10,19 @@
 
 namespace weft::cli {
 
-void add_check(CLI::App& parent, int& exit_code) {
+void add_check(Command& parent, int& exit_code) {
   struct Options {
     std::string file;
     std::uint32_t examples = static_cast<std::uint32_t>(goal::CheckOptions().examples);
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app =
+  Command command =
       parent.add_subcommand("check", "Find unmatched messages, cycles and disagreeing collectives");
-  app->add_option("FILE", options->file, "A GOAL graph: packed, text or binary")->required();
-  app->add_option("--examples", options->examples, "How many findings of each kind to show")
-      ->capture_default_str();
-  app->footer("Exit status: 0 if nothing worse than warnings was found, else 2.");
-  app->callback([options, &exit_code] {
+  command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
+  command.add_option("--examples", options->examples, "How many findings of each kind to show")
+      .with_default();
+  command.footer("Exit status: 0 if nothing worse than warnings was found, else 2.");
+  command.callback([options, &exit_code] {
     const goal::Report report =
         goal::check_file(options->file, {.examples = std::max(1u, options->examples)});
     for (const goal::Finding& finding : report.findings) {

@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <memory>
@@ -12,19 +11,20 @@
 #include "goal/write_graph.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/goal_commands.h"
+#include "tools/weft/log.h"
 
 namespace weft::cli {
 
-void add_print(CLI::App& parent) {
+void add_print(Command& parent) {
   struct Options {
     std::string file;
     std::optional<goal::Rank> rank;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("print", "Write a graph as GOAL text to the standard output");
-  app->add_option("FILE", options->file, "A GOAL graph: packed, text or binary")->required();
-  app->add_option("--rank", options->rank, "Only this rank's block");
-  app->callback([options] {
+  Command command = parent.add_subcommand("print", "Write a graph as GOAL text to the standard output");
+  command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
+  command.add_option("--rank", options->rank, "Only this rank's block");
+  command.callback([options] {
     const auto graph = goal::open_ranks(options->file);
     const auto sink = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
     if (!options->rank) return goal::print_text(*graph, sink);
@@ -36,24 +36,24 @@ void add_print(CLI::App& parent) {
   });
 }
 
-void add_convert(CLI::App& parent) {
+void add_convert(Command& parent) {
   struct Options {
     std::string in, out, to;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("convert", "Write a graph in another format");
-  app->add_option("IN", options->in, "A GOAL graph: packed, text or binary")->required();
-  app->add_option("OUT", options->out, "The file to write: .weft packed, .goal text, .bin binary GOAL")
-      ->required();
-  app->add_option("--to", options->to, "The format, whatever the name: pack, text or binary");
-  app->callback([options] {
+  Command command = parent.add_subcommand("convert", "Write a graph in another format");
+  command.add_option("IN", options->in, "A GOAL graph: packed, text or binary").required();
+  command.add_option("OUT", options->out, "The file to write: .weft packed, .goal text, .bin binary GOAL")
+      .required();
+  command.add_option("--to", options->to, "The format, whatever the name: pack, text or binary");
+  command.callback([options] {
     const goal::Format format =
         options->to.empty() ? goal::format_of_path(options->out) : goal::format_of_name(options->to);
     goal::PackInfo info;
     const auto graph = goal::open_ranks(options->in, &info);
     goal::write_graph(*graph, info, options->out, format);
     if (format != goal::Format::kPack && info != goal::PackInfo()) {
-      spdlog::warn("note: only packed graphs keep metadata and anomaly counters; {} has none", options->out);
+      log::warn("note: only packed graphs keep metadata and anomaly counters; " + options->out + " has none");
     }
   });
 }

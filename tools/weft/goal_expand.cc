@@ -9,16 +9,16 @@
 
 namespace weft::cli {
 
-void ExpandOption::add_options(CLI::App& app) {
-  app.add_flag("--expand", expand, "Spell collectives out as sends, receives and calcs first");
-  app.add_option("--algorithm", algorithms,
-                 "KIND=NAME[:key=value,…], as 'weft list collective' has them; may be repeated")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--profile", profile, "Algorithms as an MPI library chooses them");
-  app.add_option("--table", table, "A file of rules that choose algorithms");
-  app.add_option("--reduction", reduction_ns_per_byte,
-                 "Time to combine received data, in ns per byte: a calc");
+void ExpandOption::add_options(Command& command) {
+  command.add_flag("--expand", expand, "Spell collectives out as sends, receives and calcs first");
+  command
+      .add_option("--algorithm", algorithms,
+                  "KIND=NAME[:key=value,…], as 'weft list collective' has them; may be repeated")
+      .repeated();
+  command.add_option("--profile", profile, "Algorithms as an MPI library chooses them");
+  command.add_option("--table", table, "A file of rules that choose algorithms");
+  command.add_option("--reduction", reduction_ns_per_byte,
+                     "Time to combine received data, in ns per byte: a calc");
 }
 
 goal::Graph ExpandOption::apply(goal::Graph graph) const {

@@ -1,11 +1,11 @@
 // --expand and what goes with it: collectives spelled out before a subcommand of weft goal does its work.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "goal/graph/graph.h"
+#include "tools/weft/command.h"
 
 namespace weft::cli {
 
@@ -16,7 +16,7 @@ struct ExpandOption {
   double reduction_ns_per_byte = 0;
 
   // Adds --expand, --algorithm, --profile, --table and --reduction.
-  void add_options(CLI::App& app);
+  void add_options(Command& command);
   // The graph itself, unless --expand was given. Throws InputError for algorithms that are unknown or given
   // without --expand.
   goal::Graph apply(goal::Graph graph) const;

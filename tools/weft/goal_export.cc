@@ -10,28 +10,28 @@
 
 namespace weft::cli {
 
-void add_export(CLI::App& parent) {
+void add_export(Command& parent) {
   struct Options {
     std::string file;
     ExpandOption expand;
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
+  Command command = parent.add_subcommand(
       "export", "Plain GOAL, which every GOAL tool reads: sends, receives, calcs, no communicators");
-  app->add_option("FILE", options->file, "A GOAL graph: packed, text or binary")->required();
-  options->expand.add_options(*app);
-  options->output.add_options(*app);
-  app->footer(
+  command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
+  options->expand.add_options(command);
+  options->output.add_options(command);
+  command.footer(
       "Tags of the world stay; other communicators and collectives get tags of their own behind them.\n"
       "Example: weft goal export lj.weft --expand --algorithm allreduce=ring -o lj.bin");
-  app->callback([options, app] {
+  command.callback([options, command] {
     options->output.format();
     goal::PackInfo info;
     std::vector<goal::Anomaly> anomalies;
     const goal::Graph spelled_out = options->expand.apply(goal::read_graph(options->file, &info));
     const goal::Graph plain = goal::fold_communicators(spelled_out, &anomalies);
-    record(info, *app, anomalies);
+    record(info, command, anomalies);
     options->output.write(plain, info);
   });
 }

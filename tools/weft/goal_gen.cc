@@ -1,5 +1,4 @@
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -14,6 +13,7 @@
 #include "goal/write_graph.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/goal_commands.h"
+#include "tools/weft/log.h"
 #include "tools/weft/traffic.h"
 
 namespace weft::cli {
@@ -71,7 +71,7 @@ void generate(const std::string& text, std::optional<goal::Rank> wanted, std::ui
   const goal::Graph graph = workload.generate(parameters, static_cast<goal::Rank>(ranks), seed);
   if (workload.remarks != nullptr) {
     for (const std::string& remark : workload.remarks(parameters, graph.ranks()))
-      spdlog::warn("note: {}", remark);
+      log::warn("note: " + remark);
   }
   if (to_screen) {
     return goal::print_text(graph,
@@ -86,7 +86,7 @@ void generate(const std::string& text, std::optional<goal::Rank> wanted, std::ui
 
 }  // namespace
 
-void add_gen(CLI::App& parent) {
+void add_gen(Command& parent) {
   struct Options {
     std::string workload, output;
     std::optional<goal::Rank> ranks;
@@ -94,23 +94,23 @@ void add_gen(CLI::App& parent) {
     bool list = false;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app =
+  Command command =
       parent.add_subcommand("gen", "Make a graph without a trace: collectives, stencils, sweeps, patterns …");
-  app->add_option("WORKLOAD", options->workload,
-                  "NAME or NAME:key=value,…; 'weft describe NAME' has its parameters");
-  app->add_option("--ranks", options->ranks, "Number of ranks")->check(CLI::Range(1, INT32_MAX));
-  app->add_option("--seed", options->seed, "For workloads that draw at random (1)");
-  app->add_option("-o,--output", options->output,
-                  "The graph: NAME.weft (packed), NAME.goal (text) or NAME.bin; - prints text");
-  app->add_flag("--list", options->list, "Only list the workloads");
-  app->footer(
+  command.add_option("WORKLOAD", options->workload,
+                     "NAME or NAME:key=value,…; 'weft describe NAME' has its parameters");
+  command.add_option("--ranks", options->ranks, "Number of ranks").range(1, INT32_MAX);
+  command.add_option("--seed", options->seed, "For workloads that draw at random (1)");
+  command.add_option("-o,--output", options->output,
+                     "The graph: NAME.weft (packed), NAME.goal (text) or NAME.bin; - prints text");
+  command.add_flag("--list", options->list, "Only list the workloads");
+  command.footer(
       "Examples:\n"
       "  weft goal gen --list\n"
       "  weft goal gen stencil:dims=[8,8,8],iterations=100,compute=2ms,allreduce=10 --ranks 512 -o "
       "halo.weft\n"
       "  weft goal gen collective:kind=allreduce,size=64MB,iterations=50 --ranks 128 -o training.weft\n"
       "  weft goal gen ping_pong:sizes=[8B,1MB] --ranks 2 -o -");
-  app->callback([options] {
+  command.callback([options] {
     if (options->list) return print(list_of_workloads());
     if (options->workload.empty()) {
       throw InputError("weft goal gen: WORKLOAD is required; 'weft goal gen --list' names all of them");

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
@@ -111,12 +111,12 @@ std::string info_text(goal::RankSource& graph, const goal::PackInfo& info) {
 
 }  // namespace
 
-void add_info(CLI::App& parent) {
+void add_info(Command& parent) {
   const auto file = std::make_shared<std::string>();
-  CLI::App* app =
+  Command command =
       parent.add_subcommand("info", "Tell what a graph holds: operations, messages, collectives, anomalies");
-  app->add_option("FILE", *file, "A GOAL graph: packed, text or binary")->required();
-  app->callback([file] {
+  command.add_option("FILE", *file, "A GOAL graph: packed, text or binary").required();
+  command.callback([file] {
     goal::PackInfo info;
     const auto graph = goal::open_ranks(*file, &info);
     print(info_text(*graph, info));

@@ -1,6 +1,6 @@
 #include "tools/weft/goal_output.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -9,10 +9,10 @@
 
 namespace weft::cli {
 
-void GraphOutput::add_options(CLI::App& app) {
-  app.add_option("-o,--output", path, "The graph to write: .weft packed, .goal text, .bin binary GOAL")
-      ->required();
-  app.add_option("--to", to, "The format, whatever the name: pack, text or binary");
+void GraphOutput::add_options(Command& command) {
+  command.add_option("-o,--output", path, "The graph to write: .weft packed, .goal text, .bin binary GOAL")
+      .required();
+  command.add_option("--to", to, "The format, whatever the name: pack, text or binary");
 }
 
 goal::Format GraphOutput::format() const {
@@ -30,20 +30,20 @@ void GraphOutput::write(const goal::Graph& graph, const goal::PackInfo& info) co
   print(text);
 }
 
-void record(goal::PackInfo& info, const CLI::App& app, const std::vector<goal::Anomaly>& anomalies) {
-  std::string command = app.get_name();
-  for (const CLI::Option* option : app.get_options()) {
-    const std::string name = option->get_name();
-    if (option->count() == 0 || name == "--help" || name == "--output" || name == "--to") continue;
-    const bool flag = option->get_expected_max() == 0;
-    if (flag) command += " " + name;
-    for (const std::string& value : option->results()) {
-      if (flag) break;
-      command += (option->get_positional() ? " " : " " + name + " ") + value;
+void record(goal::PackInfo& info, const Command& command, const std::vector<goal::Anomaly>& anomalies) {
+  std::string text = command.name();
+  for (const GivenOption& option : command.given()) {
+    if (option.name == "--output" || option.name == "--to") continue;
+    if (option.flag) {
+      text += " " + option.name;
+      continue;
+    }
+    for (const std::string& value : option.values) {
+      text += (option.positional ? " " : " " + option.name + " ") + value;
     }
   }
   for (int n = 1;; ++n) {
-    if (info.metadata.emplace(fmt::format("transform {}", n), command).second) break;
+    if (info.metadata.emplace(fmt::format("transform {}", n), text).second) break;
   }
   for (const goal::Anomaly& anomaly : anomalies) {
     const auto known = std::find_if(

@@ -2,7 +2,6 @@
 // what was done.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "goal/pack/pack.h"
 #include "goal/write_graph.h"
 #include "sim/units/quantity.h"
+#include "tools/weft/command.h"
 
 namespace weft::cli {
 
@@ -17,7 +17,7 @@ struct GraphOutput {
   std::string path, to;
 
   // Adds -o and --to.
-  void add_options(CLI::App& app);
+  void add_options(Command& command);
   // Throws InputError if the name asks for no format: before the work, not after.
   goal::Format format() const;
   // Writes the graph, and tells what it holds and what was odd while it was made.
@@ -26,7 +26,7 @@ struct GraphOutput {
 
 // Notes in the graph's metadata what this subcommand was called with ("transform 1", "transform 2", …) and
 // adds the anomalies that it met.
-void record(goal::PackInfo& info, const CLI::App& app, const std::vector<goal::Anomaly>& anomalies = {});
+void record(goal::PackInfo& info, const Command& command, const std::vector<goal::Anomaly>& anomalies = {});
 
 // The time given for an option, in whole nanoseconds. Throws InputError that names the option.
 std::uint64_t option_ns(const std::string& option, const std::string& text);

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 #include <memory>
@@ -101,7 +101,7 @@ void write_file(const std::string& path, const std::string& content) {
 
 }  // namespace
 
-void add_stats(CLI::App& parent) {
+void add_stats(Command& parent) {
   struct Options {
     std::string file, matrix, picture, latency = "1us", bandwidth = "100Gbps";
     std::uint32_t cells = 256;
@@ -109,23 +109,23 @@ void add_stats(CLI::App& parent) {
     ExpandOption expand;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
+  Command command = parent.add_subcommand(
       "stats", "Message sizes, who talks to whom, critical path, compute against communication");
-  app->add_option("FILE", options->file, "A GOAL graph: packed, text or binary")->required();
-  app->add_flag("--json", options->json, "As JSON; bytes, and nanoseconds");
-  app->add_option("--matrix", options->matrix, "Write the communication matrix to this file (CSV)");
-  app->add_option("--picture", options->picture, "Draw it: .svg for people, .pgm a grey pixel each cell");
-  app->add_option("--cells", options->cells, "Most cells a side of the picture; more ranks share one")
-      ->capture_default_str()
-      ->check(CLI::Range(1u, 4096u));
-  app->add_option("--latency", options->latency, "Of a message, for the ratio of compute to communication")
-      ->capture_default_str();
-  app->add_option("--bandwidth", options->bandwidth, "The same")->capture_default_str();
-  options->expand.add_options(*app);
-  app->footer(
+  command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
+  command.add_flag("--json", options->json, "As JSON; bytes, and nanoseconds");
+  command.add_option("--matrix", options->matrix, "Write the communication matrix to this file (CSV)");
+  command.add_option("--picture", options->picture, "Draw it: .svg for people, .pgm a grey pixel each cell");
+  command.add_option("--cells", options->cells, "Most cells a side of the picture; more ranks share one")
+      .with_default()
+      .range(1, 4096);
+  command.add_option("--latency", options->latency, "Of a message, for the ratio of compute to communication")
+      .with_default();
+  command.add_option("--bandwidth", options->bandwidth, "The same").with_default();
+  options->expand.add_options(command);
+  command.footer(
       "Messages inside collectives count with --expand only.\n"
       "Example: weft goal stats lj.weft --expand --matrix lj.csv --picture lj.svg");
-  app->callback([options] {
+  command.callback([options] {
     const std::string ending = std::filesystem::path(options->picture).extension().string();
     if (!options->picture.empty() && ending != ".svg" && ending != ".pgm") {
       throw InputError(options->picture + ": expected a name that ends in .svg or .pgm");

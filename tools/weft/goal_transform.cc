@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <filesystem>
@@ -27,8 +27,8 @@ namespace {
 using goal::Graph;
 using goal::RankList;
 
-void add_input(CLI::App& app, std::string& file) {
-  app.add_option("FILE", file, "A GOAL graph: packed, text or binary")->required();
+void add_input(Command& command, std::string& file) {
+  command.add_option("FILE", file, "A GOAL graph: packed, text or binary").required();
 }
 
 std::optional<RankList> ranks_option(const std::string& text, const Graph& graph) {
@@ -84,18 +84,18 @@ std::string noise_help() {
 
 }  // namespace
 
-void add_merge(CLI::App& parent) {
+void add_merge(Command& parent) {
   struct Options {
     std::vector<std::string> files;
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
+  Command command = parent.add_subcommand(
       "merge", "Several jobs in one graph: ranks one job after the other, communicators kept apart");
-  app->add_option("FILES", options->files, "GOAL graphs; the same may be named twice")->required();
-  options->output.add_options(*app);
-  app->footer("Example: weft goal merge lj.weft hpcc.weft -o both.weft");
-  app->callback([options, app] {
+  command.add_option("FILES", options->files, "GOAL graphs; the same may be named twice").required();
+  options->output.add_options(command);
+  command.footer("Example: weft goal merge lj.weft hpcc.weft -o both.weft");
+  command.callback([options, command] {
     options->output.format();
     std::vector<Graph> graphs;
     std::vector<goal::MergeJob> jobs;
@@ -112,42 +112,41 @@ void add_merge(CLI::App& parent) {
       }
       anomalies.insert(anomalies.end(), one.anomalies.begin(), one.anomalies.end());
     }
-    record(info, *app, anomalies);
+    record(info, command, anomalies);
     options->output.write(goal::merge(jobs), info);
   });
 }
 
-void add_scale(CLI::App& parent) {
+void add_scale(Command& parent) {
   struct Options {
     std::string file;
     std::vector<std::string> rules;
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("scale", "Make compute faster or slower");
-  add_input(*app, options->file);
-  app->add_option("--calc", options->rules,
+  Command command = parent.add_subcommand("scale", "Make compute faster or slower");
+  add_input(command, options->file);
+  command
+      .add_option("--calc", options->rules,
                   "FACTOR[@cpu=N][@ranks=LIST]: multiply the times of these calcs; may be repeated")
-      ->required()
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  options->output.add_options(*app);
-  app->footer(
+      .required()
+      .repeated();
+  options->output.add_options(command);
+  command.footer(
       "Factors multiply times: 0.5 is twice as fast. Rules that fit the same calc act one after the other.\n"
       "Example: weft goal scale lj.weft --calc 0.5 --calc 3@ranks=0-1 -o faster.weft");
-  app->callback([options, app] {
+  command.callback([options, command] {
     options->output.format();
     goal::PackInfo info;
     const Graph graph = goal::read_graph(options->file, &info);
     std::vector<goal::ScaleRule> rules;
     for (const std::string& text : options->rules) rules.push_back(scale_rule(text, graph));
-    record(info, *app);
+    record(info, command);
     options->output.write(goal::scale(graph, rules), info);
   });
 }
 
-void add_perturb(CLI::App& parent) {
+void add_perturb(Command& parent) {
   struct Options {
     std::string file, ranks;
     std::vector<std::string> noises;
@@ -155,19 +154,18 @@ void add_perturb(CLI::App& parent) {
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("perturb", "Add noise to compute times: systems, stragglers, chance");
-  add_input(*app, options->file);
-  app->add_option("--noise", options->noises, "NAME:key=value,…, as below; may be repeated")
-      ->required()
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->take_all();
-  app->add_option("--seed", options->perturb.seed, "Another seed, other noise")->capture_default_str();
-  app->add_option("--ranks", options->ranks, "Only these: 0-3,8");
-  app->add_option("--cpu", options->perturb.cpu, "Only calcs on this compute stream");
-  options->output.add_options(*app);
-  app->footer(noise_help());
-  app->callback([options, app] {
+  Command command =
+      parent.add_subcommand("perturb", "Add noise to compute times: systems, stragglers, chance");
+  add_input(command, options->file);
+  command.add_option("--noise", options->noises, "NAME:key=value,…, as below; may be repeated")
+      .required()
+      .repeated();
+  command.add_option("--seed", options->perturb.seed, "Another seed, other noise").with_default();
+  command.add_option("--ranks", options->ranks, "Only these: 0-3,8");
+  command.add_option("--cpu", options->perturb.cpu, "Only calcs on this compute stream");
+  options->output.add_options(command);
+  command.footer(noise_help());
+  command.callback([options, command] {
     options->output.format();
     goal::PackInfo info;
     const Graph graph = goal::read_graph(options->file, &info);
@@ -175,27 +173,27 @@ void add_perturb(CLI::App& parent) {
     perturb.ranks = ranks_option(options->ranks, graph);
     std::vector<ModuleChoice> noises;
     for (const std::string& text : options->noises) noises.push_back(parse_module_choice(text));
-    record(info, *app);
+    record(info, command);
     options->output.write(goal::perturb(graph, noises, perturb), info);
   });
 }
 
-void add_slice(CLI::App& parent) {
+void add_slice(Command& parent) {
   struct Options {
     std::string file, ranks, from, to;
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("slice", "Cut out some ranks, or a stretch of time");
-  add_input(*app, options->file);
-  app->add_option("--ranks", options->ranks, "Only these: 0-3,8; the rest is left out");
-  app->add_option("--from", options->from, "Begin, in the run that compute times alone allow: 10ms");
-  app->add_option("--until", options->to, "End of the stretch, not in it");
-  options->output.add_options(*app);
-  app->footer(
+  Command command = parent.add_subcommand("slice", "Cut out some ranks, or a stretch of time");
+  add_input(command, options->file);
+  command.add_option("--ranks", options->ranks, "Only these: 0-3,8; the rest is left out");
+  command.add_option("--from", options->from, "Begin, in the run that compute times alone allow: 10ms");
+  command.add_option("--until", options->to, "End of the stretch, not in it");
+  options->output.add_options(command);
+  command.footer(
       "Messages to and from what is left out are dropped and counted.\n"
       "Example: weft goal slice lj.weft --ranks 0-3 --from 10ms --until 20ms -o part.weft");
-  app->callback([options, app] {
+  command.callback([options, command] {
     options->output.format();
     if (options->ranks.empty() && options->from.empty() && options->to.empty()) {
       throw InputError("slice: what is to be cut out? Give --ranks, --from or --until");
@@ -207,12 +205,12 @@ void add_slice(CLI::App& parent) {
     if (!options->to.empty()) slice.to_ns = option_ns("--until", options->to);
     std::vector<goal::Anomaly> anomalies;
     const Graph part = goal::slice(graph, slice, &anomalies);
-    record(info, *app, anomalies);
+    record(info, command, anomalies);
     options->output.write(part, info);
   });
 }
 
-void add_regroup(CLI::App& parent) {
+void add_regroup(Command& parent) {
   struct Options {
     std::string file, latency = "500ns", bandwidth = "150GB/s";
     std::uint32_t ranks_per_node = 0;
@@ -221,22 +219,20 @@ void add_regroup(CLI::App& parent) {
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
+  Command command = parent.add_subcommand(
       "regroup", "Put several ranks on a node: one rank each, with copies in the place of messages within");
-  add_input(*app, options->file);
-  app->add_option("--ranks-per-node", options->ranks_per_node, "Consecutive ranks that become one")
-      ->required();
-  app->add_option("--copy-latency", options->latency, "What a copy takes, however small")
-      ->capture_default_str();
-  app->add_option("--copy-bandwidth", options->bandwidth, "How fast it goes from there")
-      ->capture_default_str();
-  app->add_flag("--share-nics", options->share_nics,
-                "The ranks of a node use the same NICs; else each has its own");
-  options->expand.add_options(*app);
-  options->output.add_options(*app);
-  app->footer(
+  add_input(command, options->file);
+  command.add_option("--ranks-per-node", options->ranks_per_node, "Consecutive ranks that become one")
+      .required();
+  command.add_option("--copy-latency", options->latency, "What a copy takes, however small").with_default();
+  command.add_option("--copy-bandwidth", options->bandwidth, "How fast it goes from there").with_default();
+  command.add_flag("--share-nics", options->share_nics,
+                   "The ranks of a node use the same NICs; else each has its own");
+  options->expand.add_options(command);
+  options->output.add_options(command);
+  command.footer(
       "Example: weft goal regroup llm.weft --ranks-per-node 8 --copy-bandwidth 450GB/s -o nodes.weft");
-  app->callback([options, app] {
+  command.callback([options, command] {
     options->output.format();
     goal::RegroupOptions regroup{.ranks_per_node = options->ranks_per_node,
                                  .share_nics = options->share_nics};
@@ -246,39 +242,40 @@ void add_regroup(CLI::App& parent) {
     const Graph graph = options->expand.apply(goal::read_graph(options->file, &info));
     std::vector<goal::Anomaly> anomalies;
     const Graph nodes = goal::regroup(graph, regroup, &anomalies);
-    record(info, *app, anomalies);
+    record(info, command, anomalies);
     options->output.write(nodes, info);
   });
 }
 
-void add_extrapolate(CLI::App& parent) {
+void add_extrapolate(Command& parent) {
   struct Options {
     std::string file;
     goal::ExtrapolateOptions extrapolate;
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
+  Command command = parent.add_subcommand(
       "extrapolate",
       "The same program on more ranks: lines, rings, grids, tori, trees, alltoalls, collectives");
-  add_input(*app, options->file);
-  app->add_option("--ranks", options->extrapolate.ranks, "How many")->required();
-  app->add_option("--dims", options->extrapolate.dims,
+  add_input(command, options->file);
+  command.add_option("--ranks", options->extrapolate.ranks, "How many").required();
+  command
+      .add_option("--dims", options->extrapolate.dims,
                   "Sizes of the new grid, the last coordinate fastest: 8,8; as like the old shape as can be, "
                   "unless given")
-      ->delimiter(',');
-  options->output.add_options(*app);
-  app->footer(
+      .list();
+  options->output.add_options(command);
+  command.footer(
       "Sizes and compute times stay those of a rank that lies alike (weak scaling).\n"
       "Example: weft goal extrapolate halo27.weft --ranks 512 --dims 8,8,8 -o halo512.weft");
-  app->callback([options, app] {
+  command.callback([options, command] {
     options->output.format();
     goal::PackInfo info;
     const Graph graph = goal::read_graph(options->file, &info);
     std::vector<goal::Anomaly> anomalies;
     std::string pattern;
     const Graph larger = goal::extrapolate(graph, options->extrapolate, &pattern, &anomalies);
-    record(info, *app, anomalies);
+    record(info, command, anomalies);
     print(pattern + "\n");
     options->output.write(larger, info);
   });

@@ -1,6 +1,6 @@
 #include "tools/weft/import.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -62,7 +62,7 @@ std::string flag_of(const std::string& parameter) {
   return flag;
 }
 
-void add_importer_options(CLI::App& app, Options& options) {
+void add_importer_options(Command& command, Options& options) {
   for (const goal::Importer& importer : goal::importers()) {
     for (const ParameterSpec& spec : importer.info.parameters) {
       const auto same = [&](const ImportOption& option) { return option.parameter == spec.name; };
@@ -73,9 +73,9 @@ void add_importer_options(CLI::App& app, Options& options) {
       option.is_flag = spec.type == ParameterType::kBoolean;
       const std::string help = fmt::format("{}: {}", importer.info.name, spec.help);
       if (option.is_flag) {
-        app.add_flag(option.flag, option.is_set, help);
+        command.add_flag(option.flag, option.is_set, help);
       } else {
-        app.add_option(option.flag, option.value, fmt::format("{} ({})", help, spec.default_value));
+        command.add_option(option.flag, option.value, fmt::format("{} ({})", help, spec.default_value));
       }
     }
   }
@@ -144,20 +144,20 @@ void run(const Options& options) {
 
 }  // namespace
 
-void add_import(CLI::App& app, int&) {
+void add_import(Command& command, int&) {
   const auto options = std::make_shared<Options>();
-  app.add_option("PATH", options->words,
-                 "the trace; its format may stand before it (mpi DIR), else it is found out");
-  app.add_option("-o,--output", options->output,
-                 "the graph: NAME.weft (packed), NAME.goal (text) or NAME.bin");
-  app.add_flag("--list", options->list, "name the formats that can be imported");
+  command.add_option("PATH", options->words,
+                     "the trace; its format may stand before it (mpi DIR), else it is found out");
+  command.add_option("-o,--output", options->output,
+                     "the graph: NAME.weft (packed), NAME.goal (text) or NAME.bin");
+  command.add_flag("--list", options->list, "name the formats that can be imported");
   add_importer_options(app, *options);
-  app.footer(
+  command.footer(
       "Examples:\n"
       "  weft import lj_trace -o lj.weft\n"
       "  weft import mpi lj_trace -o lj.weft --poll-gap 10us\n"
       "Options and what they mean: weft describe mpi.");
-  app.callback([options] { run(*options); });
+  command.callback([options] { run(*options); });
 }
 
 }  // namespace weft::cli

@@ -5,6 +5,6 @@
 
 namespace weft::cli {
 
-void add_import(CLI::App& app, int& exit_code);
+void add_import(Command& command, int& exit_code);
 
 }  // namespace weft::cli

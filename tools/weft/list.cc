@@ -1,6 +1,6 @@
 #include "tools/weft/list.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -217,30 +217,31 @@ std::string describe_text(const Catalog& catalog, const std::string& name) {
   fail_unknown_name("module", name, known);
 }
 
-void add_list(CLI::App& app, int&) {
+void add_list(Command& command, int&) {
   struct Options {
     std::string kind;
     bool names = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option(
+  command.add_option(
       "kind", options->kind,
       "only these: network, topology, routing, congestion, queue, traffic, collective, importer or "
       "sink");
-  app.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
-  app.footer("Examples:\n  weft list\n  weft list topology");
-  app.callback(
+  command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
+  command.footer("Examples:\n  weft list\n  weft list topology");
+  command.callback(
       [options] { std::fputs(list_text(builtin_catalog(), options->kind, options->names).c_str(), stdout); });
 }
 
-void add_describe(CLI::App& app, int&) {
+void add_describe(Command& command, int&) {
   auto name = std::make_shared<std::string>();
-  app.add_option(
-         "name", *name,
-         "a module that `weft list` names; or a kind of module, a collective, hosts, collectives, fault")
-      ->required();
-  app.footer("Examples:\n  weft describe fat_tree\n  weft describe hosts\n  weft describe allreduce");
-  app.callback([name] { std::fputs(describe_text(builtin_catalog(), *name).c_str(), stdout); });
+  command
+      .add_option(
+          "name", *name,
+          "a module that `weft list` names; or a kind of module, a collective, hosts, collectives, fault")
+      .required();
+  command.footer("Examples:\n  weft describe fat_tree\n  weft describe hosts\n  weft describe allreduce");
+  command.callback([name] { std::fputs(describe_text(builtin_catalog(), *name).c_str(), stdout); });
 }
 
 }  // namespace weft::cli

@@ -11,8 +11,8 @@
 
 namespace weft::cli {
 
-void add_list(CLI::App& app, int& exit_code);
-void add_describe(CLI::App& app, int& exit_code);
+void add_list(Command& command, int& exit_code);
+void add_describe(Command& command, int& exit_code);
 
 // All that can be listed: what a scenario may name, and what stands before and behind a run.
 struct Catalog {

@@ -1,20 +1,15 @@
 // weft: the one command-line program. Each subcommand is a file pair beside this one.
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
-
-#include <CLI/CLI.hpp>
-#include <algorithm>
-#include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sim/units/input_error.h"
-#include "sim/units/module.h"
+#include "tools/weft/command.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
 #include "tools/weft/list.h"
+#include "tools/weft/log.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/subcommand.h"
 #include "tools/weft/topo.h"
@@ -66,92 +61,33 @@ Each subcommand tells more: weft sim --help.
 Exit status: 0 done, 1 internal error, 2 bad input, 3 the simulation could not go on,
 4 a limit was hit, 130 interrupted.)";
 
-// The innermost subcommand that was named on the command line, and its full name ("weft goal info").
-const CLI::App* innermost(const CLI::App& app, std::string& name) {
-  const CLI::App* at = &app;
-  name = at->get_name();
-  for (auto parsed = at->get_subcommands(); !parsed.empty(); parsed = at->get_subcommands()) {
-    at = parsed.back();
-    name += " " + at->get_name();
-  }
-  return at;
-}
-
-// The names a user could have meant where `app` was given something unknown.
-std::vector<std::string> known_names(const CLI::App& app, bool options) {
-  std::vector<std::string> names;
-  if (options) {
-    for (const CLI::Option* option : app.get_options()) {
-      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    }
-  } else {
-    for (const CLI::App* sub : app.get_subcommands(nullptr)) names.push_back(sub->get_name());
-  }
-  return names;
-}
-
-// One line and a hint for a command line that can't be read.
-int complain(const CLI::App& app, const CLI::ParseError& error) {
-  std::string name;
-  const CLI::App* at = innermost(app, name);
-  std::string message = error.what();
-  std::string hint;
-  std::vector<std::string> left = at->remaining();
-  std::erase(left, "--");  // ends the options; no one's mistake
-  const bool has_subcommands = !at->get_subcommands(nullptr).empty();
-  if (!left.empty()) {
-    const bool is_option = left[0].starts_with("-");
-    const std::string word = is_option ? left[0].substr(0, left[0].find('=')) : left[0];
-    message = is_option         ? "unknown option '" + word + "'"
-              : has_subcommands ? "unknown subcommand '" + word + "'"
-                                : "'" + word + "' is one argument too many";
-    const std::vector<std::string> known = known_names(*at, is_option);
-    const std::string nearest = nearest_name(word, known);
-    if (!nearest.empty() && (is_option || has_subcommands)) hint = "; did you mean '" + nearest + "'?";
-  }
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  std::fprintf(stderr, "%s: %s%s (see '%s --help')\n", name.c_str(), message.c_str(), hint.c_str(),
-               name.c_str());
-  return kBadInput;
-}
-
 int run(int argc, char** argv) {
-  CLI::App app(kDescription, "weft");
-  app.set_version_flag("--version", kVersion);
-  app.require_subcommand(0, 1);
+  CommandLine line("weft", kDescription, kVersion);
+  Command root = line.root();
   int exit_code = kOk;
   for (const Subcommand& subcommand : subcommands()) {
-    subcommand.add(*app.add_subcommand(subcommand.name, subcommand.summary), exit_code);
+    Command added = root.add_subcommand(subcommand.name, subcommand.summary);
+    subcommand.add(added, exit_code);
   }
-  app.footer(kExamples);  // set last: subcommands would inherit it
-  try {
-    app.parse(argc, argv);
-    if (app.get_subcommands().empty()) std::fputs(app.help().c_str(), stdout);
-  } catch (const CLI::Success& success) {  // --help and --version
-    return app.exit(success);
-  } catch (const CLI::ParseError& error) {
-    return complain(app, error);
-  }
-  return exit_code;
+  root.footer(kExamples);  // set last: subcommands would inherit it
+  return line.run(argc, argv) ? exit_code : kBadInput;
 }
 
 }  // namespace
 }  // namespace weft::cli
 
 int main(int argc, char** argv) {
-  spdlog::set_default_logger(spdlog::stderr_logger_st("weft"));
-  spdlog::set_pattern("%n: %v");
-  spdlog::set_level(spdlog::level::warn);
+  weft::cli::log::start();
   try {
     return weft::cli::run(argc, argv);
   } catch (const weft::InputError& error) {
-    spdlog::error("{}", error.what());
+    weft::cli::log::error(error.what());
     return weft::cli::kBadInput;
   } catch (const std::bad_alloc&) {
-    spdlog::error("out of memory");
+    weft::cli::log::error("out of memory");
     return weft::cli::kLimit;
   } catch (const std::exception& error) {
-    spdlog::critical("internal error: {}", error.what());
+    weft::cli::log::error(std::string("internal error: ") + error.what());
     return weft::cli::kInternalError;
   }
 }

@@ -1,7 +1,6 @@
 #include "tools/weft/sim.h"
 
-#include <fmt/format.h>
-#include <spdlog/spdlog.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -13,6 +12,7 @@
 #include "sim/simulation.h"
 #include "sim/sinks.h"
 #include "sim/units/input_error.h"
+#include "tools/weft/log.h"
 #include "tools/weft/run_control.h"
 
 namespace weft::cli {
@@ -80,11 +80,11 @@ int exit_code_of(results::Outcome outcome) {
 
 void report_incomplete(const results::Report& report) {
   if (report.outcome == results::Outcome::kIncomplete) {
-    spdlog::error("the replay can't go on: {} of {} operations were executed", report.executed_ops,
-                  report.ops);
+    log::error(fmt::format("the replay can't go on: {} of {} operations were executed", report.executed_ops,
+                           report.ops));
   } else if (report.outcome != results::Outcome::kComplete) {
-    spdlog::error("stopped ({}) after {} of {} operations; the results are partial",
-                  results::name(report.outcome), report.executed_ops, report.ops);
+    log::error(fmt::format("stopped ({}) after {} of {} operations; the results are partial",
+                           results::name(report.outcome), report.executed_ops, report.ops));
   }
   for (const std::string& line : report.diagnosis) std::fprintf(stderr, "  %s\n", line.c_str());
 }
@@ -106,17 +106,17 @@ int run(const Options& options) {
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
   const sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
   const std::string resolved = sim::to_text(scenario, registries);
-  if (options.verbose) spdlog::set_level(spdlog::level::info);
-  spdlog::info("building the network: {} {}", scenario.network.name, scenario.topology.name);
+  if (options.verbose) log::show_info();
+  log::info(fmt::format("building the network: {} {}", scenario.network.name, scenario.topology.name));
   sim::Simulation simulation(scenario);
   if (scenario.output.directory.empty()) simulation.omit_flow_rows();
   if (options.dry_run) {
     std::fputs(resolved.c_str(), stdout);
     return kOk;
   }
-  spdlog::info("reading the graph of job {}", scenario.jobs.at(0).name);
+  log::info(fmt::format("reading the graph of job {}", scenario.jobs.at(0).name));
   const goal::Program program = simulation.workload();
-  spdlog::info("replaying {} operations of {} ranks", program.facts().ops, program.ranks());
+  log::info(fmt::format("replaying {} operations of {} ranks", program.facts().ops, program.ranks()));
   const std::string& directory = scenario.output.directory;
   sim::ReportSinks sinks({.scenario = scenario, .terminal = options.quiet ? nullptr : stdout});
   TerminalControl control(scenario.limits, options.quiet);
@@ -124,7 +124,7 @@ int run(const Options& options) {
   report.scenario = resolved;
   report.wall_seconds = control.seconds();
   report.peak_memory_bytes = peak_resident_bytes();
-  if (!directory.empty()) spdlog::info("writing results to {}", directory);
+  if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
   sinks.write(report);
   report_incomplete(report);
   return exit_code_of(report.outcome);
@@ -132,29 +132,29 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_sim(CLI::App& app, int& exit_code) {
+void add_sim(Command& command, int& exit_code) {
   auto options = std::make_shared<Options>();
   options->values.resize(std::size(kFlags));
-  app.add_option("scenario", options->scenario,
-                 "scenario file (Protocol Buffers text format); may be left out");
+  command.add_option("scenario", options->scenario,
+                     "scenario file (Protocol Buffers text format); may be left out");
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
-    app.add_option(kFlags[i].names, options->values[i], kFlags[i].help);
+    command.add_option(kFlags[i].names, options->values[i], kFlags[i].help);
   }
-  app.add_option(
-         "--fault", options->faults,
-         "links that fail or run badly, 'link=edge 0.0 / *,at=10us,until=50us': see weft describe fault; may "
-         "be given again")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--set", options->sets,
-                 "FIELD=VALUE: any field of the scenario, e.g. topology.fat_tree.k=16")
-      ->expected(1)
-      ->take_all();
-  app.add_flag("--no-flows", options->no_flows, "don't write flows.csv (a row for each message)");
-  app.add_flag("--dry-run", options->dry_run, "print the resolved scenario and stop");
-  app.add_flag("-v,--verbose", options->verbose, "say on standard error what is being done");
-  app.add_flag("-q,--quiet", options->quiet, "no summary and no progress line");
-  app.footer(
+  command
+      .add_option("--fault", options->faults,
+                  "links that fail or run badly, 'link=edge 0.0 / *,at=10us,until=50us': see weft describe "
+                  "fault; may "
+                  "be given again")
+      .repeated();
+  command
+      .add_option("--set", options->sets,
+                  "FIELD=VALUE: any field of the scenario, e.g. topology.fat_tree.k=16")
+      .repeated();
+  command.add_flag("--no-flows", options->no_flows, "don't write flows.csv (a row for each message)");
+  command.add_flag("--dry-run", options->dry_run, "print the resolved scenario and stop");
+  command.add_flag("-v,--verbose", options->verbose, "say on standard error what is being done");
+  command.add_flag("-q,--quiet", options->quiet, "no summary and no progress line");
+  command.footer(
       "Examples:\n"
       "  weft sim --goal app.weft\n"
       "  weft sim --goal app.weft --network loggops:L=3700,o=200,g=5,G=0.04,S=0 -o RUN\n"
@@ -169,7 +169,7 @@ void add_sim(CLI::App& app, int& exit_code) {
       "The scenario file: sim/scenario/README.md. The files in RUN: sim/results/README.md.\n"
       "Exit status: 0 done, 2 bad input, 3 the simulation could not go on, 4 a limit was hit, 130 "
       "interrupted.");
-  app.callback([options, &exit_code] { exit_code = run(*options); });
+  command.callback([options, &exit_code] { exit_code = run(*options); });
 }
 
 }  // namespace weft::cli

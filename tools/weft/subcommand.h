@@ -3,7 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
-#include <vector>
+
+#include "tools/weft/command.h"
 
 namespace weft::cli {
 
@@ -17,15 +18,15 @@ enum ExitCode : int {
   kInterrupted = 130,  // SIGINT; partial results are written
 };
 
-// How to add one: declare `void add_NAME(CLI::App& app, int& exit_code)` in NAME.h and write it in NAME.cc.
-// It adds options to `app` and sets app.callback() to do the work; the callback runs after all of the command
-// line was read. It throws InputError for bad input (main prints it and exits with kBadInput), and sets
-// exit_code where the end is neither kOk nor an error. Keep parsed values alive in a shared_ptr that the
-// callback holds. Both arguments outlive the callback.
+// How to add one: declare `void add_NAME(Command& command, int& exit_code)` in NAME.h and write it in
+// NAME.cc. It adds options to `command` and sets command.callback() to do the work. The callback throws
+// InputError for bad input (main prints it and exits with kBadInput), and sets exit_code where the end is
+// neither kOk nor an error. Keep parsed values alive in a shared_ptr that the callback holds; exit_code
+// outlives it.
 struct Subcommand {
   std::string name;
   std::string summary;  // one line for `weft --help`
-  void (*add)(CLI::App& app, int& exit_code);
+  void (*add)(Command& command, int& exit_code);
 };
 
 }  // namespace weft::cli

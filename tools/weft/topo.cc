@@ -4,15 +4,15 @@
 
 namespace weft::cli {
 
-void add_topo(CLI::App& app, int& /*exit_code*/) {
-  app.require_subcommand(1);
-  add_topo_gen(app);
-  add_topo_info(app);
-  add_topo_analyze(app);
-  add_topo_compare(app);
-  add_topo_cost(app);
-  add_topo_draw(app);
-  add_topo_export(app);
+void add_topo(Command& command, int& /*exit_code*/) {
+  command.require_subcommand();
+  add_topo_gen(command);
+  add_topo_info(command);
+  add_topo_analyze(command);
+  add_topo_compare(command);
+  add_topo_cost(command);
+  add_topo_draw(command);
+  add_topo_export(command);
 }
 
 }  // namespace weft::cli

@@ -5,6 +5,6 @@
 
 namespace weft::cli {
 
-void add_topo(CLI::App& app, int& exit_code);
+void add_topo(Command& command, int& exit_code);
 
 }  // namespace weft::cli

@@ -1,10 +1,10 @@
 // What weft topo analyze and weft topo compare have in common.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
+#include "tools/weft/command.h"
 #include "topologies/analysis/analyze.h"
 
 namespace weft::cli {
@@ -12,7 +12,7 @@ namespace weft::cli {
 class AnalysisArguments {
  public:
   // Adds --json, --only, --skip, --throughput, --matrix, --seed and -o.
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   // Throws InputError for unknown measures, and for options that could have no effect.
   topologies::AnalysisOptions options() const;
   bool json() const { return json_; }

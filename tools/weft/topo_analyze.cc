@@ -12,24 +12,24 @@
 
 namespace weft::cli {
 
-void AnalysisArguments::add_to(CLI::App& app) {
-  app.add_flag("--json", json_, "As JSON; rates in bit/s, lengths in hops");
+void AnalysisArguments::add_to(Command& command) {
+  command.add_flag("--json", json_, "As JSON; rates in bit/s, lengths in hops");
   std::string known;
   for (const std::string& name : topologies::measures()) known += (known.empty() ? "" : ", ") + name;
-  CLI::Option* only = app.add_option("--only", only_, "Only these measures: " + known)->delimiter(',');
-  app.add_option("--skip", skip_, "All measures but these")->delimiter(',')->excludes(only);
-  app.add_option(
-         "--throughput", options_.demands,
-         "Throughput of these, however long it takes: uniform, permutation, longest-matching; else of all "
-         "that take seconds")
-      ->delimiter(',');
-  app.add_option(
+  const Option only = command.add_option("--only", only_, "Only these measures: " + known).list();
+  command.add_option("--skip", skip_, "All measures but these").list().excludes(only);
+  command
+      .add_option(
+          "--throughput", options_.demands,
+          "Throughput of these, however long it takes: uniform, permutation, longest-matching; else of all "
+          "that take seconds")
+      .list();
+  command.add_option(
       "--matrix", options_.matrix,
       "Loads and throughput of this communication matrix too: lines 'src dst weight', or what `weft "
       "goal stats --matrix` writes");
-  app.add_option("--seed", options_.seed, "Of samples, permutations, cuts and failures")
-      ->capture_default_str();
-  app.add_option("-o,--output", output_, "Write to this file instead of the standard output");
+  command.add_option("--seed", options_.seed, "Of samples, permutations, cuts and failures").with_default();
+  command.add_option("-o,--output", output_, "Write to this file instead of the standard output");
 }
 
 topologies::AnalysisOptions AnalysisArguments::options() const {
@@ -60,22 +60,22 @@ void AnalysisArguments::write(const std::string& text) const {
   file.commit();
 }
 
-void add_topo_analyze(CLI::App& parent) {
+void add_topo_analyze(Command& parent) {
   struct Options {
     TopologyArgument topology;
     AnalysisArguments analysis;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand(
+  Command command = parent.add_subcommand(
       "analyze", "Measure a network: distances, path diversity, bisection, throughput, resilience");
-  options->topology.add_to(*app);
-  options->analysis.add_to(*app);
-  app->footer(
+  options->topology.add_to(command);
+  options->analysis.add_to(command);
+  command.footer(
       "Examples:\n"
       "  weft topo analyze slim_fly:q=5\n"
       "  weft topo analyze torus --endpoints 512 --json --only distances,bisection\n"
       "  weft topo analyze fat_tree:k=8 --only throughput --matrix lj.csv");
-  app->callback([options] {
+  command.callback([options] {
     const topologies::AnalysisOptions wanted = options->analysis.options();
     const topologies::Analysis analysis = topologies::analyze(options->topology.build(), wanted);
     options->analysis.write(options->analysis.json() ? topologies::analysis_json(analysis)

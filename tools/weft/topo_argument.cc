@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/units/input_error.h"
 #include "tools/weft/topo_commands.h"
@@ -6,16 +6,17 @@
 
 namespace weft::cli {
 
-void TopologyArgument::add_to(CLI::App& app) {
-  app.add_option("TOPOLOGY", text_, "NAME:key=value,…, like slim_fly:q=5; `weft list topology` names all")
-      ->required();
-  add_endpoints_to(app);
+void TopologyArgument::add_to(Command& command) {
+  command.add_option("TOPOLOGY", text_, "NAME:key=value,…, like slim_fly:q=5; `weft list topology` names all")
+      .required();
+  add_endpoints_to(command);
 }
 
-void TopologyArgument::add_endpoints_to(CLI::App& app) {
-  app.add_option("--endpoints", endpoints_,
-                 "choose the sizes for at least so many endpoints; slim_fly:endpoints=1024 does the same")
-      ->check(CLI::PositiveNumber);
+void TopologyArgument::add_endpoints_to(Command& command) {
+  command
+      .add_option("--endpoints", endpoints_,
+                  "choose the sizes for at least so many endpoints; slim_fly:endpoints=1024 does the same")
+      .positive();
 }
 
 ModuleChoice TopologyArgument::choice(const std::string& text) const {

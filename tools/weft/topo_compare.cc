@@ -99,7 +99,7 @@ std::string json(const std::vector<Analysis>& analyses, const std::vector<Priced
 
 }  // namespace
 
-void add_topo_compare(CLI::App& parent) {
+void add_topo_compare(Command& parent) {
   struct Options {
     TopologyArgument sizes;
     std::vector<std::string> topologies;
@@ -107,21 +107,23 @@ void add_topo_compare(CLI::App& parent) {
     AnalysisArguments analysis;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("compare", "Measure several networks and show them side by side");
-  app->add_option("TOPOLOGY", options->topologies,
+  Command command = parent.add_subcommand("compare", "Measure several networks and show them side by side");
+  command
+      .add_option("TOPOLOGY", options->topologies,
                   "NAME:key=value,…, one or more; `weft list topology` names all")
-      ->required();
-  options->sizes.add_endpoints_to(*app);
-  app->add_option("--prices", options->prices,
+      .required();
+  options->sizes.add_endpoints_to(command);
+  command
+      .add_option("--prices", options->prices,
                   fmt::format("A file of prices, or one of: {}; see `weft topo cost`",
                               fmt::join(topologies::price_list_names(), ", ")))
-      ->capture_default_str();
-  options->analysis.add_to(*app);
-  app->footer(
+      .with_default();
+  options->analysis.add_to(command);
+  command.footer(
       "Example: weft topo compare fat_tree slim_fly dragonfly --endpoints 1024\n"
       "Path diversity and resilience are in --json; weft topo analyze shows them for one network, weft topo "
       "cost the bill.");
-  app->callback([options] {
+  command.callback([options] {
     const topologies::AnalysisOptions wanted = options->analysis.options();
     const topologies::PriceList prices = topologies::find_price_list(options->prices);
     std::vector<topologies::Topology> networks;  // all, so that a bad one is told before the work

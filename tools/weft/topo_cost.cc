@@ -64,31 +64,32 @@ void tell_cost(const Options& options) {
 
 }  // namespace
 
-void add_topo_cost(CLI::App& parent) {
+void add_topo_cost(Command& parent) {
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("cost", "Tell what a network costs, and what power it takes");
-  app->add_option("TOPOLOGY", options->topology, "NAME:key=value,…, like slim_fly:q=5");
-  options->argument.add_endpoints_to(*app);
-  app->add_option(
-         "--prices", options->prices,
-         fmt::format("A file of prices, or one of: {}", fmt::join(topologies::price_list_names(), ", ")))
-      ->capture_default_str();
-  app->add_option("--planes", options->planes, "Copies of the network between the same endpoints")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  app->add_option(
+  Command command = parent.add_subcommand("cost", "Tell what a network costs, and what power it takes");
+  command.add_option("TOPOLOGY", options->topology, "NAME:key=value,…, like slim_fly:q=5");
+  options->argument.add_endpoints_to(command);
+  command
+      .add_option(
+          "--prices", options->prices,
+          fmt::format("A file of prices, or one of: {}", fmt::join(topologies::price_list_names(), ", ")))
+      .with_default();
+  command.add_option("--planes", options->planes, "Copies of the network between the same endpoints")
+      .with_default()
+      .positive();
+  command.add_option(
       "--achieved", options->achieved,
       "Share of the injection bandwidth that was achieved, or the folder of a run, for $ per Gb/s");
-  app->add_flag("--no-bisection", options->no_bisection, "Leave out the bisection, which takes longest");
-  app->add_flag("--json", options->json, "A JSON object instead of a table");
-  app->add_option("--print-prices", options->print_prices,
-                  "Print this built-in list, to edit it, and do nothing else");
-  options->output.add_to(*app);
-  app->footer(
+  command.add_flag("--no-bisection", options->no_bisection, "Leave out the bisection, which takes longest");
+  command.add_flag("--json", options->json, "A JSON object instead of a table");
+  command.add_option("--print-prices", options->print_prices,
+                     "Print this built-in list, to edit it, and do nothing else");
+  options->output.add_to(command);
+  command.footer(
       "Examples:\n  weft topo cost slim_fly --endpoints 1024\n"
       "  weft topo cost hammingmesh:a=2,b=2,x=16,y=16 --prices hammingmesh_sc22 --planes 4\n"
       "  weft topo cost --print-prices modern -o prices.txtpb");
-  app->callback([options] { tell_cost(*options); });
+  command.callback([options] { tell_cost(*options); });
 }
 
 }  // namespace weft::cli

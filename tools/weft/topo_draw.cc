@@ -11,29 +11,31 @@
 
 namespace weft::cli {
 
-void add_topo_draw(CLI::App& parent) {
+void add_topo_draw(Command& parent) {
   struct Options {
     TopologyArgument argument;
     TextOutput output;
     std::string topology, arrangement = "auto", run;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app = parent.add_subcommand("draw", "Draw a network as SVG");
-  app->add_option("TOPOLOGY", options->topology,
-                  "NAME:key=value,…, like slim_fly:q=5; with --load it may be left out");
-  options->argument.add_endpoints_to(*app);
-  app->add_option("--layout", options->arrangement,
+  Command command = parent.add_subcommand("draw", "Draw a network as SVG");
+  command.add_option("TOPOLOGY", options->topology,
+                     "NAME:key=value,…, like slim_fly:q=5; with --load it may be left out");
+  options->argument.add_endpoints_to(command);
+  command
+      .add_option("--layout", options->arrangement,
                   fmt::format("{}", fmt::join(topologies::arrangement_names(), ", ")))
-      ->capture_default_str();
-  app->add_option("--load", options->run,
-                  "A folder that `weft sim -o` left: colour links by the share of the time they were busy");
-  options->output.add_to(*app);
-  app->footer(
+      .with_default();
+  command.add_option(
+      "--load", options->run,
+      "A folder that `weft sim -o` left: colour links by the share of the time they were busy");
+  options->output.add_to(command);
+  command.footer(
       "Examples:\n  weft topo draw dragonfly:p=2 -o dragonfly.svg\n"
       "  weft sim --traffic permutation:size=1MB --topology fat_tree:k=8 -o RUN && weft topo draw --load RUN "
       "-o "
       "load.svg");
-  app->callback([options] {
+  command.callback([options] {
     topologies::PictureOptions picture;
     picture.arrangement = topologies::find_arrangement(options->arrangement);
     std::string text = options->topology;

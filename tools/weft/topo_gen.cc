@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstdio>
 #include <memory>
@@ -12,26 +12,26 @@
 
 namespace weft::cli {
 
-void add_topo_gen(CLI::App& parent) {
+void add_topo_gen(Command& parent) {
   struct Options {
     TopologyArgument topology;
     FormatArgument format;
     std::string path;
   };
   const auto options = std::make_shared<Options>();
-  CLI::App* app =
+  Command command =
       parent.add_subcommand("gen", "Build a network, say what was chosen, and write it to a file");
-  options->topology.add_to(*app);
-  app->add_option("-o,--output", options->path, "Write the network here; without it nothing is written");
-  options->format.add_to(*app);
-  app->footer(
+  options->topology.add_to(command);
+  command.add_option("-o,--output", options->path, "Write the network here; without it nothing is written");
+  options->format.add_to(command);
+  command.footer(
       "Examples:\n"
       "  weft topo gen dragonfly --endpoints 1024\n"
       "  weft topo gen slim_fly:q=5 -o slim_fly.graphml\n"
       "weft topo export writes the same files, to the standard output too; graph_file:file=slim_fly.graphml "
       "reads\n"
       "them back.");
-  app->callback([options] {
+  command.callback([options] {
     if (options->path.empty() && options->format.given()) {
       throw InputError("--format is given, but no file to write: add -o FILE");
     }

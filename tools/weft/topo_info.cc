@@ -1,6 +1,6 @@
 #include "tools/weft/topo_info.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -90,12 +90,12 @@ std::string topology_text(const Topology& topology) {
   return text;
 }
 
-void add_topo_info(CLI::App& parent) {
+void add_topo_info(Command& parent) {
   const auto argument = std::make_shared<TopologyArgument>();
-  CLI::App* app = parent.add_subcommand("info", "Tell what a network is made of");
-  argument->add_to(*app);
-  app->footer("Examples:\n  weft topo info slim_fly:q=5\n  weft topo info dragonfly --endpoints 1024");
-  app->callback([argument] {
+  Command command = parent.add_subcommand("info", "Tell what a network is made of");
+  argument->add_to(command);
+  command.footer("Examples:\n  weft topo info slim_fly:q=5\n  weft topo info dragonfly --endpoints 1024");
+  command.callback([argument] {
     const std::string text = topology_text(argument->build());
     std::fwrite(text.data(), 1, text.size(), stdout);
   });

@@ -1,6 +1,6 @@
 #include "tools/weft/topo_output.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <charconv>
@@ -24,8 +24,8 @@ nlohmann::json summary(const std::string& run) {
 
 }  // namespace
 
-void TextOutput::add_to(CLI::App& app) {
-  app.add_option("-o,--output", path, "Write here instead of the standard output");
+void TextOutput::add_to(Command& command) {
+  command.add_option("-o,--output", path, "Write here instead of the standard output");
 }
 
 void TextOutput::write(const std::function<void(topologies::TextSink&)>& write) const {
@@ -41,12 +41,12 @@ void TextOutput::write(const std::function<void(topologies::TextSink&)>& write) 
   file.commit();
 }
 
-void FormatArgument::add_to(CLI::App& app) {
+void FormatArgument::add_to(Command& command) {
   std::string names;
   for (const topologies::Format& format : topologies::formats()) {
     names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", format.name, format.summary);
   }
-  app.add_option("--format", name_, names + "; otherwise what the file's name ends in");
+  command.add_option("--format", name_, names + "; otherwise what the file's name ends in");
 }
 
 const topologies::Format& FormatArgument::choose(const std::string& path) const {

@@ -1,11 +1,11 @@
 // What the subcommands of weft topo that write a file share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
 
+#include "tools/weft/command.h"
 #include "topologies/export/formats.h"
 #include "topologies/export/text_sink.h"
 #include "topologies/graph/topology.h"
@@ -16,7 +16,7 @@ namespace weft::cli {
 struct TextOutput {
   std::string path;
 
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   // Calls write(sink). A file appears under its name only when all of it is written. Throws InputError if it
   // can't be.
   void write(const std::function<void(topologies::TextSink&)>& write) const;
@@ -25,7 +25,7 @@ struct TextOutput {
 // --format FORMAT, of a file for a network.
 class FormatArgument {
  public:
-  void add_to(CLI::App& app);
+  void add_to(Command& command);
   bool given() const { return !name_.empty(); }
   // The format given, else the one that the name of the file tells; GraphML for the standard output ("").
   // Throws InputError if there is no such format, or the name tells none.

@@ -273,18 +273,18 @@ int trace(const Options& options) {
 
 }  // namespace
 
-void add_trace(CLI::App& app, int& exit_code) {
+void add_trace(Command& command, int& exit_code) {
   const auto options = std::make_shared<Options>();
-  app.add_option("-o,--output", options->directory, "Directory for the traces, one file per rank")
-      ->required();
-  app.add_flag("--force", options->force, "Delete traces that are in the directory already");
-  app.add_option("COMMAND", options->command, "What to run, behind --: mpirun -n 8 PROGRAM …");
-  app.footer(
+  command.add_option("-o,--output", options->directory, "Directory for the traces, one file per rank")
+      .required();
+  command.add_flag("--force", options->force, "Delete traces that are in the directory already");
+  command.add_option("COMMAND", options->command, "What to run, behind --: mpirun -n 8 PROGRAM …");
+  command.footer(
       "Example:\n  weft trace -o lj_trace -- mpirun -n 8 lmp -in examples/quickstart/in.lj\n\n"
       "Open MPI and MPICH programs are traced without being rebuilt. The exit status is the command's.\n"
       "With Open MPI, ranks on other nodes need: mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR …\n"
       "As root, and on machines with fewer cores than ranks, Open MPI's refusals are switched off.");
-  app.callback([options, &exit_code] { exit_code = trace(*options); });
+  command.callback([options, &exit_code] { exit_code = trace(*options); });
 }
 
 }  // namespace weft::cli

@@ -5,6 +5,6 @@
 
 namespace weft::cli {
 
-void add_trace(CLI::App& app, int& exit_code);
+void add_trace(Command& command, int& exit_code);
 
 }  // namespace weft::cli

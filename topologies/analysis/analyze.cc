@@ -1,6 +1,6 @@
 #include "topologies/analysis/analyze.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "topologies/analysis/demands.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

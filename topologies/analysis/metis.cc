@@ -1,6 +1,6 @@
 #include "topologies/analysis/metis.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <metis.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "topologies/analysis/report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <functional>
@@ -176,10 +176,12 @@ std::string analysis_text(const Analysis& a) {
   return table.take();
 }
 
-std::string comparison_text(std::span<const Analysis> analyses, std::span<const ComparisonRow> more) {
-  using Cell = std::function<std::string(const Analysis&)>;
-  const auto theta = [](const Throughput* t) { return t == nullptr ? std::string() : theta_text(*t); };
-  const std::vector<std::pair<const char*, Cell>> rows = {
+namespace {
+
+using Cell = std::function<std::string(const Analysis&)>;
+
+const std::vector<std::pair<const char*, Cell>>& comparison_rows() {
+  static const std::vector<std::pair<const char*, Cell>> rows = {
       {"endpoints", [](const Analysis& a) { return fmt::format("{}", a.endpoints); }},
       {"routers", [](const Analysis& a) { return fmt::format("{}", a.routers); }},
       {"switches", [](const Analysis& a) { return fmt::format("{}", a.switches); }},
@@ -210,12 +212,15 @@ std::string comparison_text(std::span<const Analysis> analyses, std::span<const 
          return known ? fmt::format("{:.3f}", at->second.saturation) : "";
        }},
       {"throughput, uniform",
-       [&](const Analysis& a) {
+       [](const Analysis& a) {
          const auto at = std::find_if(a.throughput.begin(), a.throughput.end(),
                                       [](const Throughput& t) { return t.demands == "uniform"; });
-         return theta(at == a.throughput.end() ? nullptr : &*at);
+         return at == a.throughput.end() ? "" : theta_text(*at);
        }},
-      {"throughput, worst", [&](const Analysis& a) { return theta(a.worst_throughput()); }},
+      {"throughput, worst",
+       [](const Analysis& a) {
+         return a.worst_throughput() == nullptr ? "" : theta_text(*a.worst_throughput());
+       }},
       {"links lost until parted",
        [](const Analysis& a) {
          if (!a.resilience) return std::string();
@@ -223,6 +228,12 @@ std::string comparison_text(std::span<const Analysis> analyses, std::span<const 
                                               : fmt::format("{:.1f}%", 100 * a.resilience->links_mean);
        }},
   };
+  return rows;
+}
+
+}  // namespace
+
+std::string comparison_text(std::span<const Analysis> analyses, std::span<const ComparisonRow> more) {
   // Columns are headed by number and family; what exactly they are stands above.
   std::string text;
   std::vector<std::string> heads;
@@ -232,7 +243,7 @@ std::string comparison_text(std::span<const Analysis> analyses, std::span<const 
     heads.push_back(fmt::format("{} {}", number, a.topology.substr(0, a.topology.find(':'))));
   }
   std::vector<ComparisonRow> table = {{"", heads}};
-  for (const auto& [name, cell] : rows) {
+  for (const auto& [name, cell] : comparison_rows()) {
     table.push_back({name, {}});
     for (const Analysis& a : analyses) table.back().cells.push_back(cell(a));
   }

@@ -1,6 +1,6 @@
 #include "topologies/analysis/router_graph.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

@@ -1,9 +1,8 @@
 #include "topologies/cost/bill.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <boost/range/iterator_range.hpp>
 #include <map>
 #include <tuple>
 
@@ -25,11 +24,9 @@ class Clerk {
 
   Bill run() {
     const Placement placement = place(topology_, prices_.racks);
-    const Graph& graph = topology_.graph();
     std::size_t number = 0;
-    for (const auto& edge : boost::make_iterator_range(boost::edges(graph))) {
-      const Vertex a = boost::source(edge, graph), b = boost::target(edge, graph);
-      count_link(a, b, graph[edge], placement.length_m[number++]);
+    for (const Edge& edge : topology_.edges()) {
+      count_link(edge.from, edge.to, edge.link, placement.length_m[number++]);
     }
     for (std::uint32_t s = 0; s < topology_.switches(); ++s) count_switch(topology_.switch_at(s));
 

@@ -1,7 +1,6 @@
 #include "topologies/cost/placement.h"
 
 #include <algorithm>
-#include <boost/range/iterator_range.hpp>
 #include <map>
 
 namespace weft::topologies {
@@ -209,12 +208,9 @@ class Filler {
     }
     result.rack.reserve(rack_.size());
     for (const std::uint32_t rack : rack_) result.rack.push_back(place_of[rack]);
-    const Graph& graph = topology_.graph();
-    for (const auto& edge : boost::make_iterator_range(boost::edges(graph))) {
-      const float known = graph[edge].length_m;
-      const double length = known > 0 ? known
-                                      : distance(result.rack[boost::source(edge, graph)],
-                                                 result.rack[boost::target(edge, graph)]);
+    for (const Edge& edge : topology_.edges()) {
+      const float known = edge.link.length_m;
+      const double length = known > 0 ? known : distance(result.rack[edge.from], result.rack[edge.to]);
       result.length_m.push_back(static_cast<float>(length));
     }
     return result;

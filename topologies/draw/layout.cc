@@ -1,9 +1,8 @@
 #include "topologies/draw/layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
-#include <boost/range/iterator_range.hpp>
 #include <cctype>
 
 #include "sim/units/input_error.h"
@@ -30,10 +29,7 @@ std::vector<std::uint32_t> numbers_in(const std::string& name) {
 }
 
 Plan::Plan(const Topology& network) : topology(network), hosts_of(network.nodes()) {
-  const Graph& graph = topology.graph();
-  for (const auto& edge : boost::make_iterator_range(boost::edges(graph))) {
-    links.emplace_back(boost::source(edge, graph), boost::target(edge, graph));
-  }
+  for (const Edge& edge : topology.edges()) links.emplace_back(edge.from, edge.to);
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
     const Vertex v = topology.switch_at(s);
     routers.push_back(v);

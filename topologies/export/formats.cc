@@ -1,6 +1,5 @@
 #include "topologies/export/formats.h"
 
-#include <boost/range/iterator_range.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -23,10 +22,7 @@ std::string json_text(std::string_view text) {
 // Calls see(from, to, link) for every link in the order they were added.
 template <typename See>
 void each_link(const Topology& topology, See see) {
-  const Graph& graph = topology.graph();
-  for (const auto& edge : boost::make_iterator_range(boost::edges(graph))) {
-    see(boost::source(edge, graph), boost::target(edge, graph), graph[edge]);
-  }
+  for (const Edge& edge : topology.edges()) see(edge.from, edge.to, edge.link);
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <boost/range/iterator_range.hpp>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -31,7 +30,7 @@ class Tree {
  public:
   explicit Tree(const Topology& topology) : topology_(topology) {
     sort_nodes();
-    for (const auto& edge : boost::make_iterator_range(boost::edges(topology.graph()))) read_link(edge);
+    for (const Edge& edge : topology.edges()) read_link(edge);
     for (std::size_t t = 0; t < tiers_.size(); ++t) check_degrees(t);
     read_pods();
     if (tiers_.size() == 4) check_cores();
@@ -77,16 +76,15 @@ class Tree {
     return topology_.node(v).kind == NodeKind::kHost ? 0 : topology_.node(v).tier;
   }
 
-  void read_link(const boost::graph_traits<Graph>::edge_descriptor& edge) {
-    const Graph& graph = topology_.graph();
-    Vertex low = boost::source(edge, graph), high = boost::target(edge, graph);
+  void read_link(const Edge& edge) {
+    Vertex low = edge.from, high = edge.to;
     if (tier_of(low) > tier_of(high)) std::swap(low, high);
     if (tier_of(low) + 1 != tier_of(high)) {
       refuse(topology_, fmt::format("'{}' and '{}' are linked, but not one tier apart",
                                     topology_.node(low).name, topology_.node(high).name));
     }
     Tier& tier = tiers_[tier_of(high)];
-    const Link& link = graph[edge];
+    const Link& link = edge.link;
     if (link.loss != 0) refuse(topology_, "a link loses packets");
     if (tier.rate == Bandwidth()) {
       tier.rate = link.rate;

@@ -1,10 +1,9 @@
 // Text on its way to a file, a pipe or a string, in large pieces.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <functional>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,19 +20,18 @@ class TextSink {
 
   template <typename... Args>
   void print(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), format, std::forward<Args>(args)...);
-    if (buffer_.size() >= kPiece) finish();
+    append(format, fmt::make_format_args(args...));
   }
   void finish() {
-    receiver_({buffer_.data(), buffer_.size()});
+    receiver_(buffer_);
     buffer_.clear();
   }
 
  private:
-  static constexpr std::size_t kPiece = 1 << 16;
+  void append(fmt::string_view format, fmt::format_args args);
 
   Receiver receiver_;
-  fmt::memory_buffer buffer_;
+  std::string buffer_;
 };
 
 // The text with &, <, >, " and ' as XML writes them in content and attributes; characters that XML 1.0 has

@@ -1,6 +1,6 @@
 #include "topologies/families/cabling.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

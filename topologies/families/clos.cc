@@ -1,6 +1,6 @@
 #include "topologies/families/clos.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace weft::topologies {
 

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "topologies/families/lattice.h"
 #include "topologies/families/lattices.h"

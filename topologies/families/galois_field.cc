@@ -1,6 +1,6 @@
 #include "topologies/families/galois_field.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 
@@ -55,10 +55,14 @@ void add_cores(const Parameters& parameters, const Cabling& cabling, Topology& t
     core[c] = topology.add_switch(fmt::format("core {}", c), 3, topology.node(spine.back()).group + 1 + c,
                                   cabling.switch_latency);
   }
+  std::vector<std::size_t> down(topology.nodes(), 0);
+  for (const Edge& edge : topology.edges()) {
+    ++down[edge.from];
+    ++down[edge.to];
+  }
   std::size_t next = 0;
   for (const Vertex v : spine) {
-    const std::size_t down = boost::degree(v, topology.graph());
-    for (std::size_t i = 0; i < down && cores > 0; ++i) {
+    for (std::size_t i = 0; i < down[v] && cores > 0; ++i) {
       topology.add_link(v, core[next++ % cores], cabling.fabric);
     }
   }

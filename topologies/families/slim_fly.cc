@@ -1,4 +1,4 @@
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "topologies/families/algebraic.h"
 #include "topologies/families/algebraic_graphs.h"

@@ -1,6 +1,6 @@
 #include "topologies/graph/topology.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 
@@ -11,7 +11,8 @@ namespace weft::topologies {
 Vertex Topology::add_node(Node node) {
   std::vector<Vertex>& of_kind = node.kind == NodeKind::kHost ? hosts_ : switches_;
   node.index = static_cast<std::uint32_t>(of_kind.size());
-  of_kind.push_back(boost::add_vertex(std::move(node), graph_));
+  of_kind.push_back(nodes_.size());
+  nodes_.push_back(std::move(node));
   return of_kind.back();
 }
 
@@ -36,33 +37,31 @@ Vertex Topology::add_switch(std::string name, std::uint8_t tier, std::uint32_t g
 
 Vertex Topology::add_host_router(std::string name, std::uint32_t group, std::uint16_t plane) {
   const Vertex v = add_switch(std::move(name), 1, group, {}, plane);
-  graph_[v].in_host = true;
+  nodes_[v].in_host = true;
   return v;
 }
 
-void Topology::add_link(Vertex a, Vertex b, const Link& link) { boost::add_edge(a, b, link, graph_); }
+void Topology::add_link(Vertex a, Vertex b, const Link& link) {
+  edges_.push_back({static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), link});
+}
 
 void Topology::finish() {
   const auto fail = [&](const std::string& what) { throw InputError(fmt::format("{}: {}", name_, what)); };
   if (hosts_.empty()) fail("the network has no host");
 
-  // Edges come in the order they were added.
   channels_.clear();
-  channels_.reserve(2 * boost::num_edges(graph_));
+  channels_.reserve(2 * edges_.size());
   out_begin_.assign(nodes() + 1, 0);
-  for (const auto& edge : boost::make_iterator_range(boost::edges(graph_))) {
-    const auto a = static_cast<std::uint32_t>(boost::source(edge, graph_));
-    const auto b = static_cast<std::uint32_t>(boost::target(edge, graph_));
-    const Link& link = graph_[edge];
-    if (a == b) fail(fmt::format("a link joins '{}' to itself", graph_[a].name));
+  for (const auto& [a, b, link] : edges_) {
+    if (a == b) fail(fmt::format("a link joins '{}' to itself", nodes_[a].name));
     if (link.rate <= Bandwidth()) {
-      fail(fmt::format("the link between '{}' and '{}' has rate 0", graph_[a].name, graph_[b].name));
+      fail(fmt::format("the link between '{}' and '{}' has rate 0", nodes_[a].name, nodes_[b].name));
     }
     if (!(link.loss >= 0 && link.loss < 1)) {
       fail(
           fmt::format("the link between '{}' and '{}' loses packets with probability {}, but it must be 0 or "
                       "more and below 1",
-                      graph_[a].name, graph_[b].name, link.loss));
+                      nodes_[a].name, nodes_[b].name, link.loss));
     }
     channels_.push_back({a, b, link.rate, link.latency, link.loss});
     channels_.push_back({b, a, link.rate, link.latency, link.loss});
@@ -75,7 +74,7 @@ void Topology::finish() {
   for (std::uint32_t c = 0; c < channels_.size(); ++c) out_channels_[next[channels_[c].from]++] = c;
 
   for (const Vertex host : hosts_) {
-    if (out_channels(host).empty()) fail(fmt::format("'{}' has no link", graph_[host].name));
+    if (out_channels(host).empty()) fail(fmt::format("'{}' has no link", nodes_[host].name));
   }
   // What host 0 reaches through switches; hosts do not forward.
   std::vector<bool> reached(nodes(), false);
@@ -84,7 +83,7 @@ void Topology::finish() {
   while (!frontier.empty()) {
     const Vertex v = frontier.back();
     frontier.pop_back();
-    if (graph_[v].kind == NodeKind::kHost && v != hosts_[0]) continue;
+    if (nodes_[v].kind == NodeKind::kHost && v != hosts_[0]) continue;
     for (const std::uint32_t c : out_channels(v)) {
       if (reached[channels_[c].to]) continue;
       reached[channels_[c].to] = true;
@@ -93,7 +92,7 @@ void Topology::finish() {
   }
   for (const Vertex host : hosts_) {
     if (!reached[host]) {
-      fail(fmt::format("'{}' cannot be reached from '{}'", graph_[host].name, graph_[hosts_[0]].name));
+      fail(fmt::format("'{}' cannot be reached from '{}'", nodes_[host].name, nodes_[hosts_[0]].name));
     }
   }
 }

@@ -1,11 +1,12 @@
 // A network's hosts, switches and links: what every topology family produces and every network model reads.
 #pragma once
 
-#include <boost/graph/adjacency_list.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/units/module.h"
@@ -41,8 +42,14 @@ struct Link {
   double loss = 0;     // the probability that it loses a packet, each direction; below 1
 };
 
-using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS, Node, Link>;
-using Vertex = boost::graph_traits<Graph>::vertex_descriptor;
+// The number of a node, of either kind, in the order they were added.
+using Vertex = std::size_t;
+
+// A cable and the two nodes it was added between.
+struct Edge {
+  std::uint32_t from = 0, to = 0;  // vertices
+  Link link;
+};
 
 // One direction of a cable. Channel 2e is edge e from the node it was added from, 2e + 1 the way back.
 struct Channel {
@@ -66,8 +73,8 @@ class Topology {
   Vertex add_host_router(std::string name, std::uint32_t group = 0, std::uint16_t plane = 0);
   // A node with these attributes; its number among its kind follows those there are.
   Vertex add_node(Node node);
-  void set_rack(Vertex v, std::uint32_t rack) { graph_[v].rack = rack; }
-  void set_site(Vertex v, std::uint16_t site) { graph_[v].site = site; }
+  void set_rack(Vertex v, std::uint32_t rack) { nodes_[v].rack = rack; }
+  void set_site(Vertex v, std::uint16_t site) { nodes_[v].site = site; }
   void add_link(Vertex a, Vertex b, const Link& link);
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // 0 <= loss < 1,
@@ -75,13 +82,14 @@ class Topology {
   void finish();
 
   const std::string& name() const { return name_; }  // the family's short form with its parameters
-  const Graph& graph() const { return graph_; }
-  const Node& node(Vertex v) const { return graph_[v]; }
-  std::uint32_t nodes() const { return static_cast<std::uint32_t>(boost::num_vertices(graph_)); }
+  const Node& node(Vertex v) const { return nodes_[v]; }
+  std::uint32_t nodes() const { return static_cast<std::uint32_t>(nodes_.size()); }
   std::uint32_t hosts() const { return static_cast<std::uint32_t>(hosts_.size()); }
   std::uint32_t switches() const { return static_cast<std::uint32_t>(switches_.size()); }
   Vertex host(std::uint32_t index) const { return hosts_[index]; }
   Vertex switch_at(std::uint32_t index) const { return switches_[index]; }
+  // All cables, in the order they were added. (boost_graph.h makes a Boost.Graph of them.)
+  const std::vector<Edge>& edges() const { return edges_; }
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
   // The channels that leave a node, in the order its links were added. A host's k-th is its NIC k.
@@ -91,7 +99,8 @@ class Topology {
 
  private:
   std::string name_;
-  Graph graph_;
+  std::vector<Node> nodes_;
+  std::vector<Edge> edges_;
   std::vector<Vertex> hosts_, switches_;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;

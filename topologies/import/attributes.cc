@@ -1,6 +1,6 @@
 #include "topologies/import/attributes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "sim/units/input_error.h"
 #include "topologies/import/lines.h"

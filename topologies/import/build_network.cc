@@ -1,6 +1,6 @@
 #include "topologies/import/build_network.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>

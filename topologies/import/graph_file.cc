@@ -1,6 +1,6 @@
 #include "topologies/import/graph_file.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <string>

@@ -28,89 +28,90 @@ Function blocking_form(Function function) {
 static_assert(static_cast<int>(Function::kIexscan) - static_cast<int>(Function::kIbarrier) ==
               static_cast<int>(Function::kExscan) - static_cast<int>(Function::kBarrier));
 
+CollectiveKind kind_of(Function function) {
+  switch (blocking_form(function)) {
+    case Function::kBarrier:
+      return CollectiveKind::kBarrier;
+    case Function::kBcast:
+      return CollectiveKind::kBcast;
+    case Function::kReduce:
+      return CollectiveKind::kReduce;
+    case Function::kAllreduce:
+      return CollectiveKind::kAllreduce;
+    case Function::kScan:
+      return CollectiveKind::kScan;
+    case Function::kExscan:
+      return CollectiveKind::kExscan;
+    case Function::kReduce_scatter:
+    case Function::kReduce_scatter_block:
+      return CollectiveKind::kReduceScatter;
+    case Function::kAllgather:
+    case Function::kAllgatherv:
+      return CollectiveKind::kAllgather;
+    case Function::kGather:
+    case Function::kGatherv:
+      return CollectiveKind::kGather;
+    case Function::kScatter:
+    case Function::kScatterv:
+      return CollectiveKind::kScatter;
+    case Function::kAlltoall:
+    case Function::kAlltoallv:
+    case Function::kAlltoallw:
+      return CollectiveKind::kAlltoall;
+    default:
+      throw std::logic_error("collective_of: not a collective call");
+  }
+}
+
+bool is_reduction(CollectiveKind kind) {
+  return kind == CollectiveKind::kReduce || kind == CollectiveKind::kAllreduce ||
+         kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan ||
+         kind == CollectiveKind::kReduceScatter;
+}
+
 }  // namespace
 
 Collective collective_of(const TraceRecord& record) {
   Collective collective;
+  collective.kind = kind_of(record.function);
   if (record.root > 0) collective.root = static_cast<std::uint32_t>(record.root);
-  const auto vector_of = [&](CollectiveKind kind) {
-    collective.kind = kind;
-    collective.bytes = record.bytes();
-  };
-  const auto reduction_of = [&](CollectiveKind kind) {
-    vector_of(kind);
+  if (is_reduction(collective.kind)) {
     collective.element_bytes = static_cast<std::uint32_t>(std::max<std::uint64_t>(record.type_size, 1));
-  };
+  }
   switch (blocking_form(record.function)) {
     case Function::kBarrier:
-      collective.kind = CollectiveKind::kBarrier;
-      break;
-    case Function::kBcast:
-      vector_of(CollectiveKind::kBcast);
-      break;
-    case Function::kReduce:
-      reduction_of(CollectiveKind::kReduce);
-      break;
-    case Function::kAllreduce:
-      reduction_of(CollectiveKind::kAllreduce);
-      break;
-    case Function::kScan:
-      reduction_of(CollectiveKind::kScan);
-      break;
-    case Function::kExscan:
-      reduction_of(CollectiveKind::kExscan);
       break;
     case Function::kReduce_scatter:
-      reduction_of(CollectiveKind::kReduceScatter);
-      collective.bytes = 0;
+    case Function::kAllgatherv:
       collective.v_form = true;
       set_shared_counts(collective, record.recv_bytes);
       break;
     case Function::kReduce_scatter_block:
-      reduction_of(CollectiveKind::kReduceScatter);
       collective.bytes = record.recv_posted_bytes();
-      break;
-    case Function::kAllgather:
-      vector_of(CollectiveKind::kAllgather);
-      break;
-    case Function::kAllgatherv:
-      collective.kind = CollectiveKind::kAllgather;
-      collective.v_form = true;
-      set_shared_counts(collective, record.recv_bytes);
       break;
     // Of a gather the root looks at the receive side only, the others at the send side only.
     case Function::kGather:
-      vector_of(CollectiveKind::kGather);
-      if (record.recv_posted_bytes() > 0) collective.bytes = record.recv_posted_bytes();
+    case Function::kScatter:
+      collective.bytes = record.recv_posted_bytes() > 0 ? record.recv_posted_bytes() : record.bytes();
       break;
     case Function::kGatherv:
-      collective.kind = CollectiveKind::kGather;
       collective.v_form = true;
       collective.counts = record.recv_bytes;
       if (collective.counts.empty()) collective.bytes = record.bytes();
       break;
-    case Function::kScatter:
-      vector_of(CollectiveKind::kScatter);
-      if (record.recv_posted_bytes() > 0) collective.bytes = record.recv_posted_bytes();
-      break;
     case Function::kScatterv:
-      collective.kind = CollectiveKind::kScatter;
       collective.v_form = true;
       collective.counts = record.send_bytes;
       if (collective.counts.empty()) collective.bytes = record.recv_posted_bytes();
       break;
-    case Function::kAlltoall:
-      vector_of(CollectiveKind::kAlltoall);
-      break;
     case Function::kAlltoallv:
     case Function::kAlltoallw:
-      collective.kind = CollectiveKind::kAlltoall;
       collective.v_form = true;
       collective.counts = record.send_bytes;
       collective.receive_counts = record.recv_bytes;
       break;
     default:
-      throw std::logic_error("collective_of: not a collective call");
+      collective.bytes = record.bytes();
   }
   return collective;
 }

@@ -1,6 +1,6 @@
 #include "goal/import/mpi/trace_reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
@@ -212,125 +212,135 @@ void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
   r.inside_ns = r.leave_ns - r.enter_ns;
   if ((kind & trace::kFailed) != 0) r.error = small_signed("error code");
 
-  const auto posted = [&] {
-    r.comm = comm_id();
-    r.peer = small_signed("peer");
-    r.tag = small_signed("tag");
-  };
-  const auto size = [&] {
-    r.count = varint();
-    r.type_size = varint();
-  };
-  const auto reference = [&] {
-    const std::uint64_t back = varint_at_most(next_request_ - 1, "reference to a request");
-    return back == 0 ? trace::kUnknownRequest : next_request_ - back;
-  };
-  const auto flags = [&] {
-    if (at_ == chunk_end_) fail("a record that is cut");
-    return *at_++;
-  };
-  const auto polls = [&] {
-    r.polls = 1 + varint_at_most(UINT64_MAX - 1, "polls");
-    if (r.polls > 1) r.inside_ns = varint();
-  };
-  const auto collective = [&] {
-    r.comm = comm_id();
-    const std::uint8_t bits = flags();
-    r.in_place = (bits & trace::kInPlace) != 0;
-    if ((bits & trace::kHasRoot) != 0) r.root = small_signed("root");
-    size();
-    if ((bits & trace::kHasReceiveCount) != 0) {
-      r.recv_count = varint();
-      r.recv_type_size = varint();
-    }
-    if ((bits & trace::kHasSendVector) != 0) read_vector(r.send_bytes);
-    if ((bits & trace::kHasReceiveVector) != 0) read_vector(r.recv_bytes);
-  };
+  read_arguments(info.shape, r);
+}
 
-  switch (info.shape) {
+void TraceReader::read_posted(TraceRecord& r) {
+  r.comm = comm_id();
+  r.peer = small_signed("peer");
+  r.tag = small_signed("tag");
+}
+
+void TraceReader::read_size(TraceRecord& r) {
+  r.count = varint();
+  r.type_size = varint();
+}
+
+std::uint8_t TraceReader::read_flags() {
+  if (at_ == chunk_end_) fail("a record that is cut");
+  return *at_++;
+}
+
+std::uint64_t TraceReader::read_reference() {
+  const std::uint64_t back = varint_at_most(next_request_ - 1, "reference to a request");
+  return back == 0 ? trace::kUnknownRequest : next_request_ - back;
+}
+
+void TraceReader::read_polls(TraceRecord& r) {
+  r.polls = 1 + varint_at_most(UINT64_MAX - 1, "polls");
+  if (r.polls > 1) r.inside_ns = varint();
+}
+
+void TraceReader::read_probe(TraceRecord& r) {
+  read_posted(r);
+  const std::uint8_t bits = read_flags();
+  r.flag = (bits & trace::kFound) != 0;
+  if (!r.flag) read_polls(r);
+  read_message(r.received, bits);
+  if (r.flag && is_probe_for_message(r.function)) r.message = varint();
+}
+
+void TraceReader::read_completions(TraceRecord& r) {
+  r.flag = read_flags() != 0;
+  r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+  if (!r.flag) return read_polls(r);
+  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "completed requests");
+  while (n-- > 0) {
+    TraceCompletion& done = r.completions.emplace_back();
+    done.request = read_reference();
+    const std::uint8_t bits = read_flags();
+    done.cancelled = (bits & trace::kCancelled) != 0;
+    read_message(done.message, bits);
+  }
+}
+
+void TraceReader::read_started(TraceRecord& r) {
+  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "started requests");
+  while (n-- > 0) r.started.push_back(read_reference());
+}
+
+void TraceReader::read_collective(TraceRecord& r) {
+  r.comm = comm_id();
+  const std::uint8_t bits = read_flags();
+  r.in_place = (bits & trace::kInPlace) != 0;
+  if ((bits & trace::kHasRoot) != 0) r.root = small_signed("root");
+  read_size(r);
+  if ((bits & trace::kHasReceiveCount) != 0) {
+    r.recv_count = varint();
+    r.recv_type_size = varint();
+  }
+  if ((bits & trace::kHasSendVector) != 0) read_vector(r.send_bytes);
+  if ((bits & trace::kHasReceiveVector) != 0) read_vector(r.recv_bytes);
+}
+
+void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
+  switch (shape) {
     case Shape::kPlain:
       break;
     case Shape::kSend:
-      posted();
-      size();
-      break;
     case Shape::kSendRequest:
     case Shape::kRecvRequest:
-      posted();
-      size();
-      r.request = next_request_++;
+      read_posted(r);
+      read_size(r);
+      if (shape != Shape::kSend) r.request = next_request_++;
       break;
     case Shape::kRecv:
-      posted();
-      size();
-      read_message(r.received, flags());
+      read_posted(r);
+      read_size(r);
+      read_message(r.received, read_flags());
       break;
     case Shape::kSendrecv:
-      posted();
-      size();
+      read_posted(r);
+      read_size(r);
       r.recv_peer = small_signed("peer");
       r.recv_tag = small_signed("tag");
       r.recv_count = varint();
       r.recv_type_size = varint();
-      read_message(r.received, flags());
+      read_message(r.received, read_flags());
       break;
-    case Shape::kProbe: {
-      posted();
-      const std::uint8_t bits = flags();
-      r.flag = (bits & trace::kFound) != 0;
-      if (!r.flag) polls();
-      read_message(r.received, bits);
-      if (r.flag && is_probe_for_message(r.function)) r.message = varint();
+    case Shape::kProbe:
+      read_probe(r);
       break;
-    }
     case Shape::kMessageRecv:
     case Shape::kMessageRecvRequest:
       r.comm = comm_id();
       r.message = varint();
-      size();
-      if (info.shape == Shape::kMessageRecv) {
-        read_message(r.received, flags());
+      read_size(r);
+      if (shape == Shape::kMessageRecv) {
+        read_message(r.received, read_flags());
       } else {
         r.request = next_request_++;
       }
       break;
-    case Shape::kComplete: {
-      r.flag = flags() != 0;
-      r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
-      if (!r.flag) {
-        polls();
-        break;
-      }
-      std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "completed requests");
-      while (n-- > 0) {
-        TraceCompletion& done = r.completions.emplace_back();
-        done.request = reference();
-        const std::uint8_t bits = flags();
-        done.cancelled = (bits & trace::kCancelled) != 0;
-        read_message(done.message, bits);
-      }
+    case Shape::kComplete:
+      read_completions(r);
       break;
-    }
-    case Shape::kStart: {
-      std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "started requests");
-      while (n-- > 0) r.started.push_back(reference());
+    case Shape::kStart:
+      read_started(r);
       break;
-    }
     case Shape::kRequest:
-      r.request = reference();
+      r.request = read_reference();
       break;
     case Shape::kCollective:
-      collective();
-      break;
     case Shape::kCollectiveRequest:
-      collective();
-      r.request = next_request_++;
+      read_collective(r);
+      if (shape == Shape::kCollectiveRequest) r.request = next_request_++;
       break;
     case Shape::kCommCreate:
     case Shape::kCommCreateRequest:
       r.comm = comm_id();
       r.new_comm = comm_id();
-      if (info.shape == Shape::kCommCreateRequest) r.request = next_request_++;
+      if (shape == Shape::kCommCreateRequest) r.request = next_request_++;
       break;
     case Shape::kComm:
       r.comm = comm_id();

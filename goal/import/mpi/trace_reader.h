@@ -156,6 +156,16 @@ class TraceReader {
   void read_header();
   bool read_meta(std::uint8_t kind);
   void read_call(std::uint8_t kind, TraceRecord& record);
+  void read_arguments(trace::Shape shape, TraceRecord& record);
+  void read_posted(TraceRecord& record);
+  void read_size(TraceRecord& record);
+  void read_probe(TraceRecord& record);
+  void read_polls(TraceRecord& record);
+  void read_completions(TraceRecord& record);
+  void read_started(TraceRecord& record);
+  void read_collective(TraceRecord& record);
+  std::uint8_t read_flags();
+  std::uint64_t read_reference();
   void read_message(TraceMessage& message, std::uint8_t flags);
   void read_vector(std::vector<std::uint64_t>& values);
   std::uint64_t varint();

@@ -1,6 +1,6 @@
 #include "tests/goal/collectives/cases.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <bit>
 #include <catch2/catch.hpp>

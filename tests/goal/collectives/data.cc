@@ -1,6 +1,6 @@
 #include "tests/goal/collectives/data.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <numeric>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 #include "tests/goal/collectives/interpreter.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <stdexcept>

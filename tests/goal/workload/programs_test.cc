@@ -1,5 +1,5 @@
 // Generated programs: how many messages, bytes and operations there are, and what is refused.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <set>

@@ -1,6 +1,6 @@
 // How long generated programs take on the LogGOPS network, against the model's own sums. T(s) is the time of
 // a message of s bytes, 2o + L + (s-1)G.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "tests/goal/workload/traffic.h"
 #include "tests/sim/replay/replay_fixture.h"

@@ -2,7 +2,7 @@
 // time.
 #include "sim/faults.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,5 +1,5 @@
 // The `weft` semantics against closed forms of the LogGOPS model. Defaults: L=1000 o=100 g=10 G=2 O=0 (ns).
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 

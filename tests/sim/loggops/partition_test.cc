@@ -1,6 +1,6 @@
 // The LogGOPS network gives the same results, messages and digest however its hosts are divided, on any
 // number of threads.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -1,7 +1,7 @@
 // Results must not depend on how a network is divided, nor on how many threads run the parts.
 #include "topologies/analysis/partition.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <rapidcheck.h>
 
 #include <array>

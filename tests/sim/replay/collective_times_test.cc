@@ -1,7 +1,7 @@
 // Collectives on the LogGOPS network against their closed forms in LogGP (A. Alexandrov et al., "LogGP", SPAA
 // 1995). A message of m bytes takes T(m) = o + L + (m - 1) G + o from one rank to another; the next one can
 // follow it g + (m - 1) G later. R is the time to combine a byte.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // The rules of replay, on the LogGOPS network with L=1000 o=100 g=10 G=2 (ns), and on one that reorders.
 #include "sim/replay/replay.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 

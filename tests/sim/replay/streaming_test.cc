@@ -1,6 +1,6 @@
 // A packed file that is read while it is replayed: results, digest and diagnosis as of the graph in memory,
 // and memory that does not grow with the length of the program.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <rapidcheck.h>
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // Small networks of any shape, for properties that must hold for all of them.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <rapidcheck.h>
 
 #include <cstdint>

@@ -17,9 +17,9 @@ using Pair = std::pair<std::uint32_t, std::uint32_t>;
 // The long links between every two sites.
 std::map<Pair, std::uint32_t> long_links(const Topology& topology) {
   std::map<Pair, std::uint32_t> counts;
-  for (const auto& edge : boost::make_iterator_range(boost::edges(topology.graph()))) {
-    const Node& a = topology.node(boost::source(edge, topology.graph()));
-    const Node& b = topology.node(boost::target(edge, topology.graph()));
+  for (const Edge& edge : topology.edges()) {
+    const Node& a = topology.node(edge.from);
+    const Node& b = topology.node(edge.to);
     if (a.site == b.site) continue;
     CHECK(a.name.starts_with("border "));
     CHECK(b.name.starts_with("border "));
@@ -56,10 +56,10 @@ TEST_CASE("datacenters: the long links have what was asked for, and nothing else
       "001,"
       "latency=1us,link=200Gbps,border_latency=300ns");
   std::map<std::string, int> ends;
-  for (const auto& edge : boost::make_iterator_range(boost::edges(topology.graph()))) {
-    const Link& link = topology.graph()[edge];
-    const Node& a = topology.node(boost::source(edge, topology.graph()));
-    const Node& b = topology.node(boost::target(edge, topology.graph()));
+  for (const Edge& edge : topology.edges()) {
+    const Link& link = edge.link;
+    const Node& a = topology.node(edge.from);
+    const Node& b = topology.node(edge.to);
     if (a.site == b.site) {
       CHECK(link.loss == 0);
       CHECK(link.latency == Time::ps(1'000'000));

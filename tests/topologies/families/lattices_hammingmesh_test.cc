@@ -29,10 +29,10 @@ Bill bill(const Topology& topology) {
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
     result.switches += !topology.node(topology.switch_at(s)).in_host;
   }
-  for (const auto& edge : boost::make_iterator_range(boost::edges(topology.graph()))) {
-    const bool inside = topology.node(boost::source(edge, topology.graph())).kind == NodeKind::kHost ||
-                        topology.node(boost::target(edge, topology.graph())).kind == NodeKind::kHost;
-    result.cables += !inside && topology.graph()[edge].cable != CableKind::kBackplane;
+  for (const Edge& edge : topology.edges()) {
+    const bool inside =
+        topology.node(edge.from).kind == NodeKind::kHost || topology.node(edge.to).kind == NodeKind::kHost;
+    result.cables += !inside && edge.link.cable != CableKind::kBackplane;
   }
   return result;
 }

@@ -54,10 +54,10 @@ TEST_CASE("TPU torus: 64 cubes are 4,096 chips, each cube with 96 optical links"
   CHECK(topology.hosts() == 4096);
   CHECK(joined_switches(topology) == joined_switches(make("torus:dims=16x16x16")));
   std::map<std::uint32_t, std::uint32_t> optical;
-  for (const auto& edge : boost::make_iterator_range(boost::edges(topology.graph()))) {
-    if (topology.graph()[edge].cable != CableKind::kOptical) continue;
-    ++optical[topology.node(boost::source(edge, topology.graph())).group];
-    ++optical[topology.node(boost::target(edge, topology.graph())).group];
+  for (const Edge& edge : topology.edges()) {
+    if (edge.link.cable != CableKind::kOptical) continue;
+    ++optical[topology.node(edge.from).group];
+    ++optical[topology.node(edge.to).group];
   }
   CHECK(optical.size() == 64);
   for (const auto& [cube, links] : optical) CHECK(links == 96);

@@ -1,0 +1,22 @@
+#include "tools/weft/log.h"
+
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+namespace weft::cli::log {
+
+void start() {
+  spdlog::set_default_logger(spdlog::stderr_logger_st("weft"));
+  spdlog::set_pattern("%n: %v");
+  spdlog::set_level(spdlog::level::warn);
+}
+
+void show_info() { spdlog::set_level(spdlog::level::info); }
+
+void error(const std::string& text) { spdlog::error(text); }
+
+void warn(const std::string& text) { spdlog::warn(text); }
+
+void info(const std::string& text) { spdlog::info(text); }
+
+}  // namespace weft::cli::log

@@ -1,0 +1,18 @@
+// Lines for the user on standard error, "weft: …", on top of spdlog. Only log.cc includes that library, whose
+// headers are costly to compile.
+#pragma once
+
+#include <string>
+
+namespace weft::cli::log {
+
+// To be called once, before any other: from then on errors and warnings are shown.
+void start();
+// Shows info() too.
+void show_info();
+
+void error(const std::string& text);
+void warn(const std::string& text);
+void info(const std::string& text);
+
+}  // namespace weft::cli::log
