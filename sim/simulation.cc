@@ -18,10 +18,13 @@
 #include "sim/loggops/atlahs.h"
 #include "sim/loggops/classic.h"
 #include "sim/loggops/loggops.h"
+#include "sim/mpi_library.h"
 #include "sim/packet/packet_network.h"
+#include "sim/replay/protocols.h"
 #include "sim/replay/replay.h"
 #include "sim/routing/policies.h"
 #include "sim/routing/routing_table.h"
+#include "sim/scenario/connections.h"
 #include "topologies/analysis/partition.h"
 #include "topologies/families.h"
 
@@ -58,7 +61,7 @@ HostConfig host_config(const Scenario& scenario) {
   const Parameters hosts(hosts_section(), scenario.hosts);
   config.overhead = hosts.time("o");
   config.overhead_per_byte = TimePerByte::ns(per_byte(hosts, "O"));
-  config.eager_limit_bytes = hosts.bytes("S");
+  set_protocol(scenario, config);
   config.reduction_per_byte = TimePerByte::ns(per_byte(hosts, "reduction_per_byte"));
   config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
   goal::CollectiveChoices choices;
@@ -135,7 +138,8 @@ void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<s
 
 void Simulation::run_loggops(const Parameters& parameters, const goal::Program& program, RunControl& control,
                              results::Report& report) const {
-  HostConfig hosts = host_config(scenario_);
+  std::vector<std::string> remarks;
+  HostConfig hosts = host_config(decided(program, remarks));
   hosts.overhead = parameters.time("o");
   hosts.overhead_per_byte = TimePerByte::ns(per_byte(parameters, "O"));
   hosts.eager_limit_bytes = parameters.bytes("S");
@@ -227,8 +231,11 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Program& p
   const packet::Discipline& queue = find_module(packet::disciplines(), scenario_.queue, "queue discipline");
   packet::PacketConfig config = packet::packet_config(parameters);
   config.record_flows = keeps_flow_rows();
+  std::vector<std::string> remarks;
+  const Scenario scenario = decided(program, remarks);
+  config.connections = connection_rules(scenario);
 
-  const HostConfig hosts = host_config(scenario_);
+  const HostConfig hosts = host_config(scenario);
   check_hosts(program, hosts);
   Measurements measurements(measurements_, *topology_);
   topologies::Partitioning partitioning{.of_vertex = {}, .parts = 1};
@@ -288,7 +295,10 @@ void Simulation::run_flow(const Parameters& parameters, const goal::Program& pro
   const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
   flow::FlowConfig config = flow::flow_config(parameters);
   config.record_flows = keeps_flow_rows();
-  const HostConfig hosts = host_config(scenario_);
+  std::vector<std::string> remarks;
+  const Scenario scenario = decided(program, remarks);
+  config.connections = connection_rules(scenario);
+  const HostConfig hosts = host_config(scenario);
   check_hosts(program, hosts);
   for (const ParameterSpec& spec : policy.info.parameters) {
     if (scenario_.routing.given.at(spec.name) == spec.default_value) continue;
@@ -322,6 +332,13 @@ void Simulation::run_flow(const Parameters& parameters, const goal::Program& pro
   report.events = engine.executed();
 }
 
+// With what the graph's MPI library decides; adds to the remarks what that is.
+Scenario Simulation::decided(const goal::Program& program, std::vector<std::string>& remarks) const {
+  Scenario scenario = scenario_;
+  if (!is_compat()) follow_library(scenario, program, remarks);
+  return scenario;
+}
+
 // Throws InputError if the graph needs more hosts than there are.
 void Simulation::check_hosts(const goal::Program& program, const HostConfig& hosts) const {
   const std::uint32_t needed = hosts_needed(program, hosts);
@@ -343,9 +360,12 @@ void Simulation::report_faults(results::Report& report) const {
 Registries builtin_registries() {
   Registries all;
   all.networks.push_back({.info = loggops_module(), .has_partitions = true});
-  all.networks.push_back(
-      {.info = packet::packet_module(), .has_fabric = true, .has_packets = true, .has_partitions = true});
-  all.networks.push_back({.info = flow::flow_module(), .has_fabric = true});
+  all.networks.push_back({.info = packet::packet_module(),
+                          .has_fabric = true,
+                          .has_packets = true,
+                          .has_partitions = true,
+                          .has_connections = true});
+  all.networks.push_back({.info = flow::flow_module(), .has_fabric = true, .has_connections = true});
   for (const auto& family : topologies::families()) all.topologies.push_back(registered(family));
   for (const auto& policy : routing::policies()) {
     const bool looks_at_marks = policy.make_path_selectors != nullptr && policy.selectors_want_feedback;
@@ -357,11 +377,14 @@ Registries builtin_registries() {
   for (const auto& queue : packet::disciplines()) {
     all.queues.push_back({.info = queue.info, .marks_ecn = queue.marks});
   }
-  for (const auto& workload : goal::workloads()) all.traffic.push_back(registered(workload));
+  for (const auto& workload : goal::workloads()) {
+    all.traffic.push_back({.info = workload.info, .independent_flows = workload.independent_flows});
+  }
   for (const auto& algorithm : goal::collective_algorithms()) {
     all.algorithms.push_back({std::string(goal::name(algorithm.kind)), algorithm.info});
   }
   for (const auto& profile : goal::selection_profiles()) all.profiles.push_back(profile.info);
+  all.protocols.assign(protocols().begin(), protocols().end());
   return all;
 }
 
@@ -409,6 +432,10 @@ results::Report Simulation::run(const goal::Program& program, RunControl& contro
   report.seed = scenario_.seed;
   report.warnings = scenario_.warnings;
   add_remarks(scenario_.jobs.at(0).traffic, program.ranks(), report.warnings);
+  const Scenario scenario = decided(program, report.warnings);
+  report.connections = scenario.connections;
+  const auto protocol = scenario.hosts.given.find("protocol");
+  if (protocol != scenario.hosts.given.end()) report.protocol = protocol->second;
   report.topology = topology_text_;
   const std::string& model = scenario_.network.name;
   const bool is_packet = model == packet::packet_module().name, is_flow = model == flow::flow_module().name;

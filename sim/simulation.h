@@ -48,6 +48,7 @@ class Simulation {
                   results::Report& report) const;
   void run_flow(const Parameters& parameters, const goal::Program& program, RunControl& control,
                 results::Report& report) const;
+  Scenario decided(const goal::Program& program, std::vector<std::string>& remarks) const;
   void check_hosts(const goal::Program& program, const HostConfig& hosts) const;
   bool is_compat() const;
   void report_faults(results::Report& report) const;

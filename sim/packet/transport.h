@@ -47,6 +47,7 @@ struct PacketConfig {
   bool cut_through = false;
   Time reconvergence = Time::us(1000);
   bool record_flows = true;  // keep a row per message (64 bytes each)
+  ConnectionRules connections;
 };
 
 struct TransportCounters {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr const char* kCollective = "collective";
 constexpr const char* kProfile = "profile";  // of collectives: chosen as if it were a kind of them
+constexpr const char* kProtocol = "protocol";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -42,6 +43,7 @@ std::vector<Listed> modules(const sim::Registries& registries) {
     all.push_back({kCollective, algorithm.collective, algorithm.info});
   }
   for (const ModuleInfo& profile : registries.profiles) all.push_back({kCollective, kProfile, profile});
+  for (const ModuleInfo& protocol : registries.protocols) all.push_back({kProtocol, "", protocol});
   return all;
 }
 
@@ -77,6 +79,9 @@ bool is_quoted(ParameterType type) {
 // How to choose it: on the command line and in a scenario file.
 std::string usage(const Listed& module) {
   if (module.kind == kSection) return "";
+  if (module.kind == kProtocol) {
+    return fmt::format("  --protocol {0}\n  hosts {{ protocol: \"{0}\" }}\n", module.info.name);
+  }
   if (module.kind == kCollective) {
     return fmt::format("  --set collectives.{0}={1}\n  collectives {{ {0}: \"{1}\" }}\n", module.collective,
                        module.info.name);
@@ -125,6 +130,7 @@ std::string list_text(const sim::Registries& registries, const std::string& kind
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
   kinds.push_back(kCollective);
+  kinds.push_back(kProtocol);
   if (!kind.empty() && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     fail_unknown_name("kind of module", kind, kinds);
   }
@@ -185,8 +191,9 @@ void add_list(CLI::App& app, int&) {
     bool names = false;
   };
   auto options = std::make_shared<Options>();
-  app.add_option("kind", options->kind,
-                 "only these: network, topology, routing, congestion, queue, traffic or collective");
+  app.add_option(
+      "kind", options->kind,
+      "only these: network, topology, routing, congestion, queue, traffic, collective or protocol");
   app.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   app.footer("Examples:\n  weft list\n  weft list topology");
   app.callback([options] {

@@ -131,6 +131,19 @@ TEST_CASE("describe: every built-in module, with each parameter, a sentence and 
   }
 }
 
+TEST_CASE("list and describe: protocols") {
+  const sim::Registries registries = sim::builtin_registries();
+  CHECK(lines(list_text(registries, "protocol", true)) ==
+        std::vector<std::string>{"protocol ideal", "protocol openmpi_tcp", "protocol openmpi_ucx",
+                                 "protocol mpich_ofi"});
+  for (const ModuleInfo& protocol : registries.protocols) {
+    const std::string text = describe_text(registries, protocol.name);
+    CHECK_THAT(text, Catch::Contains("--protocol " + protocol.name));
+    CHECK_THAT(text, Catch::Contains("Source: " + protocol.source));
+    CHECK_NOTHROW(Parameters(protocol, std::map<std::string, std::string>{}));
+  }
+}
+
 TEST_CASE("built-in modules: every default is one that its own type accepts") {
   const sim::Registries registries = sim::builtin_registries();
   for (const sim::Seam& seam : sim::seams()) {
