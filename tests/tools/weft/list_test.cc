@@ -48,14 +48,15 @@ TEST_CASE("list: kinds, names and sentences") {
         "\nrouting\n\ncongestion\n\nqueue\n\ntraffic\n"
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
-        "  allgather: ring  Once.\n");
+        "  allgather: ring  Once.\n"
+        "\nprotocol\n");
   CHECK(list_text(small(), "topology", false) == "topology\n  tree  A tree.\n");
   CHECK(list_text(small(), "", true) == "network wires\ntopology tree\ncollective ring\n");
   CHECK(list_text(small(), "collective", true) == "collective ring\n");
   CHECK_THROWS_WITH(
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
-      "routing, congestion, queue, traffic, collective)");
+      "routing, congestion, queue, traffic, collective, protocol)");
 }
 
 TEST_CASE("describe: what a module takes and how to choose it") {
