@@ -23,7 +23,11 @@ void add_messages(Rank rank, std::span<const Op> ops, std::vector<double>& bytes
 Program::Program(const Graph& graph) : graph_(&graph), facts_(graph.facts()) {}
 Program::Program(const PackedProgram& file) : packed_(&file), facts_(file.facts()) {}
 
-Program::Program(std::unique_ptr<const Graph> graph) : Program(*graph) { owned_ = std::move(graph); }
+Program::Program(std::unique_ptr<const Graph> graph, std::map<std::string, std::string> metadata)
+    : Program(*graph) {
+  owned_ = std::move(graph);
+  metadata_ = std::move(metadata);
+}
 Program::Program(std::unique_ptr<const PackedProgram> file) : Program(*file) { owned_ = std::move(file); }
 
 std::vector<std::uint16_t> Program::cpus(Rank rank) const {
@@ -54,6 +58,12 @@ std::string Program::label(Rank rank, OpIndex op) const {
   return {};
 }
 
+std::string Program::metadata(const std::string& key) const {
+  const auto& all = packed_ != nullptr ? packed_->info().metadata : metadata_;
+  const auto found = all.find(key);
+  return found == all.end() ? std::string() : found->second;
+}
+
 std::vector<double> Program::message_bytes() const {
   std::vector<double> bytes(ranks());
   OpBlock block;
@@ -75,7 +85,9 @@ Program open_program(const std::string& path) {
   if (PackedFile::is_one(file->bytes())) {
     return Program(std::make_unique<const PackedProgram>(std::move(file), path));
   }
-  return Program(std::make_unique<const Graph>(parse_graph(file->bytes(), path)));
+  PackInfo info;
+  auto graph = std::make_unique<const Graph>(parse_graph(file->bytes(), path, &info));
+  return Program(std::move(graph), std::move(info.metadata));
 }
 
 }  // namespace weft::goal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,7 +19,7 @@ class Program {
   Program(const Graph& graph);         // NOLINT(google-explicit-constructor)
   Program(const PackedProgram& file);  // NOLINT(google-explicit-constructor)
   // These own what they are made of.
-  explicit Program(std::unique_ptr<const Graph> graph);
+  explicit Program(std::unique_ptr<const Graph> graph, std::map<std::string, std::string> metadata = {});
   explicit Program(std::unique_ptr<const PackedProgram> file);
 
   const ProgramFacts& facts() const { return facts_; }
@@ -28,6 +29,8 @@ class Program {
   std::vector<std::uint16_t> cpus(Rank rank) const;
   // The label of an operation, or "" if there is none. It may read all of the rank before it.
   std::string label(Rank rank, OpIndex op) const;
+  // What is known of the program under this name ("mpi_library"), or "". Only packed files keep such things.
+  std::string metadata(const std::string& key) const;
   // Per rank the bytes of messages to and from it, those of collectives not counted. Reads all operations.
   std::vector<double> message_bytes() const;
 
@@ -39,6 +42,7 @@ class Program {
   std::shared_ptr<const void> owned_;
   const Graph* graph_ = nullptr;
   const PackedProgram* packed_ = nullptr;
+  std::map<std::string, std::string> metadata_;  // of a graph
   ProgramFacts facts_;
 };
 

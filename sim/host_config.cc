@@ -2,6 +2,7 @@
 
 #include "goal/collectives/selection.h"
 #include "goal/graph/graph.h"
+#include "sim/mpi_library.h"
 
 namespace weft::sim {
 
@@ -16,7 +17,7 @@ HostConfig host_config(const Scenario& resolved) {
   const Parameters hosts(hosts_section(), resolved.hosts);
   config.overhead = hosts.time("o");
   config.overhead_per_byte = TimePerByte::ns(ns_per_byte(hosts, "O"));
-  config.eager_limit_bytes = hosts.bytes("S");
+  set_protocol(resolved, config);
   config.reduction_per_byte = TimePerByte::ns(ns_per_byte(hosts, "reduction_per_byte"));
   config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
   goal::CollectiveChoices choices;

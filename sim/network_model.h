@@ -46,9 +46,10 @@ struct ModelRun {
 struct NetworkModel {
   ModuleInfo info;
   // What it is made of. Other modules and settings depend on these alone, never on the model's name.
-  bool has_fabric = false;      // a topology, with routing
-  bool has_packets = false;     // queues, congestion control, loss; may be observed packet by packet
-  bool has_partitions = false;  // runs on several threads
+  bool has_fabric = false;       // a topology, with routing
+  bool has_packets = false;      // queues, congestion control, loss; may be observed packet by packet
+  bool has_partitions = false;   // runs on several threads
+  bool has_connections = false;  // messages may share connections
   // Throws InputError for parameters that make no sense.
   void (*check)(const Parameters& parameters) = nullptr;
   // Must the whole graph be in memory? Null: no, a packed file is read while it is replayed.

@@ -15,8 +15,10 @@
 #include "sim/faults.h"
 #include "sim/host_config.h"
 #include "sim/measurements.h"
+#include "sim/mpi_library.h"
 #include "sim/network_models.h"
 #include "sim/packet/queues/queues.h"
+#include "sim/replay/protocols.h"
 #include "sim/routing/policies.h"
 #include "sim/routing/routing_table.h"
 #include "topologies/families.h"
@@ -42,7 +44,8 @@ Registries builtin_registries() {
     all.networks.push_back({.info = model.info,
                             .has_fabric = model.has_fabric,
                             .has_packets = model.has_packets,
-                            .has_partitions = model.has_partitions});
+                            .has_partitions = model.has_partitions,
+                            .has_connections = model.has_connections});
   }
   for (const auto& family : topologies::families()) {
     all.topologies.push_back({.info = family.info, .sized = topologies::sized});
@@ -57,11 +60,14 @@ Registries builtin_registries() {
   for (const auto& queue : packet::disciplines()) {
     all.queues.push_back({.info = queue.info, .marks_ecn = queue.marks});
   }
-  for (const auto& workload : goal::workloads()) all.traffic.push_back({.info = workload.info});
+  for (const auto& workload : goal::workloads()) {
+    all.traffic.push_back({.info = workload.info, .independent_flows = workload.independent_flows});
+  }
   for (const auto& algorithm : goal::collective_algorithms()) {
     all.algorithms.push_back({std::string(goal::name(algorithm.kind)), algorithm.info});
   }
   for (const auto& profile : goal::selection_profiles()) all.profiles.push_back(profile.info);
+  all.protocols.assign(protocols().begin(), protocols().end());
   return all;
 }
 
@@ -103,6 +109,14 @@ goal::Program Simulation::workload() const {
       workload.generate(parameters, static_cast<std::uint32_t>(ranks), scenario_.seed)));
 }
 
+// With what the graph's MPI library decides; adds to the remarks what that is.
+Scenario Simulation::decided(const goal::Program& program, std::vector<std::string>& remarks) const {
+  Scenario scenario = scenario_;
+  const bool is_compat = model_.needs_graph != nullptr && model_.needs_graph(parameters_);
+  if (!is_compat) follow_library(scenario, program, remarks);
+  return scenario;
+}
+
 // Throws InputError if the graph needs more hosts than there are.
 void Simulation::check_hosts(const goal::Program& program, const HostConfig& hosts) const {
   const std::uint32_t needed = hosts_needed(program, hosts);
@@ -115,13 +129,17 @@ void Simulation::check_hosts(const goal::Program& program, const HostConfig& hos
 }
 
 void Simulation::run_model(const goal::Program& program, RunControl& control, results::Report& report) const {
-  const HostConfig hosts = host_config(scenario_);
+  const Scenario scenario = decided(program, report.warnings);
+  report.connections = scenario.connections;
+  const auto protocol = scenario.hosts.given.find("protocol");
+  if (protocol != scenario.hosts.given.end()) report.protocol = protocol->second;
+  const HostConfig hosts = host_config(scenario);
   std::optional<ModelFabric> fabric;
   if (topology_ != nullptr) {
     check_hosts(program, hosts);
     fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});
   }
-  const ModelRun run{scenario_,
+  const ModelRun run{scenario,
                      parameters_,
                      hosts,
                      program,

@@ -26,6 +26,7 @@ class PackedProgram {
   PackedProgram(std::string_view bytes, const std::string& file_name, OpIndex least_block = 0);
 
   const ProgramFacts& facts() const { return facts_; }
+  const PackInfo& info() const { return file_.info(); }
   OpIndex ops(Rank rank) const { return file_.ops(rank); }
   const ProgramOutline& outline(Rank rank) const { return outlines_[of_rank_[rank]]; }
   // For one thread. `readers`: how many there will be; they share the memory for unpacked blocks, a quarter

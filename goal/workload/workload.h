@@ -24,6 +24,8 @@ struct Workload {
   Graph (*generate)(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) = nullptr;
   // Sentences for the user on where that graph is not quite what was asked for. Null: it always is.
   std::vector<std::string> (*remarks)(const Parameters& parameters, std::uint32_t ranks) = nullptr;
+  // Are its messages flows that have nothing to do with each other, rather than those of a program?
+  bool independent_flows = false;
 };
 
 // Every built-in workload. Adding one: a file pair, its test, a line in BUILD.bazel and one in workloads.cc.

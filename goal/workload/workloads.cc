@@ -15,14 +15,37 @@
 #include "goal/workload/workload.h"
 
 namespace weft::goal {
+namespace {
+
+Workload flows(Workload workload) {
+  workload.independent_flows = true;
+  return workload;
+}
+
+}  // namespace
 
 std::span<const Workload> workloads() {
   static const Workload kAll[] = {
-      permutation_workload(),    random_workload(),      shift_workload(),         tornado_workload(),
-      bit_complement_workload(), bit_reverse_workload(), transpose_workload(),     bisection_workload(),
-      incast_workload(),         outcast_workload(),     alltoall_workload(),      poisson_workload(),
-      connections_workload(),    ping_pong_workload(),   stencil_workload(),       sweep_workload(),
-      sparse_workload(),         fft_workload(),         master_worker_workload(), collective_workload(),
+      flows(permutation_workload()),
+      flows(random_workload()),
+      flows(shift_workload()),
+      flows(tornado_workload()),
+      flows(bit_complement_workload()),
+      flows(bit_reverse_workload()),
+      flows(transpose_workload()),
+      flows(bisection_workload()),
+      flows(incast_workload()),
+      flows(outcast_workload()),
+      alltoall_workload(),
+      flows(poisson_workload()),
+      flows(connections_workload()),
+      ping_pong_workload(),
+      stencil_workload(),
+      sweep_workload(),
+      sparse_workload(),
+      fft_workload(),
+      master_worker_workload(),
+      collective_workload(),
   };
   return kAll;
 }

@@ -61,8 +61,9 @@ class Network {
   // Accepts a message at Engine::now(). Never calls the client back from within. REQUIRES: the source is a
   // host of this partition.
   virtual void inject(const Message& message) = 0;
-  // True if messages from one NIC of a host to one NIC of another are always delivered in the order injected.
-  // Where it is false, the replay holds early ones back for as long as MPI's ordering rule demands.
+  // True if messages of one connection are always delivered in the order injected; in a network without
+  // connections, messages from one NIC of a host to one NIC of another. Where it is false, the replay holds
+  // early ones back for as long as MPI's ordering rule demands.
   virtual bool delivers_in_order() const = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "sim/flow/flow_network.h"
 #include "sim/model_replay.h"
 #include "sim/routing/policies.h"
+#include "sim/scenario/connections.h"
 
 namespace weft::sim::flow {
 namespace {
@@ -35,6 +36,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
 void run_flow(const ModelRun& run, results::Report& report) {
   FlowSetup setup{run.fabric->topology, run.fabric->table, policy_of(run), flow_config(run.parameters)};
   setup.config.record_flows = run.keeps_flow_rows;
+  setup.config.connections = connection_rules(run.scenario);
   for (const LinkChange& change : run.fabric->link_changes) {
     setup.changes.push_back({change.at, change.link, change.rate_share});
   }
@@ -52,7 +54,12 @@ void run_flow(const ModelRun& run, results::Report& report) {
 }  // namespace
 
 NetworkModel flow_model() {
-  return {.info = flow_module(), .has_fabric = true, .check = check, .warn = warn, .run = run_flow};
+  return {.info = flow_module(),
+          .has_fabric = true,
+          .has_connections = true,
+          .check = check,
+          .warn = warn,
+          .run = run_flow};
 }
 
 }  // namespace weft::sim::flow

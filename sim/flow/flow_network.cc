@@ -14,7 +14,6 @@
 namespace weft::sim::flow {
 namespace {
 
-constexpr unsigned __int128 kBytePs = static_cast<unsigned __int128>(8) * 1'000'000'000'000 << kRateBits;
 constexpr Time kNever = Time::max();
 // Few events may mean much work, so limits and interrupts are also looked at after so many rates given.
 constexpr std::uint64_t kPollWork = 1 << 18;
@@ -114,6 +113,7 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       engine_(engine),
       client_(client),
       seed_(engine.seed()),
+      connected_(!config_.connections.per_message || config_.connections.send_buffer_bytes > 0),
       first_entity_(engine.add_entities(setup.topology.hosts() + 1)),
       paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed()),
       flow_count_(setup.topology.hosts()),
@@ -164,15 +164,20 @@ void FlowNetwork::inject(const Message& message) {
           .packets = static_cast<std::uint32_t>(packets)};
   ++open_flows_;
   if (message.source == message.destination) return start_local(message, slot);
-  const std::uint64_t identity = routing::flow_identity(message.source, flow.number);
-  flow.trip = {.source = message.source,
-               .destination = message.destination,
-               .entropy = static_cast<std::uint32_t>(routing::flow_draws(seed_, identity).next())};
-  choose_nics(message, flow.trip);
   flow.left = kBytePs * flow.wire_bytes;
   packets_injected_ += flow.packets;
   ++under_way_;
+  if (connected_) return queue(slot);
+  flow.trip = trip_of(message, routing::flow_identity(message.source, flow.number));
   join(slot);
+}
+
+Trip FlowNetwork::trip_of(const Message& message, std::uint64_t identity) {
+  Trip trip{.source = message.source,
+            .destination = message.destination,
+            .entropy = static_cast<std::uint32_t>(routing::flow_draws(seed_, identity).next())};
+  choose_nics(message, trip);
+  return trip;
 }
 
 // A message within a host is copied: one copy at a time per host, in order, then the latency.
@@ -209,12 +214,21 @@ void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
 // Finds the flow's way through the network as it is now, and lets it take part in the next solve().
 void FlowNetwork::join(std::uint32_t slot) {
   Flow& flow = flows_[slot];
-  paths_.find(flow.trip, way_);
+  const Terms terms = find_way(flow);
   if (!way_.open) {
     flow.state = State::kCutOff;
     return;
   }
+  if (flow.message.control) return leave(slot, after(clock_, flow.ideal));
   flow.state = State::kFlowing;
+  max_min_.add(fluid_of(slot), way_.uses, terms.weight, terms.cap);
+  if (flow.left == 0) completions_.set(fluid_of(slot), clock_);
+}
+
+// Puts it into way_, and works out what follows from it.
+FlowNetwork::Terms FlowNetwork::find_way(Flow& flow) {
+  paths_.find(flow.trip, way_);
+  if (!way_.open) return {};
   flow.latency = latency_of(flow);
   Rate cap = config_.max_rate.bps() > 0 ? to_rate(config_.max_rate) : kMostRate;
   if (config_.window_bytes > 0) {
@@ -237,18 +251,7 @@ void FlowNetwork::join(std::uint32_t slot) {
     }
     flow.ideal = after(time_for(kBytePs * flow.wire_bytes, std::max<Rate>(alone, 1)), flow.latency);
   }
-  if (flow.message.control) return send_control(slot);
-  max_min_.add(slot, way_.uses, weight, cap);
-  if (flow.left == 0) completions_.set(slot, clock_);
-}
-
-// A handshake's few bytes change nobody's rate by much, but every change of rates costs work.
-void FlowNetwork::send_control(std::uint32_t slot) {
-  Flow& flow = flows_[slot];
-  note_sent(flow, flow.wire_bytes);
-  flow.state = State::kDrained;
-  --under_way_;
-  engine_.schedule(after(clock_, flow.ideal), first_entity_ + flow.message.source, kDelivered, slot);
+  return {weight, cap};
 }
 
 // From the last byte's leaving to its arrival. The slowest link of the path sends all the while. The links
@@ -300,12 +303,12 @@ Time FlowNetwork::round_trip() const {
 // ---- Time goes on ----
 
 void FlowNetwork::settle(Flow& flow, Rate rate, Time now) {
-  flow.left -= static_cast<Amount>(rate) * static_cast<std::uint64_t>((now - flow.since).ps());
+  flow.left -= moved(rate, now - flow.since);
   flow.since = now;
 }
 
 std::uint64_t FlowNetwork::sent_bytes(const Flow& flow, Rate rate, Time now) const {
-  const Amount since = static_cast<Amount>(rate) * static_cast<std::uint64_t>((now - flow.since).ps());
+  const Amount since = moved(rate, now - flow.since);
   const Amount left = flow.left > since ? flow.left - since : 0;
   return flow.wire_bytes - static_cast<std::uint64_t>((left + (kBytePs - 1)) / kBytePs);
 }
@@ -313,11 +316,16 @@ std::uint64_t FlowNetwork::sent_bytes(const Flow& flow, Rate rate, Time now) con
 void FlowNetwork::solve(Time now) {
   ++solves_;
   for (const MaxMin::Change& change : max_min_.solve()) {
-    Flow& flow = flows_[change.flow];
+    Flow& flow = flows_[head_of(change.flow)];
     settle(flow, change.before, now);
-    const Rate rate = max_min_.rate(change.flow);
-    completions_.set(change.flow, rate == 0 ? kNever : after(now, time_for(flow.left, rate)));
+    completions_.set(change.flow, next_time(flow, max_min_.rate(change.flow), now));
   }
+}
+
+// When something happens to the flow at this rate: its end, or what it aims at.
+Time FlowNetwork::next_time(const Flow& flow, Rate rate, Time now) {
+  if (flow.left <= flow.target) return now;
+  return rate == 0 ? kNever : after(now, time_for(flow.left - flow.target, rate));
 }
 
 // One event for the earliest end. One that turns out to be too early does nothing.
@@ -334,21 +342,45 @@ void FlowNetwork::drain() {
   while (!completions_.empty() && completions_.first() <= now) drained_.push_back(completions_.pop());
   // Slots are of no meaning.
   std::sort(drained_.begin(), drained_.end(), [this](std::uint32_t a, std::uint32_t b) {
-    return std::tie(flows_[a].message.source, flows_[a].number) <
-           std::tie(flows_[b].message.source, flows_[b].number);
+    const Flow &first = flows_[head_of(a)], &second = flows_[head_of(b)];
+    return std::tie(first.message.source, first.number) < std::tie(second.message.source, second.number);
   });
-  for (const std::uint32_t slot : drained_) {
-    Flow& flow = flows_[slot];
-    max_min_.remove(slot);
-    note_sent(flow, flow.wire_bytes);
-    flow.state = State::kDrained;
-    --under_way_;
-    engine_.schedule(after(now, flow.latency), first_entity_ + flow.message.source, kDelivered, slot);
+  told_.clear();
+  draining_ = true;
+  for (const std::uint32_t fluid : drained_) {
+    const std::uint32_t slot = head_of(fluid);
+    if (connected_ && flows_[slot].target > 0) {
+      aim(fluid);
+      continue;
+    }
+    leave(slot, after(now, flows_[slot].latency));
+    if (connected_) {
+      begin_next(fluid);
+    } else {
+      max_min_.remove(fluid);
+      if (flows_[slot].message.notify_sent) told_.push_back(slot);
+    }
   }
-  for (std::size_t i = 0; i < drained_.size(); ++i) {
-    const Message message = flows_[drained_[i]].message;  // the callback may start flows, which moves them
-    if (message.notify_sent) client_.on_sent(message);
+  draining_ = false;
+  for (std::size_t i = 0; i < told_.size(); ++i) {
+    const Message message = flows_[told_[i]].message;  // the callback may start flows, which moves them
+    client_.on_sent(message);
   }
+}
+
+// The last byte has left. A handshake leaves at once: its few bytes change nobody's rate by much, but every
+// change of rates costs work.
+void FlowNetwork::leave(std::uint32_t slot, Time arrival) {
+  Flow& flow = flows_[slot];
+  note_sent(flow, flow.wire_bytes);
+  flow.state = State::kDrained;
+  --under_way_;
+  if (connected_) {
+    // What was sent later can't arrive sooner.
+    Time& last = connections_[flow.connection].arrival;
+    arrival = last = std::max(last, arrival);
+  }
+  engine_.schedule(arrival, first_entity_ + flow.message.source, kDelivered, slot);
 }
 
 void FlowNetwork::deliver(std::uint32_t slot, bool local) {
@@ -358,6 +390,7 @@ void FlowNetwork::deliver(std::uint32_t slot, bool local) {
   if (!local) {
     wire_bytes_ += flow.wire_bytes;
     packets_delivered_ += flow.packets;
+    if (connected_ && --connections_[flow.connection].open == 0) connections_.remove(flow.connection);
   }
   if (!message.control) {
     const results::Flow record{.source = message.source,
@@ -388,6 +421,11 @@ void FlowNetwork::handle(const Event& event) {
     case kLocalCopy:
       deliver(event.payload, true);
       break;
+    case kTaken: {
+      const Message message = flows_[event.payload].message;
+      client_.on_sent(message);
+      break;
+    }
     default:
       client_.on_event(event);
   }
@@ -445,13 +483,17 @@ Time FlowNetwork::next_change() const {
 
 // Every flow is told its way anew, before anything else happens at this moment.
 void FlowNetwork::change_links(Time now) {
+  std::vector<std::uint32_t> under_way;
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     Flow& flow = flows_[slot];
+    if (flow.state == State::kFlowing || flow.state == State::kCutOff) under_way.push_back(slot);
     if (flow.state != State::kFlowing) continue;
-    settle(flow, max_min_.rate(slot), now);
+    const std::uint32_t fluid = fluid_of(slot);
+    settle(flow, max_min_.rate(fluid), now);
     note_sent(flow, sent_bytes(flow, 0, now));
-    max_min_.remove(slot);
-    completions_.erase(slot);
+    max_min_.remove(fluid);
+    completions_.erase(fluid);
+    if (connected_) connections_[fluid].flows = false;
   }
   for (; next_change_ < changes_.size() && changes_[next_change_].at == now; ++next_change_) {
     const LinkShare& change = changes_[next_change_];
@@ -470,11 +512,13 @@ void FlowNetwork::change_links(Time now) {
   paths_.refresh();
   max_min_.clear_resources();
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
-  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
-    Flow& flow = flows_[slot];
-    if (flow.state != State::kFlowing && flow.state != State::kCutOff) continue;
-    flow.since = now;
-    join(slot);
+  for (const std::uint32_t slot : under_way) {
+    flows_[slot].since = now;
+    if (connected_) {
+      begin(flows_[slot].connection);
+    } else {
+      join(slot);
+    }
   }
 }
 
@@ -489,7 +533,7 @@ std::uint64_t FlowNetwork::cut_off() const {
 std::vector<std::uint64_t> FlowNetwork::carried(Time now) const {
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     Flow& flow = flows_[slot];
-    if (flow.state == State::kFlowing) note_sent(flow, sent_bytes(flow, max_min_.rate(slot), now));
+    if (flow.state == State::kFlowing) note_sent(flow, sent_bytes(flow, max_min_.rate(fluid_of(slot)), now));
   }
   return paths_.carried();
 }

@@ -15,6 +15,7 @@
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
 #include "sim/flow/completions.h"
+#include "sim/flow/connections.h"
 #include "sim/flow/max_min.h"
 #include "sim/flow/paths.h"
 #include "sim/results/records.h"
@@ -43,6 +44,7 @@ struct FlowConfig {
   std::uint64_t window_bytes = 0;  // at most so much in a round trip; 0: no limit
   bool equal_shares = true;        // false: in inverse proportion to round trips
   bool record_flows = true;
+  ConnectionRules connections;
 };
 
 // The model as users name it, and its settings from checked parameters. Throws InputError for sizes that make
@@ -72,7 +74,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup& setup);
 
   void inject(const Message& message) override;
-  bool delivers_in_order() const override { return false; }
+  bool delivers_in_order() const override { return !config_.connections.per_message; }
   // Executes all events, the client's too, until none is left or `control` stops it. May be called again
   // after more messages were injected.
   StopReason run(RunControl& control);
@@ -100,33 +102,61 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
     kDrained = 1,  // the last byte of some flows has left; no payload
     kDelivered,    // a message is there: its slot
     kLocalCopy,    // a message within a host is there: its slot
+    kTaken,        // a send buffer has taken all of a message: its slot
   };
-  enum class State : std::uint8_t { kFree, kFlowing, kCutOff, kDrained };
+  // kWaiting: behind others of its connection.
+  enum class State : std::uint8_t { kFree, kWaiting, kFlowing, kCutOff, kDrained };
   using Amount = unsigned __int128;  // of data: Rate × ps
+  static constexpr Amount kBytePs = static_cast<Amount>(8) * 1'000'000'000'000 << kRateBits;
 
   struct Flow {
     Message message;
-    Amount left = 0;  // at `since`
+    Amount left = 0;    // at `since`
+    Amount target = 0;  // what is left when a sender is to be told; 0: at the end
     Time since, start;
     Time latency;  // from the last byte's leaving to its arrival
     Time ideal;
     std::uint64_t wire_bytes = 0, carried = 0;  // carried: told to paths_
     std::uint32_t number = 0;                   // among its source's
     Trip trip;
+    std::uint32_t connection = Connection::kNone, next = Connection::kNone;  // next: in its connection
+    std::uint64_t end = 0;      // of its payload, counted from the connection's first byte
     std::uint32_t packets = 0;  // 2^32 - 1 at most
     State state = State::kFree;
   };
 
   void handle(const Event& event);
   void start_local(const Message& message, std::uint32_t slot);
+  // How a flow takes part.
+  struct Terms {
+    std::uint32_t weight = 1;
+    Rate cap = 0;
+  };
+  Terms find_way(Flow& flow);
   void join(std::uint32_t slot);
   Time latency_of(const Flow& flow) const;
   Time round_trip() const;
+  Trip trip_of(const Message& message, std::uint64_t identity);
   void choose_nics(const Message& message, Trip& trip);
   void drain();
+  void leave(std::uint32_t slot, Time arrival);
+  // Of connections (flow_connections.cc).
+  void queue(std::uint32_t slot);
+  void begin(std::uint32_t connection);
+  void begin_next(std::uint32_t connection);
+  void step(Connection& connection);
+  void aim(std::uint32_t connection);
+  void tell(Connection& connection);
+  static bool is_told(const Message& message);
+  static Amount moved(Rate rate, Time time) {
+    return static_cast<Amount>(rate) * static_cast<std::uint64_t>(time.ps());
+  }
+  static Time next_time(const Flow& flow, Rate rate, Time now);
+  // A fluid is one for MaxMin and Completions: a message, or a connection with what is at its head.
+  std::uint32_t fluid_of(std::uint32_t slot) const { return connected_ ? flows_[slot].connection : slot; }
+  std::uint32_t head_of(std::uint32_t fluid) const { return connected_ ? connections_[fluid].head : fluid; }
   void deliver(std::uint32_t slot, bool local);
   void solve(Time now);
-  void send_control(std::uint32_t slot);
   void settle(Flow& flow, Rate rate, Time now);
   std::uint64_t sent_bytes(const Flow& flow, Rate rate, Time now) const;
   void arm();
@@ -141,17 +171,21 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   Engine& engine_;
   NetworkClient& client_;
   const std::uint64_t seed_;
+  const bool connected_;  // are there connections? Else each message is a fluid by itself
   const EntityId first_entity_;  // host h; after them, the network
   mutable Paths paths_;          // carried() brings it and flows_ up to date, in what links have carried
   MaxMin max_min_;
   Completions completions_;
+  Connections connections_;
   mutable std::vector<Flow> flows_;
   std::vector<std::uint32_t> unused_;
   std::vector<std::uint32_t> flow_count_, turn_;  // by host: flows so far; messages that took the next NIC
   std::vector<Time> copy_free_at_;                // by host
   Time clock_, tick_ = Time::max();
   Way way_;  // of the flow at hand
-  std::vector<std::uint32_t> drained_;
+  std::vector<std::uint32_t> drained_;  // fluids
+  std::vector<std::uint32_t> told_;     // messages whose senders are told next
+  bool draining_ = false;               // is told_ being filled?
   std::vector<Time> delay_, full_packet_;  // by channel: propagation and pipeline; a full packet on the wire
 
   std::vector<LinkShare> changes_;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "sim/core/network.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
@@ -32,7 +33,8 @@ struct PacketConfig {
   double timeout_jitter = 0.1;  // congestion::RecoveryConfig::jitter
   bool cut_through = false;
   Time reconvergence = Time::us(1000);
-  bool record_flows = true;  // keep a row per message (64 bytes each)
+  bool record_flows = true;     // keep a row per message (64 bytes each)
+  ConnectionRules connections;  // how messages share them
 };
 
 // What users may set. Its defaults are PacketConfig's.

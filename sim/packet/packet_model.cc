@@ -10,6 +10,7 @@
 #include "sim/packet/packet_config.h"
 #include "sim/packet/packet_network.h"
 #include "sim/routing/policies.h"
+#include "sim/scenario/connections.h"
 #include "topologies/analysis/partition.h"
 
 namespace weft::sim::packet {
@@ -53,6 +54,7 @@ PacketSetup setup_of(const ModelRun& run) {
   const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
   PacketConfig config = packet_config(run.parameters);
   config.record_flows = run.keeps_flow_rows;
+  config.connections = connection_rules(scenario);
   return {run.fabric->topology,
           run.fabric->table,
           policy,
@@ -89,6 +91,7 @@ NetworkModel packet_model() {
           .has_fabric = true,
           .has_packets = true,
           .has_partitions = true,
+          .has_connections = true,
           .check = check,
           .run = run_packet};
 }

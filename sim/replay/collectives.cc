@@ -148,13 +148,18 @@ void ReplayShare::point_train(Task& train) {
   train.peer = program_.world_rank(active.comm, peer);
 }
 
-// The eager message that the train points to, or (task != kNone) its request.
+// The eager message that the train points to, or (task != kNone) its request and what goes with that.
 void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   const Lane& lane = lanes_[train.lane];
   const Active& active = actives_[lane.active];
-  Message message = message_to(view(train.local).rank(), train.peer, train.nic,
+  const Route route{train.peer, train.nic, next_connection(ranks_[train.local])};
+  Message message = message_to(view(train.local).rank(), route,
                                task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
-  if (task == kNone) message.bytes = train.bytes;
+  message.bytes = task == kNone ? train.bytes : first_fragment(train.bytes);
+  if (task != kNone) {
+    tasks_[task].connection = route.connection;
+    message.control = message.bytes == 0;
+  }
   message.client[kSenderTask] = task;
   message.client[kReceiverTask] = active.call.me;
   message.client[kTag] = active.number;
@@ -253,16 +258,12 @@ void ReplayShare::arrive_in_collective(const Message& message) {
 void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message) {
   --lanes_[lane].steps[step].left;
   const Active& active = actives_[lanes_[lane].active];
-  const bool is_eager = message.sender == kNone;
-  const std::uint32_t task = new_task({.bytes = message.bytes,
-                                       .local = active.local,
-                                       .op = step,
-                                       .lane = lane,
-                                       .peer = message.source,
-                                       .nic = view(active.local).nic(active.op),
-                                       .state = is_eager ? TaskState::kReceiveCpu : TaskState::kAwaitData});
-  if (is_eager) return give_task(task);
-  send_clear(task, message.sender);
+  begin_task(message, {.local = active.local,
+                       .op = step,
+                       .lane = lane,
+                       .peer = message.source,
+                       .nic = view(active.local).nic(active.op),
+                       .state = TaskState::kReceiveCpu});
 }
 
 Time ReplayShare::combine_duration(const Task& task) const {

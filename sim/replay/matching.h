@@ -40,9 +40,14 @@ struct MatchKey {
 
 // What a receive has to know of its message. Packed: many may wait.
 struct [[gnu::packed, gnu::aligned(4)]] ArrivedMessage {
+  // Of an eager message its size; of a request what came with it, and in the upper 16 bits its connection.
   std::uint64_t bytes = 0;
   std::uint32_t source = 0;  // rank
   std::uint32_t sender = 0;  // task of the rendezvous; kNone: it was eager
+
+  static constexpr int kConnectionShift = 48;
+  std::uint64_t came_with_request() const { return bytes & ((std::uint64_t{1} << kConnectionShift) - 1); }
+  std::uint16_t connection() const { return static_cast<std::uint16_t>(bytes >> kConnectionShift); }
 };
 
 // Posted receives and unexpected messages of a set of ranks. Receives go by the caller's handles. A message

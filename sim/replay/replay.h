@@ -17,11 +17,25 @@
 
 namespace weft::sim {
 
+// How large messages are taken to their receiver once that is ready for them.
+enum class Rendezvous : std::uint8_t {
+  kPut,  // it clears the rest to be sent, in pieces
+  kGet,  // it asks for the rest and tells when all is there; the sender's operation ends with that
+};
+
 // The hosts' part of the LogGOPS parameters, the same for every rank.
 struct HostConfig {
   Time overhead;                          // o: cpu time to send or to receive a message
   TimePerByte overhead_per_byte;          // O: cpu time per byte after the first
   std::uint64_t eager_limit_bytes = 0;    // S: larger messages wait for their receive (rendezvous)
+  // How these do so, see sim/replay/protocols.h.
+  std::uint64_t first_fragment_bytes = 0;  // go with the request, at most; below 2^48
+  Rendezvous rendezvous = Rendezvous::kPut;
+  std::uint64_t fragment_bytes = UINT64_MAX;  // the rest goes in pieces of so many, 1 or more
+  std::uint32_t pipeline_depth = 1;           // so many of which the network has at a time, 1 or more
+  // Messages of a rank take those to their receiver in turn; 1 or more, below 2^16. With the square of
+  // ranks_per_host at most 2^32, if the network keeps connections apart.
+  std::uint32_t connections_per_pair = 1;
   TimePerByte reduction_per_byte;         // cpu time to combine received data, inside collectives
   std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host
   goal::CollectiveSelection collectives;  // the algorithm of each collective

@@ -55,8 +55,8 @@ void ReplayShare::find_cpus(RankState& state) {
 
 void ReplayShare::start(Network& network) {
   network_ = &network;
-  // Messages through different NICs overtake each other in any network.
-  keep_order_ = !network.delivers_in_order() || program_.max_nic > 0;
+  // Messages through different NICs or connections overtake each other in any network.
+  keep_order_ = !network.delivers_in_order() || program_.max_nic > 0 || hosts_.connections_per_pair > 1;
   for (RankState& state : ranks_) {
     engine_.schedule_counted(Time(), first_entity_ + state.view.rank(), state.scheduled++, kRankStart, 0);
   }
@@ -210,7 +210,7 @@ void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
 [[gnu::noinline]] void ReplayShare::request_to_send(RankState& rank, goal::OpIndex index) {
   const goal::Op& op = rank.view.op(index);
   rank.words[index] = 0;
-  send_first(rank, index, 0,
+  send_first(rank, index, first_fragment(op.value),
              new_task({.bytes = op.value,
                        .local = local_of(rank),
                        .op = index,
@@ -278,30 +278,39 @@ void ReplayShare::finish_task(std::uint32_t task) {
 
 // ---- Messages out ----
 
-Message ReplayShare::message_to(std::uint32_t rank, std::uint32_t peer, std::uint8_t nic,
-                                MessageKind kind) const {
+// Any two ranks have connections of their own, whichever ranks share their hosts.
+Message ReplayShare::message_to(std::uint32_t rank, const Route& route, MessageKind kind) const {
   Message message;
   message.source = rank;
-  message.destination = peer;
-  if (hosts_.ranks_per_host > 1) {
-    message.source /= hosts_.ranks_per_host;
-    message.destination /= hosts_.ranks_per_host;
+  message.destination = route.peer;
+  if (const std::uint32_t per_host = hosts_.ranks_per_host; per_host > 1) {
+    message.source /= per_host;
+    message.destination /= per_host;
+    message.channel =
+        (rank - message.source * per_host) * per_host + (route.peer - message.destination * per_host);
   }
-  message.source_nic = message.destination_nic = nic;
-  message.control = kind == MessageKind::kRequestToSend || kind == MessageKind::kClearToSend;
+  message.channel = message.channel * hosts_.connections_per_pair + route.connection;
+  message.source_nic = message.destination_nic = route.nic;
+  message.control = kind != MessageKind::kEager && kind != MessageKind::kData;
   message.client[kSourceRank] = rank;
-  message.client[kDestinationRank] = peer;
+  message.client[kDestinationRank] = route.peer;
   message.client[kContextAndKind] = static_cast<std::uint32_t>(kind) << kKindShift;
   return message;
 }
 
-// The eager message of a send, or (task != kNone) its request.
-inline void ReplayShare::send_first(const RankState& rank, goal::OpIndex index, std::uint64_t bytes,
+
+// The eager message of a send, or (task != kNone) its request and what goes with that.
+inline void ReplayShare::send_first(RankState& rank, goal::OpIndex index, std::uint64_t bytes,
                                     std::uint32_t task) {
   const goal::Op& op = rank.view.op(index);
-  Message message = message_to(rank.view.rank(), op.peer, op.nic,
+  const Route route{op.peer, op.nic, next_connection(rank)};
+  Message message = message_to(rank.view.rank(), route,
                                task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
   message.bytes = bytes;
+  if (task != kNone) [[unlikely]] {
+    tasks_[task].connection = route.connection;
+    message.control = bytes == 0;
+  }
   message.client[kSenderTask] = task;
   message.client[kTag] = op.tag;
   message.client[kContextAndKind] |= op.comm;
@@ -309,28 +318,55 @@ inline void ReplayShare::send_first(const RankState& rank, goal::OpIndex index, 
   network_->inject(message);
 }
 
-[[gnu::noinline]] void ReplayShare::send_clear(std::uint32_t receive, std::uint32_t sender) {
+// From a receiver to the sender: that it may send, or that all has come.
+[[gnu::noinline]] void ReplayShare::answer(std::uint32_t receive, std::uint32_t sender, MessageKind kind) {
   const Task& task = tasks_[receive];
-  Message message = message_to(view(task.local).rank(), task.peer, task.nic, MessageKind::kClearToSend);
+  Message message = message_to(view(task.local).rank(), {task.peer, task.nic, task.connection}, kind);
   message.client[kSenderTask] = sender;
   message.client[kReceiverTask] = receive;
   network_->inject(message);
 }
 
-[[gnu::noinline]] void ReplayShare::send_data(std::uint32_t send, std::uint32_t receive) {
+// All but what went with the request.
+[[gnu::noinline]] void ReplayShare::send_data(const Message& clear) {
+  const std::uint32_t send = clear.client[kSenderTask];
   Task& task = tasks_[send];
+  const bool is_put = hosts_.rendezvous == Rendezvous::kPut;
   task.state = TaskState::kSending;
-  Message message = message_to(view(task.local).rank(), task.peer, task.nic, MessageKind::kData);
-  message.bytes = task.bytes;
-  message.notify_sent = true;
-  message.client[kSenderTask] = send;
-  message.client[kReceiverTask] = receive;
-  network_->inject(message);
+  task.next = 0;
+  Message data =
+      message_to(view(task.local).rank(), {task.peer, task.nic, task.connection}, MessageKind::kData);
+  data.notify_sent = is_put;
+  data.client[kSenderTask] = send;
+  data.client[kReceiverTask] = clear.client[kReceiverTask];
+  data.client[kTag] = static_cast<std::uint32_t>(task.bytes);
+  data.client[kNumber] = static_cast<std::uint32_t>(task.bytes >> 32);
+  task.bytes -= first_fragment(task.bytes);
+  const std::uint32_t depth = is_put ? hosts_.pipeline_depth : 1;
+  do send_piece(data);
+  while (tasks_[send].bytes > 0 && tasks_[send].next < depth);
+}
+
+// The next of those that have not been handed over.
+void ReplayShare::send_piece(Message& data) {
+  Task& task = tasks_[data.client[kSenderTask]];
+  data.bytes = hosts_.rendezvous == Rendezvous::kPut ? std::min(task.bytes, hosts_.fragment_bytes) : task.bytes;
+  task.bytes -= data.bytes;
+  ++task.next;
+  network_->inject(data);
 }
 
 void ReplayShare::on_sent(const Message& message) {
-  finish_task(message.client[kSenderTask]);
-  drain();
+  const std::uint32_t send = message.client[kSenderTask];
+  Task& task = tasks_[send];
+  --task.next;
+  if (task.bytes > 0) {
+    Message data = message;
+    send_piece(data);
+  } else if (task.next == 0) {
+    finish_task(send);
+    drain();
+  }
 }
 
 // ---- Messages in ----
@@ -339,15 +375,14 @@ void ReplayShare::on_sent(const Message& message) {
   const auto& word = message.client;
   switch (static_cast<MessageKind>(word[kContextAndKind] >> kKindShift)) {
     case MessageKind::kClearToSend:
-      send_data(word[kSenderTask], word[kReceiverTask]);
+      send_data(message);
       break;
-    case MessageKind::kData: {
-      Task& task = tasks_[word[kReceiverTask]];
-      task.state = TaskState::kReceiveCpu;
-      task.bytes = message.bytes;
-      give_task(word[kReceiverTask]);
+    case MessageKind::kData:
+      receive_data(message);
       break;
-    }
+    case MessageKind::kAllReceived:
+      finish_task(word[kSenderTask]);
+      break;
     default:
       if (is_ordered(message)) {
         accept_in_order(message);
@@ -356,6 +391,18 @@ void ReplayShare::on_sent(const Message& message) {
       }
   }
   drain();
+}
+
+// Pieces may come in any order.
+inline void ReplayShare::receive_data(const Message& message) {
+  const auto& word = message.client;
+  const std::uint32_t receive = word[kReceiverTask];
+  Task& task = tasks_[receive];
+  task.bytes += message.bytes;
+  if (task.bytes < (std::uint64_t{word[kNumber]} << 32 | word[kTag])) return;
+  task.state = TaskState::kReceiveCpu;
+  if (hosts_.rendezvous == Rendezvous::kGet) answer(receive, word[kSenderTask], MessageKind::kAllReceived);
+  give_task(receive);
 }
 
 // Must this message not overtake others? In a collective no two messages fit the same receive.
@@ -389,12 +436,12 @@ bool ReplayShare::is_ordered(const Message& message) const {
   }
 }
 
-ArrivedMessage ReplayShare::arrived(const Message& message) {
+ArrivedMessage ReplayShare::arrived(const Message& message) const {
   const auto& word = message.client;
   const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
-  return {.bytes = message.bytes,
-          .source = word[kSourceRank],
-          .sender = kind == MessageKind::kEager ? kNone : word[kSenderTask]};
+  if (kind == MessageKind::kEager) return {message.bytes, word[kSourceRank], kNone};
+  const std::uint64_t connection = message.channel % hosts_.connections_per_pair;
+  return {message.bytes | connection << ArrivedMessage::kConnectionShift, word[kSourceRank], word[kSenderTask]};
 }
 
 void ReplayShare::arrive(const Message& message) {
@@ -448,16 +495,24 @@ inline void ReplayShare::matched(RankState& rank, goal::OpIndex index, const Arr
 // The handshake of a large message goes on, or an eager one has another size than was asked for.
 [[gnu::noinline]] void ReplayShare::matched_otherwise(RankState& rank, goal::OpIndex index,
                                                       const ArrivedMessage& message) {
-  const bool is_eager = message.sender == kNone;
   rank.words[index] = 0;
-  const std::uint32_t task = new_task({.bytes = message.bytes,
-                                       .local = local_of(rank),
-                                       .op = index,
-                                       .peer = message.source,
-                                       .nic = rank.view.op(index).nic,
-                                       .state = is_eager ? TaskState::kReceiveCpu : TaskState::kAwaitData});
-  if (is_eager) return give_task(task);
-  send_clear(task, message.sender);
+  begin_task(message, {.local = local_of(rank),
+                       .op = index,
+                       .peer = message.source,
+                       .nic = rank.view.op(index).nic,
+                       .state = TaskState::kReceiveCpu});
+}
+
+// The task of a receive that has its message, or the request for it.
+void ReplayShare::begin_task(const ArrivedMessage& message, Task task) {
+  if (message.sender == kNone) {
+    task.bytes = message.bytes;
+    return give_task(new_task(task));
+  }
+  task.state = TaskState::kAwaitData;
+  task.bytes = message.came_with_request();
+  task.connection = message.connection();
+  answer(new_task(task), message.sender, MessageKind::kClearToSend);
 }
 
 // ---- Pools ----

@@ -85,13 +85,19 @@ class alignas(64) ReplayShare final : public NetworkClient {
     kReceiverTask,  // in a collective's eager message or request: the sender's place in the communicator
     kSourceRank,
     kDestinationRank,
-    kTag,  // in a collective: its number
+    kTag,  // in a collective: its number; in data, low half of the size of the whole
     kContextAndKind,
-    kNumber  // in a collective: the step's tag; else the message's number, where order is kept
+    kNumber  // in a collective: the step's tag; else the message's number, where order is kept; in data, high half
   };
-  static constexpr int kKindShift = 30;
+  static constexpr int kKindShift = 29;
   static constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
-  enum class MessageKind : std::uint32_t { kEager = 0, kRequestToSend = 1, kClearToSend = 2, kData = 3 };
+  enum class MessageKind : std::uint32_t {
+    kEager,
+    kRequestToSend,
+    kClearToSend,
+    kData,
+    kAllReceived,  // the receiver has got what it asked for (Rendezvous::kGet)
+  };
   enum class TaskState : std::uint8_t {
     kFree,
     kAwaitClear,
@@ -105,13 +111,17 @@ class alignas(64) ReplayShare final : public NetworkClient {
   // A message under way that needs more than its operation tells: of a rendezvous, of an operation that gets
   // other bytes than it asks for, or (lane != kNone) of a step of a collective.
   struct Task {
+    // Of the message; while its data come, received so far; while they are sent, not yet handed over.
     std::uint64_t bytes = 0;
     std::uint32_t local = 0, op = 0, lane = kNone;  // op: in a lane, the step
     std::uint32_t peer = 0;                         // a rank
-    std::uint32_t next = kNone;                     // at its cpu, or in the free list
+    // At its cpu, or in the free list; while data are sent, the pieces that the network has.
+    std::uint32_t next = kNone;
     std::uint8_t nic = 0;
     TaskState state = TaskState::kFree;
+    std::uint16_t connection = 0;  // of those between the two ranks
   };
+  static_assert(sizeof(Task) == 32);
   // Work is named by the operation (a calc, a send, or a receive that has its message), or by
   // kTask + the task.
   static constexpr std::uint32_t kTask = 1u << 31;
@@ -151,6 +161,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t scheduled = 0;  // events so far
     std::uint32_t early = 0;      // messages of collectives that wait for their group
     bool sparse_cpus = false;     // the numbers of its cpus have gaps
+    std::uint16_t connection = 0;  // the one whose turn it is, to whichever rank
     Time finish, compute, overhead;
     std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
   };
@@ -247,16 +258,35 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message);
 
   // Messages.
-  Message message_to(std::uint32_t rank, std::uint32_t peer, std::uint8_t nic, MessageKind kind) const;
-  void send_first(const RankState& rank, goal::OpIndex op, std::uint64_t bytes, std::uint32_t task);
+  struct Route {
+    std::uint32_t peer = 0;  // a rank
+    std::uint8_t nic = 0;
+    std::uint16_t connection = 0;
+  };
+  Message message_to(std::uint32_t rank, const Route& route, MessageKind kind) const;
+  // Messages of a rank take its connections in turn.
+  std::uint16_t next_connection(RankState& rank) const {
+    if (hosts_.connections_per_pair == 1) [[likely]]
+      return 0;
+    const std::uint16_t connection = rank.connection++;
+    if (rank.connection == hosts_.connections_per_pair) rank.connection = 0;
+    return connection;
+  }
+  std::uint64_t first_fragment(std::uint64_t bytes) const {
+    return bytes < hosts_.first_fragment_bytes ? bytes : hosts_.first_fragment_bytes;
+  }
+  void send_first(RankState& rank, goal::OpIndex op, std::uint64_t bytes, std::uint32_t task);
   void request_to_send(RankState& rank, goal::OpIndex op);
   void send_first_of_step(const Task& from, std::uint32_t task);
-  void send_clear(std::uint32_t receive, std::uint32_t sender);
-  void send_data(std::uint32_t task, std::uint32_t receive);
+  void answer(std::uint32_t receive, std::uint32_t sender, MessageKind kind);
+  void send_data(const Message& clear);
+  void send_piece(Message& data);
+  void receive_data(const Message& message);
   void begin_receive(RankState& rank, goal::OpIndex op);
   void arrive(const Message& message);
   void matched(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
   void matched_otherwise(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
+  void begin_task(const ArrivedMessage& message, Task task);
   bool is_ordered(const Message& message) const;
   void accept_in_order(const Message& message);
 
@@ -264,7 +294,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void free_task(std::uint32_t task);
   std::uint32_t new_active();
   std::uint32_t new_lane();
-  static ArrivedMessage arrived(const Message& message);
+  ArrivedMessage arrived(const Message& message) const;
   std::uint32_t park(const ArrivedMessage& message);
   ArrivedMessage unpark(std::uint32_t slot);
 

@@ -70,6 +70,8 @@ std::string json_summary(const Report& report) {
   json["seed"] = report.seed;
   json["network"] = report.network;
   json["topology"] = report.topology;
+  json["connections"] = report.connections;
+  json["protocol"] = report.protocol;
   json["events"] = report.events;
   json["events_per_second"] = wall > 0 ? static_cast<double>(report.events) / wall : 0.0;
   json["packet_hops"] = net.packet_hops;

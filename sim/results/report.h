@@ -28,9 +28,10 @@ struct Job {
 
 struct Report {
   Outcome outcome = Outcome::kComplete;
-  std::string network;   // short form: "loggops:semantics=weft,…"
-  std::string topology;  // short form, or "" for a network without one
-  std::string scenario;  // resolved, as text
+  std::string network;                // short form: "loggops:semantics=weft,…"
+  std::string topology;               // short form, or "" for a network without one
+  std::string connections, protocol;  // "4 per_pair"; short form; "" for a network without connections
+  std::string scenario;               // resolved, as text
   std::uint64_t seed = 0;
   Time makespan;             // latest finish of any rank
   std::uint64_t digest = 0;  // of executed events and finish times

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "sim/scenario/connections.h"
 #include "sim/scenario/scenario.h"
 
 namespace weft::sim {
@@ -34,6 +35,8 @@ class Resolver {
       if (!network_module().has_packets) drop_bit_errors(fault);
     }
     hosts();
+    protocol();
+    connections();
     collectives();
     output();
     threads();
@@ -308,12 +311,20 @@ class Resolver {
       }
       return overridden;
     });
+    if (!network_module().has_connections) {
+      std::erase_if(left.parameters, [](const ParameterSpec& spec) { return spec.name == "protocol"; });
+      drop_protocol();
+    }
     scenario_.hosts.name = left.name;
     // Generated traffic is about the network: hosts cost nothing there unless told to.
-    if (!scenario_.jobs[0].traffic.empty()) {
+    if (is_generated()) {
+      const bool is_ideal = !has_protocol();
       for (ParameterSpec& spec : left.parameters) {
         if (spec.name == "o") spec.default_value = "0ns";
-        if (spec.name == "S") spec.default_value = "1000TB";
+        if (spec.name == "S" && is_ideal) spec.default_value = "1000TB";
+        if (spec.name == "protocol" && !registries_.protocols.empty()) {
+          spec.default_value = registries_.protocols[0].name;
+        }
       }
     }
     complete(left, scenario_.hosts);
@@ -326,8 +337,92 @@ class Resolver {
     }
   }
 
+  bool is_generated() const { return !scenario_.jobs[0].traffic.empty(); }
+
+  SourceLocation hosts_location(const std::string& parameter) const {
+    const auto place = scenario_.hosts.locations.find(parameter);
+    return place == scenario_.hosts.locations.end() ? SourceLocation() : place->second;
+  }
+
+  // Was one asked for whose eager limit is not that of generated traffic?
+  bool has_protocol() const {
+    const auto found = scenario_.hosts.given.find("protocol");
+    if (found == scenario_.hosts.given.end() || found->second == kByRules) return false;
+    const ModuleChoice choice = read_short_form(found->second, hosts_location("protocol"));
+    return registries_.protocols.empty() || choice.name != registries_.protocols[0].name ||
+           choice.given.contains("eager_limit");
+  }
+
+  void drop_protocol() {
+    const auto found = scenario_.hosts.given.find("protocol");
+    if (found == scenario_.hosts.given.end()) return;
+    if (found->second != kByRules) {
+      useless(hosts_location("protocol"), fmt::format("hosts.protocol has no effect: network model {} has no "
+                                                      "connections, and takes messages as LogGOPS does",
+                                                      scenario_.network.name));
+    }
+    scenario_.hosts.given.erase(found);
+    scenario_.hosts.locations.erase("protocol");
+  }
+
+  // Completes the short form.
+  void protocol() {
+    const auto found = scenario_.hosts.given.find("protocol");
+    if (found == scenario_.hosts.given.end() || registries_.protocols.empty()) return;
+    std::string& text = found->second;
+    if (text == kByRules && is_generated()) text = registries_.protocols[0].name;
+    if (text == kByRules) return;
+    ModuleChoice choice = read_short_form(text, hosts_location("protocol"));
+    std::vector<std::string> known;
+    for (const ModuleInfo& info : registries_.protocols) {
+      known.push_back(info.name);
+      if (info.name != choice.name) continue;
+      complete(info, choice);
+      text = to_short_form(info.name, Parameters(info, choice));
+      return;
+    }
+    fail_unknown_name("protocol", choice.name, known, hosts_location("protocol"));
+  }
+
+  void connections() {
+    std::string& text = scenario_.connections;
+    const bool is_set = !text.empty() && text != kByRules;
+    Time& idle = scenario_.connection_idle;
+    if (is_set) (void)parse_connections(text, scenario_.connections_location);
+    if (!network_module().has_connections) {
+      const std::string why =
+          fmt::format("has no effect: network model {} has no connections", scenario_.network.name);
+      if (is_set) useless(scenario_.connections_location, "connections " + why);
+      if (idle != Time()) useless(scenario_.connection_idle_location, "connection_idle " + why);
+      text.clear();
+      idle = Time();
+      return;
+    }
+    if (!is_set) {
+      const bool independent = is_generated() && find_module(all(registries_.traffic),
+                                                             scenario_.jobs[0].traffic, traffic_seam().word)
+                                                     .independent_flows;
+      text = independent ? "per_message" : "per_pair";
+    }
+    const bool per_message = parse_connections(text, scenario_.connections_location).per_message;
+    if (idle == Time() || (network_module().has_packets && !per_message)) return;
+    useless(scenario_.connection_idle_location,
+            per_message ? "connection_idle has no effect where connections are per_message"
+                        : fmt::format("connection_idle has no effect: network model {} has no windows that "
+                                      "a connection could keep",
+                                      scenario_.network.name));
+    idle = Time();
+  }
+
   void collectives() {
-    const ModuleInfo section = collectives_section(registries_);
+    ModuleInfo section = collectives_section(registries_);
+    // Where no graph of a library is replayed, or no kind is left to a profile, it is the first.
+    if (!registries_.profiles.empty() && (is_generated() || is_each_kind_named(section))) {
+      section.parameters[0].default_value = registries_.profiles[0].name;
+      auto& given = scenario_.collectives.given;
+      const auto profile = given.find("profile");
+      if (profile != given.end() && profile->second == kByRules) given.erase(profile);
+    }
     ModuleChoice& choice = scenario_.collectives;
     choice.name = section.name;
     const bool has_rules = !registries_.profiles.empty();
@@ -343,21 +438,28 @@ class Resolver {
   bool asks_for_rules() const {
     const auto& given = scenario_.collectives.given;
     const auto profile = given.find("profile"), table = given.find("table");
-    return (profile != given.end() && profile->second != registries_.profiles[0].name) ||
+    return (profile != given.end() && profile->second != registries_.profiles[0].name &&
+            profile->second != kByRules) ||
            (table != given.end() && !table->second.empty());
+  }
+
+  // Has each kind an algorithm of its own? REQUIRES: there are profiles.
+  bool is_each_kind_named(const ModuleInfo& section) const {
+    const auto& given = scenario_.collectives.given;
+    return std::all_of(section.parameters.begin() + 2, section.parameters.end(),
+                       [&](const ParameterSpec& spec) {
+                         const auto found = given.find(spec.name);
+                         return found != given.end() && found->second != kByRules;
+                       });
   }
 
   void rules_must_act(const ModuleInfo& section) {
     auto& given = scenario_.collectives.given;
-    const bool all_named =
-        std::all_of(section.parameters.begin() + 2, section.parameters.end(), [&](const ParameterSpec& spec) {
-          const auto found = given.find(spec.name);
-          return found != given.end() && found->second != kByRules;
-        });
-    if (!all_named) return;
+    if (!is_each_kind_named(section)) return;
     for (const char* const name : {"profile", "table"}) {
       const auto found = given.find(name);
-      if (found == given.end() || found->second.empty() || found->second == registries_.profiles[0].name)
+      if (found == given.end() || found->second.empty() || found->second == kByRules ||
+          found->second == registries_.profiles[0].name)
         continue;
       given.erase(found);
       useless(
@@ -376,13 +478,14 @@ class Resolver {
   void check_profile(const std::string& name) const {
     std::vector<std::string> known;
     for (const ModuleInfo& profile : registries_.profiles) known.push_back(profile.name);
+    known.emplace_back(kByRules);
     if (std::find(known.begin(), known.end(), name) != known.end()) return;
     fail_unknown_name("profile of collectives", name, known, collectives_location("profile"));
   }
 
   void check_algorithm(const std::string& collective, const std::string& text,
                        const SourceLocation& location) const {
-    const ModuleChoice choice = read_algorithm(text, location);
+    const ModuleChoice choice = read_short_form(text, location);
     std::vector<std::string> known;
     for (const RegisteredAlgorithm& algorithm : registries_.algorithms) {
       if (algorithm.collective != collective) continue;
@@ -395,7 +498,7 @@ class Resolver {
   }
 
   // "pipelined_chain:segment=64KiB"
-  static ModuleChoice read_algorithm(const std::string& text, const SourceLocation& location) {
+  static ModuleChoice read_short_form(const std::string& text, const SourceLocation& location) {
     ModuleChoice choice;
     try {
       choice = parse_module_choice(text);

@@ -190,7 +190,12 @@ const ModuleInfo& hosts_section() {
       .parameters = {
           {"o", ParameterType::kTime, "1500ns", "Cpu time to send or to receive a message."},
           {"O", ParameterType::kReal, "0", "Cpu time per byte sent or received, in ns per byte."},
-          {"S", ParameterType::kBytes, "65548", "Largest eager message; larger ones use rendezvous."},
+          {"S", ParameterType::kBytes, "auto",
+           "Largest eager message; larger ones use rendezvous. auto: the protocol's eager limit."},
+          {"protocol", ParameterType::kText, "auto",
+           "How messages are sent: a protocol and its parameters, see weft list protocol. auto: that of the "
+           "MPI "
+           "library which the graph is of, else ideal."},
           {"reduction_per_byte", ParameterType::kReal, "0",
            "Cpu time to combine a byte of received data inside a collective, in ns per byte."},
           {"ranks_per_host", ParameterType::kInteger, "1", "Rank r runs on host r / ranks_per_host."},
@@ -235,8 +240,10 @@ ModuleInfo collectives_section(const Registries& registries) {
   if (!registries.profiles.empty()) {
     std::string known;
     for (const ModuleInfo& profile : registries.profiles) known += (known.empty() ? "" : ", ") + profile.name;
-    info.parameters.push_back({"profile", ParameterType::kText, registries.profiles[0].name,
-                               "Whose rules choose by kind, ranks and size. One of: " + known + "."});
+    info.parameters.push_back({"profile", ParameterType::kText, std::string(kByRules),
+                               "Whose rules choose by kind, ranks and size. One of: " + known +
+                                   ". auto: those of the MPI library which the graph is of, else " +
+                                   registries.profiles[0].name + "."});
     info.parameters.push_back(
         {"table", ParameterType::kText, "", "Path of a file of rules that come before the profile's."});
   }
@@ -281,6 +288,14 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
   scenario.seed = std::stoull(text_of(root, "seed"));
   scenario.threads = static_cast<std::uint32_t>(std::stoul(text_of(root, "threads")));
   if (scenario.threads == 0) throw InputError(document.location("threads"), "threads: 0, but one is needed");
+  scenario.connections = text_of(root, "connections");
+  scenario.connections_location = document.location("connections");
+  scenario.connection_idle_location = document.location("connection_idle");
+  try {
+    scenario.connection_idle = parse_time(text_of(root, "connection_idle"));
+  } catch (const InputError& error) {
+    throw InputError(scenario.connection_idle_location, fmt::format("connection_idle: {}", error.what()));
+  }
   scenario.output = read_output(document);
   scenario.limits.time =
       quantity(document, "limits", "time", [](const std::string& value) { return parse_time(value); });
@@ -309,6 +324,10 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
   }
   if (!scenario.hosts.given.empty()) write_parameters(scenario.hosts, open(*root, "hosts"));
   if (!scenario.collectives.given.empty()) write_parameters(scenario.collectives, open(*root, "collectives"));
+  if (!scenario.connections.empty()) {
+    set(*root, "connections", scenario.connections);
+    set(*root, "connection_idle", to_string(scenario.connection_idle));
+  }
   set(*root, "seed", fmt::format("{}", scenario.seed));
   set(*root, "threads", fmt::format("{}", scenario.threads));
   write_output(scenario.output, open(*root, "output"));

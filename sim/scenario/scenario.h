@@ -19,11 +19,13 @@ namespace weft::sim {
 // A module that a scenario may name, and what the resolver must know of it beside its description.
 struct RegisteredModule {
   ModuleInfo info;
-  bool has_fabric = false;      // network models: made of a topology, with routing
-  bool has_packets = false;     // network models: these have queues and congestion control
-  bool has_partitions = false;  // network models: these run on several threads
-  bool needs_ecn = false;       // congestion controls, routing policies: acts on ECN marks
-  bool marks_ecn = false;       // queue disciplines: sets them
+  bool has_fabric = false;         // network models: made of a topology, with routing
+  bool has_packets = false;        // network models: these have queues and congestion control
+  bool has_partitions = false;     // network models: these run on several threads
+  bool has_connections = false;    // network models: messages may share connections
+  bool independent_flows = false;  // traffic: its messages have nothing to do with each other
+  bool needs_ecn = false;          // congestion controls, routing policies: acts on ECN marks
+  bool marks_ecn = false;          // queue disciplines: sets them
   // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
   // a family without sizes, and where one of these parameters is given too. Null: no such parameter.
   ModuleChoice (*sized)(const ModuleChoice& choice) = nullptr;
@@ -39,11 +41,16 @@ struct RegisteredAlgorithm {
   ModuleInfo info;
 };
 
+// The value that leaves a choice to others: of a collective's algorithm to the graph, the table and the
+// profile; of profile and protocol to the MPI library that the graph is of.
+inline constexpr std::string_view kByRules = "auto";
+
 // Everything that can be chosen. The first of each list is the default of its kind.
 struct Registries {
   std::vector<RegisteredModule> networks, topologies, routing, congestion, queues, traffic;
   std::vector<RegisteredAlgorithm> algorithms;
-  std::vector<ModuleInfo> profiles;  // rules that choose among the algorithms by size; may be none
+  std::vector<ModuleInfo> profiles;   // rules that choose among the algorithms by size; may be none
+  std::vector<ModuleInfo> protocols;  // of MPI libraries: how messages are sent; may be none
 };
 
 struct Job {
@@ -82,6 +89,11 @@ struct Scenario {
   ModuleChoice hosts;                // parameters of hosts_section()
   ModuleChoice collectives;          // parameters of collectives_section()
   std::vector<ModuleChoice> faults;  // parameters of fault_section()
+  // "per_message", "4 per_pair" (see connections.h), or "auto"; after resolve() not that, and "" where it has
+  // no effect.
+  std::string connections = std::string(kByRules);
+  Time connection_idle;
+  SourceLocation connections_location, connection_idle_location;
   std::uint64_t seed = 1;
   std::uint32_t threads = 1;
   Output output;
@@ -102,17 +114,13 @@ std::span<const Seam> seams();
 // traffic, which each job chooses for itself: its `choice` is null.
 const Seam& traffic_seam();
 
-// What hosts cost, as parameters: o, O, S and more.
+// What hosts cost and how they send, as parameters: o, O, S, the protocol in short form, and more.
 const ModuleInfo& hosts_section();
 // One fault of links: which, from when until when, what is left of them.
 const ModuleInfo& fault_section();
 // How collective operations choose their algorithm: `profile` and `table` (where there are profiles), and one
 // parameter for each kind of operation, in the order of `registries`.
 ModuleInfo collectives_section(const Registries& registries);
-// The value of a kind's parameter, its default, that leaves the choice to the graph, the table and the
-// profile.
-inline constexpr std::string_view kByRules = "auto";
-
 // A setting from the command line.
 struct Setting {
   std::string flag;  // for messages: "--seed", "--set limits.time=1ms"

@@ -20,6 +20,7 @@ constexpr const char* kCollective = "collective";
 constexpr const char* kProfile = "profile";  // of collectives: chosen as if it were a kind of them
 constexpr const char* kImporter = "importer";
 constexpr const char* kSink = "sink";
+constexpr const char* kProtocol = "protocol";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -61,6 +62,7 @@ std::vector<Listed> modules(const Catalog& catalog) {
     all.push_back({kImporter, "", importer.info, fmt::format("\n  Reads {}.\n", importer.looks_like)});
   }
   for (const sim::Sink& sink : catalog.sinks) all.push_back({kSink, "", sink.info, details_of(sink)});
+  for (const ModuleInfo& protocol : registries.protocols) all.push_back({kProtocol, "", protocol});
   return all;
 }
 
@@ -96,6 +98,9 @@ bool is_quoted(ParameterType type) {
 // How to choose it: on the command line and in a scenario file.
 std::string usage(const Listed& module) {
   if (module.kind == kSection || module.kind == kSink) return "";
+  if (module.kind == kProtocol) {
+    return fmt::format("  --protocol {0}\n  hosts {{ protocol: \"{0}\" }}\n", module.info.name);
+  }
   if (module.kind == kImporter) return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
   if (module.kind == kCollective) {
     return fmt::format("  --set collectives.{0}={1}\n  collectives {{ {0}: \"{1}\" }}\n", module.collective,
@@ -143,7 +148,7 @@ std::string describe(const Listed& module) {
 std::vector<std::string> all_kinds() {
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  for (const char* kind : {kCollective, kImporter, kSink}) kinds.push_back(kind);
+  for (const char* kind : {kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
   return kinds;
 }
 
@@ -225,7 +230,7 @@ void add_list(Command& command, int&) {
   auto options = std::make_shared<Options>();
   command.add_option(
       "kind", options->kind,
-      "only these: network, topology, routing, congestion, queue, traffic, collective, importer or "
+      "only these: network, topology, routing, congestion, queue, traffic, collective, protocol, importer or "
       "sink");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   command.footer("Examples:\n  weft list\n  weft list topology");

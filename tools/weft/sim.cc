@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "sim/mpi_library.h"
 #include "sim/results/report.h"
 #include "sim/scenario/scenario.h"
 #include "sim/simulation.h"
@@ -47,6 +48,11 @@ constexpr Flag kFlags[] = {
     {"--routing", "routing", "routing policy: ecmp, spray; of a packet network also bitmap, reps"},
     {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
     {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},
+    {"--connections", "connections",
+     "how messages share connections: per_pair, per_message, or a number of them like '4 per_pair'"},
+    {"--protocol", "hosts.protocol",
+     "how hosts send messages: ideal, openmpi_tcp:eager_limit=64KiB; by default that of the trace's MPI "
+     "library"},
     {"--seed", "seed", "whole number that every random draw follows from; 1 by default"},
     {"--threads", "threads", "worker threads, 1 or more; results never depend on it"},
     {"-o,--output", "output.directory", "folder for the result files; created"},
@@ -116,12 +122,15 @@ int run(const Options& options) {
   }
   log::info(fmt::format("reading the graph of job {}", scenario.jobs.at(0).name));
   const goal::Program program = simulation.workload();
+  sim::Scenario decided = scenario;
+  std::vector<std::string> remarks;  // the report has them
+  sim::follow_library(decided, program, remarks);
   log::info(fmt::format("replaying {} operations of {} ranks", program.facts().ops, program.ranks()));
   const std::string& directory = scenario.output.directory;
   sim::ReportSinks sinks({.scenario = scenario, .terminal = options.quiet ? nullptr : stdout});
   TerminalControl control(scenario.limits, options.quiet);
   results::Report report = simulation.run(program, control);
-  report.scenario = resolved;
+  report.scenario = sim::to_text(decided, registries);
   report.wall_seconds = control.seconds();
   report.peak_memory_bytes = peak_resident_bytes();
   if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));

@@ -23,6 +23,11 @@ TEST_CASE("results, digest and diagnosis are the same however the hosts are divi
     hosts.overhead = Time::ns(*rc::gen::inRange(0, 3) * 500);
     hosts.eager_limit_bytes = *rc::gen::inRange<std::uint64_t>(0, 8000);
     hosts.ranks_per_host = *rc::gen::inRange<std::uint32_t>(1, 4);
+    hosts.first_fragment_bytes = *rc::gen::inRange<std::uint64_t>(0, hosts.eager_limit_bytes + 1);
+    hosts.rendezvous = *rc::gen::element(Rendezvous::kPut, Rendezvous::kGet);
+    if (*rc::gen::arbitrary<bool>()) hosts.fragment_bytes = *rc::gen::inRange<std::uint64_t>(1, 5000);
+    hosts.pipeline_depth = *rc::gen::inRange<std::uint32_t>(1, 4);
+    hosts.connections_per_pair = *rc::gen::inRange<std::uint32_t>(1, 4);
     const auto partitions = *rc::gen::element<std::size_t>(1, 2, 3, 5);
     const goal::Graph graph = random_program(seed, options).graph();
     const auto partition_of_host = *rc::gen::container<PartitionOfHost>(

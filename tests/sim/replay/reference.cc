@@ -347,7 +347,7 @@ class Reference {
     envelopes_.push_back({send});
     Envelope* envelope = &envelopes_.back();
     const bool eager = send->bytes <= p_.S;
-    transmit(send, send->rank, send->peer, eager ? send->bytes : 0, {}, [this, envelope] {
+    transmit(send, send->rank, send->peer, eager ? send->bytes : first_fragment(send), {}, [this, envelope] {
       envelope->arrived = true;
       accept_what_can_be();
     });
@@ -399,12 +399,41 @@ class Reference {
 
   void matched(Node* recv, Node* send) {
     if (send->bytes <= p_.S) return receive(recv, send);
-    // The clear-to-send goes back, then the data.
+    // The clear-to-send, or what asks for the data, goes back. Then come the data.
     transmit(recv, recv->rank, send->rank, 0, {}, [this, recv, send] {
-      transmit(
-          send, send->rank, send->peer, send->bytes, [this, send] { finish(send); },
-          [this, recv, send] { receive(recv, send); });
+      const std::uint64_t rest = send->bytes - first_fragment(send);
+      if (p_.get) {
+        return transmit(send, send->rank, send->peer, rest, {}, [this, recv, send] {
+          transmit(recv, recv->rank, send->rank, 0, {}, [this, send] { finish(send); });
+          receive(recv, send);
+        });
+      }
+      pieces_.push_back({});
+      Pieces* pieces = &pieces_.back();
+      for (std::uint64_t at = 0; at < rest; at += pieces->sizes.back()) {
+        pieces->sizes.push_back(std::min(p_.fragment, rest - at));
+      }
+      for (std::uint32_t i = 0; i < p_.depth; ++i) send_piece(recv, send, pieces);
     });
+  }
+  std::uint64_t first_fragment(const Node* send) const { return std::min(send->bytes, p_.first_fragment); }
+
+  // What follows the request, in pieces: the network takes the next when it has sent one.
+  struct Pieces {
+    std::vector<std::uint64_t> sizes;
+    std::size_t handed_over = 0, sent = 0, received = 0;
+  };
+  void send_piece(Node* recv, Node* send, Pieces* pieces) {
+    if (pieces->handed_over == pieces->sizes.size()) return;
+    transmit(
+        send, send->rank, send->peer, pieces->sizes[pieces->handed_over++],
+        [this, recv, send, pieces] {
+          if (++pieces->sent == pieces->sizes.size()) finish(send);
+          send_piece(recv, send, pieces);
+        },
+        [this, recv, send, pieces] {
+          if (++pieces->received == pieces->sizes.size()) receive(recv, send);
+        });
   }
   void receive(Node* recv, Node* send) {
     work(recv, overhead(send->bytes), false, [this, recv, send] {
@@ -456,6 +485,7 @@ class Reference {
   std::map<CpuKey, Cpu> cpus_;
   std::map<NicKey, Nic> nics_;
   std::list<Envelope> envelopes_;  // in the order handed over
+  std::list<Pieces> pieces_;
   std::list<Node*> posted_, unexpected_;
   ReferenceResult result_;
 };

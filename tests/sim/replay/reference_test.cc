@@ -22,6 +22,11 @@ ReferenceResult replay_run(const goal::Graph& graph, const ReferenceParameters& 
   hosts.overhead_per_byte = TimePerByte::ns(static_cast<double>(p.O_fs) * 1e-6);
   hosts.reduction_per_byte = TimePerByte::ns(static_cast<double>(p.reduction_fs) * 1e-6);
   hosts.eager_limit_bytes = p.S;
+  hosts.first_fragment_bytes = p.first_fragment;
+  hosts.rendezvous = p.get ? Rendezvous::kGet : Rendezvous::kPut;
+  hosts.fragment_bytes = p.fragment;
+  hosts.pipeline_depth = p.depth;
+  hosts.connections_per_pair = p.connections;
   hosts.ranks_per_host = p.ranks_per_host;
   hosts.collectives = goal::CollectiveSelection(p.algorithms);
   Engine engine(1);
@@ -100,10 +105,10 @@ std::string smallest_difference(Program program, ReferenceParameters p) {
   }
   const goal::Graph graph = program.graph();
   return fmt::format(
-      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} reduction={}fs ranks_per_host={} algorithms={}\n{}reference: "
-      "{}replay: "
-      "{}",
-      p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.reduction_fs, p.ranks_per_host,
+      "L={}ps o={}ps g={}ps G={}fs O={}fs S={} reduction={}fs ranks_per_host={} first={} get={} fragment={} "
+      "depth={} connections={} algorithms={}\n{}reference: {}replay: {}",
+      p.L_ps, p.o_ps, p.g_ps, p.G_fs, p.O_fs, p.S, p.reduction_fs, p.ranks_per_host, p.first_fragment, p.get,
+      p.fragment, p.depth, p.connections,
       fmt::join(p.algorithms, ","), goal::to_text(graph), text(reference_run(graph, p)),
       text(replay_run(graph, p)));
 }
@@ -162,13 +167,24 @@ struct Seen {
   int complete = 0, incomplete = 0;
 };
 
-Seen compare(std::uint64_t first_seed, int programs, ProgramOptions options, bool ties) {
+// Large messages go as a library would send them.
+void add_protocol(ReferenceParameters& p, std::mt19937_64& random) {
+  p.first_fragment = p.S == 0 || random() % 3 == 0 ? 0 : 1 + random() % p.S;
+  p.get = random() % 3 == 0;
+  p.fragment = p.get || random() % 3 == 0 ? UINT64_MAX : 1 + random() % 3000;
+  if (p.S < 6) p.fragment = p.get ? UINT64_MAX : 1 + random() % 3;
+  p.depth = static_cast<std::uint32_t>(1 + random() % 3);
+  p.connections = static_cast<std::uint32_t>(1 + random() % 3);
+}
+
+Seen compare(std::uint64_t first_seed, int programs, ProgramOptions options, bool ties, bool protocol = false) {
   if (ties) options.most_bytes = 6, options.most_ns = 3;
   Seen seen;
   for (std::uint64_t seed = first_seed; seed < first_seed + static_cast<std::uint64_t>(programs); ++seed) {
     const Program program = random_program(seed, options);
     std::mt19937_64 random(~seed);
-    const ReferenceParameters p = ties ? tied_parameters(random) : odd_parameters(random);
+    ReferenceParameters p = ties ? tied_parameters(random) : odd_parameters(random);
+    if (protocol) add_protocol(p, random);
     if (differ(program, p)) {
       FAIL("seed " << seed << "\n" << smallest_difference(program, p));
     }
@@ -207,4 +223,10 @@ TEST_CASE("programs that block get as far as in the reference") {
   const Seen odd = compare(60'000, 1000, kBroken, false), tied = compare(70'000, 2000, kBroken, true);
   CHECK(odd.incomplete > 500);
   CHECK(tied.incomplete > 1000);
+}
+
+TEST_CASE("requests with a first fragment, gets and pieces: the reference's times, with and without ties") {
+  CHECK(compare(60'000, 1500, {}, false, true).complete > 1000);
+  CHECK(compare(70'000, 3000, kWithNics, true, true).complete > 1800);
+  CHECK(compare(80'000, 1000, kWild, true, true).complete > 300);
 }

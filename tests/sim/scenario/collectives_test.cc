@@ -32,15 +32,22 @@ Scenario resolved(const std::string& section, const std::vector<std::string>& se
 TEST_CASE("a kind that nothing is named for is left to the graph, the table and the profile") {
   const Scenario scenario = resolved("");
   CHECK(scenario.collectives.given ==
-        Values{{"profile", "default"}, {"table", ""}, {"allreduce", "auto"}, {"barrier", "auto"}});
+        Values{{"profile", "auto"}, {"table", ""}, {"allreduce", "auto"}, {"barrier", "auto"}});
   CHECK(scenario.warnings.empty());
+  // Generated traffic is of no MPI library.
+  const Registries registries = with_profiles();
+  for (const char* section : {"", "collectives { profile: \"auto\" }"}) {
+    const std::string text = std::string("job { traffic { shift {} } }\n") + section;
+    CHECK(resolve(read_scenario(registries, text, "s"), registries).collectives.given.at("profile") ==
+          "default");
+  }
 }
 
 TEST_CASE("profile, table and algorithms by name go together") {
   CHECK(resolved("collectives { profile: \"openmpi\" allreduce: \"ring\" }").collectives.given ==
         Values{{"profile", "openmpi"}, {"table", ""}, {"allreduce", "ring"}, {"barrier", "auto"}});
   CHECK(resolved("collectives { table: \"t.txt\" }").collectives.given ==
-        Values{{"profile", "default"}, {"table", "t.txt"}, {"allreduce", "auto"}, {"barrier", "auto"}});
+        Values{{"profile", "auto"}, {"table", "t.txt"}, {"allreduce", "auto"}, {"barrier", "auto"}});
   CHECK(resolved("", {"collectives.profile=openmpi"}).collectives.given.at("allreduce") == "auto");
   CHECK(resolved("collectives { allreduce: \"auto\" }").collectives.given.at("allreduce") == "auto");
 }

@@ -17,8 +17,9 @@ inline Registries test_registries() {
       {.info = {"wires", "level", "s", {{"mtu", ParameterType::kBytes, "4096", "h"}}},
        .has_fabric = true,
        .has_packets = true,
-       .has_partitions = true},
-      {.info = {"fluid", "level", "s", {}}, .has_fabric = true},
+       .has_partitions = true,
+       .has_connections = true},
+      {.info = {"fluid", "level", "s", {}}, .has_fabric = true, .has_connections = true},
   };
   registries.topologies = {
       {.info = {"hub",
@@ -47,7 +48,21 @@ inline Registries test_registries() {
       {.info = {"shift",
                 "s",
                 "s",
-                {{"size", ParameterType::kBytes, "2MB", "h"}, {"by", ParameterType::kInteger, "1", "h"}}}}};
+                {{"size", ParameterType::kBytes, "2MB", "h"}, {"by", ParameterType::kInteger, "1", "h"}}},
+       .independent_flows = true},
+      {.info = {"steps", "s", "s", {}}}};
+  registries.protocols = {{"plain",
+                           "s",
+                           "s",
+                           {{"eager_limit", ParameterType::kBytes, "64KiB", "h"},
+                            {"send_buffer", ParameterType::kBytes, "0", "h"},
+                            {"connections", ParameterType::kInteger, "1", "h"}}},
+                          {"library",
+                           "s",
+                           "s",
+                           {{"eager_limit", ParameterType::kBytes, "4KiB", "h"},
+                            {"send_buffer", ParameterType::kBytes, "1MB", "h"},
+                            {"connections", ParameterType::kInteger, "2", "h"}}}};
   registries.algorithms = {{"allreduce", {"doubling", "s", "s", {}}},
                            {"allreduce", {"ring", "s", "s", {}}},
                            {"barrier", {"dissemination", "s", "s", {}}}};

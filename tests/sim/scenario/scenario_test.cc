@@ -64,6 +64,9 @@ void check_equal(const Scenario& a, const Scenario& b) {
   CHECK(a.limits.time == b.limits.time);
   CHECK(a.limits.events == b.limits.events);
   CHECK(a.limits.memory_bytes == b.limits.memory_bytes);
+  // "" where they have no effect, which is not written.
+  CHECK((a.connections == b.connections || a.connections.empty()));
+  CHECK(a.connection_idle == b.connection_idle);
 }
 
 }  // namespace
@@ -93,10 +96,12 @@ TEST_CASE("scenario: every default is filled in") {
   CHECK(scenario.congestion.given == Values{{"gain", "0.0625"}});
   // The control acts on marks, so the queue that sets them is taken, not the first.
   CHECK(scenario.queue.name == "marking");
-  CHECK(
-      scenario.hosts.given ==
-      Values{
-          {"o", "2us"}, {"O", "0.5"}, {"S", "65548"}, {"reduction_per_byte", "0"}, {"ranks_per_host", "1"}});
+  CHECK(scenario.hosts.given == Values{{"o", "2us"},
+                                       {"O", "0.5"},
+                                       {"S", "auto"},
+                                       {"protocol", "auto"},
+                                       {"reduction_per_byte", "0"},
+                                       {"ranks_per_host", "1"}});
   CHECK(scenario.collectives.given == Values{{"allreduce", "doubling"}, {"barrier", "dissemination"}});
   CHECK(scenario.threads == 1);
   CHECK(scenario.output.flows);
@@ -156,12 +161,14 @@ TEST_CASE("scenario: the resolved text names every parameter") {
         "routing {\n  hash {\n  }\n}\n"
         "congestion {\n  marked {\n    gain: 0.0625\n  }\n}\n"
         "queue {\n  marking {\n    kmin: \"100KB\"\n  }\n}\n"
-        "hosts {\n  o: \"2us\"\n  O: 0.5\n  S: \"65548\"\n  reduction_per_byte: 0\n  ranks_per_host: 1\n}\n"
+        "hosts {\n  o: \"2us\"\n  O: 0.5\n  S: \"auto\"\n  protocol: \"auto\"\n  reduction_per_byte: 0\n"
+        "  ranks_per_host: 1\n}\n"
         "collectives {\n  allreduce: \"doubling\"\n  barrier: \"dissemination\"\n}\n"
         "seed: 7\nthreads: 1\n"
         "output {\n  directory: \"\"\n  flows: true\n  sample_interval: \"0ps\"\n"
         "  sample_links: \"switches\"\n  packet_log: \"\"\n  pcapng: \"\"\n}\n"
-        "limits {\n  time: \"0ps\"\n  events: 0\n  memory: \"0B\"\n}\n");
+        "limits {\n  time: \"0ps\"\n  events: 0\n  memory: \"0B\"\n}\n"
+        "connections: \"per_pair\"\nconnection_idle: \"0ps\"\n");
 }
 
 TEST_CASE("scenario: settings override the file, later ones the earlier") {
@@ -272,7 +279,8 @@ TEST_CASE("scenario: errors in a file name line and column") {
   check(
       job + "sead: 3\n",
       "s.txtpb:2:1: 'sead' is not a field of scenario; did you mean 'seed'? (known: job, network, topology, "
-      "routing, congestion, queue, hosts, collectives, seed, threads, output, limits, fault)");
+      "routing, congestion, queue, hosts, collectives, seed, threads, output, limits, fault, connections, "
+      "connection_idle)");
   check(job + "topology {\n  tre { k: 8 }\n}\n",
         "s.txtpb:3:3: 'tre' is not a topology; did you mean 'tree'? (known: hub, tree)");
   check(job + "topology { tree {\n\n  lnk: \"1Gbps\" } }\n",
@@ -312,7 +320,7 @@ TEST_CASE("scenario: errors in a file name line and column") {
   check("job {\n goal: \"a\" traffic { shift {} } }",
         "s.txtpb:2:22: traffic 'shift' is given beside goal 'a'; a job has one of them");
   check("job { traffic { shfit {} } }",
-        "s.txtpb:1:17: 'shfit' is not a traffic pattern; did you mean 'shift'? (known: shift)");
+        "s.txtpb:1:17: 'shfit' is not a traffic pattern; did you mean 'shift'? (known: shift, steps)");
   check("job { traffic {\n shift { size: \"2 blocks\" } } }",
         "s.txtpb:2:10: shift: size: '2 blocks' has the unit 'blocks', which no size in bytes has; units are "
         "B, kB, "
@@ -337,7 +345,8 @@ TEST_CASE("scenario: errors in settings name the flag") {
   check({"seeed=1"},
         "--set seeed=1: 'seeed' is not a field of scenario; did you mean 'seed'? (known: job, network, "
         "topology, "
-        "routing, congestion, queue, hosts, collectives, seed, threads, output, limits, fault)");
+        "routing, congestion, queue, hosts, collectives, seed, threads, output, limits, fault, connections, "
+        "connection_idle)");
   check(
       {"topology.tree.kk=1"},
       "--set topology.tree.kk=1: 'kk' is not a parameter of tree; did you mean 'k'? (known: k, link, taper, "

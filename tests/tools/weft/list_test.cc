@@ -50,14 +50,14 @@ TEST_CASE("list: kinds, names and sentences") {
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
         "  allgather: ring  Once.\n"
-        "\nimporter\n\nsink\n");
+        "\nprotocol\n\nimporter\n\nsink\n");
   CHECK(list_text(small(), "topology", false) == "topology\n  tree  A tree.\n");
   CHECK(list_text(small(), "", true) == "network wires\ntopology tree\ncollective ring\n");
   CHECK(list_text(small(), "collective", true) == "collective ring\n");
   CHECK_THROWS_WITH(
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
-      "routing, congestion, queue, traffic, collective, importer, sink)");
+      "routing, congestion, queue, traffic, collective, protocol, importer, sink)");
   for (const char* many : {"topologies", "networks", "collectives"})
     CHECK_NOTHROW(list_text(small(), many, false));
   CHECK(list_text(small(), "topologies", false) == list_text(small(), "topology", false));
@@ -134,6 +134,19 @@ TEST_CASE("describe: every built-in module, with each parameter, a sentence and 
         CHECK_THAT(spec.help, Catch::Matches("[A-Z].*\\."));  // a sentence
       }
     }
+  }
+}
+
+TEST_CASE("list and describe: protocols") {
+  const sim::Registries registries = sim::builtin_registries();
+  CHECK(lines(list_text(registries, "protocol", true)) ==
+        std::vector<std::string>{"protocol ideal", "protocol openmpi_tcp", "protocol openmpi_ucx",
+                                 "protocol mpich_ofi"});
+  for (const ModuleInfo& protocol : registries.protocols) {
+    const std::string text = describe_text(registries, protocol.name);
+    CHECK_THAT(text, Catch::Contains("--protocol " + protocol.name));
+    CHECK_THAT(text, Catch::Contains("Source: " + protocol.source));
+    CHECK_NOTHROW(Parameters(protocol, std::map<std::string, std::string>{}));
   }
 }
 

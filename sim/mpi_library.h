@@ -1,0 +1,22 @@
+// What a replay takes from the MPI library that its graph is of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "goal/program.h"
+#include "sim/replay/replay.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft::sim {
+
+// Decides protocol and profile of collectives where the scenario leaves them to the graph (kByRules): those
+// of the library in its metadata ("mpi_library", the first line of MPI_Get_library_version), else the first
+// of each. Adds a sentence to `remarks` for what it took from there. Twice is as good as once.
+void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks);
+
+// Of a scenario in which both are decided: eager messages, rendezvous and connections of the hosts. Throws
+// InputError.
+void set_protocol(const Scenario& scenario, HostConfig& hosts);
+
+}  // namespace weft::sim

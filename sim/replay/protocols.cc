@@ -1,0 +1,96 @@
+#include "sim/replay/protocols.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace weft::sim {
+namespace {
+
+// What a profile says of each parameter.
+struct Defaults {
+  const char* eager_limit;
+  const char* first_fragment;
+  const char* rendezvous;
+  const char* fragment;
+  const char* pipeline_depth;
+  const char* send_buffer;
+};
+
+ModuleInfo profile(const char* name, const char* summary, const char* source, const Defaults& defaults) {
+  return {
+      .name = name,
+      .summary = summary,
+      .source = source,
+      .parameters = {
+          {"eager_limit", ParameterType::kBytes, defaults.eager_limit,
+           "Largest message that is sent at once, whether a receive waits for it or not; hosts.S, where "
+           "given, counts instead."},
+          {"first_fragment", ParameterType::kBytes, defaults.first_fragment,
+           std::string("Bytes that go with the request of a larger one, at most the eager limit and 1 GiB") +
+               (defaults.first_fragment == std::string("auto") ? "; auto: so many." : ".")},
+          {"rendezvous", ParameterType::kText, defaults.rendezvous,
+           "What follows once the receiver is ready: put (the rest in one message), get (the receiver asks "
+           "for it and tells when it is there) or pipeline (in fragments)."},
+          {"fragment", ParameterType::kBytes, defaults.fragment, "Size of a fragment of a pipeline."},
+          {"pipeline_depth", ParameterType::kInteger, defaults.pipeline_depth,
+           "Fragments of a message that the network has at a time, 1 to 65535."},
+          {"send_buffer", ParameterType::kBytes, defaults.send_buffer,
+           "Bytes of a connection that a buffer of the sender's system takes: a send ends when no more "
+           "are left; 0: when all were sent (RDMA)."},
+          {"connections", ParameterType::kInteger, "1",
+           "Connections between two ranks, which messages take in turn, 1 to 65535."},
+      }};
+}
+
+std::uint32_t small(const Parameters& parameters, const char* name) {
+  const std::int64_t value = parameters.integer(name);
+  if (value < 1 || value > UINT16_MAX) parameters.fail(name, "it must be from 1 to 65535");
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+std::span<const ModuleInfo> protocols() {
+  // Where each number is from, and what could not be checked: README.md.
+  static const std::vector<ModuleInfo> kAll = {
+      profile("ideal", "Eager up to the limit; larger messages wait for a clear and then go in one piece.",
+              "LogGOPS: T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, LSAP 2010",
+              {"65548", "0", "put", "131072", "3", "0"}),
+      profile("openmpi_tcp", "Open MPI over TCP: the first 64 KiB go with the request, the rest is put.",
+              "Open MPI 4.1: ompi_info --param btl tcp --level 9 and pml ob1; ompi/mca/pml/ob1",
+              {"65480", "auto", "put", "131072", "3", "4194304"}),
+      profile("openmpi_ucx", "Open MPI over UCX on RDMA: larger messages are got by the receiver.",
+              "OpenUCX: ucp/rndv, UCX_RNDV_SCHEME=get_zcopy, UCX_RNDV_THRESH=auto",
+              {"16384", "0", "get", "131072", "1", "0"}),
+      profile("mpich_ofi", "MPICH over libfabric's RxM: larger messages are got by the receiver.",
+              "libfabric: fi_rxm(7), FI_OFI_RXM_SAR_LIMIT; rendezvous by RMA read",
+              {"131072", "0", "get", "131072", "1", "0"}),
+  };
+  return kAll;
+}
+
+void apply_protocol(const Parameters& parameters, HostConfig& hosts) {
+  constexpr std::uint64_t kMostFirst = std::uint64_t{1} << 30;
+  hosts.eager_limit_bytes = parameters.bytes("eager_limit");
+  const std::uint64_t most = std::min(hosts.eager_limit_bytes, kMostFirst);
+  hosts.first_fragment_bytes =
+      parameters.automatic("first_fragment") ? most : parameters.bytes("first_fragment");
+  if (hosts.first_fragment_bytes > most) {
+    parameters.fail("first_fragment", "it must be at most the eager limit, and 1GiB");
+  }
+  const std::string& rendezvous = parameters.text("rendezvous");
+  if (rendezvous != "put" && rendezvous != "get" && rendezvous != "pipeline") {
+    parameters.fail("rendezvous", "it must be put, get or pipeline");
+  }
+  hosts.rendezvous = rendezvous == "get" ? Rendezvous::kGet : Rendezvous::kPut;
+  const std::uint64_t fragment = parameters.bytes("fragment");
+  if (fragment == 0) parameters.fail("fragment", "it must be at least 1 byte");
+  const std::uint32_t depth = small(parameters, "pipeline_depth");
+  const bool in_fragments = rendezvous == "pipeline";
+  hosts.fragment_bytes = in_fragments ? fragment : UINT64_MAX;
+  hosts.pipeline_depth = in_fragments ? depth : 1;
+  hosts.connections_per_pair = small(parameters, "connections");
+}
+
+}  // namespace weft::sim
