@@ -8,12 +8,14 @@
 #include <vector>
 
 #include "congestion/congestion.h"
+#include "congestion/recovery.h"
 #include "sim/core/network.h"
 #include "sim/packet/channels.h"
 #include "sim/packet/deadlock.h"
 #include "sim/packet/fabric.h"
 #include "sim/packet/link_changes.h"
 #include "sim/packet/observer.h"
+#include "sim/packet/packet_config.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/packet/transport.h"
 #include "sim/results/records.h"
@@ -41,6 +43,8 @@ struct PacketSetup {
   Parameters policy_parameters;
   const congestion::Control& control;
   Parameters control_parameters;
+  const congestion::RecoveryKind& recovery;
+  Parameters recovery_parameters;
   const Discipline& queue;
   Parameters queue_parameters;
   PacketConfig config;
