@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "congestion/controls.h"
+#include "congestion/recoveries.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/collectives/steps.h"
 #include "goal/program.h"
@@ -57,6 +58,7 @@ Registries builtin_registries() {
   for (const auto& control : congestion::controls()) {
     all.congestion.push_back({.info = control.info, .needs_ecn = control.needs_ecn});
   }
+  for (const auto& recovery : congestion::recoveries()) all.recoveries.push_back({.info = recovery.info});
   for (const auto& queue : packet::disciplines()) {
     all.queues.push_back({.info = queue.info, .marks_ecn = queue.marks});
   }

@@ -216,7 +216,7 @@ class Fabric::Node final : public NodeActions {
     if (to == fabric_.partition_) {
       fabric_.engine_.insert(event);
     } else {
-      fabric_.outbox_.send(to, event, Packet{});
+      fabric_.outbox_.send(to, event, Packet{}, fabric_.pool_, kNone);
     }
   }
   void wake(std::uint32_t port) override { fabric_.start(channel(port)); }

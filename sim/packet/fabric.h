@@ -16,15 +16,18 @@ namespace weft::sim::packet {
 
 // The network's own kinds of events; the payload stands behind each.
 enum EventKind : std::uint16_t {
-  kHop = 1,    // a packet's last bit is at the end of the channel that is the event's source: packet handle
-  kNicReady,   // a NIC may take the next packet from its flows: NIC number
-  kNicTimer,   // flows of a NIC may have losses: NIC number
-  kPace,       // a paced flow may send again: flow slot; detail: its generation
-  kLocalCopy,  // a message within a host is there: slot of the local message
-  kReceive,    // a packet has passed the NIC it came to: packet handle; detail: which of the host's NICs
-  kAckTimer,   // a NIC has held an ACK back for long enough: NIC number
-  kSent,       // the packet on a scheduled channel has left to its last bit: channel
-  kFrame,      // a frame of a node's queues is at the end of the channel that is the event's source: content
+  kHop = 1,      // a packet's last bit is at the end of the channel that is the event's source: packet handle
+  kNicReady,     // a NIC may take the next packet from its flows: NIC number
+  kNicTimer,     // flows of a NIC may have losses: NIC number
+  kPace,         // a paced flow may send again: flow slot; detail: its generation
+  kLocalCopy,    // a message within a host is there: slot of the local message
+  kReceive,      // a packet has passed the NIC it came to: packet handle; detail: which of the host's NICs
+  kAckTimer,     // a NIC has held an ACK back for long enough: NIC number
+  kSent,         // the packet on a scheduled channel has left to its last bit: channel
+  kSenderTimer,  // a connection's control wants to be called: slot; detail: its generation
+  kTaken,        // a send buffer has taken a message: slot; detail: its generation
+  kReceiverTimer,  // a NIC's receiver wants to be called: NIC number
+  kFrame,  // a frame of a node's queues is at the end of the channel that is the event's source: content
 };
 static_assert(kFrame < kClientKinds);
 
@@ -132,12 +135,15 @@ class Fabric {
       if (arrival.event.kind == kHop) [[likely]] {
         arrival.event.payload = pool_.acquire();
         pool_[arrival.event.payload] = arrival.packet;
-        pool_.set_sack(arrival.event.payload, 0);
+        pool_.acks().set(arrival.event.payload, {});
+        pool_.credits().set(arrival.event.payload, 0);
       }
       engine_.insert(arrival.event);
     }
-    for (const auto& [position, sack] : mail.sacks)
-      pool_.set_sack(mail.arrivals[position].event.payload, sack);
+    for (const auto& [position, ack] : mail.acks)
+      pool_.acks().set(mail.arrivals[position].event.payload, ack);
+    for (const auto& [position, credit] : mail.credits)
+      pool_.credits().set(mail.arrivals[position].event.payload, credit);
   }
   // Events of scheduled channels. Both return a channel whose NIC may take a data packet now, or kNone.
   std::uint32_t sent(std::uint32_t c);
@@ -199,7 +205,7 @@ class Fabric {
     if (channel.end_partition == partition_) [[likely]] {
       engine_.insert(hop);
     } else {
-      outbox_.send(channel.end_partition, hop, pool_[hop.payload], pool_.sack(hop.payload));
+      outbox_.send(channel.end_partition, hop, pool_[hop.payload], pool_, hop.payload);
       pool_.release(hop.payload);
     }
   }

@@ -9,12 +9,12 @@
 
 namespace weft::sim::packet {
 
-// Which of a host's links, its NICs, a message takes, and which one its ACKs take.
+// Which of a host's links, its NICs, a connection takes, and which one its ACKs take.
 enum class NicChoice : std::uint8_t {
   kGiven,        // the ones the message asks for
-  kRoundRobin,   // one after the other
-  kHash,         // drawn for each message
-  kLeastLoaded,  // the one whose messages have the fewest packets in all
+  kRoundRobin,   // one after the other, message by message
+  kHash,         // drawn for each connection
+  kLeastLoaded,  // for each message the one whose messages have the fewest packets in all
   kSpray,        // packet after packet over all of them; an ACK goes back through the NIC its packet came to
 };
 

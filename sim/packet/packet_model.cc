@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "congestion/controls.h"
-#include "congestion/recovery.h"
+#include "congestion/rack.h"
+#include "congestion/recoveries.h"
 #include "sim/model_replay.h"
 #include "sim/packet/packet_config.h"
 #include "sim/packet/packet_network.h"
@@ -51,6 +52,8 @@ PacketSetup setup_of(const ModelRun& run) {
   const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
   const congestion::Control& control =
       find_module(congestion::controls(), scenario.congestion, "congestion control");
+  const congestion::RecoveryKind& recovery =
+      find_module(congestion::recoveries(), scenario.recovery, "loss recovery");
   const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
   PacketConfig config = packet_config(run.parameters);
   config.record_flows = run.keeps_flow_rows;
@@ -61,6 +64,8 @@ PacketSetup setup_of(const ModelRun& run) {
           Parameters(policy.info, scenario.routing),
           control,
           Parameters(control.info, scenario.congestion),
+          recovery,
+          Parameters(recovery.info, scenario.recovery),
           queue,
           Parameters(queue.info, scenario.queue),
           config,
@@ -76,10 +81,11 @@ void run_packet(const ModelRun& run, results::Report& report) {
   replay.run(
       network, [&] { return network.run(run.control, run.scenario.threads); }, report);
   if (network.given_up() > 0 && report.outcome == results::Outcome::kIncomplete) {
-    report.diagnosis.insert(report.diagnosis.begin(),
-                            fmt::format("{} messages were given up after {} timeouts in a row: no link was "
-                                        "left on their way, or all packets were lost",
-                                        network.given_up(), congestion::Recovery::kMostTimeouts));
+    report.diagnosis.insert(
+        report.diagnosis.begin(),
+        fmt::format("{} connections were given up after {} timeouts in a row: no link was "
+                    "left on their way, or all packets were lost",
+                    network.given_up(), congestion::Rack::kMostTimeouts));
   }
   if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
 }

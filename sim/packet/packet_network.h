@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "congestion/congestion.h"
+#include "congestion/recovery.h"
 #include "sim/core/network.h"
 #include "sim/packet/channels.h"
 #include "sim/packet/deadlock.h"
@@ -34,6 +35,8 @@ struct PacketSetup {
   Parameters policy_parameters;
   const congestion::Control& control;
   Parameters control_parameters;
+  const congestion::RecoveryKind& recovery;
+  Parameters recovery_parameters;
   const Discipline& queue;
   Parameters queue_parameters;
   PacketConfig config;

@@ -27,7 +27,7 @@ class Resolver {
     if (network_module().has_fabric) {
       fabric();
     } else {
-      drop_parts({"topology", "routing", "congestion", "queue"});
+      drop_parts({"topology", "routing", "congestion", "recovery", "queue"});
       drop_faults();
     }
     for (ModuleChoice& fault : scenario_.faults) {
@@ -149,9 +149,10 @@ class Resolver {
     }
     choose(registries_.topologies, scenario_.topology, "topology");
     const RegisteredModule& routing = choose(registries_.routing, scenario_.routing, "routing policy");
-    if (!network_module().has_packets) return drop_parts({"congestion", "queue"});
+    if (!network_module().has_packets) return drop_parts({"congestion", "recovery", "queue"});
     const RegisteredModule& control =
         choose(registries_.congestion, scenario_.congestion, "congestion control");
+    if (!registries_.recoveries.empty()) choose(registries_.recoveries, scenario_.recovery, "loss recovery");
     queue(control, routing);
   }
 

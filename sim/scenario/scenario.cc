@@ -171,6 +171,7 @@ std::span<const Seam> seams() {
       {"topology", "topology", &Registries::topologies, &Scenario::topology},
       {"routing", "routing policy", &Registries::routing, &Scenario::routing},
       {"congestion", "congestion control", &Registries::congestion, &Scenario::congestion},
+      {"recovery", "loss recovery", &Registries::recoveries, &Scenario::recovery},
       {"queue", "queue discipline", &Registries::queues, &Scenario::queue},
   };
   return kSeams;

@@ -47,7 +47,7 @@ inline constexpr std::string_view kByRules = "auto";
 
 // Everything that can be chosen. The first of each list is the default of its kind.
 struct Registries {
-  std::vector<RegisteredModule> networks, topologies, routing, congestion, queues, traffic;
+  std::vector<RegisteredModule> networks, topologies, routing, congestion, recoveries, queues, traffic;
   std::vector<RegisteredAlgorithm> algorithms;
   std::vector<ModuleInfo> profiles;   // rules that choose among the algorithms by size; may be none
   std::vector<ModuleInfo> protocols;  // of MPI libraries: how messages are sent; may be none
@@ -85,7 +85,7 @@ struct Limits {
 struct Scenario {
   std::vector<Job> jobs;
   // Empty: not chosen. After resolve(): chosen, with every parameter given, or without effect in this run.
-  ModuleChoice network, topology, routing, congestion, queue;
+  ModuleChoice network, topology, routing, congestion, recovery, queue;
   ModuleChoice hosts;                // parameters of hosts_section()
   ModuleChoice collectives;          // parameters of collectives_section()
   std::vector<ModuleChoice> faults;  // parameters of fault_section()
@@ -109,7 +109,7 @@ struct Seam {
   std::vector<RegisteredModule> Registries::*modules;
   ModuleChoice Scenario::*choice;
 };
-// network, topology, routing, congestion, queue.
+// network, topology, routing, congestion, recovery, queue.
 std::span<const Seam> seams();
 // traffic, which each job chooses for itself: its `choice` is null.
 const Seam& traffic_seam();

@@ -228,10 +228,10 @@ void add_list(Command& command, int&) {
     bool names = false;
   };
   auto options = std::make_shared<Options>();
-  command.add_option(
-      "kind", options->kind,
-      "only these: network, topology, routing, congestion, queue, traffic, collective, protocol, importer or "
-      "sink");
+  command.add_option("kind", options->kind,
+                     "only these: network, topology, routing, congestion, recovery, queue, traffic, "
+                     "collective, protocol, importer or "
+                     "sink");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   command.footer("Examples:\n  weft list\n  weft list topology");
   command.callback(

@@ -47,6 +47,7 @@ constexpr Flag kFlags[] = {
      "topology of a packet or flow network: fat_tree:k=8, or fat_tree:endpoints=100 for at least so many"},
     {"--routing", "routing", "routing policy: ecmp, spray; of a packet network also bitmap, reps"},
     {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
+    {"--recovery", "recovery", "loss recovery: rack"},
     {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},
     {"--connections", "connections",
      "how messages share connections: per_pair, per_message, or a number of them like '4 per_pair'"},

@@ -57,7 +57,7 @@ TEST_CASE("list: kinds, names and sentences") {
   CHECK_THROWS_WITH(
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
-      "routing, congestion, queue, traffic, collective, protocol, importer, sink)");
+      "routing, congestion, recovery, queue, traffic, collective, protocol, importer, sink)");
   for (const char* many : {"topologies", "networks", "collectives"})
     CHECK_NOTHROW(list_text(small(), many, false));
   CHECK(list_text(small(), "topologies", false) == list_text(small(), "topology", false));

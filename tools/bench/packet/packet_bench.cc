@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "congestion/fixed_window.h"
+#include "congestion/rack.h"
 #include "sim/packet/packet_network.h"
 #include "sim/packet/queues/ecn.h"
 #include "sim/routing/spray.h"
@@ -47,6 +48,7 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
   const routing::Policy spray = routing::spray();
   const Discipline queue = ecn();
   const congestion::Control& control = congestion::fixed_window();
+  const congestion::RecoveryKind recovery = congestion::rack();
   if (partitions == 0) {
     partitions = sim::packet::partitions(Parameters(packet_module(), given({})), threads, topology.hosts());
   }
@@ -66,6 +68,8 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
                          .policy_parameters = Parameters(spray.info, given({})),
                          .control = control,
                          .control_parameters = Parameters(control.info, given({{"packets", "100"}})),
+                         .recovery = recovery,
+                         .recovery_parameters = {},
                          .queue = queue,
                          .queue_parameters = Parameters(queue.info, given({})),
                          .config = {}},
