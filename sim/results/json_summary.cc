@@ -99,6 +99,9 @@ std::string json_summary(const Report& report) {
                         {"delivered", net.bytes_delivered},
                         {"dropped", net.bytes_dropped},
                         {"trimmed", net.bytes_trimmed}};
+  json["out_of_order_packets"] = net.out_of_order_packets;
+  json["out_of_order_flows"] = net.out_of_order_flows;
+  json["max_reorder_distance"] = net.max_reorder_distance;
   add_flows(report, json);
   json["signals"] = nlohmann::ordered_json::object();
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;

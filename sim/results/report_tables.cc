@@ -51,7 +51,7 @@ void write_flows(const Report& report, OutputFile& out) {
     } else {
       out.write(",,");
     }
-    out.print("{:.0f}\n", goodput_bps(row.bytes, completion));
+    out.print("{:.0f},{},{}\n", goodput_bps(row.bytes, completion), row.out_of_order, row.reorder_distance);
   }
 }
 

@@ -15,7 +15,7 @@ inline constexpr const char* kLinkColumns =
     "link,from,to,rate_bps,bytes,packets,busy_ns,utilization,drops,ecn_marks,max_queue_bytes";
 inline constexpr const char* kFlowColumns =
     "flow,source,destination,bytes,start_ns,finish_ns,packets,retransmissions,ecn_marked,ideal_ns,slowdown,"
-    "goodput_bps";
+    "goodput_bps,out_of_order,reorder_distance";
 
 void write_ranks(const Report& report, OutputFile& out);
 void write_hosts(const Report& report, OutputFile& out);

@@ -173,6 +173,11 @@ std::string text_summary(const Report& report, const std::string& directory) {
   if (net.packets_injected > 0) {
     lines.add("packets", "{} sent, {} delivered, {} dropped; {} hops", grouped(net.packets_injected),
               grouped(net.packets_delivered), grouped(net.packets_dropped), grouped(net.packet_hops));
+    if (net.out_of_order_packets > 0) {
+      lines.add("out of order", "{} packets of {} messages, late by up to {}",
+                grouped(net.out_of_order_packets), grouped(net.out_of_order_flows),
+                grouped(net.max_reorder_distance));
+    }
     std::string signals;
     for (const auto& [signal, count] : net.signals) {
       signals += fmt::format("{}{} {}", signals.empty() ? "" : ", ", signal, grouped(count));

@@ -151,7 +151,7 @@ void add_import(Command& command, int&) {
   command.add_option("-o,--output", options->output,
                      "the graph: NAME.weft (packed), NAME.goal (text) or NAME.bin");
   command.add_flag("--list", options->list, "name the formats that can be imported");
-  add_importer_options(app, *options);
+  add_importer_options(command, *options);
   command.footer(
       "Examples:\n"
       "  weft import lj_trace -o lj.weft\n"
