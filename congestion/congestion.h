@@ -92,8 +92,8 @@ class Sender {
   // Cut off by a switch whose queue was full, of which the sender was told at once: a NACK, or the header
   // that came back. As a loss, unless a control knows better.
   virtual void on_trim(const Loss& loss) { on_loss(loss); }
-  // The retransmission timer expired with nothing heard.
-  virtual void on_timeout(Time now) = 0;
+  // The retransmission timer expired with nothing heard, and this is given up.
+  virtual void on_timeout(const Loss& loss) = 0;
   // A message begins after nothing was in flight for `idle`, which is less than what makes the connection
   // start anew.
   virtual void on_idle(Time /*now*/, Time /*idle*/) {}

@@ -68,7 +68,7 @@ class Dctcp final : public Sender {
     allow();
   }
 
-  void on_timeout(Time) override {
+  void on_timeout(const Loss&) override {
     threshold_ = std::max(2 * mtu_bytes_, window_ / 2);
     window_ = mtu_bytes_;
     allow();

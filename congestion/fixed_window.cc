@@ -18,7 +18,7 @@ class FixedWindow final : public Sender {
   void start(Time) override {}
   void on_ack(const Ack&) override {}
   void on_loss(const Loss&) override {}
-  void on_timeout(Time) override {}
+  void on_timeout(const Loss&) override {}
 };
 
 }  // namespace

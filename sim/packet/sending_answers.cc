@@ -113,10 +113,11 @@ void SendingSide::tell_acked(std::uint32_t slot, const Packet& packet,
 }
 
 void SendingSide::tell_lost(std::uint32_t slot, const congestion::Recovery::Outcome& outcome, bool trimmed) {
-  if (outcome.lost_packets == 0) [[likely]]
+  if (outcome.lost_packets == 0 && !outcome.timeout) [[likely]]
     return;
   const Connection& connection = connections_[slot];
   const Time now = side_.engine.now();
+  if (outcome.timeout && connection.selector != nullptr) connection.selector->on_timeout(now);
   lost_paths_.clear();
   for (const std::uint32_t number : losses_) {
     const std::vector<routing::Path>& ring = cold_[slot].paths;
@@ -133,8 +134,9 @@ void SendingSide::tell_lost(std::uint32_t slot, const congestion::Recovery::Outc
   }
   losses_.clear();
   const congestion::Loss loss{.now = now, .bytes = outcome.lost_bytes, .paths = lost_paths_};
-  if (outcome.timeout) return;  // on_timeout() has said it
-  if (trimmed) {
+  if (outcome.timeout) {
+    connection.control->on_timeout(loss);
+  } else if (trimmed) {
     connection.control->on_trim(loss);
   } else {
     connection.control->on_loss(loss);

@@ -196,12 +196,7 @@ void SendingSide::nic_timer(std::uint32_t nic_number) {
     if (connection.recovery->deadline() <= now) {
       const auto outcome = connection.recovery->on_timer(now);
       side_.counters.given_up += outcome.gave_up;
-      if (outcome.timeout) {
-        ++side_.counters.timeouts;
-        connection.control->on_timeout(now);
-        if (connection.selector != nullptr) connection.selector->on_timeout(now);
-        allow(slot);
-      }
+      side_.counters.timeouts += outcome.timeout;
       tell_lost(slot, outcome, false);
       wake(slot);
     }

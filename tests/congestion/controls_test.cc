@@ -30,7 +30,7 @@ struct Flow {
     return window();
   }
   std::uint64_t time_out() {
-    sender->on_timeout(Time());
+    sender->on_timeout({});
     return window();
   }
   std::uint64_t window() const { return sender->allowed().window_bytes; }

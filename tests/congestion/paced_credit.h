@@ -17,23 +17,38 @@ class CreditSender final : public Sender {
   struct Settings {
     explicit Settings(const Parameters&) {}
   };
-  CreditSender(const FlowInfo& flow, const Settings&) : mtu_(flow.mtu_bytes) {}
+  CreditSender(const FlowInfo& flow, const Settings&)
+      : mtu_(flow.mtu_bytes), patience_(Time::us(100) + flow.base_rtt * 10) {}
 
   void start(Time) override {
     allowed_.window_bytes = std::uint64_t{1} << 40;  // credit alone limits it
-    allowed_.credit_bytes = own_ = kFirstPackets * mtu_;
+    own_ = kFirstPackets * mtu_;
+    allow();
   }
-  void on_message(Time, std::uint64_t bytes, std::uint64_t) override {
-    wanted_credit_ += std::max(bytes, mtu_);
+  void on_message(Time now, std::uint64_t bytes, std::uint64_t) override {
+    given_ += bytes;
+    want(std::max(bytes, mtu_));
+    if (wake_at_ == Time::max()) wake_at_ = now + patience_;
   }
   void on_credit(Time, std::uint64_t total) override {
     granted_ = std::max(granted_, total);
-    allowed_.credit_bytes = own_ + granted_;
+    ++news_;
+    allow();
   }
-  void on_ack(const Ack&) override {}
+  void on_ack(const Ack& ack) override {
+    acknowledged_ += ack.bytes;
+    ++news_;
+  }
   void on_loss(const Loss& loss) override { want(loss.bytes); }
-  // Nothing is heard, so nothing will be granted: it takes a packet's credit by itself.
-  void on_timeout(Time) override { allowed_.credit_bytes = (own_ += mtu_) + granted_; }
+  void on_timeout(const Loss& loss) override { want(loss.bytes); }
+  // Where nothing has come for a while, the last credit may have been lost, or all that would have told the
+  // receiver what is wanted: it takes a packet's credit by itself.
+  void on_timer(Time now) override {
+    wake_at_ = acknowledged_ == given_ ? Time::max() : now + patience_;
+    if (news_ == 0) own_ += mtu_;
+    news_ = 0;
+    allow();
+  }
 
  private:
   static constexpr std::uint64_t kFirstPackets = 4;
@@ -43,9 +58,12 @@ class CreditSender final : public Sender {
     needed_ += bytes;
     wanted_credit_ = needed_ - std::min(needed_, kFirstPackets * mtu_);
   }
+  void allow() { allowed_.credit_bytes = own_ + granted_; }
 
-  std::uint64_t mtu_, needed_ = 0;
-  std::uint64_t own_ = 0, granted_ = 0;
+  std::uint64_t mtu_;
+  Time patience_;
+  std::uint64_t given_ = 0, acknowledged_ = 0, needed_ = 0;
+  std::uint64_t own_ = 0, granted_ = 0, news_ = 0;
 };
 
 class CreditReceiver final : public Receiver {
@@ -107,7 +125,7 @@ inline Control paced_credit() {
                .source =
                    "M. Handley et al., Re-architecting datacenter networks and stacks for low latency and "
                    "high performance (NDP), SIGCOMM 2017, section 3.2"},
-      .hears = kMessages | kCredits,
+      .hears = kMessages | kCredits | kTimer,
       .make_factory = SenderFactoryFor<CreditSender>::make,
       .make_receivers = ReceiverFactoryFor<CreditReceiver>::make_factory};
 }

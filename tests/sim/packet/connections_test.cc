@@ -110,7 +110,7 @@ class Noting final : public congestion::Sender {
   }
   void on_ack(const congestion::Ack&) override {}
   void on_loss(const congestion::Loss&) override {}
-  void on_timeout(Time) override {}
+  void on_timeout(const congestion::Loss&) override {}
   void on_idle(Time, Time idle) override { notes.idle.push_back(idle); }
 };
 

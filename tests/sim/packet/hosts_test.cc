@@ -88,7 +88,7 @@ TEST_CASE("a control hears of cut payloads, by default as of losses") {
     void start(Time) override { allowed_.window_bytes = 20 * kMtu; }
     void on_ack(const congestion::Ack&) override {}
     void on_loss(const congestion::Loss& loss) override { heard.lost += loss.bytes; }
-    void on_timeout(Time) override {}
+    void on_timeout(const congestion::Loss&) override {}
   };
   class Distinguishing final : public Listening {
    public:
@@ -200,7 +200,7 @@ TEST_CASE("the sender hears of every mark, whatever the ACKs cover") {
       if (ack.ecn_marked) heard.marked += ack.bytes;
     }
     void on_loss(const congestion::Loss&) override {}
-    void on_timeout(Time) override {}
+    void on_timeout(const congestion::Loss&) override {}
   };
   heard = {};
   const congestion::Control control{.info = {.name = "counting"},

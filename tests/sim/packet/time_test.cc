@@ -190,7 +190,7 @@ TEST_CASE("a paced flow sends at its rate") {
     }
     void on_ack(const congestion::Ack&) override {}
     void on_loss(const congestion::Loss&) override {}
-    void on_timeout(Time) override {}
+    void on_timeout(const congestion::Loss&) override {}
   };
   const congestion::Control control{.info = {.name = "paced"},
                                     .make_factory = congestion::SenderFactoryFor<Paced>::make};
