@@ -19,9 +19,10 @@ void FlowNetwork::queue(std::uint32_t slot) {
   Connection& connection = connections_[index];
   if (connection.open++ == 0) {
     connection.trip = trip_of(
-        message, per_message ? routing::flow_identity(message.source, flow.number)
-                             : routing::connection_identity(message.source, message.destination, message.source_nic,
-                                                            message.destination_nic, message.channel));
+        message, per_message
+                     ? routing::flow_identity(message.source, flow.number)
+                     : routing::connection_identity(message.source, message.destination, message.source_nic,
+                                                    message.destination_nic, message.channel));
   }
   flow.connection = index;
   flow.trip = connection.trip;
@@ -105,8 +106,8 @@ void FlowNetwork::aim(std::uint32_t index) {
       if (at >= head.end) break;
       const std::uint64_t rest = head.end - at;  // of the head's payload when it has room
       if (rest < head.message.bytes) {
-        const Amount target = kBytePs * static_cast<std::uint64_t>(static_cast<Amount>(head.wire_bytes) * rest /
-                                                                   head.message.bytes);
+        const Amount target = kBytePs * static_cast<std::uint64_t>(static_cast<Amount>(head.wire_bytes) *
+                                                                   rest / head.message.bytes);
         if (head.left > target) {
           head.target = target;
           break;

@@ -171,7 +171,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   Engine& engine_;
   NetworkClient& client_;
   const std::uint64_t seed_;
-  const bool connected_;  // are there connections? Else each message is a fluid by itself
+  const bool connected_;         // are there connections? Else each message is a fluid by itself
   const EntityId first_entity_;  // host h; after them, the network
   mutable Paths paths_;          // carried() brings it and flows_ up to date, in what links have carried
   MaxMin max_min_;
@@ -182,10 +182,10 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::vector<std::uint32_t> flow_count_, turn_;  // by host: flows so far; messages that took the next NIC
   std::vector<Time> copy_free_at_;                // by host
   Time clock_, tick_ = Time::max();
-  Way way_;  // of the flow at hand
-  std::vector<std::uint32_t> drained_;  // fluids
-  std::vector<std::uint32_t> told_;     // messages whose senders are told next
-  bool draining_ = false;               // is told_ being filled?
+  Way way_;                                // of the flow at hand
+  std::vector<std::uint32_t> drained_;     // fluids
+  std::vector<std::uint32_t> told_;        // messages whose senders are told next
+  bool draining_ = false;                  // is told_ being filled?
   std::vector<Time> delay_, full_packet_;  // by channel: propagation and pipeline; a full packet on the wire
 
   std::vector<LinkShare> changes_;

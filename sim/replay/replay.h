@@ -25,9 +25,9 @@ enum class Rendezvous : std::uint8_t {
 
 // The hosts' part of the LogGOPS parameters, the same for every rank.
 struct HostConfig {
-  Time overhead;                          // o: cpu time to send or to receive a message
-  TimePerByte overhead_per_byte;          // O: cpu time per byte after the first
-  std::uint64_t eager_limit_bytes = 0;    // S: larger messages wait for their receive (rendezvous)
+  Time overhead;                        // o: cpu time to send or to receive a message
+  TimePerByte overhead_per_byte;        // O: cpu time per byte after the first
+  std::uint64_t eager_limit_bytes = 0;  // S: larger messages wait for their receive (rendezvous)
   // How these do so, see sim/replay/protocols.h.
   std::uint64_t first_fragment_bytes = 0;  // go with the request, at most; below 2^48
   Rendezvous rendezvous = Rendezvous::kPut;

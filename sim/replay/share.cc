@@ -298,14 +298,13 @@ Message ReplayShare::message_to(std::uint32_t rank, const Route& route, MessageK
   return message;
 }
 
-
 // The eager message of a send, or (task != kNone) its request and what goes with that.
 inline void ReplayShare::send_first(RankState& rank, goal::OpIndex index, std::uint64_t bytes,
                                     std::uint32_t task) {
   const goal::Op& op = rank.view.op(index);
   const Route route{op.peer, op.nic, next_connection(rank)};
-  Message message = message_to(rank.view.rank(), route,
-                               task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
+  Message message =
+      message_to(rank.view.rank(), route, task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
   message.bytes = bytes;
   if (task != kNone) [[unlikely]] {
     tasks_[task].connection = route.connection;
@@ -350,7 +349,8 @@ inline void ReplayShare::send_first(RankState& rank, goal::OpIndex index, std::u
 // The next of those that have not been handed over.
 void ReplayShare::send_piece(Message& data) {
   Task& task = tasks_[data.client[kSenderTask]];
-  data.bytes = hosts_.rendezvous == Rendezvous::kPut ? std::min(task.bytes, hosts_.fragment_bytes) : task.bytes;
+  data.bytes =
+      hosts_.rendezvous == Rendezvous::kPut ? std::min(task.bytes, hosts_.fragment_bytes) : task.bytes;
   task.bytes -= data.bytes;
   ++task.next;
   network_->inject(data);
@@ -441,7 +441,8 @@ ArrivedMessage ReplayShare::arrived(const Message& message) const {
   const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
   if (kind == MessageKind::kEager) return {message.bytes, word[kSourceRank], kNone};
   const std::uint64_t connection = message.channel % hosts_.connections_per_pair;
-  return {message.bytes | connection << ArrivedMessage::kConnectionShift, word[kSourceRank], word[kSenderTask]};
+  return {message.bytes | connection << ArrivedMessage::kConnectionShift, word[kSourceRank],
+          word[kSenderTask]};
 }
 
 void ReplayShare::arrive(const Message& message) {

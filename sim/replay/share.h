@@ -87,7 +87,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
     kDestinationRank,
     kTag,  // in a collective: its number; in data, low half of the size of the whole
     kContextAndKind,
-    kNumber  // in a collective: the step's tag; else the message's number, where order is kept; in data, high half
+    kNumber  // in a collective: the step's tag; else the message's number, where order is kept; in data, high
+             // half
   };
   static constexpr int kKindShift = 29;
   static constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
@@ -158,9 +159,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t ops_done = 0;
     std::uint32_t cpus = 0;
     std::uint32_t first_active = kNone;
-    std::uint32_t scheduled = 0;  // events so far
-    std::uint32_t early = 0;      // messages of collectives that wait for their group
-    bool sparse_cpus = false;     // the numbers of its cpus have gaps
+    std::uint32_t scheduled = 0;   // events so far
+    std::uint32_t early = 0;       // messages of collectives that wait for their group
+    bool sparse_cpus = false;      // the numbers of its cpus have gaps
     std::uint16_t connection = 0;  // the one whose turn it is, to whichever rank
     Time finish, compute, overhead;
     std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;

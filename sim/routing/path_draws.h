@@ -20,10 +20,12 @@ inline std::uint64_t flow_identity(std::uint32_t source, std::uint32_t number) {
   return std::uint64_t{source} << 32 | number;
 }
 // And of the connection between two hosts' NICs with this number; all its messages take its paths.
-inline std::uint64_t connection_identity(std::uint32_t source, std::uint32_t destination, std::uint8_t source_nic,
-                                         std::uint8_t destination_nic, std::uint32_t channel) {
+inline std::uint64_t connection_identity(std::uint32_t source, std::uint32_t destination,
+                                         std::uint8_t source_nic, std::uint8_t destination_nic,
+                                         std::uint32_t channel) {
   const std::uint64_t nics = std::uint64_t{source_nic} << 8 | destination_nic;
-  return sim::mix64(sim::mix64(std::uint64_t{source} << 32 | destination) + (std::uint64_t{channel} << 16 | nics));
+  return sim::mix64(sim::mix64(std::uint64_t{source} << 32 | destination) +
+                    (std::uint64_t{channel} << 16 | nics));
 }
 // The stream of a flow's paths. Its first number, cut to 32 bits, is the flow's entropy.
 inline sim::RandomStream flow_draws(std::uint64_t seed, std::uint64_t identity) {
