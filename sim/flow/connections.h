@@ -31,71 +31,80 @@ struct Connection {
   bool flows = false;                        // does it have a rate?
 };
 
-// A hash table with open addressing over a pool: nothing is allocated once both have grown. Indices of
-// connections stay while these do.
+// A hash table with open addressing, at most half full, over a pool: nothing is allocated once both have
+// grown. Indices of connections stay while these do.
 class Connections {
  public:
-  Connections() : places_(16, Connection::kNone) {}
+  Connections() : places_(16) {}
   Connection& operator[](std::uint32_t index) { return pool_[index]; }
   const Connection& operator[](std::uint32_t index) const { return pool_[index]; }
   std::uint32_t size() const { return used_; }
 
   // New ones have `open` 0.
   std::uint32_t find_or_add(const ConnectionKey& key) {
-    if ((used_ + 1) * std::size_t{4} > places_.size() * 3) grow();
-    std::uint32_t& place = places_[find(key)];
-    if (place != Connection::kNone) return place;
+    if ((used_ + 1) * std::size_t{2} > places_.size()) grow();
+    const std::uint32_t hash = hash_of(key);
+    const std::size_t at = place_of(hash, [&](std::uint32_t index) { return pool_[index].key == key; });
+    if (places_[at].index != Connection::kNone) return places_[at].index;
     ++used_;
+    std::uint32_t index = static_cast<std::uint32_t>(pool_.size());
     if (free_.empty()) {
-      place = static_cast<std::uint32_t>(pool_.size());
       pool_.push_back({.key = key});
-      return place;
+    } else {
+      index = free_.back();
+      free_.pop_back();
+      pool_[index] = {.key = key};
     }
-    place = free_.back();
-    free_.pop_back();
-    pool_[place] = {.key = key};
-    return place;
+    places_[at] = {index, hash};
+    return index;
   }
   void remove(std::uint32_t index) {
-    erase_place(find(pool_[index].key));
+    erase_place(place_of(hash_of(pool_[index].key), [index](std::uint32_t there) { return there == index; }));
     free_.push_back(index);
     --used_;
   }
 
  private:
-  std::size_t home(const ConnectionKey& key) const {
+  // The hash is kept so that a look at another's place is no look at its connection.
+  struct Place {
+    std::uint32_t index = Connection::kNone, hash = 0;
+  };
+  static std::uint32_t hash_of(const ConnectionKey& key) {
     const std::uint64_t hosts = std::uint64_t{key.source} << 32 | key.destination;
-    return mix64(mix64(hosts) + (std::uint64_t{key.channel} << 16 | key.nics)) & (places_.size() - 1);
+    return static_cast<std::uint32_t>(mix64(mix64(hosts) + (std::uint64_t{key.channel} << 16 | key.nics)));
   }
-  // Its place, or the empty one where it belongs.
-  std::size_t find(const ConnectionKey& key) const {
-    std::size_t place = home(key);
-    while (places_[place] != Connection::kNone && !(pool_[places_[place]].key == key)) {
-      place = (place + 1) & (places_.size() - 1);
+  // Where that one is, or the empty place where it belongs.
+  template <typename Is>
+  std::size_t place_of(std::uint32_t hash, const Is& is) const {
+    const std::size_t mask = places_.size() - 1;
+    std::size_t at = hash & mask;
+    while (places_[at].index != Connection::kNone && !(places_[at].hash == hash && is(places_[at].index))) {
+      at = (at + 1) & mask;
     }
-    return place;
+    return at;
   }
   void grow() {
-    std::vector<std::uint32_t> old(places_.size() * 2, Connection::kNone);
+    std::vector<Place> old(places_.size() * 2);
     old.swap(places_);
-    for (const std::uint32_t index : old) {
-      if (index != Connection::kNone) places_[find(pool_[index].key)] = index;
+    for (const Place& place : old) {
+      if (place.index == Connection::kNone) continue;
+      places_[place_of(place.hash, [](std::uint32_t) { return false; })] = place;
     }
   }
   // Backward-shift deletion keeps probe sequences unbroken without tombstones (Knuth, TAOCP 3, 6.4 R).
   void erase_place(std::size_t hole) {
     const std::size_t mask = places_.size() - 1;
-    for (std::size_t i = (hole + 1) & mask; places_[i] != Connection::kNone; i = (i + 1) & mask) {
-      const std::size_t at_home = home(pool_[places_[i]].key);
+    for (std::size_t i = (hole + 1) & mask; places_[i].index != Connection::kNone; i = (i + 1) & mask) {
+      const std::size_t at_home = places_[i].hash & mask;
       if (((i - at_home) & mask) >= ((i - hole) & mask)) {
         places_[hole] = places_[i];
         hole = i;
       }
     }
-    places_[hole] = Connection::kNone;
+    places_[hole] = {};
   }
 
-  std::vector<std::uint32_t> places_;
+  std::vector<Place> places_;
   std::vector<Connection> pool_;
   std::vector<std::uint32_t> free_;
   std::uint32_t used_ = 0;

@@ -145,7 +145,8 @@ TEST_CASE("random messages come in the order given, all of them, while links fai
   std::vector<LinkShare> changes;
   if (fails) {
     for (std::uint32_t link = 0; link < 8; ++link) changes.push_back({Time::us(50 + link), link, 0});
-    for (std::uint32_t link = 0; link < 8; ++link) changes.push_back({Time::us(300 + link), link, link % 2 ? 1 : 0.5});
+    for (std::uint32_t link = 0; link < 8; ++link)
+      changes.push_back({Time::us(300 + link), link, link % 2 ? 1 : 0.5});
   }
   FlowConfig config;
   config.reconvergence = Time::us(100);

@@ -18,8 +18,8 @@ struct ReferenceParameters {
   std::int64_t L_ps = 0, o_ps = 0, g_ps = 0;
   std::int64_t G_fs = 0, O_fs = 0, reduction_fs = 0;  // per byte
   std::uint64_t S = 0;
-  // Of rendezvous: how much goes with the request; is the rest asked for (get); the size of its pieces and how
-  // many of them the network has at a time.
+  // Of rendezvous: how much goes with the request; is the rest asked for (get); the size of its pieces and
+  // how many of them the network has at a time.
   std::uint64_t first_fragment = 0, fragment = UINT64_MAX;
   bool get = false;
   std::uint32_t depth = 1;
