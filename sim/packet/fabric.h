@@ -165,7 +165,8 @@ class Fabric {
   // kNone: there is no way.
   std::uint32_t choose_channel(topologies::Vertex at, const Packet& packet) {
     if (channels_.policies.empty() && !channels_.degraded) return hashed_channel(at, packet);
-    return choose_among(at, packet, channels_.table->candidates(at, packet.destination));
+    const routing::Candidates candidates = channels_.table->candidates(at, packet.destination);
+    return choose_among(at, packet, candidates);
   }
   std::uint32_t choose_among(topologies::Vertex at, const Packet& packet,
                              std::span<const std::uint32_t> candidates);

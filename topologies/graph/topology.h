@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/units/module.h"
@@ -69,6 +70,10 @@ class Topology {
   void set_rack(Vertex v, std::uint32_t rack) { graph_[v].rack = rack; }
   void set_site(Vertex v, std::uint16_t site) { graph_[v].site = site; }
   void add_link(Vertex a, Vertex b, const Link& link);
+  // Says that the switches stand at the points of a grid of these sizes, numbered with the last dimension
+  // fastest, and that all parallel lines of it are linked alike. Routing computes next links from it, once it
+  // has found it true.
+  void set_grid(std::vector<std::uint32_t> sizes) { grid_ = std::move(sizes); }
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // 0 <= loss < 1,
   // all hosts reachable from host 0. Throws InputError naming the node at fault.
@@ -82,6 +87,7 @@ class Topology {
   std::uint32_t switches() const { return static_cast<std::uint32_t>(switches_.size()); }
   Vertex host(std::uint32_t index) const { return hosts_[index]; }
   Vertex switch_at(std::uint32_t index) const { return switches_[index]; }
+  const std::vector<std::uint32_t>& grid() const { return grid_; }  // as set_grid(); empty: not said
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
   // The channels that leave a node, in the order its links were added. A host's k-th is its NIC k.
@@ -93,6 +99,7 @@ class Topology {
   std::string name_;
   Graph graph_;
   std::vector<Vertex> hosts_, switches_;
+  std::vector<std::uint32_t> grid_;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;
 };
