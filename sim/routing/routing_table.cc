@@ -57,7 +57,7 @@ void RoutingTable::add_last_hops(std::uint32_t host, const HostClass& host_class
 }
 
 void RoutingTable::expand(const Set& set, Vertex at, std::uint32_t destination_host, Candidates& out) const {
-  if (set.count == 0 && set.stride == 0 && set.first == kComputed) {
+  if (is_computed(set)) {
     compute(at, destination_host, out);
   } else {
     expand_stored(set, out);
@@ -106,8 +106,8 @@ void RoutingTable::compute_at_switch(std::uint32_t s, std::uint32_t host_class, 
 
 void RoutingTable::original(std::uint32_t s, std::uint32_t host_class, Candidates& out) const {
   const Node& node = base_->switch_nodes[s];
-  const std::uint32_t code = node.codes == nullptr ? 0 : code_at(node, {.column = host_class});
-  if (code != 0) return expand_stored(sets_[node.first_set + code], out);
+  const Set& set = sets_[node.first_set + code_at(node, {.column = host_class})];
+  if (!is_computed(set)) return expand_stored(set, out);
   if (const std::uint8_t* column = base_->column(host_class)) return gather(s, column, {}, out);
   const std::span<const SwitchLink> links = base_->links.of(s);
   const std::uint32_t end = base_->number[base_->classes[host_class].neighbours.front()];
@@ -171,7 +171,7 @@ std::uint32_t RoutingTable::distance(std::uint32_t s, std::uint32_t destination_
 
 RoutingTable::Forms RoutingTable::forms() const {
   const auto rows = std::count_if(base_->switch_nodes.begin(), base_->switch_nodes.end(),
-                                  [](const Node& node) { return node.codes != nullptr; });
+                                  [&](const Node& node) { return node.codes != base_->computed().codes; });
   return {static_cast<std::uint32_t>(rows), !base_->columns.empty(), base_->grid != nullptr};
 }
 

@@ -48,19 +48,17 @@ class RoutingTable {
   // The candidate that choose(count) picks, count being that of the candidates: what candidates() would tell,
   // from less memory. REQUIRES: there are candidates.
   template <typename Choose>
-  std::uint32_t candidate(topologies::Vertex at, std::uint32_t destination_host, Choose&& choose) const {
+  std::uint32_t candidate(topologies::Vertex at, std::uint32_t destination_host, const Choose& choose) const {
     const Set& set = sets_[set_of(at, destination_host)];
     if (set.count != 0) [[likely]] {
       if (set.count == 1) return set.first;
       return set.first + choose(std::size_t{set.count}) * set.stride;
     }
-    const Candidates all([&](Candidates& out) { expand(set, at, destination_host, out); });
-    return all[choose(all.size())];
+    return choose_among_all(at, destination_host, choose);
   }
   // Fetches the table's entry into the cache.
   [[gnu::always_inline]] void prefetch(topologies::Vertex at, std::uint32_t destination_host) const {
-    const Node& node = nodes_[at];
-    if (node.codes != nullptr) __builtin_prefetch(code_address(node, destinations_[destination_host]));
+    __builtin_prefetch(code_address(nodes_[at], destinations_[destination_host]));
   }
 
   // Bytes held, for reports; what copies share is counted in each.
@@ -81,7 +79,7 @@ class RoutingTable {
   // A row of codes: from first_direct on they say that the node is next to the destination, and which of its
   // distinct neighbours it is.
   struct Node {
-    const std::uint8_t* codes = nullptr;  // by column; null: all are computed
+    const std::uint8_t* codes = nullptr;  // by column
     std::uint32_t first_set = 0;          // that of code 0
     std::uint16_t code_mask = 0xFF;       // 0xFFFF: codes of two bytes
     std::uint16_t first_direct = 0;
@@ -93,6 +91,9 @@ class RoutingTable {
     std::uint16_t count = 0, stride = 0;
   };
   static constexpr std::uint32_t kComputed = 1;  // `first` of those that are computed
+  static bool is_computed(const Set& set) {
+    return set.count == 0 && set.stride == 0 && set.first == kComputed;
+  }
   struct Destination {
     std::uint32_t column = 0;            // its class, or one behind the last: all rows have code 0 there
     std::uint32_t first_direct_set = 0;  // one set per distinct neighbour
@@ -118,13 +119,19 @@ class RoutingTable {
   }
   std::uint32_t set_of(topologies::Vertex at, std::uint32_t destination_host) const {
     const Node& node = nodes_[at];
-    if (node.codes == nullptr) return 0;  // a computed one
     const Destination& destination = destinations_[destination_host];
     const std::uint32_t code = code_at(node, destination);
     return code >= node.first_direct ? destination.first_direct_set + (code - node.first_direct)
                                      : node.first_set + code;
   }
 
+  // Out of line: a list on the stack is not for the way that most lookups take.
+  template <typename Choose>
+  [[gnu::noinline]] std::uint32_t choose_among_all(topologies::Vertex at, std::uint32_t destination_host,
+                                                   const Choose& choose) const {
+    const Candidates all = candidates(at, destination_host);
+    return all[choose(all.size())];
+  }
   // The channels of a set, which may be one to compute.
   void expand(const Set& set, topologies::Vertex at, std::uint32_t destination_host, Candidates& out) const;
   void expand_stored(const Set& set, Candidates& out) const;

@@ -62,6 +62,16 @@ void RowBuilder::set(std::uint32_t column, std::uint32_t code) {
   }
 }
 
+void RowBuilder::renumber(std::span<const std::uint32_t> code_of_set) {
+  for (std::size_t at = 0; at + 1 < codes_.size(); at += wide_ ? 2 : 1) {
+    std::uint16_t code = codes_[at];
+    if (wide_) std::memcpy(&code, codes_.data() + at, sizeof code);
+    // The others are computed, or last hops.
+    if (code == 0 || code > code_of_set.size()) continue;
+    set(static_cast<std::uint32_t>(wide_ ? at / 2 : at), code_of_set[code - 1U]);
+  }
+}
+
 void RowBuilder::fill(std::uint32_t first, std::uint32_t count, std::span<const std::uint64_t> ports) {
   const auto give = [&](std::uint32_t column, std::uint32_t destinations, const std::uint64_t* mask) {
     const std::uint32_t number = sets_.number_of(mask, most_sets_);

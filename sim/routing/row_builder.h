@@ -46,6 +46,8 @@ class RowBuilder {
   // bits of those destinations that it leads nearer to.
   void fill(std::uint32_t first, std::uint32_t count, std::span<const std::uint64_t> ports);
   void set(std::uint32_t column, std::uint32_t code);
+  // Gives each of the sets another code.
+  void renumber(std::span<const std::uint32_t> code_of_set);
 
   // Too few of the codes so far stand for a set for the row to be worth its memory.
   bool is_futile() const { return filled_ >= kTrial && computed_ * 2 > filled_; }

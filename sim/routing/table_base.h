@@ -23,6 +23,8 @@ struct RoutingTable::Base {
   std::span<const SwitchLink> nics(std::uint32_t host) const {
     return {host_links.data() + host_begin[host], host_links.data() + host_begin[host + 1]};
   }
+  // A node without a row of its own: it has the first one, of codes 0, and the first set.
+  Node computed() const { return {.codes = rows.front().data(), .first_direct = 0xFF}; }
   // Of a class; null: there are none.
   const std::uint8_t* column(std::uint32_t host_class) const {
     return columns.empty() ? nullptr : columns.data() + host_class * column_bytes(links.switches());
@@ -35,7 +37,7 @@ struct RoutingTable::Base {
   std::vector<SwitchLink> host_links;     // a host's NICs; `to` is a vertex here
   std::vector<HostClass> classes;
   std::vector<std::uint32_t> class_of;          // by host
-  std::vector<std::vector<std::uint8_t>> rows;  // codes, by switch, then of hosts
+  std::vector<std::vector<std::uint8_t>> rows;  // codes
   std::vector<Node> switch_nodes;               // by switch
   std::vector<std::uint8_t> columns;            // [class]; empty: no set is computed from them
   std::unique_ptr<const GridHops> grid;         // null: there is no grid

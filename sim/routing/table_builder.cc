@@ -44,8 +44,9 @@ class RoutingTable::Builder {
 
   void build() {
     table_.sets_.push_back({.first = kComputed});
-    base_->switch_nodes.resize(topology_.switches());
-    table_.nodes_.resize(topology_.nodes());
+    base_->rows.emplace_back(std::size_t{classes_} + 2);
+    base_->switch_nodes.assign(topology_.switches(), base_->computed());
+    table_.nodes_.assign(topology_.nodes(), base_->computed());
     const bool one_way = std::all_of(base_->classes.begin(), base_->classes.end(),
                                      [](const HostClass& host_class) { return host_class.has_one_way(); });
     const std::size_t rows_bytes = std::size_t{topology_.switches()} * classes_;
@@ -240,32 +241,58 @@ class RoutingTable::Builder {
 
   std::uint32_t sets() const { return static_cast<std::uint32_t>(table_.sets_.size()); }
 
-  // Of a row, for the node with these channels, from its port 0 on.
+  // Of a row, by the channel of each port.
   template <typename ChannelOf>
   void add_sets(const PortSets& port_sets, ChannelOf&& channel_of) {
     table_.sets_.push_back({.first = kComputed});
-    for (std::uint32_t set = 0; set < port_sets.size(); ++set) {
-      scratch_.clear();
-      const std::span<const std::uint64_t> mask = port_sets.mask(set);
-      for (std::uint32_t word = 0; word < mask.size(); ++word) {
-        for (std::uint64_t bits = mask[word]; bits != 0; bits &= bits - 1) {
-          scratch_.push_back(channel_of(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))));
-        }
+    for (std::uint32_t set = 0; set < port_sets.size(); ++set) add_set(port_sets, set, channel_of);
+  }
+
+  template <typename ChannelOf>
+  void add_set(const PortSets& port_sets, std::uint32_t set, ChannelOf&& channel_of) {
+    scratch_.clear();
+    const std::span<const std::uint64_t> mask = port_sets.mask(set);
+    for (std::uint32_t word = 0; word < mask.size(); ++word) {
+      for (std::uint64_t bits = mask[word]; bits != 0; bits &= bits - 1) {
+        scratch_.push_back(channel_of(word * 64 + static_cast<std::uint32_t>(std::countr_zero(bits))));
       }
-      table_.add_set(scratch_);
     }
+    table_.add_set(scratch_);
   }
 
   void add_switches() {
     for (std::uint32_t s = 0; s < rows_.size(); ++s) {
       if (!rows_[s]) continue;
+      const std::uint32_t first_set = sets();
+      const auto channel_of = [&](std::uint32_t port) { return base_->links.of(s)[port].channel; };
+      if (rows_[s]->has_computed()) {
+        add_compact_sets(*rows_[s], channel_of);
+      } else {
+        add_sets(rows_[s]->sets(), channel_of);
+      }
       Node node = keep_row(*rows_[s]);
-      node.first_set = sets();
-      const std::span<const SwitchLink> links = base_->links.of(s);
-      add_sets(rows_[s]->sets(), [&](std::uint32_t port) { return links[port].channel; });
+      node.first_set = first_set;
       table_.nodes_[topology_.switch_at(s)] = base_->switch_nodes[s] = node;
       rows_[s].reset();
     }
+  }
+
+  // Where some sets have to be computed anyway, so are those that would take room in the pool.
+  template <typename ChannelOf>
+  void add_compact_sets(RowBuilder& row, ChannelOf&& channel_of) {
+    std::vector<std::uint32_t> code_of_set;
+    const std::uint32_t first_set = sets();
+    table_.sets_.push_back({.first = kComputed});
+    for (std::uint32_t set = 0; set < row.sets().size(); ++set) {
+      add_set(row.sets(), set, channel_of);
+      const Set added = table_.sets_.back();
+      const bool is_pooled = added.count == 0 && added.stride > 0;
+      code_of_set.push_back(is_pooled ? 0 : sets() - 1 - first_set);
+      if (!is_pooled) continue;
+      table_.pool_.resize(added.first);
+      table_.sets_.pop_back();
+    }
+    row.renumber(code_of_set);
   }
 
   // Hosts that have no choice take all their NICs, wherever a message goes, and share a row of codes 1. What

@@ -197,7 +197,7 @@ class RoutingTable::Repairer {
   void redirect() {
     const auto compute_at = [&](Vertex v) {
       repairs_.nodes.emplace_back(v, table_.nodes_[v]);
-      table_.nodes_[v].codes = nullptr;
+      table_.nodes_[v] = base_.computed();
     };
     for (const std::uint32_t s : down_ends_) compute_at(topology_.switch_at(s));
     for (const std::uint32_t h : cut_hosts_) compute_at(topology_.host(h));

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/core/random.h"
@@ -176,8 +177,8 @@ TEST_CASE("routing table: equals shortest paths on networks of all families") {
 TEST_CASE("routing table: computes from coordinates where the network is a grid") {
   for (const char* choice :
        {"torus:dims=20x21", "torus:dims=7x7x7", "torus:dims=2x3x4x5x3", "mesh:dims=17x18,hosts=2",
-        "hypercube:n=10", "hyperx:dims=17x18", "hyperx:dims=70x4", "express_mesh:dims=20x19",
-        "flattened_butterfly:k=7,n=4,hosts=1", "tofu:x=4,y=3,z=4", "tpu_torus:dims=8x8x4"}) {
+        "hypercube:n=10", "hyperx:dims=17x18", "hyperx:dims=70x6", "express_mesh:dims=20x19",
+        "flattened_butterfly:k=7,n=4,hosts=1", "tofu:x=4,y=3,z=4", "tpu_torus:dims=8x8x8"}) {
     const Topology topology = network(choice);
     const routing::RoutingTable table(topology);
     INFO(choice);
@@ -211,15 +212,15 @@ TEST_CASE("routing table: a grid that is said but not there is not believed") {
 }
 
 TEST_CASE("routing table: computes from distances where sets are many") {
-  const Topology topology = network("jellyfish:n=700,r=14,hosts=1");
+  const Topology topology = network("jellyfish:n=2000,r=24,hosts=1");
   const routing::RoutingTable table(topology);
   CHECK(table.forms().columns);
   CHECK(table.forms().rows == 0);
-  check_all_pairs(topology, table, {}, 3);
+  check_all_pairs(topology, table, {}, 97);
 }
 
 TEST_CASE("routing table: rows that have most sets, and compute the others") {
-  const Topology topology = network("jellyfish:n=400,r=12,hosts=1");
+  const Topology topology = network("jellyfish:n=400,r=20,hosts=1");
   const routing::RoutingTable table(topology);
   CHECK(table.forms().columns);
   CHECK(table.forms().rows == 400);
@@ -257,9 +258,9 @@ TEST_CASE("routing table: a repaired one equals shortest paths over what is left
 
 TEST_CASE("routing table: repairs where sets are computed") {
   for (const char* choice :
-       {"torus:dims=20x21", "hypercube:n=9", "hyperx:dims=17x18", "jellyfish:n=600,r=14,hosts=1",
-        "jellyfish:n=400,r=12,hosts=1", "slim_fly:q=13,hosts=1"}) {
-    fail_and_recover(network(choice), 5, 8, 29);
+       {"torus:dims=20x21", "hypercube:n=9", "hyperx:dims=17x18", "jellyfish:n=1200,r=24,hosts=1",
+        "jellyfish:n=400,r=20,hosts=1", "slim_fly:q=13,hosts=1"}) {
+    fail_and_recover(network(choice), 5, 8, 41);
   }
 }
 
@@ -287,6 +288,31 @@ TEST_CASE("routing table: a repair searches for those destinations only whose di
     down[link_between(topology, "router 3.4", "router 3.5")] = false;
     CHECK(table.repair(topology, down) == 0);
     CHECK(table.repair(topology, {}) == 0);
+  }
+  SECTION("fat tree") {
+    const Topology topology = network("fat_tree:k=8");
+    const auto between_tiers = [&](std::uint8_t lower) {
+      std::uint32_t link = 0;
+      const auto is_there = [&](std::uint32_t l) {
+        const topologies::Channel& channel = topology.channels()[std::size_t{2} * l];
+        const int a = topology.node(channel.from).tier, b = topology.node(channel.to).tier;
+        return std::min(a, b) == lower && std::max(a, b) == lower + 1;
+      };
+      while (!is_there(link)) ++link;
+      std::vector<bool> down(topology.channels().size() / 2);
+      down[link] = true;
+      return down;
+    };
+    // The upper switch has no other way: below a pod's upper tier to one edge switch, above to the pod's
+    // four.
+    for (const auto& [lower, columns] : {std::pair(1, 1), std::pair(2, 4)}) {
+      routing::RoutingTable table(topology);
+      CHECK(table.repair(topology, between_tiers(static_cast<std::uint8_t>(lower))) ==
+            static_cast<std::size_t>(columns));
+    }
+    // A host that is cut off is searched for by nobody.
+    routing::RoutingTable table(topology);
+    CHECK(table.repair(topology, between_tiers(0)) == 0);
   }
   SECTION("a link that fails twice, and a switch next to it") {
     const Topology topology = network("hyperx:dims=5x5");
