@@ -81,8 +81,8 @@ class RoutingTable {
   struct Node {
     const std::uint8_t* codes = nullptr;  // by column
     std::uint32_t first_set = 0;          // that of code 0
-    std::uint16_t code_mask = 0xFF;       // 0xFFFF: codes of two bytes
     std::uint16_t first_direct = 0;
+    bool wide = false;  // codes of two bytes
   };
   // Channels first, first + stride, first + 2 × stride …; count 0: `stride` channels in the pool from `first`
   // on, or none if that is 0, or those that are computed.
@@ -110,12 +110,14 @@ class RoutingTable {
   };
 
   static const std::uint8_t* code_address(const Node& node, const Destination& destination) {
-    return node.codes + (std::size_t{destination.column} << (node.code_mask >> 15));
+    return node.codes + (std::size_t{destination.column} << (node.wide ? 1 : 0));
   }
   static std::uint32_t code_at(const Node& node, const Destination& destination) {
+    if (!node.wide) [[likely]]
+      return node.codes[destination.column];
     std::uint16_t code;
     std::memcpy(&code, code_address(node, destination), sizeof code);
-    return code & node.code_mask;
+    return code;
   }
   std::uint32_t set_of(topologies::Vertex at, std::uint32_t destination_host) const {
     const Node& node = nodes_[at];

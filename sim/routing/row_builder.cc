@@ -46,11 +46,10 @@ void PortSets::grow() {
 
 // ---- RowBuilder ----
 
-// Codes are read two bytes at a time, so there is one more byte.
 RowBuilder::RowBuilder(std::size_t ports, std::uint32_t columns, bool wide, std::uint32_t most_sets)
     : wide_(wide),
       most_sets_(most_sets),
-      codes_((std::size_t{columns} << (wide ? 1 : 0)) + 1),
+      codes_(std::size_t{columns} << (wide ? 1 : 0)),
       sets_(std::max<std::size_t>(1, (ports + 63) / 64)) {}
 
 void RowBuilder::set(std::uint32_t column, std::uint32_t code) {
@@ -63,7 +62,7 @@ void RowBuilder::set(std::uint32_t column, std::uint32_t code) {
 }
 
 void RowBuilder::renumber(std::span<const std::uint32_t> code_of_set) {
-  for (std::size_t at = 0; at + 1 < codes_.size(); at += wide_ ? 2 : 1) {
+  for (std::size_t at = 0; at < codes_.size(); at += wide_ ? 2 : 1) {
     std::uint16_t code = codes_[at];
     if (wide_) std::memcpy(&code, codes_.data() + at, sizeof code);
     // The others are computed, or last hops.

@@ -44,7 +44,7 @@ class RoutingTable::Builder {
 
   void build() {
     table_.sets_.push_back({.first = kComputed});
-    base_->rows.emplace_back(std::size_t{classes_} + 2);
+    base_->rows.emplace_back(std::size_t{classes_} + 1);
     base_->switch_nodes.assign(topology_.switches(), base_->computed());
     table_.nodes_.assign(topology_.nodes(), base_->computed());
     const bool one_way = std::all_of(base_->classes.begin(), base_->classes.end(),
@@ -235,8 +235,8 @@ class RoutingTable::Builder {
   Node keep_row(RowBuilder& row) {
     base_->rows.push_back(row.release());
     return {.codes = base_->rows.back().data(),
-            .code_mask = static_cast<std::uint16_t>(row.wide() ? 0xFFFF : 0xFF),
-            .first_direct = static_cast<std::uint16_t>(first_direct(row.wide()))};
+            .first_direct = static_cast<std::uint16_t>(first_direct(row.wide())),
+            .wide = row.wide()};
   }
 
   std::uint32_t sets() const { return static_cast<std::uint32_t>(table_.sets_.size()); }
