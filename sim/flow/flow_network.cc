@@ -120,7 +120,8 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       turn_(setup.topology.hosts()),
       copy_free_at_(setup.topology.hosts()),
       changes_(setup.changes),
-      down_(setup.topology.channels().size() / 2) {
+      down_(setup.topology.channels().size() / 2),
+      original_table_(setup.table) {
   if (setup.policy.fluid == routing::FluidPaths::kUnknown) {
     throw InputError(
         fmt::format("routing policy {} chooses for each packet by what it sees, and network model flow has "
@@ -503,10 +504,10 @@ void FlowNetwork::change_links(Time now) {
     const Time known = after(now, config_.reconvergence);
     if (reroutes_.empty() || reroutes_.back() != known) reroutes_.push_back(known);
   }
-  std::unique_ptr<const routing::RoutingTable> old;
   if (next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == now) {
     ++next_reroute_;
-    old = std::exchange(table_, std::make_unique<const routing::RoutingTable>(topology_, down_));
+    if (table_ == nullptr) table_ = std::make_unique<routing::RoutingTable>(original_table_);
+    table_->repair(topology_, down_);
     paths_.set_table(*table_);
   }
   paths_.refresh();

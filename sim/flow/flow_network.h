@@ -192,8 +192,9 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::size_t next_change_ = 0;
   std::vector<Time> reroutes_;  // in the order of time
   std::size_t next_reroute_ = 0;
-  std::vector<bool> down_;  // by link
-  std::unique_ptr<const routing::RoutingTable> table_;
+  std::vector<bool> down_;                        // by link
+  const routing::RoutingTable& original_table_;   // with all links
+  std::unique_ptr<routing::RoutingTable> table_;  // repaired; null: no link has failed
 
   results::Series* series_ = nullptr;
   results::NetworkTotals totals_;

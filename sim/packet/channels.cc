@@ -117,9 +117,9 @@ void Channels::cut_through() {
 }
 
 void Channels::reroute() {
-  auto fresh = std::make_unique<const routing::RoutingTable>(topology, down_links_);
-  table = fresh.get();
-  new_table_ = std::move(fresh);
+  if (repaired_table_ == nullptr) repaired_table_ = std::make_unique<routing::RoutingTable>(original_table);
+  repaired_table_->repair(topology, down_links_);
+  table = repaired_table_.get();
 }
 
 void Channels::set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,

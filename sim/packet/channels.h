@@ -144,7 +144,7 @@ class Channels {
   void set_error_flag(std::uint32_t c);
   void set_rate(std::uint32_t c, Bandwidth rate);
 
-  std::unique_ptr<const routing::RoutingTable> new_table_;
+  std::unique_ptr<routing::RoutingTable> repaired_table_;  // null: no link has failed
   std::vector<bool> down_links_;
   const std::uint64_t seed_;
   Time longest_queue_;

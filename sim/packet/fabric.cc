@@ -48,6 +48,11 @@ std::uint32_t Fabric::choose_among(topologies::Vertex at, const Packet& packet,
   return candidates[routing::hash_choice(packet.entropy, channels_.salts[at], candidates.size())];
 }
 
+std::uint32_t Fabric::choose_among_all(topologies::Vertex at, const Packet& packet) {
+  const routing::Candidates candidates = channels_.table->candidates(at, packet.destination);
+  return choose_among(at, packet, candidates);
+}
+
 void Fabric::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
   const std::uint32_t at = channels_.topology.channels()[c].from;
   if ((channels_.hot[c].flags & kDown) && !(channels_.ends[c ^ 1] & kHostBit)) {

@@ -162,15 +162,18 @@ class Fabric {
 
   // The output by the built-in rule.
   std::uint32_t hashed_channel(topologies::Vertex at, const Packet& packet) const {
-    return channels_.table->candidate(at, packet.destination, [&](std::size_t count) {
-      return routing::hash_choice(packet.entropy, channels_.salts[at], count);
-    });
+    // By value: nothing is put into memory for the few lookups that are worked out elsewhere.
+    const auto choose = [entropy = packet.entropy, salts = channels_.salts.data(), at](std::size_t count) {
+      return routing::hash_choice(entropy, salts[at], count);
+    };
+    return channels_.table->candidate(at, packet.destination, choose);
   }
   // kNone: there is no way.
   std::uint32_t choose_channel(topologies::Vertex at, const Packet& packet) {
     if (channels_.policies.empty() && !channels_.degraded) return hashed_channel(at, packet);
-    return choose_among(at, packet, channels_.table->candidates(at, packet.destination));
+    return choose_among_all(at, packet);
   }
+  std::uint32_t choose_among_all(topologies::Vertex at, const Packet& packet);
   std::uint32_t choose_among(topologies::Vertex at, const Packet& packet,
                              std::span<const std::uint32_t> candidates);
   void enqueue(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {

@@ -106,6 +106,7 @@ Topology build_lattice(const std::string& family, const Parameters& parameters,
       }
     }
   }
+  topology.set_grid(dims);
   topology.finish();
   return topology;
 }

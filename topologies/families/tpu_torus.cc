@@ -63,6 +63,7 @@ Topology build(const Parameters& parameters) {
       topology.add_link(chip[c], chip[next], leaves_cube ? optical : copper);
     }
   }
+  topology.set_grid(dims);
   topology.finish();
   return topology;
 }

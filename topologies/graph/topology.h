@@ -76,6 +76,10 @@ class Topology {
   void set_rack(Vertex v, std::uint32_t rack) { nodes_[v].rack = rack; }
   void set_site(Vertex v, std::uint16_t site) { nodes_[v].site = site; }
   void add_link(Vertex a, Vertex b, const Link& link);
+  // Says that the switches stand at the points of a grid of these sizes, numbered with the last dimension
+  // fastest, and that all parallel lines of it are linked alike. Routing computes next links from it, once it
+  // has found it true.
+  void set_grid(std::vector<std::uint32_t> sizes) { grid_ = std::move(sizes); }
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // 0 <= loss < 1,
   // all hosts reachable from host 0. Throws InputError naming the node at fault.
@@ -90,6 +94,7 @@ class Topology {
   Vertex switch_at(std::uint32_t index) const { return switches_[index]; }
   // All cables, in the order they were added. (boost_graph.h makes a Boost.Graph of them.)
   const std::vector<Edge>& edges() const { return edges_; }
+  const std::vector<std::uint32_t>& grid() const { return grid_; }  // as set_grid(); empty: not said
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
   // The channels that leave a node, in the order its links were added. A host's k-th is its NIC k.
@@ -102,6 +107,7 @@ class Topology {
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
   std::vector<Vertex> hosts_, switches_;
+  std::vector<std::uint32_t> grid_;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;
 };
