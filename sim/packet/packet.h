@@ -72,13 +72,6 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 40);
 
-// Beside a packet while it waits in queues that are lists (NodeQueues); of no meaning elsewhere.
-struct Waiting {
-  std::uint32_t next = UINT32_MAX, previous = UINT32_MAX;
-  std::uint16_t in_port = 0;  // of the node, where that counts what each port has brought
-  std::uint16_t lane = 0;     // class or virtual channel it came in
-};
-
 // Packets by 32-bit handle. Growth moves them: references die with acquire().
 class PacketPool {
  public:
@@ -101,12 +94,6 @@ class PacketPool {
     __builtin_prefetch(packet, 1);
     __builtin_prefetch(packet + sizeof(Packet) - 1, 1);  // it may lie on two lines
   }
-  // Grown when first asked for, so that networks without such queues have none.
-  Waiting& waiting(std::uint32_t handle) {
-    if (handle >= waiting_.size()) [[unlikely]]
-      waiting_.resize(packets_.size());
-    return waiting_[handle];
-  }
   // Keeps a bitmap beside each ACK: which packets from sack_base(cumulative, number) on have arrived.
   void keep_sacks() { keeps_sacks_ = true; }
   std::uint64_t sack(std::uint32_t handle) const { return handle < sacks_.size() ? sacks_[handle] : 0; }
@@ -124,7 +111,6 @@ class PacketPool {
  private:
   std::vector<Packet> packets_;
   std::vector<std::uint32_t> unused_;
-  std::vector<Waiting> waiting_;
   std::vector<std::uint64_t> sacks_;
   bool keeps_sacks_ = false;
 };

@@ -155,6 +155,7 @@ class PacketNetwork::Part final : public Network {
     fabric.take_in(mail);
     mail.flows.clear();
     mail.arrivals.clear();
+    mail.rooms.clear();
     mail.sacks.clear();
   }
 
@@ -176,7 +177,10 @@ class PacketNetwork::Part final : public Network {
       }
     };
     const auto near = [this, ends, first](const Event& event) {
-      if (event.kind != kHop) return;
+      if (event.kind != kHop) {
+        if (event.kind == kServe) fabric.foresee_serve(event.payload);
+        return;
+      }
       const std::uint32_t end = ends[event.source - first];
       if (end & kHostBit) {
         transport.prefetch_state(event.payload);
@@ -205,6 +209,13 @@ class PacketNetwork::Part final : public Network {
     engine.run_before(limit, most, handle, far, middle, near);
   }
 
+  // When something happens next, here or by what was sent to others. All before `limit` has happened, as far
+  // as others see it.
+  Time next_time(Time limit) {
+    const Time decision = fabric.settle_watched(std::min(limit, engine.next_time()));
+    return std::min({engine.next_time(), Time::ps(outbox.earliest_ps()), decision});
+  }
+
   Engine& engine;
   Outbox outbox;
   Fabric fabric;
@@ -213,6 +224,7 @@ class PacketNetwork::Part final : public Network {
  private:
   // All events but hops. Not inlined, so that hops are.
   [[gnu::noinline]] void seldom(const Event& event) {
+    if (fabric.observed()) fabric.settle_in_order();
     switch (event.kind) {
       case kNicReady:
         transport.nic_ready(event.payload);
@@ -232,8 +244,8 @@ class PacketNetwork::Part final : public Network {
       case kAckTimer:
         transport.ack_timer(event.payload);
         break;
-      case kSent:
-        nic_ready(fabric.sent(event.payload));
+      case kServe:
+        nic_ready(fabric.serve(event.payload));
         break;
       case kFrame:
         nic_ready(fabric.frame_arrived(event.source - channels_.first_entity, event.payload));
@@ -270,7 +282,7 @@ class PacketNetwork::Run final : public Partitioned {
       if (from != p) part.take_in(from, network_.parts_[from]->outbox.sent_before(number, p));
     }
     part.run_before(limit, RunControl::kPollInterval);
-    return std::min(part.engine.next_time(), Time::ps(part.outbox.earliest_ps()));
+    return part.next_time(limit);
   }
   std::uint64_t events_executed() const override {
     std::uint64_t events = 0;
@@ -279,11 +291,16 @@ class PacketNetwork::Run final : public Partitioned {
   }
   StopReason between_windows(Time now, Time* limit) override {
     if (results::Series* series = network_.series_; series != nullptr) {
-      if (now >= series->next()) series->advance(now, network_);
+      if (now >= series->next()) {
+        network_.settle(now);
+        series->advance(now, network_);
+      }
       *limit = std::min(*limit, series->next());
     }
     LinkSchedule& links = network_.link_schedule_;
-    if (now >= links.next() && links.advance(now, network_.channels_)) {
+    while (now >= links.next()) {
+      network_.settle(links.next());
+      links.advance(links.next(), network_.channels_);
       for (const auto& part : network_.parts_) part->fabric.forget_foreseen();
     }
     *limit = std::min(*limit, links.next());
@@ -351,17 +368,18 @@ StopReason PacketNetwork::run(RunControl& control, std::uint32_t threads) {
   Run run(*this, control);
   Time first = Time::max();
   for (const auto& part : parts_) {
-    first = std::min({first, part->engine.next_time(), Time::ps(part->outbox.earliest_ps())});
+    first = std::min(first, part->next_time(Time()));
   }
   StopReason reason = run_windows(run, first, partition_.lookahead, threads);
   // Where nothing is left to happen, no frame is under way, and two looks need no time between.
-  if (reason == StopReason::kNone && deadlock_watch_ != nullptr && deadlock_watch_->look() &&
-      look_for_deadlock(next_look_)) {
+  if (reason == StopReason::kNone && deadlock_watch_ != nullptr && deadlock_watch_->look(kEndOfTime) &&
+      look_for_deadlock(kEndOfTime)) {
     reason = StopReason::kDeadlock;
   }
   if (series_ != nullptr) {
     Time last;
     for (const auto& part : parts_) last = std::max(last, part->engine.now());
+    settle(last);
     series_->finish(last, *this);
   }
   return reason;
@@ -412,10 +430,14 @@ std::vector<results::Flow> PacketNetwork::flows() const {
 
 // Once in ten longest round trips: more than any cable's latency, and seldom enough to cost nothing.
 bool PacketNetwork::look_for_deadlock(Time now) {
-  next_look_ = now + longest_round_trip_ * 10;
-  if (!deadlock_watch_->look()) return false;
+  if (now < kEndOfTime) next_look_ = now + longest_round_trip_ * 10;
+  if (!deadlock_watch_->look(now)) return false;
   deadlock_ = deadlock_watch_->describe();
   return true;
+}
+
+void PacketNetwork::settle(Time now) {
+  for (const auto& part : parts_) part->fabric.settle_all(now);
 }
 
 std::uint64_t PacketNetwork::given_up() const {
@@ -491,9 +513,9 @@ results::NetworkTotals PacketNetwork::totals() const {
 
 // Of all nodes' queues together; each kind of node has its own list.
 void PacketNetwork::add_queue_signals(std::vector<std::pair<std::string, std::uint64_t>>& signals) const {
-  for (const auto& queues : channels_.queues) {
-    if (queues == nullptr) continue;
-    for (const auto& [name, count] : queues->signals()) {
+  for (const NodeBuffers* buffers : channels_.buffers) {
+    if (buffers == nullptr) continue;
+    for (const auto& [name, count] : buffers->signals()) {
       const auto known = std::find_if(signals.begin(), signals.end(),
                                       [&name = name](const auto& each) { return each.first == name; });
       if (known != signals.end()) {

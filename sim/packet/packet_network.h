@@ -97,6 +97,8 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   class Run;
 
   FabricCounters counters() const;
+  // Works out what scheduled queues did before `now`. REQUIRES: no partition runs.
+  void settle(Time now);
   bool look_for_deadlock(Time now);
   void add_queue_signals(std::vector<std::pair<std::string, std::uint64_t>>& signals) const;
   std::uint32_t nic_of_channel(std::uint32_t channel) const;
