@@ -280,6 +280,11 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Program& p
                                         network.given_up(), congestion::Recovery::kMostTimeouts));
   }
   if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
+  for (const Engine* engine : engines) {
+    if (report.outcome != results::Outcome::kComplete) {
+      report.stopped_at = std::max(report.stopped_at, engine->now());
+    }
+  }
   for (const Engine* engine : engines) report.events += engine->executed();
 }
 

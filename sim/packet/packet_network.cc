@@ -24,6 +24,10 @@ Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
   return longest;
 }
 
+// A network that delivers nothing for so long is looked at more closely. Senders that lost all they sent come
+// back earlier, the first few times.
+constexpr std::int64_t kLivelockTimeouts = 8;
+
 // Queues are sized by the longest round trip, so it must be known between the two.
 Time prepare(Channels& channels, const PacketSetup& setup) {
   if (setup.config.cut_through) {
@@ -308,6 +312,8 @@ class PacketNetwork::Run final : public Partitioned {
       if (now >= network_.next_look_ && network_.look_for_deadlock(now)) return StopReason::kDeadlock;
       *limit = std::min(*limit, network_.next_look_);
     }
+    if (network_.look_for_livelock(now)) return StopReason::kDeadlock;
+    *limit = std::min(*limit, network_.livelock_watch_.next());
     const std::uint64_t events = events_executed();
     if (events - polled_at_ < RunControl::kPollInterval) return StopReason::kNone;
     polled_at_ = events;
@@ -349,7 +355,8 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
                        setup.control.make_factory(setup.control_parameters), setup.config,
                        longest_round_trip_, channels_.longest_queue()),
       hosts_(engines, setup.topology),
-      link_schedule_(setup.changes, setup.config.reconvergence) {
+      link_schedule_(setup.changes, setup.config.reconvergence),
+      livelock_watch_(channels_, transport_setup_.recovery.min_timeout * kLivelockTimeouts) {
   if (setup.queue.lossless) deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {
     parts_.push_back(std::make_unique<Part>(*engines[p], *clients[p], *this, p));
@@ -438,6 +445,16 @@ bool PacketNetwork::look_for_deadlock(Time now) {
 
 void PacketNetwork::settle(Time now) {
   for (const auto& part : parts_) part->fabric.settle_all(now);
+}
+
+bool PacketNetwork::look_for_livelock(Time now) {
+  while (now >= livelock_watch_.next()) {
+    settle(livelock_watch_.next());
+    if (!livelock_watch_.look(counters())) continue;
+    deadlock_ = livelock_watch_.describe();
+    return true;
+  }
+  return false;
 }
 
 std::uint64_t PacketNetwork::given_up() const {

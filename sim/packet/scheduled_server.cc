@@ -60,7 +60,7 @@ class ScheduledServer::Node final : public NodeActions {
   void wake(std::uint32_t port) override { server_.wake(channel(port)); }
   void settle() override {
     for (const std::uint32_t c : wires_.channels.topology.out_channels(at_)) {
-      server_.settle_before(c, now_.ps());
+      server_.settle_before(c, now_.ps() + 1);
     }
   }
   void be_exact(bool exact) override {
@@ -86,7 +86,7 @@ void ScheduledServer::arrive(std::uint32_t c, std::uint32_t handle, std::uint32_
   NodeQueues& queues = *wires_.channels.queues[place.vertex];
   const Time moment = wires_.engine.now();
   const std::int64_t now = moment.ps();
-  if (channel.flags & (kWaiting | kAsleep)) settle_before(c, now);
+  if (channel.flags & (kWaiting | kAsleep)) settle_before(c, now + 1);
   if (wires_.observer != nullptr) [[unlikely]]
     wires_.observer->on_enqueue(moment, c, wires_.sighting(handle), Time::max());
   Node node(*this, place.vertex, now);

@@ -46,8 +46,8 @@ class ScheduledServer {
   // A packet that was on channel `c` when that was cut should be at its end now.
   void lost_on_wire(std::uint32_t c, std::uint32_t handle);
 
-  // Works out what one port did before now, or all of this partition did before `now`.
-  void settle(std::uint32_t c) { settle_before(c, wires_.engine.now().ps()); }
+  // Works out what one port has done until now, or all of this partition's did before `now`.
+  void settle(std::uint32_t c) { settle_before(c, wires_.engine.now().ps() + 1); }
   void settle_all(Time now);
   // The same for the ports that are watched, those of nodes with cables to other partitions, so that these
   // hear of it in time. Returns the next moment at which one of them may decide.

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -40,7 +41,7 @@ void write_hosts(const Report& report, OutputFile& out) {
 
 void write_links(const Report& report, OutputFile& out) {
   out.write("link,from,to,rate_bps,bytes,packets,busy_ns,utilization,drops,ecn_marks,max_queue_bytes\n");
-  const double span = static_cast<double>(report.makespan.ps());
+  const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
   for (std::size_t i = 0; i < report.links.size(); ++i) {
     const Link& row = report.links[i];
     out.print("{},{},{},{},{},{},{},{:.6f},{},{},{}\n", i, row.from, row.to, row.rate.bps(), row.bytes,

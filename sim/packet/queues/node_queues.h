@@ -61,7 +61,7 @@ class NodeActions {
   virtual void return_room(std::uint32_t port, std::uint32_t out, std::uint32_t content, Time when) = 0;
   // The port may be able to send now: next() is asked, unless it is sending.
   virtual void wake(std::uint32_t port) = 0;
-  // Works out all that the node's other ports did before now().
+  // Works out all that the node's other ports have done until now().
   virtual void settle() = 0;
   // From now on (until this is called with false) everything at this node is worked out at its time.
   virtual void be_exact(bool exact) = 0;
