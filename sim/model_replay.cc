@@ -67,7 +67,12 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
   }
   report.makespan = totals.makespan;
   report.digest = replay_.digest();
-  for (const Engine* engine : engines_) report.events += engine->executed();
+  for (const Engine* engine : engines_) {
+    report.events += engine->executed();
+    if (report.outcome != results::Outcome::kComplete) {
+      report.stopped_at = std::max(report.stopped_at, engine->now());
+    }
+  }
   report.ops = totals.ops;
   report.executed_ops = totals.executed_ops;
   report.messages = totals.messages;

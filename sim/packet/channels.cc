@@ -36,6 +36,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   hot.resize(number);
   cold.resize(number);
   ends.resize(number);
+  places.resize(number);
   for (std::uint32_t c = 0; c < number; ++c) {
     const topologies::Node& end = topology.node(wires[c].to);
     const bool at_host = end.kind == topologies::NodeKind::kHost;
@@ -50,7 +51,10 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   }
   for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
     std::uint32_t port = 0;
-    for (const std::uint32_t c : topology.out_channels(v)) cold[c].port = port++;
+    for (const std::uint32_t c : topology.out_channels(v)) {
+      places[c] = {v, port};
+      cold[c].port = port++;
+    }
   }
   salts.resize(topology.nodes());
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
@@ -75,7 +79,7 @@ void Channels::set_rate(std::uint32_t c, Bandwidth rate) {
 
 void Channels::set_error_flag(std::uint32_t c) {
   const bool errors = cold[c].loss > 0 || cold[c].bit_error_rate > 0;
-  hot[c].flags = static_cast<std::uint8_t>(errors ? hot[c].flags | kErrors : hot[c].flags & ~kErrors);
+  hot[c].flags = static_cast<std::uint16_t>(errors ? hot[c].flags | kErrors : hot[c].flags & ~kErrors);
 }
 
 // Limits are in time at the rate, and so change with it; what has been given a departure keeps it.
@@ -83,12 +87,11 @@ void Channels::apply(const LinkChange& change) {
   for (const std::uint32_t c : {2 * change.link, 2 * change.link + 1}) {
     const bool down = change.rate_share == 0;
     if (down && !(hot[c].flags & kDown)) {
-      cold[c].lost_before =
-          hot[c].flags & kScheduled ? cold[c].sequence : static_cast<std::uint32_t>(hot[c].packets);
+      cold[c].lost_before = static_cast<std::uint32_t>(hot[c].packets);
       ends[c] |= kCutBit;
       hot[c].free_at_ps = std::min(hot[c].free_at_ps, change.at.ps());
     }
-    hot[c].flags = static_cast<std::uint8_t>(down ? hot[c].flags | kDown : hot[c].flags & ~kDown);
+    hot[c].flags = static_cast<std::uint16_t>(down ? hot[c].flags | kDown : hot[c].flags & ~kDown);
     cold[c].bit_error_rate = change.bit_error_rate;
     set_error_flag(c);
     if (down) continue;
@@ -124,7 +127,7 @@ void Channels::reroute() {
 
 void Channels::set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                           std::uint32_t packet_bytes) {
-  if (discipline.make != nullptr) return make_queues(discipline, parameters, rtt, packet_bytes);
+  if (discipline.rule == nullptr) return make_queues(discipline, parameters, rtt, packet_bytes);
   std::map<std::int64_t, QueueRule> rules;  // by rate
   for (std::uint32_t c = 0; c < count(); ++c) {
     const topologies::Channel& wire = topology.channels()[c];
@@ -156,7 +159,13 @@ void Channels::set_queues(const Discipline& discipline, const Parameters& parame
 
 void Channels::make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                            std::uint32_t packet_bytes) {
-  queues.resize(topology.nodes());
+  const bool admits = discipline.make_admission != nullptr;
+  buffers.resize(topology.nodes());
+  if (admits) {
+    admissions.resize(topology.nodes());
+  } else {
+    queues.resize(topology.nodes());
+  }
   for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
     const bool is_host = topology.node(v).kind == topologies::NodeKind::kHost;
     if (is_host && !discipline.at_hosts) continue;
@@ -167,19 +176,49 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
                        .latency = wire.latency,
                        .to_host = (ends[c] & kHostBit) != 0,
                        .pipeline = Time::ps(hot[c].delay_ps) - wire.latency});
-      hot[c].flags |= kScheduled;
+      hot[c].flags |= admits ? kAdmits : kScheduled;
     }
-    queues[v] = discipline.make(parameters, {.is_host = is_host,
-                                             .ports = ports,
-                                             .pipeline = topology.node(v).switch_latency,
-                                             .rtt = rtt,
-                                             .packet_bytes = packet_bytes,
-                                             .control_bytes = control_bytes,
-                                             .random = RandomStream(seed_, v, kQueuePurpose)});
+    const NodeSite site{.is_host = is_host,
+                        .ports = ports,
+                        .pipeline = topology.node(v).switch_latency,
+                        .rtt = rtt,
+                        .packet_bytes = packet_bytes,
+                        .control_bytes = control_bytes,
+                        .random = RandomStream(seed_, v, kQueuePurpose)};
+    NodeBuffers*& made = buffers[v];
+    if (admits) {
+      admissions[v] = discipline.make_admission(parameters, site);
+      made = admissions[v].get();
+    } else {
+      queues[v] = discipline.make(parameters, site);
+      made = queues[v].get();
+      schedule_ports(v);
+    }
     for (std::uint32_t port = 0; port < ports.size() && !is_host; ++port) {
-      longest_queue_ =
-          std::max(longest_queue_, ports[port].rate.serialization(queues[v]->capacity_bytes(port)));
+      longest_queue_ = std::max(longest_queue_, ports[port].rate.serialization(made->capacity_bytes(port)));
     }
+  }
+}
+
+// A decision may be worked out as late as the far end of the cable, or whoever gets its room back, can't
+// know. Where that is hardly later, or a flow of this host waits for it, it is worked out at its time.
+void Channels::schedule_ports(topologies::Vertex v) {
+  constexpr std::int64_t kWorthIt = 10'000;
+  std::int64_t least_latency = INT64_MAX;
+  bool cut = false;
+  for (const std::uint32_t c : topology.out_channels(v)) {
+    const topologies::Channel& wire = topology.channels()[c];
+    least_latency = std::min(least_latency, wire.latency.ps());
+    cut = cut || part_of(wire.to) != part_of(v);
+  }
+  if (topology.node(v).kind == topologies::NodeKind::kHost || least_latency < kWorthIt) {
+    queues[v]->set_exact(true);
+  }
+  for (const std::uint32_t c : topology.out_channels(v)) {
+    const topologies::Channel& wire = topology.channels()[c];
+    cold[c].slack_ps = least_latency;
+    cold[c].frame_ps = wire.rate.serialization(control_bytes).ps() + wire.latency.ps();
+    if (cut) hot[c].flags |= kWatched;
   }
 }
 

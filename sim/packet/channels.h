@@ -18,11 +18,18 @@
 namespace weft::sim::packet {
 
 // What makes a channel leave the fast path.
-enum ChannelFlag : std::uint8_t {
+enum ChannelFlag : std::uint16_t {
   kScheduled = 1,   // its node's queues decide what goes next (NodeQueues)
   kCutThrough = 2,  // packets arrive as soon as their headers do, if its end is a switch
   kErrors = 4,      // it loses packets at random
   kDown = 8,        // it loses all packets
+  kAdmits = 16,     // its switch decides what the queue takes (Admission)
+  // Of scheduled channels, see ScheduledServer:
+  kWaiting = 32,   // packets wait, of which one leaves when the link is free
+  kAsleep = 64,    // packets wait, of which none may leave
+  kGuarded = 128,  // a kServe event is under way
+  kWatched = 256,  // other partitions hear of what leaves
+  kListed = 512,   // in the server's list of watched channels with packets
 };
 
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
@@ -35,7 +42,7 @@ struct alignas(64) Channel {
   std::int64_t max_backlog_ps = 0;
   std::uint32_t ps_per_byte = 0;    // 0: not a whole number, or too big
   std::uint16_t end_partition = 0;  // who owns the node at its end
-  std::uint8_t flags = 0;           // ChannelFlag
+  std::uint16_t flags = 0;          // ChannelFlag
 };
 static_assert(sizeof(Channel) == 64);
 
@@ -56,10 +63,19 @@ struct ColdChannel {
   double phantom_stretch = 0;  // its time per byte over the link's; 0: there is none
   std::int64_t phantom_capacity_ps = 0, phantom_mark_from_ps = 0, phantom_mark_all_ps = 0;
   std::uint32_t lost_before =
-      0;                       // packets with lower event numbers were on the wire or queued when it was cut
-  std::uint32_t port = 0;      // of its node: position among the channels that leave it
-  std::uint32_t sequence = 0;  // events so far, of a scheduled channel
-  bool busy = false;           // a scheduled channel is sending
+      0;                   // packets with lower event numbers were on the wire or queued when it was cut
+  std::uint32_t port = 0;  // of its node: position among the channels that leave it
+  // Of a scheduled channel.
+  std::uint32_t frames = 0;    // sent so far
+  std::int64_t frame_ps = 0;   // from sending one until it is there
+  std::int64_t slack_ps = 0;   // how long after its time a decision may be worked out
+  std::int64_t serve_ps = -1;  // time of the kServe event that counts
+};
+
+// The node that a channel leaves, and where among the channels that leave it.
+struct PortPlace {
+  topologies::Vertex vertex = 0;
+  std::uint32_t port = 0;
 };
 
 // The vertex at the end of a channel carries kHostBit if it is a host, and kCutBit if the link was down
@@ -88,6 +104,13 @@ class Channels {
   std::int64_t serialization_ps(std::uint32_t c, const Channel& channel, std::uint32_t bytes) const {
     if (channel.ps_per_byte != 0) [[likely]]
       return std::int64_t{channel.ps_per_byte} * bytes;
+    return cold[c].rate.serialization(bytes).ps();
+  }
+
+  // The same for more than a packet.
+  std::int64_t long_serialization_ps(std::uint32_t c, const Channel& channel, std::uint64_t bytes) const {
+    if (channel.ps_per_byte != 0) [[likely]]
+      return static_cast<std::int64_t>(channel.ps_per_byte * bytes);
     return cold[c].rate.serialization(bytes).ps();
   }
 
@@ -127,17 +150,21 @@ class Channels {
   EntityId first_entity = 0;
   std::vector<Channel> hot;
   std::vector<ColdChannel> cold;
+  std::vector<PortPlace> places;
   std::vector<std::uint32_t> ends;                               // vertex, with kHostBit
   std::vector<std::uint64_t> salts;                              // by vertex
   std::vector<std::unique_ptr<routing::SwitchPolicy>> policies;  // by switch; empty: the built-in rule
   bool degraded = false;  // some link is or was down: look before you forward
   // By vertex; null where queues are FIFO with a rule. Empty if that is everywhere.
   std::vector<std::unique_ptr<NodeQueues>> queues;
+  std::vector<NodeBuffers*> buffers;                   // either of these two
+  std::vector<std::unique_ptr<Admission>> admissions;  // the same for where FIFO queues share a buffer
   std::vector<std::int64_t> free_at_ps;  // a copy of Channel::free_at_ps, kept only if there are policies
 
  private:
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);
+  void schedule_ports(topologies::Vertex v);
   // What a queue holds that takes so long to send.
   std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
 

@@ -11,7 +11,7 @@ std::vector<DeadlockWatch::Stuck> DeadlockWatch::waits_for(const Stuck& lane) co
   const std::uint32_t at = channels_.ends[lane.channel] & kVertexMask;
   std::vector<NodeQueues::Lane> filled;
   if (channels_.queues[at] != nullptr) {
-    channels_.queues[at]->filled_by({channels_.cold[lane.channel ^ 1].port, lane.lane}, filled);
+    channels_.queues[at]->filled_by({channels_.places[lane.channel ^ 1].port, lane.lane}, now_, filled);
   }
   std::vector<Stuck> lanes;
   for (const NodeQueues::Lane& each : filled) {
@@ -21,13 +21,14 @@ std::vector<DeadlockWatch::Stuck> DeadlockWatch::waits_for(const Stuck& lane) co
   return lanes;
 }
 
-bool DeadlockWatch::look() {
+bool DeadlockWatch::look(Time now) {
+  now_ = now;
   std::vector<Stuck> stuck;
   std::vector<NodeQueues::Lane> held;
   for (std::uint32_t v = 0; v < channels_.queues.size(); ++v) {
     if (channels_.queues[v] == nullptr) continue;
     held.clear();
-    channels_.queues[v]->held_back(held);
+    channels_.queues[v]->held_back(now, held);
     for (const NodeQueues::Lane& lane : held) {
       const std::uint32_t channel = channels_.topology.out_channels(v)[lane.port];
       stuck.push_back({channel, lane.lane, channels_.hot[channel].packets});

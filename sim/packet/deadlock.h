@@ -19,8 +19,8 @@ class DeadlockWatch {
  public:
   explicit DeadlockWatch(const Channels& channels) : channels_(channels) {}
 
-  // True if there is a deadlock. Looks must be more than the longest cable latency apart.
-  bool look();
+  // True if there is a deadlock at `now`. Looks must be more than the longest cable latency apart.
+  bool look(Time now);
   // One circle of it, a line per channel: who waits for whom. REQUIRES: look() returned true.
   std::vector<std::string> describe() const;
 
@@ -36,6 +36,7 @@ class DeadlockWatch {
   std::vector<Stuck> waits_for(const Stuck& lane) const;
 
   const Channels& channels_;
+  Time now_;                  // of the last look
   std::vector<Stuck> stuck_;  // sorted; of the last look
 };
 

@@ -34,10 +34,18 @@ struct FlowStart {
   Message message;
 };
 
+// Room in a buffer that NodeActions::return_room() has told of.
+struct RoomReturn {
+  std::uint32_t channel = 0;  // that may send more
+  std::uint32_t content = 0;
+  Time due;  // from when on
+};
+
 // From one partition to another, in one window.
 struct Mail {
   std::vector<FlowStart> flows;
   std::vector<Arrival> arrivals;
+  std::vector<RoomReturn> rooms;
   // What stands beside packets, by position in arrivals; none that is empty.
   std::vector<std::pair<std::uint32_t, AckRecord>> acks;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> credits;
@@ -67,6 +75,7 @@ class Outbox {
     mail.arrivals.push_back({event, packet});
     earliest_ps_ = std::min(earliest_ps_, event.time_ps);
   }
+  void send(std::uint32_t to, const RoomReturn& back) { boxes_[filling_][to].rooms.push_back(back); }
   void send(std::uint32_t to, const FlowStart& flow) { boxes_[filling_][to].flows.push_back(flow); }
   // What was sent to a partition in the window before `window`: that partition reads it and empties it.
   Mail& sent_before(std::uint32_t window, std::uint32_t to) { return boxes_[(window & 1) ^ 1][to]; }

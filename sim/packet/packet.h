@@ -72,13 +72,6 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 40);
 
-// Beside a packet while it waits in queues that are lists (NodeQueues); of no meaning elsewhere.
-struct Waiting {
-  std::uint32_t next = UINT32_MAX, previous = UINT32_MAX;
-  std::uint16_t in_port = 0;  // of the node, where that counts what each port has brought
-  std::uint16_t lane = 0;     // class or virtual channel it came in
-};
-
 // Beside an ACK that speaks of several packets, or was held back.
 struct AckRecord {
   std::uint64_t sack = 0;    // which packets from sack_base(cumulative, number) on have arrived
@@ -128,12 +121,6 @@ class PacketPool {
     __builtin_prefetch(packet, 1);
     __builtin_prefetch(packet + sizeof(Packet) - 1, 1);  // it may lie on two lines
   }
-  // Grown when first asked for, so that networks without such queues have none.
-  Waiting& waiting(std::uint32_t handle) {
-    if (handle >= waiting_.size()) [[unlikely]]
-      waiting_.resize(packets_.size());
-    return waiting_[handle];
-  }
   Sidecar<AckRecord>& acks() { return acks_; }
   const Sidecar<AckRecord>& acks() const { return acks_; }
   // Data: Sender::wanted_credit(); credit packets: what is granted in all.
@@ -146,7 +133,6 @@ class PacketPool {
  private:
   std::vector<Packet> packets_;
   std::vector<std::uint32_t> unused_;
-  std::vector<Waiting> waiting_;
   Sidecar<AckRecord> acks_;
   Sidecar<std::uint64_t> credits_;
 };

@@ -23,6 +23,10 @@ Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
   return longest;
 }
 
+// A network that delivers nothing for so long is looked at more closely. Senders that lost all they sent come
+// back earlier, the first few times.
+constexpr std::int64_t kLivelockTimeouts = 8;
+
 // Queues are sized by the longest round trip, so it must be known between the two.
 Time prepare(Channels& channels, const PacketSetup& setup) {
   if (setup.config.cut_through) {
@@ -72,6 +76,7 @@ class PacketNetwork::Part final : public Network {
     mail.arrivals.clear();
     mail.acks.clear();
     mail.credits.clear();
+    mail.rooms.clear();
   }
 
   void run_before(Time limit, std::uint64_t most) {
@@ -92,7 +97,10 @@ class PacketNetwork::Part final : public Network {
       }
     };
     const auto near = [this, ends, first](const Event& event) {
-      if (event.kind != kHop) return;
+      if (event.kind != kHop) {
+        if (event.kind == kServe) fabric.foresee_serve(event.payload);
+        return;
+      }
       const std::uint32_t end = ends[event.source - first];
       if (end & kHostBit) {
         transport.prefetch_state(event.payload);
@@ -121,6 +129,13 @@ class PacketNetwork::Part final : public Network {
     engine.run_before(limit, most, handle, far, middle, near);
   }
 
+  // When something happens next, here or by what was sent to others. All before `limit` has happened, as far
+  // as others see it.
+  Time next_time(Time limit) {
+    const Time decision = fabric.settle_watched(std::min(limit, engine.next_time()));
+    return std::min({engine.next_time(), Time::ps(outbox.earliest_ps()), decision});
+  }
+
   Engine& engine;
   Outbox outbox;
   Fabric fabric;
@@ -129,6 +144,7 @@ class PacketNetwork::Part final : public Network {
  private:
   // All events but hops. Not inlined, so that hops are.
   [[gnu::noinline]] void seldom(const Event& event) {
+    if (fabric.observed()) fabric.settle_in_order();
     switch (event.kind) {
       case kNicReady:
         transport.sending().nic_ready(event.payload);
@@ -157,8 +173,8 @@ class PacketNetwork::Part final : public Network {
       case kReceiverTimer:
         transport.receiving().receiver_timer(event.payload);
         break;
-      case kSent:
-        nic_ready(fabric.sent(event.payload));
+      case kServe:
+        nic_ready(fabric.serve(event.payload));
         break;
       case kFrame:
         nic_ready(fabric.frame_arrived(event.source - channels_.first_entity, event.payload));
@@ -195,7 +211,7 @@ class PacketNetwork::Run final : public Partitioned {
       if (from != p) part.take_in(from, network_.parts_[from]->outbox.sent_before(number, p));
     }
     part.run_before(limit, RunControl::kPollInterval);
-    return std::min(part.engine.next_time(), Time::ps(part.outbox.earliest_ps()));
+    return part.next_time(limit);
   }
   std::uint64_t events_executed() const override {
     std::uint64_t events = 0;
@@ -204,11 +220,16 @@ class PacketNetwork::Run final : public Partitioned {
   }
   StopReason between_windows(Time now, Time* limit) override {
     if (results::Series* series = network_.series_; series != nullptr) {
-      if (now >= series->next()) series->advance(now, network_);
+      if (now >= series->next()) {
+        network_.settle(now);
+        series->advance(now, network_);
+      }
       *limit = std::min(*limit, series->next());
     }
     LinkSchedule& links = network_.link_schedule_;
-    if (now >= links.next() && links.advance(now, network_.channels_)) {
+    while (now >= links.next()) {
+      network_.settle(links.next());
+      links.advance(links.next(), network_.channels_);
       for (const auto& part : network_.parts_) part->fabric.forget_foreseen();
     }
     *limit = std::min(*limit, links.next());
@@ -216,6 +237,8 @@ class PacketNetwork::Run final : public Partitioned {
       if (now >= network_.next_look_ && network_.look_for_deadlock(now)) return StopReason::kDeadlock;
       *limit = std::min(*limit, network_.next_look_);
     }
+    if (network_.look_for_livelock(now)) return StopReason::kDeadlock;
+    *limit = std::min(*limit, network_.livelock_watch_.next());
     const std::uint64_t events = events_executed();
     if (events - polled_at_ < RunControl::kPollInterval) return StopReason::kNone;
     polled_at_ = events;
@@ -244,7 +267,8 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
                         setup.recovery, setup.recovery_parameters},
                        setup.config, longest_round_trip_, channels_.longest_queue()),
       hosts_(engines, setup.topology),
-      link_schedule_(setup.changes, setup.config.reconvergence) {
+      link_schedule_(setup.changes, setup.config.reconvergence),
+      livelock_watch_(channels_, transport_setup_.recovery.min_timeout * kLivelockTimeouts) {
   if (setup.queue.lossless) deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {
     parts_.push_back(std::make_unique<Part>(*engines[p], *clients[p], *this, p));
@@ -263,17 +287,18 @@ StopReason PacketNetwork::run(RunControl& control, std::uint32_t threads) {
   Run run(*this, control);
   Time first = Time::max();
   for (const auto& part : parts_) {
-    first = std::min({first, part->engine.next_time(), Time::ps(part->outbox.earliest_ps())});
+    first = std::min(first, part->next_time(Time()));
   }
   StopReason reason = run_windows(run, first, partition_.lookahead, threads);
   // Where nothing is left to happen, no frame is under way, and two looks need no time between.
-  if (reason == StopReason::kNone && deadlock_watch_ != nullptr && deadlock_watch_->look() &&
-      look_for_deadlock(next_look_)) {
+  if (reason == StopReason::kNone && deadlock_watch_ != nullptr && deadlock_watch_->look(kEndOfTime) &&
+      look_for_deadlock(kEndOfTime)) {
     reason = StopReason::kDeadlock;
   }
   if (series_ != nullptr) {
     Time last;
     for (const auto& part : parts_) last = std::max(last, part->engine.now());
+    settle(last);
     series_->finish(last, *this);
   }
   return reason;
@@ -324,10 +349,24 @@ std::vector<results::Flow> PacketNetwork::flows() const {
 
 // Once in ten longest round trips: more than any cable's latency, and seldom enough to cost nothing.
 bool PacketNetwork::look_for_deadlock(Time now) {
-  next_look_ = now + longest_round_trip_ * 10;
-  if (!deadlock_watch_->look()) return false;
+  if (now < kEndOfTime) next_look_ = now + longest_round_trip_ * 10;
+  if (!deadlock_watch_->look(now)) return false;
   deadlock_ = deadlock_watch_->describe();
   return true;
+}
+
+void PacketNetwork::settle(Time now) {
+  for (const auto& part : parts_) part->fabric.settle_all(now);
+}
+
+bool PacketNetwork::look_for_livelock(Time now) {
+  while (now >= livelock_watch_.next()) {
+    settle(livelock_watch_.next());
+    if (!livelock_watch_.look(counters())) continue;
+    deadlock_ = livelock_watch_.describe();
+    return true;
+  }
+  return false;
 }
 
 std::uint64_t PacketNetwork::given_up() const {
@@ -413,9 +452,9 @@ results::NetworkTotals PacketNetwork::totals() const {
 
 // Of all nodes' queues together; each kind of node has its own list.
 void PacketNetwork::add_queue_signals(std::vector<std::pair<std::string, std::uint64_t>>& signals) const {
-  for (const auto& queues : channels_.queues) {
-    if (queues == nullptr) continue;
-    for (const auto& [name, count] : queues->signals()) {
+  for (const NodeBuffers* buffers : channels_.buffers) {
+    if (buffers == nullptr) continue;
+    for (const auto& [name, count] : buffers->signals()) {
       const auto known = std::find_if(signals.begin(), signals.end(),
                                       [&name = name](const auto& each) { return each.first == name; });
       if (known != signals.end()) {

@@ -14,6 +14,7 @@
 #include "sim/packet/deadlock.h"
 #include "sim/packet/fabric.h"
 #include "sim/packet/link_changes.h"
+#include "sim/packet/livelock.h"
 #include "sim/packet/observer.h"
 #include "sim/packet/packet_config.h"
 #include "sim/packet/queues/queues.h"
@@ -59,9 +60,10 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   Network& part(std::uint32_t partition);
   // Accepts a message at the time of its source's partition. See Network::inject.
   void inject(const Message& message);
-  // Executes all events, the clients' too, until none is left, `control` stops it, or packets that may not be
-  // lost wait for each other in a circle (kDeadlock); `threads` run partitions side by side. May be called
-  // again after more messages were injected.
+  // Executes all events, the clients' too, until none is left, `control` stops it, or the network gets
+  // nowhere (kDeadlock): packets that may not be lost wait for each other in a circle, or it is busy and
+  // delivers nothing; `threads` run partitions side by side. May be called again after more messages were
+  // injected.
   StopReason run(RunControl& control, std::uint32_t threads = 1);
 
   results::NetworkTotals totals() const override;
@@ -83,7 +85,7 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   std::uint64_t open_flows() const;
   // Sum over partitions of the most packets on their way at once.
   std::size_t most_packets() const;
-  // Who waits for whom, after a run that ended with kDeadlock; else empty.
+  // Who waits for whom, or what keeps it busy, after a run that ended with kDeadlock; else empty.
   const std::vector<std::string>& deadlock() const { return deadlock_; }
   // Round trip of a full packet without queueing between the hosts farthest apart (seen from host 0).
   Time longest_round_trip() const { return longest_round_trip_; }
@@ -93,7 +95,10 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   class Run;
 
   FabricCounters counters() const;
+  // Works out what scheduled queues did before `now`. REQUIRES: no partition runs.
+  void settle(Time now);
   bool look_for_deadlock(Time now);
+  bool look_for_livelock(Time now);
   void add_queue_signals(std::vector<std::pair<std::string, std::uint64_t>>& signals) const;
   std::uint32_t nic_of_channel(std::uint32_t channel) const;
 
@@ -108,6 +113,7 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   LinkSchedule link_schedule_;
   std::unique_ptr<DeadlockWatch> deadlock_watch_;  // null where packets are dropped
   Time next_look_;
+  LivelockWatch livelock_watch_;
   std::vector<std::string> deadlock_;
   std::uint32_t windows_ = 0;  // run so far
 };

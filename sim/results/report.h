@@ -34,6 +34,7 @@ struct Report {
   std::string scenario;               // resolved, as text
   std::uint64_t seed = 0;
   Time makespan;             // latest finish of any rank
+  Time stopped_at;           // of a run that did not complete: how far its clock had come
   std::uint64_t digest = 0;  // of executed events and finish times
   std::uint64_t events = 0;  // executed by the engine
   std::uint64_t ops = 0, executed_ops = 0;

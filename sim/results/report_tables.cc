@@ -1,5 +1,7 @@
 #include "sim/results/report_tables.h"
 
+#include <algorithm>
+
 namespace weft::results {
 
 void write_ranks(const Report& report, OutputFile& out) {
@@ -28,7 +30,7 @@ void write_hosts(const Report& report, OutputFile& out) {
 
 void write_links(const Report& report, OutputFile& out) {
   out.print("{}\n", kLinkColumns);
-  const double span = static_cast<double>(report.makespan.ps());
+  const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
   for (std::size_t i = 0; i < report.links.size(); ++i) {
     const Link& row = report.links[i];
     out.print("{},{},{},{},{},{},{},{:.6f},{},{},{}\n", i, row.from, row.to, row.rate.bps(), row.bytes,

@@ -73,6 +73,7 @@ void add_links(const Report& report, Lines& lines) {
   std::vector<const Link*> busiest;
   for (const Link& link : report.links) busiest.push_back(&link);
   const std::size_t shown = std::min<std::size_t>(5, busiest.size());
+  const Time span = std::max(report.makespan, report.stopped_at);
   std::partial_sort(
       busiest.begin(), busiest.begin() + static_cast<std::ptrdiff_t>(shown), busiest.end(),
       [](const Link* a, const Link* b) { return a->busy != b->busy ? a->busy > b->busy : a < b; });
@@ -80,7 +81,7 @@ void add_links(const Report& report, Lines& lines) {
     const Link& link = *busiest[i];
     if (link.bytes == 0) break;
     lines.add(i == 0 ? "busiest links" : "", "{} -> {}: {:.1f}% busy, {}, queue up to {}{}", link.from,
-              link.to, report.makespan > Time() ? 100 * link.busy.seconds() / report.makespan.seconds() : 0.0,
+              link.to, span > Time() ? 100 * link.busy.seconds() / span.seconds() : 0.0,
               readable_bytes(link.bytes), readable_bytes(link.max_queue_bytes),
               link.drops > 0 ? fmt::format(", {} drops", grouped(link.drops)) : "");
   }

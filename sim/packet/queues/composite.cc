@@ -11,6 +11,7 @@ class CompositeQueues final : public NodeQueues {
       : trims_(parameters.boolean("trim")),
         returns_(parameters.boolean("return_to_sender")),
         random_(site.random) {
+    free_pass_ = true;
     const std::int64_t ratio = parameters.integer("ratio");
     if (ratio < 0 || ratio > kMostRatio) {
       parameters.fail("ratio", "it must be from 0 to " + std::to_string(kMostRatio));
@@ -18,10 +19,11 @@ class CompositeQueues final : public NodeQueues {
     ratio_ = static_cast<std::uint32_t>(ratio);
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
       Port& made = ports_.emplace_back();
-      made.rule = marking_rule(parameters, queue_site(site, port));
-      made.high_capacity = parameters.automatic("high_capacity") ? 2 * made.rule.capacity_bytes
-                                                                 : parameters.bytes("high_capacity");
-      if (made.high_capacity < site.control_bytes) {
+      Limits limits{.low = marking_rule(parameters, queue_site(site, port))};
+      limits.high_capacity = parameters.automatic("high_capacity") ? 2 * limits.low.capacity_bytes
+                                                                   : parameters.bytes("high_capacity");
+      made.limits = index_of(limits, limits_);
+      if (limits.high_capacity < site.control_bytes) {
         parameters.fail("high_capacity",
                         "it must have room for one header (" + bytes_to_string(site.control_bytes) + ")");
       }
@@ -34,9 +36,10 @@ class CompositeQueues final : public NodeQueues {
       return;
     }
     Port& port = ports_[out];
+    const QueueRule& rule = limits_[port.limits].low;
     const std::uint32_t bytes = node.bytes(packet);
     const std::uint64_t found = port.low.bytes();
-    if (found + bytes > port.rule.capacity_bytes && make_room(out, bytes, node) == Room::kNone) {
+    if (found + bytes > rule.capacity_bytes && make_room(out, bytes, node) == Room::kNone) {
       if (!trims_) {
         node.drop(out, packet);
         return;
@@ -45,46 +48,58 @@ class CompositeQueues final : public NodeQueues {
       join_high(out, packet, node);
       return;
     }
-    if (marks(port.rule, found, random_)) node.mark(out, packet);
-    port.low.push(node.packets(), packet, bytes);
+    if (marks(rule, found, random_)) node.mark(out, packet);
+    port.low.push({packet, bytes});
   }
 
-  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
+  Next next(std::uint32_t out, NodeActions&) override {
     Port& port = ports_[out];
+    WaitingPacket entry;
     if (port.high.empty() || (ratio_ > 0 && port.ahead >= ratio_ && !port.low.empty())) {
-      if (port.low.empty()) return kNone;
+      if (port.low.empty()) return {};
       port.ahead = 0;
-      return port.low.pop(node.packets(), node.bytes(port.low.front()));
+      entry = port.low.pop();
+    } else {
+      if (!port.low.empty()) ++port.ahead;
+      entry = port.high.pop();
     }
-    if (!port.low.empty()) ++port.ahead;
-    return port.high.pop(node.packets(), node.bytes(port.high.front()));
+    return {entry.packet, entry.bytes, !port.high.empty() || !port.low.empty()};
   }
 
+  void prefetch(std::uint32_t out) const override { __builtin_prefetch(&ports_[out], 1); }
+  void prefetch_deep(std::uint32_t out) const override {
+    ports_[out].low.prefetch();
+    ports_[out].high.prefetch();
+  }
   std::uint64_t backlog_bytes(std::uint32_t out) const override {
     return ports_[out].high.bytes() + ports_[out].low.bytes();
   }
   std::uint64_t capacity_bytes(std::uint32_t out) const override {
-    return ports_[out].high_capacity + ports_[out].rule.capacity_bytes;
+    return limits(out).high_capacity + limits(out).low.capacity_bytes;
   }
 
  private:
   static constexpr std::int64_t kMostRatio = 1'000'000;
   enum class Room : std::uint8_t { kNone, kMade };
-  struct Port {
-    PacketFifo high, low;
-    QueueRule rule;  // of low
+  struct Limits {
+    QueueRule low;
     std::uint64_t high_capacity = 0;
-    std::uint32_t ahead = 0;  // headers sent since data began to wait, or was last sent
+    bool operator==(const Limits&) const = default;
   };
+  struct alignas(64) Port {
+    PacketFifo high, low;
+    std::uint32_t ahead = 0;   // headers sent since data began to wait, or was last sent
+    std::uint16_t limits = 0;  // index
+  };
+  static_assert(sizeof(Port) == 64);
+  const Limits& limits(std::uint32_t out) const { return limits_[ports_[out].limits]; }
 
   // One time in two, cuts the newest packet in low, if `bytes` fit in its place.
   Room make_room(std::uint32_t out, std::uint64_t bytes, NodeActions& node) {
     Port& port = ports_[out];
     if (!trims_ || port.low.empty() || random_.below(2) == 0) return Room::kNone;
-    const std::uint32_t newest = port.low.back();
-    const std::uint32_t newest_bytes = node.bytes(newest);
-    if (port.low.bytes() - newest_bytes + bytes > port.rule.capacity_bytes) return Room::kNone;
-    port.low.pop_back(node.packets(), newest_bytes);
+    if (port.low.bytes() - port.low.back().bytes + bytes > limits(out).low.capacity_bytes) return Room::kNone;
+    const std::uint32_t newest = port.low.pop_back().packet;
     node.trim(out, newest);
     join_high(out, newest, node);
     return Room::kMade;
@@ -94,8 +109,8 @@ class CompositeQueues final : public NodeQueues {
   void join_high(std::uint32_t out, std::uint32_t packet, NodeActions& node) {
     Port& port = ports_[out];
     const std::uint32_t bytes = node.bytes(packet);
-    if (port.high.bytes() + bytes <= port.high_capacity) {
-      port.high.push(node.packets(), packet, bytes);
+    if (port.high.bytes() + bytes <= limits(out).high_capacity) {
+      port.high.push({packet, bytes});
     } else if (const Packet& header = node.packets()[packet];
                returns_ && header.trimmed() && !header.returned()) {
       node.send_back(out, packet);
@@ -107,6 +122,7 @@ class CompositeQueues final : public NodeQueues {
   const bool trims_, returns_;
   std::uint32_t ratio_ = 0;
   std::vector<Port> ports_;
+  std::vector<Limits> limits_;  // that are different
   RandomStream random_;
 };
 

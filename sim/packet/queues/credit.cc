@@ -1,6 +1,10 @@
 #include "sim/packet/queues/credit.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "sim/packet/queues/lanes.h"
 #include "sim/packet/queues/marking.h"
@@ -11,7 +15,7 @@ namespace {
 constexpr std::int64_t kMostChannels = 64;
 
 // Credits on their way back: the channel in the low byte, above it the bytes. A packet has less than 2^24.
-constexpr std::uint32_t kChannelBits = 8;
+constexpr std::uint32_t kChannelBits = 8, kChannelMask = (1u << kChannelBits) - 1;
 
 enum class Selection : std::uint8_t { kByHop, kByFlow };
 
@@ -30,55 +34,91 @@ class CreditQueues final : public LaneQueues {
       // The other end's buffer, and this end's.
       const std::uint64_t there = buffer_bytes(parameters, site, port, port.pipeline);
       capacity_bytes_ += channels * buffer_bytes(parameters, site, port, site.pipeline);
-      outputs_.push_back({.to_host = port.to_host});
+      outputs_.emplace_back().to_host = port.to_host;
       credits_.insert(credits_.end(), channels, there);
     }
+    returns_room_ = !is_host_;
   }
 
   void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
     Packet& record = node.packets()[packet];
-    const bool fresh = in == kHere;  // made at this host
-    const std::uint32_t first = selection_ == Selection::kByFlow ? flow_channel(record) : 0;
-    const Origin from{in, fresh ? first : record.channel};
-    const std::uint32_t lane = fresh ? first : lane_out(from, out);
+    const auto [from, lane] = way_of(in, out, record);
     record.channel = static_cast<std::uint8_t>(lane);
+    const std::uint32_t bytes = node.bytes(packet);
     if (!is_host_ && !record.control() && marks(rules_[out], backlog_bytes(out), random_)) {
       node.mark(out, packet);
     }
-    put(from, out, lane, packet, node);
+    put(from, out, lane, packet, bytes);
+  }
+  bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time departure,
+            NodeActions& node) override {
+    Packet& record = node.packets()[packet];
+    const auto [from, lane] = way_of(in, out, record);
+    const std::uint32_t bytes = node.bytes(packet);
+    if (!pay(out, lane, bytes, node.now())) return false;
+    record.channel = static_cast<std::uint8_t>(lane);
+    outputs_[out].last = lane;
+    sending(out) = {from, bytes, departure};
+    started(out, departure, node);
+    return true;
   }
 
-  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
+  void prefetch(std::uint32_t out) const override {
+    LaneQueues::prefetch(out);
+    __builtin_prefetch(&outputs_[out], 1);
+    __builtin_prefetch(&credits_[out * lanes()], 1);
+  }
+  Next next(std::uint32_t out, NodeActions& node) override {
     Port& port = outputs_[out];
     bool waits = false;
     for (std::uint32_t turn = 1; turn <= lanes(); ++turn) {
       const std::uint32_t lane = (port.last + turn) % lanes();
       Queue& each = queue(out, lane);
       if (each.packets.empty()) continue;
-      std::uint64_t& credits = credits_[out * lanes() + lane];
-      const std::uint32_t bytes = node.bytes(each.packets.front());
-      each.held = !port.to_host && bytes > credits;
+      each.held = !pay(out, lane, each.packets.front().bytes, node.now());
       waits = waits || each.held;
       if (each.held) continue;
-      if (!port.to_host) credits -= bytes;
       port.last = lane;
       note_stall(port, false, node.now());
-      return take(out, lane, node);
+      return take(out, lane);
     }
     note_stall(port, waits, node.now());
-    return kNone;
+    return {.more = waits};
+  }
+  // What comes in over the cable that the packet came through has its room when this one's last bit has left.
+  void started(std::uint32_t out, Time departure, NodeActions& node) override {
+    sending(out).departure = departure;
+    const Origin from = sending(out).from;
+    if (from.port != kHere) {
+      node.return_room(from.port, out, from.lane | sending(out).bytes << kChannelBits, departure);
+    }
   }
 
   void frame(std::uint32_t port, std::uint32_t content, NodeActions& node) override {
-    const std::uint32_t lane = content & ((1u << kChannelBits) - 1);
-    give_back(port, lane, content >> kChannelBits);
+    give_back(port, content & kChannelMask, content >> kChannelBits);
     node.wake(port);
+  }
+  void room(std::uint32_t port, std::uint32_t content, Time due) override {
+    outputs_[port].returns.add({due, content});
+  }
+  Time ready(std::uint32_t out) const override {
+    std::array<std::uint64_t, kMostChannels> credits;
+    std::copy_n(credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes()), lanes(), credits.begin());
+    for (const Return& back : outputs_[out].returns.all()) {
+      const std::uint32_t lane = back.content & kChannelMask;
+      credits[lane] += back.content >> kChannelBits;
+      const Queue& each = queue(out, lane);
+      if (!each.packets.empty() && credits[lane] >= each.packets.front().bytes) return back.due;
+    }
+    return Time::max();
   }
   void lost_when_sent(std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
     give_back(out, node.packets()[packet].channel, node.bytes(packet));
   }
   void lost_on_wire(std::uint32_t in, std::uint32_t packet, NodeActions& node) override {
-    if (!is_host_) left({in, node.packets()[packet].channel}, node.bytes(packet), node);
+    if (is_host_) return;
+    node.return_room(in, ports(), node.packets()[packet].channel | node.bytes(packet) << kChannelBits,
+                     node.now());
   }
 
   // A flow's packet is taken when there is room for it; of which channel it will be is not known yet.
@@ -97,11 +137,41 @@ class CreditQueues final : public LaneQueues {
   }
 
  private:
-  struct Port {
-    bool to_host = false;
-    bool stalled = false;    // idle with packets that have no credits
-    std::uint32_t last = 0;  // channel that was sent from last
+  // Credits that are good from `due` on.
+  struct Return {
+    Time due;
+    std::uint32_t content = 0;
+  };
+  // In the order of time. They are made known in about that order.
+  class Returns {
+   public:
+    void add(const Return& back) {
+      list_.push_back(back);
+      for (std::size_t i = list_.size() - 1; i > first_ && list_[i].due < list_[i - 1].due; --i) {
+        std::swap(list_[i], list_[i - 1]);
+      }
+    }
+    template <typename Use>
+    void take_until(Time now, Use&& use) {
+      while (first_ < list_.size() && list_[first_].due <= now) use(list_[first_++].content);
+      if (first_ == list_.size() || first_ >= kMostOld) {
+        list_.erase(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(first_));
+        first_ = 0;
+      }
+    }
+    std::span<const Return> all() const { return std::span(list_).subspan(first_); }
+
+   private:
+    static constexpr std::size_t kMostOld = 64;
+    std::vector<Return> list_;
+    std::size_t first_ = 0;  // those before are used up
+  };
+  struct alignas(64) Port {
+    Returns returns;
     Time stalled_since;
+    std::uint32_t last = 0;  // channel that was sent from last
+    bool to_host = false;
+    bool stalled = false;  // idle with packets that have no credits
   };
 
   static std::uint64_t buffer_bytes(const Parameters& parameters, const NodeSite& site, const PortSite& port,
@@ -128,8 +198,25 @@ class CreditQueues final : public LaneQueues {
     queue(out, lane).held = false;  // until next() looks again
   }
 
-  void left(Origin from, std::uint32_t bytes, NodeActions& node) override {
-    node.send_frame(from.port, from.lane | bytes << kChannelBits);
+  // Where a packet comes from, and the channel it leaves in.
+  std::pair<Origin, std::uint32_t> way_of(std::uint32_t in, std::uint32_t out, const Packet& packet) const {
+    const std::uint32_t first = selection_ == Selection::kByFlow ? flow_channel(packet) : 0;
+    if (in == kHere) return {{in, first}, first};  // made at this host
+    const Origin from{in, packet.channel};
+    return {from, lane_out(from, out)};
+  }
+  // Takes the credits for a packet that is sent now, if there are enough.
+  bool pay(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes, Time now) {
+    if (outputs_[out].to_host) return true;
+    std::uint64_t& credits = credits_[out * lanes() + lane];
+    if (credits < bytes) {
+      outputs_[out].returns.take_until(now, [&](std::uint32_t content) {
+        credits_[out * lanes() + (content & kChannelMask)] += content >> kChannelBits;
+      });
+    }
+    if (credits < bytes) return false;
+    credits -= bytes;
+    return true;
   }
   std::uint32_t lane_out(Origin from, std::uint32_t out) const override {
     if (selection_ == Selection::kByFlow) return from.lane;

@@ -1,45 +1,24 @@
 #include "sim/packet/queues/lanes.h"
 
 namespace weft::sim::packet {
-namespace {
-
-constexpr std::uint16_t kMadeHere = UINT16_MAX;  // kHere, in Waiting::in_port
-
-}  // namespace
 
 LaneQueues::LaneQueues(std::uint32_t ports, std::uint32_t lanes)
-    : ports_(ports),
-      lanes_(lanes),
-      queues_(std::size_t{ports} * lanes),
-      sending_(ports),
-      passing_(std::size_t{ports} * ports * lanes) {}
-
-void LaneQueues::put(Origin from, std::uint32_t out, std::uint32_t lane, std::uint32_t packet,
-                     NodeActions& node) {
-  PacketPool& pool = node.packets();
-  queue(out, lane).packets.push(pool, packet, node.bytes(packet));
-  Waiting& waiting = pool.waiting(packet);
-  waiting.in_port = from.port == kHere ? kMadeHere : static_cast<std::uint16_t>(from.port);
-  waiting.lane = static_cast<std::uint16_t>(from.lane);
-  if (from.port != kHere) ++passing(from, out);
+    : ports_(ports), lanes_(lanes), queues_(std::size_t{ports} * lanes), sending_(ports) {
+  follows_departures_ = true;
 }
 
-std::uint32_t LaneQueues::take(std::uint32_t out, std::uint32_t lane, NodeActions& node) {
-  PacketFifo& packets = queue(out, lane).packets;
-  PacketPool& pool = node.packets();
-  const std::uint32_t bytes = node.bytes(packets.front());
-  const std::uint32_t packet = packets.pop(pool, bytes);
-  const Waiting& waiting = pool.waiting(packet);
-  sending_[out] = {{waiting.in_port == kMadeHere ? kHere : waiting.in_port, waiting.lane}, bytes};
-  return packet;
+NodeQueues::Next LaneQueues::take(std::uint32_t out, std::uint32_t lane) {
+  const Entry entry = queue(out, lane).packets.pop();
+  sending_[out].from = origin_of(entry);
+  sending_[out].bytes = entry.bytes;
+  return {entry.packet, entry.bytes, !nothing_waits(out)};
 }
 
-void LaneQueues::departed(std::uint32_t out, NodeActions& node) {
-  const Sending sent = sending_[out];
-  sending_[out].bytes = 0;
-  if (sent.from.port == kHere) return;
-  --passing(sent.from, out);
-  left(sent.from, sent.bytes, node);
+bool LaneQueues::nothing_waits(std::uint32_t out) const {
+  for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+    if (!queue(out, lane).packets.empty()) return false;
+  }
+  return true;
 }
 
 std::uint64_t LaneQueues::backlog_bytes(std::uint32_t out) const {
@@ -48,9 +27,9 @@ std::uint64_t LaneQueues::backlog_bytes(std::uint32_t out) const {
   return bytes;
 }
 
-void LaneQueues::held_back(std::vector<Lane>& out) const {
+void LaneQueues::held_back(Time now, std::vector<Lane>& out) const {
   for (std::uint32_t port = 0; port < ports_; ++port) {
-    if (sending_[port].bytes > 0) continue;
+    if (sending_[port].bytes > 0 && sending_[port].departure > now) continue;
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
       const Queue& each = queue(port, lane);
       if (each.held && !each.packets.empty()) out.push_back({port, lane});
@@ -58,10 +37,17 @@ void LaneQueues::held_back(std::vector<Lane>& out) const {
   }
 }
 
-void LaneQueues::filled_by(Lane in, std::vector<Lane>& out) const {
+void LaneQueues::filled_by(Lane in, Time now, std::vector<Lane>& out) const {
+  const auto is_from = [&](const Origin& from) { return from.port == in.port && from.lane == in.lane; };
   for (std::uint32_t port = 0; port < ports_; ++port) {
-    if (passing_[(port * ports_ + in.port) * lanes_ + in.lane] == 0) continue;
-    out.push_back({port, lane_out({in.port, in.lane}, port)});
+    const Sending& sent = sending_[port];
+    bool found = sent.bytes > 0 && sent.departure > now && is_from(sent.from);
+    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+      queue(port, lane).packets.for_each([&](const Entry& entry) {
+        found = found || is_from(origin_of(entry));
+      });
+    }
+    if (found) out.push_back({port, lane_out({in.port, in.lane}, port)});
   }
 }
 

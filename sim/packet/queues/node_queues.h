@@ -1,9 +1,9 @@
 // Queue disciplines that decide packet by packet what leaves next: where first in, first out with a known
-// departure (queues.h) is not enough. A hop costs two events there: the arrival, and the end of the
-// transmission.
+// departure (queues.h) is not enough.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -37,10 +37,12 @@ struct NodeSite {
 // What a discipline may ask of its node. Handles are those of PacketPool.
 class NodeActions {
  public:
+  explicit NodeActions(PacketPool& pool) : pool_(pool) {}
   virtual ~NodeActions() = default;
-  virtual Time now() const = 0;
-  virtual PacketPool& packets() = 0;
-  virtual std::uint32_t bytes(std::uint32_t packet) const = 0;  // on the wire, as it is now
+  // The moment that is being worked out. It may lie before the engine's (see NodeQueues), never after.
+  Time now() const { return now_; }
+  PacketPool& packets() { return pool_; }
+  std::uint32_t bytes(std::uint32_t packet) const { return pool_[packet].bytes; }  // on the wire, as of now
   // Ends the packet, which did not fit at `port`.
   virtual void drop(std::uint32_t port, std::uint32_t packet) = 0;
   // Sets the mark of congestion, and counts it once per packet. ACKs and headers are left as they are.
@@ -54,41 +56,102 @@ class NodeActions {
   // latency and the transmission of control_bytes later. Such frames pass by all packets and take no room on
   // the wire.
   virtual void send_frame(std::uint32_t port, std::uint32_t content) = 0;
+  // The same for room in a buffer that the packet now being sent through `out` leaves at `when`, in or after
+  // now(): NodeQueues::room() is called there, with a time. It costs an event only if a host is there.
+  virtual void return_room(std::uint32_t port, std::uint32_t out, std::uint32_t content, Time when) = 0;
   // The port may be able to send now: next() is asked, unless it is sending.
   virtual void wake(std::uint32_t port) = 0;
+  // Works out all that the node's other ports have done until now().
+  virtual void settle() = 0;
+  // From now on (until this is called with false) everything at this node is worked out at its time.
+  virtual void be_exact(bool exact) = 0;
+
+ protected:
+  PacketPool& pool_;
+  Time now_;
 };
 
-// The queues of one node, and its buffers. Nothing but this node may be looked at.
-class NodeQueues {
+// What a discipline keeps for one node.
+class NodeBuffers {
  public:
-  static constexpr std::uint32_t kNone = PacketPool::kNone;
-  static constexpr std::uint32_t kHere = UINT32_MAX;  // an `in` port: the packet comes from this host
-
-  virtual ~NodeQueues() = default;
-  // A packet has arrived through port `in` and is to leave through `out`: it is kept, dropped, trimmed ….
-  // Afterwards `out` is asked for its next(), unless it is sending.
-  virtual void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) = 0;
-  // The link of `out` is free: the packet that goes on the wire now, or kNone.
-  virtual std::uint32_t next(std::uint32_t out, NodeActions& node) = 0;
-  // The packet that next() gave last has left `out` to its last bit; its handle means nothing any more.
-  virtual void departed(std::uint32_t /*out*/, NodeActions& /*node*/) {}
-  // The packet that next() gave last will not arrive: the link of `out` has just lost it. departed() is still
-  // to come.
-  virtual void lost_when_sent(std::uint32_t /*out*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
-  // A packet that should have arrived through `in` was lost, as the link was cut while it was on its way.
-  virtual void lost_on_wire(std::uint32_t /*in*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
-  // What the other end of the port's cable has sent with send_frame().
-  virtual void frame(std::uint32_t /*port*/, std::uint32_t /*content*/, NodeActions& /*node*/) {}
-
-  // Bytes that wait at `out`, without the packet being sent.
-  virtual std::uint64_t backlog_bytes(std::uint32_t out) const = 0;
+  virtual ~NodeBuffers() = default;
   // The most that can wait at `out` for the packets of one flow: timeouts are longer than these take.
   virtual std::uint64_t capacity_bytes(std::uint32_t out) const = 0;
-  // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.
-  virtual bool takes_data(std::uint32_t out) const { return backlog_bytes(out) == 0; }
   // How often things happened that have a name of their own, in a fixed order; summed over all nodes. Of a
   // name that begins with "most_" the greatest is taken.
   virtual std::vector<std::pair<std::string, std::uint64_t>> signals() const { return {}; }
+  // A packet will soon join `out`: fetches its state into the cache, and then what that leads to.
+  virtual void prefetch(std::uint32_t /*out*/) const {}
+  virtual void prefetch_deep(std::uint32_t /*out*/) const {}
+};
+
+// Decides what FIFO queues take that have more in common than their own occupancy. The departure is known on
+// arrival: a hop is one event.
+class Admission : public NodeBuffers {
+ public:
+  enum class Verdict : std::uint8_t { kDrop, kTake, kMark };
+  // May a packet join the queue of `out` at `now`, to leave it to the last bit at `departure`? Called in the
+  // order of time.
+  virtual Verdict admit(std::uint32_t out, std::uint32_t bytes, Time now, Time departure) = 0;
+};
+
+// The queues of one node, and its buffers. Nothing but this node may be looked at.
+//
+// What leaves a port is decided when its link is free, by all that has arrived until then. But it is worked
+// out later, when something else happens at the port: next() is called for a moment that is past, as long as
+// nothing has changed since. Only the far end must not notice, so the port has an event if nothing happens
+// for the time that its cable takes. So a hop costs little more than one event. What next() does may depend
+// on nothing but the port then; a node for which that is not so asks for everything at its time (exact()).
+class NodeQueues : public NodeBuffers {
+ public:
+  static constexpr std::uint32_t kNone = PacketPool::kNone;
+  static constexpr std::uint32_t kHere = UINT32_MAX;  // an `in` port: the packet comes from this host
+  struct Next {
+    std::uint32_t packet = kNone, bytes = 0;
+    bool more = false;  // others wait, or none of those that wait may go
+  };
+
+  // A packet has arrived through port `in` and is to leave through `out`: it is kept, dropped, trimmed ….
+  // Afterwards `out` is asked for its next(), unless it is sending.
+  virtual void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) = 0;
+  // A packet has arrived at a port that is free and empty, and is to leave at once, to its last bit at
+  // `departure`. False: it is to arrive() like others.
+  virtual bool pass(std::uint32_t /*in*/, std::uint32_t /*out*/, std::uint32_t /*packet*/, Time /*departure*/,
+                    NodeActions& /*node*/) {
+    return false;
+  }
+  // The link of `out` is free: the packet that goes on the wire now.
+  virtual Next next(std::uint32_t out, NodeActions& node) = 0;
+  // The packet that next() has just given will have left to its last bit at `departure`.
+  virtual void started(std::uint32_t /*out*/, Time /*departure*/, NodeActions& /*node*/) {}
+  // now() is the departure of the packet that was last sent through `out`. Called where the node is exact.
+  virtual void departed(std::uint32_t /*out*/, NodeActions& /*node*/) {}
+  // The packet that next() gave last will not arrive: the link of `out` has just lost it.
+  virtual void lost_when_sent(std::uint32_t /*out*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
+  // A packet that should have arrived through `in` was lost, as the link was cut while it was on its way.
+  virtual void lost_on_wire(std::uint32_t /*in*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
+  // What the other end of the port's cable has sent with send_frame(), or, at a host, with return_room().
+  virtual void frame(std::uint32_t /*port*/, std::uint32_t /*content*/, NodeActions& /*node*/) {}
+  // What it has sent with return_room(): good from `due` on, which is later than all that was worked out.
+  virtual void room(std::uint32_t /*port*/, std::uint32_t /*content*/, Time /*due*/) {}
+  // `out` has packets and next() gave none: when will it, by the room that is on its way? Time::max(): that
+  // can't be told, or not without an event.
+  virtual Time ready(std::uint32_t /*out*/) const { return Time::max(); }
+
+  // Bytes that wait at `out`, without the packet being sent.
+  virtual std::uint64_t backlog_bytes(std::uint32_t out) const = 0;
+  // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.
+  virtual bool takes_data(std::uint32_t out) const { return backlog_bytes(out) == 0; }
+
+  // What it is asked once, when it is made. Packets that find a port free and empty pass it, and it need not
+  // know.
+  bool free_pass() const { return free_pass_; }
+  // started() and departed() matter.
+  bool follows_departures() const { return follows_departures_; }
+  // Ports that may not send look for room (ready()); else it is told of in frames.
+  bool returns_room() const { return returns_room_ && !exact_; }
+  bool exact() const { return exact_; }
+  void set_exact(bool exact) { exact_ = exact; }
 
   // For finding deadlocks, where packets are held back until the next node has room. A lane is a class or
   // virtual channel.
@@ -96,53 +159,79 @@ class NodeQueues {
     std::uint32_t port = 0, lane = 0;
     auto operator<=>(const Lane&) const = default;
   };
-  // Adds the lanes of ports that have packets, send nothing now, and may not.
-  virtual void held_back(std::vector<Lane>& /*out*/) const {}
-  // Adds the lanes where packets that came through this one wait, or are being sent: as these leave, it gets
-  // room.
-  virtual void filled_by(Lane /*in*/, std::vector<Lane>& /*out*/) const {}
+  // Adds the lanes of ports that have packets, send nothing at `now`, and may not.
+  virtual void held_back(Time /*now*/, std::vector<Lane>& /*out*/) const {}
+  // Adds the lanes where packets that came through this one wait, or are being sent at `now`: as these leave,
+  // it gets room.
+  virtual void filled_by(Lane /*in*/, Time /*now*/, std::vector<Lane>& /*out*/) const {}
+
+ protected:
+  bool free_pass_ = false, follows_departures_ = false, returns_room_ = false, exact_ = false;
 };
 
-// First in, first out, through the pool's links: no memory of its own.
-class PacketFifo {
+// First in, first out: a ring that grows to the most that ever waited. As small as can be, because a hop
+// touches one of very many. `Entry` can be copied; it has `bytes`.
+template <typename Entry>
+class EntryFifo {
  public:
-  bool empty() const { return first_ == PacketPool::kNone; }
-  std::uint32_t front() const { return first_; }
+  bool empty() const { return first_ == last_; }
   std::uint64_t bytes() const { return bytes_; }
-  std::uint32_t packets() const { return packets_; }
+  const Entry& front() const { return ring_[first_ & mask()]; }
+  const Entry& back() const { return ring_[(last_ - 1) & mask()]; }
+  template <typename See>
+  void for_each(See&& see) const {
+    for (std::uint32_t i = first_; i != last_; ++i) see(ring_[i & mask()]);
+  }
+  // Fetches what push() and pop() will touch.
+  [[gnu::always_inline]] void prefetch() const {
+    __builtin_prefetch(ring_.get() + (first_ & mask()), 1);
+    __builtin_prefetch(ring_.get() + (last_ & mask()), 1);
+  }
 
-  void push(PacketPool& pool, std::uint32_t packet, std::uint32_t bytes) {
-    pool.waiting(packet).next = PacketPool::kNone;
-    pool.waiting(packet).previous = last_;
-    (empty() ? first_ : pool.waiting(last_).next) = packet;
-    last_ = packet;
-    bytes_ += bytes;
-    ++packets_;
+  // REQUIRES: less than a tebibyte in all.
+  void push(const Entry& entry) {
+    if (last_ - first_ == size_) [[unlikely]]
+      grow();
+    ring_[last_++ & mask()] = entry;
+    bytes_ += entry.bytes;
   }
-  // Takes the oldest. REQUIRES: !empty(); `bytes` as when it was pushed, here and below.
-  std::uint32_t pop(PacketPool& pool, std::uint32_t bytes) {
-    const std::uint32_t packet = first_;
-    first_ = pool.waiting(packet).next;
-    (first_ == PacketPool::kNone ? last_ : pool.waiting(first_).previous) = PacketPool::kNone;
-    bytes_ -= bytes;
-    --packets_;
-    return packet;
+  // Takes the oldest; pop_back() the newest. REQUIRES: !empty().
+  Entry pop() {
+    const Entry entry = ring_[first_++ & mask()];
+    bytes_ -= entry.bytes;
+    return entry;
   }
-  std::uint32_t back() const { return last_; }
-  // Takes the newest.
-  std::uint32_t pop_back(PacketPool& pool, std::uint32_t bytes) {
-    const std::uint32_t packet = last_;
-    last_ = pool.waiting(packet).previous;
-    (last_ == PacketPool::kNone ? first_ : pool.waiting(last_).next) = PacketPool::kNone;
-    bytes_ -= bytes;
-    --packets_;
-    return packet;
+  Entry pop_back() {
+    const Entry entry = ring_[--last_ & mask()];
+    bytes_ -= entry.bytes;
+    return entry;
   }
 
  private:
-  std::uint32_t first_ = PacketPool::kNone, last_ = PacketPool::kNone;
-  std::uint32_t packets_ = 0;
-  std::uint64_t bytes_ = 0;
+  static constexpr std::uint32_t kFirstEntries = 8;
+  std::uint32_t mask() const { return static_cast<std::uint32_t>(size_) - 1; }
+  void grow() {
+    const std::uint32_t wider = size_ == 0 ? kFirstEntries : static_cast<std::uint32_t>(size_) * 2;
+    auto ring = std::make_unique<Entry[]>(wider);
+    std::uint32_t count = 0;
+    for_each([&](const Entry& entry) { ring[count++] = entry; });
+    ring_ = std::move(ring);
+    size_ = wider;
+    first_ = 0;
+    last_ = count;
+  }
+
+  std::unique_ptr<Entry[]> ring_;
+  std::uint64_t bytes_ : 40 = 0;
+  std::uint64_t size_ : 24 = 0;         // of the ring, a power of two
+  std::uint32_t first_ = 0, last_ = 0;  // counted without end
 };
+
+// A packet that waits.
+struct WaitingPacket {
+  std::uint32_t packet = PacketPool::kNone, bytes = 0;
+};
+using PacketFifo = EntryFifo<WaitingPacket>;
+static_assert(sizeof(PacketFifo) == 24);
 
 }  // namespace weft::sim::packet

@@ -44,23 +44,47 @@ class PfcQueues final : public LaneQueues {
   void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
     const bool control = node.packets()[packet].control();
     const std::uint32_t lane = control ? 0 : lanes() - 1;
-    if (in != kHere && !take_in(in, lane, node.bytes(packet), node)) {
+    const std::uint32_t bytes = node.bytes(packet);
+    if (in != kHere && !take_in(in, lane, bytes, node)) {
       node.drop(out, packet);
       return;
     }
     if (!control && !is_host_ && marks(rules_[out], queue(out, lane).packets.bytes(), random_)) {
       node.mark(out, packet);
     }
-    put({in, lane}, out, lane, packet, node);
+    put({in, lane}, out, lane, packet, bytes);
+  }
+  bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time departure,
+            NodeActions& node) override {
+    const std::uint32_t lane = node.packets()[packet].control() ? 0 : lanes() - 1;
+    const std::uint32_t bytes = node.bytes(packet);
+    if (queue(out, lane).held) return false;
+    if (in != kHere) {
+      Ingress& from = ingress_[in * lanes() + lane];
+      if (!surely_below(from.bytes + bytes, in)) return false;
+      from.bytes += bytes;
+    }
+    leave(out, node);
+    sending(out) = {{in, lane}, bytes, departure};
+    return true;
   }
 
   // Strict priority: the control class first, if there is one.
-  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
+  Next next(std::uint32_t out, NodeActions& node) override {
+    leave(out, node);
+    bool waits = false;
     for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
       const Queue& each = queue(out, lane);
-      if (!each.held && !each.packets.empty()) return take(out, lane, node);
+      if (!each.held && !each.packets.empty()) return take(out, lane);
+      waits = waits || !each.packets.empty();
     }
-    return kNone;
+    return {.more = waits};
+  }
+  void started(std::uint32_t out, Time departure, NodeActions&) override {
+    sending(out).departure = departure;
+  }
+  void departed(std::uint32_t out, NodeActions& node) override {
+    if (sending(out).departure <= node.now()) leave(out, node);
   }
 
   void frame(std::uint32_t port, std::uint32_t content, NodeActions& node) override {
@@ -132,10 +156,19 @@ class PfcQueues final : public LaneQueues {
     return limits;
   }
 
+  // Counts what departures may already have made less: if that is no reason for anything, nothing is. It is
+  // exact while a sender is stopped, for the word to go on comes at its time.
+  bool surely_below(std::uint64_t bytes, std::uint32_t in) const {
+    return bytes <= limits_[in].xoff && bytes <= most_ingress_bytes_;
+  }
   // Counts an arriving packet, if it fits.
   bool take_in(std::uint32_t in, std::uint32_t lane, std::uint32_t bytes, NodeActions& node) {
     Ingress& from = ingress_[in * lanes() + lane];
     const Limits& limits = limits_[in];
+    if (!exact() && !surely_below(from.bytes + bytes, in)) {
+      node.settle();
+      for (std::uint32_t out = 0; out < ports(); ++out) departed(out, node);
+    }
     if (from.bytes + bytes > limits.xoff + limits.headroom) [[unlikely]] {
       ++overflows_;
       return false;
@@ -145,17 +178,23 @@ class PfcQueues final : public LaneQueues {
     if (from.bytes > limits.xoff && !from.stopped) {
       from.stopped = true;
       ++pauses_;
+      if (++stopped_ == 1) node.be_exact(true);
       node.send_frame(in, frame_content(lane, true));
     }
     return true;
   }
 
-  void left(Origin origin, std::uint32_t bytes, NodeActions& node) override {
-    Ingress& from = ingress_[origin.port * lanes() + origin.lane];
-    from.bytes -= bytes;
-    if (from.stopped && from.bytes <= limits_[origin.port].xon) {
+  // The packet that `out` sent last has left to its last bit.
+  void leave(std::uint32_t out, NodeActions& node) {
+    const Sending sent = sending(out);
+    sending(out).bytes = 0;
+    if (sent.bytes == 0 || sent.from.port == kHere) return;
+    Ingress& from = ingress_[sent.from.port * lanes() + sent.from.lane];
+    from.bytes -= sent.bytes;
+    if (from.stopped && from.bytes <= limits_[sent.from.port].xon) {
       from.stopped = false;
-      node.send_frame(origin.port, frame_content(origin.lane, false));
+      if (--stopped_ == 0) node.be_exact(false);
+      node.send_frame(sent.from.port, frame_content(sent.from.lane, false));
     }
   }
   std::uint32_t lane_out(Origin from, std::uint32_t) const override { return from.lane; }
@@ -167,6 +206,7 @@ class PfcQueues final : public LaneQueues {
   std::vector<Ingress> ingress_;    // by port and class
   std::vector<Time> paused_since_;  // by port and class: what the other end has told
   std::uint64_t capacity_bytes_ = 0;
+  std::uint32_t stopped_ = 0;  // of ingress_
   std::uint64_t pauses_ = 0, most_ingress_bytes_ = 0, overflows_ = 0;
   std::int64_t paused_ps_ = 0;  // of pauses that are over
 };

@@ -8,12 +8,15 @@ namespace {
 class PriorityQueues final : public NodeQueues {
  public:
   PriorityQueues(const Parameters& parameters, const NodeSite& site) : random_(site.random) {
+    free_pass_ = true;
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
       Port& made = ports_.emplace_back();
-      made.rule = marking_rule(parameters, queue_site(site, port));
-      made.control_capacity = parameters.automatic("control_capacity") ? made.rule.capacity_bytes
-                                                                       : parameters.bytes("control_capacity");
-      if (made.control_capacity < site.control_bytes) {
+      Limits limits{.data = marking_rule(parameters, queue_site(site, port))};
+      limits.control_capacity = parameters.automatic("control_capacity")
+                                    ? limits.data.capacity_bytes
+                                    : parameters.bytes("control_capacity");
+      made.limits = index_of(limits, limits_);
+      if (limits.control_capacity < site.control_bytes) {
         parameters.fail("control_capacity",
                         "it must have room for one ACK (" + bytes_to_string(site.control_bytes) + ")");
       }
@@ -25,33 +28,47 @@ class PriorityQueues final : public NodeQueues {
     const bool control = node.packets()[packet].control();
     PacketFifo& queue = control ? port.control : port.data;
     const std::uint32_t bytes = node.bytes(packet);
-    if (queue.bytes() + bytes > (control ? port.control_capacity : port.rule.capacity_bytes)) {
+    const Limits& limits = limits_[port.limits];
+    if (queue.bytes() + bytes > (control ? limits.control_capacity : limits.data.capacity_bytes)) {
       node.drop(out, packet);
       return;
     }
-    if (!control && marks(port.rule, queue.bytes(), random_)) node.mark(out, packet);
-    queue.push(node.packets(), packet, bytes);
+    if (!control && marks(limits.data, queue.bytes(), random_)) node.mark(out, packet);
+    queue.push({packet, bytes});
   }
-  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
+  Next next(std::uint32_t out, NodeActions&) override {
     Port& port = ports_[out];
     PacketFifo& queue = port.control.empty() ? port.data : port.control;
-    if (queue.empty()) return kNone;
-    return queue.pop(node.packets(), node.bytes(queue.front()));
+    if (queue.empty()) return {};
+    const WaitingPacket entry = queue.pop();
+    return {entry.packet, entry.bytes, !port.control.empty() || !port.data.empty()};
+  }
+  void prefetch(std::uint32_t out) const override { __builtin_prefetch(&ports_[out], 1); }
+  void prefetch_deep(std::uint32_t out) const override {
+    ports_[out].control.prefetch();
+    ports_[out].data.prefetch();
   }
   std::uint64_t backlog_bytes(std::uint32_t out) const override {
     return ports_[out].control.bytes() + ports_[out].data.bytes();
   }
   std::uint64_t capacity_bytes(std::uint32_t out) const override {
-    return ports_[out].rule.capacity_bytes + ports_[out].control_capacity;
+    const Limits& limits = limits_[ports_[out].limits];
+    return limits.data.capacity_bytes + limits.control_capacity;
   }
 
  private:
-  struct Port {
-    PacketFifo control, data;
-    QueueRule rule;
+  struct Limits {
+    QueueRule data;
     std::uint64_t control_capacity = 0;
+    bool operator==(const Limits&) const = default;
   };
+  struct alignas(64) Port {
+    PacketFifo control, data;
+    std::uint16_t limits = 0;  // index
+  };
+  static_assert(sizeof(Port) == 64);
   std::vector<Port> ports_;
+  std::vector<Limits> limits_;  // that are different
   RandomStream random_;
 };
 

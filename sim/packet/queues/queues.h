@@ -1,9 +1,11 @@
 // Queue disciplines of switch ports: what a module decides, and the explicit list of modules.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "sim/packet/queues/node_queues.h"
 #include "sim/units/module.h"
@@ -33,10 +35,21 @@ struct QueueRule {
   // Source: Alizadeh et al., "Less is more", NSDI 2012 (HULL).
   double phantom_stretch = 0;
   std::uint64_t phantom_capacity_bytes = 0, phantom_mark_from_bytes = 0, phantom_mark_all_bytes = 0;
+
+  bool operator==(const QueueRule&) const = default;
 };
 
+// Where `value` is in a list of different ones; it is added if it is new. Most ports of a switch are alike.
+template <typename Value>
+std::uint16_t index_of(const Value& value, std::vector<Value>& list) {
+  auto found = std::find(list.begin(), list.end(), value);
+  if (found == list.end()) found = list.insert(list.end(), value);
+  return static_cast<std::uint16_t>(found - list.begin());
+}
+
 // A discipline as users name it: `--queue ecn:kmin=200KB,kmax=800KB`. Either its ports are FIFO and follow a
-// rule, at one event a hop, or it makes queues that decide packet by packet.
+// rule, or what the switch decides on arrival, at one event a hop; or it makes queues that decide packet by
+// packet. One of the three factories is set.
 struct Discipline {
   ModuleInfo info;
   bool marks = false;  // gives what a congestion control with needs_ecn needs
@@ -44,6 +57,8 @@ struct Discipline {
   QueueRule (*rule)(const Parameters& parameters, const QueueSite& site) = nullptr;
   // The queues of one switch. Throws InputError for values that make no sense.
   std::unique_ptr<NodeQueues> (*make)(const Parameters& parameters, const NodeSite& site) = nullptr;
+  // What FIFO queues of one switch have in common, beside a rule that takes and marks all. Throws as above.
+  std::unique_ptr<Admission> (*make_admission)(const Parameters& parameters, const NodeSite& site) = nullptr;
   bool at_hosts = false;  // also makes the queues of hosts' NICs, which otherwise hold anything, FIFO
   bool lossless = false;  // packets wait until the next node has room: deadlocks are looked for
 };

@@ -8,6 +8,7 @@ namespace {
 class RedQueues final : public NodeQueues {
  public:
   RedQueues(const Parameters& parameters, const NodeSite& site) : random_(site.random) {
+    exact_ = true;  // all ports draw from one stream when packets leave
     const std::string& moment = parameters.text("mark_at");
     if (moment != "dequeue" && moment != "enqueue") {
       parameters.fail("mark_at", "it must be dequeue or enqueue");
@@ -26,14 +27,14 @@ class RedQueues final : public NodeQueues {
       return;
     }
     if (!at_dequeue_) consider(port, out, packet, node);
-    port.queue.push(node.packets(), packet, bytes);
+    port.queue.push({packet, bytes});
   }
-  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
+  Next next(std::uint32_t out, NodeActions& node) override {
     Port& port = ports_[out];
-    if (port.queue.empty()) return kNone;
-    const std::uint32_t packet = port.queue.pop(node.packets(), node.bytes(port.queue.front()));
-    if (at_dequeue_) consider(port, out, packet, node);
-    return packet;
+    if (port.queue.empty()) return {};
+    const WaitingPacket entry = port.queue.pop();
+    if (at_dequeue_) consider(port, out, entry.packet, node);
+    return {entry.packet, entry.bytes, !port.queue.empty()};
   }
   std::uint64_t backlog_bytes(std::uint32_t out) const override { return ports_[out].queue.bytes(); }
   std::uint64_t capacity_bytes(std::uint32_t out) const override { return ports_[out].rule.capacity_bytes; }

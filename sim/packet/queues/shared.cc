@@ -1,6 +1,8 @@
 #include "sim/packet/queues/shared.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "sim/packet/queues/marking.h"
 
@@ -11,17 +13,21 @@ constexpr std::uint64_t kBufferBytesPerGbps = 3200;
 constexpr std::uint64_t kBitsPerGb = 1'000'000'000;
 constexpr std::uint64_t kLeastPacketsPerPort = 32;
 
-class SharedBuffer final : public NodeQueues {
+class SharedBuffer final : public Admission {
  public:
   SharedBuffer(const Parameters& parameters, const NodeSite& site)
-      : alpha_(parameters.real("alpha")), ports_(site.ports.size()), random_(site.random) {
+      : alpha_(parameters.real("alpha")),
+        ports_(site.ports.size()),
+        next_departure_ps_(site.ports.size(), INT64_MAX),
+        random_(site.random) {
     if (!(alpha_ > 0 && alpha_ <= kMostAlpha)) {
       parameters.fail("alpha", "it must be above 0, and " + std::to_string(kMostAlpha) + " at most");
     }
     std::uint64_t bps = 0;
     for (std::size_t port = 0; port < ports_.size(); ++port) {
       bps += static_cast<std::uint64_t>(site.ports[port].rate.bps());
-      ports_[port].rule = marking_below(parameters, default_capacity(queue_site(site, port)));
+      const QueueRule rule = marking_below(parameters, default_capacity(queue_site(site, port)));
+      ports_[port].rule = index_of(rule, rules_);
     }
     reserve_ = parameters.automatic("reserve") ? site.packet_bytes : parameters.bytes("reserve");
     const std::uint64_t reserved = reserve_ * ports_.size();
@@ -38,34 +44,30 @@ class SharedBuffer final : public NodeQueues {
     free_ = pool_ = buffer - reserved;
   }
 
-  void arrive(std::uint32_t, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+  Verdict admit(std::uint32_t out, std::uint32_t bytes, Time now, Time departure) override {
+    if (now.ps() >= earliest_ps_) release(now.ps());
     Port& port = ports_[out];
-    const std::uint32_t bytes = node.bytes(packet);
-    const std::uint64_t shared = shared_bytes(port.bytes);
-    const std::uint64_t taken = shared_bytes(port.bytes + bytes) - shared;
+    const std::uint64_t held = port.packets.bytes();
+    const std::uint64_t shared = shared_bytes(held);
+    const std::uint64_t taken = shared_bytes(held + bytes) - shared;
     if (taken > 0 && (taken > free_ || static_cast<double>(shared) >= alpha_ * static_cast<double>(free_))) {
-      node.drop(out, packet);
-      return;
+      return Verdict::kDrop;
     }
-    if (marks(port.rule, port.bytes, random_)) node.mark(out, packet);
+    const bool marked = marks(rules_[port.rule], held, random_);
     free_ -= taken;
-    port.bytes += bytes;
     most_shared_ = std::max(most_shared_, pool_ - free_);
-    port.queue.push(node.packets(), packet, bytes);
+    if (port.packets.empty()) {
+      next_departure_ps_[out] = departure.ps();
+      earliest_ps_ = std::min(earliest_ps_, departure.ps());
+    }
+    port.packets.push({departure.ps(), bytes});
+    return marked ? Verdict::kMark : Verdict::kTake;
   }
-  std::uint32_t next(std::uint32_t out, NodeActions& node) override {
-    Port& port = ports_[out];
-    if (port.queue.empty()) return kNone;
-    port.sending_bytes = node.bytes(port.queue.front());
-    return port.queue.pop(node.packets(), port.sending_bytes);
+  void prefetch(std::uint32_t out) const override {
+    __builtin_prefetch(&ports_[out], 1);
+    __builtin_prefetch(next_departure_ps_.data(), 1);
   }
-  void departed(std::uint32_t out, NodeActions&) override {
-    Port& port = ports_[out];
-    const std::uint64_t before = shared_bytes(port.bytes);
-    port.bytes -= port.sending_bytes;
-    free_ += before - shared_bytes(port.bytes);
-  }
-  std::uint64_t backlog_bytes(std::uint32_t out) const override { return ports_[out].queue.bytes(); }
+  void prefetch_deep(std::uint32_t out) const override { ports_[out].packets.prefetch(); }
   // Of a port that is busy alone; a packet is let in as long as it finds less.
   std::uint64_t capacity_bytes(std::uint32_t) const override {
     return reserve_ + static_cast<std::uint64_t>(alpha_ / (1 + alpha_) * static_cast<double>(pool_));
@@ -77,12 +79,29 @@ class SharedBuffer final : public NodeQueues {
 
  private:
   static constexpr int kMostAlpha = 1024;
-  struct Port {
-    PacketFifo queue;
-    std::uint64_t bytes = 0;  // in the buffer: what waits, and all of the packet being sent
-    std::uint32_t sending_bytes = 0;
-    QueueRule rule;  // its thresholds alone
+  struct Held {
+    std::int64_t departure_ps = 0;
+    std::uint32_t bytes = 0;
   };
+  struct alignas(64) Port {
+    EntryFifo<Held> packets;  // in the buffer: what waits, and all of the packet being sent
+    std::uint16_t rule = 0;   // index
+  };
+  // Packets that have left by `now_ps` give their room back.
+  void release(std::int64_t now_ps) {
+    earliest_ps_ = INT64_MAX;
+    for (std::size_t p = 0; p < next_departure_ps_.size(); ++p) {
+      if (next_departure_ps_[p] <= now_ps) release_port(p, now_ps);
+      earliest_ps_ = std::min(earliest_ps_, next_departure_ps_[p]);
+    }
+  }
+  void release_port(std::size_t p, std::int64_t now_ps) {
+    Port& port = ports_[p];
+    const std::uint64_t before = shared_bytes(port.packets.bytes());
+    while (!port.packets.empty() && port.packets.front().departure_ps <= now_ps) port.packets.pop();
+    free_ += before - shared_bytes(port.packets.bytes());
+    next_departure_ps_[p] = port.packets.empty() ? INT64_MAX : port.packets.front().departure_ps;
+  }
   // Of so many bytes of a port, those beyond its reserve.
   std::uint64_t shared_bytes(std::uint64_t bytes) const { return bytes - std::min(bytes, reserve_); }
 
@@ -91,10 +110,13 @@ class SharedBuffer final : public NodeQueues {
   std::uint64_t pool_ = 0, free_ = 0;  // what all ports share, and what of it is not taken
   std::uint64_t most_shared_ = 0;      // ever taken
   std::vector<Port> ports_;
+  std::vector<QueueRule> rules_;                 // that are different; their thresholds alone
+  std::vector<std::int64_t> next_departure_ps_;  // by port; INT64_MAX: it is empty
+  std::int64_t earliest_ps_ = INT64_MAX;         // of them
   RandomStream random_;
 };
 
-std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+std::unique_ptr<Admission> make(const Parameters& parameters, const NodeSite& site) {
   return std::make_unique<SharedBuffer>(parameters, site);
 }
 
@@ -110,7 +132,7 @@ Discipline shared() {
                    "Choudhury, Hahne, Dynamic queue length thresholds for shared-memory packet switches, "
                    "IEEE/ACM ToN 6(2), 1998"},
       .marks = true,
-      .make = make};
+      .make_admission = make};
   std::vector<ParameterSpec>& parameters = discipline.info.parameters;
   parameters = {{"buffer", ParameterType::kBytes, "auto",
                  "Bytes per switch; auto: 3.2 KB per Gb/s of its ports, at least 32 full packets a port."},

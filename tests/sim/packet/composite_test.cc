@@ -17,7 +17,7 @@ std::string with_room_for(int packets, const std::string& more = "") {
 // The numbers of what the port sends from now on; headers as -1 - number.
 std::vector<int> drain(NodeQueues& queues, FakeNode& node) {
   std::vector<int> sent;
-  for (std::uint32_t packet; (packet = queues.next(kPort, node)) != NodeQueues::kNone;) {
+  for (std::uint32_t packet; (packet = node.send(queues, kPort)) != NodeQueues::kNone;) {
     const int number = static_cast<int>(node.pool[packet].number);
     sent.push_back(node.pool[packet].control() ? -1 - number : number);
     node.pool.release(packet);
@@ -86,8 +86,8 @@ TEST_CASE("ACKs sent while no data waits do not count against it") {
   FakeNode node;
   const auto queues = make_queues(with_room_for(3, ",ratio=2"));
   for (std::uint32_t number = 0; number < 5; ++number) queues->arrive(kIn, kPort, node.ack(number), node);
-  REQUIRE(node.pool[queues->next(kPort, node)].number == 0);
-  REQUIRE(node.pool[queues->next(kPort, node)].number == 1);
+  REQUIRE(node.pool[node.send(*queues, kPort)].number == 0);
+  REQUIRE(node.pool[node.send(*queues, kPort)].number == 1);
   queues->arrive(kIn, kPort, node.data(0, kPacket), node);
   REQUIRE(drain(*queues, node) == std::vector{-3, -4, 0, -5});
 }

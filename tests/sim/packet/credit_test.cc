@@ -28,26 +28,30 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
   for (std::uint32_t number = 0; number < 8; ++number) arrive(number, number < 4 ? 0 : 1);
   // 10,000 bytes of credits have room for two packets in each channel, which take turns.
   std::vector<std::uint32_t> sent;
-  for (std::uint32_t packet; (packet = queues->next(1, node)) != NodeQueues::kNone;) {
+  for (std::uint32_t packet; (packet = node.send(*queues, 1)) != NodeQueues::kNone;) {
     sent.push_back(node.pool[packet].number);
-    queues->departed(1, node);
+    node.leave(*queues, 1);
   }
   REQUIRE(sent == std::vector<std::uint32_t>{4, 0, 5, 1});
-  REQUIRE(node.frames.size() == 4);  // all to where the packets came from
-  for (const auto& [port, content] : node.frames) REQUIRE(port == 0);
+  // All to where the packets came from, when they have left.
+  REQUIRE(node.rooms.size() == 4);
+  for (std::int64_t n = 0; n < 4; ++n) {
+    REQUIRE(node.rooms[n].port == 0);
+    REQUIRE(node.rooms[n].when == Time::us(n + 1));
+  }
   std::vector<NodeQueues::Lane> lanes;
-  queues->held_back(lanes);
+  queues->held_back(node.now(), lanes);
   REQUIRE(lanes == std::vector<NodeQueues::Lane>{{1, 0}, {1, 1}});
   lanes.clear();
-  queues->filled_by({0, 1}, lanes);
+  queues->filled_by({0, 1}, node.now(), lanes);
   REQUIRE(lanes == std::vector<NodeQueues::Lane>{{1, 1}});
 
   // What such a frame says, the other end understands: 4,160 bytes of channel 1 (the first sent was of it).
-  queues->frame(1, node.frames[0].second, node);
+  queues->frame(1, node.rooms[0].content, node);
   REQUIRE(node.woken == std::vector<std::uint32_t>{1});
-  const std::uint32_t packet = queues->next(1, node);
+  const std::uint32_t packet = node.send(*queues, 1);
   REQUIRE(node.pool[packet].number == 6);
-  REQUIRE(queues->next(1, node) == NodeQueues::kNone);
+  REQUIRE(node.send(*queues, 1) == NodeQueues::kNone);
 }
 
 TEST_CASE("values that make no sense are refused") {

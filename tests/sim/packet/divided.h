@@ -55,7 +55,7 @@ class StopAtPoll final : public RunControl {
 inline Account run_divided(const topologies::Topology& topology, const Options& options,
                            const std::vector<Message>& messages, const topologies::Partitioning& division,
                            std::uint32_t threads, StopEvery stop = StopEvery::kNever,
-                           const congestion::Control* own_control = nullptr) {
+                           Observer* observer = nullptr, const congestion::Control* own_control = nullptr) {
   const routing::RoutingTable table(topology);
   const ModuleChoice control_choice = parse_module_choice(options.control);
   const ModuleChoice queue_choice = parse_module_choice(options.queue);
@@ -86,6 +86,7 @@ inline Account run_divided(const topologies::Topology& topology, const Options& 
                          .config = options.config,
                          .changes = options.changes},
                         division);
+  if (observer != nullptr) network.set_observer(observer);
   for (const Message& message : messages) network.inject(message);
   if (stop == StopEvery::kNever) {
     RunOn on;

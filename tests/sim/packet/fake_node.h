@@ -16,9 +16,7 @@ class FakeNode final : public NodeActions {
  public:
   static constexpr std::uint32_t kHeader = 64;  // bytes of an ACK or a bare header
 
-  Time now() const override { return time; }
-  PacketPool& packets() override { return pool; }
-  std::uint32_t bytes(std::uint32_t packet) const override { return pool[packet].bytes; }
+  FakeNode() : NodeActions(pool) {}
   void drop(std::uint32_t, std::uint32_t packet) override {
     dropped.push_back(pool[packet].number);
     pool.release(packet);
@@ -38,7 +36,24 @@ class FakeNode final : public NodeActions {
     returned.push_back(pool[packet].number);
   }
   void send_frame(std::uint32_t port, std::uint32_t content) override { frames.emplace_back(port, content); }
+  void return_room(std::uint32_t port, std::uint32_t, std::uint32_t content, Time when) override {
+    rooms.push_back({port, content, when});
+  }
   void wake(std::uint32_t port) override { woken.push_back(port); }
+  void settle() override { ++settled; }
+  void be_exact(bool now_exact) override { exact = now_exact; }
+
+  void at(Time time) { now_ = time; }
+  // What leaves `out` now, for a microsecond; and the end of that.
+  std::uint32_t send(NodeQueues& queues, std::uint32_t out) {
+    const std::uint32_t packet = queues.next(out, *this).packet;
+    if (packet != NodeQueues::kNone) queues.started(out, now_ + Time::us(1), *this);
+    return packet;
+  }
+  void leave(NodeQueues& queues, std::uint32_t out) {
+    now_ += Time::us(1);
+    queues.departed(out, *this);
+  }
 
   // A new packet.
   std::uint32_t data(std::uint32_t number, std::uint32_t size) {
@@ -52,23 +67,36 @@ class FakeNode final : public NodeActions {
     return handle;
   }
 
-  Time time;
+  struct Room {
+    std::uint32_t port = 0, content = 0;
+    Time when;
+  };
   PacketPool pool;
   std::vector<std::uint32_t> dropped, marked, trimmed, returned, woken;  // numbers of packets; ports
   std::vector<std::pair<std::uint32_t, std::uint32_t>> frames;
+  std::vector<Room> rooms;
+  int settled = 0;
+  bool exact = false;
 };
 
-// The queues of a switch with equal ports, from a short form. Full packets have 4,160 bytes.
-inline std::unique_ptr<NodeQueues> make_queues(const std::string& text, std::size_t ports = 1,
-                                               Bandwidth rate = Bandwidth::gbps(400)) {
+// The queues of a switch with equal ports, from a short form, by one of its discipline's factories. Full
+// packets have 4,160 bytes.
+template <typename Buffers>
+std::unique_ptr<Buffers> make_buffers(const std::string& text, std::size_t ports, Bandwidth rate,
+                                      std::unique_ptr<Buffers> (*Discipline::*make)(const Parameters&,
+                                                                                    const NodeSite&)) {
   const ModuleChoice choice = parse_module_choice(text);
   const Discipline& discipline = find_module(disciplines(), choice, "queue");
   const std::vector<PortSite> sites(ports, {.rate = rate, .latency = Time::ns(500)});
-  return discipline.make(Parameters(discipline.info, choice), {.ports = sites,
-                                                               .rtt = Time::us(5),
-                                                               .packet_bytes = 4160,
-                                                               .control_bytes = FakeNode::kHeader,
-                                                               .random = RandomStream(1, 2, 3)});
+  return (discipline.*make)(Parameters(discipline.info, choice), {.ports = sites,
+                                                                  .rtt = Time::us(5),
+                                                                  .packet_bytes = 4160,
+                                                                  .control_bytes = FakeNode::kHeader,
+                                                                  .random = RandomStream(1, 2, 3)});
+}
+inline std::unique_ptr<NodeQueues> make_queues(const std::string& text, std::size_t ports = 1,
+                                               Bandwidth rate = Bandwidth::gbps(400)) {
+  return make_buffers<NodeQueues>(text, ports, rate, &Discipline::make);
 }
 
 }  // namespace weft::sim::packet

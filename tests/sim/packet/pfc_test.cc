@@ -19,7 +19,7 @@ TEST_CASE("a pause is sent once above xoff and ended once at xon, counting what 
   const auto queues = make_queues("pfc:xoff=10000,xon=4160,headroom=5000", 3);
   const auto arrive = [&](std::uint32_t number) { queues->arrive(0, 1, node.data(number, kPacket), node); };
   arrive(0);
-  REQUIRE(queues->next(1, node) != NodeQueues::kNone);
+  REQUIRE(node.send(*queues, 1) != NodeQueues::kNone);
   arrive(1);
   REQUIRE(node.frames.empty());
   arrive(2);  // 12,480 bytes with the one on the wire
@@ -29,10 +29,10 @@ TEST_CASE("a pause is sent once above xoff and ended once at xon, counting what 
   arrive(3);  // 16,640: more than xoff and headroom
   REQUIRE(node.dropped == std::vector<std::uint32_t>{3});
   REQUIRE(queues->backlog_bytes(1) == 2 * kPacket);
-  queues->departed(1, node);  // 8,320
+  node.leave(*queues, 1);  // 8,320
   REQUIRE(node.frames.size() == 1);
-  REQUIRE(queues->next(1, node) != NodeQueues::kNone);
-  queues->departed(1, node);  // 4,160
+  REQUIRE(node.send(*queues, 1) != NodeQueues::kNone);
+  node.leave(*queues, 1);  // 4,160
   REQUIRE(node.frames.size() == 2);
   REQUIRE(node.frames[1].first == 0);
   const std::uint32_t go = node.frames[1].second;
@@ -42,24 +42,24 @@ TEST_CASE("a pause is sent once above xoff and ended once at xon, counting what 
               {"pause", 1}, {"most_ingress_bytes", 12'480}, {"pause_ns", 0}, {"headroom_overflow", 1}});
 
   // The frames are those that these queues obey themselves: after the packet being sent.
-  node.time = Time::ns(100);
+  node.at(Time::ns(100));
   queues->frame(1, stop, node);
-  REQUIRE(queues->next(1, node) == NodeQueues::kNone);
+  REQUIRE(node.send(*queues, 1) == NodeQueues::kNone);
   std::vector<NodeQueues::Lane> lanes;
-  queues->held_back(lanes);
+  queues->held_back(node.now(), lanes);
   REQUIRE(lanes == std::vector<NodeQueues::Lane>{{.port = 1, .lane = 0}});
   lanes.clear();
-  queues->filled_by({.port = 0, .lane = 0}, lanes);
+  queues->filled_by({.port = 0, .lane = 0}, node.now(), lanes);
   REQUIRE(lanes == std::vector<NodeQueues::Lane>{{.port = 1, .lane = 0}});
   lanes.clear();
-  queues->filled_by({.port = 2, .lane = 0}, lanes);
+  queues->filled_by({.port = 2, .lane = 0}, node.now(), lanes);
   REQUIRE(lanes.empty());
-  node.time = Time::ns(350);
+  node.at(Time::ns(350));
   queues->frame(1, go, node);
   REQUIRE(node.woken == std::vector<std::uint32_t>{1});
-  const std::uint32_t last = queues->next(1, node);
+  const std::uint32_t last = node.send(*queues, 1);
   REQUIRE(node.pool[last].number == 2);
-  queues->held_back(lanes);
+  queues->held_back(node.now(), lanes);
   REQUIRE(lanes.empty());
   REQUIRE(queues->signals()[2] == std::pair<std::string, std::uint64_t>{"pause_ns", 250});
 }
@@ -77,11 +77,11 @@ TEST_CASE("ports and classes are counted and paused by themselves") {
   // The data class is paused at the other end: ACKs go on, and would go first anyway.
   queues->frame(2, node.frames[0].second, node);
   for (std::uint32_t ack = 0; ack < 70; ++ack) {
-    const std::uint32_t packet = queues->next(2, node);
+    const std::uint32_t packet = node.send(*queues, 2);
     REQUIRE(node.pool[packet].number == 100 + ack);
-    queues->departed(2, node);
+    node.leave(*queues, 2);
   }
-  REQUIRE(queues->next(2, node) == NodeQueues::kNone);
+  REQUIRE(node.send(*queues, 2) == NodeQueues::kNone);
 }
 
 TEST_CASE("data is marked between the thresholds, ACKs are not") {

@@ -21,9 +21,9 @@ TEST_CASE("a packet is marked that leaves more than kmax behind, or finds more, 
       queues->arrive(kIn, kPort, node.data(number, kPacket), node);
     }
     for (std::uint32_t number = 0; number < 10; ++number) {
-      REQUIRE(node.pool[queues->next(kPort, node)].number == number);
+      REQUIRE(node.pool[node.send(*queues, kPort)].number == number);
     }
-    REQUIRE(queues->next(kPort, node) == NodeQueues::kNone);
+    REQUIRE(node.send(*queues, kPort) == NodeQueues::kNone);
     return node.marked;
   };
   REQUIRE(marked("dequeue") == std::vector<std::uint32_t>{0, 1, 2, 3, 4});
@@ -38,7 +38,7 @@ TEST_CASE("between kmin and kmax the marked share is that of the ramp") {
   constexpr std::uint32_t kDraws = 100'000;
   for (std::uint32_t number = 0; number < kDraws; ++number) {
     queues->arrive(kIn, kPort, node.data(number, kPacket), node);
-    if (number >= 50) node.pool.release(queues->next(kPort, node));
+    if (number >= 50) node.pool.release(node.send(*queues, kPort));
   }
   // Five standard deviations.
   REQUIRE(static_cast<double>(node.marked.size()) / kDraws == Approx(0.2).margin(0.0064));
@@ -51,9 +51,9 @@ TEST_CASE("drops begin when a packet does not fit with those that wait; ACKs are
     queues->arrive(kIn, kPort, node.data(number, kPacket), node);
   }
   REQUIRE(node.dropped == std::vector<std::uint32_t>{3, 4});
-  queues->next(kPort, node);
+  node.send(*queues, kPort);
   queues->arrive(kIn, kPort, node.ack(9), node);
-  for (int i = 0; i < 3; ++i) queues->next(kPort, node);
+  for (int i = 0; i < 3; ++i) node.send(*queues, kPort);
   REQUIRE(node.marked == std::vector<std::uint32_t>{0, 1, 2});
   for (const char* bad : {"red:mark_at=noon", "red:kmin=20KB,kmax=10KB", "red:capacity=100"}) {
     INFO(bad);

@@ -1,8 +1,9 @@
 // Speed of the packet network: a permutation on a full three-level fat tree, one message per host.
-//   packet_bench K PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS]]]
-// PARTITIONS 0: as many as `weft sim` takes. Prints one line per run: hosts, packet hops, events, seconds of
-// the event loop by the clock and of processor time, million packet hops per second (of processor time with
-// one thread, else by the clock), peak memory of the process in MiB, digest.
+//   packet_bench K PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS [QUEUE]]]]
+// PARTITIONS 0: as many as `weft sim` takes. QUEUE: a discipline as `weft sim --queue` takes it; ecn. Prints
+// one line per run: hosts, packet hops, events, seconds of the event loop by the clock and of processor time,
+// million packet hops per second (of processor time with one thread, else by the clock), peak memory of the
+// process in MiB, digest.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -19,7 +20,7 @@
 #include "congestion/fixed_window.h"
 #include "congestion/rack.h"
 #include "sim/packet/packet_network.h"
-#include "sim/packet/queues/ecn.h"
+#include "sim/packet/queues/queues.h"
 #include "sim/routing/spray.h"
 #include "topologies/analysis/partition.h"
 #include "topologies/families.h"
@@ -41,12 +42,14 @@ class NoLimit final : public RunControl {
 
 std::map<std::string, std::string> given(std::map<std::string, std::string> values) { return values; }
 
-void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t threads) {
+void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t threads,
+         const std::string& queue_text) {
   const topologies::Topology topology = topologies::build(
       parse_module_choice("fat_tree:link=400Gbps,latency=500ns,switch_latency=0ns,k=" + std::to_string(k)));
   const routing::RoutingTable table(topology);
   const routing::Policy spray = routing::spray();
-  const Discipline queue = ecn();
+  const ModuleChoice queue_choice = parse_module_choice(queue_text);
+  const Discipline& queue = find_module(disciplines(), queue_choice, "queue");
   const congestion::Control& control = congestion::fixed_window();
   const congestion::RecoveryKind recovery = congestion::rack();
   if (partitions == 0) {
@@ -71,7 +74,7 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
                          .recovery = recovery,
                          .recovery_parameters = {},
                          .queue = queue,
-                         .queue_parameters = Parameters(queue.info, given({})),
+                         .queue_parameters = Parameters(queue.info, queue_choice),
                          .config = {}},
                         std::move(partitioning));
   std::vector<std::uint32_t> destination(topology.hosts());
@@ -120,6 +123,7 @@ int main(int argc, char** argv) {
   const int runs = argc > 3 ? std::atoi(argv[3]) : 1;
   const auto partitions = static_cast<std::uint32_t>(argc > 4 ? std::atoi(argv[4]) : 0);
   const auto threads = static_cast<std::uint32_t>(argc > 5 ? std::atoi(argv[5]) : 1);
-  for (int i = 0; i < runs; ++i) weft::sim::packet::run(k, packets, partitions, threads);
+  const std::string queue = argc > 6 ? argv[6] : "ecn";
+  for (int i = 0; i < runs; ++i) weft::sim::packet::run(k, packets, partitions, threads, queue);
   return 0;
 }

@@ -1,0 +1,54 @@
+// Queues that are first in, first out, with a rule.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "sim/packet/wires.h"
+
+namespace weft::sim::packet {
+
+// The server never idles with work, so a packet's departure is known on arrival, and a hop costs one event:
+// at the far end of the link, pipeline latency of the switch there included. Occupancy follows from the time
+// the queue will be empty.
+class FifoServer {
+ public:
+  explicit FifoServer(Wires& wires) : wires_(wires), hot_(wires.hot), first_entity_(wires.first_entity) {}
+
+  // A packet joins the queue of a channel without any ChannelFlag.
+  void enqueue(std::uint32_t c, std::uint32_t handle) {
+    Channel& channel = hot_[c];
+    Packet& packet = wires_.pool[handle];
+    const std::int64_t now = wires_.engine.now().ps();
+    const std::int64_t start = channel.free_at_ps > now ? channel.free_at_ps : now;
+    const std::uint32_t bytes = packet.bytes;
+    const std::int64_t departure = start + wires_.channels.serialization_ps(c, channel, bytes);
+    if (departure - now > channel.capacity_ps) [[unlikely]] {
+      wires_.drop(c, handle, wires_.engine.now());
+      return;
+    }
+    if (start - now > channel.mark_above_ps) [[unlikely]]
+      mark(c, packet, start - now, departure - start);
+    channel.free_at_ps = departure;
+    channel.bytes += bytes;
+    const auto sequence = static_cast<std::uint32_t>(channel.packets++);  // one event per packet
+    if (departure - now > channel.max_backlog_ps) channel.max_backlog_ps = departure - now;
+    if (wires_.observer != nullptr) [[unlikely]] {
+      wires_.observer->on_enqueue(wires_.engine.now(), c, wires_.sighting(handle), Time::ps(departure));
+    }
+    wires_.put_on_wire(channel, {departure + channel.delay_ps, sequence, first_entity_ + c, handle, kHop, 0});
+  }
+  // The same for one with flags; `in`: the channel it came through, or PacketPool::kNone.
+  void enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
+
+ private:
+  bool admits(std::uint32_t c, Packet& packet, std::int64_t departure_ps);
+  bool phantom_marks(ColdChannel& cold, std::int64_t serialization_ps);
+  void mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps, std::int64_t serialization_ps);
+
+  Wires& wires_;
+  Channel* const hot_;
+  const EntityId first_entity_;
+};
+
+}  // namespace weft::sim::packet

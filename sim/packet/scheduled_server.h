@@ -1,0 +1,89 @@
+// Queues that decide packet by packet what leaves next (NodeQueues).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/packet/wires.h"
+
+namespace weft::sim::packet {
+
+// Finds the queues of a node for its own, such as when headers are sent back.
+class Forwarding {
+ public:
+  virtual ~Forwarding() = default;
+  // A packet made or turned round at a switch goes on from there.
+  virtual void send_from(topologies::Vertex at, std::uint32_t handle, std::uint32_t seen_at) = 0;
+};
+
+// The moments at which ports decide follow from what has arrived, so they are worked out when something else
+// happens at the port: a packet arrives, a frame, somebody looks. What happens at a moment precedes a
+// decision at that moment. Only a port with packets that wait has an event of its own, and that once in the
+// time that its cable takes (ColdChannel::slack_ps): at the far end, and where room is given back, all is
+// known in time. So a hop costs one event where ports are free, and little more where packets wait. At nodes
+// that are exact, hosts among them, every departure is an event.
+//
+// How often it is worked out changes nothing: neither results nor the events themselves.
+class ScheduledServer {
+ public:
+  ScheduledServer(Wires& wires, Forwarding& forwarding);
+
+  // A packet joins a scheduled channel; `in`: the channel it came through, or PacketPool::kNone.
+  void arrive(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
+  // May a flow hand over a data packet to this NIC now?
+  bool takes_data(std::uint32_t c) const {
+    const Channel& channel = wires_.hot[c];
+    return !(channel.flags & kWaiting) && channel.free_at_ps <= wires_.engine.now().ps() &&
+           queues_of(c).takes_data(wires_.channels.places[c].port);
+  }
+  // Events. Both return a channel whose NIC may take a data packet now, or PacketPool::kNone.
+  std::uint32_t serve(std::uint32_t c);
+  std::uint32_t frame_arrived(std::uint32_t c, std::uint32_t content);
+  // Room that another partition has given back.
+  void take_in(const RoomReturn& back) {
+    queues_of(back.channel).room(wires_.channels.places[back.channel].port, back.content, back.due);
+  }
+  // A packet that was on channel `c` when that was cut should be at its end now.
+  void lost_on_wire(std::uint32_t c, std::uint32_t handle);
+
+  // Works out what one port has done until now, or all of this partition's did before `now`.
+  void settle(std::uint32_t c) { settle_before(c, wires_.engine.now().ps() + 1); }
+  void settle_all(Time now);
+  // The same for the ports that are watched, those of nodes with cables to other partitions, so that these
+  // hear of it in time. Returns the next moment at which one of them may decide.
+  Time settle_watched(Time now);
+  // Watches all ports; and works out what they did before now, in the order of time: for observers.
+  void watch_all();
+  void settle_in_order();
+
+ private:
+  class Node;
+  static constexpr std::uint32_t kNone = PacketPool::kNone;
+  // Of the events that are not packets', so that they depend on nothing but their time and port.
+  static constexpr std::uint32_t kServeSequence = UINT32_MAX, kFrameSequence = 0x80000000,
+                                 kRoomSequence = 0xC0000000;
+
+  NodeQueues& queues_of(std::uint32_t c) const {
+    return *wires_.channels.queues[wires_.channels.places[c].vertex];
+  }
+  void settle_before(std::uint32_t c, std::int64_t limit_ps);
+  // When the port decides next, if that is known; INT64_MAX: not, or nothing waits.
+  std::int64_t next_start_ps(std::uint32_t c) const;
+  bool start_next(std::uint32_t c, NodeQueues& queues, std::int64_t start_ps);
+  void transmit(std::uint32_t c, NodeQueues& queues, std::uint32_t handle, std::uint32_t bytes,
+                std::int64_t start_ps);
+  void look_after(std::uint32_t c, const NodeQueues& queues);
+  void schedule_serve(std::uint32_t c, std::int64_t when_ps);
+  void note_backlog(std::uint32_t c, const NodeQueues& queues);
+  std::uint32_t ready_nic(std::uint32_t c) const {
+    return (wires_.channels.ends[c ^ 1] & kHostBit) && takes_data(c) ? c : kNone;
+  }
+  void send_frame(std::uint32_t c, std::uint32_t content, std::uint32_t sequence, Time when);
+  void wake(std::uint32_t c);
+
+  Wires& wires_;
+  Forwarding& forwarding_;
+  std::vector<std::uint32_t> watched_;  // of the watched ports, those where packets wait (kListed)
+};
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,74 @@
+#include "sim/packet/wires.h"
+
+#include <cmath>
+
+namespace weft::sim::packet {
+
+FabricCounters& FabricCounters::operator+=(const FabricCounters& other) {
+  packets_injected += other.packets_injected;
+  bytes_injected += other.bytes_injected;
+  packets_delivered += other.packets_delivered;
+  bytes_delivered += other.bytes_delivered;
+  packets_dropped += other.packets_dropped;
+  bytes_dropped += other.bytes_dropped;
+  packets_trimmed += other.packets_trimmed;
+  bytes_trimmed += other.bytes_trimmed;
+  headers_returned += other.headers_returned;
+  corrupted += other.corrupted;
+  lost_to_down_links += other.lost_to_down_links;
+  without_route += other.without_route;
+  detours += other.detours;
+  marks += other.marks;
+  data_delivered += other.data_delivered;
+  return *this;
+}
+
+bool Wires::fails_on_wire(std::uint32_t c, std::uint32_t bytes) {
+  if (hot[c].flags & kDown) {
+    ++counters.lost_to_down_links;
+    return true;
+  }
+  if (!(hot[c].flags & kErrors)) return false;
+  ColdChannel& cold = channels.cold[c];
+  const double all_right = (1 - cold.loss) * std::exp(8.0 * bytes * std::log1p(-cold.bit_error_rate));
+  if (cold.errors.uniform() < all_right) return false;
+  ++counters.corrupted;
+  return true;
+}
+
+void Wires::drop(std::uint32_t c, std::uint32_t handle, Time now) {
+  ++channels.cold[c].drops;
+  lose(c, handle, now);
+}
+
+void Wires::lose(std::uint32_t c, std::uint32_t handle, Time now) {
+  ++counters.packets_dropped;
+  counters.bytes_dropped += pool[handle].bytes;
+  if (observer != nullptr) observer->on_drop(now, c, sighting(handle));
+  pool.release(handle);
+}
+
+void Wires::set_mark(std::uint32_t c, Packet& packet) {
+  if (packet.marked()) return;  // by an earlier switch
+  packet.set(kMarked);
+  ++channels.cold[c].marks;
+  ++counters.marks;
+}
+
+Sighting Wires::sighting(std::uint32_t handle) const {
+  const Packet& packet = pool[handle];
+  return {.handle = handle,
+          .flow = packet.flow,
+          .number = packet.number,
+          .bytes = packet.bytes,
+          .ack = !packet.data(),
+          .marked = packet.marked(),
+          .trimmed = packet.trimmed() || packet.kind == PacketKind::kNack,
+          .returned = packet.returned(),
+          .source = packet.source,
+          .destination = packet.destination,
+          .flow_number = packet.flow_number,
+          .entropy = packet.entropy};
+}
+
+}  // namespace weft::sim::packet

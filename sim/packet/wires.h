@@ -1,0 +1,85 @@
+// What the servers of queues in one partition share: packets go on the wire, and some are lost.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/engine.h"
+#include "sim/packet/channels.h"
+#include "sim/packet/mailbox.h"
+#include "sim/packet/observer.h"
+#include "sim/packet/packet.h"
+
+namespace weft::sim::packet {
+
+// The network's own kinds of events; the payload stands behind each.
+enum EventKind : std::uint16_t {
+  kHop = 1,    // a packet's last bit is at the end of the channel that is the event's source: packet handle
+  kNicReady,   // a NIC may take the next packet from its flows: NIC number
+  kNicTimer,   // flows of a NIC may have losses: NIC number
+  kPace,       // a paced flow may send again: flow slot; detail: its generation
+  kLocalCopy,  // a message within a host is there: slot of the local message
+  kReceive,    // a packet has passed the NIC it came to: packet handle; detail: which of the host's NICs
+  kAckTimer,   // a NIC has held an ACK back for long enough: NIC number
+  kServe,      // a scheduled channel is to be looked after (ScheduledServer): channel
+  kFrame,      // a frame of a node's queues is at the end of the channel that is the event's source: content
+  kSenderTimer,    // a connection's control wants to be called: slot; detail: its generation
+  kTaken,          // a send buffer has taken a message: slot; detail: its generation
+  kReceiverTimer,  // a NIC's receiver wants to be called: NIC number
+};
+static_assert(kReceiverTimer < kClientKinds);
+
+struct FabricCounters {
+  std::uint64_t packets_injected = 0, bytes_injected = 0;
+  std::uint64_t packets_delivered = 0, bytes_delivered = 0;
+  std::uint64_t packets_dropped = 0, bytes_dropped = 0;
+  std::uint64_t packets_trimmed = 0, bytes_trimmed = 0;  // bytes cut off
+  std::uint64_t headers_returned = 0;
+  // Of the dropped ones: lost to wrong bits, to links that were down, and for want of a way to the
+  // destination.
+  std::uint64_t corrupted = 0, lost_to_down_links = 0, without_route = 0;
+  std::uint64_t detours = 0;  // taken at a switch round a link that was down
+  std::uint64_t marks = 0;
+  std::uint64_t data_delivered = 0;  // packets with user bytes that came to a host, again or not
+
+  FabricCounters& operator+=(const FabricCounters& other);
+};
+
+struct Wires {
+  Wires(Engine& engine_, Channels& channels_, std::uint32_t partition_, Outbox& outbox_)
+      : engine(engine_),
+        channels(channels_),
+        hot(channels_.hot.data()),
+        first_entity(channels_.first_entity),
+        partition(partition_),
+        outbox(outbox_) {}
+
+  // Schedules a packet's event at the far end.
+  void put_on_wire(const Channel& channel, const Event& hop) {
+    if (channel.end_partition == partition) [[likely]] {
+      engine.insert(hop);
+    } else {
+      outbox.send(channel.end_partition, hop, pool[hop.payload], pool, hop.payload);
+      pool.release(hop.payload);
+    }
+  }
+  // Draws whether a packet that goes on the wire now will not arrive, and counts it.
+  bool fails_on_wire(std::uint32_t c, std::uint32_t bytes);
+  // Ends a packet at a channel of this partition's.
+  void drop(std::uint32_t c, std::uint32_t handle, Time now);
+  // The same for a channel that may be another's: its records stay as they are.
+  void lose(std::uint32_t c, std::uint32_t handle, Time now);
+  void set_mark(std::uint32_t c, Packet& packet);
+  Sighting sighting(std::uint32_t handle) const;
+
+  Engine& engine;
+  Channels& channels;
+  Channel* const hot;  // of channels, where every hop finds them
+  const EntityId first_entity;
+  const std::uint32_t partition;
+  Outbox& outbox;
+  Observer* observer = nullptr;
+  PacketPool pool;
+  FabricCounters counters;
+};
+
+}  // namespace weft::sim::packet
