@@ -41,6 +41,7 @@ TEST_CASE("an incast whose headers leave no room for data is a livelock, one wit
     const Discipline& queue = find_module(disciplines(), queue_choice, "queue");
     const ModuleChoice control_choice = parse_module_choice(each.window);
     const congestion::Control& control = find_module(congestion::controls(), control_choice, "control");
+    const congestion::RecoveryKind recovery = congestion::rack();
     PacketNetwork network(engine, client,
                           {.topology = topology,
                            .table = table,
@@ -48,6 +49,8 @@ TEST_CASE("an incast whose headers leave no room for data is a livelock, one wit
                            .policy_parameters = {},
                            .control = control,
                            .control_parameters = Parameters(control.info, control_choice),
+                           .recovery = recovery,
+                           .recovery_parameters = {},
                            .queue = queue,
                            .queue_parameters = Parameters(queue.info, queue_choice),
                            .config = {}});
