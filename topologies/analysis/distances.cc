@@ -30,19 +30,24 @@ class Sweep {
   void run(std::span<const std::uint32_t> sources, const Reached& reached) {
     std::fill(seen_.begin(), seen_.end(), Bits{});
     active_.clear();
+    all_ = {};
     for (std::uint32_t i = 0; i < sources.size(); ++i) {
       const std::uint32_t s = sources[i];
       if (!any(front_[s])) active_.push_back(s);
       front_[s][i / 64] |= std::uint64_t{1} << i % 64;
+      all_[i / 64] |= std::uint64_t{1} << i % 64;
     }
+    std::uint32_t done = 0;  // vertices that all sources have reached
     for (const std::uint32_t s : active_) {
       seen_[s] = front_[s];
+      done += seen_[s] == all_;
       reached(s, front_[s], 0);
     }
     for (std::uint32_t hops = 1; !active_.empty(); ++hops) {
       touched_.clear();
       for (const std::uint32_t v : active_) {
-        if (v < forwarding_ || hops == 1) spread(v);
+        // The last step of a search in which all reach all would find nothing, and is its largest.
+        if (done < graph_.vertices() && (v < forwarding_ || hops == 1)) spread(v);
         front_[v] = Bits{};
       }
       active_.clear();
@@ -54,6 +59,7 @@ class Sweep {
         next_[v] = Bits{};
         if (!any(front_[v])) continue;
         active_.push_back(v);
+        done += seen_[v] == all_;
         reached(v, front_[v], hops);
       }
     }
@@ -63,6 +69,7 @@ class Sweep {
   void spread(std::uint32_t v) {
     const Bits bits = front_[v];
     for (std::uint32_t a = graph_.begin[v]; a < graph_.begin[v + 1]; ++a) {
+      if (seen_[graph_.to[a]] == all_) continue;
       Bits& next = next_[graph_.to[a]];
       if (!any(next)) touched_.push_back(graph_.to[a]);
       for (std::uint32_t w = 0; w < kWords; ++w) next[w] |= bits[w];
@@ -71,6 +78,7 @@ class Sweep {
 
   const ArcGraph& graph_;
   std::uint32_t forwarding_;
+  Bits all_ = {};  // the bits of all sources of this run
   std::vector<Bits> seen_, front_, next_;
   std::vector<std::uint32_t> active_, touched_;
 };
