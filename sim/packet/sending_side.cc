@@ -87,18 +87,14 @@ Bandwidth SendingSide::line_rate(std::uint32_t nic, std::uint32_t host) const {
 // The connection of a message, new or not.
 std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t number, const Shape& shape) {
   const PacketConfig& config = side_.setup.config;
-  const std::uint64_t seed = side_.engine.seed();
-  if (config.connections.per_message) {
-    const auto draw = routing::flow_draws(seed, routing::flow_identity(message.source, number)).next();
-    return open(message, number, choose_port(message, static_cast<std::uint32_t>(draw)), shape);
-  }
-  // What doesn't follow from the message follows from who sends to whom.
-  std::uint32_t port = 0;
-  if (config.nic_choice != NicChoice::kSpray) {
-    const std::uint64_t pair = routing::flow_identity(message.source, message.destination);
-    const auto draw = routing::flow_draws(seed, mix64(pair) ^ message.channel).next();
-    port = choose_port(message, static_cast<std::uint32_t>(draw));
-  }
+  const bool per_message = config.connections.per_message;
+  const std::uint64_t identity =
+      per_message ? routing::flow_identity(message.source, number)
+                  : routing::connection_identity(message.source, message.destination, message.source_nic,
+                                                 message.destination_nic, message.channel);
+  const auto entropy = static_cast<std::uint32_t>(routing::flow_draws(side_.engine.seed(), identity).next());
+  if (per_message) return open(message, {identity, number, choose_port(message, entropy)}, shape);
+  const std::uint32_t port = config.nic_choice == NicChoice::kSpray ? 0 : choose_port(message, entropy);
   const std::uint32_t reply = config.nic_choice == NicChoice::kGiven
                                   ? message.destination_nic % side_.hosts.nics_of(message.destination)
                                   : port;
@@ -120,37 +116,35 @@ std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t nu
   }
   if (slot != kNone) return slot;
   forget_idle();
-  slot = open(message, side_.hosts.connection_count[message.source]++, port, shape);
+  slot = open(message, {identity, side_.hosts.connection_count[message.source]++, port}, shape);
   cold_[slot].key = key;
   table_.insert(key, slot);
   return slot;
 }
 
-std::uint32_t SendingSide::open(const Message& message, std::uint32_t number, std::uint32_t port,
-                                const Shape& shape) {
+std::uint32_t SendingSide::open(const Message& message, const Opening& opening, const Shape& shape) {
   const TransportSetup& setup = side_.setup;
   const PacketConfig& config = setup.config;
   const std::uint64_t seed = side_.engine.seed();
   const std::uint32_t slot = new_slot();
-  const std::uint64_t identity = routing::flow_identity(message.source, number);
-  RandomStream random = routing::flow_draws(seed, identity);
+  RandomStream random = routing::flow_draws(seed, opening.identity);
   ++side_.counters.connections;
 
   Connection& connection = connections_[slot];
-  connection = Connection{.nic = side_.hosts.first_nic[message.source] + port,
-                          .lane = side_.hosts.first_nic[message.source] + port,
+  connection = Connection{.nic = side_.hosts.first_nic[message.source] + opening.port,
+                          .lane = side_.hosts.first_nic[message.source] + opening.port,
                           .source = message.source,
                           .destination = message.destination,
-                          .number = number,
+                          .number = opening.number,
                           .entropy = static_cast<std::uint32_t>(random.next()),
                           .generation = connection.generation};
   const bool given = config.nic_choice == NicChoice::kGiven;
-  connection.reply_nic = static_cast<std::uint8_t>((given ? message.destination_nic : port) %
+  connection.reply_nic = static_cast<std::uint8_t>((given ? message.destination_nic : opening.port) %
                                                    side_.hosts.nics_of(message.destination));
   const Channels::PathTimes path = path_times(connection, shape);
   const Time round_trip = path.round_trip + config.receive_delay * 2;
   const auto jitter = static_cast<std::uint32_t>(
-      config.timeout_jitter > 0 ? RandomStream(seed, identity, kJitterPurpose).next() : 0);
+      config.timeout_jitter > 0 ? RandomStream(seed, opening.identity, kJitterPurpose).next() : 0);
   connection.recovery =
       setup.recoveries->construct(storage(slot), {.config = setup.recovery,
                                                   .mtu_bytes = config.mtu_bytes,
@@ -169,7 +163,7 @@ std::uint32_t SendingSide::open(const Message& message, std::uint32_t number, st
   cold = {};
   cold.hops = path.hops;
   cold.opened_one_way = path.one_way;
-  if (setup.make_selector) cold.selector = setup.make_selector(identity, random);
+  if (setup.make_selector) cold.selector = setup.make_selector(opening.identity, random);
   connection.selector = cold.selector.get();
   connection.control->start(side_.engine.now());
   allow(slot);

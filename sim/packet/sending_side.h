@@ -131,7 +131,12 @@ class SendingSide {
   [[noreturn]] void refuse(std::uint64_t bytes) const;
   Channels::PathTimes path_times(const Connection& connection, const Shape& shape) const;
   std::uint32_t find_or_open(const Message& message, std::uint32_t number, const Shape& shape);
-  std::uint32_t open(const Message& message, std::uint32_t number, std::uint32_t port, const Shape& shape);
+  struct Opening {
+    std::uint64_t identity = 0;  // what its paths are drawn by
+    std::uint32_t number = 0;    // among its source's connections
+    std::uint32_t port = 0;      // among its source's NICs
+  };
+  std::uint32_t open(const Message& message, const Opening& opening, const Shape& shape);
   void close(std::uint32_t slot);
   void forget_idle();
   void take_from_idle(std::uint32_t slot);

@@ -42,6 +42,19 @@ class NoLimit final : public RunControl {
 
 std::map<std::string, std::string> given(std::map<std::string, std::string> values) { return values; }
 
+void inject_permutation(PacketNetwork& network, std::uint32_t hosts, std::uint64_t packets) {
+  std::vector<std::uint32_t> destination(hosts);
+  std::iota(destination.begin(), destination.end(), 0);
+  RandomStream random(1, 0, 0);
+  for (std::size_t i = destination.size() - 1; i > 0; --i) {
+    std::swap(destination[i], destination[random.below(i + 1)]);
+  }
+  for (std::uint32_t host = 0; host < hosts; ++host) {
+    if (destination[host] == host) continue;
+    network.inject({.source = host, .destination = destination[host], .bytes = packets * 4096});
+  }
+}
+
 void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t threads,
          const std::string& queue_text) {
   const topologies::Topology topology = topologies::build(
@@ -77,16 +90,7 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
                          .queue_parameters = Parameters(queue.info, queue_choice),
                          .config = {}},
                         std::move(partitioning));
-  std::vector<std::uint32_t> destination(topology.hosts());
-  std::iota(destination.begin(), destination.end(), 0);
-  RandomStream random(1, 0, 0);
-  for (std::size_t i = destination.size() - 1; i > 0; --i) {
-    std::swap(destination[i], destination[random.below(i + 1)]);
-  }
-  for (std::uint32_t host = 0; host < destination.size(); ++host) {
-    if (destination[host] == host) continue;
-    network.inject({.source = host, .destination = destination[host], .bytes = packets * 4096});
-  }
+  inject_permutation(network, topology.hosts(), packets);
   NoLimit control_run;
   const auto begin = std::chrono::steady_clock::now();
   const std::clock_t cpu_begin = std::clock();
