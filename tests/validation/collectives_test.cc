@@ -29,6 +29,10 @@ struct NetworkUnderTest {
 // Further networks that keep connections need nothing but a line here.
 const NetworkUnderTest kNetworks[] = {
     {"flow", "network { flow {} }", 0.002},
+    {"packet",
+     "network { packet {} } congestion { fixed_window { packets: 150 } } queue { droptail { capacity: "
+     "\"1GB\" } }",
+     0.02},
 };
 
 // On the wire, in microseconds.

@@ -125,6 +125,7 @@ Times as_packets(const topologies::Topology& topology, const routing::Policy& po
   const std::string window = "fixed_window:packets=100", buffer = "droptail:capacity=1GB";
   const auto& control = find_module(congestion::controls(), parse_module_choice(window), "control");
   const auto& queue = find_module(packet::disciplines(), parse_module_choice(buffer), "queue");
+  const congestion::RecoveryKind recovery = congestion::rack();
   Engine engine(1);
   Driver driver(engine, pattern.follow);
   packet::PacketNetwork network(engine, driver,
@@ -134,6 +135,8 @@ Times as_packets(const topologies::Topology& topology, const routing::Policy& po
                                  Parameters(policy.info, std::map<std::string, std::string>{}),
                                  control,
                                  parameters(control.info, window),
+                                 recovery,
+                                 {},
                                  queue,
                                  parameters(queue.info, buffer),
                                  {}});

@@ -138,12 +138,12 @@ TEST_CASE("describe: every built-in module, with each parameter, a sentence and 
 }
 
 TEST_CASE("list and describe: protocols") {
-  const sim::Registries registries = sim::builtin_registries();
-  CHECK(lines(list_text(registries, "protocol", true)) ==
+  const Catalog catalog = builtin_catalog();
+  CHECK(lines(list_text(catalog, "protocol", true)) ==
         std::vector<std::string>{"protocol ideal", "protocol openmpi_tcp", "protocol openmpi_ucx",
                                  "protocol mpich_ofi"});
-  for (const ModuleInfo& protocol : registries.protocols) {
-    const std::string text = describe_text(registries, protocol.name);
+  for (const ModuleInfo& protocol : catalog.registries.protocols) {
+    const std::string text = describe_text(catalog, protocol.name);
     CHECK_THAT(text, Catch::Contains("--protocol " + protocol.name));
     CHECK_THAT(text, Catch::Contains("Source: " + protocol.source));
     CHECK_NOTHROW(Parameters(protocol, std::map<std::string, std::string>{}));
