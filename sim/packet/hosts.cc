@@ -40,7 +40,6 @@ TransportCounters& TransportCounters::operator+=(const TransportCounters& other)
   given_up += other.given_up;
   nacks += other.nacks;
   connections += other.connections;
-  restarts += other.restarts;
   notifications += other.notifications;
   credits += other.credits;
   pauses += other.pauses;

@@ -58,7 +58,6 @@ struct TransportCounters {
   std::uint64_t given_up = 0;       // connections, after too many timeouts in a row
   std::uint64_t nacks = 0;          // that came to their senders; returned headers not among them
   std::uint64_t connections = 0;    // opened
-  std::uint64_t restarts = 0;       // of them: in the place of one that was idle for too long
   std::uint64_t notifications = 0;  // congestion notifications sent
   std::uint64_t credits = 0;        // credit packets sent
   std::uint64_t pauses = 0;         // that came to the sources of flows

@@ -430,7 +430,6 @@ results::NetworkTotals PacketNetwork::totals() const {
                     {"duplicate", transport.duplicates}};
   if (!transport_setup_.config.connections.per_message) {
     totals.signals.emplace_back("connection", transport.connections);
-    totals.signals.emplace_back("restart", transport.restarts);
   }
   if (transport.nacks > 0) totals.signals.emplace_back("nack", transport.nacks);
   if (transport.notifications > 0) totals.signals.emplace_back("notification", transport.notifications);

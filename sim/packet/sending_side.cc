@@ -108,7 +108,6 @@ std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t nu
       take_from_idle(slot);
       if (idle > Time()) connections_[slot].control->on_idle(now, idle);
     } else {
-      ++side_.counters.restarts;
       take_from_idle(slot);
       close(slot);
       slot = kNone;

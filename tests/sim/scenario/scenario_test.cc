@@ -279,7 +279,8 @@ TEST_CASE("scenario: errors in a file name line and column") {
   check(
       job + "sead: 3\n",
       "s.txtpb:2:1: 'sead' is not a field of scenario; did you mean 'seed'? (known: job, network, topology, "
-      "routing, congestion, queue, hosts, collectives, seed, threads, output, limits, fault, connections, "
+      "routing, congestion, queue, recovery, hosts, collectives, seed, threads, output, limits, fault, "
+      "connections, "
       "connection_idle)");
   check(job + "topology {\n  tre { k: 8 }\n}\n",
         "s.txtpb:3:3: 'tre' is not a topology; did you mean 'tree'? (known: hub, tree)");
@@ -345,7 +346,8 @@ TEST_CASE("scenario: errors in settings name the flag") {
   check({"seeed=1"},
         "--set seeed=1: 'seeed' is not a field of scenario; did you mean 'seed'? (known: job, network, "
         "topology, "
-        "routing, congestion, queue, hosts, collectives, seed, threads, output, limits, fault, connections, "
+        "routing, congestion, queue, recovery, hosts, collectives, seed, threads, output, limits, fault, "
+        "connections, "
         "connection_idle)");
   check(
       {"topology.tree.kk=1"},

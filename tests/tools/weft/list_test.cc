@@ -46,7 +46,7 @@ TEST_CASE("list: kinds, names and sentences") {
         "  wires            A network.\n"
         "\ntopology\n"
         "  tree             A tree.\n"
-        "\nrouting\n\ncongestion\n\nqueue\n\ntraffic\n"
+        "\nrouting\n\ncongestion\n\nrecovery\n\nqueue\n\ntraffic\n"
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
         "  allgather: ring  Once.\n"
