@@ -25,6 +25,15 @@ class Arrivals {
     first_missing_ = 0;
     held_ = 0;
   }
+  // Gives memory back. REQUIRES: no packet has come after a missing one.
+  void rest() {
+    if (bits_.capacity() > 0) bits_ = {};
+  }
+  // By how many numbers a packet that comes now would be late: how far the highest that has come is ahead of
+  // it. 0: in order.
+  std::uint32_t lateness(std::uint32_t number) const {
+    return held_ > 0 && number < highest_ ? highest_ - number : 0;
+  }
   // All packets below this one have arrived.
   std::uint32_t first_missing() const { return first_missing_; }
   // Records a packet. False: it had arrived before.
@@ -40,6 +49,7 @@ class Arrivals {
     const std::uint64_t bit = std::uint64_t{1} << (number & 63);
     if (word & bit) return false;
     word |= bit;
+    highest_ = held_ == 0 ? number : std::max(highest_, number);
     ++held_;
     if (number == first_missing_) advance();
     return true;
@@ -89,7 +99,8 @@ class Arrivals {
 
   std::vector<std::uint64_t> bits_;  // a ring of words; bit n of the flow is bit n % 64 of word n / 64
   std::uint32_t first_missing_ = 0;
-  std::uint32_t held_ = 0;  // set bits: arrived, but after a missing one
+  std::uint32_t held_ = 0;     // set bits: arrived, but after a missing one
+  std::uint32_t highest_ = 0;  // of these
 };
 
 }  // namespace weft::congestion

@@ -1,53 +1,131 @@
-// The seam for congestion control: pure state machines, driven by calls, without any simulator type.
+// The seam for congestion control at the sender: pure state machines, driven by calls, without any simulator
+// type. The receiver's side is in receiver.h, loss recovery in recovery.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <new>
+#include <span>
 
+#include "congestion/receiver.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
 namespace weft::congestion {
 
-// What is fixed when a flow starts.
+// What is fixed when a connection opens.
 struct FlowInfo {
-  std::uint64_t bytes = 0;      // user bytes to send
   std::uint32_t mtu_bytes = 0;  // payload of a full packet
-  Bandwidth line_rate;          // of the sender's NIC
+  Bandwidth line_rate;          // of the sender's NIC, or of all that it may use
   Time base_rtt;                // round trip of a full packet and its ACK without queueing
   // Bandwidth-delay product of the path in bytes: line_rate × base_rtt.
   std::uint64_t bdp_bytes = 0;
+  std::uint32_t hops = 0;  // links of the path
 };
 
-// What a sender may do now. A window of w lets at most w payload bytes be in flight (one packet always).
+// What a sender may do now.
 struct Allowance {
+  static constexpr std::uint64_t kNoLimit = std::numeric_limits<std::uint64_t>::max();
+
+  // At most so many payload bytes in flight. One packet always, unless it is 0: then not one.
   std::uint64_t window_bytes = 0;
-  Bandwidth rate;  // 0 bps: not paced
+  Bandwidth rate;  // packets are spaced at this; 0 bps: they aren't
+  // Of all payload bytes ever sent on the connection, those sent again included, no more than this: what was
+  // granted where receivers pace. The packet that reaches it may pass it.
+  std::uint64_t credit_bytes = kNoLimit;
+};
+
+// What one switch port wrote into a packet as it left: in-band telemetry.
+struct HopTelemetry {
+  Time at;                        // when the packet went on the wire
+  std::uint64_t queue_bytes = 0;  // what waited behind it
+  std::uint64_t sent_bytes = 0;   // all that the port has sent, this packet included
+  Bandwidth rate;                 // of the port
 };
 
 struct Ack {
   Time now;
-  Time rtt;                     // of the packet acknowledged
+  Time rtt;                     // of the packet acknowledged, from its first bit sent to the ACK's effect
+  Time host_delay;              // of it, what passed in the two hosts: rtt - host_delay is the network's
   std::uint64_t bytes = 0;      // payload newly acknowledged by it
   std::uint64_t in_flight = 0;  // payload bytes still unacknowledged, after this one
   bool ecn_marked = false;
+  std::uint32_t hops = 0;  // links that the packet crossed
+  // Of each switch that the packet passed, in their order; empty unless asked for (Control::hears).
+  std::span<const HopTelemetry> telemetry;
 };
 
-// One flow's sender. Calls come in time order; each returns what is allowed from now on.
+// Payload that will have to be sent again.
+struct Loss {
+  Time now;
+  std::uint64_t bytes = 0;
+  // The entropies of the packets' paths, one for each; empty unless asked for.
+  std::span<const std::uint32_t> paths;
+};
+
+// A packet that was just handed to the NIC.
+struct Sent {
+  Time at;  // its first bit leaves then
+  std::uint64_t bytes = 0;
+  bool again = false;  // it was sent before
+};
+
+// One connection's sender. Calls come in time order. After each, `allowed()` is what may be sent from then
+// on, and `wake_at()` when on_timer is to be called, if that is heard. Calls that the control doesn't hear
+// (Control::hears) don't come.
 class Sender {
  public:
   virtual ~Sender() = default;
-  virtual Allowance start() = 0;
-  virtual Allowance on_ack(const Ack& ack) = 0;
-  // `bytes` of payload were found lost, by later packets' ACKs or after their reordering window.
-  virtual Allowance on_loss(Time now, std::uint64_t bytes) = 0;
-  // `bytes` of payload were cut off by a switch whose queue was full, and the sender was told so at once: a
-  // NACK, or the header that came back. As a loss, unless a control knows better.
-  virtual Allowance on_trim(Time now, std::uint64_t bytes) { return on_loss(now, bytes); }
+  const Allowance& allowed() const { return allowed_; }
+  Time wake_at() const { return wake_at_; }
+  // Payload bytes, counted as Allowance::credit_bytes, that the connection would like to have been allowed in
+  // all: told to the receiver with every packet, where credits are heard.
+  std::uint64_t wanted_credit() const { return wanted_credit_; }
+
+  // Before the first packet.
+  virtual void start(Time now) = 0;
+  virtual void on_ack(const Ack& ack) = 0;
+  // Found by later packets' ACKs, or after their reordering window.
+  virtual void on_loss(const Loss& loss) = 0;
+  // Cut off by a switch whose queue was full, of which the sender was told at once: a NACK, or the header
+  // that came back. As a loss, unless a control knows better.
+  virtual void on_trim(const Loss& loss) { on_loss(loss); }
   // The retransmission timer expired with nothing heard.
-  virtual Allowance on_timeout(Time now) = 0;
+  virtual void on_timeout(Time now) = 0;
+  // A message begins after nothing was in flight for `idle`, which is less than what makes the connection
+  // start anew.
+  virtual void on_idle(Time /*now*/, Time /*idle*/) {}
+
+  // kMessages: a message of so many bytes was added to what is to be sent; `backlog`: all that was not sent
+  // yet.
+  virtual void on_message(Time /*now*/, std::uint64_t /*bytes*/, std::uint64_t /*backlog*/) {}
+  // kSends.
+  virtual void on_send(const Sent& /*sent*/) {}
+  // kNotifications: the receiver has sent a congestion notification packet.
+  virtual void on_notification(Time /*now*/) {}
+  // kCredits: the receiver allows so many payload bytes in all, counted as Allowance::credit_bytes.
+  virtual void on_credit(Time /*now*/, std::uint64_t /*total_bytes*/) {}
+  // kTimer: wake_at() is reached.
+  virtual void on_timer(Time /*now*/) {}
+
+ protected:
+  Allowance allowed_;
+  Time wake_at_ = Time::max();
+  std::uint64_t wanted_credit_ = 0;
+};
+
+// What a control hears of beyond ACKs, losses and timeouts; each costs something, so it comes to who asks
+// only.
+enum Hears : std::uint32_t {
+  kMessages = 1,
+  kSends = 2,
+  kNotifications = 4,
+  kCredits = 8,
+  kTelemetry = 16,  // Ack::telemetry, and the true number of hops
+  kLossPaths = 32,  // Loss::paths
+  kTimer = 64,
 };
 
 // Makes senders with one choice of parameters. Senders live in slabs of the caller's: `sender_bytes` is the
@@ -80,8 +158,11 @@ class SenderFactoryFor final : public SenderFactory {
 // A control as users name it: `--congestion dctcp`.
 struct Control {
   ModuleInfo info;
-  bool needs_ecn = false;  // acts on ECN marks: the scenario resolver refuses it on queues that never mark
+  bool needs_ecn = false;   // acts on ECN marks: the scenario resolver refuses it on queues that never mark
+  std::uint32_t hears = 0;  // of Hears
   std::unique_ptr<SenderFactory> (*make_factory)(const Parameters& parameters) = nullptr;
+  // Null: receivers answer every packet, and do nothing else.
+  std::unique_ptr<ReceiverFactory> (*make_receivers)(const Parameters& parameters) = nullptr;
 };
 
 }  // namespace weft::congestion

@@ -34,9 +34,9 @@ class Dctcp final : public Sender {
     threshold_ = settings.slow_start ? std::numeric_limits<double>::infinity() : window_;
   }
 
-  Allowance start() override { return allowance(); }
+  void start(Time) override { allow(); }
 
-  Allowance on_ack(const Ack& ack) override {
+  void on_ack(const Ack& ack) override {
     const double bytes = static_cast<double>(ack.bytes);
     acked_ += bytes;
     if (ack.ecn_marked) marked_ += bytes;
@@ -56,26 +56,26 @@ class Dctcp final : public Sender {
       reduced_ = false;
       left_of_window_ = static_cast<double>(ack.in_flight);
     }
-    return allowance();
+    allow();
   }
 
   // §3.5: losses are answered as TCP does, by half, once per window of data.
-  Allowance on_loss(Time, std::uint64_t) override {
+  void on_loss(const Loss&) override {
     if (!reduced_) {
       reduced_ = true;
       window_ = threshold_ = std::max(mtu_bytes_, window_ / 2);
     }
-    return allowance();
+    allow();
   }
 
-  Allowance on_timeout(Time) override {
+  void on_timeout(Time) override {
     threshold_ = std::max(2 * mtu_bytes_, window_ / 2);
     window_ = mtu_bytes_;
-    return allowance();
+    allow();
   }
 
  private:
-  Allowance allowance() const { return {static_cast<std::uint64_t>(window_), {}}; }
+  void allow() { allowed_.window_bytes = static_cast<std::uint64_t>(window_); }
 
   double gain_, alpha_, mtu_bytes_;
   double window_ = 0, threshold_ = 0;

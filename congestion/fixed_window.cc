@@ -12,15 +12,13 @@ class FixedWindow final : public Sender {
     }
     std::int64_t packets;
   };
-  FixedWindow(const FlowInfo& flow, const Settings& settings)
-      : window_bytes_(static_cast<std::uint64_t>(settings.packets) * flow.mtu_bytes) {}
-  Allowance start() override { return {window_bytes_, {}}; }
-  Allowance on_ack(const Ack&) override { return {window_bytes_, {}}; }
-  Allowance on_loss(Time, std::uint64_t) override { return {window_bytes_, {}}; }
-  Allowance on_timeout(Time) override { return {window_bytes_, {}}; }
-
- private:
-  std::uint64_t window_bytes_;
+  FixedWindow(const FlowInfo& flow, const Settings& settings) {
+    allowed_.window_bytes = static_cast<std::uint64_t>(settings.packets) * flow.mtu_bytes;
+  }
+  void start(Time) override {}
+  void on_ack(const Ack&) override {}
+  void on_loss(const Loss&) override {}
+  void on_timeout(Time) override {}
 };
 
 }  // namespace

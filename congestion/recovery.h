@@ -1,42 +1,81 @@
-// Loss recovery of one flow's sender: which packets are in flight, which are lost, and when to look again.
-//
-// Sources: RFC 8985 (RACK-TLP: loss found by time, not by counting), RFC 6298 (retransmission timeout).
-// What differs from TCP: packets are numbered, and an ACK names the packets it covers and echoes when the
-// newest was sent, so there is no ambiguity about which transmission it answers; there is no tail loss probe,
-// as the reordering timer and the timeout are short in a data center.
+// The seam for loss recovery: what a connection sends again and when, and what its receiver takes. Pure state
+// machines, driven by calls, without any simulator type.
 #pragma once
 
-#include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "congestion/arrivals.h"
+#include "congestion/packet_sizes.h"
+#include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
 namespace weft::congestion {
 
+// What the network says to every recovery.
 struct RecoveryConfig {
   Time min_timeout = Time::us(100);        // the retransmission timeout is never shorter (RFC 6298 §2.4)
   Time max_timeout = Time::us(1'000'000);  // … nor longer, after any number of back-offs (§5.5)
-  // True if packets of one flow may overtake each other (several paths): then a packet is given up only a
-  // whole smoothed round trip after one sent later was acknowledged, instead of a quarter of the least.
-  bool reordering = false;
+  bool reordering = false;  // packets of one connection may overtake each other (several paths)
   // Each timeout is longer by a random share of itself, up to this one (0 to 1), so that flows that lost
   // packets together don't all come back together.
   double jitter = 0;
 };
 
-// A pure state machine: calls come in time order, nothing is read from elsewhere. Packets are numbered from
-// 0; all carry mtu bytes but the last. Memory: 8 bytes per packet between the oldest unacknowledged and the
-// newest sent, rounded up to a power of two; kept over start(), so that reuse allocates nothing.
+// Memory of 8 bytes a packet for the connections of one partition: those at rest keep none. Not thread-safe.
+class RingPool {
+ public:
+  using Ring = std::vector<std::uint64_t>;
+  // Of this size, with any contents. REQUIRES: a power of two.
+  Ring take(std::size_t size) {
+    std::vector<Ring>& spare = spare_[std::countr_zero(size)];
+    if (spare.empty()) return Ring(size);
+    Ring ring = std::move(spare.back());
+    spare.pop_back();
+    return ring;
+  }
+  void give_back(Ring ring) {
+    if (!ring.empty()) spare_[std::countr_zero(ring.size())].push_back(std::move(ring));
+  }
+
+ private:
+  std::array<std::vector<Ring>, 40> spare_;
+};
+
+// What is fixed when a connection opens.
+struct RecoverySetup {
+  RecoveryConfig config;
+  std::uint32_t mtu_bytes = 0;  // payload of a full packet
+  Time base_rtt;                // round trip of a full packet and its ACK without queueing
+  std::uint32_t random = 0;     // the connection's own draw, for the jitter
+  RingPool* rings = nullptr;    // lives longer
+  // Where to write down the numbers of packets that are declared lost, for who asks which path they took;
+  // null: nobody does. Lives longer; whoever reads it empties it.
+  std::vector<std::uint32_t>* losses = nullptr;
+};
+
+// An ACK or NACK as it reaches the sender.
+struct Answer {
+  Time now;
+  std::uint32_t number = 0;      // of the packet that is answered
+  std::uint32_t cumulative = 0;  // all packets below have arrived; 0 if that isn't known
+  Time sent;                     // when the transmission that is answered left
+  bool duplicate = false;        // the receiver had the packet before, so a retransmission was in vain
+  std::uint64_t sack = 0;  // which of the packets from sack_base(cumulative, number) on have arrived as well
+};
+
+// The sending half, one per connection. Packets are numbered from 0 over all its messages, in the order they
+// are sent first. Calls come in time order.
 class Recovery {
  public:
-  // After so many timeouts in a row the next one gives up (RFC 9293 §3.8.3, R2, counts a time instead): else
-  // a flow whose way is cut for good would try to the end of time.
-  static constexpr std::uint8_t kMostTimeouts = 16;
-
-  // What one ACK or timer told.
+  // What one answer or timer told.
   struct Outcome {
     std::uint64_t acked_bytes = 0;  // payload newly acknowledged
     std::uint32_t acked_packets = 0;
@@ -46,165 +85,153 @@ class Recovery {
     bool gave_up = false;  // … once too often in a row: nothing is sent again until an ACK comes
   };
 
-  // `random`: the flow's own draw, for the jitter. REQUIRES: packets > 0, 0 <= last_bytes <= mtu_bytes.
-  void start(const RecoveryConfig& config, std::uint32_t packets, std::uint32_t mtu_bytes,
-             std::uint32_t last_bytes, Time base_rtt, std::uint32_t random = 0);
+  explicit Recovery(const RecoverySetup& setup)
+      : sizes_(setup.mtu_bytes), rings_(setup.rings), losses_(setup.losses) {}
+  virtual ~Recovery() { rings_->give_back(std::move(ring_)); }
+  Recovery(const Recovery&) = delete;
+  Recovery& operator=(const Recovery&) = delete;
 
-  bool done() const { return first_ == packets_; }
-  std::uint32_t packets() const { return packets_; }
+  bool done() const { return first_ == sizes_.end(); }
+  std::uint32_t packets() const { return sizes_.end(); }  // of all messages so far
   std::uint32_t first_unacked() const { return first_; }
   std::uint32_t next_new() const { return next_; }  // == packets(): all were sent once
-  std::uint32_t lost() const { return lost_; }      // declared lost, not sent again yet
+  std::uint32_t lost() const { return lost_; }      // to be sent again
   // Payload bytes and packets sent, and neither acknowledged nor declared lost.
   std::uint64_t in_flight_bytes() const { return in_flight_bytes_; }
   std::uint32_t in_flight_packets() const { return in_flight_packets_; }
-  std::uint32_t payload(std::uint32_t number) const {
-    return number + 1 == packets_ ? last_bytes_ : mtu_bytes_;
-  }
-  Time smoothed_rtt() const { return Time::ps(srtt_ps_); }
-  Time least_rtt() const { return Time::ps(min_rtt_ps_); }
-  Time timeout() const;
-  Time reordering_window() const;
+  // REQUIRES: first_unacked() <= number < packets().
+  std::uint32_t payload(std::uint32_t number) const { return sizes_.of(number); }
 
-  // The packet to send now: the lowest-numbered lost one, else the next new one. REQUIRES: lost() > 0 or
-  // next_new() < packets().
-  std::uint32_t next_to_send();
+  // How many packets a message of so many bytes takes, redundant ones included: at least 1, and the last
+  // carries what the full ones before it leave over, if none is redundant. Must not depend on anything else:
+  // the receiver counts by it.
+  virtual std::uint64_t packets_for(std::uint64_t bytes) const {
+    const std::uint64_t full = sizes_.full_bytes();
+    return bytes == 0 ? 1 : bytes / full + (bytes % full != 0 ? 1 : 0);
+  }
+  // A message of so many bytes is to be sent behind the others. REQUIRES: packets() + packets_for(bytes) <
+  // 2^32.
+  virtual void append(std::uint64_t bytes) {
+    const std::uint64_t packets = packets_for(bytes);
+    sizes_.append(static_cast<std::uint32_t>(packets),
+                  static_cast<std::uint32_t>(bytes - (packets - 1) * sizes_.full_bytes()));
+  }
+
+  // The packet to send now: one to be sent again, else the next new one. REQUIRES: lost() > 0 or next_new() <
+  // packets().
+  virtual std::uint32_t next_to_send() = 0;
   // It went out at `at`. REQUIRES: number == next_to_send().
-  void on_send(std::uint32_t number, Time at) {
-    if (number == next_) [[likely]] {
-      if (next_ - first_ == ring_.size()) grow();
-      ++next_;
-    } else {
-      --lost_;
-    }
-    if (in_flight_packets_ == 0) {
-      oldest_ps_ = at.ps();
-      last_progress_ps_ = at.ps();
-    }
-    slot(number) = encode(at.ps(), kInFlight);
-    ++in_flight_packets_;
-    in_flight_bytes_ += payload(number);
+  virtual void on_send(std::uint32_t number, Time at) = 0;
+  // An ACK. REQUIRES, here and below: number < next_new(), cumulative <= next_new(); so the packets of the
+  // bitmap.
+  virtual Outcome on_ack(const Answer& ack) = 0;
+  // A NACK: the payload of the transmission that is answered was cut off on the way, or the receiver can't
+  // take the packet before others have come.
+  virtual Outcome on_nack(const Answer& nack) = 0;
+  // When on_timer should be called; Time::max(): never. It moves forth and back with every other call, and
+  // may turn out to have been too early; a late call does no harm but delay.
+  virtual Time deadline() const = 0;
+  virtual Outcome on_timer(Time now) = 0;
+  // Too many timeouts in a row: nothing is sent until an ACK comes after all.
+  virtual bool gave_up() const = 0;
+
+  // Everything is acknowledged, and nothing more is to be sent for now: memory that grew with the window is
+  // given back. REQUIRES: done().
+  void rest() {
+    rings_->give_back(std::exchange(ring_, {}));
+    sizes_.rest();
   }
-
-  // An ACK of packet `number`, whose acknowledged transmission left at `sent`; all packets below `cumulative`
-  // have arrived too (their own ACKs may have been lost). `duplicate`: the receiver had it before, so a
-  // retransmission was in vain. `sack`: which of the packets from sack_base(cumulative, number) on have
-  // arrived as well. REQUIRES: number < next_new(), cumulative <= next_new(); so the packets of `sack`.
-  Outcome on_ack(Time now, std::uint32_t number, std::uint32_t cumulative, Time sent, bool duplicate,
-                 std::uint64_t sack = 0) {
-    Outcome outcome;
-    if (number >= first_) settle(number, outcome);
-    if (sack != 0) [[unlikely]]
-      settle(sack_base(cumulative, number), sack, outcome);
-    for (std::uint32_t n = first_; n < cumulative; ++n) settle(n, outcome);
-    while (first_ < next_ && state(slot(first_)) == kAcked) ++first_;
-    sample_rtt(now.ps() - sent.ps());
-    if (duplicate) [[unlikely]]
-      widen(now);
-    if (sent.ps() >= newest_acked_ps_) {
-      newest_acked_ps_ = sent.ps();
-      newest_rtt_ps_ = now.ps() - sent.ps();
-    }
-    if (outcome.acked_packets > 0) {
-      backoff_ = 0;
-      last_progress_ps_ = now.ps();
-    }
-    if (oldest_ps_ < newest_acked_ps_ && now.ps() >= reordering_deadline_ps()) [[unlikely]] {
-      find_lost(now, outcome);
-    }
-    return outcome;
-  }
-
-  // The payload of the transmission of packet `number` that left at `sent` was cut off on the way, so it is
-  // lost, without waiting; unless it was sent again or acknowledged since. The answer is a sign of life: the
-  // timeout begins anew. `cumulative` as in on_ack(); 0 if it isn't known. REQUIRES: as there.
-  Outcome on_nack(Time now, std::uint32_t number, std::uint32_t cumulative, Time sent);
-
   // Fetches the packet's record into the cache.
   [[gnu::always_inline]] void prefetch(std::uint32_t number) const {
     __builtin_prefetch(ring_.data() + (number & (ring_.size() - 1)), 1);
   }
 
-  // When on_timer should be called; Time::max() if nothing is in flight, or after giving up. It moves forth
-  // and back with every other call, and may turn out to have been too early; a late call does no harm but
-  // delay.
-  Time deadline() const {
-    if (in_flight_packets_ == 0 || gave_up()) return Time::max();
-    const std::int64_t timeout_ps = last_progress_ps_ + this->timeout().ps();
-    if (oldest_ps_ >= newest_acked_ps_) return Time::ps(timeout_ps);
-    return Time::ps(std::min(timeout_ps, reordering_deadline_ps()));
-  }
-  // Looks for losses by time. Harmless before the deadline.
-  Outcome on_timer(Time now);
-
-  bool gave_up() const { return backoff_ > kMostTimeouts; }
-
- private:
-  enum State : std::uint64_t { kInFlight = 0, kAcked = 1, kLost = 2 };
-  // One word per packet: the time it was last sent, in picoseconds (good for 26 days), and its state.
-  static std::uint64_t encode(std::int64_t sent_ps, State state) {
-    return static_cast<std::uint64_t>(sent_ps) << 2 | state;
-  }
-  static State state(std::uint64_t word) { return static_cast<State>(word & 3); }
-  static std::int64_t sent_ps(std::uint64_t word) { return static_cast<std::int64_t>(word >> 2); }
-  std::uint64_t& slot(std::uint32_t number) { return ring_[number & (ring_.size() - 1)]; }
-
-  void settle(std::uint32_t number, Outcome& outcome) {
-    std::uint64_t& word = slot(number);
-    const State was = state(word);
-    if (was == kAcked) return;
-    word |= kAcked;
-    word &= ~std::uint64_t{kLost};
-    ++outcome.acked_packets;
-    outcome.acked_bytes += payload(number);
-    if (was == kInFlight) [[likely]] {
-      --in_flight_packets_;
-      in_flight_bytes_ -= payload(number);
-    } else {
-      --lost_;
+ protected:
+  // Twice the room for packets from first_ to next_, each at its number modulo the size.
+  void grow_ring() {
+    RingPool::Ring wider = rings_->take(ring_.empty() ? 16 : ring_.size() * 2);
+    for (std::uint32_t n = first_; n != next_; ++n) {
+      wider[n & (wider.size() - 1)] = ring_[n & (ring_.size() - 1)];
     }
+    rings_->give_back(std::exchange(ring_, std::move(wider)));
   }
-  void settle(std::uint32_t base, std::uint64_t sack, Outcome& outcome);
-  void draw_jitter();
-  // RFC 6298 §2.2–2.3 in integers: alpha = 1/8, beta = 1/4.
-  void sample_rtt(std::int64_t rtt_ps) {
-    if (min_rtt_ps_ == INT64_MAX) [[unlikely]] {
-      srtt_ps_ = rtt_ps;
-      rttvar_ps_ = rtt_ps / 2;
-    } else {
-      const std::int64_t error = rtt_ps - srtt_ps_;
-      rttvar_ps_ += ((error < 0 ? -error : error) - rttvar_ps_) / 4;
-      srtt_ps_ += error / 8;
-    }
-    min_rtt_ps_ = std::min(min_rtt_ps_, rtt_ps);
+  void note_loss(std::uint32_t number) {
+    if (losses_ != nullptr) losses_->push_back(number);
   }
-  std::int64_t reordering_deadline_ps() const {
-    return oldest_ps_ + newest_rtt_ps_ + reordering_window().ps();
-  }
-  void grow();
-  void widen(Time now);
-  void declare_lost(std::uint32_t number, Outcome& outcome);
-  void find_lost(Time now, Outcome& outcome);
 
-  std::vector<std::uint64_t> ring_;
-  std::uint32_t packets_ = 0, first_ = 0, next_ = 0;
-  std::uint32_t mtu_bytes_ = 0, last_bytes_ = 0;
-  std::uint32_t lost_ = 0, lost_from_ = 0;  // no lost packet has a number below lost_from_
+  PacketSizes sizes_;
+  std::uint32_t first_ = 0, next_ = 0;
+  std::uint32_t lost_ = 0;
   std::uint32_t in_flight_packets_ = 0;
   std::uint64_t in_flight_bytes_ = 0;
-  std::int64_t srtt_ps_ = 0, rttvar_ps_ = 0, min_rtt_ps_ = 0;
-  std::int64_t oldest_ps_ = 0;         // no packet in flight was sent before this
-  std::int64_t newest_acked_ps_ = 0;   // RACK.xmit_ts: the latest sending time among those acknowledged
-  std::int64_t newest_rtt_ps_ = 0;     // RACK.rtt: its round trip
-  std::int64_t last_progress_ps_ = 0;  // when something new was last acknowledged
-  std::int64_t widened_ps_ = 0;
-  std::int64_t min_timeout_ps_ = 0, max_timeout_ps_ = 0;
-  std::uint8_t backoff_ = 0;   // the timeout is doubled so often
-  std::uint8_t widening_ = 1;  // RACK.reo_wnd_mult
-  bool reordering_ = false;
-  std::uint16_t most_jitter_ = 0;  // these two in 1/65,536 of the timeout
-  std::uint16_t jitter_ = 0;
-  std::uint32_t random_ = 0;
+  RingPool::Ring ring_;  // one word per packet from first_ to next_
+
+ private:
+  RingPool* rings_;
+  std::vector<std::uint32_t>* losses_;
+};
+
+// The receiving half, one per connection, for recoveries whose receiver does more than note what has come.
+class Reassembly {
+ public:
+  enum class Verdict : std::uint8_t {
+    kTaken,      // new
+    kDuplicate,  // it, or what it would help to rebuild, had come before
+    kRefused,    // others have to come first: it is dropped, and answered by a NACK
+    kIgnored,    // the same, and not answered
+  };
+  virtual ~Reassembly() = default;
+  // A message of so many packets follows, packets_for() its bytes.
+  virtual void append(std::uint32_t /*packets*/, std::uint64_t /*bytes*/) {}
+  // A packet has come with its payload. Notes in `arrivals` what is there now, which may be more than the
+  // packet, where it completes a block from redundant ones; or nothing. A message is complete when all its
+  // packets are noted.
+  virtual Verdict on_packet(std::uint32_t number, Arrivals& arrivals) = 0;
+};
+
+// Makes both halves with one choice of parameters. They live in memory of the caller's: `…_bytes` is the size
+// of one, `construct…` places one at `storage` (aligned to 16 bytes; destroyed through its destructor).
+class RecoveryFactory {
+ public:
+  virtual ~RecoveryFactory() = default;
+  virtual std::size_t recovery_bytes() const = 0;
+  virtual Recovery* construct(void* storage, const RecoverySetup& setup) const = 0;
+  // False: the receiver takes packets in any order, and make_reassembly() returns null.
+  virtual bool reassembles() const { return false; }
+  virtual std::unique_ptr<Reassembly> make_reassembly() const { return nullptr; }
+};
+
+// For a recovery class with a nested `Settings` made from Parameters (it throws InputError for values that
+// make no sense) and a constructor (const RecoverySetup&, const Settings&). `Receiving`: void, or a class of
+// its receivers with a constructor (const Settings&).
+template <typename Sending, typename Receiving = void>
+class RecoveryFactoryFor final : public RecoveryFactory {
+ public:
+  static std::unique_ptr<RecoveryFactory> make(const Parameters& parameters) {
+    return std::make_unique<RecoveryFactoryFor>(parameters);
+  }
+  explicit RecoveryFactoryFor(const Parameters& parameters) : settings_(parameters) {}
+  std::size_t recovery_bytes() const override { return sizeof(Sending); }
+  Recovery* construct(void* storage, const RecoverySetup& setup) const override {
+    return new (storage) Sending(setup, settings_);
+  }
+  bool reassembles() const override { return !std::is_void_v<Receiving>; }
+  std::unique_ptr<Reassembly> make_reassembly() const override {
+    if constexpr (std::is_void_v<Receiving>) {
+      return nullptr;
+    } else {
+      return std::make_unique<Receiving>(settings_);
+    }
+  }
+
+ private:
+  typename Sending::Settings settings_;
+};
+
+// A loss recovery as users name it: `--recovery rack`.
+struct RecoveryKind {
+  ModuleInfo info;
+  std::unique_ptr<RecoveryFactory> (*make_factory)(const Parameters& parameters) = nullptr;
 };
 
 }  // namespace weft::congestion

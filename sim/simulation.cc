@@ -7,7 +7,8 @@
 #include <memory>
 
 #include "congestion/controls.h"
-#include "congestion/recovery.h"
+#include "congestion/rack.h"
+#include "congestion/recoveries.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/collectives/steps.h"
 #include "goal/program.h"
@@ -225,6 +226,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Program& p
   const congestion::Control& congestion =
       find_module(congestion::controls(), scenario_.congestion, "congestion control");
   const packet::Discipline& queue = find_module(packet::disciplines(), scenario_.queue, "queue discipline");
+  const congestion::RecoveryKind& recovery = congestion::recoveries().front();
   packet::PacketConfig config = packet::packet_config(parameters);
   config.record_flows = keeps_flow_rows();
 
@@ -258,11 +260,12 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Program& p
   Replay replay(program, hosts, engines, partition_of_host);
   std::vector<NetworkClient*> clients;
   for (std::uint32_t p = 0; p < partitioning.parts; ++p) clients.push_back(&replay.client(p));
-  packet::PacketNetwork network(engines, clients,
-                                {*topology_, *table_, policy, Parameters(policy.info, scenario_.routing),
-                                 congestion, Parameters(congestion.info, scenario_.congestion), queue,
-                                 Parameters(queue.info, scenario_.queue), config, link_changes_},
-                                std::move(partitioning));
+  packet::PacketNetwork network(
+      engines, clients,
+      {*topology_, *table_, policy, Parameters(policy.info, scenario_.routing), congestion,
+       Parameters(congestion.info, scenario_.congestion), recovery, Parameters(recovery.info, {}), queue,
+       Parameters(queue.info, scenario_.queue), config, link_changes_},
+      std::move(partitioning));
   network.set_observer(measurements.observer());
   network.set_series(measurements.series());
   std::vector<Network*> networks;
@@ -277,7 +280,7 @@ void Simulation::run_packet(const Parameters& parameters, const goal::Program& p
                             fmt::format("{} messages were given up after {} timeouts in a row: no link was "
                                         "left on their way, or all packets "
                                         "were lost",
-                                        network.given_up(), congestion::Recovery::kMostTimeouts));
+                                        network.given_up(), congestion::Rack::kMostTimeouts));
   }
   if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
   for (const Engine* engine : engines) {

@@ -242,7 +242,9 @@ Channels::PathTimes Channels::path_times(std::uint32_t nic_channel, std::uint32_
   };
   OnItsWay first, last;
   std::int64_t slowest = 0, acks = 0;
+  std::uint32_t hops = 0;
   for (std::uint32_t c = nic_channel;;) {
+    ++hops;
     const std::uint32_t back = c ^ 1;  // the two directions of a cable are numbered 2e and 2e + 1
     acks += wire_ps(back, control_bytes) + hot[back].delay_ps;
     const auto needed = [&](std::uint32_t size) {
@@ -255,7 +257,7 @@ Channels::PathTimes Channels::path_times(std::uint32_t nic_channel, std::uint32_
     const std::int64_t ahead = packets > 1 ? left + std::int64_t{packets - 2} * slowest : 0;
     last.cross(ahead, wire_ps(c, last_bytes), needed(last_bytes), hot[c].delay_ps);
     const std::uint32_t at = ends[c] & ~kCutBit;
-    if (at & kHostBit) return {Time::ps(first.tail + acks), Time::ps(last.tail)};
+    if (at & kHostBit) return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
     const auto candidates = original_table.candidates(at, destination_host);
     c = candidates[routing::hash_choice(entropy, salts[at], candidates.size())];
   }

@@ -116,8 +116,9 @@ class Channels {
 
   // Of a path without queueing, from the topology alone.
   struct PathTimes {
-    Time round_trip;  // of a full packet, and its ACK back over the same cables
-    Time one_way;     // of the whole message: from its first bit to its last
+    Time round_trip;         // of a full packet, and its ACK back over the same cables
+    Time one_way;            // of the whole message: from its first bit to its last
+    std::uint32_t hops = 0;  // links
   };
   // Of a message that needs `packets` packets on the wire, all `bytes` long but the last, on the path that
   // the built-in rule takes with this entropy. REQUIRES: packets > 0.

@@ -81,12 +81,16 @@ void Fabric::take_in(Mail& mail) {
     if (arrival.event.kind == kHop) [[likely]] {
       arrival.event.payload = pool.acquire();
       pool[arrival.event.payload] = arrival.packet;
-      pool.set_sack(arrival.event.payload, 0);
+      pool.acks().set(arrival.event.payload, {});
+      pool.credits().set(arrival.event.payload, 0);
     }
     engine_.insert(arrival.event);
   }
-  for (const auto& [position, sack] : mail.sacks) {
-    pool.set_sack(mail.arrivals[position].event.payload, sack);
+  for (const auto& [position, ack] : mail.acks) {
+    pool.acks().set(mail.arrivals[position].event.payload, ack);
+  }
+  for (const auto& [position, credit] : mail.credits) {
+    pool.credits().set(mail.arrivals[position].event.payload, credit);
   }
   for (const RoomReturn& back : mail.rooms) scheduled_.take_in(back);
 }

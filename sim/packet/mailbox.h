@@ -20,14 +20,17 @@ struct Arrival {
 };
 static_assert(sizeof(Arrival) == 64);
 
-// The start of a flow, told to the receiver's partition before its first packet can be there.
+// A message on a connection, told to the receiver's partition before its first packet can be there; the first
+// of a connection opens it.
 struct FlowStart {
   std::uint32_t receive_slot = 0;  // in the receiver's table of the sender's partition
   std::uint32_t send_slot = 0;     // in the sender's table
-  std::uint32_t flow_number = 0;   // among those of its source
+  std::uint32_t flow_number = 0;   // of the connection, among those of its source
+  std::uint32_t message_number = 0;
   std::uint32_t packets = 0;
   Time start, ideal;           // ideal: how long it would take alone
   std::uint8_t reply_nic = 0;  // of the receiver, for the ACKs
+  bool opens = false;
   Message message;
 };
 
@@ -43,7 +46,9 @@ struct Mail {
   std::vector<FlowStart> flows;
   std::vector<Arrival> arrivals;
   std::vector<RoomReturn> rooms;
-  std::vector<std::pair<std::uint32_t, std::uint64_t>> sacks;  // that are not 0, by position in arrivals
+  // What stands beside packets, by position in arrivals; none that is empty.
+  std::vector<std::pair<std::uint32_t, AckRecord>> acks;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> credits;
 };
 
 // All mail of one partition. Two sets of boxes: one fills while the other is read.
@@ -58,10 +63,15 @@ class Outbox {
     filling_ = window & 1;
     earliest_ps_ = INT64_MAX;
   }
-  void send(std::uint32_t to, const Event& event, const Packet& packet, std::uint64_t sack = 0) {
+  // `handle`: of the packet, for what stands beside it; PacketPool::kNone: nothing does.
+  void send(std::uint32_t to, const Event& event, const Packet& packet, const PacketPool& pool,
+            std::uint32_t handle) {
     Mail& mail = boxes_[filling_][to];
-    if (sack != 0) [[unlikely]]
-      mail.sacks.emplace_back(static_cast<std::uint32_t>(mail.arrivals.size()), sack);
+    const auto position = static_cast<std::uint32_t>(mail.arrivals.size());
+    if (const AckRecord ack = pool.acks().get(handle); !ack.empty()) [[unlikely]]
+      mail.acks.emplace_back(position, ack);
+    if (const std::uint64_t credit = pool.credits().get(handle); credit != 0) [[unlikely]]
+      mail.credits.emplace_back(position, credit);
     mail.arrivals.push_back({event, packet});
     earliest_ps_ = std::min(earliest_ps_, event.time_ps);
   }

@@ -72,6 +72,33 @@ struct Packet {
 };
 static_assert(sizeof(Packet) == 40);
 
+// Beside an ACK that speaks of several packets, or was held back.
+struct AckRecord {
+  std::uint64_t sack = 0;    // which packets from sack_base(cumulative, number) on have arrived
+  std::int64_t held_ps = 0;  // how long the receiver has waited with it since the newest of them came
+  bool empty() const { return sack == 0 && held_ps == 0; }
+};
+
+// Something beside packets that only some runs have: none of it is kept until asked for.
+template <typename Record>
+class Sidecar {
+ public:
+  void keep() { kept_ = true; }
+  bool kept() const { return kept_; }
+  Record get(std::uint32_t handle) const { return handle < records_.size() ? records_[handle] : Record(); }
+  // Nothing, unless it is kept.
+  void set(std::uint32_t handle, const Record& record) {
+    if (!kept_) [[likely]]
+      return;
+    if (handle >= records_.size()) records_.resize(std::size_t{handle} + 1);
+    records_[handle] = record;
+  }
+
+ private:
+  std::vector<Record> records_;  // by handle
+  bool kept_ = false;
+};
+
 // Packets by 32-bit handle. Growth moves them: references die with acquire().
 class PacketPool {
  public:
@@ -94,16 +121,11 @@ class PacketPool {
     __builtin_prefetch(packet, 1);
     __builtin_prefetch(packet + sizeof(Packet) - 1, 1);  // it may lie on two lines
   }
-  // Keeps a bitmap beside each ACK: which packets from sack_base(cumulative, number) on have arrived.
-  void keep_sacks() { keeps_sacks_ = true; }
-  std::uint64_t sack(std::uint32_t handle) const { return handle < sacks_.size() ? sacks_[handle] : 0; }
-  // Nothing, unless they are kept.
-  void set_sack(std::uint32_t handle, std::uint64_t bits) {
-    if (!keeps_sacks_) [[likely]]
-      return;
-    if (handle >= sacks_.size()) sacks_.resize(packets_.size());
-    sacks_[handle] = bits;
-  }
+  Sidecar<AckRecord>& acks() { return acks_; }
+  const Sidecar<AckRecord>& acks() const { return acks_; }
+  // Data: Sender::wanted_credit(); credit packets: what is granted in all.
+  Sidecar<std::uint64_t>& credits() { return credits_; }
+  const Sidecar<std::uint64_t>& credits() const { return credits_; }
   // Packets in use now, and the most there ever were.
   std::size_t used() const { return packets_.size() - unused_.size(); }
   std::size_t most_used() const { return packets_.size(); }
@@ -111,8 +133,8 @@ class PacketPool {
  private:
   std::vector<Packet> packets_;
   std::vector<std::uint32_t> unused_;
-  std::vector<std::uint64_t> sacks_;
-  bool keeps_sacks_ = false;
+  Sidecar<AckRecord> acks_;
+  Sidecar<std::uint64_t> credits_;
 };
 
 }  // namespace weft::sim::packet

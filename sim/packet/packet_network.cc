@@ -151,8 +151,13 @@ class PacketNetwork::Part final : public Network {
   // on_delivered comes with the last packet's last bit, on_sent when everything is acknowledged. Throws
   // InputError for a message of more than 2^32 packets. NIC numbers are taken modulo the host's links.
   void inject(const Message& message) override { transport.start(message); }
-  // Each message is a flow of its own and may take its own path.
-  bool delivers_in_order() const override { return false; }
+  // What shares a connection keeps its order; connections don't among each other.
+  bool delivers_in_order() const override {
+    const PacketConfig& config = network_.transport_setup_.config;
+    return !config.connections.per_message &&
+           (config.nic_choice == NicChoice::kGiven || config.nic_choice == NicChoice::kHash ||
+            config.nic_choice == NicChoice::kSpray);
+  }
 
   void take_in(std::uint32_t from, Mail& mail) {
     for (const FlowStart& flow : mail.flows) transport.expect(from, flow);
@@ -160,7 +165,8 @@ class PacketNetwork::Part final : public Network {
     mail.flows.clear();
     mail.arrivals.clear();
     mail.rooms.clear();
-    mail.sacks.clear();
+    mail.acks.clear();
+    mail.credits.clear();
   }
 
   void run_before(Time limit, std::uint64_t most) {
@@ -175,7 +181,7 @@ class PacketNetwork::Part final : public Network {
       if (event.kind != kHop) return;
       const std::uint32_t end = ends[event.source - first];
       if (end & kHostBit) {
-        transport.prefetch_flow(event.payload);
+        transport.prefetch(event.payload);
       } else {
         fabric.prefetch_route(end & kVertexMask, event.payload);
       }
@@ -231,13 +237,13 @@ class PacketNetwork::Part final : public Network {
     if (fabric.observed()) fabric.settle_in_order();
     switch (event.kind) {
       case kNicReady:
-        transport.nic_ready(event.payload);
+        transport.sending().nic_ready(event.payload);
         break;
       case kNicTimer:
-        transport.nic_timer(event.payload);
+        transport.sending().nic_timer(event.payload);
         break;
       case kPace:
-        transport.pace(event.payload, event.detail);
+        transport.sending().pace(event.payload, event.detail);
         break;
       case kLocalCopy:
         transport.local_copy_done(event.payload);
@@ -246,7 +252,16 @@ class PacketNetwork::Part final : public Network {
         transport.received(event.payload, event.detail);
         break;
       case kAckTimer:
-        transport.ack_timer(event.payload);
+        transport.receiving().ack_timer(event.payload);
+        break;
+      case kSenderTimer:
+        transport.sending().sender_timer(event.payload, event.detail);
+        break;
+      case kTaken:
+        transport.sending().tell_taken(event.payload, event.detail);
+        break;
+      case kReceiverTimer:
+        transport.receiving().receiver_timer(event.payload);
         break;
       case kServe:
         nic_ready(fabric.serve(event.payload));
@@ -260,7 +275,7 @@ class PacketNetwork::Part final : public Network {
   }
   // A NIC with queues of its own, or kNone.
   void nic_ready(std::uint32_t channel) {
-    if (channel != PacketPool::kNone) transport.nic_ready(network_.nic_of_channel(channel));
+    if (channel != PacketPool::kNone) transport.sending().nic_ready(network_.nic_of_channel(channel));
   }
 
   NetworkClient& client_;
@@ -351,9 +366,9 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
       channels_(engines, setup.topology, setup.table, partition_, setup.policy, setup.policy_parameters,
                 setup.config.ack_bytes),
       longest_round_trip_(prepare(channels_, setup)),
-      transport_setup_(setup.policy, setup.policy_parameters,
-                       setup.control.make_factory(setup.control_parameters), setup.config,
-                       longest_round_trip_, channels_.longest_queue()),
+      transport_setup_({setup.policy, setup.policy_parameters, setup.control, setup.control_parameters,
+                        setup.recovery, setup.recovery_parameters},
+                       setup.config, longest_round_trip_, channels_.longest_queue()),
       hosts_(engines, setup.topology),
       link_schedule_(setup.changes, setup.config.reconvergence),
       livelock_watch_(channels_, transport_setup_.recovery.min_timeout * kLivelockTimeouts) {
@@ -407,14 +422,14 @@ std::size_t PacketNetwork::most_packets() const {
 }
 
 std::vector<results::Flow> PacketNetwork::flows() const {
-  std::vector<Transport::Delivered> delivered;
-  std::vector<Transport::Sent> sent;
+  std::vector<DeliveredMessage> delivered;
+  std::vector<SentMessage> sent;
   for (const auto& part : parts_) {
     delivered.insert(delivered.end(), part->transport.delivered().begin(), part->transport.delivered().end());
     const auto more = part->transport.sent();
     sent.insert(sent.end(), more.begin(), more.end());
   }
-  const auto key = [](const Transport::Sent& flow) { return std::pair(flow.source, flow.number); };
+  const auto key = [](const SentMessage& flow) { return std::pair(flow.source, flow.number); };
   std::sort(sent.begin(), sent.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   std::sort(delivered.begin(), delivered.end(), [](const auto& a, const auto& b) {
     return std::tie(a.record.start, a.record.source, a.number) <
@@ -422,7 +437,7 @@ std::vector<results::Flow> PacketNetwork::flows() const {
   });
   std::vector<results::Flow> flows;
   flows.reserve(delivered.size());
-  for (const Transport::Delivered& flow : delivered) {
+  for (const DeliveredMessage& flow : delivered) {
     flows.push_back(flow.record);
     const std::pair id(flow.record.source, flow.number);
     const auto found =
@@ -504,7 +519,10 @@ results::NetworkTotals PacketNetwork::totals() const {
                                 .bytes_injected = fabric.bytes_injected,
                                 .bytes_delivered = fabric.bytes_delivered,
                                 .bytes_dropped = fabric.bytes_dropped,
-                                .bytes_trimmed = fabric.bytes_trimmed};
+                                .bytes_trimmed = fabric.bytes_trimmed,
+                                .out_of_order_packets = transport.out_of_order_packets,
+                                .out_of_order_flows = transport.out_of_order_messages,
+                                .max_reorder_distance = transport.max_reorder_distance};
   for (std::uint32_t c = 0; c < topology_.channels().size(); ++c) {
     totals.packet_hops += channels_.hot[c].packets;
   }
@@ -513,7 +531,14 @@ results::NetworkTotals PacketNetwork::totals() const {
                     {"retransmit", transport.retransmissions},
                     {"timeout", transport.timeouts},
                     {"duplicate", transport.duplicates}};
+  if (!transport_setup_.config.connections.per_message) {
+    totals.signals.emplace_back("connection", transport.connections);
+    totals.signals.emplace_back("restart", transport.restarts);
+  }
   if (transport.nacks > 0) totals.signals.emplace_back("nack", transport.nacks);
+  if (transport.notifications > 0) totals.signals.emplace_back("notification", transport.notifications);
+  if (transport.credits > 0) totals.signals.emplace_back("credit", transport.credits);
+  if (transport.pauses > 0) totals.signals.emplace_back("paused_flow", transport.pauses);
   if (fabric.packets_trimmed > 0) totals.signals.emplace_back("trim", fabric.packets_trimmed);
   const std::pair<const char*, std::uint64_t> others[] = {{"corrupt", fabric.corrupted},
                                                           {"link_down_loss", fabric.lost_to_down_links},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "congestion/congestion.h"
+#include "congestion/recovery.h"
 #include "sim/core/network.h"
 #include "sim/packet/channels.h"
 #include "sim/packet/deadlock.h"
@@ -15,6 +16,7 @@
 #include "sim/packet/link_changes.h"
 #include "sim/packet/livelock.h"
 #include "sim/packet/observer.h"
+#include "sim/packet/packet_config.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/packet/transport.h"
 #include "sim/results/records.h"
@@ -42,6 +44,8 @@ struct PacketSetup {
   Parameters policy_parameters;
   const congestion::Control& control;
   Parameters control_parameters;
+  const congestion::RecoveryKind& recovery;
+  Parameters recovery_parameters;
   const Discipline& queue;
   Parameters queue_parameters;
   PacketConfig config;

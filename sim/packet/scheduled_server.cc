@@ -240,7 +240,7 @@ void ScheduledServer::send_frame(std::uint32_t c, std::uint32_t content, std::ui
   if (to == wires_.partition) {
     wires_.engine.insert(event);
   } else {
-    wires_.outbox.send(to, event, Packet{});
+    wires_.outbox.send(to, event, Packet{}, wires_.pool, kNone);
   }
 }
 

@@ -13,15 +13,18 @@ namespace weft::sim::packet {
 
 // The network's own kinds of events; the payload stands behind each.
 enum EventKind : std::uint16_t {
-  kHop = 1,    // a packet's last bit is at the end of the channel that is the event's source: packet handle
-  kNicReady,   // a NIC may take the next packet from its flows: NIC number
-  kNicTimer,   // flows of a NIC may have losses: NIC number
-  kPace,       // a paced flow may send again: flow slot; detail: its generation
-  kLocalCopy,  // a message within a host is there: slot of the local message
-  kReceive,    // a packet has passed the NIC it came to: packet handle; detail: which of the host's NICs
-  kAckTimer,   // a NIC has held an ACK back for long enough: NIC number
-  kServe,      // a scheduled channel is to be looked after (ScheduledServer): channel
-  kFrame,      // a frame of a node's queues is at the end of the channel that is the event's source: content
+  kHop = 1,      // a packet's last bit is at the end of the channel that is the event's source: packet handle
+  kNicReady,     // a NIC may take the next packet from its flows: NIC number
+  kNicTimer,     // flows of a NIC may have losses: NIC number
+  kPace,         // a paced flow may send again: flow slot; detail: its generation
+  kLocalCopy,    // a message within a host is there: slot of the local message
+  kReceive,      // a packet has passed the NIC it came to: packet handle; detail: which of the host's NICs
+  kAckTimer,     // a NIC has held an ACK back for long enough: NIC number
+  kServe,        // a scheduled channel is to be looked after (ScheduledServer): channel
+  kSenderTimer,  // a connection's control wants to be called: slot; detail: its generation
+  kTaken,        // a send buffer has taken a message: slot; detail: its generation
+  kReceiverTimer,  // a NIC's receiver wants to be called: NIC number
+  kFrame,  // a frame of a node's queues is at the end of the channel that is the event's source: content
 };
 static_assert(kFrame < kClientKinds);
 
@@ -55,7 +58,7 @@ struct Wires {
     if (channel.end_partition == partition) [[likely]] {
       engine.insert(hop);
     } else {
-      outbox.send(channel.end_partition, hop, pool[hop.payload], pool.sack(hop.payload));
+      outbox.send(channel.end_partition, hop, pool[hop.payload], pool, hop.payload);
       pool.release(hop.payload);
     }
   }

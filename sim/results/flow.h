@@ -16,6 +16,8 @@ struct Flow {
   std::uint32_t packets = 0;  // data packets sent, retransmissions included; 0: no packet model
   std::uint32_t retransmissions = 0;
   std::uint32_t ecn_marked = 0;  // data packets that arrived marked
+  // Data packets that came after a later one, and by how many packets at most.
+  std::uint32_t out_of_order = 0, reorder_distance = 0;
 };
 
 }  // namespace weft::results

@@ -15,18 +15,18 @@ class Bitmap final : public PathSelector {
   Bitmap(std::uint32_t paths, sim::RandomStream random) : rounds_(paths, random), penalties_(paths) {}
 
   // Ends: every turn of an entropy with a penalty takes one away.
-  std::uint32_t next_entropy(std::uint32_t) override {
+  Path next(const PathRequest&) override {
     for (;;) {
       const std::uint32_t entropy = rounds_.next();
       std::uint8_t& penalty = penalties_[rounds_.position(entropy)];
-      if (penalty == 0) return entropy;
+      if (penalty == 0) return {entropy};
       --penalty;
     }
   }
-  void on_ack(std::uint32_t entropy, bool ecn_marked) override {
-    if (ecn_marked) punish(entropy, kMarkPenalty);
+  void on_ack(const PathNews& news) override {
+    if (news.ecn_marked) punish(news.path.entropy, kMarkPenalty);
   }
-  void on_loss(std::uint32_t entropy) override { punish(entropy, kLossPenalty); }
+  void on_loss(const PathNews& news) override { punish(news.path.entropy, kLossPenalty); }
 
  private:
   void punish(std::uint32_t entropy, std::uint8_t by) {

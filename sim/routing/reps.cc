@@ -11,13 +11,13 @@ class Reps final : public PathSelector {
  public:
   Reps(std::uint32_t paths, sim::RandomStream random) : rounds_(paths, random) {}
 
-  std::uint32_t next_entropy(std::uint32_t) override {
-    if (kept_ == 0) return rounds_.any();
-    return buffer_[(head_ - kept_--) % kEntries];
+  Path next(const PathRequest&) override {
+    if (kept_ == 0) return {rounds_.any()};
+    return {buffer_[(head_ - kept_--) % kEntries]};
   }
-  void on_ack(std::uint32_t entropy, bool ecn_marked) override {
-    if (ecn_marked) return;
-    buffer_[head_++ % kEntries] = entropy;  // over the oldest, if there is no room
+  void on_ack(const PathNews& news) override {
+    if (news.ecn_marked) return;
+    buffer_[head_++ % kEntries] = news.path.entropy;  // over the oldest, if there is no room
     if (kept_ < kEntries) ++kept_;
   }
 

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 
 #include "sim/core/random.h"
+#include "sim/routing/path_selector.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
@@ -40,20 +40,6 @@ class SwitchPolicy {
                                const SwitchView& view) = 0;
 };
 
-// Chooses the entropy of each packet of one flow when it is sent.
-class PathSelector {
- public:
-  virtual ~PathSelector() = default;
-  virtual std::uint32_t next_entropy(std::uint32_t packet_number) = 0;
-  // Feedback with the entropy of the packet it concerns; by default ignored.
-  virtual void on_ack(std::uint32_t /*entropy*/, bool /*ecn_marked*/) {}
-  virtual void on_loss(std::uint32_t /*entropy*/) {}
-};
-
-// Makes the selector of one flow. The stream is the flow's own.
-using PathSelectorMaker =
-    std::function<std::unique_ptr<PathSelector>(std::uint64_t flow, sim::RandomStream random)>;
-
 // What a policy comes to where flows are fluids and there are no packets to choose for (sim/flow).
 enum class FluidPaths : std::uint8_t {
   kUnknown,  // it can't be told without packets: the flow-level network refuses the policy
@@ -69,7 +55,7 @@ struct Policy {
                                                       sim::RandomStream) = nullptr;
   // Called once per run: parameters are read and checked here, not per flow.
   PathSelectorMaker (*make_path_selectors)(const Parameters&) = nullptr;
-  // False: selectors ignore on_ack and on_loss, which are then not called.
+  // False: selectors ignore what happens to packets, and aren't told.
   bool selectors_want_feedback = true;
   FluidPaths fluid = FluidPaths::kUnknown;
 };

@@ -8,7 +8,7 @@ namespace {
 class Spray final : public PathSelector {
  public:
   Spray(std::uint32_t paths, sim::RandomStream random) : rounds_(paths, random) {}
-  std::uint32_t next_entropy(std::uint32_t) override { return rounds_.next(); }
+  Path next(const PathRequest&) override { return {rounds_.next()}; }
 
  private:
   Rounds rounds_;

@@ -55,11 +55,12 @@ class StopAtPoll final : public RunControl {
 inline Account run_divided(const topologies::Topology& topology, const Options& options,
                            const std::vector<Message>& messages, const topologies::Partitioning& division,
                            std::uint32_t threads, StopEvery stop = StopEvery::kNever,
-                           Observer* observer = nullptr) {
+                           const congestion::Control* own_control = nullptr, Observer* observer = nullptr) {
   const routing::RoutingTable table(topology);
   const ModuleChoice control_choice = parse_module_choice(options.control);
   const ModuleChoice queue_choice = parse_module_choice(options.queue);
-  const congestion::Control& control = find_module(congestion::controls(), control_choice, "control");
+  const congestion::Control& control =
+      own_control != nullptr ? *own_control : find_module(congestion::controls(), control_choice, "control");
   const Discipline& queue = find_module(disciplines(), queue_choice, "queue");
   std::vector<std::unique_ptr<Engine>> owned;
   std::vector<std::unique_ptr<DividedClient>> owned_clients;
@@ -78,6 +79,8 @@ inline Account run_divided(const topologies::Topology& topology, const Options& 
                          .policy_parameters = {},
                          .control = control,
                          .control_parameters = Parameters(control.info, control_choice),
+                         .recovery = options.recovery,
+                         .recovery_parameters = {},
                          .queue = queue,
                          .queue_parameters = Parameters(queue.info, queue_choice),
                          .config = options.config,

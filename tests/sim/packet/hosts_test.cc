@@ -85,21 +85,15 @@ TEST_CASE("a control hears of cut payloads, by default as of losses") {
       explicit Settings(const Parameters&) {}
     };
     Listening(const congestion::FlowInfo&, const Settings&) {}
-    congestion::Allowance start() override { return {20 * kMtu, {}}; }
-    congestion::Allowance on_ack(const congestion::Ack&) override { return start(); }
-    congestion::Allowance on_loss(Time, std::uint64_t bytes) override {
-      heard.lost += bytes;
-      return start();
-    }
-    congestion::Allowance on_timeout(Time) override { return start(); }
+    void start(Time) override { allowed_.window_bytes = 20 * kMtu; }
+    void on_ack(const congestion::Ack&) override {}
+    void on_loss(const congestion::Loss& loss) override { heard.lost += loss.bytes; }
+    void on_timeout(Time) override {}
   };
   class Distinguishing final : public Listening {
    public:
     using Listening::Listening;
-    congestion::Allowance on_trim(Time, std::uint64_t bytes) override {
-      heard.trimmed += bytes;
-      return start();
-    }
+    void on_trim(const congestion::Loss& loss) override { heard.trimmed += loss.bytes; }
   };
   const bool distinguishes = GENERATE(false, true);
   heard = {};
@@ -199,15 +193,14 @@ TEST_CASE("the sender hears of every mark, whatever the ACKs cover") {
       explicit Settings(const Parameters&) {}
     };
     Counting(const congestion::FlowInfo&, const Settings&) {}
-    congestion::Allowance start() override { return {40 * kMtu, {}}; }
-    congestion::Allowance on_ack(const congestion::Ack& ack) override {
+    void start(Time) override { allowed_.window_bytes = 40 * kMtu; }
+    void on_ack(const congestion::Ack& ack) override {
       ++heard.acks;
       heard.bytes += ack.bytes;
       if (ack.ecn_marked) heard.marked += ack.bytes;
-      return start();
     }
-    congestion::Allowance on_loss(Time, std::uint64_t) override { return start(); }
-    congestion::Allowance on_timeout(Time) override { return start(); }
+    void on_loss(const congestion::Loss&) override {}
+    void on_timeout(Time) override {}
   };
   heard = {};
   const congestion::Control control{.info = {.name = "counting"},

@@ -131,9 +131,9 @@ TEST_CASE("a switch policy is asked and obeyed, for ACKs too; a selector hears o
   };
   class Counting final : public routing::PathSelector {
    public:
-    std::uint32_t next_entropy(std::uint32_t number) override { return number; }
-    void on_ack(std::uint32_t, bool) override { ++seen->answers; }
-    void on_loss(std::uint32_t) override { ++seen->losses; }
+    routing::Path next(const routing::PathRequest& request) override { return {request.number}; }
+    void on_ack(const routing::PathNews&) override { ++seen->answers; }
+    void on_loss(const routing::PathNews&) override { ++seen->losses; }
   };
   const routing::Policy policy{
       .info = {.name = "first"},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "congestion/controls.h"
+#include "congestion/rack.h"
 #include "sim/packet/packet_network.h"
 #include "tests/sim/packet/checker.h"
 #include "tests/sim/packet/scheduled_checker.h"
@@ -40,7 +41,9 @@ class RunOn final : public RunControl {
 class SprayForTest final : public routing::PathSelector {
  public:
   explicit SprayForTest(RandomStream random) : random_(random) {}
-  std::uint32_t next_entropy(std::uint32_t) override { return static_cast<std::uint32_t>(random_.next()); }
+  routing::Path next(const routing::PathRequest&) override {
+    return {static_cast<std::uint32_t>(random_.next())};
+  }
 
  private:
   RandomStream random_;
@@ -57,6 +60,7 @@ inline routing::Policy spray() {
 struct Options {
   std::string control = "fixed_window:packets=1000";
   std::string queue = "droptail:capacity=1GB";
+  congestion::RecoveryKind recovery = congestion::rack();
   routing::Policy policy = one_path();
   PacketConfig config;
   std::uint64_t seed = 1;
@@ -76,6 +80,7 @@ class Simulation {
         table_(topology),
         policy_(options.policy),
         control_(control),
+        recovery_(options.recovery),
         discipline_(find_module(disciplines(), parse_module_choice(options.queue), "queue")),
         network(engine, client,
                 {.topology = topology,
@@ -84,6 +89,8 @@ class Simulation {
                  .policy_parameters = {},
                  .control = control_,
                  .control_parameters = parameters(control_.info, options.control),
+                 .recovery = recovery_,
+                 .recovery_parameters = {},
                  .queue = discipline_,
                  .queue_parameters = parameters(discipline_.info, options.queue),
                  .config = options.config,
@@ -171,6 +178,7 @@ class Simulation {
   routing::RoutingTable table_;
   routing::Policy policy_;
   congestion::Control control_;
+  congestion::RecoveryKind recovery_;
   Discipline discipline_;
   std::uint32_t messages_ = 0;
   std::uint64_t bytes_ = 0;

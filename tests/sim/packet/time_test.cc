@@ -184,13 +184,13 @@ TEST_CASE("a paced flow sends at its rate") {
       explicit Settings(const Parameters&) {}
     };
     Paced(const congestion::FlowInfo&, const Settings&) {}
-    congestion::Allowance start() override { return allowance_; }
-    congestion::Allowance on_ack(const congestion::Ack&) override { return allowance_; }
-    congestion::Allowance on_loss(Time, std::uint64_t) override { return allowance_; }
-    congestion::Allowance on_timeout(Time) override { return allowance_; }
-
-   private:
-    congestion::Allowance allowance_{1 << 30, Bandwidth::gbps(100)};
+    void start(Time) override {
+      allowed_.window_bytes = 1 << 30;
+      allowed_.rate = Bandwidth::gbps(100);
+    }
+    void on_ack(const congestion::Ack&) override {}
+    void on_loss(const congestion::Loss&) override {}
+    void on_timeout(Time) override {}
   };
   const congestion::Control control{.info = {.name = "paced"},
                                     .make_factory = congestion::SenderFactoryFor<Paced>::make};

@@ -112,7 +112,7 @@ TEST_CASE("spray: every round uses every entropy once, in a new order") {
     std::set<std::vector<std::uint32_t>> orders;
     for (int round = 0; round < 20; ++round) {
       std::vector<std::uint32_t> order;
-      for (std::uint32_t i = 0; i < paths; ++i) order.push_back(selector->next_entropy(i));
+      for (std::uint32_t i = 0; i < paths; ++i) order.push_back(selector->next({.number = i}).entropy);
       CHECK(std::set<std::uint32_t>(order.begin(), order.end()).size() == paths);
       all.insert(order.begin(), order.end());
       orders.insert(order);
@@ -126,9 +126,9 @@ TEST_CASE("spray: flows differ, one flow is reproducible") {
   auto a = make_spray(256, 1), again = make_spray(256, 1), b = make_spray(256, 2);
   int equal = 0;
   for (std::uint32_t i = 0; i < 256; ++i) {
-    const std::uint32_t entropy = a->next_entropy(i);
-    CHECK(entropy == again->next_entropy(i));
-    equal += entropy == b->next_entropy(i);
+    const std::uint32_t entropy = a->next({.number = i}).entropy;
+    CHECK(entropy == again->next({.number = i}).entropy);
+    equal += entropy == b->next({.number = i}).entropy;
   }
   CHECK(equal == 0);  // another part of the entropy space
 }
@@ -139,7 +139,7 @@ TEST_CASE("spray: the packets of one flow use all shortest paths about equally")
   auto selector = make_spray(4096, 3);
   std::map<topologies::Vertex, double> packets;
   for (std::uint32_t i = 0; i < 4096; ++i) {
-    packets[walk(topology, table, 1, 0, 127, selector->next_entropy(i))[2]] += 1;
+    packets[walk(topology, table, 1, 0, 127, selector->next({.number = i}).entropy)[2]] += 1;
   }
   REQUIRE(packets.size() == 16);
   // Mean 256; five standard deviations of a binomial share are 78.
@@ -149,9 +149,9 @@ TEST_CASE("spray: the packets of one flow use all shortest paths about equally")
 TEST_CASE("bitmap: without marks it is spray") {
   auto bitmap = make_selector("bitmap", 64, 9), spray = make_spray(64, 9);
   for (std::uint32_t i = 0; i < 1000; ++i) {
-    const std::uint32_t entropy = bitmap->next_entropy(i);
-    CHECK(entropy == spray->next_entropy(i));
-    bitmap->on_ack(entropy, false);
+    const std::uint32_t entropy = bitmap->next({.number = i}).entropy;
+    CHECK(entropy == spray->next({.number = i}).entropy);
+    bitmap->on_ack({.path = {entropy}, .ecn_marked = false});
   }
 }
 
@@ -164,14 +164,14 @@ TEST_CASE("bitmap: an entropy misses one turn for each mark, four for a loss, an
   constexpr std::uint32_t kPaths = 32;
   auto selector = make_selector("bitmap", kPaths, 4);
   std::set<std::uint32_t> all;
-  for (std::uint32_t i = 0; i < kPaths; ++i) all.insert(selector->next_entropy(i));
+  for (std::uint32_t i = 0; i < kPaths; ++i) all.insert(selector->next({.number = i}).entropy);
   const std::uint32_t bad = *std::next(all.begin(), 7);
-  for (int i = 0; i < marks; ++i) selector->on_ack(bad, true);
-  for (int i = 0; i < losses; ++i) selector->on_loss(bad);
+  for (int i = 0; i < marks; ++i) selector->on_ack({.path = {bad}, .ecn_marked = true});
+  for (int i = 0; i < losses; ++i) selector->on_loss({.path = {bad}});
   // Of the next 20 rounds it misses so many.
   std::map<std::uint32_t, int> used;
   for (std::uint32_t i = 0; i < kPaths * 20 - static_cast<std::uint32_t>(missed); ++i) {
-    ++used[selector->next_entropy(i)];
+    ++used[selector->next({.number = i}).entropy];
   }
   for (const std::uint32_t entropy : all) CHECK(used[entropy] == (entropy == bad ? 20 - missed : 20));
 }
@@ -179,12 +179,12 @@ TEST_CASE("bitmap: an entropy misses one turn for each mark, four for a loss, an
 TEST_CASE("bitmap: where every path is bad, it takes them all the same") {
   auto selector = make_selector("bitmap", 8, 4);
   std::set<std::uint32_t> all;
-  for (std::uint32_t i = 0; i < 8; ++i) all.insert(selector->next_entropy(i));
+  for (std::uint32_t i = 0; i < 8; ++i) all.insert(selector->next({.number = i}).entropy);
   for (const std::uint32_t entropy : all) {
-    for (int i = 0; i < 15; ++i) selector->on_ack(entropy, true);
+    for (int i = 0; i < 15; ++i) selector->on_ack({.path = {entropy}, .ecn_marked = true});
   }
   std::set<std::uint32_t> again;
-  for (std::uint32_t i = 0; i < 8; ++i) again.insert(selector->next_entropy(i));
+  for (std::uint32_t i = 0; i < 8; ++i) again.insert(selector->next({.number = i}).entropy);
   CHECK(again == all);
 }
 
@@ -196,7 +196,7 @@ TEST_CASE("reps: it takes again what came back without a mark, the oldest of the
   std::set<std::uint32_t> fresh;
   for (std::uint32_t i = 0; i < 20'000; ++i) {
     if (random.below(2) == 0) {
-      const std::uint32_t entropy = selector->next_entropy(i);
+      const std::uint32_t entropy = selector->next({.number = i}).entropy;
       if (kept.empty()) {
         fresh.insert(entropy);
       } else {
@@ -207,7 +207,7 @@ TEST_CASE("reps: it takes again what came back without a mark, the oldest of the
       // Entropies that no fresh one can be.
       const auto entropy = 0x80000000u + i;
       const bool marked = random.below(3) == 0;
-      selector->on_ack(entropy, marked);
+      selector->on_ack({.path = {entropy}, .ecn_marked = marked});
       if (!marked) kept.push_back(entropy);
       if (kept.size() > 8) kept.erase(kept.begin());
     }

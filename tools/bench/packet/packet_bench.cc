@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "congestion/fixed_window.h"
+#include "congestion/rack.h"
 #include "sim/packet/packet_network.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/routing/spray.h"
@@ -50,6 +51,7 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
   const ModuleChoice queue_choice = parse_module_choice(queue_text);
   const Discipline& queue = find_module(disciplines(), queue_choice, "queue");
   const congestion::Control& control = congestion::fixed_window();
+  const congestion::RecoveryKind recovery = congestion::rack();
   if (partitions == 0) {
     partitions = sim::packet::partitions(Parameters(packet_module(), given({})), threads, topology.hosts());
   }
@@ -69,6 +71,8 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
                          .policy_parameters = Parameters(spray.info, given({})),
                          .control = control,
                          .control_parameters = Parameters(control.info, given({{"packets", "100"}})),
+                         .recovery = recovery,
+                         .recovery_parameters = {},
                          .queue = queue,
                          .queue_parameters = Parameters(queue.info, queue_choice),
                          .config = {}},

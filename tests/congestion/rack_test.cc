@@ -1,4 +1,4 @@
-#include "congestion/recovery.h"
+#include "congestion/rack.h"
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -13,14 +13,27 @@ constexpr Time kRtt = Time::us(10);
 const RecoveryConfig kInOrder{
     .min_timeout = Time::us(100), .max_timeout = Time::us(1000), .reordering = false};
 
-Recovery started(std::uint32_t packets, const RecoveryConfig& config = kInOrder) {
-  Recovery recovery;
-  recovery.start(config, packets, 1000, 500, kRtt);
-  return recovery;
-}
+// Of one message, whose last packet has 500 of 1,000 bytes unless it says otherwise.
+struct Started final : RingPool, Rack {
+  explicit Started(std::uint32_t packets, const RecoveryConfig& config = kInOrder,
+                   std::uint32_t last_bytes = 500, std::uint32_t random = 0)
+      : Rack(RecoverySetup{
+            .config = config, .mtu_bytes = 1000, .base_rtt = kRtt, .random = random, .rings = this}) {
+    append((packets - 1) * std::uint64_t{1000} + last_bytes);
+  }
+  using Rack::on_ack;
+  using Rack::on_nack;
+  Outcome on_ack(Time now, std::uint32_t number, std::uint32_t cumulative, Time sent, bool duplicate,
+                 std::uint64_t sack = 0) {
+    return Rack::on_ack({now, number, cumulative, sent, duplicate, sack});
+  }
+  Outcome on_nack(Time now, std::uint32_t number, std::uint32_t cumulative, Time sent) {
+    return Rack::on_nack({now, number, cumulative, sent});
+  }
+};
 
 // Sends packets [next_new, until) one microsecond apart from `at` on.
-void send(Recovery& recovery, std::uint32_t until, Time at) {
+void send(Rack& recovery, std::uint32_t until, Time at) {
   while (recovery.next_new() < until) {
     recovery.on_send(recovery.next_to_send(), at);
     at += Time::us(1);
@@ -28,7 +41,7 @@ void send(Recovery& recovery, std::uint32_t until, Time at) {
 }
 
 TEST_CASE("acknowledged one by one, nothing is lost and bytes add up") {
-  Recovery recovery = started(3);
+  Started recovery(3);
   send(recovery, 3, Time());
   REQUIRE(recovery.in_flight_bytes() == 2500);
   for (std::uint32_t n = 0; n < 3; ++n) {
@@ -44,7 +57,7 @@ TEST_CASE("acknowledged one by one, nothing is lost and bytes add up") {
 }
 
 TEST_CASE("RFC 6298: smoothed round trip, variance, timeout and its back-off") {
-  Recovery recovery = started(100, {.min_timeout = Time::us(1), .max_timeout = Time::us(1000)});
+  Started recovery(100, {.min_timeout = Time::us(1), .max_timeout = Time::us(1000)});
   send(recovery, 3, Time());
   recovery.on_ack(Time::us(40), 0, 1, Time(), false);  // R = 40: SRTT = 40, RTTVAR = 20
   REQUIRE(recovery.timeout() == Time::us(40 + 4 * 20));
@@ -72,7 +85,7 @@ TEST_CASE("RFC 6298: smoothed round trip, variance, timeout and its back-off") {
 }
 
 TEST_CASE("a sender gives up after 16 timeouts in a row, until an ACK comes after all") {
-  Recovery recovery = started(10);
+  Started recovery(10);
   send(recovery, 1, Time());
   Time now;
   for (int i = 0; i < 16; ++i) {
@@ -96,7 +109,7 @@ TEST_CASE("a sender gives up after 16 timeouts in a row, until an ACK comes afte
 }
 
 TEST_CASE("RFC 8985: lost once a later packet is acknowledged and the reordering window has passed") {
-  Recovery recovery = started(100);
+  Started recovery(100);
   send(recovery, 6, Time());  // sent at 0 … 5 us; packet 1 is lost on the way
   recovery.on_ack(Time::us(10), 0, 1, Time(), false);
   // Packet 2 was sent 1 us after packet 1: 1 < RTT/4 = 2.5, so packet 1 may only be late.
@@ -125,7 +138,7 @@ TEST_CASE("RFC 8985: lost once a later packet is acknowledged and the reordering
 TEST_CASE("where packets take several paths, patience is a whole round trip") {
   RecoveryConfig config = kInOrder;
   config.reordering = true;
-  Recovery recovery = started(100, config);
+  Started recovery(100, config);
   send(recovery, 30, Time());
   recovery.on_ack(Time::us(10), 0, 1, Time(), false);
   for (std::uint32_t n = 2; n < 11; ++n) {
@@ -137,7 +150,7 @@ TEST_CASE("where packets take several paths, patience is a whole round trip") {
 }
 
 TEST_CASE("a packet given up too early widens the window") {
-  Recovery recovery = started(100);
+  Started recovery(100);
   send(recovery, 20, Time());
   recovery.on_ack(Time::us(10), 0, 1, Time(), false);
   REQUIRE(recovery.reordering_window() == Time::ps(2'500'000));
@@ -150,7 +163,7 @@ TEST_CASE("a packet given up too early widens the window") {
 }
 
 TEST_CASE("a cumulative ACK makes up for lost ACKs") {
-  Recovery recovery = started(10);
+  Started recovery(10);
   send(recovery, 5, Time());
   const auto outcome = recovery.on_ack(Time::us(13), 3, 4, Time::us(3), false);
   REQUIRE(outcome.acked_packets == 4);
@@ -160,7 +173,7 @@ TEST_CASE("a cumulative ACK makes up for lost ACKs") {
 }
 
 TEST_CASE("a NACK: lost at once, but only the transmission it is about") {
-  Recovery recovery = started(10);
+  Started recovery(10);
   send(recovery, 6, Time());  // sent at 0 … 5 us
   auto outcome = recovery.on_nack(Time::us(8), 3, 1, Time::us(3));
   REQUIRE(outcome.acked_packets == 1);  // what it says of those before
@@ -181,7 +194,7 @@ TEST_CASE("a NACK: lost at once, but only the transmission it is about") {
 }
 
 TEST_CASE("a NACK puts the timeout off and ends its back-off") {
-  Recovery recovery = started(2);
+  Started recovery(2);
   send(recovery, 2, Time());
   REQUIRE(recovery.deadline() == Time::us(100));
   REQUIRE(recovery.on_timer(Time::us(100)).timeout);
@@ -198,7 +211,7 @@ TEST_CASE("the bitmap of an ACK settles what it names, and nothing else") {
   const auto packets = static_cast<std::uint32_t>(1 + random.below(300));
   RecoveryConfig config = kInOrder;
   config.reordering = true;
-  Recovery recovery = started(packets, config);
+  Started recovery(packets, config);
   for (std::uint32_t n = 0; n < packets; ++n) recovery.on_send(n, Time());
   Arrivals arrivals;
   std::set<std::uint32_t> arrived, told;
@@ -230,9 +243,7 @@ TEST_CASE("timeouts differ between flows by up to the jitter, and from one to th
   std::set<std::int64_t> seen;
   constexpr int kFlows = 1000;
   for (std::uint32_t flow = 0; flow < kFlows; ++flow) {
-    Recovery recovery, again;
-    recovery.start(config, 3, 1000, 1000, kRtt, flow);
-    again.start(config, 3, 1000, 1000, kRtt, flow);
+    Started recovery(3, config, 1000, flow), again(3, config, 1000, flow);
     REQUIRE(recovery.timeout() >= Time::us(100));
     REQUIRE(recovery.timeout() <= Time::us(125));
     REQUIRE(recovery.timeout() == again.timeout());
@@ -259,7 +270,7 @@ TEST_CASE("random losses and reordering: all arrives, in-flight counts agree wit
   config.reordering = random.below(2) == 0;
   const auto packets = static_cast<std::uint32_t>(1 + random.below(400));
   const std::uint64_t loss_percent = random.below(40);
-  Recovery recovery = started(packets, config);
+  Started recovery(packets, config);
 
   struct Answer {
     std::uint32_t number, cumulative;

@@ -1,0 +1,14 @@
+#include "congestion/recoveries.h"
+
+#include <array>
+
+#include "congestion/rack.h"
+
+namespace weft::congestion {
+
+std::span<const RecoveryKind> recoveries() {
+  static const std::array list{rack()};
+  return list;
+}
+
+}  // namespace weft::congestion

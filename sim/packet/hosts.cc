@@ -1,0 +1,80 @@
+#include "sim/packet/hosts.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::sim::packet {
+namespace {
+
+constexpr std::size_t kStateAlignment = 16;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kStateAlignment - 1) / kStateAlignment * kStateAlignment;
+}
+
+}  // namespace
+
+Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topology)
+    : message_count(topology.hosts()),
+      connection_count(topology.hosts()),
+      copy_free_at_ps(topology.hosts()),
+      turn(topology.hosts()) {
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
+    for (std::uint32_t channel : topology.out_channels(topology.host(host))) {
+      nics.emplace_back().channel = channel;
+    }
+  }
+  first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
+  EntityId first = 0;
+  for (Engine* engine : engines) first = engine->add_entities(static_cast<std::uint32_t>(nics.size()));
+  for (std::uint32_t nic = 0; nic < nics.size(); ++nic) nics[nic].entity = first + nic;
+}
+
+TransportCounters& TransportCounters::operator+=(const TransportCounters& other) {
+  messages += other.messages;
+  bytes += other.bytes;
+  retransmissions += other.retransmissions;
+  timeouts += other.timeouts;
+  duplicates += other.duplicates;
+  given_up += other.given_up;
+  nacks += other.nacks;
+  connections += other.connections;
+  restarts += other.restarts;
+  notifications += other.notifications;
+  credits += other.credits;
+  pauses += other.pauses;
+  out_of_order_packets += other.out_of_order_packets;
+  out_of_order_messages += other.out_of_order_messages;
+  max_reorder_distance = std::max(max_reorder_distance, other.max_reorder_distance);
+  return *this;
+}
+
+TransportSetup::TransportSetup(const Modules& modules, const PacketConfig& config_, Time longest_round_trip_,
+                               Time longest_queue)
+    : policy(modules.policy),
+      make_selector(policy.make_path_selectors != nullptr
+                        ? policy.make_path_selectors(modules.policy_parameters)
+                        : routing::PathSelectorMaker()),
+      control(modules.control),
+      senders(control.make_factory(modules.control_parameters)),
+      receivers(control.make_receivers != nullptr ? control.make_receivers(modules.control_parameters)
+                                                  : nullptr),
+      recoveries(modules.recovery.make_factory(modules.recovery_parameters)),
+      recovery_bytes(aligned(recoveries->recovery_bytes())),
+      slot_bytes(recovery_bytes + aligned(senders->sender_bytes())),
+      config(config_),
+      longest_round_trip(longest_round_trip_),
+      timer_grain(longest_round_trip_ + config_.receive_delay * 2) {
+  // A timeout must not fire while queues merely are full: out and back, no path crosses more queues than
+  // this allows for in practice.
+  constexpr int kFullQueues = 8;
+  recovery.min_timeout = std::max(config.min_timeout, timer_grain + longest_queue * kFullQueues);
+  if (config.ack_every > 1) recovery.min_timeout = recovery.min_timeout + config.ack_delay;
+  recovery.reordering = policy.make_path_selectors != nullptr || policy.make_switch_policy != nullptr ||
+                        config.nic_choice == NicChoice::kSpray;
+  recovery.jitter = config.timeout_jitter;
+  idle = config.connections.idle > Time() ? config.connections.idle : recovery.min_timeout;
+}
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,39 @@
+// Sizes and host-side settings of the packet network.
+#pragma once
+
+#include <cstdint>
+
+#include "sim/core/network.h"
+#include "sim/units/quantity.h"
+
+namespace weft::sim::packet {
+
+// Which of a host's links, its NICs, a connection takes, and which one its ACKs take.
+enum class NicChoice : std::uint8_t {
+  kGiven,        // the ones the message asks for
+  kRoundRobin,   // one after the other, message by message
+  kHash,         // drawn for each connection
+  kLeastLoaded,  // for each message the one whose messages have the fewest packets in all
+  kSpray,        // packet after packet over all of them; an ACK goes back through the NIC its packet came to
+};
+
+// Defaults are those of the module's parameters (packet_module()).
+struct PacketConfig {
+  std::uint32_t mtu_bytes = 4096;   // payload of a full packet
+  std::uint32_t header_bytes = 64;  // added to every data packet on the wire
+  std::uint32_t ack_bytes = 64;     // size of an ACK on the wire
+  Time min_timeout = Time::us(100);
+  Bandwidth local_bandwidth = Bandwidth::gbps(800);  // copy between processes of one host
+  Time local_latency = Time::ns(200);
+  Time receive_delay;  // in the NIC a packet arrives at, data or ACK
+  std::uint32_t ack_every = 1;
+  Time ack_delay = Time::us(5);  // no ACK waits longer for more packets to acknowledge
+  NicChoice nic_choice = NicChoice::kGiven;
+  double timeout_jitter = 0.1;  // congestion::RecoveryConfig::jitter
+  bool cut_through = false;
+  Time reconvergence = Time::us(1000);
+  bool record_flows = true;     // keep a row per message (64 bytes each)
+  ConnectionRules connections;  // how messages share them
+};
+
+}  // namespace weft::sim::packet

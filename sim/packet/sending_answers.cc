@@ -1,0 +1,230 @@
+// Answers in: ACKs, NACKs, returned headers, notifications, credits, pauses; what they mean for a connection.
+#include <algorithm>
+#include <span>
+
+#include "sim/packet/sending_side.h"
+
+namespace weft::sim::packet {
+
+// Is it about the connection that has the slot now, and is that heard? One that was idle for long enough to
+// be forgotten isn't, forgotten or not.
+bool SendingSide::is_of(std::uint32_t slot, const Packet& packet) const {
+  const Connection& connection = connections_[slot];
+  if (connection.number != packet.flow_number || connection.source != packet.destination) return false;
+  if (connection.first_message != kNone) [[likely]]
+    return true;
+  return side_.engine.now().ps() < cold_[slot].idle_since_ps + side_.setup.idle.ps();
+}
+
+void SendingSide::on_answer(std::uint32_t handle) {
+  PacketPool& packets = side_.fabric.packets();
+  const Packet packet = packets[handle];
+  const std::uint32_t slot = packet.flow;
+  if (slot == kNone || !is_of(slot, packet)) {
+    packets.release(handle);
+    return;
+  }
+  Connection& connection = connections_[slot];
+  switch (packet.kind) {
+    case PacketKind::kAck: {
+      const AckRecord record = packets.acks().get(handle);
+      packets.release(handle);
+      return on_ack(slot, packet, record);
+    }
+    case PacketKind::kNack:
+      packets.release(handle);
+      ++side_.counters.nacks;
+      return on_nack(slot, packet, packet.cumulative());
+    case PacketKind::kCnp:
+      if (side_.setup.hears(congestion::kNotifications)) {
+        connection.control->on_notification(side_.engine.now());
+      }
+      break;
+    case PacketKind::kCredit:
+      if (side_.setup.hears(congestion::kCredits)) {
+        connection.control->on_credit(side_.engine.now(), packets.credits().get(handle));
+      }
+      break;
+    case PacketKind::kPause:
+    case PacketKind::kResume:
+      side_.counters.pauses += packet.kind == PacketKind::kPause;
+      connection.paused = packet.kind == PacketKind::kPause;
+      break;
+    case PacketKind::kData:
+      break;  // never comes here
+  }
+  packets.release(handle);
+  allow(slot);
+  wake(slot);
+}
+
+void SendingSide::on_ack(std::uint32_t slot, const Packet& packet, const AckRecord& record) {
+  const Connection& connection = connections_[slot];
+  const Time now = side_.engine.now();
+  const auto outcome = connection.recovery->on_ack({.now = now,
+                                                    .number = packet.number,
+                                                    .cumulative = packet.cumulative(),
+                                                    .sent = Time::ps(packet.sent_ps),
+                                                    .duplicate = (packet.flags & kDuplicate) != 0,
+                                                    .sack = record.sack});
+  if (connection.selector != nullptr && side_.setup.policy.selectors_want_feedback) {
+    connection.selector->on_ack({.now = now,
+                                 .path = {packet.entropy},
+                                 .rtt = now - Time::ps(packet.sent_ps),
+                                 .ecn_marked = packet.marked()});
+  }
+  tell_acked(slot, packet, outcome, Time::ps(record.held_ps));
+  tell_lost(slot, outcome, false);
+  go_on(slot);
+}
+
+// It names the receiver's slot.
+void SendingSide::on_returned(std::uint32_t handle) {
+  const Packet packet = side_.fabric.packets()[handle];
+  side_.fabric.packets().release(handle);
+  const std::uint32_t slot = receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow];
+  if (is_of(slot, packet)) on_nack(slot, packet, 0);
+}
+
+void SendingSide::on_nack(std::uint32_t slot, const Packet& packet, std::uint32_t cumulative) {
+  const auto outcome = connections_[slot].recovery->on_nack({.now = side_.engine.now(),
+                                                             .number = packet.number,
+                                                             .cumulative = cumulative,
+                                                             .sent = Time::ps(packet.sent_ps)});
+  tell_acked(slot, packet, outcome, Time());
+  tell_lost(slot, outcome, true);
+  go_on(slot);
+}
+
+void SendingSide::tell_acked(std::uint32_t slot, const Packet& packet,
+                             const congestion::Recovery::Outcome& outcome, Time held) {
+  if (outcome.acked_packets == 0) return;
+  const Connection& connection = connections_[slot];
+  const Time now = side_.engine.now();
+  connection.control->on_ack({.now = now,
+                              .rtt = now - Time::ps(packet.sent_ps),
+                              .host_delay = side_.setup.config.receive_delay * 2 + held,
+                              .bytes = outcome.acked_bytes,
+                              .in_flight = connection.recovery->in_flight_bytes(),
+                              .ecn_marked = packet.marked(),
+                              .hops = cold_[slot].hops,
+                              .telemetry = {}});
+  allow(slot);
+}
+
+void SendingSide::tell_lost(std::uint32_t slot, const congestion::Recovery::Outcome& outcome, bool trimmed) {
+  if (outcome.lost_packets == 0) [[likely]]
+    return;
+  const Connection& connection = connections_[slot];
+  const Time now = side_.engine.now();
+  lost_paths_.clear();
+  for (const std::uint32_t number : losses_) {
+    const std::vector<routing::Path>& ring = cold_[slot].paths;
+    const routing::Path path =
+        ring.empty() ? routing::Path{connection.entropy} : ring[number & (ring.size() - 1)];
+    lost_paths_.push_back(path.entropy);
+    if (connection.selector == nullptr) continue;
+    const routing::PathNews news{.now = now, .path = path};
+    if (trimmed) {
+      connection.selector->on_trim(news);
+    } else {
+      connection.selector->on_loss(news);
+    }
+  }
+  losses_.clear();
+  const congestion::Loss loss{.now = now, .bytes = outcome.lost_bytes, .paths = lost_paths_};
+  if (outcome.timeout) return;  // on_timeout() has said it
+  if (trimmed) {
+    connection.control->on_trim(loss);
+  } else {
+    connection.control->on_loss(loss);
+  }
+  allow(slot);
+}
+
+void SendingSide::allow(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  const congestion::Allowance& allowed = connection.control->allowed();
+  connection.window_bytes = allowed.window_bytes;
+  connection.rate = allowed.rate;
+  connection.credit_bytes = allowed.credit_bytes;
+  if (!side_.setup.hears(congestion::kTimer)) [[likely]]
+    return;
+  const std::int64_t wake = connection.control->wake_at().ps();
+  if (wake == Time::max().ps() || wake == cold_[slot].wake_ps) {
+    if (wake == Time::max().ps()) cold_[slot].wake_ps = INT64_MAX;
+    return;
+  }
+  cold_[slot].wake_ps = std::max(wake, side_.engine.now().ps());
+  side_.engine.schedule(Time::ps(cold_[slot].wake_ps), side_.hosts.nics[connection.nic].entity, kSenderTimer,
+                        slot, connection.generation);
+}
+
+// Some of what the connection was given has been acknowledged, or has to be sent again.
+void SendingSide::go_on(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  if (connection.first_message == kNone) return;  // it rested already
+  retire_messages(slot);
+  if (connection.first_message == kNone) {
+    rest(slot);
+  } else {
+    arm_timer(side_.hosts.nics[connection.nic], connection.recovery->deadline());
+    wake(slot);
+  }
+  tell_senders();
+}
+
+// Payload of the packets that are acknowledged without a gap. REQUIRES: it doesn't rest.
+std::uint64_t SendingSide::acknowledged_bytes(const Connection& connection) const {
+  const OutgoingMessage& oldest = messages_[connection.first_message];
+  const std::uint64_t packets = connection.recovery->first_unacked() - oldest.first;
+  return oldest.end_byte - oldest.message.bytes +
+         std::min(oldest.message.bytes, packets * side_.setup.config.mtu_bytes);
+}
+
+void SendingSide::retire_messages(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  ColdConnection& cold = cold_[slot];
+  const std::uint32_t acknowledged = connection.recovery->first_unacked();
+  while (connection.first_message != kNone && messages_[connection.first_message].end <= acknowledged) {
+    const std::uint32_t index = connection.first_message;
+    const OutgoingMessage& message = messages_[index];
+    side_.hosts.nics[connection.nic].load_packets -= message.end - message.first;
+    if (side_.setup.config.record_flows) {
+      sent_.push_back({connection.source, message.number,
+                       message.end - message.first + message.retransmissions, message.retransmissions});
+    }
+    if (cold.first_untold == index) {
+      cold.first_untold = message.next;
+      if (message.message.notify_sent) to_tell_.push_back(message.message);
+    }
+    connection.first_message = message.next;
+    unused_messages_.push_back(index);
+  }
+  const std::uint64_t buffer = side_.setup.config.connections.send_buffer_bytes;
+  if (buffer == 0 || connection.first_message == kNone) return;
+  const std::uint64_t taken = acknowledged_bytes(connection) + buffer;
+  while (cold.first_untold != kNone && messages_[cold.first_untold].end_byte <= taken) {
+    const OutgoingMessage& message = messages_[cold.first_untold];
+    if (message.message.notify_sent) to_tell_.push_back(message.message);
+    cold.first_untold = message.next;
+  }
+}
+
+// Clients may start messages, but nothing that is acknowledged can come of it at once.
+void SendingSide::tell_senders() {
+  for (std::size_t i = 0; i < to_tell_.size(); ++i) {
+    const Message message = to_tell_[i];
+    side_.client.on_sent(message);
+  }
+  to_tell_.clear();
+}
+
+// The send buffer had room for the message as soon as it was given.
+void SendingSide::tell_taken(std::uint32_t slot, std::uint16_t generation) {
+  if (connections_[slot].generation != generation || connections_[slot].first_message == kNone) return;
+  retire_messages(slot);
+  tell_senders();
+}
+
+}  // namespace weft::sim::packet

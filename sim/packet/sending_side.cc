@@ -1,0 +1,353 @@
+#include "sim/packet/sending_side.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sim/routing/path_draws.h"
+#include "sim/units/input_error.h"
+
+namespace weft::sim::packet {
+namespace {
+
+constexpr std::uint64_t kJitterPurpose = 0x717;
+
+}  // namespace
+
+SendingSide::SendingSide(HostSide& side) : side_(side), receive_slots_(side.channels.partition.parts) {
+  if (side.setup.hears(congestion::kCredits)) side.fabric.packets().credits().keep();
+}
+
+SendingSide::~SendingSide() {
+  for (Connection& connection : connections_) {
+    if (connection.recovery == nullptr) continue;
+    connection.control->~Sender();
+    connection.recovery->~Recovery();
+  }
+}
+
+std::uint32_t SendingSide::new_slot() {
+  if (!unused_.empty()) {
+    const std::uint32_t slot = unused_.back();
+    unused_.pop_back();
+    return slot;
+  }
+  const auto slot = static_cast<std::uint32_t>(connections_.size());
+  connections_.emplace_back();
+  cold_.emplace_back();
+  if (slot % kSlabSlots == 0) {
+    slabs_.push_back(std::make_unique<std::byte[]>(kSlabSlots * side_.setup.slot_bytes));
+  }
+  return slot;
+}
+
+std::uint32_t SendingSide::new_message(const OutgoingMessage& message) {
+  if (unused_messages_.empty()) {
+    messages_.push_back(message);
+    return static_cast<std::uint32_t>(messages_.size() - 1);
+  }
+  const std::uint32_t index = unused_messages_.back();
+  unused_messages_.pop_back();
+  messages_[index] = message;
+  return index;
+}
+
+// Among the source's NICs.
+std::uint32_t SendingSide::choose_port(const Message& message, std::uint32_t entropy) {
+  Hosts& hosts = side_.hosts;
+  const std::uint32_t count = hosts.nics_of(message.source);
+  if (count == 1) return 0;
+  switch (side_.setup.config.nic_choice) {
+    case NicChoice::kGiven:
+      break;
+    case NicChoice::kRoundRobin:
+    case NicChoice::kSpray:  // where its first packet goes
+      return hosts.turn[message.source]++ % count;
+    case NicChoice::kHash:
+      return routing::hashed_nic(entropy, count);
+    case NicChoice::kLeastLoaded: {
+      const auto first = hosts.nics.begin() + hosts.first_nic[message.source];
+      const auto least = std::min_element(
+          first, first + count, [](const Nic& a, const Nic& b) { return a.load_packets < b.load_packets; });
+      return static_cast<std::uint32_t>(least - first);
+    }
+  }
+  return message.source_nic % count;
+}
+
+Bandwidth SendingSide::line_rate(std::uint32_t nic, std::uint32_t host) const {
+  const Hosts& hosts = side_.hosts;
+  const auto rate_of = [&](std::uint32_t n) { return side_.channels.cold[hosts.nics[n].channel].rate; };
+  if (side_.setup.config.nic_choice != NicChoice::kSpray) return rate_of(nic);
+  std::int64_t bps = 0;
+  for (std::uint32_t n = hosts.first_nic[host]; n < hosts.first_nic[host + 1]; ++n) bps += rate_of(n).bps();
+  return Bandwidth::bps(bps);
+}
+
+// The connection of a message, new or not.
+std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t number, const Shape& shape) {
+  const PacketConfig& config = side_.setup.config;
+  const std::uint64_t seed = side_.engine.seed();
+  if (config.connections.per_message) {
+    const auto draw = routing::flow_draws(seed, routing::flow_identity(message.source, number)).next();
+    return open(message, number, choose_port(message, static_cast<std::uint32_t>(draw)), shape);
+  }
+  // What doesn't follow from the message follows from who sends to whom.
+  std::uint32_t port = 0;
+  if (config.nic_choice != NicChoice::kSpray) {
+    const std::uint64_t pair = routing::flow_identity(message.source, message.destination);
+    const auto draw = routing::flow_draws(seed, mix64(pair) ^ message.channel).next();
+    port = choose_port(message, static_cast<std::uint32_t>(draw));
+  }
+  const std::uint32_t reply = config.nic_choice == NicChoice::kGiven
+                                  ? message.destination_nic % side_.hosts.nics_of(message.destination)
+                                  : port;
+  const ConnectionKey key{message.source, message.destination, message.channel,
+                          static_cast<std::uint16_t>(reply << 8 | port)};
+  std::uint32_t slot = table_.find(key);
+  if (slot != kNone && connections_[slot].first_message == kNone) {
+    const Time now = side_.engine.now();
+    const Time idle = now - Time::ps(cold_[slot].idle_since_ps);
+    if (idle < side_.setup.idle) {
+      take_from_idle(slot);
+      if (idle > Time()) connections_[slot].control->on_idle(now, idle);
+    } else {
+      ++side_.counters.restarts;
+      take_from_idle(slot);
+      close(slot);
+      slot = kNone;
+    }
+  }
+  if (slot != kNone) return slot;
+  forget_idle();
+  slot = open(message, side_.hosts.connection_count[message.source]++, port, shape);
+  cold_[slot].key = key;
+  table_.insert(key, slot);
+  return slot;
+}
+
+std::uint32_t SendingSide::open(const Message& message, std::uint32_t number, std::uint32_t port,
+                                const Shape& shape) {
+  const TransportSetup& setup = side_.setup;
+  const PacketConfig& config = setup.config;
+  const std::uint64_t seed = side_.engine.seed();
+  const std::uint32_t slot = new_slot();
+  const std::uint64_t identity = routing::flow_identity(message.source, number);
+  RandomStream random = routing::flow_draws(seed, identity);
+  ++side_.counters.connections;
+
+  Connection& connection = connections_[slot];
+  connection = Connection{.nic = side_.hosts.first_nic[message.source] + port,
+                          .lane = side_.hosts.first_nic[message.source] + port,
+                          .source = message.source,
+                          .destination = message.destination,
+                          .number = number,
+                          .entropy = static_cast<std::uint32_t>(random.next()),
+                          .generation = connection.generation};
+  const bool given = config.nic_choice == NicChoice::kGiven;
+  connection.reply_nic = static_cast<std::uint8_t>((given ? message.destination_nic : port) %
+                                                   side_.hosts.nics_of(message.destination));
+  const Channels::PathTimes path = path_times(connection, shape);
+  const Time round_trip = path.round_trip + config.receive_delay * 2;
+  const auto jitter = static_cast<std::uint32_t>(
+      config.timeout_jitter > 0 ? RandomStream(seed, identity, kJitterPurpose).next() : 0);
+  connection.recovery =
+      setup.recoveries->construct(storage(slot), {.config = setup.recovery,
+                                                  .mtu_bytes = config.mtu_bytes,
+                                                  .base_rtt = round_trip,
+                                                  .random = jitter,
+                                                  .rings = &rings_,
+                                                  .losses = keeps_paths() ? &losses_ : nullptr});
+  const Bandwidth line_rate = this->line_rate(connection.nic, message.source);
+  connection.control = setup.senders->construct(storage(slot) + setup.recovery_bytes,
+                                                {.mtu_bytes = config.mtu_bytes,
+                                                 .line_rate = line_rate,
+                                                 .base_rtt = round_trip,
+                                                 .bdp_bytes = bytes_in(line_rate, round_trip),
+                                                 .hops = path.hops});
+  ColdConnection& cold = cold_[slot];
+  cold = {};
+  cold.hops = path.hops;
+  cold.opened_one_way = path.one_way;
+  if (setup.make_selector) cold.selector = setup.make_selector(identity, random);
+  connection.selector = cold.selector.get();
+  connection.control->start(side_.engine.now());
+  allow(slot);
+
+  ReceiveSlots& slots = receive_slots_[side_.part_of_host(message.destination)];
+  if (slots.unused.empty()) {
+    connection.receive_slot = static_cast<std::uint32_t>(slots.senders.size());
+    slots.senders.push_back(slot);
+  } else {
+    connection.receive_slot = slots.unused.back();
+    slots.unused.pop_back();
+    slots.senders[connection.receive_slot] = slot;
+  }
+  return slot;
+}
+
+// Of the packets that carry its payload; there may be redundant ones beside them.
+SendingSide::Shape SendingSide::shape_of(std::uint64_t bytes) const {
+  const PacketConfig& config = side_.setup.config;
+  const std::uint64_t mtu = config.mtu_bytes;
+  const std::uint64_t packets = std::max<std::uint64_t>(1, bytes / mtu + (bytes % mtu != 0 ? 1 : 0));
+  if (packets > std::numeric_limits<std::uint32_t>::max()) refuse(bytes);
+  return {static_cast<std::uint32_t>(packets), static_cast<std::uint32_t>(bytes - (packets - 1) * mtu)};
+}
+
+void SendingSide::refuse(std::uint64_t bytes) const {
+  throw InputError("a message of " + std::to_string(bytes) +
+                   " bytes has, with those before it on its connection, "
+                   "more than 2^32 packets of " +
+                   std::to_string(side_.setup.config.mtu_bytes) +
+                   " bytes; expected a larger mtu or smaller messages");
+}
+
+Channels::PathTimes SendingSide::path_times(const Connection& connection, const Shape& shape) const {
+  const PacketConfig& config = side_.setup.config;
+  return side_.channels.path_times(side_.hosts.nics[connection.nic].channel, connection.destination,
+                                   connection.entropy, config.mtu_bytes + config.header_bytes, shape.packets,
+                                   shape.last_bytes + config.header_bytes);
+}
+
+FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
+  const PacketConfig& config = side_.setup.config;
+  const Shape shape = shape_of(message.bytes);
+  const std::uint32_t slot = find_or_open(message, number, shape);
+  Connection& connection = connections_[slot];
+  ColdConnection& cold = cold_[slot];
+  congestion::Recovery& recovery = *connection.recovery;
+  const std::uint32_t first = recovery.packets();
+  const std::uint64_t packets = recovery.packets_for(message.bytes);
+  if (first + packets > std::numeric_limits<std::uint32_t>::max()) refuse(message.bytes);
+  recovery.append(message.bytes);
+  side_.hosts.nics[connection.nic].load_packets += packets;
+  cold.given_bytes += message.bytes;
+  const std::uint32_t added = new_message({.message = message,
+                                           .end_byte = cold.given_bytes,
+                                           .first = first,
+                                           .end = recovery.packets(),
+                                           .number = number});
+  const bool opens = first == 0;
+  if (connection.first_message == kNone) {
+    connection.first_message = added;
+    go_live(slot);
+  } else {
+    messages_[cold.last_message].next = added;
+  }
+  cold.last_message = added;
+  if (cold.first_untold == kNone) cold.first_untold = added;
+
+  const Time one_way = opens ? cold.opened_one_way : path_times(connection, shape).one_way;
+  return {.receive_slot = connection.receive_slot,
+          .send_slot = slot,
+          .flow_number = connection.number,
+          .message_number = number,
+          .packets = static_cast<std::uint32_t>(packets),
+          .start = side_.engine.now(),
+          .ideal = one_way + config.receive_delay,
+          .reply_nic = connection.reply_nic,
+          .opens = opens,
+          .message = message};
+}
+
+void SendingSide::begin(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  const Message& message = messages_[cold_[slot].last_message].message;
+  if (side_.setup.hears(congestion::kMessages)) {
+    connection.control->on_message(
+        side_.engine.now(), message.bytes,
+        cold_[slot].given_bytes - std::min(cold_[slot].given_bytes, connection.sent_bytes));
+    allow(slot);
+  }
+  const std::uint64_t buffer = side_.setup.config.connections.send_buffer_bytes;
+  // The client isn't called back from within its own call.
+  if (buffer > 0 && message.notify_sent &&
+      cold_[slot].given_bytes <= acknowledged_bytes(connection) + buffer) {
+    side_.engine.schedule(side_.engine.now(), side_.hosts.nics[connection.nic].entity, kTaken, slot,
+                          connection.generation);
+  }
+  wake(slot);
+}
+
+// It has something to send again: its NIC looks at its deadlines.
+void SendingSide::go_live(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  Nic& nic = side_.hosts.nics[connection.nic];
+  connection.previous_live = kNone;
+  connection.next_live = nic.first_live;
+  if (nic.first_live != kNone) connections_[nic.first_live].previous_live = slot;
+  nic.first_live = slot;
+  ++live_;
+}
+
+// Everything is acknowledged.
+void SendingSide::rest(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  Nic& nic = side_.hosts.nics[connection.nic];
+  (connection.previous_live == kNone ? nic.first_live : connections_[connection.previous_live].next_live) =
+      connection.next_live;
+  if (connection.next_live != kNone)
+    connections_[connection.next_live].previous_live = connection.previous_live;
+  --live_;
+  if (side_.setup.config.connections.per_message) {
+    close(slot);
+    return;
+  }
+  connection.recovery->rest();
+  ColdConnection& cold = cold_[slot];
+  cold.paths = {};
+  cold.idle_since_ps = side_.engine.now().ps();
+  cold.previous_idle = last_idle_;
+  cold.next_idle = kNone;
+  (last_idle_ == kNone ? first_idle_ : cold_[last_idle_].next_idle) = slot;
+  last_idle_ = slot;
+}
+
+void SendingSide::take_from_idle(std::uint32_t slot) {
+  ColdConnection& cold = cold_[slot];
+  (cold.previous_idle == kNone ? first_idle_ : cold_[cold.previous_idle].next_idle) = cold.next_idle;
+  (cold.next_idle == kNone ? last_idle_ : cold_[cold.next_idle].previous_idle) = cold.previous_idle;
+}
+
+// Makes room: two for each one that opens, so the number of those that are kept for nothing shrinks.
+void SendingSide::forget_idle() {
+  const std::int64_t before = side_.engine.now().ps() - side_.setup.idle.ps();
+  for (int i = 0; i < 2 && first_idle_ != kNone && cold_[first_idle_].idle_since_ps <= before; ++i) {
+    const std::uint32_t slot = first_idle_;
+    take_from_idle(slot);
+    close(slot);
+  }
+}
+
+void SendingSide::close(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  if (!side_.setup.config.connections.per_message) table_.erase(cold_[slot].key);
+  connection.control->~Sender();
+  connection.recovery->~Recovery();
+  connection.control = nullptr;
+  connection.recovery = nullptr;
+  cold_[slot].selector.reset();
+  connection.selector = nullptr;
+  ++connection.generation;
+  receive_slots_[side_.part_of_host(connection.destination)].unused.push_back(connection.receive_slot);
+  connection.number = kNone;
+  if (!connection.waiting) unused_.push_back(slot);  // else once its NIC has come across it
+}
+
+std::vector<SentMessage> SendingSide::sent() const {
+  std::vector<SentMessage> all = sent_;
+  for (const Connection& connection : connections_) {
+    if (connection.recovery == nullptr) continue;
+    for (std::uint32_t m = connection.first_message; m != kNone; m = messages_[m].next) {
+      const OutgoingMessage& message = messages_[m];
+      const std::uint32_t next = connection.recovery->next_new();
+      const std::uint32_t packets = std::clamp(next, message.first, message.end) - message.first;
+      all.push_back(
+          {connection.source, message.number, packets + message.retransmissions, message.retransmissions});
+    }
+  }
+  return all;
+}
+
+}  // namespace weft::sim::packet

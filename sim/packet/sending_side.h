@@ -1,0 +1,198 @@
+// The sending side of the hosts: connections, what they have to send, and what they are told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "congestion/congestion.h"
+#include "congestion/recovery.h"
+#include "sim/packet/connections.h"
+#include "sim/packet/hosts.h"
+#include "sim/routing/routing.h"
+
+namespace weft::sim::packet {
+
+// One partition's. A connection sends its messages one behind the other, as packets numbered through;
+// congestion, recovery and path state belong to it and live on between messages. With
+// ConnectionRules::per_message each message has a connection of its own, which is over when all is
+// acknowledged; else a connection rests then, and one that was idle for longer than TransportSetup::idle
+// makes room for a new one. When exactly it is forgotten makes no difference, as from then on nothing that
+// comes for it is heard.
+class SendingSide {
+ public:
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  explicit SendingSide(HostSide& side);
+  ~SendingSide();
+  SendingSide(const SendingSide&) = delete;
+  SendingSide& operator=(const SendingSide&) = delete;
+
+  // Takes a message to another host. Returns what its receiver has to know. Throws InputError for more than
+  // 2^32 packets on one connection.
+  FlowStart start(const Message& message, std::uint32_t number);
+  // The message that start() returned is known to its receiver: its connection may send.
+  void begin(std::uint32_t slot);
+
+  // Events.
+  void on_answer(
+      std::uint32_t handle);  // a packet for a sender: ACK, NACK, notification, credit, pause, resume
+  void on_returned(std::uint32_t handle);  // a header of ours that a switch has sent back
+  void nic_ready(std::uint32_t nic);
+  void nic_timer(std::uint32_t nic);
+  void pace(std::uint32_t slot, std::uint16_t generation);
+  void sender_timer(std::uint32_t slot, std::uint16_t generation);
+  void tell_taken(std::uint32_t slot, std::uint16_t generation);
+
+  // Fetches what on_answer() will change, and then what that leads to.
+  [[gnu::always_inline]] void prefetch(std::uint32_t slot) const {
+    if (slot == kNone) [[unlikely]]
+      return;
+    const auto* connection = reinterpret_cast<const char*>(&connections_[slot]);
+    __builtin_prefetch(connection, 1);
+    __builtin_prefetch(connection + 64, 1);
+    const std::byte* state = storage(slot);
+    for (std::size_t byte = 0; byte < side_.setup.slot_bytes; byte += 64) __builtin_prefetch(state + byte, 1);
+  }
+  [[gnu::always_inline]] void prefetch_state(std::uint32_t slot, std::uint32_t number) const {
+    if (slot == kNone) [[unlikely]]
+      return;
+    const Connection& connection = connections_[slot];
+    if (connection.recovery != nullptr) connection.recovery->prefetch(number);
+    __builtin_prefetch(connection.selector, 1);
+    __builtin_prefetch(&side_.hosts.nics[connection.nic], 1);
+  }
+
+  // Connections with something unacknowledged.
+  std::uint64_t live_connections() const { return live_; }
+  // All messages that were acknowledged, or still are under way; empty where rows aren't kept.
+  std::vector<SentMessage> sent() const;
+  // Bytes held for each connection, at rest or not, apart from what is under way.
+  std::size_t connection_bytes() const {
+    return sizeof(Connection) + sizeof(ColdConnection) + side_.setup.slot_bytes;
+  }
+
+ private:
+  static constexpr std::uint32_t kSlabSlots = 256;
+
+  struct alignas(64) Connection {
+    congestion::Recovery* recovery = nullptr;   // in the slab; null: the slot is empty
+    congestion::Sender* control = nullptr;      // behind it
+    routing::PathSelector* selector = nullptr;  // owned by ColdConnection
+    std::uint64_t window_bytes = 0;
+    Bandwidth rate;                  // 0: not paced
+    std::uint64_t credit_bytes = 0;  // may be sent in all
+    std::uint64_t sent_bytes = 0;    // payload, in all
+    std::int64_t next_send_ps = 0;
+    std::uint32_t nic = 0;   // whose timer it has
+    std::uint32_t lane = 0;  // the NIC its next packet takes
+    std::uint32_t source = 0, destination = 0;
+    std::uint32_t number = kNone;    // among its source's connections; kNone: the slot is empty
+    std::uint32_t receive_slot = 0;  // in the receiver's table
+    std::uint32_t entropy = 0;
+    std::uint32_t next_waiting = kNone;
+    std::uint32_t next_live = kNone, previous_live = kNone;
+    std::uint32_t first_message = kNone;  // not acknowledged to the last byte; kNone: it rests
+    std::uint16_t generation = 0;         // of the slot
+    std::uint8_t reply_nic = 0;
+    bool waiting : 1 = false;  // in its NIC's list
+    bool pacing : 1 = false;   // a kPace event is under way
+    bool paused : 1 = false;   // a switch wants nothing for now
+  };
+  struct ColdConnection {
+    ConnectionKey key;
+    std::uint32_t last_message = kNone;
+    std::uint32_t first_untold = kNone;  // whose on_sent is still to come
+    std::uint32_t hops = 0;
+    Time opened_one_way;            // ideal of the message that opened it
+    std::uint64_t given_bytes = 0;  // by all messages so far
+    std::int64_t idle_since_ps = 0;
+    std::int64_t wake_ps = INT64_MAX;  // of the kSenderTimer event that counts
+    std::uint32_t next_idle = kNone, previous_idle = kNone;
+    std::unique_ptr<routing::PathSelector> selector;
+    // Of the last transmissions, a ring by packet number; empty unless somebody wants to know.
+    std::vector<routing::Path> paths;
+  };
+  struct OutgoingMessage {
+    Message message;
+    std::uint64_t end_byte = 0;        // of all the connection was given, up to its last
+    std::uint32_t first = 0, end = 0;  // its packets
+    std::uint32_t number = 0;          // among its source's
+    std::uint32_t retransmissions = 0;
+    std::uint32_t next = kNone;
+  };
+
+  // Connections: sending_side.cc.
+  struct Shape {
+    std::uint32_t packets = 0, last_bytes = 0;  // the others are full
+  };
+  Shape shape_of(std::uint64_t bytes) const;
+  [[noreturn]] void refuse(std::uint64_t bytes) const;
+  Channels::PathTimes path_times(const Connection& connection, const Shape& shape) const;
+  std::uint32_t find_or_open(const Message& message, std::uint32_t number, const Shape& shape);
+  std::uint32_t open(const Message& message, std::uint32_t number, std::uint32_t port, const Shape& shape);
+  void close(std::uint32_t slot);
+  void forget_idle();
+  void take_from_idle(std::uint32_t slot);
+  void rest(std::uint32_t slot);
+  void go_live(std::uint32_t slot);
+  std::uint32_t new_slot();
+  std::uint32_t new_message(const OutgoingMessage& message);
+  std::uint32_t choose_port(const Message& message, std::uint32_t entropy);
+  Bandwidth line_rate(std::uint32_t nic, std::uint32_t host) const;
+  std::byte* storage(std::uint32_t slot) const {
+    return slabs_[slot / kSlabSlots].get() + slot % kSlabSlots * side_.setup.slot_bytes;
+  }
+  bool keeps_paths() const {
+    return (side_.setup.make_selector && side_.setup.policy.selectors_want_feedback) ||
+           side_.setup.hears(congestion::kLossPaths);
+  }
+
+  // Packets out: sending_turns.cc.
+  bool may_send(const Connection& connection) const;
+  void wake(std::uint32_t slot);  // queues the connection at its NIC if it may send
+  void serve(std::uint32_t nic);  // sends one packet of the next connection
+  void send_packet(std::uint32_t slot);
+  routing::Path choose_path(std::uint32_t slot, std::uint32_t number, bool again);
+  void count_again(std::uint32_t slot, std::uint32_t number);
+  void arm_timer(Nic& nic, Time deadline);
+
+  // Answers in: sending_answers.cc.
+  bool is_of(std::uint32_t slot, const Packet& packet) const;
+  void on_ack(std::uint32_t slot, const Packet& packet, const AckRecord& record);
+  void on_nack(std::uint32_t slot, const Packet& packet, std::uint32_t cumulative);
+  void tell_acked(std::uint32_t slot, const Packet& packet, const congestion::Recovery::Outcome& outcome,
+                  Time held);
+  void tell_lost(std::uint32_t slot, const congestion::Recovery::Outcome& outcome, bool trimmed);
+  // After each call of the control.
+  void allow(std::uint32_t slot);
+  void go_on(std::uint32_t slot);
+  void retire_messages(std::uint32_t slot);
+  void tell_senders();
+  std::uint64_t acknowledged_bytes(const Connection& connection) const;
+
+  HostSide& side_;
+  std::vector<Connection> connections_;  // these two by slot
+  std::vector<ColdConnection> cold_;
+  std::vector<std::unique_ptr<std::byte[]>> slabs_;
+  std::vector<std::uint32_t> unused_;                     // slots
+  ConnectionTable table_;                                 // only where messages share connections
+  std::uint32_t first_idle_ = kNone, last_idle_ = kNone;  // longest idle first
+  std::vector<OutgoingMessage> messages_;
+  std::vector<std::uint32_t> unused_messages_;
+  // This partition's slots in another's table of what it receives, by the receiver's partition.
+  struct ReceiveSlots {
+    std::vector<std::uint32_t> senders;  // by slot: of the connection that has or had it
+    std::vector<std::uint32_t> unused;
+  };
+  std::vector<ReceiveSlots> receive_slots_;
+  congestion::RingPool rings_;
+  std::vector<std::uint32_t> losses_;  // of the present call; filled only if paths are kept
+  std::vector<std::uint32_t> lost_paths_;
+  std::vector<Message> to_tell_;  // whose on_sent is due, of the present event
+  std::vector<SentMessage> sent_;
+  std::uint64_t live_ = 0;
+};
+
+}  // namespace weft::sim::packet

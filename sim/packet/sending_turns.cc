@@ -1,0 +1,222 @@
+// Packets out: which connection may send, its turn at the NIC, its timers.
+#include <algorithm>
+#include <utility>
+
+#include "sim/packet/sending_side.h"
+
+namespace weft::sim::packet {
+
+bool SendingSide::may_send(const Connection& connection) const {
+  const congestion::Recovery& recovery = *connection.recovery;
+  const std::uint32_t mtu = side_.setup.config.mtu_bytes;
+  const bool again = recovery.lost() > 0;
+  if (!again) {
+    if (recovery.next_new() == recovery.packets()) return false;
+    // Keeps the bookkeeping in proportion to the window while an old packet is missing.
+    const std::uint64_t span = recovery.next_new() - recovery.first_unacked();
+    if (span * mtu > 16 * connection.window_bytes + 64 * std::uint64_t{mtu}) return false;
+  }
+  if (connection.paused || connection.sent_bytes >= connection.credit_bytes) [[unlikely]]
+    return false;
+  if (recovery.in_flight_packets() == 0) return connection.window_bytes > 0;
+  const std::uint32_t payload = again ? mtu : recovery.payload(recovery.next_new());
+  return recovery.in_flight_bytes() + payload <= connection.window_bytes;
+}
+
+void SendingSide::wake(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  if (connection.waiting || connection.pacing || !may_send(connection)) return;
+  Engine& engine = side_.engine;
+  if (connection.rate.bps() > 0 && connection.next_send_ps > engine.now().ps()) {
+    connection.pacing = true;
+    engine.schedule(Time::ps(connection.next_send_ps), side_.hosts.nics[connection.nic].entity, kPace, slot,
+                    connection.generation);
+    return;
+  }
+  Nic& nic = side_.hosts.nics[connection.lane];
+  connection.waiting = true;
+  connection.next_waiting = kNone;
+  (nic.first_waiting == kNone ? nic.first_waiting : connections_[nic.last_waiting].next_waiting) = slot;
+  nic.last_waiting = slot;
+  if (nic.busy) return;
+  if (side_.fabric.scheduled(nic.channel)) {
+    // Else the fabric says when it does.
+    if (side_.fabric.takes_data(nic.channel)) serve(connection.lane);
+  } else if (side_.fabric.free_at(nic.channel) <= engine.now()) {
+    serve(connection.lane);
+  } else {
+    nic.busy = true;
+    engine.schedule(side_.fabric.free_at(nic.channel), nic.entity, kNicReady, connection.lane);
+  }
+}
+
+void SendingSide::pace(std::uint32_t slot, std::uint16_t generation) {
+  if (connections_[slot].generation != generation) return;
+  connections_[slot].pacing = false;
+  wake(slot);
+}
+
+void SendingSide::nic_ready(std::uint32_t nic) {
+  side_.hosts.nics[nic].busy = false;
+  serve(nic);
+}
+
+void SendingSide::serve(std::uint32_t nic_number) {
+  Nic& nic = side_.hosts.nics[nic_number];
+  while (nic.first_waiting != kNone) {
+    const std::uint32_t slot = nic.first_waiting;
+    Connection& connection = connections_[slot];
+    nic.first_waiting = connection.next_waiting;
+    connection.waiting = false;
+    if (connection.recovery == nullptr) {  // closed while it waited to send something again
+      unused_.push_back(slot);
+      continue;
+    }
+    if (!may_send(connection)) continue;
+    nic.busy = true;  // keeps wake() from coming back here
+    send_packet(slot);
+    wake(slot);
+    if (side_.fabric.scheduled(nic.channel)) {
+      nic.busy = false;
+      return;
+    }
+    nic.busy = nic.first_waiting != kNone;
+    if (nic.busy) {
+      side_.engine.schedule(side_.fabric.free_at(nic.channel), nic.entity, kNicReady, nic_number);
+    }
+    return;
+  }
+}
+
+void SendingSide::send_packet(std::uint32_t slot) {
+  Connection& connection = connections_[slot];
+  congestion::Recovery& recovery = *connection.recovery;
+  const TransportSetup& setup = side_.setup;
+  const std::uint32_t number = recovery.next_to_send();
+  const bool again = number != recovery.next_new();
+  std::uint32_t nic_number = connection.lane;
+  routing::Path path{connection.entropy};
+  if (connection.selector != nullptr) {
+    path = choose_path(slot, number, again);
+    if (path.nic != routing::Path::kAnyNic) [[unlikely]] {
+      const std::uint32_t host = connection.source;
+      nic_number = side_.hosts.first_nic[host] + path.nic % side_.hosts.nics_of(host);
+      connection.lane = nic_number;
+    }
+  }
+  const Nic& nic = side_.hosts.nics[nic_number];
+  const Time start = std::max(side_.engine.now(), side_.fabric.free_at(nic.channel));
+  recovery.on_send(number, start);
+
+  PacketPool& packets = side_.fabric.packets();
+  const std::uint32_t handle = packets.acquire();
+  const std::uint32_t payload = recovery.payload(number);
+  const std::uint32_t bytes = payload + setup.config.header_bytes;
+  packets[handle] = Packet{.sent_ps = start.ps(),
+                           .flow = connection.receive_slot,
+                           .number = number,
+                           .entropy = path.entropy,
+                           .destination = connection.destination,
+                           .source = connection.source,
+                           .flow_number = connection.number,
+                           .bytes = bytes,
+                           .reply_nic = connection.reply_nic};
+  connection.sent_bytes += payload;
+  if (again) [[unlikely]]
+    count_again(slot, number);
+  if (connection.rate.bps() > 0) {
+    connection.next_send_ps = start.ps() + connection.rate.serialization(bytes).ps();
+  }
+  if (setup.config.nic_choice == NicChoice::kSpray) [[unlikely]] {
+    if (++connection.lane == side_.hosts.first_nic[connection.source + 1]) {
+      connection.lane = side_.hosts.first_nic[connection.source];
+    }
+  }
+  if (setup.control.hears != 0) [[unlikely]] {
+    if (setup.hears(congestion::kSends)) {
+      connection.control->on_send({.at = start, .bytes = payload, .again = again});
+      allow(slot);
+    }
+    packets.credits().set(handle, connection.control->wanted_credit());
+  }
+  side_.fabric.inject(nic.channel, handle);
+  if (recovery.in_flight_packets() == 1) arm_timer(side_.hosts.nics[connection.nic], recovery.deadline());
+}
+
+// Asks the connection's selector, and keeps what it answers, so that it can be told what became of the
+// packet.
+routing::Path SendingSide::choose_path(std::uint32_t slot, std::uint32_t number, bool again) {
+  const Connection& connection = connections_[slot];
+  const routing::Path path = connection.selector->next({.now = side_.engine.now(),
+                                                        .number = number,
+                                                        .in_flight = connection.recovery->in_flight_packets(),
+                                                        .again = again});
+  if (!keeps_paths()) return path;
+  std::vector<routing::Path>& ring = cold_[slot].paths;
+  const std::uint32_t first = connection.recovery->first_unacked();
+  if (number - first >= ring.size()) {
+    std::vector<routing::Path> wider(std::max<std::size_t>(16, ring.size() * 2));
+    for (std::uint32_t n = first; n != number; ++n) {
+      wider[n & (wider.size() - 1)] = ring.empty() ? routing::Path() : ring[n & (ring.size() - 1)];
+    }
+    ring = std::move(wider);
+  }
+  ring[number & (ring.size() - 1)] = path;
+  return path;
+}
+
+void SendingSide::count_again(std::uint32_t slot, std::uint32_t number) {
+  ++side_.counters.retransmissions;
+  std::uint32_t m = connections_[slot].first_message;
+  while (messages_[m].end <= number) m = messages_[m].next;
+  ++messages_[m].retransmissions;
+}
+
+// One timer per NIC. Its connections' deadlines move all the time; it looks at them at most once per
+// timer_grain.
+void SendingSide::arm_timer(Nic& nic, Time deadline) {
+  if (deadline.ps() >= nic.timer_ps) return;
+  const std::int64_t when =
+      std::max({deadline.ps(), nic.last_timer_ps + side_.setup.timer_grain.ps(), side_.engine.now().ps()});
+  if (when >= nic.timer_ps) return;
+  nic.timer_ps = when;
+  side_.engine.schedule(Time::ps(when), nic.entity, kNicTimer,
+                        static_cast<std::uint32_t>(&nic - side_.hosts.nics.data()));
+}
+
+void SendingSide::nic_timer(std::uint32_t nic_number) {
+  Nic& nic = side_.hosts.nics[nic_number];
+  const Time now = side_.engine.now();
+  if (now.ps() != nic.timer_ps) return;  // an earlier one took its place
+  nic.timer_ps = INT64_MAX;
+  nic.last_timer_ps = now.ps();
+  Time next = Time::max();
+  for (std::uint32_t slot = nic.first_live; slot != kNone; slot = connections_[slot].next_live) {
+    Connection& connection = connections_[slot];
+    if (connection.recovery->deadline() <= now) {
+      const auto outcome = connection.recovery->on_timer(now);
+      side_.counters.given_up += outcome.gave_up;
+      if (outcome.timeout) {
+        ++side_.counters.timeouts;
+        connection.control->on_timeout(now);
+        if (connection.selector != nullptr) connection.selector->on_timeout(now);
+        allow(slot);
+      }
+      tell_lost(slot, outcome, false);
+      wake(slot);
+    }
+    next = std::min(next, connection.recovery->deadline());
+  }
+  if (next != Time::max()) arm_timer(nic, next);
+}
+
+void SendingSide::sender_timer(std::uint32_t slot, std::uint16_t generation) {
+  Connection& connection = connections_[slot];
+  if (connection.generation != generation || cold_[slot].wake_ps != side_.engine.now().ps()) return;
+  cold_[slot].wake_ps = INT64_MAX;
+  connection.control->on_timer(side_.engine.now());
+  allow(slot);
+  wake(slot);
+}
+
+}  // namespace weft::sim::packet
