@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/routing/switch_policy.h"
+
 namespace weft::sim::packet {
 
 enum class PacketKind : std::uint32_t {
@@ -126,6 +128,11 @@ class PacketPool {
   // Data: Sender::wanted_credit(); credit packets: what is granted in all.
   Sidecar<std::uint64_t>& credits() { return credits_; }
   const Sidecar<std::uint64_t>& credits() const { return credits_; }
+  // For routing policies.
+  Sidecar<routing::RouteNote>& notes() { return notes_; }
+  const Sidecar<routing::RouteNote>& notes() const { return notes_; }
+  Sidecar<routing::Trail>& trails() { return trails_; }
+  const Sidecar<routing::Trail>& trails() const { return trails_; }
   // Packets in use now, and the most there ever were.
   std::size_t used() const { return packets_.size() - unused_.size(); }
   std::size_t most_used() const { return packets_.size(); }
@@ -135,6 +142,8 @@ class PacketPool {
   std::vector<std::uint32_t> unused_;
   Sidecar<AckRecord> acks_;
   Sidecar<std::uint64_t> credits_;
+  Sidecar<routing::RouteNote> notes_;
+  Sidecar<routing::Trail> trails_;
 };
 
 }  // namespace weft::sim::packet

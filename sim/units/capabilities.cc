@@ -5,10 +5,12 @@
 namespace weft {
 
 std::string to_string(Capabilities capabilities) {
-  constexpr std::pair<Capability, const char*> kNames[] = {
-      {Capability::kMark, "mark"},     {Capability::kTrim, "trim"},
-      {Capability::kTelemetry, "telemetry"}, {Capability::kCredit, "credit"},
-      {Capability::kBackToSender, "back to sender"}, {Capability::kLossless, "lossless"}};
+  constexpr std::pair<Capability, const char*> kNames[] = {{Capability::kMark, "mark"},
+                                                           {Capability::kTrim, "trim"},
+                                                           {Capability::kTelemetry, "telemetry"},
+                                                           {Capability::kCredit, "credit"},
+                                                           {Capability::kBackToSender, "back to sender"},
+                                                           {Capability::kLossless, "lossless"}};
   std::string text;
   for (const auto& [capability, name] : kNames) {
     if (!capabilities.has(capability)) continue;
