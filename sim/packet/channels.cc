@@ -10,7 +10,6 @@ namespace weft::sim::packet {
 namespace {
 
 // What random streams are for, beside the entity.
-constexpr std::uint64_t kPolicyPurpose = 0x9011;
 constexpr std::uint64_t kMarkPurpose = 0xEC9;
 constexpr std::uint64_t kErrorPurpose = 0xBE5;
 constexpr std::uint64_t kQueuePurpose = 0x0E0E;
@@ -21,7 +20,6 @@ constexpr std::int64_t kBytePs = 8'000'000'000'000;  // one byte at one bit per 
 
 Channels::Channels(std::span<Engine* const> engines, const topologies::Topology& topology_,
                    const routing::RoutingTable& table_, const topologies::Partitioning& partition_,
-                   const routing::Policy& policy, const Parameters& routing_parameters,
                    std::uint32_t control_bytes_)
     : topology(topology_),
       table(&table_),
@@ -61,13 +59,6 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     salts[topology.switch_at(s)] = routing::switch_salt(engine.seed(), s);
   }
   down_links_.resize(number / 2);
-  if (policy.make_switch_policy != nullptr) {
-    for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-      policies.push_back(
-          policy.make_switch_policy(routing_parameters, s, RandomStream(engine.seed(), s, kPolicyPurpose)));
-    }
-    free_at_ps.resize(number);
-  }
 }
 
 void Channels::set_rate(std::uint32_t c, Bandwidth rate) {
@@ -113,6 +104,14 @@ void Channels::apply(const LinkChange& change) {
   }
   down_links_[change.link] = change.rate_share == 0;
   degraded = true;
+}
+
+void Channels::report_ports() {
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    const topologies::Vertex v = topology.switch_at(s);
+    for (const std::uint32_t c : topology.out_channels(v)) hot[c].flags |= kReports;
+    if (!queues.empty() && queues[v] != nullptr) queues[v]->set_always_exact();
+  }
 }
 
 void Channels::cut_through() {
@@ -212,7 +211,7 @@ void Channels::schedule_ports(topologies::Vertex v) {
     cut = cut || part_of(wire.to) != part_of(v);
   }
   if (topology.node(v).kind == topologies::NodeKind::kHost || least_latency < kWorthIt) {
-    queues[v]->set_exact(true);
+    queues[v]->set_always_exact();
   }
   for (const std::uint32_t c : topology.out_channels(v)) {
     const topologies::Channel& wire = topology.channels()[c];

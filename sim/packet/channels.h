@@ -10,7 +10,6 @@
 #include "sim/core/engine.h"
 #include "sim/packet/link_changes.h"
 #include "sim/packet/queues/queues.h"
-#include "sim/routing/routing.h"
 #include "sim/routing/routing_table.h"
 #include "topologies/analysis/partition.h"
 #include "topologies/graph/topology.h"
@@ -25,11 +24,12 @@ enum ChannelFlag : std::uint16_t {
   kDown = 8,        // it loses all packets
   kAdmits = 16,     // its switch decides what the queue takes (Admission)
   // Of scheduled channels, see ScheduledServer:
-  kWaiting = 32,   // packets wait, of which one leaves when the link is free
-  kAsleep = 64,    // packets wait, of which none may leave
-  kGuarded = 128,  // a kServe event is under way
-  kWatched = 256,  // other partitions hear of what leaves
-  kListed = 512,   // in the server's list of watched channels with packets
+  kWaiting = 32,    // packets wait, of which one leaves when the link is free
+  kAsleep = 64,     // packets wait, of which none may leave
+  kGuarded = 128,   // a kServe event is under way
+  kWatched = 256,   // other partitions hear of what leaves
+  kListed = 512,    // in the server's list of watched channels with packets
+  kReports = 1024,  // its switch's policy hears of what leaves and what is lost
 };
 
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
@@ -89,7 +89,7 @@ class Channels {
   // `engines`: one for each partition; they reserve the same entity numbers.
   Channels(std::span<Engine* const> engines, const topologies::Topology& topology,
            const routing::RoutingTable& table, const topologies::Partitioning& partition,
-           const routing::Policy& policy, const Parameters& routing_parameters, std::uint32_t control_bytes);
+           std::uint32_t control_bytes);
 
   // Sets the discipline of all switch ports, and of NICs if it has one for them: else NIC queues hold
   // anything and never mark.
@@ -135,6 +135,8 @@ class Channels {
   // The longest any queue can make a packet wait; NIC queues aside.
   Time longest_queue() const { return longest_queue_; }
 
+  // What leaves switches is reported, at its time. To be called after set_queues().
+  void report_ports();
   // Switches forward a packet as soon as its header is there. REQUIRES: FIFO queues with a rule.
   void cut_through();
   // A link is changed, at a moment when no partition runs. It is as if nothing had happened yet at `at`.
@@ -151,15 +153,13 @@ class Channels {
   std::vector<Channel> hot;
   std::vector<ColdChannel> cold;
   std::vector<PortPlace> places;
-  std::vector<std::uint32_t> ends;                               // vertex, with kHostBit
-  std::vector<std::uint64_t> salts;                              // by vertex
-  std::vector<std::unique_ptr<routing::SwitchPolicy>> policies;  // by switch; empty: the built-in rule
-  bool degraded = false;  // some link is or was down: look before you forward
+  std::vector<std::uint32_t> ends;   // vertex, with kHostBit
+  std::vector<std::uint64_t> salts;  // by vertex
+  bool degraded = false;             // some link is or was down: look before you forward
   // By vertex; null where queues are FIFO with a rule. Empty if that is everywhere.
   std::vector<std::unique_ptr<NodeQueues>> queues;
   std::vector<NodeBuffers*> buffers;                   // either of these two
   std::vector<std::unique_ptr<Admission>> admissions;  // the same for where FIFO queues share a buffer
-  std::vector<std::int64_t> free_at_ps;  // a copy of Channel::free_at_ps, kept only if there are policies
 
  private:
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,

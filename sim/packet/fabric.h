@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 
 #include "sim/core/engine.h"
 #include "sim/packet/channels.h"
@@ -11,19 +10,22 @@
 #include "sim/packet/mailbox.h"
 #include "sim/packet/observer.h"
 #include "sim/packet/packet.h"
+#include "sim/packet/route_choice.h"
 #include "sim/packet/scheduled_server.h"
+#include "sim/packet/switch_policies.h"
 #include "sim/packet/wires.h"
-#include "sim/routing/hash_choice.h"
 
 namespace weft::sim::packet {
 
 // Store and forward: joins the switches' choice of port with the servers of queues, FIFO ones and others.
 class Fabric final : private Forwarding {
  public:
-  Fabric(Engine& engine, Channels& channels, std::uint32_t partition, Outbox& outbox)
+  Fabric(Engine& engine, Channels& channels, SwitchPolicies& policies, std::uint32_t partition,
+         Outbox& outbox)
       : wires_(engine, channels, partition, outbox),
         fifo_(wires_),
         scheduled_(wires_, *this),
+        routes_(wires_, scheduled_, *this, policies),
         engine_(engine),
         channels_(channels),
         hot_(channels.hot.data()) {}
@@ -48,6 +50,7 @@ class Fabric final : private Forwarding {
     wires_.counters.bytes_injected += wires_.pool[handle].bytes;
     if (wires_.observer != nullptr) [[unlikely]]
       wires_.observer->on_inject(engine_.now(), wires_.sighting(handle));
+    routes_.begin(handle);
     enqueue(c, handle, kNone);
   }
   // A packet is at its host. It stays in the pool: the caller releases it or sends it back as an ACK.
@@ -66,7 +69,7 @@ class Fabric final : private Forwarding {
       foreseen.handle = kNone;
       enqueue(foreseen.channel, handle, in);
     } else {
-      const std::uint32_t c = choose_channel(at, wires_.pool[handle]);
+      const std::uint32_t c = routes_.output(at, in, handle);
       if (c != kNone) [[likely]] {
         enqueue(c, handle, in);
       } else {
@@ -83,8 +86,8 @@ class Fabric final : private Forwarding {
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.
   [[gnu::always_inline]] void foresee(topologies::Vertex at, std::uint32_t handle) {
-    if (!channels_.policies.empty() || channels_.degraded) return;
-    const std::uint32_t c = hashed_channel(at, wires_.pool[handle]);
+    if (!routes_.is_plain()) return;
+    const std::uint32_t c = routes_.plain(at, wires_.pool[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&hot_[c], 1);
     if (!channels_.buffers.empty()) foresee_port(c);
@@ -112,6 +115,10 @@ class Fabric final : private Forwarding {
   std::uint32_t frame_arrived(std::uint32_t c, std::uint32_t content) {
     return scheduled_.frame_arrived(c, content);
   }
+  // Events of routing policies, and a view of a switch for them.
+  void policy_timer(EntityId source, std::uint32_t cookie) { routes_.timer(source, cookie); }
+  void departed(std::uint32_t record) { routes_.departed(record); }
+  routing::OwnSwitch& view(std::uint32_t switch_index, Time now) { return routes_.view(switch_index, now); }
   // See ScheduledServer, here and below.
   void settle_all(Time now) { scheduled_.settle_all(now); }
   Time settle_watched(Time now) { return scheduled_.settle_watched(now); }
@@ -140,22 +147,6 @@ class Fabric final : private Forwarding {
     if (const NodeBuffers* buffers = channels_.buffers[sooner.vertex]) buffers->prefetch_deep(sooner.port);
     ++ahead_;
   }
-  // The output by the built-in rule.
-  std::uint32_t hashed_channel(topologies::Vertex at, const Packet& packet) const {
-    // By value: nothing is put into memory for the few lookups that are worked out elsewhere.
-    const auto choose = [entropy = packet.entropy, salts = channels_.salts.data(), at](std::size_t count) {
-      return routing::hash_choice(entropy, salts[at], count);
-    };
-    return channels_.table->candidate(at, packet.destination, choose);
-  }
-  // kNone: there is no way.
-  std::uint32_t choose_channel(topologies::Vertex at, const Packet& packet) {
-    if (channels_.policies.empty() && !channels_.degraded) return hashed_channel(at, packet);
-    return choose_among_all(at, packet);
-  }
-  std::uint32_t choose_among_all(topologies::Vertex at, const Packet& packet);
-  std::uint32_t choose_among(topologies::Vertex at, const Packet& packet,
-                             std::span<const std::uint32_t> candidates);
   void enqueue(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
     if (hot_[c].flags != 0) [[unlikely]] {
       enqueue_special(c, handle, in);
@@ -165,15 +156,13 @@ class Fabric final : private Forwarding {
   }
   // A channel with any ChannelFlag.
   void enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
-  std::uint32_t detour(std::uint32_t c, const Packet& packet);
   void send_from(topologies::Vertex at, std::uint32_t handle, std::uint32_t seen_at) override;
-  std::uint32_t ask_policy(topologies::Vertex at, const Packet& packet,
-                           std::span<const std::uint32_t> candidates);
   void observe_arrival(std::uint32_t c, std::uint32_t handle);
 
   Wires wires_;
   FifoServer fifo_;
   ScheduledServer scheduled_;
+  RouteChoice routes_;
   // Of wires_, where every hop finds them.
   Engine& engine_;
   Channels& channels_;

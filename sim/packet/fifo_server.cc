@@ -32,6 +32,7 @@ void FifoServer::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uin
   if (wires_.observer != nullptr) {
     wires_.observer->on_enqueue(moment, c, wires_.sighting(handle), Time::ps(departure));
   }
+  if (channel.flags & kReports) wires_.listener->departs(c, handle, departure);
   if ((channel.flags & (kErrors | kDown)) && wires_.fails_on_wire(c, bytes)) {
     wires_.drop(c, handle, moment);
     return;

@@ -70,8 +70,7 @@ TransportSetup::TransportSetup(const Modules& modules, const PacketConfig& confi
   constexpr int kFullQueues = 8;
   recovery.min_timeout = std::max(config.min_timeout, timer_grain + longest_queue * kFullQueues);
   if (config.ack_every > 1) recovery.min_timeout = recovery.min_timeout + config.ack_delay;
-  recovery.reordering = policy.make_path_selectors != nullptr || policy.make_switch_policy != nullptr ||
-                        config.nic_choice == NicChoice::kSpray;
+  recovery.reordering = !policy.keeps_order() || config.nic_choice == NicChoice::kSpray;
   recovery.jitter = config.timeout_jitter;
   idle = config.connections.idle > Time() ? config.connections.idle : recovery.min_timeout;
 }

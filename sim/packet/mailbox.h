@@ -49,6 +49,8 @@ struct Mail {
   // What stands beside packets, by position in arrivals; none that is empty.
   std::vector<std::pair<std::uint32_t, AckRecord>> acks;
   std::vector<std::pair<std::uint32_t, std::uint64_t>> credits;
+  std::vector<std::pair<std::uint32_t, routing::RouteNote>> notes;
+  std::vector<std::pair<std::uint32_t, routing::Trail>> trails;
 };
 
 // All mail of one partition. Two sets of boxes: one fills while the other is read.
@@ -72,6 +74,10 @@ class Outbox {
       mail.acks.emplace_back(position, ack);
     if (const std::uint64_t credit = pool.credits().get(handle); credit != 0) [[unlikely]]
       mail.credits.emplace_back(position, credit);
+    if (handle != PacketPool::kNone && (pool.notes().kept() || pool.trails().kept())) [[unlikely]] {
+      mail.notes.emplace_back(position, pool.notes().get(handle));
+      mail.trails.emplace_back(position, pool.trails().get(handle));
+    }
     mail.arrivals.push_back({event, packet});
     earliest_ps_ = std::min(earliest_ps_, event.time_ps);
   }

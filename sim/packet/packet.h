@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/routing/switch_policy.h"
+
 namespace weft::sim::packet {
 
 enum class PacketKind : std::uint32_t {
@@ -26,8 +28,8 @@ enum PacketFlag : std::uint8_t {
 
 struct Packet {
   std::int64_t sent_ps = 0;  // when its first bit left the NIC; an ACK echoes its data packet's
-  // Whom it belongs to. Data: the flow's number in the receiver's table of its sender's partition; others: in
-  // the sender's table.
+  // Whom it belongs to. Data, and what switches make: the flow's number in the receiver's table of its
+  // sender's partition; others: in the sender's table.
   std::uint32_t flow = 0;
   std::uint32_t number = 0;       // among the flow's packets, from 0
   std::uint32_t entropy = 0;      // what switches hash; an ACK carries its data packet's
@@ -45,6 +47,8 @@ struct Packet {
 
   bool data() const { return kind == PacketKind::kData; }
   bool ack() const { return kind == PacketKind::kAck; }
+  // A switch made it; it names the flow as the flow's data does, by the receiver's slot.
+  bool from_switch() const { return kind == PacketKind::kPause || kind == PacketKind::kResume; }
   bool marked() const { return flags & kMarked; }
   bool trimmed() const { return flags & kTrimmed; }
   bool returned() const { return flags & kReturned; }
@@ -126,6 +130,11 @@ class PacketPool {
   // Data: Sender::wanted_credit(); credit packets: what is granted in all.
   Sidecar<std::uint64_t>& credits() { return credits_; }
   const Sidecar<std::uint64_t>& credits() const { return credits_; }
+  // For routing policies.
+  Sidecar<routing::RouteNote>& notes() { return notes_; }
+  const Sidecar<routing::RouteNote>& notes() const { return notes_; }
+  Sidecar<routing::Trail>& trails() { return trails_; }
+  const Sidecar<routing::Trail>& trails() const { return trails_; }
   // Packets in use now, and the most there ever were.
   std::size_t used() const { return packets_.size() - unused_.size(); }
   std::size_t most_used() const { return packets_.size(); }
@@ -135,6 +144,8 @@ class PacketPool {
   std::vector<std::uint32_t> unused_;
   Sidecar<AckRecord> acks_;
   Sidecar<std::uint64_t> credits_;
+  Sidecar<routing::RouteNote> notes_;
+  Sidecar<routing::Trail> trails_;
 };
 
 }  // namespace weft::sim::packet

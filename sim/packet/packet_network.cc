@@ -40,7 +40,8 @@ Time prepare(Channels& channels, const PacketSetup& setup) {
   const std::uint32_t bytes = setup.config.mtu_bytes + setup.config.header_bytes;
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
-  return longest;
+  if (setup.policy.asks.departures || setup.policy.asks.losses) channels.report_ports();
+  return longest * setup.policy.longest_path;
 }
 
 }  // namespace
@@ -51,7 +52,7 @@ class PacketNetwork::Part final : public Network {
   Part(Engine& engine, NetworkClient& client, PacketNetwork& network, std::uint32_t number)
       : engine(engine),
         outbox(network.partition_.parts),
-        fabric(engine, network.channels_, number, outbox),
+        fabric(engine, network.channels_, network.policies_, number, outbox),
         transport(engine, client, fabric, network.channels_, network.hosts_, network.transport_setup_, number,
                   outbox),
         client_(client),
@@ -74,9 +75,11 @@ class PacketNetwork::Part final : public Network {
     fabric.take_in(mail);
     mail.flows.clear();
     mail.arrivals.clear();
+    mail.rooms.clear();
     mail.acks.clear();
     mail.credits.clear();
-    mail.rooms.clear();
+    mail.notes.clear();
+    mail.trails.clear();
   }
 
   void run_before(Time limit, std::uint64_t most) {
@@ -176,6 +179,12 @@ class PacketNetwork::Part final : public Network {
       case kServe:
         nic_ready(fabric.serve(event.payload));
         break;
+      case kPolicyTimer:
+        fabric.policy_timer(event.source, event.payload);
+        break;
+      case kDeparted:
+        fabric.departed(event.payload);
+        break;
       case kFrame:
         nic_ready(fabric.frame_arrived(event.source - channels_.first_entity, event.payload));
         break;
@@ -237,6 +246,16 @@ class PacketNetwork::Run final : public Partitioned {
       if (now >= network_.next_look_ && network_.look_for_deadlock(now)) return StopReason::kDeadlock;
       *limit = std::min(*limit, network_.next_look_);
     }
+    SwitchPolicies& policies = network_.policies_;
+    while (now >= policies.next()) {
+      const Time moment = policies.next();
+      network_.settle(moment);
+      policies.tell(moment, [&](std::uint32_t s) -> routing::OwnSwitch& {
+        const std::uint32_t part = network_.channels_.part_of(network_.topology_.switch_at(s));
+        return network_.parts_[part]->fabric.view(s, moment);
+      });
+    }
+    *limit = std::min(*limit, policies.next());
     if (network_.look_for_livelock(now)) return StopReason::kDeadlock;
     *limit = std::min(*limit, network_.livelock_watch_.next());
     const std::uint64_t events = events_executed();
@@ -260,8 +279,8 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
                              const PacketSetup& setup, topologies::Partitioning partition)
     : topology_(setup.topology),
       partition_(std::move(partition)),
-      channels_(engines, setup.topology, setup.table, partition_, setup.policy, setup.policy_parameters,
-                setup.config.ack_bytes),
+      channels_(engines, setup.topology, setup.table, partition_, setup.config.ack_bytes),
+      policies_(engines, setup.topology, setup.policy, setup.policy_parameters),
       longest_round_trip_(prepare(channels_, setup)),
       transport_setup_({setup.policy, setup.policy_parameters, setup.control, setup.control_parameters,
                         setup.recovery, setup.recovery_parameters},

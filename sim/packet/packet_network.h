@@ -105,6 +105,7 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   const topologies::Topology& topology_;
   const topologies::Partitioning partition_;
   Channels channels_;
+  SwitchPolicies policies_;
   Time longest_round_trip_;
   TransportSetup transport_setup_;
   Hosts hosts_;

@@ -29,6 +29,7 @@ class ScheduledServer::Node final : public NodeActions {
     packet.set(kTrimmed);
     ++wires_.channels.cold[channel(port)].trims;
     if (wires_.observer != nullptr) wires_.observer->on_trim(now_, channel(port), wires_.sighting(handle));
+    if (wires_.hot[channel(port)].flags & kReports) wires_.listener->trimmed(channel(port), handle);
   }
   void send_back(std::uint32_t port, std::uint32_t handle) override {
     Packet& packet = pool_[handle];
@@ -147,6 +148,8 @@ void ScheduledServer::transmit(std::uint32_t c, NodeQueues& queues, std::uint32_
   if (wires_.observer != nullptr) [[unlikely]] {
     wires_.observer->on_transmit(Time::ps(start_ps), c, wires_.sighting(handle), Time::ps(departure));
   }
+  if (channel.flags & kReports) [[unlikely]]
+    wires_.listener->departs(c, handle, departure);
   if ((channel.flags & (kErrors | kDown)) && wires_.fails_on_wire(c, bytes)) [[unlikely]] {
     const PortPlace place = wires_.channels.places[c];
     Node node(*this, place.vertex, start_ps);
@@ -240,7 +243,7 @@ void ScheduledServer::send_frame(std::uint32_t c, std::uint32_t content, std::ui
   if (to == wires_.partition) {
     wires_.engine.insert(event);
   } else {
-    wires_.outbox.send(to, event, Packet{}, wires_.pool, PacketPool::kNone);
+    wires_.outbox.send(to, event, Packet{}, wires_.pool, kNone);
   }
 }
 

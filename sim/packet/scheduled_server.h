@@ -48,6 +48,7 @@ class ScheduledServer {
 
   // Works out what one port has done until now, or all of this partition's did before `now`.
   void settle(std::uint32_t c) { settle_before(c, wires_.engine.now().ps() + 1); }
+  void settle_until(std::uint32_t c, Time now) { settle_before(c, now.ps() + 1); }
   void settle_all(Time now);
   // The same for the ports that are watched, those of nodes with cables to other partitions, so that these
   // hear of it in time. Returns the next moment at which one of them may decide.

@@ -19,7 +19,10 @@ bool SendingSide::is_of(std::uint32_t slot, const Packet& packet) const {
 void SendingSide::on_answer(std::uint32_t handle) {
   PacketPool& packets = side_.fabric.packets();
   const Packet packet = packets[handle];
-  const std::uint32_t slot = packet.flow;
+  // Switches know a flow by what its data says: the receiver's slot.
+  const std::uint32_t slot = packet.from_switch()
+                                 ? receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow]
+                                 : packet.flow;
   if (slot == kNone || !is_of(slot, packet)) {
     packets.release(handle);
     return;

@@ -35,6 +35,8 @@ class Transport {
   // Fetches what packet_at_host() will change, and then what that leads to.
   [[gnu::always_inline]] void prefetch(std::uint32_t handle) const {
     const Packet& packet = side_.fabric.packets()[handle];
+    if (packet.from_switch()) [[unlikely]]
+      return;
     if (!packet.data()) {
       sending_.prefetch(packet.flow);
     } else if (!packet.returned()) [[likely]] {
@@ -43,6 +45,8 @@ class Transport {
   }
   [[gnu::always_inline]] void prefetch_state(std::uint32_t handle) const {
     const Packet& packet = side_.fabric.packets()[handle];
+    if (packet.from_switch()) [[unlikely]]
+      return;
     if (!packet.data()) {
       sending_.prefetch_state(packet.flow, packet.number);
     } else if (!packet.returned()) [[likely]] {

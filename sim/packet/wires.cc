@@ -38,6 +38,7 @@ bool Wires::fails_on_wire(std::uint32_t c, std::uint32_t bytes) {
 
 void Wires::drop(std::uint32_t c, std::uint32_t handle, Time now) {
   ++channels.cold[c].drops;
+  if (hot[c].flags & kReports) listener->dropped(c, handle);
   lose(c, handle, now);
 }
 

@@ -25,8 +25,10 @@ enum EventKind : std::uint16_t {
   kSenderTimer,    // a connection's control wants to be called: slot; detail: its generation
   kTaken,          // a send buffer has taken a message: slot; detail: its generation
   kReceiverTimer,  // a NIC's receiver wants to be called: NIC number
+  kPolicyTimer,    // of a switch's policy, which the source stands for: the policy's own number
+  kDeparted,       // a packet has left a port whose switch's policy wants to know: record of RouteChoice
 };
-static_assert(kReceiverTimer < kClientKinds);
+static_assert(kDeparted < kClientKinds);
 
 struct FabricCounters {
   std::uint64_t packets_injected = 0, bytes_injected = 0;
@@ -42,6 +44,16 @@ struct FabricCounters {
   std::uint64_t data_delivered = 0;  // packets with user bytes that came to a host, again or not
 
   FabricCounters& operator+=(const FabricCounters& other);
+};
+
+// Hears of what happens at ports with kReports.
+class PortListener {
+ public:
+  virtual ~PortListener() = default;
+  // A packet goes on the wire and has left at `departure_ps`.
+  virtual void departs(std::uint32_t c, std::uint32_t handle, std::int64_t departure_ps) = 0;
+  virtual void dropped(std::uint32_t c, std::uint32_t handle) = 0;
+  virtual void trimmed(std::uint32_t c, std::uint32_t handle) = 0;
 };
 
 struct Wires {
@@ -78,6 +90,7 @@ struct Wires {
   const std::uint32_t partition;
   Outbox& outbox;
   Observer* observer = nullptr;
+  PortListener* listener = nullptr;  // null: no port has kReports
   PacketPool pool;
   FabricCounters counters;
 };

@@ -3,48 +3,28 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 
 #include "sim/core/random.h"
 #include "sim/routing/path_selector.h"
+#include "sim/routing/switch_policy.h"
+#include "sim/units/capabilities.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
 namespace weft::routing {
-
-// What a policy may see of a packet.
-struct PacketView {
-  std::uint32_t source = 0, destination = 0;  // hosts
-  std::uint64_t flow = 0;                     // stable identity of the flow, the same on every switch
-  std::uint32_t entropy = 0;                  // chosen by the sender's PathSelector (UDP port / flow label)
-  std::uint32_t bytes = 0;                    // on the wire
-  bool control = false;                       // ACK or other small packet without user bytes
-};
-
-// What a policy may see of its own switch.
-struct SwitchView {
-  std::uint32_t switch_index = 0;
-  std::uint64_t salt = 0;  // drawn per switch from the seed
-  Time now;
-  // For each candidate the time at which its output queue will be empty (<= now: idle).
-  const std::int64_t* channel_free_at_ps = nullptr;  // indexed by channel number
-};
-
-// Picks an output among the minimal candidates of one switch. One object per switch, so it may keep state;
-// it must not look at anything but its own switch.
-class SwitchPolicy {
- public:
-  virtual ~SwitchPolicy() = default;
-  // Returns an index into `candidates` (channel numbers, at least two, in a fixed order).
-  virtual std::uint32_t choose(const PacketView& packet, std::span<const std::uint32_t> candidates,
-                               const SwitchView& view) = 0;
-};
 
 // What a policy comes to where flows are fluids and there are no packets to choose for (sim/flow).
 enum class FluidPaths : std::uint8_t {
   kUnknown,  // it can't be told without packets: the flow-level network refuses the policy
   kOne,      // each flow keeps the path that the built-in rule gives its entropy
   kEven,     // each flow divides evenly among all minimal next links, at every hop
+};
+
+// Do packets of a flow arrive in the order they were sent in, while nothing is lost and no link changes?
+enum class KeepsOrder : std::uint8_t {
+  kIfBuiltIn,  // yes, if neither switches nor NICs choose: a hash of the flow's entropy keeps its path
+  kYes,
+  kNo,
 };
 
 // A routing module as users name it: `--routing ecmp`. Null for a factory means the built-in rule:
@@ -58,6 +38,18 @@ struct Policy {
   // False: selectors ignore what happens to packets, and aren't told.
   bool selectors_want_feedback = true;
   FluidPaths fluid = FluidPaths::kUnknown;
+  SwitchAsks asks = {};  // of the switch policy
+  KeepsOrder order = KeepsOrder::kIfBuiltIn;
+  // The longest path it uses, in minimal ones: 2 for one by way of any node. Round trips and timeouts follow.
+  std::uint32_t longest_path = 1;
+  // What it can't do without, of queues.
+  Capabilities requires_of_queue = {};
+
+  // Loss recovery may take a gap for a loss.
+  bool keeps_order() const {
+    if (order != KeepsOrder::kIfBuiltIn) return order == KeepsOrder::kYes;
+    return make_switch_policy == nullptr && make_path_selectors == nullptr;
+  }
 };
 
 }  // namespace weft::routing

@@ -140,6 +140,7 @@ Discipline composite() {
                .source = "Handley et al., Re-architecting datacenter networks (NDP), SIGCOMM "
                          "2017; Ultra Ethernet Specification 1.0"},
       .marks = true,
+      .also = Capability::kTrim | Capability::kBackToSender,
       .make = make};
   std::vector<ParameterSpec>& parameters = discipline.info.parameters;
   parameters = marking_parameters();

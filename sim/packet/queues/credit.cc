@@ -129,6 +129,12 @@ class CreditQueues final : public LaneQueues {
            (outputs_[out].to_host || *std::max_element(first, last) >= packet_bytes_);
   }
 
+  bool held(std::uint32_t out, Time now) override {
+    if (outputs_[out].to_host) return false;
+    take_returns(out, now);
+    const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
+    return *std::max_element(first, first + lanes()) < packet_bytes_;
+  }
   // What is in all ports' buffers may wait for the same.
   std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
 
@@ -205,15 +211,16 @@ class CreditQueues final : public LaneQueues {
     const Origin from{in, packet.channel};
     return {from, lane_out(from, out)};
   }
+  void take_returns(std::uint32_t out, Time now) {
+    outputs_[out].returns.take_until(now, [&](std::uint32_t content) {
+      credits_[out * lanes() + (content & kChannelMask)] += content >> kChannelBits;
+    });
+  }
   // Takes the credits for a packet that is sent now, if there are enough.
   bool pay(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes, Time now) {
     if (outputs_[out].to_host) return true;
     std::uint64_t& credits = credits_[out * lanes() + lane];
-    if (credits < bytes) {
-      outputs_[out].returns.take_until(now, [&](std::uint32_t content) {
-        credits_[out * lanes() + (content & kChannelMask)] += content >> kChannelBits;
-      });
-    }
+    if (credits < bytes) take_returns(out, now);
     if (credits < bytes) return false;
     credits -= bytes;
     return true;

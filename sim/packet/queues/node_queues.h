@@ -138,6 +138,8 @@ class NodeQueues : public NodeBuffers {
   // can't be told, or not without an event.
   virtual Time ready(std::uint32_t /*out*/) const { return Time::max(); }
 
+  // Could no packet leave `out`, however free its link?
+  virtual bool held(std::uint32_t /*out*/, Time /*now*/) { return false; }
   // Bytes that wait at `out`, without the packet being sent.
   virtual std::uint64_t backlog_bytes(std::uint32_t out) const = 0;
   // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.
@@ -149,9 +151,10 @@ class NodeQueues : public NodeBuffers {
   // started() and departed() matter.
   bool follows_departures() const { return follows_departures_; }
   // Ports that may not send look for room (ready()); else it is told of in frames.
-  bool returns_room() const { return returns_room_ && !exact_; }
-  bool exact() const { return exact_; }
+  bool returns_room() const { return returns_room_ && !always_exact_; }
+  bool exact() const { return exact_ || always_exact_; }
   void set_exact(bool exact) { exact_ = exact; }
+  void set_always_exact() { always_exact_ = true; }
 
   // For finding deadlocks, where packets are held back until the next node has room. A lane is a class or
   // virtual channel.
@@ -166,7 +169,10 @@ class NodeQueues : public NodeBuffers {
   virtual void filled_by(Lane /*in*/, Time /*now*/, std::vector<Lane>& /*out*/) const {}
 
  protected:
-  bool free_pass_ = false, follows_departures_ = false, returns_room_ = false, exact_ = false;
+  bool free_pass_ = false, follows_departures_ = false, returns_room_ = false, always_exact_ = false;
+
+ private:
+  bool exact_ = false;
 };
 
 // First in, first out: a ring that grows to the most that ever waited. As small as can be, because a hop

@@ -106,6 +106,7 @@ class PfcQueues final : public LaneQueues {
     return !data.held && data.packets.empty();
   }
 
+  bool held(std::uint32_t out, Time) override { return queue(out, lanes() - 1).held; }
   // All ports' packets may wait for the same.
   std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
 

@@ -8,7 +8,7 @@ namespace {
 class RedQueues final : public NodeQueues {
  public:
   RedQueues(const Parameters& parameters, const NodeSite& site) : random_(site.random) {
-    exact_ = true;  // all ports draw from one stream when packets leave
+    always_exact_ = true;  // all ports draw from one stream when packets leave
     const std::string& moment = parameters.text("mark_at");
     if (moment != "dequeue" && moment != "enqueue") {
       parameters.fail("mark_at", "it must be dequeue or enqueue");

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <tuple>
@@ -55,7 +56,7 @@ class StopAtPoll final : public RunControl {
 inline Account run_divided(const topologies::Topology& topology, const Options& options,
                            const std::vector<Message>& messages, const topologies::Partitioning& division,
                            std::uint32_t threads, StopEvery stop = StopEvery::kNever,
-                           Observer* observer = nullptr, const congestion::Control* own_control = nullptr) {
+                           const congestion::Control* own_control = nullptr, Observer* observer = nullptr) {
   const routing::RoutingTable table(topology);
   const ModuleChoice control_choice = parse_module_choice(options.control);
   const ModuleChoice queue_choice = parse_module_choice(options.queue);
@@ -72,20 +73,21 @@ inline Account run_divided(const topologies::Topology& topology, const Options& 
     owned_clients.push_back(std::make_unique<DividedClient>(*engines.back()));
     clients.push_back(owned_clients.back().get());
   }
-  PacketNetwork network(engines, clients,
-                        {.topology = topology,
-                         .table = table,
-                         .policy = options.policy,
-                         .policy_parameters = {},
-                         .control = control,
-                         .control_parameters = Parameters(control.info, control_choice),
-                         .recovery = options.recovery,
-                         .recovery_parameters = {},
-                         .queue = queue,
-                         .queue_parameters = Parameters(queue.info, queue_choice),
-                         .config = options.config,
-                         .changes = options.changes},
-                        division);
+  PacketNetwork network(
+      engines, clients,
+      {.topology = topology,
+       .table = table,
+       .policy = options.policy,
+       .policy_parameters = Parameters(options.policy.info, std::map<std::string, std::string>()),
+       .control = control,
+       .control_parameters = Parameters(control.info, control_choice),
+       .recovery = options.recovery,
+       .recovery_parameters = {},
+       .queue = queue,
+       .queue_parameters = Parameters(queue.info, queue_choice),
+       .config = options.config,
+       .changes = options.changes},
+      division);
   if (observer != nullptr) network.set_observer(observer);
   for (const Message& message : messages) network.inject(message);
   if (stop == StopEvery::kNever) {

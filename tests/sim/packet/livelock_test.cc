@@ -35,6 +35,7 @@ TEST_CASE("an incast whose headers leave no room for data is a livelock, one wit
     INFO(each.senders);
     Engine engine(1);
     RecordingClient client(engine);
+    const Options options;
     const routing::RoutingTable table(topology);
     const routing::Policy policy = one_path();
     const ModuleChoice queue_choice = parse_module_choice("composite");

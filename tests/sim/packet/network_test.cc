@@ -118,15 +118,15 @@ TEST_CASE("a switch policy is asked and obeyed, for ACKs too; a selector hears o
   static thread_local Seen* seen = nullptr;
   class First final : public routing::SwitchPolicy {
    public:
-    std::uint32_t choose(const routing::PacketView& packet, std::span<const std::uint32_t> candidates,
-                         const routing::SwitchView& view) override {
+    routing::Output choose(const routing::PacketView& packet, routing::RouteNote&,
+                           std::span<const std::uint32_t> candidates, routing::ActiveSwitch& here) override {
       ++seen->asked;
       if (packet.control) ++seen->acks_asked;
       REQUIRE(candidates.size() >= 2);
       REQUIRE(packet.source == (packet.control ? 15u : 0u));
       REQUIRE(packet.destination == (packet.control ? 0u : 15u));
-      REQUIRE(view.channel_free_at_ps[candidates[0]] >= 0);
-      return 0;
+      REQUIRE(here.backlog(candidates[0]) >= Time());
+      return {.port = candidates[0]};
     }
   };
   class Counting final : public routing::PathSelector {

@@ -75,8 +75,8 @@ TEST_CASE("an observer sees everything in the order of time, and changes nothing
     const Options options{.control = "fixed_window:packets=60", .queue = queue, .policy = spray()};
     const Account alone = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
     Order order;
-    const Account seen =
-        run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1, StopEvery::kNever, &order);
+    const Account seen = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1,
+                                     StopEvery::kNever, nullptr, &order);
     REQUIRE(seen == alone);
     REQUIRE(order.seen > 10'000);
     REQUIRE(order.disorder == 0);

@@ -104,11 +104,11 @@ TEST_CASE("credits and losses: all is delivered, the same for any division") {
                         .bytes = random.below(200'000),
                         .client = {i}});
   }
-  const Account whole = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1,
-                                    StopEvery::kNever, nullptr, &control);
+  const Account whole =
+      run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1, StopEvery::kNever, &control);
   REQUIRE(whole.delivered == messages.size());
   const Account divided = run_divided(topology, options, messages, random_division(topology, 4, random), 2,
-                                      StopEvery::kNever, nullptr, &control);
+                                      StopEvery::kNever, &control);
   REQUIRE(divided == whole);
 }
 

@@ -86,7 +86,7 @@ class Simulation {
                 {.topology = topology,
                  .table = table_,
                  .policy = policy_,
-                 .policy_parameters = {},
+                 .policy_parameters = Parameters(policy_.info, std::map<std::string, std::string>()),
                  .control = control_,
                  .control_parameters = parameters(control_.info, options.control),
                  .recovery = recovery_,

@@ -1,0 +1,271 @@
+#include "sim/packet/route_choice.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "sim/routing/path_draws.h"
+
+namespace weft::sim::packet {
+namespace {
+
+constexpr std::uint32_t kDepartedSequence = UINT32_MAX - 1;
+
+}  // namespace
+
+// A policy's view of one switch. A new one for each call: calls may lead to others.
+class RouteChoice::Here final : public routing::ActiveSwitch {
+ public:
+  Here(RouteChoice& choice, topologies::Vertex at, Time now)
+      : choice_(choice), channels_(choice.wires_.channels), at_(at), now_(now) {}
+
+  std::uint32_t index() const override { return channels_.topology.node(at_).index; }
+  std::uint32_t ports() const override {
+    return static_cast<std::uint32_t>(channels_.topology.out_channels(at_).size());
+  }
+  Time now() const override { return now_; }
+  RandomStream& random() override { return choice_.policies_.site(index()).random; }
+  Time backlog(std::uint32_t port) override {
+    const std::uint32_t c = channel(port);
+    Channel& state = channels_.hot[c];
+    std::int64_t waiting_ps = 0;
+    if (state.flags & kScheduled) {
+      choice_.scheduled_.settle_until(c, now_);
+      waiting_ps = channels_.long_serialization_ps(c, state, channels_.queues[at_]->backlog_bytes(port));
+    }
+    return Time::ps(std::max<std::int64_t>(state.free_at_ps - now_.ps(), 0) + waiting_ps);
+  }
+  bool held(std::uint32_t port) override {
+    const std::uint32_t c = channel(port);
+    if (channels_.hot[c].flags & kDown) return true;
+    if (!(channels_.hot[c].flags & kScheduled)) return false;
+    choice_.scheduled_.settle_until(c, now_);
+    return channels_.queues[at_]->held(port, now_);
+  }
+  bool to_host(std::uint32_t port) const override { return channels_.ends[channel(port)] & kHostBit; }
+  std::span<const std::uint32_t> minimal(std::uint32_t host) override {
+    found_.clear();
+    for (const std::uint32_t c : channels_.table->candidates(at_, host)) {
+      if (!(channels_.hot[c].flags & kDown)) found_.push_back(channels_.places[c].port);
+    }
+    return found_;
+  }
+  void set_timer(Time when, std::uint32_t cookie) override {
+    SwitchPolicies& policies = choice_.policies_;
+    const std::uint32_t sequence = policies.site(index()).timers++;
+    choice_.wires_.engine.schedule_counted(when, policies.entity(index()), sequence, kPolicyTimer, cookie);
+  }
+  void pause(const routing::FlowRef& flow) override { tell_source(flow, PacketKind::kPause); }
+  void resume(const routing::FlowRef& flow) override { tell_source(flow, PacketKind::kResume); }
+
+ private:
+  std::uint32_t channel(std::uint32_t port) const { return channels_.topology.out_channels(at_)[port]; }
+  void tell_source(const routing::FlowRef& flow, PacketKind kind) {
+    Wires& wires = choice_.wires_;
+    const std::uint32_t handle = wires.pool.acquire();
+    Packet packet;
+    packet.sent_ps = now_.ps();
+    packet.flow = flow.receive_slot;
+    packet.entropy =
+        static_cast<std::uint32_t>(routing::flow_draws(wires.engine.seed(), flow.identity()).next());
+    packet.destination = flow.sender;
+    packet.source = flow.receiver;
+    packet.flow_number = flow.number;
+    packet.bytes = channels_.control_bytes;
+    packet.kind = kind;
+    wires.pool[handle] = packet;
+    choice_.begin(handle);
+    ++wires.counters.packets_injected;
+    wires.counters.bytes_injected += packet.bytes;
+    if (wires.observer != nullptr) wires.observer->on_inject(now_, wires.sighting(handle));
+    choice_.forwarding_.send_from(at_, handle, channel(0));
+  }
+
+  RouteChoice& choice_;
+  Channels& channels_;
+  const topologies::Vertex at_;
+  const Time now_;
+  std::vector<std::uint32_t> found_;  // what minimal() gave
+};
+
+RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& forwarding,
+                         SwitchPolicies& policies)
+    : wires_(wires),
+      scheduled_(scheduled),
+      forwarding_(forwarding),
+      policies_(policies),
+      asks_(policies.asks()),
+      keeps_records_(policies.any() && (asks_.notes || asks_.acks_retrace)) {
+  if (!policies_.any()) return;
+  if (asks_.notes) wires_.pool.notes().keep();
+  if (asks_.acks_retrace) wires_.pool.trails().keep();
+  if (asks_.departures || asks_.losses) wires_.listener = this;
+}
+
+std::uint32_t RouteChoice::built_in(topologies::Vertex at, const Packet& packet,
+                                    std::span<const std::uint32_t> candidates) const {
+  if (candidates.empty()) return kNone;
+  return candidates[routing::hash_choice(packet.entropy, wires_.channels.salts[at], candidates.size())];
+}
+
+std::uint32_t RouteChoice::detour(std::uint32_t c, const Packet& packet) {
+  const Channels& channels = wires_.channels;
+  if (channels.ends[c ^ 1] & kHostBit) return c;
+  const topologies::Vertex at = channels.places[c].vertex;
+  std::vector<std::uint32_t> left;
+  for (const std::uint32_t other : channels.table->candidates(at, packet.destination)) {
+    if (!(channels.hot[other].flags & kDown)) left.push_back(other);
+  }
+  const std::uint32_t other = built_in(at, packet, left);
+  if (other == kNone) return c;
+  ++wires_.counters.detours;
+  return other;
+}
+
+// At a switch with a policy that is asked about such packets.
+bool RouteChoice::is_asked(std::uint32_t in, const Packet& packet) const {
+  if (!policies_.any() || (packet.control() && !asks_.control)) return false;
+  return asks_.placement == routing::Placement::kAll ||
+         (in != kNone && (wires_.channels.ends[in ^ 1] & kHostBit));
+}
+
+std::uint32_t RouteChoice::choose(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
+  const auto candidates = wires_.channels.table->candidates(at, wires_.pool[handle].destination);
+  if (candidates.empty()) return kNone;
+  if (asks_.acks_retrace) {
+    if (const std::uint32_t c = retrace(at, in, handle); c != kNone) return c;
+    note_way(in, handle);
+  }
+  if (!is_asked(in, wires_.pool[handle])) return built_in(at, wires_.pool[handle], candidates);
+  return ask(at, in, handle, candidates);
+}
+
+std::uint32_t RouteChoice::ask(topologies::Vertex at, std::uint32_t in, std::uint32_t handle,
+                               std::span<const std::uint32_t> candidates) {
+  Channels& channels = wires_.channels;
+  ports_.clear();
+  for (const std::uint32_t c : candidates) {
+    if (!(channels.hot[c].flags & kDown)) ports_.push_back(channels.places[c].port);
+  }
+  if (ports_.empty()) return candidates.front();  // it is lost there
+  if (ports_.size() < candidates.size()) ++wires_.counters.detours;
+  const auto out = channels.topology.out_channels(at);
+  if (ports_.size() == 1 && !asks_.single) return out[ports_.front()];
+  const routing::PacketView view = view_of(in, wires_.pool[handle]);
+  routing::RouteNote note = wires_.pool.notes().get(handle);
+  Here here(*this, at, wires_.engine.now());
+  // A copy: what the policy does may lead to another question.
+  const std::vector<std::uint32_t> minimal(ports_);
+  const routing::Output chosen = policies_.site(here.index()).policy->choose(view, note, minimal, here);
+  if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
+  wires_.pool.notes().set(handle, note);
+  if (chosen.port >= out.size() ||
+      ((channels.ends[out[chosen.port]] & kHostBit) &&
+       (channels.ends[out[chosen.port]] & kVertexMask) != channels.topology.host(view.destination))) {
+    throw std::logic_error("a routing policy chose a port that does not exist or leads to another host");
+  }
+  return out[chosen.port];
+}
+
+// The way that its data packet came, if all of that was noted and the link is there.
+std::uint32_t RouteChoice::retrace(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
+  const Packet& packet = wires_.pool[handle];
+  if (packet.kind != PacketKind::kAck && packet.kind != PacketKind::kNack) return kNone;
+  routing::Trail trail = wires_.pool.trails().get(handle);
+  if (trail.length == 0 || trail.length > routing::Trail::kMost) return kNone;
+  const std::uint32_t port = trail.ports[--trail.length];
+  const std::uint32_t c = wires_.channels.topology.out_channels(at)[port];
+  if (wires_.channels.hot[c].flags & kDown) trail.length = 0;  // from here on it finds its own way
+  wires_.pool.trails().set(handle, trail);
+  if (wires_.channels.hot[c].flags & kDown) return kNone;
+  if (asks_.control) {
+    const routing::PacketView view = view_of(in, packet);
+    Here here(*this, at, wires_.engine.now());
+    policies_.site(here.index()).policy->retraced(view, port, here);
+  }
+  return c;
+}
+
+// A trail that is too long says so, and is not followed.
+void RouteChoice::note_way(std::uint32_t in, std::uint32_t handle) {
+  if (!wires_.pool[handle].data() || in == kNone) return;
+  routing::Trail trail = wires_.pool.trails().get(handle);
+  if (trail.length > routing::Trail::kMost) return;
+  if (trail.length < routing::Trail::kMost) {
+    trail.ports[trail.length] = static_cast<std::uint16_t>(wires_.channels.places[in ^ 1].port);
+  }
+  ++trail.length;
+  wires_.pool.trails().set(handle, trail);
+}
+
+// An ACK keeps the trail of the data packet whose place it takes.
+void RouteChoice::reset_records(std::uint32_t handle) {
+  const PacketKind kind = wires_.pool[handle].kind;
+  wires_.pool.notes().set(handle, {});
+  if (kind != PacketKind::kAck && kind != PacketKind::kNack) wires_.pool.trails().set(handle, {});
+}
+
+routing::PacketView RouteChoice::view_of(std::uint32_t in, const Packet& packet) const {
+  const bool forth = packet.sender() == packet.source;
+  return {.flow = {.sender = packet.sender(),
+                   .receiver = forth ? packet.destination : packet.source,
+                   .number = packet.flow_number,
+                   .receive_slot = packet.data() ? packet.flow : UINT32_MAX},
+          .source = packet.source,
+          .destination = packet.destination,
+          .entropy = packet.entropy,
+          .bytes = packet.bytes,
+          .in_port = in == kNone ? routing::PacketView::kMadeHere : wires_.channels.places[in ^ 1].port,
+          .control = packet.control(),
+          .marked = packet.marked()};
+}
+
+void RouteChoice::timer(EntityId source, std::uint32_t cookie) {
+  const std::uint32_t index = policies_.switch_of(source);
+  Here here(*this, wires_.channels.topology.switch_at(index), wires_.engine.now());
+  policies_.site(index).policy->timer(cookie, here);
+}
+
+void RouteChoice::departs(std::uint32_t c, std::uint32_t handle, std::int64_t departure_ps) {
+  if (!asks_.departures || (wires_.pool[handle].control() && !asks_.control)) return;
+  std::uint32_t record = static_cast<std::uint32_t>(departing_.size());
+  if (unused_departing_.empty()) {
+    departing_.emplace_back();
+  } else {
+    record = unused_departing_.back();
+    unused_departing_.pop_back();
+  }
+  departing_[record] = {view_of(kNone, wires_.pool[handle]), c};
+  wires_.engine.insert({departure_ps, kDepartedSequence, wires_.first_entity + c, record, kDeparted, 0});
+}
+
+void RouteChoice::departed(std::uint32_t record) {
+  const Departing leaving = departing_[record];
+  unused_departing_.push_back(record);
+  const PortPlace place = wires_.channels.places[leaving.channel];
+  Here here(*this, place.vertex, wires_.engine.now());
+  policies_.site(here.index()).policy->departed(leaving.view, place.port, here);
+}
+
+void RouteChoice::dropped(std::uint32_t c, std::uint32_t handle) {
+  const PortPlace place = wires_.channels.places[c];
+  if (!asks_.losses || wires_.channels.topology.node(place.vertex).kind == topologies::NodeKind::kHost)
+    return;
+  Here here(*this, place.vertex, wires_.engine.now());
+  const routing::PacketView view = view_of(kNone, wires_.pool[handle]);
+  policies_.site(here.index()).policy->dropped(view, place.port, here);
+}
+
+void RouteChoice::trimmed(std::uint32_t c, std::uint32_t handle) {
+  if (!asks_.losses) return;
+  const PortPlace place = wires_.channels.places[c];
+  Here here(*this, place.vertex, wires_.engine.now());
+  const routing::PacketView view = view_of(kNone, wires_.pool[handle]);
+  policies_.site(here.index()).policy->trimmed(view, place.port, here);
+}
+
+routing::OwnSwitch& RouteChoice::view(std::uint32_t switch_index, Time now) {
+  quiet_view_ = std::make_unique<Here>(*this, wires_.channels.topology.switch_at(switch_index), now);
+  return *quiet_view_;
+}
+
+}  // namespace weft::sim::packet

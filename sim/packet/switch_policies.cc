@@ -1,0 +1,47 @@
+#include "sim/packet/switch_policies.h"
+
+#include <algorithm>
+
+#include "sim/units/input_error.h"
+
+namespace weft::sim::packet {
+namespace {
+
+// What random streams are for, beside the switch.
+constexpr std::uint64_t kPolicyPurpose = 0x9011, kTiePurpose = 0x71E5;
+
+}  // namespace
+
+SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const topologies::Topology& topology,
+                               const routing::Policy& policy, const Parameters& parameters)
+    : asks_(policy.asks) {
+  if (policy.make_switch_policy == nullptr) return;
+  for (Engine* engine : engines) first_entity_ = engine->add_counting_entities(topology.switches());
+  const std::uint64_t seed = engines.front()->seed();
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    sites_.push_back({policy.make_switch_policy(parameters, s, RandomStream(seed, s, kPolicyPurpose)),
+                      RandomStream(seed, s, kTiePurpose)});
+  }
+  if (asks_.snapshot_period > Time() &&
+      (asks_.snapshot_delay <= Time() || asks_.snapshot_delay > asks_.snapshot_period)) {
+    throw InputError("routing policy " + policy.info.name +
+                     ": what switches tell each other must take above 0 and no longer than the interval "
+                     "between two snapshots");
+  }
+}
+
+Time SwitchPolicies::next() const {
+  if (sites_.empty() || asks_.snapshot_period == Time()) return Time::max();
+  return std::min(told_at_, published_at_ + asks_.snapshot_period);
+}
+
+void SwitchPolicies::deliver() {
+  told_at_ = Time::max();
+  for (std::uint32_t to = 0; to < sites_.size(); ++to) {
+    for (std::uint32_t from = 0; from < sites_.size(); ++from) {
+      if (from != to) sites_[to].policy->heard(from, snapshots_[from]);
+    }
+  }
+}
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,60 @@
+// The routing policy's objects, one for each switch, and what they tell each other.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/core/engine.h"
+#include "sim/routing/routing.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim::packet {
+
+// One switch's. Touched by the partition of the switch only.
+struct PolicySite {
+  std::unique_ptr<routing::SwitchPolicy> policy;
+  RandomStream random;
+  std::uint32_t timers = 0;  // set so far
+};
+
+class SwitchPolicies {
+ public:
+  // `engines`: one for each partition; they reserve the same entity numbers. Throws InputError if parameters
+  // or the policy's own declarations make no sense.
+  SwitchPolicies(std::span<Engine* const> engines, const topologies::Topology& topology,
+                 const routing::Policy& policy, const Parameters& parameters);
+
+  // False: all switches follow the built-in rule.
+  bool any() const { return !sites_.empty(); }
+  const routing::SwitchAsks& asks() const { return asks_; }
+  PolicySite& site(std::uint32_t switch_index) { return sites_[switch_index]; }
+  // Of a switch's timers.
+  EntityId entity(std::uint32_t switch_index) const { return first_entity_ + switch_index; }
+  std::uint32_t switch_of(EntityId entity) const { return entity - first_entity_; }
+
+  // Snapshots are taken and told at moments when no partition runs. When next; Time::max(): never.
+  Time next() const;
+  // REQUIRES: now == next(), and all before is done. `here(index)` gives a view of a switch at `now`.
+  template <typename Here>
+  void tell(Time now, Here&& here) {
+    if (now == told_at_) return deliver();
+    snapshots_.clear();
+    for (std::uint32_t s = 0; s < sites_.size(); ++s)
+      snapshots_.push_back(sites_[s].policy->publish(here(s)));
+    told_at_ = now + asks_.snapshot_delay;
+    published_at_ = now;
+  }
+
+ private:
+  void deliver();
+
+  routing::SwitchAsks asks_;
+  std::vector<PolicySite> sites_;  // by switch
+  EntityId first_entity_ = 0;
+  std::vector<routing::Snapshot> snapshots_;  // under way
+  Time published_at_, told_at_ = Time::max();
+};
+
+}  // namespace weft::sim::packet

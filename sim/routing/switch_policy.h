@@ -1,0 +1,139 @@
+// The seam in the switch: which port a packet leaves through.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "sim/core/random.h"
+#include "sim/units/quantity.h"
+
+namespace weft::routing {
+
+// Names a flow to the switches on its way, so that they can address its source.
+struct FlowRef {
+  std::uint32_t sender = 0, receiver = 0;  // hosts
+  std::uint32_t number = 0;                // among the sender's, for good
+  std::uint32_t receive_slot = 0;          // of the receiver's, for those that carry the answer
+  // Stable identity, the same on every switch.
+  std::uint64_t identity() const { return std::uint64_t{sender} << 32 | number; }
+};
+
+// What a switch may see of a packet.
+struct PacketView {
+  static constexpr std::uint32_t kMadeHere = UINT32_MAX;
+
+  FlowRef flow;
+  std::uint32_t source = 0, destination = 0;  // hosts; of an ACK the other way round than of its data
+  std::uint32_t entropy = 0;                  // chosen by the sender's PathSelector (UDP port / flow label)
+  std::uint32_t bytes = 0;                    // on the wire
+  std::uint32_t in_port = kMadeHere;          // that it came through
+  bool control = false;                       // ACK or other small packet without user bytes
+  bool marked = false;
+};
+
+// What stands beside a packet for switches, where a policy keeps it (SwitchAsks::notes). Empty when the
+// packet leaves its NIC; policies alone read and write it.
+struct RouteNote {
+  static constexpr std::uint32_t kNowhere = UINT32_MAX;
+  std::uint32_t via = kNowhere;  // an intermediate node or group, as the policy numbers them
+  std::uint8_t phase = 0;
+  std::uint8_t channel = 0;  // virtual channel, for disciplines that let routing choose it
+  std::uint16_t tag = 0;
+  bool operator==(const RouteNote&) const = default;
+};
+
+// The way that a data packet came, which its ACK goes back (SwitchAsks::acks_retrace).
+struct Trail {
+  static constexpr std::size_t kMost = 15;
+  std::array<std::uint16_t, kMost> ports{};  // that it came in through, at each switch
+  std::uint16_t length = 0;
+  bool operator==(const Trail&) const = default;
+};
+
+// What a switch tells the others at intervals. Its meaning is the policy's.
+struct Snapshot {
+  std::array<std::uint32_t, 16> words{};
+};
+
+// A policy's view of its own switch, and what it may do there. Nothing else can be reached: what others do
+// is known from packets that come by, and from snapshots.
+class OwnSwitch {
+ public:
+  virtual ~OwnSwitch() = default;
+  virtual std::uint32_t index() const = 0;  // among the switches
+  virtual std::uint32_t ports() const = 0;
+  virtual Time now() const = 0;
+  // The switch's own stream: ties are broken by it, or switches that see the same do the same.
+  virtual sim::RandomStream& random() = 0;
+  // How long what waits at the port and what is being sent takes, under every discipline.
+  virtual Time backlog(std::uint32_t port) = 0;
+  // Nothing that arrives for the port could leave, however short the backlog: it is paused, has no credits,
+  // or its link is down.
+  virtual bool held(std::uint32_t port) = 0;
+  virtual bool to_host(std::uint32_t port) const = 0;
+  // The ports on minimal paths to a host; none if there is no way. Good until the next call.
+  virtual std::span<const std::uint32_t> minimal(std::uint32_t host) = 0;
+};
+
+// The same where something happens now, so that something may follow.
+class ActiveSwitch : public OwnSwitch {
+ public:
+  // SwitchPolicy::timer() is called then. REQUIRES: when >= now().
+  virtual void set_timer(Time when, std::uint32_t cookie) = 0;
+  // Sends the flow's source a packet of an ACK's size: it is to send no more for now, or to go on. It travels
+  // through the network like others.
+  virtual void pause(const FlowRef& flow) = 0;
+  virtual void resume(const FlowRef& flow) = 0;
+};
+
+struct Output {
+  static constexpr std::uint8_t kSameChannel = UINT8_MAX;
+  std::uint32_t port = 0;
+  // Virtual channel, into RouteNote::channel: for disciplines that let routing choose it.
+  std::uint8_t channel = kSameChannel;
+};
+
+// One object per switch, so it may keep state.
+class SwitchPolicy {
+ public:
+  virtual ~SwitchPolicy() = default;
+  // The port that the packet leaves through. `minimal`: ports on minimal paths, in a fixed order, none with a
+  // link that is down; at least two, or one if SwitchAsks::single. Any other port may be returned, but for
+  // those to other hosts.
+  virtual Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
+                        ActiveSwitch& here) = 0;
+  // An ACK that retraces its way takes this port.
+  virtual void retraced(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
+  // Where asked for: a packet has left to its last bit; was dropped at the port; lost its payload there.
+  virtual void departed(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
+  virtual void dropped(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
+  virtual void trimmed(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
+  virtual void timer(std::uint32_t /*cookie*/, ActiveSwitch& /*here*/) {}
+  // Snapshots, where there are any: what this switch tells all others, and what another one has told, a delay
+  // ago.
+  virtual Snapshot publish(OwnSwitch& /*here*/) { return {}; }
+  virtual void heard(std::uint32_t /*from*/, const Snapshot& /*snapshot*/) {}
+};
+
+// Where policies act.
+enum class Placement : std::uint8_t {
+  kAll,
+  kIngress,  // at the switch that a packet's source is attached to; else the built-in rule
+};
+
+// What a policy asks of switches; what it doesn't ask for costs nothing.
+struct SwitchAsks {
+  Placement placement = Placement::kAll;
+  bool control = true;      // ACKs and other small packets too; else they take the built-in rule
+  bool single = false;      // also where there is one candidate
+  bool departures = false;  // SwitchPolicy::departed()
+  bool losses = false;      // dropped() and trimmed()
+  bool notes = false;       // a RouteNote beside each packet
+  bool acks_retrace = false;
+  // Every switch tells all others so often; 0: never. What is told takes `snapshot_delay`, above 0: no less
+  // than a message would through the network.
+  Time snapshot_period, snapshot_delay;
+};
+
+}  // namespace weft::routing
