@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,7 +18,7 @@ constexpr std::int64_t kMostChannels = 64;
 // Credits on their way back: the channel in the low byte, above it the bytes. A packet has less than 2^24.
 constexpr std::uint32_t kChannelBits = 8, kChannelMask = (1u << kChannelBits) - 1;
 
-enum class Selection : std::uint8_t { kByHop, kByFlow };
+enum class Selection : std::uint8_t { kByHop, kByFlow, kRouted };
 
 class CreditQueues final : public LaneQueues {
  public:
@@ -42,7 +43,7 @@ class CreditQueues final : public LaneQueues {
 
   void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
     Packet& record = node.packets()[packet];
-    const auto [from, lane] = way_of(in, out, record);
+    const auto [from, lane] = way_of(in, out, packet, node.packets());
     record.channel = static_cast<std::uint8_t>(lane);
     const std::uint32_t bytes = node.bytes(packet);
     if (!is_host_ && !record.control() && marks(rules_[out], backlog_bytes(out), random_)) {
@@ -53,12 +54,12 @@ class CreditQueues final : public LaneQueues {
   bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time departure,
             NodeActions& node) override {
     Packet& record = node.packets()[packet];
-    const auto [from, lane] = way_of(in, out, record);
+    const auto [from, lane] = way_of(in, out, packet, node.packets());
     const std::uint32_t bytes = node.bytes(packet);
     if (!pay(out, lane, bytes, node.now())) return false;
     record.channel = static_cast<std::uint8_t>(lane);
     outputs_[out].last = lane;
-    sending(out) = {from, bytes, departure};
+    sending(out) = {from, lane, bytes, departure};
     started(out, departure, node);
     return true;
   }
@@ -124,7 +125,7 @@ class CreditQueues final : public LaneQueues {
   // A flow's packet is taken when there is room for it; of which channel it will be is not known yet.
   bool takes_data(std::uint32_t out) const override {
     const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
-    const auto last = first + (selection_ == Selection::kByHop ? 1 : lanes());
+    const auto last = first + (selection_ == Selection::kByFlow ? lanes() : 1);
     return backlog_bytes(out) == 0 &&
            (outputs_[out].to_host || *std::max_element(first, last) >= packet_bytes_);
   }
@@ -205,10 +206,15 @@ class CreditQueues final : public LaneQueues {
   }
 
   // Where a packet comes from, and the channel it leaves in.
-  std::pair<Origin, std::uint32_t> way_of(std::uint32_t in, std::uint32_t out, const Packet& packet) const {
+  std::pair<Origin, std::uint32_t> way_of(std::uint32_t in, std::uint32_t out, std::uint32_t handle,
+                                          const PacketPool& pool) const {
+    const Packet& packet = pool[handle];
     const std::uint32_t first = selection_ == Selection::kByFlow ? flow_channel(packet) : 0;
     if (in == kHere) return {{in, first}, first};  // made at this host
     const Origin from{in, packet.channel};
+    if (selection_ == Selection::kRouted) {
+      return {from, std::min<std::uint32_t>(pool.notes().get(handle).channel, lanes() - 1)};
+    }
     return {from, lane_out(from, out)};
   }
   void take_returns(std::uint32_t out, Time now) {
@@ -225,7 +231,7 @@ class CreditQueues final : public LaneQueues {
     credits -= bytes;
     return true;
   }
-  std::uint32_t lane_out(Origin from, std::uint32_t out) const override {
+  std::uint32_t lane_out(Origin from, std::uint32_t out) const {
     if (selection_ == Selection::kByFlow) return from.lane;
     if (outputs_[out].to_host || outputs_[from.port].to_host) return 0;
     return std::min(from.lane + 1, lanes() - 1);
@@ -243,21 +249,24 @@ class CreditQueues final : public LaneQueues {
   std::int64_t stalled_ps_ = 0;  // of stalls that are over, the sum of all ports
 };
 
+constexpr std::array<std::pair<std::string_view, Selection>, 3> kSelections = {
+    {{"by_hop", Selection::kByHop}, {"by_flow", Selection::kByFlow}, {"routed", Selection::kRouted}}};
+
 std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
   const std::int64_t channels = parameters.integer("vcs");
   if (channels < 1 || channels > kMostChannels) {
     parameters.fail("vcs", "it must be from 1 to " + std::to_string(kMostChannels));
   }
   const std::string& selection = parameters.text("selection");
-  if (selection != "by_hop" && selection != "by_flow") {
-    parameters.fail("selection", "it must be by_hop or by_flow");
-  }
+  const auto known = std::find_if(kSelections.begin(), kSelections.end(),
+                                  [&](const auto& each) { return each.first == selection; });
+  if (known == kSelections.end()) parameters.fail("selection", "it must be by_hop, by_flow or routed");
   if (!parameters.automatic("buffer") && parameters.bytes("buffer") < site.packet_bytes) {
     parameters.fail("buffer", "it must have room for one full packet (" + bytes_to_string(site.packet_bytes) +
                                   " on the wire)");
   }
   return std::make_unique<CreditQueues>(parameters, site, static_cast<std::uint32_t>(channels),
-                                        selection == "by_hop" ? Selection::kByHop : Selection::kByFlow);
+                                        known->second);
 }
 
 }  // namespace
@@ -275,7 +284,8 @@ Discipline credit() {
                      "between switches exclude deadlock."},
                     {"selection", ParameterType::kText, "by_hop",
                      "Either by_hop: the channel is the number of links between switches crossed before; "
-                     "by_flow: flows are spread over the channels and keep theirs."},
+                     "by_flow: flows are spread over the channels and keep theirs; routed: a routing policy "
+                     "chooses, and it is 0 where none does."},
                     {"buffer", ParameterType::kBytes, "auto",
                      "Bytes for each channel at the end of a cable; auto: just enough for the full "
                      "rate of the link."}}},

@@ -11,6 +11,7 @@ NodeQueues::Next LaneQueues::take(std::uint32_t out, std::uint32_t lane) {
   const Entry entry = queue(out, lane).packets.pop();
   sending_[out].from = origin_of(entry);
   sending_[out].bytes = entry.bytes;
+  sending_[out].lane = lane;
   return {entry.packet, entry.bytes, !nothing_waits(out)};
 }
 
@@ -41,13 +42,14 @@ void LaneQueues::filled_by(Lane in, Time now, std::vector<Lane>& out) const {
   const auto is_from = [&](const Origin& from) { return from.port == in.port && from.lane == in.lane; };
   for (std::uint32_t port = 0; port < ports_; ++port) {
     const Sending& sent = sending_[port];
-    bool found = sent.bytes > 0 && sent.departure > now && is_from(sent.from);
+    const bool under_way = sent.bytes > 0 && sent.departure > now && is_from(sent.from);
     for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+      bool found = under_way && sent.lane == lane;
       queue(port, lane).packets.for_each([&](const Entry& entry) {
         found = found || is_from(origin_of(entry));
       });
+      if (found) out.push_back({port, lane});
     }
-    if (found) out.push_back({port, lane_out({in.port, in.lane}, port)});
   }
 }
 

@@ -44,6 +44,7 @@ class LaneQueues : public NodeQueues {
   };
   struct Sending {
     Origin from;
+    std::uint32_t lane = 0;
     std::uint32_t bytes = 0;  // 0: nothing, or it is known to have left
     Time departure;
   };
@@ -62,9 +63,6 @@ class LaneQueues : public NodeQueues {
   }
   // Takes the oldest of (out, lane) to be sent now. REQUIRES: there is one.
   Next take(std::uint32_t out, std::uint32_t lane);
-
-  // In which lane do packets leave through `out` that came through `from`?
-  virtual std::uint32_t lane_out(Origin from, std::uint32_t out) const = 0;
 
  private:
   static Origin origin_of(const Entry& entry) {

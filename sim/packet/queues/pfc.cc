@@ -65,7 +65,7 @@ class PfcQueues final : public LaneQueues {
       from.bytes += bytes;
     }
     leave(out, node);
-    sending(out) = {{in, lane}, bytes, departure};
+    sending(out) = {{in, lane}, lane, bytes, departure};
     return true;
   }
 
@@ -198,7 +198,6 @@ class PfcQueues final : public LaneQueues {
       node.send_frame(sent.from.port, frame_content(sent.from.lane, false));
     }
   }
-  std::uint32_t lane_out(Origin from, std::uint32_t) const override { return from.lane; }
 
   const bool is_host_;
   RandomStream random_;

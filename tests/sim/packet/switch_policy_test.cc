@@ -57,7 +57,8 @@ TEST_CASE("every part of the seam gives one account, however the network is divi
   RandomStream random(5, 5);
   for (const routing::Policy& policy : {routing::flowlet(), routing::least_queue(), routing::valiant(),
                                         routing::pausing(), routing::retracing(), routing::telling()}) {
-    for (const char* queue : {"ecn", "composite:capacity=60KB", "pfc:xoff=60KB", "credit:vcs=8"}) {
+    for (const char* queue : {"ecn", "composite:capacity=60KB", "pfc:xoff=60KB", "credit:vcs=8",
+                              "credit:vcs=2,selection=routed"}) {
       INFO(policy.info.name << " " << queue);
       const Options options{.control = "fixed_window:packets=40", .queue = queue, .policy = policy};
       const Account whole = whole_run(topology, options, messages);
