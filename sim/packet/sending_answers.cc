@@ -110,7 +110,7 @@ void SendingSide::tell_acked(std::uint32_t slot, const Packet& packet,
                               .bytes = outcome.acked_bytes,
                               .in_flight = connection.recovery->in_flight_bytes(),
                               .ecn_marked = packet.marked(),
-                              .hops = cold_[slot].hops,
+                              .hops = connection.hops,
                               .telemetry = {}});
   allow(slot);
 }
@@ -189,8 +189,11 @@ std::uint64_t SendingSide::acknowledged_bytes(const Connection& connection) cons
 
 void SendingSide::retire_messages(std::uint32_t slot) {
   Connection& connection = connections_[slot];
-  ColdConnection& cold = cold_[slot];
+  const std::uint64_t buffer = side_.setup.config.connections.send_buffer_bytes;
   const std::uint32_t acknowledged = connection.recovery->first_unacked();
+  if (acknowledged < connection.first_end && buffer == 0) [[likely]]
+    return;
+  ColdConnection& cold = cold_[slot];
   while (connection.first_message != kNone && messages_[connection.first_message].end <= acknowledged) {
     const std::uint32_t index = connection.first_message;
     const OutgoingMessage& message = messages_[index];
@@ -204,9 +207,9 @@ void SendingSide::retire_messages(std::uint32_t slot) {
       if (message.message.notify_sent) to_tell_.push_back(message.message);
     }
     connection.first_message = message.next;
+    if (message.next != kNone) connection.first_end = messages_[message.next].end;
     unused_messages_.push_back(index);
   }
-  const std::uint64_t buffer = side_.setup.config.connections.send_buffer_bytes;
   if (buffer == 0 || connection.first_message == kNone) return;
   const std::uint64_t taken = acknowledged_bytes(connection) + buffer;
   while (cold.first_untold != kNone && messages_[cold.first_untold].end_byte <= taken) {

@@ -158,9 +158,9 @@ std::uint32_t SendingSide::open(const Message& message, const Opening& opening, 
                                                  .base_rtt = round_trip,
                                                  .bdp_bytes = bytes_in(line_rate, round_trip),
                                                  .hops = path.hops});
+  connection.hops = static_cast<std::uint16_t>(path.hops);
   ColdConnection& cold = cold_[slot];
   cold = {};
-  cold.hops = path.hops;
   cold.opened_one_way = path.one_way;
   if (setup.make_selector) cold.selector = setup.make_selector(opening.identity, random);
   connection.selector = cold.selector.get();
@@ -224,6 +224,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
   const bool opens = first == 0;
   if (connection.first_message == kNone) {
     connection.first_message = added;
+    connection.first_end = recovery.packets();
     go_live(slot);
   } else {
     messages_[cold.last_message].next = added;

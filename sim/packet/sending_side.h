@@ -94,7 +94,9 @@ class SendingSide {
     std::uint32_t next_waiting = kNone;
     std::uint32_t next_live = kNone, previous_live = kNone;
     std::uint32_t first_message = kNone;  // not acknowledged to the last byte; kNone: it rests
+    std::uint32_t first_end = 0;          // behind the last packet of that message
     std::uint16_t generation = 0;         // of the slot
+    std::uint16_t hops = 0;               // links of its path
     std::uint8_t reply_nic = 0;
     bool waiting : 1 = false;  // in its NIC's list
     bool pacing : 1 = false;   // a kPace event is under way
@@ -104,9 +106,8 @@ class SendingSide {
     ConnectionKey key;
     std::uint32_t last_message = kNone;
     std::uint32_t first_untold = kNone;  // whose on_sent is still to come
-    std::uint32_t hops = 0;
-    Time opened_one_way;            // ideal of the message that opened it
-    std::uint64_t given_bytes = 0;  // by all messages so far
+    Time opened_one_way;                 // ideal of the message that opened it
+    std::uint64_t given_bytes = 0;       // by all messages so far
     std::int64_t idle_since_ps = 0;
     std::int64_t wake_ps = INT64_MAX;  // of the kSenderTimer event that counts
     std::uint32_t next_idle = kNone, previous_idle = kNone;
