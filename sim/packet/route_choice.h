@@ -21,12 +21,11 @@ class RouteChoice final : private PortListener {
   RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& forwarding, SwitchPolicies& policies);
 
   // Nothing but the packet and the table decides: it may be worked out ahead.
-  bool is_plain() const { return !policies_.any() && !wires_.channels.degraded; }
+  bool is_plain() const { return !any_policies_ && !channels_.degraded; }
   // The output of the built-in rule. REQUIRES: is_plain().
   std::uint32_t plain(topologies::Vertex at, const Packet& packet) const {
-    const Channels& channels = wires_.channels;
-    return channels.table->candidate(at, packet.destination, [&](std::size_t count) {
-      return routing::hash_choice(packet.entropy, channels.salts[at], count);
+    return channels_.table->candidate(at, packet.destination, [&](std::size_t count) {
+      return routing::hash_choice(packet.entropy, channels_.salts[at], count);
     });
   }
   // The output of a packet at a switch; `in`: the channel it came through, or kNone.
@@ -72,6 +71,8 @@ class RouteChoice final : private PortListener {
   void trimmed(std::uint32_t c, std::uint32_t handle) override;
 
   Wires& wires_;
+  const Channels& channels_;  // of wires_, where every hop finds them
+  const bool any_policies_;
   ScheduledServer& scheduled_;
   Forwarding& forwarding_;
   SwitchPolicies& policies_;
