@@ -203,6 +203,7 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
 
 void Channels::find_room_ways() {
   const auto returns = [](const auto& each) { return each != nullptr && each->returns_room(); };
+  room_ways.clear();
   if (std::none_of(queues.begin(), queues.end(), returns)) return;
   room_ways.resize(count());
   for (std::uint32_t c = 0; c < count(); ++c) {
