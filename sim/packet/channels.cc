@@ -112,6 +112,7 @@ void Channels::report_ports() {
     for (const std::uint32_t c : topology.out_channels(v)) hot[c].flags |= kReports;
     if (!queues.empty() && queues[v] != nullptr) queues[v]->set_always_exact();
   }
+  find_room_ways();
 }
 
 void Channels::cut_through() {
@@ -196,6 +197,21 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
     for (std::uint32_t port = 0; port < ports.size() && !is_host; ++port) {
       longest_queue_ = std::max(longest_queue_, ports[port].rate.serialization(made->capacity_bytes(port)));
     }
+  }
+  find_room_ways();
+}
+
+void Channels::find_room_ways() {
+  const auto returns = [](const auto& each) { return each != nullptr && each->returns_room(); };
+  room_ways.clear();
+  if (std::none_of(queues.begin(), queues.end(), returns)) return;
+  room_ways.resize(count());
+  for (std::uint32_t c = 0; c < count(); ++c) {
+    const std::uint32_t to = ends[c] & kVertexMask;
+    room_ways[c] = {.queues = returns(queues[to]) ? queues[to].get() : nullptr,
+                    .frame_ps = cold[c].frame_ps,
+                    .port = places[c ^ 1].port,
+                    .partition = hot[c].end_partition};
   }
 }
 

@@ -78,6 +78,14 @@ struct PortPlace {
   std::uint32_t port = 0;
 };
 
+// To whom a node gives back the room that a packet took which came through a cable; by the channel there.
+struct RoomWay {
+  NodeQueues* queues = nullptr;  // null: by a frame, with an event
+  std::int64_t frame_ps = 0;     // until it is there
+  std::uint32_t port = 0;        // there
+  std::uint32_t partition = 0;
+};
+
 // The vertex at the end of a channel carries kHostBit if it is a host, and kCutBit if the link was down
 // before: arrivals then have to be looked at.
 inline constexpr std::uint32_t kHostBit = 0x80000000, kCutBit = 0x40000000;
@@ -153,6 +161,7 @@ class Channels {
   std::vector<Channel> hot;
   std::vector<ColdChannel> cold;
   std::vector<PortPlace> places;
+  std::vector<RoomWay> room_ways;    // empty unless queues return room
   std::vector<std::uint32_t> ends;   // vertex, with kHostBit
   std::vector<std::uint64_t> salts;  // by vertex
   bool degraded = false;             // some link is or was down: look before you forward
@@ -165,6 +174,7 @@ class Channels {
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);
   void schedule_ports(topologies::Vertex v);
+  void find_room_ways();
   // What a queue holds that takes so long to send.
   std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
 

@@ -85,18 +85,18 @@ class Fabric final : private Forwarding {
   }
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.
-  [[gnu::always_inline]] void foresee(topologies::Vertex at, std::uint32_t handle) {
+  [[gnu::always_inline]] void foresee(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
     if (!routes_.is_plain()) return;
     const std::uint32_t c = routes_.plain(at, wires_.pool[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&hot_[c], 1);
-    if (!channels_.buffers.empty()) foresee_port(c);
+    if (!channels_.buffers.empty()) foresee_port(c, in);
   }
   // The same for a scheduled channel that is to be looked after.
   [[gnu::always_inline]] void foresee_serve(std::uint32_t c) {
     __builtin_prefetch(&hot_[c], 1);
     __builtin_prefetch(&channels_.cold[c].serve_ps, 1);
-    foresee_port(c);
+    foresee_port(c, c);
   }
   [[gnu::always_inline]] void prefetch_queue(std::uint32_t c) const { __builtin_prefetch(&hot_[c], 1); }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
@@ -136,16 +136,39 @@ class Fabric final : private Forwarding {
     std::uint32_t handle = kNone, channel = 0;
   };
 
-  // Fetches a port that will soon be used: its place now, its state some calls later, and so on.
-  [[gnu::always_inline]] void foresee_port(std::uint32_t c) {
+  // Fetches a port that will soon be used, and the one a packet comes through: their places now, their state
+  // some calls later, and so on.
+  [[gnu::always_inline]] void foresee_port(std::uint32_t c, std::uint32_t in) {
     constexpr std::uint32_t kStep = 4;
-    const auto earlier = [&](std::uint32_t calls) { return ports_ahead_[(ahead_ - calls) % kPortsAhead]; };
     __builtin_prefetch(&channels_.places[c]);
-    ports_ahead_[ahead_ % kPortsAhead] = c;
-    const PortPlace soon = channels_.places[earlier(kStep)], sooner = channels_.places[earlier(2 * kStep)];
-    if (const NodeBuffers* buffers = channels_.buffers[soon.vertex]) buffers->prefetch(soon.port);
-    if (const NodeBuffers* buffers = channels_.buffers[sooner.vertex]) buffers->prefetch_deep(sooner.port);
+    __builtin_prefetch(&channels_.places[in ^ 1]);
+    if (!channels_.room_ways.empty()) __builtin_prefetch(&channels_.room_ways[in ^ 1]);
+    ports_ahead_[ahead_ % kPortsAhead] = {c, in};
+    fetch_soon(ports_ahead_[(ahead_ - kStep) % kPortsAhead]);
+    fetch_sooner(ports_ahead_[(ahead_ - 2 * kStep) % kPortsAhead]);
     ++ahead_;
+  }
+  struct PortAhead {
+    std::uint32_t out = 0, in = 0;  // channels
+  };
+  void fetch_soon(const PortAhead& ahead) const {
+    const PortPlace out = channels_.places[ahead.out];
+    const NodeBuffers* buffers = channels_.buffers[out.vertex];
+    if (buffers == nullptr) return;
+    buffers->prefetch(out.port);
+    buffers->prefetch_in(channels_.places[ahead.in ^ 1].port);
+    if (channels_.room_ways.empty()) return;
+    const RoomWay& way = channels_.room_ways[ahead.in ^ 1];
+    if (way.queues != nullptr && way.partition == wires_.partition) way.queues->prefetch_room(way.port);
+  }
+  void fetch_sooner(const PortAhead& ahead) const {
+    const PortPlace out = channels_.places[ahead.out];
+    const NodeBuffers* buffers = channels_.buffers[out.vertex];
+    if (buffers == nullptr) return;
+    buffers->prefetch_deep(out.port);
+    if (channels_.room_ways.empty()) return;
+    const RoomWay& way = channels_.room_ways[ahead.in ^ 1];
+    if (way.queues != nullptr && way.partition == wires_.partition) way.queues->prefetch_room_deep(way.port);
   }
   void enqueue(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
     if (hot_[c].flags != 0) [[unlikely]] {
@@ -169,7 +192,7 @@ class Fabric final : private Forwarding {
   Channel* const hot_;
   std::array<Foreseen, kForeseen> foreseen_;  // by handle
   static constexpr std::uint32_t kPortsAhead = 16;
-  std::array<std::uint32_t, kPortsAhead> ports_ahead_{};
+  std::array<PortAhead, kPortsAhead> ports_ahead_{};
   std::uint32_t ahead_ = 0;
 };
 

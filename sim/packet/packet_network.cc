@@ -108,7 +108,7 @@ class PacketNetwork::Part final : public Network {
       if (end & kHostBit) {
         transport.prefetch_state(event.payload);
       } else {
-        fabric.foresee(end & kVertexMask, event.payload);
+        fabric.foresee(end & kVertexMask, event.source - first, event.payload);
       }
     };
     const auto handle = [this, ends, first](const Event& event) {

@@ -90,6 +90,8 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
 RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& forwarding,
                          SwitchPolicies& policies)
     : wires_(wires),
+      channels_(wires.channels),
+      any_policies_(policies.any()),
       scheduled_(scheduled),
       forwarding_(forwarding),
       policies_(policies),

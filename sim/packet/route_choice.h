@@ -21,15 +21,14 @@ class RouteChoice final : private PortListener {
   RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& forwarding, SwitchPolicies& policies);
 
   // Nothing but the packet and the table decides: it may be worked out ahead.
-  bool is_plain() const { return !policies_.any() && !wires_.channels.degraded; }
+  bool is_plain() const { return !any_policies_ && !channels_.degraded; }
   // The output of the built-in rule. REQUIRES: is_plain().
   std::uint32_t plain(topologies::Vertex at, const Packet& packet) const {
-    const Channels& channels = wires_.channels;
     // By value: nothing is put into memory for the few lookups that are worked out elsewhere.
-    const auto choose = [entropy = packet.entropy, salts = channels.salts.data(), at](std::size_t count) {
+    const auto choose = [entropy = packet.entropy, salts = channels_.salts.data(), at](std::size_t count) {
       return routing::hash_choice(entropy, salts[at], count);
     };
-    return channels.table->candidate(at, packet.destination, choose);
+    return channels_.table->candidate(at, packet.destination, choose);
   }
   // The output of a packet at a switch; `in`: the channel it came through, or kNone.
   std::uint32_t output(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
@@ -74,6 +73,8 @@ class RouteChoice final : private PortListener {
   void trimmed(std::uint32_t c, std::uint32_t handle) override;
 
   Wires& wires_;
+  const Channels& channels_;  // of wires_, where every hop finds them
+  const bool any_policies_;
   ScheduledServer& scheduled_;
   Forwarding& forwarding_;
   SwitchPolicies& policies_;

@@ -45,17 +45,16 @@ class ScheduledServer::Node final : public NodeActions {
   void return_room(std::uint32_t port, std::uint32_t out, std::uint32_t content, Time when) override {
     const std::uint32_t c = channel(port);
     const Channels& channels = wires_.channels;
-    const std::uint32_t to = channels.ends[c] & kVertexMask;
-    if (!channels.queues[to]->returns_room()) {
+    if (channels.room_ways.empty() || channels.room_ways[c].queues == nullptr) {
       server_.send_frame(c, content, kRoomSequence | out, when);
       return;
     }
-    const Time due = when + Time::ps(channels.cold[c].frame_ps);
-    const std::uint32_t partition = channels.hot[c].end_partition;
-    if (partition == wires_.partition) {
-      channels.queues[to]->room(channels.places[c ^ 1].port, content, due);
+    const RoomWay& way = channels.room_ways[c];
+    const Time due = when + Time::ps(way.frame_ps);
+    if (way.partition == wires_.partition) {
+      way.queues->room(way.port, content, due);
     } else {
-      wires_.outbox.send(partition, RoomReturn{c ^ 1, content, due});
+      wires_.outbox.send(way.partition, RoomReturn{c ^ 1, content, due});
     }
   }
   void wake(std::uint32_t port) override { server_.wake(channel(port)); }

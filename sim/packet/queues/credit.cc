@@ -31,7 +31,8 @@ class CreditQueues final : public LaneQueues {
         random_(site.random) {
     for (std::size_t p = 0; p < site.ports.size(); ++p) {
       const PortSite& port = site.ports[p];
-      rules_.push_back(marking_below(parameters, default_capacity(queue_site(site, p))));
+      const QueueRule rule = marking_below(parameters, default_capacity(queue_site(site, p)));
+      rule_of_.push_back(index_of(rule, rules_));
       // The other end's buffer, and this end's.
       const std::uint64_t there = buffer_bytes(parameters, site, port, port.pipeline);
       capacity_bytes_ += channels * buffer_bytes(parameters, site, port, site.pipeline);
@@ -46,7 +47,7 @@ class CreditQueues final : public LaneQueues {
     const auto [from, lane] = way_of(in, out, packet, node.packets());
     record.channel = static_cast<std::uint8_t>(lane);
     const std::uint32_t bytes = node.bytes(packet);
-    if (!is_host_ && !record.control() && marks(rules_[out], backlog_bytes(out), random_)) {
+    if (!is_host_ && !record.control() && marks(rules_[rule_of_[out]], backlog_bytes(out), random_)) {
       node.mark(out, packet);
     }
     put(from, out, lane, packet, bytes);
@@ -69,6 +70,8 @@ class CreditQueues final : public LaneQueues {
     __builtin_prefetch(&outputs_[out], 1);
     __builtin_prefetch(&credits_[out * lanes()], 1);
   }
+  void prefetch_room(std::uint32_t port) const override { __builtin_prefetch(&outputs_[port], 1); }
+  void prefetch_room_deep(std::uint32_t port) const override { outputs_[port].returns.prefetch(); }
   Next next(std::uint32_t out, NodeActions& node) override {
     Port& port = outputs_[out];
     bool waits = false;
@@ -166,6 +169,7 @@ class CreditQueues final : public LaneQueues {
         first_ = 0;
       }
     }
+    void prefetch() const { __builtin_prefetch(list_.data() + list_.size(), 1); }
     std::span<const Return> all() const { return std::span(list_).subspan(first_); }
 
    private:
@@ -241,7 +245,8 @@ class CreditQueues final : public LaneQueues {
   const std::uint32_t packet_bytes_;
   const Selection selection_;
   RandomStream random_;
-  std::vector<QueueRule> rules_;  // by port: when to mark
+  std::vector<QueueRule> rules_;        // that are different: when to mark
+  std::vector<std::uint16_t> rule_of_;  // by port: index
   std::vector<Port> outputs_;
   std::vector<std::uint64_t> credits_;  // bytes, by port and channel
   std::uint64_t capacity_bytes_ = 0;

@@ -83,6 +83,8 @@ class NodeBuffers {
   // A packet will soon join `out`: fetches its state into the cache, and then what that leads to.
   virtual void prefetch(std::uint32_t /*out*/) const {}
   virtual void prefetch_deep(std::uint32_t /*out*/) const {}
+  // What a packet that comes in through `in` will touch beside.
+  virtual void prefetch_in(std::uint32_t /*in*/) const {}
 };
 
 // Decides what FIFO queues take that have more in common than their own occupancy. The departure is known on
@@ -140,6 +142,10 @@ class NodeQueues : public NodeBuffers {
 
   // Could no packet leave `out`, however free its link?
   virtual bool held(std::uint32_t /*out*/, Time /*now*/) { return false; }
+  // Fetches what room() will touch, and then what that leads to.
+  virtual void prefetch_room(std::uint32_t /*port*/) const {}
+  virtual void prefetch_room_deep(std::uint32_t /*port*/) const {}
+
   // Bytes that wait at `out`, without the packet being sent.
   virtual std::uint64_t backlog_bytes(std::uint32_t out) const = 0;
   // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.

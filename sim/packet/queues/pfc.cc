@@ -30,7 +30,7 @@ class PfcQueues final : public LaneQueues {
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
       const Limits limits = limits_of(parameters, site, port, classes);
       limits_.push_back(limits);
-      rules_.push_back(marking_below(parameters, limits.xoff));
+      rule_of_.push_back(index_of(marking_below(parameters, limits.xoff), rules_));
       capacity_bytes_ += (limits.xoff + limits.headroom) * classes;
     }
     if (is_host_ || parameters.automatic("buffer")) return;
@@ -49,7 +49,7 @@ class PfcQueues final : public LaneQueues {
       node.drop(out, packet);
       return;
     }
-    if (!control && !is_host_ && marks(rules_[out], queue(out, lane).packets.bytes(), random_)) {
+    if (!control && !is_host_ && marks(rules_[rule_of_[out]], queue(out, lane).packets.bytes(), random_)) {
       node.mark(out, packet);
     }
     put({in, lane}, out, lane, packet, bytes);
@@ -68,6 +68,8 @@ class PfcQueues final : public LaneQueues {
     sending(out) = {{in, lane}, lane, bytes, departure};
     return true;
   }
+
+  void prefetch_in(std::uint32_t in) const override { __builtin_prefetch(&ingress_[in * lanes()], 1); }
 
   // Strict priority: the control class first, if there is one.
   Next next(std::uint32_t out, NodeActions& node) override {
@@ -201,10 +203,11 @@ class PfcQueues final : public LaneQueues {
 
   const bool is_host_;
   RandomStream random_;
-  std::vector<Limits> limits_;      // by port
-  std::vector<QueueRule> rules_;    // by port: when to mark
-  std::vector<Ingress> ingress_;    // by port and class
-  std::vector<Time> paused_since_;  // by port and class: what the other end has told
+  std::vector<Limits> limits_;          // by port
+  std::vector<QueueRule> rules_;        // that are different: when to mark
+  std::vector<std::uint16_t> rule_of_;  // by port: index
+  std::vector<Ingress> ingress_;        // by port and class
+  std::vector<Time> paused_since_;      // by port and class: what the other end has told
   std::uint64_t capacity_bytes_ = 0;
   std::uint32_t stopped_ = 0;  // of ingress_
   std::uint64_t pauses_ = 0, most_ingress_bytes_ = 0, overflows_ = 0;

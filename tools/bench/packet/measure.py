@@ -3,6 +3,7 @@
 
   measure.py speed [--probe PROGRAM]   packet hops per second; PROGRAM K PACKETS as a yardstick, run in turn
   measure.py threads                   two threads against two runs of one thread side by side
+  measure.py queues                    each queue discipline against drop-tail, run in turn
   measure.py growth                    16 to 65,536 hosts: time per packet hop, and peak memory
 
 Figures are medians of --runs (3). The machine should be idle.
@@ -17,8 +18,8 @@ import sys
 BENCH = pathlib.Path(__file__).resolve().parents[3] / "bazel-bin/tools/bench/packet/packet_bench"
 
 
-def start(k, packets, partitions=0, threads=1):
-    return subprocess.Popen([BENCH, str(k), str(packets), "1", str(partitions), str(threads)],
+def start(k, packets, partitions=0, threads=1, queue="ecn"):
+    return subprocess.Popen([BENCH, str(k), str(packets), "1", str(partitions), str(threads), queue],
                             stdout=subprocess.PIPE, text=True)
 
 
@@ -28,7 +29,7 @@ def finish(process):
     if process.returncode != 0:
         sys.exit(f"{BENCH}: exit status {process.returncode}")
     return {name: float(value) for name, value in
-            re.findall(r"(hosts|packet-hops/s|packet-hops|seconds|cpu|memory) ([\d.]+)", output)}
+            re.findall(r"(hosts|packet-hops/s|packet-hops|events|seconds|cpu|memory) ([\d.]+)", output)}
 
 
 def run(*arguments, **options):
@@ -72,6 +73,20 @@ def threads(runs):
               f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) |")
 
 
+def queues(runs):
+    print("| queue | packet hops/s | of drop-tail | events per hop |")
+    print("|---|---|---|---|")
+    for queue in ("droptail", "ecn", "phantom", "shared", "priority", "composite", "red", "pfc", "credit",
+                  "credit:buffer=1MB"):
+        rates, ratios = [], []
+        for _ in range(runs):
+            plain, result = run(16, 300, queue="droptail"), run(16, 300, queue=queue)
+            rates.append(result["packet-hops/s"])
+            ratios.append(result["packet-hops/s"] / plain["packet-hops/s"])
+        print(f"| `{queue}` | {median(rates):.1f} M | {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) | "
+              f"{result['events'] / result['packet-hops']:.2f} |")
+
+
 def growth(runs):
     print("| hosts | packet hops | time | per packet hop | peak memory |")
     print("|---|---|---|---|---|")
@@ -85,7 +100,7 @@ def growth(runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("speed", "threads", "growth"))
+    parser.add_argument("table", choices=("speed", "threads", "queues", "growth"))
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--probe", help="a program that takes K and PACKETS and prints millions of hops per second")
     given = parser.parse_args()
@@ -93,6 +108,8 @@ def main():
         speed(given.runs, given.probe)
     elif given.table == "threads":
         threads(given.runs)
+    elif given.table == "queues":
+        queues(given.runs)
     else:
         growth(given.runs)
 
