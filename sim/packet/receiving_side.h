@@ -96,9 +96,6 @@ class ReceivingSide {
   // What a receiver of a NIC may do.
   class Actions;
 
-  Table& table_of(const Packet& packet) {
-    return tables_[tables_.size() == 1 ? 0 : side_.part_of_host(packet.source)];
-  }
   const Table& table_of(const Packet& packet) const {
     return tables_[tables_.size() == 1 ? 0 : side_.part_of_host(packet.source)];
   }

@@ -68,10 +68,6 @@ class SendingSide {
   std::uint64_t live_connections() const { return live_; }
   // All messages that were acknowledged, or still are under way; empty where rows aren't kept.
   std::vector<SentMessage> sent() const;
-  // Bytes held for each connection, at rest or not, apart from what is under way.
-  std::size_t connection_bytes() const {
-    return sizeof(Connection) + sizeof(ColdConnection) + side_.setup.slot_bytes;
-  }
 
  private:
   static constexpr std::uint32_t kSlabSlots = 256;
