@@ -41,6 +41,7 @@ Time prepare(Channels& channels, const PacketSetup& setup) {
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
   if (setup.policy.asks.departures || setup.policy.asks.losses) channels.report_ports();
+  channels.join_room();
   return longest * setup.policy.longest_path;
 }
 
@@ -102,6 +103,7 @@ class PacketNetwork::Part final : public Network {
     const auto near = [this, ends, first](const Event& event) {
       if (event.kind != kHop) {
         if (event.kind == kServe) fabric.foresee_serve(event.payload);
+        if (event.kind == kFrame) fabric.foresee_serve((event.source - first) ^ 1);
         return;
       }
       const std::uint32_t end = ends[event.source - first];

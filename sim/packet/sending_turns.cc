@@ -40,8 +40,11 @@ void SendingSide::wake(std::uint32_t slot) {
   nic.last_waiting = slot;
   if (nic.busy) return;
   if (side_.fabric.scheduled(nic.channel)) {
-    // Else the fabric says when it does.
-    if (side_.fabric.takes_data(nic.channel)) serve(connection.lane);
+    if (side_.fabric.takes_data(nic.channel)) {
+      serve(connection.lane);
+    } else {
+      side_.fabric.await_room(nic.channel);
+    }
   } else if (side_.fabric.free_at(nic.channel) <= engine.now()) {
     serve(connection.lane);
   } else {
@@ -78,6 +81,7 @@ void SendingSide::serve(std::uint32_t nic_number) {
     wake(slot);
     if (side_.fabric.scheduled(nic.channel)) {
       nic.busy = false;
+      if (nic.first_waiting != kNone) side_.fabric.await_room(nic.channel);
       return;
     }
     nic.busy = nic.first_waiting != kNone;
