@@ -195,7 +195,7 @@ void SendingSide::nic_timer(std::uint32_t nic_number) {
   nic.timer_ps = INT64_MAX;
   nic.last_timer_ps = now.ps();
   Time next = Time::max();
-  for (std::uint32_t slot = nic.first_live; slot != kNone; slot = connections_[slot].next_live) {
+  for (std::uint32_t slot = nic.first_live; slot != kNone; slot = connections_[slot].next) {
     Connection& connection = connections_[slot];
     if (connection.recovery->deadline() <= now) {
       const auto outcome = connection.recovery->on_timer(now);
