@@ -456,6 +456,7 @@ results::NetworkTotals PacketNetwork::totals() const {
   if (transport.notifications > 0) totals.signals.emplace_back("notification", transport.notifications);
   if (transport.credits > 0) totals.signals.emplace_back("credit", transport.credits);
   if (transport.pauses > 0) totals.signals.emplace_back("paused_flow", transport.pauses);
+  if (transport.pauses_expired > 0) totals.signals.emplace_back("expired_pause", transport.pauses_expired);
   if (fabric.packets_trimmed > 0) totals.signals.emplace_back("trim", fabric.packets_trimmed);
   const std::pair<const char*, std::uint64_t> others[] = {{"corrupt", fabric.corrupted},
                                                           {"link_down_loss", fabric.lost_to_down_links},

@@ -263,6 +263,8 @@ void SendingSide::begin(std::uint32_t slot) {
     side_.engine.schedule(side_.engine.now(), side_.hosts.nics[connection.nic].entity, kTaken, slot,
                           connection.generation);
   }
+  // Its NIC may have seen to the pause's end while there was nothing to send.
+  if (connection.paused) arm_timer(side_.hosts.nics[connection.nic], Time::ps(cold_[slot].pause_end_ps));
   wake(slot);
 }
 

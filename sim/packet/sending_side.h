@@ -104,6 +104,7 @@ class SendingSide {
     std::uint32_t first_untold = kNone;  // whose on_sent is still to come
     std::uint64_t given_bytes = 0;       // by all messages so far
     std::int64_t idle_since_ps = 0;
+    std::int64_t pause_end_ps = 0;     // at the latest
     std::int64_t wake_ps = INT64_MAX;  // of the kSenderTimer event that counts
     std::unique_ptr<routing::PathSelector> selector;
     // Of the last transmissions, a ring by packet number; empty unless somebody wants to know.
@@ -159,6 +160,7 @@ class SendingSide {
   routing::Path choose_path(std::uint32_t slot, std::uint32_t number, bool again);
   void count_again(std::uint32_t slot, std::uint32_t number);
   void arm_timer(Nic& nic, Time deadline);
+  Time look_at_pause(std::uint32_t slot);
 
   // Answers in: sending_answers.cc.
   bool is_of(std::uint32_t slot, const Packet& packet) const;
@@ -167,6 +169,7 @@ class SendingSide {
   void tell_acked(std::uint32_t slot, const Packet& packet, const congestion::Recovery::Outcome& outcome,
                   Time held);
   void tell_lost(std::uint32_t slot, const congestion::Recovery::Outcome& outcome, bool trimmed);
+  void set_paused(std::uint32_t slot, bool paused);
   // After each call of the control.
   void allow(std::uint32_t slot);
   void go_on(std::uint32_t slot);

@@ -204,9 +204,21 @@ void SendingSide::nic_timer(std::uint32_t nic_number) {
       tell_lost(slot, outcome, false);
       wake(slot);
     }
+    if (connection.paused) [[unlikely]]
+      next = std::min(next, look_at_pause(slot));
     next = std::min(next, connection.recovery->deadline());
   }
   if (next != Time::max()) arm_timer(nic, next);
+}
+
+// Ends it if its time is over; returns when it is.
+Time SendingSide::look_at_pause(std::uint32_t slot) {
+  const Time end = Time::ps(cold_[slot].pause_end_ps);
+  if (end > side_.engine.now()) return end;
+  connections_[slot].paused = false;
+  ++side_.counters.pauses_expired;
+  wake(slot);
+  return Time::max();
 }
 
 void SendingSide::sender_timer(std::uint32_t slot, std::uint16_t generation) {
