@@ -237,9 +237,11 @@ void Channels::schedule_ports(topologies::Vertex v) {
   if (topology.node(v).kind == topologies::NodeKind::kHost || least_latency < kWorthIt) {
     queues[v]->set_always_exact();
   }
+  if (least_latency < kWorthIt) queues[v]->use_frames();
   for (const std::uint32_t c : topology.out_channels(v)) {
     const topologies::Channel& wire = topology.channels()[c];
-    cold[c].slack_ps = least_latency;
+    // Room is told of when it was worked out here, and looked for there as often.
+    cold[c].slack_ps = queues[v]->returns_room() ? least_latency / 2 : least_latency;
     cold[c].frame_ps = wire.rate.serialization(control_bytes).ps() + wire.latency.ps();
     if (cut) hot[c].flags |= kWatched;
   }

@@ -41,6 +41,7 @@ Time prepare(Channels& channels, const PacketSetup& setup) {
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
   if (setup.policy.asks.departures || setup.policy.asks.losses) channels.report_ports();
+  channels.undisturbed = setup.policy.make_switch_policy == nullptr && setup.changes.empty();
   channels.join_room();
   return longest * setup.policy.longest_path;
 }
@@ -179,6 +180,7 @@ class PacketNetwork::Part final : public Network {
         transport.receiving().receiver_timer(event.payload);
         break;
       case kServe:
+        engine.discount(event);
         nic_ready(fabric.serve(event.payload));
         break;
       case kPolicyTimer:

@@ -85,12 +85,14 @@ void ScheduledServer::arrive(std::uint32_t c, std::uint32_t handle, std::uint32_
     wires_.observer->on_enqueue(moment, c, wires_.sighting(handle), Time::max());
   Node node(*this, place.vertex, now);
   const std::uint32_t from = in == kNone ? NodeQueues::kHere : wires_.channels.places[in ^ 1].port;
-  if (channel.free_at_ps <= now && !(channel.flags & (kWaiting | kAsleep))) {
+  if (!(channel.flags & (kWaiting | kAsleep)) &&
+      (channel.free_at_ps <= now || (queues.commits() && can_foresee(channel)))) {
     const std::uint32_t bytes = wires_.pool[handle].bytes;
-    const Time departure = Time::ps(now + wires_.channels.serialization_ps(c, channel, bytes));
-    if (queues.free_pass() || queues.pass(from, place.port, handle, departure, node)) {
+    const Time start = std::max(Time::ps(channel.free_at_ps), moment);
+    const Time departure = start + Time::ps(wires_.channels.serialization_ps(c, channel, bytes));
+    if (queues.free_pass() || queues.pass(from, place.port, handle, start, departure, node)) {
       channel.max_backlog_ps = std::max(channel.max_backlog_ps, (departure - moment).ps());
-      transmit(c, queues, handle, bytes, now);
+      transmit(c, queues, handle, bytes, start.ps());
       if (queues.exact()) look_after(c, queues);
       return;
     }
@@ -181,9 +183,14 @@ void ScheduledServer::look_after(std::uint32_t c, const NodeQueues& queues) {
   if (queues.exact()) {
     // A departure matters to who waits for the link, and at a switch to its buffers.
     const bool sends = (channel.flags & (kWaiting | kAwaited)) || !(wires_.channels.ends[c ^ 1] & kHostBit);
-    if (sends && (channel.free_at_ps > wires_.engine.now().ps() || (channel.flags & kWaiting)) &&
-        wires_.channels.cold[c].serve_ps != channel.free_at_ps)
-      schedule_serve(c, channel.free_at_ps);
+    const std::int64_t now = wires_.engine.now().ps();
+    if (channel.free_at_ps > now || (channel.flags & kWaiting)) {
+      if (sends) serve_at(c, channel.free_at_ps);
+    } else if ((channel.flags & (kAsleep | kAwaited)) && queues.returns_room()) {
+      const std::uint32_t port = wires_.channels.places[c].port;
+      const Time ready = (channel.flags & kAsleep) ? queues.ready(port) : queues.ready_for_data(port);
+      serve_at(c, std::min(std::max(ready.ps(), now + 1), now + wires_.channels.cold[c].slack_ps));
+    }
     return;
   }
   if (channel.flags & kGuarded) return;
@@ -192,6 +199,10 @@ void ScheduledServer::look_after(std::uint32_t c, const NodeQueues& queues) {
   } else if ((channel.flags & kAsleep) && queues.returns_room()) {
     schedule_serve(c, wires_.engine.now().ps() + wires_.channels.cold[c].slack_ps);
   }
+}
+
+void ScheduledServer::serve_at(std::uint32_t c, std::int64_t when_ps) {
+  if (wires_.channels.cold[c].serve_ps != when_ps) schedule_serve(c, when_ps);
 }
 
 void ScheduledServer::schedule_serve(std::uint32_t c, std::int64_t when_ps) {

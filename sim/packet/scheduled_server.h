@@ -23,7 +23,11 @@ class Forwarding {
 // known in time. So a hop costs one event where ports are free, and little more where packets wait. At nodes
 // that are exact, hosts among them, every departure is an event.
 //
-// How often it is worked out changes nothing: neither results nor the events themselves.
+// Where nothing that comes later can take a packet's turn (NodeQueues::commits) and it will be free to go
+// when the link is, a departure is known on arrival, as in FIFO queues.
+//
+// How often it is worked out changes nothing; so the events that see to it count for nothing either
+// (Engine::discount).
 class ScheduledServer {
  public:
   ScheduledServer(Wires& wires, Forwarding& forwarding);
@@ -34,7 +38,7 @@ class ScheduledServer {
   bool takes_data(std::uint32_t c) const {
     const Channel& channel = wires_.hot[c];
     return !(channel.flags & kWaiting) && channel.free_at_ps <= wires_.engine.now().ps() &&
-           queues_of(c).takes_data(wires_.channels.places[c].port);
+           queues_of(c).takes_data(wires_.channels.places[c].port, wires_.engine.now());
   }
   // Flows have data for this NIC, which takes none now, or has just taken some.
   void await_room(std::uint32_t c);
@@ -44,6 +48,7 @@ class ScheduledServer {
   // Room that another partition has given back.
   void take_in(const RoomReturn& back) {
     wires_.channels.mailed_room[back.channel]->add({back.departure, back.content});
+    if (queues_of(back.channel).exact()) look_after(back.channel, queues_of(back.channel));
   }
   // A packet that was on channel `c` when that was cut should be at its end now.
   void lost_on_wire(std::uint32_t c, std::uint32_t handle);
@@ -67,6 +72,13 @@ class ScheduledServer {
                                  kRoomSequence = 0xC0000000;
 
   NodeQueues& queues_of(std::uint32_t c) const { return *wires_.channels.places[c].queues; }
+  // May a packet be given its departure before its turn? Not if somebody looks at what happens at ports, or
+  // where times don't tell bytes to the last one: it must make no difference.
+  bool can_foresee(const Channel& channel) const {
+    constexpr std::uint16_t kHarmless = kScheduled | kGuarded | kWatched | kListed | kAwaited;
+    return (channel.flags & ~kHarmless) == 0 && channel.ps_per_byte != 0 && wires_.channels.undisturbed &&
+           wires_.observer == nullptr;
+  }
   void settle_before(std::uint32_t c, std::int64_t limit_ps);
   // When the port decides next, if that is known; INT64_MAX: not, or nothing waits.
   std::int64_t next_start_ps(std::uint32_t c) const;
@@ -74,6 +86,7 @@ class ScheduledServer {
   void transmit(std::uint32_t c, NodeQueues& queues, std::uint32_t handle, std::uint32_t bytes,
                 std::int64_t start_ps);
   void look_after(std::uint32_t c, const NodeQueues& queues);
+  void serve_at(std::uint32_t c, std::int64_t when_ps);  // unless it will be served then anyway
   void schedule_serve(std::uint32_t c, std::int64_t when_ps);
   void note_backlog(std::uint32_t c, const NodeQueues& queues);
   std::uint32_t ready_nic(std::uint32_t c) {

@@ -34,15 +34,17 @@ class CreditQueues final : public LaneQueues<CreditPort> {
         far_(site.ports.size()) {
     for (std::uint32_t p = 0; p < ports(); ++p) {
       const PortSite& cable = site.ports[p];
-      const QueueRule rule = marking_below(parameters, default_capacity(queue_site(site, p)));
-      port(p).rule = index_of(rule, rules_);
+      const Marking marking{.rule = marking_below(parameters, default_capacity(queue_site(site, p))),
+                            .rate = cable.rate};
+      port(p).rule = index_of(marking, markings_);
       // The other end's buffer, and this end's. A host takes in what comes.
       const std::uint64_t there = buffer_bytes(parameters, site, cable, cable.pipeline);
       capacity_bytes_ += channels * buffer_bytes(parameters, site, cable, site.pipeline);
       credits_.insert(credits_.end(), channels, cable.to_host ? kEndless : there);
       if (cable.to_host) port(p).flags |= kToHost;
     }
-    returns_room_ = !is_host_;
+    returns_room_ = true;
+    commits_ = true;
   }
 
   void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
@@ -50,52 +52,58 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     const auto [from, lane] = way_of(in, out, packet, node.packets());
     record.channel = static_cast<std::uint8_t>(lane);
     const std::uint32_t bytes = node.bytes(packet);
-    if (!is_host_ && !record.control() && marks(rules_[port(out).rule], backlog_bytes(out), random_)) {
-      node.mark(out, packet);
-    }
+    mark(out, packet, node);
     put(from, out, lane, packet, bytes);
   }
-  bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time departure,
+  // Who is there first goes first, so that later packets can't change when this one goes.
+  bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time start, Time departure,
             NodeActions& node) override {
     Packet& record = node.packets()[packet];
     const auto [from, lane] = way_of(in, out, packet, node.packets());
     const std::uint32_t bytes = node.bytes(packet);
-    if (!pay(out, lane, bytes, node.now())) return false;
+    if (!pay(out, lane, bytes, start)) return false;
+    if (start > node.now()) mark(out, packet, node);
     record.channel = static_cast<std::uint8_t>(lane);
     note_sent(port(out), from, lane, bytes);
     started(out, departure, node);
     return true;
   }
 
+  Memory memory(std::uint32_t p) const override {
+    return {.port = &port(p), .more = {&credits_[p * lanes()]}};
+  }
   void prefetch_deep(std::uint32_t in, std::uint32_t out) const override {
-    LaneQueues::prefetch_deep(in, out);
-    __builtin_prefetch(&credits_[out * lanes()], 1);
     port(in).own.returned.prefetch();
+    if (port(out).waiting != 0) prefetch_queues(out);
   }
   void prefetch_deepest(std::uint32_t out) const override {
+    if (port(out).waiting == 0) return;
+    LaneQueues::prefetch_deep(out, out);
     const std::uint32_t from = port(out).next_from;
     if (from != kMadeHere) port(from).own.returned.prefetch();
-    const Far& far = far_[out];
-    if ((port(out).flags & kRunsShort) && far.returned != nullptr) far.returned->prefetch_oldest();
   }
-  // Channels take turns, the one after that which was sent from last before others.
+  // Of the channels whose first packet fits, the one whose packet came first.
   Next next(std::uint32_t out, NodeActions& node) override {
     Port& each = port(out);
     each.held = 0;
-    const std::uint64_t later = each.waiting & ~((std::uint64_t{2} << each.lane) - 1);
-    for (const std::uint64_t turn : {later, each.waiting & ~later}) {
-      for (std::uint64_t left = turn; left != 0; left &= left - 1) {
-        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-        if (!pay(out, lane, queue(out, lane).front().bytes, node.now())) {
-          each.held |= std::uint64_t{1} << lane;
-          continue;
-        }
-        if (each.flags & kStalled) end_stall(out, node.now());
-        return take(out, lane);
+    std::uint32_t chosen = kMostLanes, order = 0;
+    for (std::uint64_t left = each.waiting; left != 0; left &= left - 1) {
+      const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+      const Entry& first = queue(out, lane).front();
+      if (!has_credits(out, lane, first.bytes, node.now())) {
+        each.held |= std::uint64_t{1} << lane;
+      } else if (chosen == kMostLanes || static_cast<std::int32_t>(first.order - order) < 0) {
+        chosen = lane;
+        order = first.order;
       }
     }
-    if (each.held != 0 && !(each.flags & kStalled)) begin_stall(out, node.now());
-    return {.more = each.held != 0};
+    if (chosen == kMostLanes) {
+      if (each.held != 0 && !(each.flags & kStalled)) begin_stall(out, node.now());
+      return {.more = each.held != 0};
+    }
+    if (each.flags & kStalled) end_stall(out, node.now());
+    pay(out, chosen, queue(out, chosen).front().bytes, node.now());
+    return take(out, chosen);
   }
   // What comes in over the cable that the packet came through has its room when this one's last bit has left.
   void started(std::uint32_t out, Time departure, NodeActions& node) override {
@@ -121,20 +129,14 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   }
   void read_room(std::uint32_t p, RoomReturns* returns, Time frame) override { far_[p] = {returns, frame}; }
   Time ready(std::uint32_t out) const override {
-    const Far& far = far_[out];
-    if (far.returned == nullptr) return Time::max();
-    std::array<std::uint64_t, kMostLanes> credits;
-    std::copy_n(credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes()), lanes(), credits.begin());
-    Time found = Time::max();
-    far.returned->for_each([&](const RoomReturns::Return& back) {
-      const std::uint32_t lane = back.content & kChannelMask;
-      credits[lane] += back.content >> kChannelBits;
-      const bool waits = port(out).waiting >> lane & 1;
-      if (found == Time::max() && waits && credits[lane] >= queue(out, lane).front().bytes) {
-        found = back.departure + far.frame;
-      }
+    return when_returned(out, [&](std::uint32_t lane, std::uint64_t credits) {
+      return (port(out).waiting >> lane & 1) && credits >= queue(out, lane).front().bytes;
     });
-    return found;
+  }
+  Time ready_for_data(std::uint32_t out) const override {
+    return when_returned(out, [&](std::uint32_t lane, std::uint64_t credits) {
+      return lane < data_lanes() && credits >= packet_bytes_;
+    });
   }
   void lost_when_sent(std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
     give_back(out, node.packets()[packet].channel, node.bytes(packet));
@@ -150,16 +152,15 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   }
 
   // A flow's packet is taken when there is room for it; of which channel it will be is not known yet.
-  bool takes_data(std::uint32_t out) const override {
-    const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
-    const auto last = first + (selection_ == Selection::kByFlow ? lanes() : 1);
-    return port(out).waiting == 0 && *std::max_element(first, last) >= packet_bytes_;
+  bool takes_data(std::uint32_t out, Time now) override {
+    if (port(out).waiting != 0) return false;
+    if (most_credits(out, data_lanes()) < packet_bytes_) take_returns(out, now);
+    return most_credits(out, data_lanes()) >= packet_bytes_;
   }
 
   bool held(std::uint32_t out, Time now) override {
     take_returns(out, now);
-    const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
-    return *std::max_element(first, first + lanes()) < packet_bytes_;
+    return most_credits(out, lanes()) < packet_bytes_;
   }
   // What is in all ports' buffers may wait for the same.
   std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
@@ -171,12 +172,17 @@ class CreditQueues final : public LaneQueues<CreditPort> {
  private:
   enum PortFlag : std::uint8_t {
     kToHost = 1,
-    kStalled = 2,    // idle with packets that have no credits
-    kIsRead = 4,     // the other end reads what is returned; else it is told
-    kRunsShort = 8,  // what the other end returns will be looked at soon
+    kStalled = 2,  // idle with packets that have no credits
+    kIsRead = 4,   // the other end reads what is returned; else it is told
   };
   // No host's buffer is ever full.
   static constexpr std::uint64_t kEndless = std::uint64_t{1} << 62;
+  // When to mark, on links of such a rate.
+  struct Marking {
+    QueueRule rule;
+    Bandwidth rate;
+    bool operator==(const Marking&) const = default;
+  };
   // What the other end of a cable returns, each good after a frame's time.
   struct Far {
     RoomReturns* returned = nullptr;
@@ -191,6 +197,28 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   }
   std::uint32_t flow_channel(const Packet& packet) const {
     return (packet.source + packet.destination + packet.flow_number) % lanes();
+  }
+  // The channels that a packet of this host's may be in.
+  std::uint32_t data_lanes() const { return selection_ == Selection::kByFlow ? lanes() : 1; }
+  // Of the first `count` channels.
+  std::uint64_t most_credits(std::uint32_t out, std::uint32_t count) const {
+    const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
+    return *std::max_element(first, first + count);
+  }
+  // When enough(channel, credits) for the first time, by what is known to come back.
+  template <typename Enough>
+  Time when_returned(std::uint32_t out, const Enough& enough) const {
+    const Far& far = far_[out];
+    Time found = Time::max();
+    if (far.returned == nullptr) return found;
+    std::array<std::uint64_t, kMostLanes> credits;
+    std::copy_n(credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes()), lanes(), credits.begin());
+    far.returned->for_each([&](const RoomReturns::Return& back) {
+      const std::uint32_t lane = back.content & kChannelMask;
+      credits[lane] += back.content >> kChannelBits;
+      if (found == Time::max() && enough(lane, credits[lane])) found = back.departure + far.frame;
+    });
+    return found;
   }
   void begin_stall(std::uint32_t out, Time now) {
     port(out).flags |= kStalled;
@@ -226,23 +254,27 @@ class CreditQueues final : public LaneQueues<CreditPort> {
       credits_[out * lanes() + (content & kChannelMask)] += content >> kChannelBits;
     });
   }
-  // Takes the credits for a packet that is sent now, if there are enough.
-  bool pay(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes, Time now) {
+  bool has_credits(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes, Time at) {
+    const std::uint64_t& credits = credits_[out * lanes() + lane];
+    if (credits < bytes) take_returns(out, at);
+    return credits >= bytes;
+  }
+  // Takes the credits for a packet that is sent at `at`, in or after all moments asked for so far, if there
+  // are enough then.
+  bool pay(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes, Time at) {
+    if (!has_credits(out, lane, bytes, at)) return false;
     std::uint64_t& credits = credits_[out * lanes() + lane];
-    if (credits < bytes) {
-      take_returns(out, now);
-      port(out).flags &= static_cast<std::uint8_t>(~kRunsShort);
-    }
-    if (credits < bytes) return false;
     credits -= bytes;
-    if (credits < 3 * packet_bytes_) {
-      if (credits < 2 * packet_bytes_) {
-        port(out).flags |= kRunsShort;
-      } else {
-        __builtin_prefetch(&far_[out]);
-      }
-    }
     return true;
+  }
+  // By what is not on the wire yet, the packet being sent counted with what remains of it.
+  void mark(std::uint32_t out, std::uint32_t packet, NodeActions& node) {
+    if (is_host_ || node.packets()[packet].control()) return;
+    const Marking& marking = markings_[port(out).rule];
+    if (!marking.rule.marks) return;
+    const Time busy = port(out).departure - node.now();
+    const std::uint64_t leaving = busy > Time() ? bytes_in(marking.rate, busy) : 0;
+    if (marks(marking.rule, leaving + backlog_bytes(out), random_)) node.mark(out, packet);
   }
   std::uint32_t lane_out(Origin from, std::uint32_t out) const {
     if (selection_ == Selection::kByFlow) return from.lane;
@@ -254,7 +286,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   const std::uint32_t packet_bytes_;
   const Selection selection_;
   RandomStream random_;
-  std::vector<QueueRule> rules_;        // that are different: when to mark
+  std::vector<Marking> markings_;       // that are different
   std::vector<Far> far_;                // by port
   std::vector<std::uint64_t> credits_;  // bytes, by port and channel
   std::uint64_t capacity_bytes_ = 0;

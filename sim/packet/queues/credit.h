@@ -7,7 +7,9 @@ namespace weft::sim::packet {
 // Credit-based flow control with virtual channels. At the end of each cable the switch has a buffer for each
 // virtual channel; whoever sends knows how many bytes of it are free. A packet is sent only if it fits, and
 // its bytes come back, each by a frame, when its last bit has left the switch. Nothing is ever lost for want
-// of room. Ports take turns between the channels whose first packet fits. Hosts take in what comes.
+// of room. Of the channels whose first packet fits, the one goes next whose packet was there first: so a
+// packet that will have its credits in time knows its departure on arrival, and a hop costs one event. Hosts
+// take in what comes. Data is marked by what is not on the wire yet, as FIFO queues do.
 //
 // With `by_hop` packets are in channel 0 up to and on the first link between switches, and one higher on each
 // further one (no higher than the last). With as many channels as the longest path has such links, no packets

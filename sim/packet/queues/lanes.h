@@ -59,6 +59,7 @@ class LaneQueues : public NodeQueues {
   // A packet that waits, and the port and lane it came through.
   struct Entry {
     std::uint32_t packet = kNone, bytes = 0;
+    std::uint32_t order = 0;  // of its arrival at the node; counted without end
     std::uint16_t in_port = 0, lane = 0;
   };
   struct Origin {
@@ -88,6 +89,11 @@ class LaneQueues : public NodeQueues {
     follows_departures_ = true;
   }
 
+  void prefetch_queues(std::uint32_t out) const {
+    const EntryFifo<Entry>* const first = &queues_[out * lanes_];
+    __builtin_prefetch(first, 1);
+    __builtin_prefetch(first + (lanes_ - 1), 1);
+  }
   std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
   std::uint32_t lanes() const { return lanes_; }
   Port& port(std::uint32_t p) { return ports_[p]; }
@@ -97,7 +103,7 @@ class LaneQueues : public NodeQueues {
   }
   // A packet joins the queue of (out, lane).
   void put(Origin from, std::uint32_t out, std::uint32_t lane, std::uint32_t packet, std::uint32_t bytes) {
-    queues_[out * lanes_ + lane].push({packet, bytes, from.port, from.lane});
+    queues_[out * lanes_ + lane].push({packet, bytes, arrivals_++, from.port, from.lane});
     Port& port = ports_[out];
     if (port.waiting == 0) port.next_from = from.port;
     port.waiting |= std::uint64_t{1} << lane;
@@ -128,6 +134,7 @@ class LaneQueues : public NodeQueues {
   const std::uint32_t lanes_;
   std::vector<Port> ports_;
   std::vector<EntryFifo<Entry>> queues_;  // by port and lane
+  std::uint32_t arrivals_ = 0;
 };
 
 }  // namespace weft::sim::packet

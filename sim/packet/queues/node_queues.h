@@ -123,10 +123,10 @@ class NodeQueues : public NodeBuffers {
   // A packet has arrived through port `in` and is to leave through `out`: it is kept, dropped, trimmed ….
   // Afterwards `out` is asked for its next(), unless it is sending.
   virtual void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) = 0;
-  // A packet has arrived at a port that is free and empty, and is to leave at once, to its last bit at
-  // `departure`. False: it is to arrive() like others.
-  virtual bool pass(std::uint32_t /*in*/, std::uint32_t /*out*/, std::uint32_t /*packet*/, Time /*departure*/,
-                    NodeActions& /*node*/) {
+  // A packet has arrived at a port where none waits, and is to leave at once, or as soon as the link is free
+  // (commits()): to its last bit at `departure`. False: it is to arrive() like others.
+  virtual bool pass(std::uint32_t /*in*/, std::uint32_t /*out*/, std::uint32_t /*packet*/, Time /*start*/,
+                    Time /*departure*/, NodeActions& /*node*/) {
     return false;
   }
   // The link of `out` is free: the packet that goes on the wire now.
@@ -149,24 +149,31 @@ class NodeQueues : public NodeBuffers {
   // `out` has packets and next() gave none: when will it, by the room that is on its way? Time::max(): that
   // can't be told, or not without an event.
   virtual Time ready(std::uint32_t /*out*/) const { return Time::max(); }
+  // The same for a data packet of a flow's that takes_data() refuses.
+  virtual Time ready_for_data(std::uint32_t /*out*/) const { return Time::max(); }
 
   // Could no packet leave `out`, however free its link?
   virtual bool held(std::uint32_t /*out*/, Time /*now*/) { return false; }
   // Bytes that wait at `out`, without the packet being sent.
   virtual std::uint64_t backlog_bytes(std::uint32_t out) const = 0;
   // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.
-  virtual bool takes_data(std::uint32_t out) const { return backlog_bytes(out) == 0; }
+  virtual bool takes_data(std::uint32_t out, Time /*now*/) { return backlog_bytes(out) == 0; }
 
   // What it is asked once, when it is made. Packets that find a port free and empty pass it, and it need not
   // know.
   bool free_pass() const { return free_pass_; }
+  // Nothing that comes later can take a packet's turn: where none waits, pass() is asked though the link is
+  // busy.
+  bool commits() const { return commits_; }
   // started() and departed() matter.
   bool follows_departures() const { return follows_departures_; }
   // Ports that may not send look for room (ready()); else it is told of in frames.
-  bool returns_room() const { return returns_room_ && !always_exact_; }
+  bool returns_room() const { return returns_room_; }
   bool exact() const { return exact_ || always_exact_; }
   void set_exact(bool exact) { exact_ = exact; }
   void set_always_exact() { always_exact_ = true; }
+  // Its cables are too short to look for room in time.
+  void use_frames() { returns_room_ = false; }
 
   // For finding deadlocks, where packets are held back until the next node has room. A lane is a class or
   // virtual channel.
@@ -181,7 +188,8 @@ class NodeQueues : public NodeBuffers {
   virtual void filled_by(Lane /*in*/, Time /*now*/, std::vector<Lane>& /*out*/) const {}
 
  protected:
-  bool free_pass_ = false, follows_departures_ = false, returns_room_ = false, always_exact_ = false;
+  bool free_pass_ = false, commits_ = false, follows_departures_ = false;
+  bool returns_room_ = false, always_exact_ = false;
 
  private:
   bool exact_ = false;

@@ -63,7 +63,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     }
     put(origin(in, lane), out, lane, packet, bytes);
   }
-  bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time departure,
+  bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time, Time departure,
             NodeActions& node) override {
     const std::uint32_t lane = node.packets()[packet].control() ? 0 : lanes() - 1;
     const std::uint32_t bytes = node.bytes(packet);
@@ -109,7 +109,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
   }
 
   // Of what a flow would send now, nothing else is ahead but what may not go either.
-  bool takes_data(std::uint32_t out) const override {
+  bool takes_data(std::uint32_t out, Time) override {
     return !((port(out).held | port(out).waiting) >> (lanes() - 1) & 1);
   }
 

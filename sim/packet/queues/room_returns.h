@@ -37,11 +37,6 @@ class RoomReturns {
   }
   // Fetches what add() will touch.
   [[gnu::always_inline]] void prefetch() const { __builtin_prefetch(ring_.get() + (last_ & (size_ - 1)), 1); }
-  // The same for take_until().
-  [[gnu::always_inline]] void prefetch_oldest() const {
-    const char* const oldest = reinterpret_cast<const char*>(ring_.get() + (first_ & (size_ - 1)));
-    for (int line = 0; line < 4; ++line) __builtin_prefetch(oldest + line * 64);
-  }
 
  private:
   static constexpr std::uint32_t kFirstEntries = 16;

@@ -26,13 +26,13 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
     queues->arrive(0, 1, packet, node);
   };
   for (std::uint32_t number = 0; number < 8; ++number) arrive(number, number < 4 ? 0 : 1);
-  // 10,000 bytes of credits have room for two packets in each channel, which take turns.
+  // 10,000 bytes of credits have room for two packets in each channel; who came first goes first.
   std::vector<std::uint32_t> sent;
   for (std::uint32_t packet; (packet = node.send(*queues, 1)) != NodeQueues::kNone;) {
     sent.push_back(node.pool[packet].number);
     node.leave(*queues, 1);
   }
-  REQUIRE(sent == std::vector<std::uint32_t>{4, 0, 5, 1});
+  REQUIRE(sent == std::vector<std::uint32_t>{0, 1, 4, 5});
   // All to where the packets came from, when they have left.
   REQUIRE(node.rooms.size() == 4);
   for (std::int64_t n = 0; n < 4; ++n) {
@@ -46,8 +46,8 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
   queues->filled_by({0, 1}, node.now(), lanes);
   REQUIRE(lanes == std::vector<NodeQueues::Lane>{{1, 1}});
 
-  // What such a frame says, the other end understands: 4,160 bytes of channel 1 (the first sent was of it).
-  queues->frame(1, node.rooms[0].content, node);
+  // What such a frame says, the other end understands: 4,160 bytes of channel 1.
+  queues->frame(1, node.rooms[2].content, node);
   REQUIRE(node.woken == std::vector<std::uint32_t>{1});
   const std::uint32_t packet = node.send(*queues, 1);
   REQUIRE(node.pool[packet].number == 6);
