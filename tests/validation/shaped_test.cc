@@ -66,8 +66,8 @@ double predicted_s(const goal::Graph& graph, const Measurement& measured, const 
   return report.makespan.seconds();
 }
 
-// The median over fifteen draws of what delays ranks between two calls. Applications' own times of compute have
-// that in them.
+// The median over fifteen draws of what delays ranks between two calls. Applications' own times of compute
+// have that in them.
 double predicted_s(const Measurement& measured, const std::string& network, const std::string& protocol) {
   const goal::Graph graph = goal::read_graph(kFolder + measured.name + ".weft");
   if (measured.name.starts_with("lammps")) return predicted_s(graph, measured, network, protocol);

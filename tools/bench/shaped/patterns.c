@@ -1,5 +1,5 @@
-// Patterns of messages on four ranks, timed: PATTERN BYTES TIMES REPETITIONS. Prints, for each repetition, the
-// seconds from a barrier to the end of the last rank.
+// Patterns of messages on four ranks, timed: PATTERN BYTES TIMES REPETITIONS. Prints, for each repetition,
+// the seconds from a barrier to the end of the last rank.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,15 +49,14 @@ static void halo(int bytes) {
 
 static void alltoall(int bytes) { MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); }
 
-static void allreduce(int bytes) {
-  MPI_Allreduce(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-}
+static void allreduce(int bytes) { MPI_Allreduce(out, in, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 
 static void bcast(int bytes) { MPI_Bcast(out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD); }
 
 static void allgather(int bytes) { MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, MPI_COMM_WORLD); }
 
-// The transpositions of a 3-D FFT whose data are pencils: within rows of a grid of ranks, then within columns.
+// The transpositions of a 3-D FFT whose data are pencils: within rows of a grid of ranks, then within
+// columns.
 static void fft(int bytes) {
   static MPI_Comm rows = MPI_COMM_NULL, columns = MPI_COMM_NULL;
   if (rows == MPI_COMM_NULL) {
@@ -72,9 +71,9 @@ static const struct {
   const char* name;
   void (*run)(int bytes);
 } kPatterns[] = {
-    {"exchange", exchange}, {"ping_pong", ping_pong}, {"incast", incast}, {"halo", halo},
-    {"alltoall", alltoall}, {"allreduce", allreduce}, {"bcast", bcast},   {"allgather", allgather},
-    {"fft", fft},
+    {"exchange", exchange}, {"ping_pong", ping_pong}, {"incast", incast},
+    {"halo", halo},         {"alltoall", alltoall},   {"allreduce", allreduce},
+    {"bcast", bcast},       {"allgather", allgather}, {"fft", fft},
 };
 
 int main(int argc, char** argv) {
