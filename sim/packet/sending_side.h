@@ -127,6 +127,7 @@ class SendingSide {
   Shape shape_of(std::uint64_t bytes) const;
   [[noreturn]] void refuse(std::uint64_t bytes) const;
   Channels::PathTimes path_times(const Connection& connection, const Shape& shape) const;
+  bool rides_along(const Message& message, const congestion::Recovery& recovery) const;
   std::uint32_t find_or_open(const Message& message, std::uint32_t number, const Shape& shape);
   struct Opening {
     std::uint64_t identity = 0;  // what its paths are drawn by
