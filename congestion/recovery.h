@@ -2,6 +2,7 @@
 // machines, driven by calls, without any simulator type.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -147,9 +148,11 @@ class Recovery {
   }
 
  protected:
-  // Twice the room for packets from first_ to next_, each at its number modulo the size.
+  // Twice the room for packets from first_ to next_, each at its number modulo the size. At first it is for
+  // what there is to send, if that is little: short messages on many connections are common.
   void grow_ring() {
-    RingPool::Ring wider = rings_->take(ring_.empty() ? 16 : ring_.size() * 2);
+    const std::size_t first_size = std::bit_ceil(std::min<std::size_t>(sizes_.end() - first_, 16));
+    RingPool::Ring wider = rings_->take(ring_.empty() ? first_size : ring_.size() * 2);
     for (std::uint32_t n = first_; n != next_; ++n) {
       wider[n & (wider.size() - 1)] = ring_[n & (ring_.size() - 1)];
     }

@@ -50,7 +50,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
     std::uint32_t port = 0;
     for (const std::uint32_t c : topology.out_channels(v)) {
-      places[c] = {v, port};
+      places[c] = {.vertex = v, .port = port};
       cold[c].port = port++;
     }
   }
@@ -112,7 +112,6 @@ void Channels::report_ports() {
     for (const std::uint32_t c : topology.out_channels(v)) hot[c].flags |= kReports;
     if (!queues.empty() && queues[v] != nullptr) queues[v]->set_always_exact();
   }
-  find_room_ways();
 }
 
 void Channels::cut_through() {
@@ -194,24 +193,33 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
       made = queues[v].get();
       schedule_ports(v);
     }
+    for (const std::uint32_t c : topology.out_channels(v)) {
+      places[c].queues = admits ? nullptr : queues[v].get();
+      places[c].buffers = made;
+      places[c].memory = made->memory(places[c].port);
+    }
     for (std::uint32_t port = 0; port < ports.size() && !is_host; ++port) {
       longest_queue_ = std::max(longest_queue_, ports[port].rate.serialization(made->capacity_bytes(port)));
     }
   }
-  find_room_ways();
 }
 
-void Channels::find_room_ways() {
-  const auto returns = [](const auto& each) { return each != nullptr && each->returns_room(); };
-  room_ways.clear();
-  if (std::none_of(queues.begin(), queues.end(), returns)) return;
-  room_ways.resize(count());
+// Where a switch that sends may learn late what room it has, it looks at what the other end has noted.
+void Channels::join_room() {
+  if (queues.empty()) return;
   for (std::uint32_t c = 0; c < count(); ++c) {
-    const std::uint32_t to = ends[c] & kVertexMask;
-    room_ways[c] = {.queues = returns(queues[to]) ? queues[to].get() : nullptr,
-                    .frame_ps = cold[c].frame_ps,
-                    .port = places[c ^ 1].port,
-                    .partition = hot[c].end_partition};
+    NodeQueues* const from = places[c].queues;
+    NodeQueues* const to = places[c ^ 1].queues;
+    if (from == nullptr || to == nullptr || !from->returns_room()) continue;
+    RoomReturns* returns = nullptr;
+    if (part_of(places[c].vertex) == part_of(places[c ^ 1].vertex)) {
+      returns = to->room_to_read(places[c ^ 1].port);
+    } else {
+      mailed_room.resize(count());
+      mailed_room[c] = std::make_unique<RoomReturns>();
+      returns = mailed_room[c].get();
+    }
+    from->read_room(places[c].port, returns, Time::ps(cold[c ^ 1].frame_ps));
   }
 }
 

@@ -30,6 +30,7 @@ enum ChannelFlag : std::uint16_t {
   kWatched = 256,   // other partitions hear of what leaves
   kListed = 512,    // in the server's list of watched channels with packets
   kReports = 1024,  // its switch's policy hears of what leaves and what is lost
+  kAwaited = 2048,  // of a NIC: flows wait until it takes data
 };
 
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
@@ -73,17 +74,12 @@ struct ColdChannel {
 };
 
 // The node that a channel leaves, and where among the channels that leave it.
-struct PortPlace {
+struct alignas(64) PortPlace {
   topologies::Vertex vertex = 0;
   std::uint32_t port = 0;
-};
-
-// To whom a node gives back the room that a packet took which came through a cable; by the channel there.
-struct RoomWay {
-  NodeQueues* queues = nullptr;  // null: by a frame, with an event
-  std::int64_t frame_ps = 0;     // until it is there
-  std::uint32_t port = 0;        // there
-  std::uint32_t partition = 0;
+  NodeQueues* queues = nullptr;    // of the node; null where they are FIFO with a rule
+  NodeBuffers* buffers = nullptr;  // or what they have in common
+  NodeBuffers::Memory memory;      // of the port
 };
 
 // The vertex at the end of a channel carries kHostBit if it is a host, and kCutBit if the link was down
@@ -145,6 +141,8 @@ class Channels {
 
   // What leaves switches is reported, at its time. To be called after set_queues().
   void report_ports();
+  // Queues learn where they find what room others give back. To be called last of what concerns queues.
+  void join_room();
   // Switches forward a packet as soon as its header is there. REQUIRES: FIFO queues with a rule.
   void cut_through();
   // A link is changed, at a moment when no partition runs. It is as if nothing had happened yet at `at`.
@@ -161,7 +159,8 @@ class Channels {
   std::vector<Channel> hot;
   std::vector<ColdChannel> cold;
   std::vector<PortPlace> places;
-  std::vector<RoomWay> room_ways;    // empty unless queues return room
+  // What is returned for channels that are cut, told by mail; null elsewhere, and empty if there is none.
+  std::vector<std::unique_ptr<RoomReturns>> mailed_room;
   std::vector<std::uint32_t> ends;   // vertex, with kHostBit
   std::vector<std::uint64_t> salts;  // by vertex
   bool degraded = false;             // some link is or was down: look before you forward
@@ -174,7 +173,6 @@ class Channels {
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);
   void schedule_ports(topologies::Vertex v);
-  void find_room_ways();
   // What a queue holds that takes so long to send.
   std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
 

@@ -43,6 +43,8 @@ class Fabric final : private Forwarding {
   bool scheduled(std::uint32_t c) const { return channels_.hot[c].flags & kScheduled; }
   // May a flow hand over a data packet to this NIC now? For NICs with queues of their own.
   bool takes_data(std::uint32_t c) const { return scheduled_.takes_data(c); }
+  // A flow waits until it does: it will be told (serve(), frame_arrived()).
+  void await_room(std::uint32_t c) { scheduled_.await_room(c); }
 
   // A packet enters the network through the NIC of channel `c`.
   void inject(std::uint32_t c, std::uint32_t handle) {
@@ -138,37 +140,34 @@ class Fabric final : private Forwarding {
 
   // Fetches a port that will soon be used, and the one a packet comes through: their places now, their state
   // some calls later, and so on.
-  [[gnu::always_inline]] void foresee_port(std::uint32_t c, std::uint32_t in) {
+  // Not inlined, so that what comes before it is.
+  [[gnu::noinline]] void foresee_port(std::uint32_t c, std::uint32_t in) {
     constexpr std::uint32_t kStep = 4;
     __builtin_prefetch(&channels_.places[c]);
     __builtin_prefetch(&channels_.places[in ^ 1]);
-    if (!channels_.room_ways.empty()) __builtin_prefetch(&channels_.room_ways[in ^ 1]);
     ports_ahead_[ahead_ % kPortsAhead] = {c, in};
     fetch_soon(ports_ahead_[(ahead_ - kStep) % kPortsAhead]);
     fetch_sooner(ports_ahead_[(ahead_ - 2 * kStep) % kPortsAhead]);
+    fetch_last(ports_ahead_[(ahead_ - 3 * kStep) % kPortsAhead]);
     ++ahead_;
   }
   struct PortAhead {
     std::uint32_t out = 0, in = 0;  // channels
   };
   void fetch_soon(const PortAhead& ahead) const {
-    const PortPlace out = channels_.places[ahead.out];
-    const NodeBuffers* buffers = channels_.buffers[out.vertex];
-    if (buffers == nullptr) return;
-    buffers->prefetch(out.port);
-    buffers->prefetch_in(channels_.places[ahead.in ^ 1].port);
-    if (channels_.room_ways.empty()) return;
-    const RoomWay& way = channels_.room_ways[ahead.in ^ 1];
-    if (way.queues != nullptr && way.partition == wires_.partition) way.queues->prefetch_room(way.port);
+    const PortPlace& out = channels_.places[ahead.out];
+    __builtin_prefetch(out.memory.port, 1);
+    __builtin_prefetch(out.memory.more[0], 1);
+    __builtin_prefetch(out.memory.more[1], 1);
+    __builtin_prefetch(channels_.places[ahead.in ^ 1].memory.port, 1);
   }
   void fetch_sooner(const PortAhead& ahead) const {
-    const PortPlace out = channels_.places[ahead.out];
-    const NodeBuffers* buffers = channels_.buffers[out.vertex];
-    if (buffers == nullptr) return;
-    buffers->prefetch_deep(out.port);
-    if (channels_.room_ways.empty()) return;
-    const RoomWay& way = channels_.room_ways[ahead.in ^ 1];
-    if (way.queues != nullptr && way.partition == wires_.partition) way.queues->prefetch_room_deep(way.port);
+    const PortPlace& out = channels_.places[ahead.out];
+    if (out.buffers != nullptr) out.buffers->prefetch_deep(channels_.places[ahead.in ^ 1].port, out.port);
+  }
+  void fetch_last(const PortAhead& ahead) const {
+    const PortPlace& out = channels_.places[ahead.out];
+    if (out.buffers != nullptr) out.buffers->prefetch_deepest(out.port);
   }
   void enqueue(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
     if (hot_[c].flags != 0) [[unlikely]] {

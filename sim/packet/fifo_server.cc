@@ -44,7 +44,7 @@ void FifoServer::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uin
 
 // Where the switch decides, by what its ports hold together.
 bool FifoServer::admits(std::uint32_t c, Packet& packet, std::int64_t departure_ps) {
-  const PortPlace place = wires_.channels.places[c];
+  const PortPlace& place = wires_.channels.places[c];
   const Admission::Verdict verdict = wires_.channels.admissions[place.vertex]->admit(
       place.port, packet.bytes, wires_.engine.now(), Time::ps(departure_ps));
   if (verdict == Admission::Verdict::kMark && !packet.control()) wires_.set_mark(c, packet);

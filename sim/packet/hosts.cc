@@ -43,6 +43,7 @@ TransportCounters& TransportCounters::operator+=(const TransportCounters& other)
   notifications += other.notifications;
   credits += other.credits;
   pauses += other.pauses;
+  pauses_expired += other.pauses_expired;
   out_of_order_packets += other.out_of_order_packets;
   out_of_order_messages += other.out_of_order_messages;
   max_reorder_distance = std::max(max_reorder_distance, other.max_reorder_distance);

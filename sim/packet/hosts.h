@@ -55,12 +55,13 @@ struct Hosts {
 struct TransportCounters {
   std::uint64_t messages = 0, bytes = 0;  // delivered
   std::uint64_t retransmissions = 0, timeouts = 0, duplicates = 0;
-  std::uint64_t given_up = 0;       // connections, after too many timeouts in a row
-  std::uint64_t nacks = 0;          // that came to their senders; returned headers not among them
-  std::uint64_t connections = 0;    // opened
-  std::uint64_t notifications = 0;  // congestion notifications sent
-  std::uint64_t credits = 0;        // credit packets sent
-  std::uint64_t pauses = 0;         // that came to the sources of flows
+  std::uint64_t given_up = 0;        // connections, after too many timeouts in a row
+  std::uint64_t nacks = 0;           // that came to their senders; returned headers not among them
+  std::uint64_t connections = 0;     // opened
+  std::uint64_t notifications = 0;   // congestion notifications sent
+  std::uint64_t credits = 0;         // credit packets sent
+  std::uint64_t pauses = 0;          // that came to the sources of flows
+  std::uint64_t pauses_expired = 0;  // that nothing has ended in time
   // Data packets that came after a later one of their connection, messages with such packets, and how many
   // numbers they were late at most.
   std::uint64_t out_of_order_packets = 0, out_of_order_messages = 0, max_reorder_distance = 0;

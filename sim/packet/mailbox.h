@@ -38,7 +38,7 @@ struct FlowStart {
 struct RoomReturn {
   std::uint32_t channel = 0;  // that may send more
   std::uint32_t content = 0;
-  Time due;  // from when on
+  Time departure;  // of the packet that had it
 };
 
 // From one partition to another, in one window.

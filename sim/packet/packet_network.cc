@@ -41,6 +41,7 @@ Time prepare(Channels& channels, const PacketSetup& setup) {
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
   if (setup.policy.asks.departures || setup.policy.asks.losses) channels.report_ports();
+  channels.join_room();
   return longest * setup.policy.longest_path;
 }
 
@@ -102,6 +103,7 @@ class PacketNetwork::Part final : public Network {
     const auto near = [this, ends, first](const Event& event) {
       if (event.kind != kHop) {
         if (event.kind == kServe) fabric.foresee_serve(event.payload);
+        if (event.kind == kFrame) fabric.foresee_serve((event.source - first) ^ 1);
         return;
       }
       const std::uint32_t end = ends[event.source - first];
@@ -454,6 +456,7 @@ results::NetworkTotals PacketNetwork::totals() const {
   if (transport.notifications > 0) totals.signals.emplace_back("notification", transport.notifications);
   if (transport.credits > 0) totals.signals.emplace_back("credit", transport.credits);
   if (transport.pauses > 0) totals.signals.emplace_back("paused_flow", transport.pauses);
+  if (transport.pauses_expired > 0) totals.signals.emplace_back("expired_pause", transport.pauses_expired);
   if (fabric.packets_trimmed > 0) totals.signals.emplace_back("trim", fabric.packets_trimmed);
   const std::pair<const char*, std::uint64_t> others[] = {{"corrupt", fabric.corrupted},
                                                           {"link_down_loss", fabric.lost_to_down_links},

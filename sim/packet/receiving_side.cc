@@ -28,7 +28,7 @@ class ReceivingSide::Actions final : public congestion::ReceiverActions {
     const Key key = key_of(connection);
     if (key == kNoConnection) return;
     ++receiving_.side_.counters.credits;
-    receiving_.send_to_sender(key, PacketKind::kCredit, receiving_.cold_of(key).granted_bytes += bytes);
+    receiving_.send_to_sender(key, PacketKind::kCredit, receiving_.received_of(key).granted_bytes += bytes);
   }
   void set_timer(Time at) override {
     NicReceiver& receiver = receiving_.receivers_[nic_];
@@ -81,6 +81,7 @@ void ReceivingSide::expect(std::uint32_t from_partition, const FlowStart& start)
     table.connections.resize(start.receive_slot + 1);
     table.cold.resize(start.receive_slot + 1);
     if (holds_acks()) table.held.resize(start.receive_slot + 1);
+    if (side_.setup.receivers != nullptr) table.received.resize(start.receive_slot + 1);
   }
   const Key key = Key{from_partition} << 32 | start.receive_slot;
   if (start.opens) open(key, start);
@@ -120,6 +121,7 @@ void ReceivingSide::open(Key key, const FlowStart& start) {
   if (side_.setup.receivers != nullptr) {
     keys_.erase(routing::flow_identity(connection.source, connection.number));
     keys_[routing::flow_identity(start.message.source, start.flow_number)] = key;
+    received_of(key) = {};
   }
   const Message& message = start.message;
   connection.arrivals.clear();
@@ -235,10 +237,10 @@ void ReceivingSide::on_trimmed(Key key, std::uint32_t handle, std::uint32_t repl
 
 AckTime ReceivingSide::ask_receiver(Key key, std::uint32_t handle) {
   const Packet& packet = side_.fabric.packets()[handle];
-  ColdConnection& cold = cold_of(key);
+  Received& received = received_of(key);
   const Connection& connection = of(key);
   const std::uint32_t bytes = packet.bytes, header = side_.setup.config.header_bytes;
-  cold.last_ps = side_.engine.now().ps();
+  received.last_ps = side_.engine.now().ps();
   const congestion::Arrival arrival{
       .now = side_.engine.now(),
       .connection = routing::flow_identity(connection.source, connection.number),
@@ -248,8 +250,9 @@ AckTime ReceivingSide::ask_receiver(Key key, std::uint32_t handle) {
       .trimmed = packet.trimmed(),
       .completes = !packet.trimmed() && connection.arrivals.first_missing() >= connection.message_end,
       .wanted_credit = side_.fabric.packets().credits().get(handle)};
-  Actions actions(*this, cold.nic);
-  return receiver_of(cold.nic)->on_data(arrival, cold.word, actions);
+  const std::uint32_t nic = cold_of(key).nic;
+  Actions actions(*this, nic);
+  return receiver_of(nic)->on_data(arrival, received.word, actions);
 }
 
 // Whether its slot is in use again then depends on partitions, so nothing else may.
@@ -257,7 +260,7 @@ bool ReceivingSide::is_over(Key key) const {
   const Table& table = tables_[key >> 32];
   const auto slot = static_cast<std::uint32_t>(key);
   if (side_.setup.config.connections.per_message) return table.connections[slot].first_message == kNone;
-  return side_.engine.now().ps() >= table.cold[slot].last_ps + side_.setup.idle.ps();
+  return side_.engine.now().ps() >= table.received[slot].last_ps + side_.setup.idle.ps();
 }
 
 // Which of the messages under way the packet is of; null: of one that is complete.

@@ -56,12 +56,15 @@ class ReceivingSide {
   static_assert(sizeof(Connection) == 64);
   struct ColdConnection {
     std::uint32_t last_message = kNone;
-    std::uint32_t end = 0;   // behind the last packet of all messages so far
-    std::uint32_t word = 0;  // of the NIC's receiver
+    std::uint32_t end = 0;  // behind the last packet of all messages so far
     std::uint32_t nic = 0;
-    std::int64_t last_ps = 0;         // when a packet that was missing came, where there are receivers
-    std::uint64_t granted_bytes = 0;  // in all
     std::unique_ptr<congestion::Reassembly> reassembly;
+  };
+  // What its NIC's receiver has to do with it.
+  struct Received {
+    std::int64_t last_ps = 0;         // when a packet that was missing came
+    std::uint64_t granted_bytes = 0;  // in all
+    std::uint32_t word = 0;           // the receiver's own
   };
   struct IncomingMessage {
     Message message;
@@ -91,7 +94,8 @@ class ReceivingSide {
   struct Table {
     std::vector<Connection> connections;
     std::vector<ColdConnection> cold;
-    std::vector<HeldAck> held;  // only where ACKs are held back
+    std::vector<HeldAck> held;       // only where ACKs are held back
+    std::vector<Received> received;  // only where there are receivers
   };
   // What a receiver of a NIC may do.
   class Actions;
@@ -101,6 +105,7 @@ class ReceivingSide {
   }
   Connection& of(Key key) { return tables_[key >> 32].connections[static_cast<std::uint32_t>(key)]; }
   ColdConnection& cold_of(Key key) { return tables_[key >> 32].cold[static_cast<std::uint32_t>(key)]; }
+  Received& received_of(Key key) { return tables_[key >> 32].received[static_cast<std::uint32_t>(key)]; }
   HeldAck& held_of(Key key) { return tables_[key >> 32].held[static_cast<std::uint32_t>(key)]; }
   congestion::Reassembly::Verdict take(Table& table, const Packet& packet);
   bool holds_acks() const { return side_.setup.holds_acks(); }

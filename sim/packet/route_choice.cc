@@ -243,13 +243,13 @@ void RouteChoice::departs(std::uint32_t c, std::uint32_t handle, std::int64_t de
 void RouteChoice::departed(std::uint32_t record) {
   const Departing leaving = departing_[record];
   unused_departing_.push_back(record);
-  const PortPlace place = wires_.channels.places[leaving.channel];
+  const PortPlace& place = wires_.channels.places[leaving.channel];
   Here here(*this, place.vertex, wires_.engine.now());
   policies_.site(here.index()).policy->departed(leaving.view, place.port, here);
 }
 
 void RouteChoice::dropped(std::uint32_t c, std::uint32_t handle) {
-  const PortPlace place = wires_.channels.places[c];
+  const PortPlace& place = wires_.channels.places[c];
   if (!asks_.losses || wires_.channels.topology.node(place.vertex).kind == topologies::NodeKind::kHost)
     return;
   Here here(*this, place.vertex, wires_.engine.now());
@@ -259,7 +259,7 @@ void RouteChoice::dropped(std::uint32_t c, std::uint32_t handle) {
 
 void RouteChoice::trimmed(std::uint32_t c, std::uint32_t handle) {
   if (!asks_.losses) return;
-  const PortPlace place = wires_.channels.places[c];
+  const PortPlace& place = wires_.channels.places[c];
   Here here(*this, place.vertex, wires_.engine.now());
   const routing::PacketView view = view_of(kNone, wires_.pool[handle]);
   policies_.site(here.index()).policy->trimmed(view, place.port, here);

@@ -45,16 +45,10 @@ class ScheduledServer::Node final : public NodeActions {
   void return_room(std::uint32_t port, std::uint32_t out, std::uint32_t content, Time when) override {
     const std::uint32_t c = channel(port);
     const Channels& channels = wires_.channels;
-    if (channels.room_ways.empty() || channels.room_ways[c].queues == nullptr) {
+    if (channels.mailed_room.empty() || channels.mailed_room[c ^ 1] == nullptr) {
       server_.send_frame(c, content, kRoomSequence | out, when);
-      return;
-    }
-    const RoomWay& way = channels.room_ways[c];
-    const Time due = when + Time::ps(way.frame_ps);
-    if (way.partition == wires_.partition) {
-      way.queues->room(way.port, content, due);
     } else {
-      wires_.outbox.send(way.partition, RoomReturn{c ^ 1, content, due});
+      wires_.outbox.send(wires_.hot[c].end_partition, RoomReturn{c ^ 1, content, when});
     }
   }
   void wake(std::uint32_t port) override { server_.wake(channel(port)); }
@@ -82,8 +76,8 @@ ScheduledServer::ScheduledServer(Wires& wires, Forwarding& forwarding)
 
 void ScheduledServer::arrive(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
   Channel& channel = wires_.hot[c];
-  const PortPlace place = wires_.channels.places[c];
-  NodeQueues& queues = *wires_.channels.queues[place.vertex];
+  const PortPlace& place = wires_.channels.places[c];
+  NodeQueues& queues = *place.queues;
   const Time moment = wires_.engine.now();
   const std::int64_t now = moment.ps();
   if (channel.flags & (kWaiting | kAsleep)) settle_before(c, now + 1);
@@ -124,7 +118,7 @@ void ScheduledServer::note_backlog(std::uint32_t c, const NodeQueues& queues) {
 
 bool ScheduledServer::start_next(std::uint32_t c, NodeQueues& queues, std::int64_t start_ps) {
   Channel& channel = wires_.hot[c];
-  const PortPlace place = wires_.channels.places[c];
+  const PortPlace& place = wires_.channels.places[c];
   Node node(*this, place.vertex, start_ps);
   const NodeQueues::Next next = queues.next(place.port, node);
   const int left = next.packet == kNone ? kAsleep : kWaiting;
@@ -150,7 +144,7 @@ void ScheduledServer::transmit(std::uint32_t c, NodeQueues& queues, std::uint32_
   if (channel.flags & kReports) [[unlikely]]
     wires_.listener->departs(c, handle, departure);
   if ((channel.flags & (kErrors | kDown)) && wires_.fails_on_wire(c, bytes)) [[unlikely]] {
-    const PortPlace place = wires_.channels.places[c];
+    const PortPlace& place = wires_.channels.places[c];
     Node node(*this, place.vertex, start_ps);
     queues.lost_when_sent(place.port, handle, node);
     wires_.drop(c, handle, Time::ps(start_ps));
@@ -185,8 +179,10 @@ void ScheduledServer::look_after(std::uint32_t c, const NodeQueues& queues) {
     watched_.push_back(c);
   }
   if (queues.exact()) {
-    const bool sends = channel.free_at_ps > wires_.engine.now().ps() || (channel.flags & kWaiting);
-    if (sends && wires_.channels.cold[c].serve_ps != channel.free_at_ps)
+    // A departure matters to who waits for the link, and at a switch to its buffers.
+    const bool sends = (channel.flags & (kWaiting | kAwaited)) || !(wires_.channels.ends[c ^ 1] & kHostBit);
+    if (sends && (channel.free_at_ps > wires_.engine.now().ps() || (channel.flags & kWaiting)) &&
+        wires_.channels.cold[c].serve_ps != channel.free_at_ps)
       schedule_serve(c, channel.free_at_ps);
     return;
   }
@@ -211,15 +207,21 @@ std::uint32_t ScheduledServer::serve(std::uint32_t c) {
   if (cold.serve_ps != now) return kNone;  // an earlier one took its place
   cold.serve_ps = -1;
   channel.flags &= static_cast<std::uint16_t>(~kGuarded);
-  const PortPlace place = wires_.channels.places[c];
-  NodeQueues& queues = *wires_.channels.queues[place.vertex];
+  const PortPlace& place = wires_.channels.places[c];
+  NodeQueues& queues = *place.queues;
   if (queues.exact() && queues.follows_departures() && channel.free_at_ps <= now) {
     Node node(*this, place.vertex, now);
     queues.departed(place.port, node);
   }
   settle_before(c, now + 1);
+  const std::uint32_t ready = ready_nic(c);
   look_after(c, queues);
-  return ready_nic(c);
+  return ready;
+}
+
+void ScheduledServer::await_room(std::uint32_t c) {
+  wires_.hot[c].flags |= kAwaited;
+  look_after(c, queues_of(c));
 }
 
 void ScheduledServer::wake(std::uint32_t c) {
@@ -249,14 +251,14 @@ void ScheduledServer::send_frame(std::uint32_t c, std::uint32_t content, std::ui
 std::uint32_t ScheduledServer::frame_arrived(std::uint32_t c, std::uint32_t content) {
   const std::uint32_t back = c ^ 1;
   settle(back);
-  const PortPlace place = wires_.channels.places[back];
+  const PortPlace& place = wires_.channels.places[back];
   Node node(*this, place.vertex, wires_.engine.now().ps());
-  wires_.channels.queues[place.vertex]->frame(place.port, content, node);
+  place.queues->frame(place.port, content, node);
   return ready_nic(back);
 }
 
 void ScheduledServer::lost_on_wire(std::uint32_t c, std::uint32_t handle) {
-  const PortPlace place = wires_.channels.places[c ^ 1];
+  const PortPlace& place = wires_.channels.places[c ^ 1];
   if (wires_.channels.queues.empty() || wires_.channels.queues[place.vertex] == nullptr) return;
   Node node(*this, place.vertex, wires_.engine.now().ps());
   wires_.channels.queues[place.vertex]->lost_on_wire(place.port, handle, node);

@@ -36,12 +36,14 @@ class ScheduledServer {
     return !(channel.flags & kWaiting) && channel.free_at_ps <= wires_.engine.now().ps() &&
            queues_of(c).takes_data(wires_.channels.places[c].port);
   }
-  // Events. Both return a channel whose NIC may take a data packet now, or PacketPool::kNone.
+  // Flows have data for this NIC, which takes none now, or has just taken some.
+  void await_room(std::uint32_t c);
+  // Events. Both return a channel whose NIC is awaited and may take a data packet now, or PacketPool::kNone.
   std::uint32_t serve(std::uint32_t c);
   std::uint32_t frame_arrived(std::uint32_t c, std::uint32_t content);
   // Room that another partition has given back.
   void take_in(const RoomReturn& back) {
-    queues_of(back.channel).room(wires_.channels.places[back.channel].port, back.content, back.due);
+    wires_.channels.mailed_room[back.channel]->add({back.departure, back.content});
   }
   // A packet that was on channel `c` when that was cut should be at its end now.
   void lost_on_wire(std::uint32_t c, std::uint32_t handle);
@@ -64,9 +66,7 @@ class ScheduledServer {
   static constexpr std::uint32_t kServeSequence = UINT32_MAX, kFrameSequence = 0x80000000,
                                  kRoomSequence = 0xC0000000;
 
-  NodeQueues& queues_of(std::uint32_t c) const {
-    return *wires_.channels.queues[wires_.channels.places[c].vertex];
-  }
+  NodeQueues& queues_of(std::uint32_t c) const { return *wires_.channels.places[c].queues; }
   void settle_before(std::uint32_t c, std::int64_t limit_ps);
   // When the port decides next, if that is known; INT64_MAX: not, or nothing waits.
   std::int64_t next_start_ps(std::uint32_t c) const;
@@ -76,8 +76,11 @@ class ScheduledServer {
   void look_after(std::uint32_t c, const NodeQueues& queues);
   void schedule_serve(std::uint32_t c, std::int64_t when_ps);
   void note_backlog(std::uint32_t c, const NodeQueues& queues);
-  std::uint32_t ready_nic(std::uint32_t c) const {
-    return (wires_.channels.ends[c ^ 1] & kHostBit) && takes_data(c) ? c : kNone;
+  std::uint32_t ready_nic(std::uint32_t c) {
+    Channel& channel = wires_.hot[c];
+    if (!(channel.flags & kAwaited) || !takes_data(c)) return kNone;
+    channel.flags &= static_cast<std::uint16_t>(~kAwaited);
+    return c;
   }
   void send_frame(std::uint32_t c, std::uint32_t content, std::uint32_t sequence, Time when);
   void wake(std::uint32_t c);

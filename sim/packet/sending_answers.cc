@@ -50,8 +50,7 @@ void SendingSide::on_answer(std::uint32_t handle) {
       break;
     case PacketKind::kPause:
     case PacketKind::kResume:
-      side_.counters.pauses += packet.kind == PacketKind::kPause;
-      connection.paused = packet.kind == PacketKind::kPause;
+      set_paused(slot, packet.kind == PacketKind::kPause);
       break;
     case PacketKind::kData:
       break;  // never comes here
@@ -59,6 +58,17 @@ void SendingSide::on_answer(std::uint32_t handle) {
   packets.release(handle);
   allow(slot);
   wake(slot);
+}
+
+// The packet that ends a pause may be lost, as any other: so a pause has an end of its own.
+void SendingSide::set_paused(std::uint32_t slot, bool paused) {
+  Connection& connection = connections_[slot];
+  connection.paused = paused;
+  if (!paused) return;
+  ++side_.counters.pauses;
+  const Time end = side_.engine.now() + side_.setup.recovery.min_timeout;
+  cold_[slot].pause_end_ps = end.ps();
+  arm_timer(side_.hosts.nics[connection.nic], end);
 }
 
 void SendingSide::on_ack(std::uint32_t slot, const Packet& packet, const AckRecord& record) {

@@ -85,7 +85,8 @@ Bandwidth SendingSide::line_rate(std::uint32_t nic, std::uint32_t host) const {
 }
 
 // The connection of a message, new or not.
-std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t number, const Shape& shape) {
+std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t number, const Shape& shape,
+                                        Time& one_way) {
   const PacketConfig& config = side_.setup.config;
   const bool per_message = config.connections.per_message;
   const std::uint64_t identity =
@@ -93,7 +94,7 @@ std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t nu
                   : routing::connection_identity(message.source, message.destination, message.source_nic,
                                                  message.destination_nic, message.channel);
   const auto entropy = static_cast<std::uint32_t>(routing::flow_draws(side_.engine.seed(), identity).next());
-  if (per_message) return open(message, {identity, number, choose_port(message, entropy)}, shape);
+  if (per_message) return open(message, {identity, number, choose_port(message, entropy)}, shape, one_way);
   const std::uint32_t port = config.nic_choice == NicChoice::kSpray ? 0 : choose_port(message, entropy);
   const std::uint32_t reply = config.nic_choice == NicChoice::kGiven
                                   ? message.destination_nic % side_.hosts.nics_of(message.destination)
@@ -104,24 +105,24 @@ std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t nu
   if (slot != kNone && connections_[slot].first_message == kNone) {
     const Time now = side_.engine.now();
     const Time idle = now - Time::ps(cold_[slot].idle_since_ps);
+    unlink(slot, first_idle_, &last_idle_);
     if (idle < side_.setup.idle) {
-      take_from_idle(slot);
       if (idle > Time()) connections_[slot].control->on_idle(now, idle);
     } else {
-      take_from_idle(slot);
       close(slot);
       slot = kNone;
     }
   }
   if (slot != kNone) return slot;
   forget_idle();
-  slot = open(message, {identity, side_.hosts.connection_count[message.source]++, port}, shape);
+  slot = open(message, {identity, side_.hosts.connection_count[message.source]++, port}, shape, one_way);
   cold_[slot].key = key;
   table_.insert(key, slot);
   return slot;
 }
 
-std::uint32_t SendingSide::open(const Message& message, const Opening& opening, const Shape& shape) {
+std::uint32_t SendingSide::open(const Message& message, const Opening& opening, const Shape& shape,
+                                Time& one_way) {
   const TransportSetup& setup = side_.setup;
   const PacketConfig& config = setup.config;
   const std::uint64_t seed = side_.engine.seed();
@@ -161,7 +162,7 @@ std::uint32_t SendingSide::open(const Message& message, const Opening& opening, 
   connection.hops = static_cast<std::uint16_t>(path.hops);
   ColdConnection& cold = cold_[slot];
   cold = {};
-  cold.opened_one_way = path.one_way;
+  one_way = path.one_way;
   if (setup.make_selector) cold.selector = setup.make_selector(opening.identity, random);
   connection.selector = cold.selector.get();
   connection.control->start(side_.engine.now());
@@ -212,7 +213,8 @@ bool SendingSide::rides_along(const Message& message, const congestion::Recovery
 FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
   const PacketConfig& config = side_.setup.config;
   const Shape shape = shape_of(message.bytes);
-  const std::uint32_t slot = find_or_open(message, number, shape);
+  Time one_way;
+  const std::uint32_t slot = find_or_open(message, number, shape, one_way);
   Connection& connection = connections_[slot];
   ColdConnection& cold = cold_[slot];
   congestion::Recovery& recovery = *connection.recovery;
@@ -238,7 +240,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
   cold.last_message = added;
   if (cold.first_untold == kNone) cold.first_untold = added;
 
-  const Time one_way = opens ? cold.opened_one_way : path_times(connection, shape).one_way;
+  if (!opens) one_way = path_times(connection, shape).one_way;
   return {.receive_slot = connection.receive_slot,
           .send_slot = slot,
           .flow_number = connection.number,
@@ -267,16 +269,31 @@ void SendingSide::begin(std::uint32_t slot) {
     side_.engine.schedule(side_.engine.now(), side_.hosts.nics[connection.nic].entity, kTaken, slot,
                           connection.generation);
   }
+  // Its NIC may have seen to the pause's end while there was nothing to send.
+  if (connection.paused) arm_timer(side_.hosts.nics[connection.nic], Time::ps(cold_[slot].pause_end_ps));
   wake(slot);
+}
+
+// A connection is in one of two kinds of lists, each linked both ways.
+void SendingSide::link(std::uint32_t slot, std::uint32_t behind, std::uint32_t before) {
+  connections_[slot].previous = behind;
+  connections_[slot].next = before;
+  if (behind != kNone) connections_[behind].next = slot;
+  if (before != kNone) connections_[before].previous = slot;
+}
+
+void SendingSide::unlink(std::uint32_t slot, std::uint32_t& first, std::uint32_t* last) {
+  const Connection& connection = connections_[slot];
+  if (connection.previous != kNone) connections_[connection.previous].next = connection.next;
+  if (connection.next != kNone) connections_[connection.next].previous = connection.previous;
+  if (first == slot) first = connection.next;
+  if (last != nullptr && *last == slot) *last = connection.previous;
 }
 
 // It has something to send again: its NIC looks at its deadlines.
 void SendingSide::go_live(std::uint32_t slot) {
-  Connection& connection = connections_[slot];
-  Nic& nic = side_.hosts.nics[connection.nic];
-  connection.previous_live = kNone;
-  connection.next_live = nic.first_live;
-  if (nic.first_live != kNone) connections_[nic.first_live].previous_live = slot;
+  Nic& nic = side_.hosts.nics[connections_[slot].nic];
+  link(slot, kNone, nic.first_live);
   nic.first_live = slot;
   ++live_;
 }
@@ -284,30 +301,18 @@ void SendingSide::go_live(std::uint32_t slot) {
 // Everything is acknowledged.
 void SendingSide::rest(std::uint32_t slot) {
   Connection& connection = connections_[slot];
-  Nic& nic = side_.hosts.nics[connection.nic];
-  (connection.previous_live == kNone ? nic.first_live : connections_[connection.previous_live].next_live) =
-      connection.next_live;
-  if (connection.next_live != kNone)
-    connections_[connection.next_live].previous_live = connection.previous_live;
+  unlink(slot, side_.hosts.nics[connection.nic].first_live, nullptr);
   --live_;
   if (side_.setup.config.connections.per_message) {
     close(slot);
     return;
   }
   connection.recovery->rest();
-  ColdConnection& cold = cold_[slot];
-  cold.paths = {};
-  cold.idle_since_ps = side_.engine.now().ps();
-  cold.previous_idle = last_idle_;
-  cold.next_idle = kNone;
-  (last_idle_ == kNone ? first_idle_ : cold_[last_idle_].next_idle) = slot;
+  cold_[slot].paths = {};
+  cold_[slot].idle_since_ps = side_.engine.now().ps();
+  link(slot, last_idle_, kNone);
+  if (first_idle_ == kNone) first_idle_ = slot;
   last_idle_ = slot;
-}
-
-void SendingSide::take_from_idle(std::uint32_t slot) {
-  ColdConnection& cold = cold_[slot];
-  (cold.previous_idle == kNone ? first_idle_ : cold_[cold.previous_idle].next_idle) = cold.next_idle;
-  (cold.next_idle == kNone ? last_idle_ : cold_[cold.next_idle].previous_idle) = cold.previous_idle;
 }
 
 // Makes room: two for each one that opens, so the number of those that are kept for nothing shrinks.
@@ -315,7 +320,7 @@ void SendingSide::forget_idle() {
   const std::int64_t before = side_.engine.now().ps() - side_.setup.idle.ps();
   for (int i = 0; i < 2 && first_idle_ != kNone && cold_[first_idle_].idle_since_ps <= before; ++i) {
     const std::uint32_t slot = first_idle_;
-    take_from_idle(slot);
+    unlink(slot, first_idle_, &last_idle_);
     close(slot);
   }
 }

@@ -88,11 +88,11 @@ class SendingSide {
     std::uint32_t receive_slot = 0;  // in the receiver's table
     std::uint32_t entropy = 0;
     std::uint32_t next_waiting = kNone;
-    std::uint32_t next_live = kNone, previous_live = kNone;
-    std::uint32_t first_message = kNone;  // not acknowledged to the last byte; kNone: it rests
-    std::uint32_t first_end = 0;          // behind the last packet of that message
-    std::uint16_t generation = 0;         // of the slot
-    std::uint16_t hops = 0;               // links of its path
+    std::uint32_t next = kNone, previous = kNone;  // among its NIC's live ones, or among those that rest
+    std::uint32_t first_message = kNone;           // not acknowledged to the last byte; kNone: it rests
+    std::uint32_t first_end = 0;                   // behind the last packet of that message
+    std::uint16_t generation = 0;                  // of the slot
+    std::uint16_t hops = 0;                        // links of its path
     std::uint8_t reply_nic = 0;
     bool waiting : 1 = false;  // in its NIC's list
     bool pacing : 1 = false;   // a kPace event is under way
@@ -102,11 +102,10 @@ class SendingSide {
     ConnectionKey key;
     std::uint32_t last_message = kNone;
     std::uint32_t first_untold = kNone;  // whose on_sent is still to come
-    Time opened_one_way;                 // ideal of the message that opened it
     std::uint64_t given_bytes = 0;       // by all messages so far
     std::int64_t idle_since_ps = 0;
+    std::int64_t pause_end_ps = 0;     // at the latest
     std::int64_t wake_ps = INT64_MAX;  // of the kSenderTimer event that counts
-    std::uint32_t next_idle = kNone, previous_idle = kNone;
     std::unique_ptr<routing::PathSelector> selector;
     // Of the last transmissions, a ring by packet number; empty unless somebody wants to know.
     std::vector<routing::Path> paths;
@@ -128,16 +127,18 @@ class SendingSide {
   [[noreturn]] void refuse(std::uint64_t bytes) const;
   Channels::PathTimes path_times(const Connection& connection, const Shape& shape) const;
   bool rides_along(const Message& message, const congestion::Recovery& recovery) const;
-  std::uint32_t find_or_open(const Message& message, std::uint32_t number, const Shape& shape);
+  // Where it opens one, also what the message takes alone from its first bit to its last.
+  std::uint32_t find_or_open(const Message& message, std::uint32_t number, const Shape& shape, Time& one_way);
   struct Opening {
     std::uint64_t identity = 0;  // what its paths are drawn by
     std::uint32_t number = 0;    // among its source's connections
     std::uint32_t port = 0;      // among its source's NICs
   };
-  std::uint32_t open(const Message& message, const Opening& opening, const Shape& shape);
+  std::uint32_t open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way);
   void close(std::uint32_t slot);
   void forget_idle();
-  void take_from_idle(std::uint32_t slot);
+  void link(std::uint32_t slot, std::uint32_t behind, std::uint32_t before);
+  void unlink(std::uint32_t slot, std::uint32_t& first, std::uint32_t* last);
   void rest(std::uint32_t slot);
   void go_live(std::uint32_t slot);
   std::uint32_t new_slot();
@@ -160,6 +161,7 @@ class SendingSide {
   routing::Path choose_path(std::uint32_t slot, std::uint32_t number, bool again);
   void count_again(std::uint32_t slot, std::uint32_t number);
   void arm_timer(Nic& nic, Time deadline);
+  Time look_at_pause(std::uint32_t slot);
 
   // Answers in: sending_answers.cc.
   bool is_of(std::uint32_t slot, const Packet& packet) const;
@@ -168,6 +170,7 @@ class SendingSide {
   void tell_acked(std::uint32_t slot, const Packet& packet, const congestion::Recovery::Outcome& outcome,
                   Time held);
   void tell_lost(std::uint32_t slot, const congestion::Recovery::Outcome& outcome, bool trimmed);
+  void set_paused(std::uint32_t slot, bool paused);
   // After each call of the control.
   void allow(std::uint32_t slot);
   void go_on(std::uint32_t slot);

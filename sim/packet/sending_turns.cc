@@ -40,8 +40,11 @@ void SendingSide::wake(std::uint32_t slot) {
   nic.last_waiting = slot;
   if (nic.busy) return;
   if (side_.fabric.scheduled(nic.channel)) {
-    // Else the fabric says when it does.
-    if (side_.fabric.takes_data(nic.channel)) serve(connection.lane);
+    if (side_.fabric.takes_data(nic.channel)) {
+      serve(connection.lane);
+    } else {
+      side_.fabric.await_room(nic.channel);
+    }
   } else if (side_.fabric.free_at(nic.channel) <= engine.now()) {
     serve(connection.lane);
   } else {
@@ -78,6 +81,7 @@ void SendingSide::serve(std::uint32_t nic_number) {
     wake(slot);
     if (side_.fabric.scheduled(nic.channel)) {
       nic.busy = false;
+      if (nic.first_waiting != kNone) side_.fabric.await_room(nic.channel);
       return;
     }
     nic.busy = nic.first_waiting != kNone;
@@ -191,7 +195,7 @@ void SendingSide::nic_timer(std::uint32_t nic_number) {
   nic.timer_ps = INT64_MAX;
   nic.last_timer_ps = now.ps();
   Time next = Time::max();
-  for (std::uint32_t slot = nic.first_live; slot != kNone; slot = connections_[slot].next_live) {
+  for (std::uint32_t slot = nic.first_live; slot != kNone; slot = connections_[slot].next) {
     Connection& connection = connections_[slot];
     if (connection.recovery->deadline() <= now) {
       const auto outcome = connection.recovery->on_timer(now);
@@ -200,9 +204,21 @@ void SendingSide::nic_timer(std::uint32_t nic_number) {
       tell_lost(slot, outcome, false);
       wake(slot);
     }
+    if (connection.paused) [[unlikely]]
+      next = std::min(next, look_at_pause(slot));
     next = std::min(next, connection.recovery->deadline());
   }
   if (next != Time::max()) arm_timer(nic, next);
+}
+
+// Ends it if its time is over; returns when it is.
+Time SendingSide::look_at_pause(std::uint32_t slot) {
+  const Time end = Time::ps(cold_[slot].pause_end_ps);
+  if (end > side_.engine.now()) return end;
+  connections_[slot].paused = false;
+  ++side_.counters.pauses_expired;
+  wake(slot);
+  return Time::max();
 }
 
 void SendingSide::sender_timer(std::uint32_t slot, std::uint16_t generation) {

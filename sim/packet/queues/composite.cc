@@ -66,8 +66,8 @@ class CompositeQueues final : public NodeQueues {
     return {entry.packet, entry.bytes, !port.high.empty() || !port.low.empty()};
   }
 
-  void prefetch(std::uint32_t out) const override { __builtin_prefetch(&ports_[out], 1); }
-  void prefetch_deep(std::uint32_t out) const override {
+  Memory memory(std::uint32_t port) const override { return {.port = &ports_[port]}; }
+  void prefetch_deep(std::uint32_t, std::uint32_t out) const override {
     ports_[out].low.prefetch();
     ports_[out].high.prefetch();
   }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
+#include <bit>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,14 +13,16 @@
 namespace weft::sim::packet {
 namespace {
 
-constexpr std::int64_t kMostChannels = 64;
-
 // Credits on their way back: the channel in the low byte, above it the bytes. A packet has less than 2^24.
 constexpr std::uint32_t kChannelBits = 8, kChannelMask = (1u << kChannelBits) - 1;
 
 enum class Selection : std::uint8_t { kByHop, kByFlow, kRouted };
 
-class CreditQueues final : public LaneQueues {
+struct CreditPort {
+  RoomReturns returned;  // of the packets that came through it: for the other end to read, if it does
+};
+
+class CreditQueues final : public LaneQueues<CreditPort> {
  public:
   CreditQueues(const Parameters& parameters, const NodeSite& site, std::uint32_t channels,
                Selection selection)
@@ -28,16 +30,17 @@ class CreditQueues final : public LaneQueues {
         is_host_(site.is_host),
         packet_bytes_(site.packet_bytes),
         selection_(selection),
-        random_(site.random) {
-    for (std::size_t p = 0; p < site.ports.size(); ++p) {
-      const PortSite& port = site.ports[p];
+        random_(site.random),
+        far_(site.ports.size()) {
+    for (std::uint32_t p = 0; p < ports(); ++p) {
+      const PortSite& cable = site.ports[p];
       const QueueRule rule = marking_below(parameters, default_capacity(queue_site(site, p)));
-      rule_of_.push_back(index_of(rule, rules_));
-      // The other end's buffer, and this end's.
-      const std::uint64_t there = buffer_bytes(parameters, site, port, port.pipeline);
-      capacity_bytes_ += channels * buffer_bytes(parameters, site, port, site.pipeline);
-      outputs_.emplace_back().to_host = port.to_host;
-      credits_.insert(credits_.end(), channels, there);
+      port(p).rule = index_of(rule, rules_);
+      // The other end's buffer, and this end's. A host takes in what comes.
+      const std::uint64_t there = buffer_bytes(parameters, site, cable, cable.pipeline);
+      capacity_bytes_ += channels * buffer_bytes(parameters, site, cable, site.pipeline);
+      credits_.insert(credits_.end(), channels, cable.to_host ? kEndless : there);
+      if (cable.to_host) port(p).flags |= kToHost;
     }
     returns_room_ = !is_host_;
   }
@@ -47,7 +50,7 @@ class CreditQueues final : public LaneQueues {
     const auto [from, lane] = way_of(in, out, packet, node.packets());
     record.channel = static_cast<std::uint8_t>(lane);
     const std::uint32_t bytes = node.bytes(packet);
-    if (!is_host_ && !record.control() && marks(rules_[rule_of_[out]], backlog_bytes(out), random_)) {
+    if (!is_host_ && !record.control() && marks(rules_[port(out).rule], backlog_bytes(out), random_)) {
       node.mark(out, packet);
     }
     put(from, out, lane, packet, bytes);
@@ -59,82 +62,101 @@ class CreditQueues final : public LaneQueues {
     const std::uint32_t bytes = node.bytes(packet);
     if (!pay(out, lane, bytes, node.now())) return false;
     record.channel = static_cast<std::uint8_t>(lane);
-    outputs_[out].last = lane;
-    sending(out) = {from, lane, bytes, departure};
+    note_sent(port(out), from, lane, bytes);
     started(out, departure, node);
     return true;
   }
 
-  void prefetch(std::uint32_t out) const override {
-    LaneQueues::prefetch(out);
-    __builtin_prefetch(&outputs_[out], 1);
+  void prefetch_deep(std::uint32_t in, std::uint32_t out) const override {
+    LaneQueues::prefetch_deep(in, out);
     __builtin_prefetch(&credits_[out * lanes()], 1);
+    port(in).own.returned.prefetch();
   }
-  void prefetch_room(std::uint32_t port) const override { __builtin_prefetch(&outputs_[port], 1); }
-  void prefetch_room_deep(std::uint32_t port) const override { outputs_[port].returns.prefetch(); }
+  void prefetch_deepest(std::uint32_t out) const override {
+    const std::uint32_t from = port(out).next_from;
+    if (from != kMadeHere) port(from).own.returned.prefetch();
+    const Far& far = far_[out];
+    if ((port(out).flags & kRunsShort) && far.returned != nullptr) far.returned->prefetch_oldest();
+  }
+  // Channels take turns, the one after that which was sent from last before others.
   Next next(std::uint32_t out, NodeActions& node) override {
-    Port& port = outputs_[out];
-    bool waits = false;
-    for (std::uint32_t turn = 1; turn <= lanes(); ++turn) {
-      const std::uint32_t lane = (port.last + turn) % lanes();
-      Queue& each = queue(out, lane);
-      if (each.packets.empty()) continue;
-      each.held = !pay(out, lane, each.packets.front().bytes, node.now());
-      waits = waits || each.held;
-      if (each.held) continue;
-      port.last = lane;
-      note_stall(port, false, node.now());
-      return take(out, lane);
+    Port& each = port(out);
+    each.held = 0;
+    const std::uint64_t later = each.waiting & ~((std::uint64_t{2} << each.lane) - 1);
+    for (const std::uint64_t turn : {later, each.waiting & ~later}) {
+      for (std::uint64_t left = turn; left != 0; left &= left - 1) {
+        const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+        if (!pay(out, lane, queue(out, lane).front().bytes, node.now())) {
+          each.held |= std::uint64_t{1} << lane;
+          continue;
+        }
+        if (each.flags & kStalled) end_stall(out, node.now());
+        return take(out, lane);
+      }
     }
-    note_stall(port, waits, node.now());
-    return {.more = waits};
+    if (each.held != 0 && !(each.flags & kStalled)) begin_stall(out, node.now());
+    return {.more = each.held != 0};
   }
   // What comes in over the cable that the packet came through has its room when this one's last bit has left.
   void started(std::uint32_t out, Time departure, NodeActions& node) override {
-    sending(out).departure = departure;
-    const Origin from = sending(out).from;
-    if (from.port != kHere) {
-      node.return_room(from.port, out, from.lane | sending(out).bytes << kChannelBits, departure);
+    Port& each = port(out);
+    each.departure = departure;
+    if (each.from_port == kMadeHere) return;
+    const std::uint32_t content = each.from_lane | each.sent_bytes << kChannelBits;
+    Port& from = port(each.from_port);
+    if (from.flags & kIsRead) {
+      from.own.returned.add({departure, content});
+    } else {
+      node.return_room(each.from_port, out, content, departure);
     }
   }
 
-  void frame(std::uint32_t port, std::uint32_t content, NodeActions& node) override {
-    give_back(port, content & kChannelMask, content >> kChannelBits);
-    node.wake(port);
+  void frame(std::uint32_t p, std::uint32_t content, NodeActions& node) override {
+    give_back(p, content & kChannelMask, content >> kChannelBits);
+    node.wake(p);
   }
-  void room(std::uint32_t port, std::uint32_t content, Time due) override {
-    outputs_[port].returns.add({due, content});
+  RoomReturns* room_to_read(std::uint32_t p) override {
+    port(p).flags |= kIsRead;
+    return &port(p).own.returned;
   }
+  void read_room(std::uint32_t p, RoomReturns* returns, Time frame) override { far_[p] = {returns, frame}; }
   Time ready(std::uint32_t out) const override {
-    std::array<std::uint64_t, kMostChannels> credits;
+    const Far& far = far_[out];
+    if (far.returned == nullptr) return Time::max();
+    std::array<std::uint64_t, kMostLanes> credits;
     std::copy_n(credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes()), lanes(), credits.begin());
-    for (const Return& back : outputs_[out].returns.all()) {
+    Time found = Time::max();
+    far.returned->for_each([&](const RoomReturns::Return& back) {
       const std::uint32_t lane = back.content & kChannelMask;
       credits[lane] += back.content >> kChannelBits;
-      const Queue& each = queue(out, lane);
-      if (!each.packets.empty() && credits[lane] >= each.packets.front().bytes) return back.due;
-    }
-    return Time::max();
+      const bool waits = port(out).waiting >> lane & 1;
+      if (found == Time::max() && waits && credits[lane] >= queue(out, lane).front().bytes) {
+        found = back.departure + far.frame;
+      }
+    });
+    return found;
   }
   void lost_when_sent(std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
     give_back(out, node.packets()[packet].channel, node.bytes(packet));
   }
   void lost_on_wire(std::uint32_t in, std::uint32_t packet, NodeActions& node) override {
     if (is_host_) return;
-    node.return_room(in, ports(), node.packets()[packet].channel | node.bytes(packet) << kChannelBits,
-                     node.now());
+    const std::uint32_t content = node.packets()[packet].channel | node.bytes(packet) << kChannelBits;
+    if (port(in).flags & kIsRead) {
+      port(in).own.returned.add({node.now(), content});
+    } else {
+      node.return_room(in, ports(), content, node.now());
+    }
   }
 
   // A flow's packet is taken when there is room for it; of which channel it will be is not known yet.
   bool takes_data(std::uint32_t out) const override {
     const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
     const auto last = first + (selection_ == Selection::kByFlow ? lanes() : 1);
-    return backlog_bytes(out) == 0 &&
-           (outputs_[out].to_host || *std::max_element(first, last) >= packet_bytes_);
+    return port(out).waiting == 0 && *std::max_element(first, last) >= packet_bytes_;
   }
 
   bool held(std::uint32_t out, Time now) override {
-    if (outputs_[out].to_host) return false;
     take_returns(out, now);
     const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
     return *std::max_element(first, first + lanes()) < packet_bytes_;
@@ -147,42 +169,18 @@ class CreditQueues final : public LaneQueues {
   }
 
  private:
-  // Credits that are good from `due` on.
-  struct Return {
-    Time due;
-    std::uint32_t content = 0;
+  enum PortFlag : std::uint8_t {
+    kToHost = 1,
+    kStalled = 2,    // idle with packets that have no credits
+    kIsRead = 4,     // the other end reads what is returned; else it is told
+    kRunsShort = 8,  // what the other end returns will be looked at soon
   };
-  // In the order of time. They are made known in about that order.
-  class Returns {
-   public:
-    void add(const Return& back) {
-      list_.push_back(back);
-      for (std::size_t i = list_.size() - 1; i > first_ && list_[i].due < list_[i - 1].due; --i) {
-        std::swap(list_[i], list_[i - 1]);
-      }
-    }
-    template <typename Use>
-    void take_until(Time now, Use&& use) {
-      while (first_ < list_.size() && list_[first_].due <= now) use(list_[first_++].content);
-      if (first_ == list_.size() || first_ >= kMostOld) {
-        list_.erase(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(first_));
-        first_ = 0;
-      }
-    }
-    void prefetch() const { __builtin_prefetch(list_.data() + list_.size(), 1); }
-    std::span<const Return> all() const { return std::span(list_).subspan(first_); }
-
-   private:
-    static constexpr std::size_t kMostOld = 64;
-    std::vector<Return> list_;
-    std::size_t first_ = 0;  // those before are used up
-  };
-  struct alignas(64) Port {
-    Returns returns;
-    Time stalled_since;
-    std::uint32_t last = 0;  // channel that was sent from last
-    bool to_host = false;
-    bool stalled = false;  // idle with packets that have no credits
+  // No host's buffer is ever full.
+  static constexpr std::uint64_t kEndless = std::uint64_t{1} << 62;
+  // What the other end of a cable returns, each good after a frame's time.
+  struct Far {
+    RoomReturns* returned = nullptr;
+    Time frame;
   };
 
   static std::uint64_t buffer_bytes(const Parameters& parameters, const NodeSite& site, const PortSite& port,
@@ -194,19 +192,19 @@ class CreditQueues final : public LaneQueues {
   std::uint32_t flow_channel(const Packet& packet) const {
     return (packet.source + packet.destination + packet.flow_number) % lanes();
   }
-  void note_stall(Port& port, bool stalled, Time now) {
-    if (stalled == port.stalled) return;
-    port.stalled = stalled;
-    if (stalled) {
-      ++stalls_;
-      port.stalled_since = now;
-    } else {
-      stalled_ps_ += (now - port.stalled_since).ps();
-    }
+  void begin_stall(std::uint32_t out, Time now) {
+    port(out).flags |= kStalled;
+    ++stalls_;
+    stalled_since_.resize(ports());
+    stalled_since_[out] = now;
+  }
+  void end_stall(std::uint32_t out, Time now) {
+    port(out).flags &= static_cast<std::uint8_t>(~kStalled);
+    stalled_ps_ += (now - stalled_since_[out]).ps();
   }
   void give_back(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes) {
     credits_[out * lanes() + lane] += bytes;
-    queue(out, lane).held = false;  // until next() looks again
+    port(out).held &= ~(std::uint64_t{1} << lane);  // until next() looks again
   }
 
   // Where a packet comes from, and the channel it leaves in.
@@ -214,31 +212,42 @@ class CreditQueues final : public LaneQueues {
                                           const PacketPool& pool) const {
     const Packet& packet = pool[handle];
     const std::uint32_t first = selection_ == Selection::kByFlow ? flow_channel(packet) : 0;
-    if (in == kHere) return {{in, first}, first};  // made at this host
-    const Origin from{in, packet.channel};
+    if (in == kHere) return {{kMadeHere, static_cast<std::uint8_t>(first)}, first};  // at this host
+    const Origin from{static_cast<std::uint16_t>(in), packet.channel};
     if (selection_ == Selection::kRouted) {
       return {from, std::min<std::uint32_t>(pool.notes().get(handle).channel, lanes() - 1)};
     }
     return {from, lane_out(from, out)};
   }
   void take_returns(std::uint32_t out, Time now) {
-    outputs_[out].returns.take_until(now, [&](std::uint32_t content) {
+    const Far& far = far_[out];
+    if (far.returned == nullptr) return;
+    far.returned->take_until(now - far.frame, [&](std::uint32_t content) {
       credits_[out * lanes() + (content & kChannelMask)] += content >> kChannelBits;
     });
   }
   // Takes the credits for a packet that is sent now, if there are enough.
   bool pay(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes, Time now) {
-    if (outputs_[out].to_host) return true;
     std::uint64_t& credits = credits_[out * lanes() + lane];
-    if (credits < bytes) take_returns(out, now);
+    if (credits < bytes) {
+      take_returns(out, now);
+      port(out).flags &= static_cast<std::uint8_t>(~kRunsShort);
+    }
     if (credits < bytes) return false;
     credits -= bytes;
+    if (credits < 3 * packet_bytes_) {
+      if (credits < 2 * packet_bytes_) {
+        port(out).flags |= kRunsShort;
+      } else {
+        __builtin_prefetch(&far_[out]);
+      }
+    }
     return true;
   }
   std::uint32_t lane_out(Origin from, std::uint32_t out) const {
     if (selection_ == Selection::kByFlow) return from.lane;
-    if (outputs_[out].to_host || outputs_[from.port].to_host) return 0;
-    return std::min(from.lane + 1, lanes() - 1);
+    if ((port(out).flags | port(from.port).flags) & kToHost) return 0;
+    return std::min(from.lane + 1u, lanes() - 1);
   }
 
   const bool is_host_;
@@ -246,12 +255,12 @@ class CreditQueues final : public LaneQueues {
   const Selection selection_;
   RandomStream random_;
   std::vector<QueueRule> rules_;        // that are different: when to mark
-  std::vector<std::uint16_t> rule_of_;  // by port: index
-  std::vector<Port> outputs_;
+  std::vector<Far> far_;                // by port
   std::vector<std::uint64_t> credits_;  // bytes, by port and channel
   std::uint64_t capacity_bytes_ = 0;
   std::uint64_t stalls_ = 0;
-  std::int64_t stalled_ps_ = 0;  // of stalls that are over, the sum of all ports
+  std::int64_t stalled_ps_ = 0;      // of stalls that are over, the sum of all ports
+  std::vector<Time> stalled_since_;  // by port
 };
 
 constexpr std::array<std::pair<std::string_view, Selection>, 3> kSelections = {
@@ -259,8 +268,8 @@ constexpr std::array<std::pair<std::string_view, Selection>, 3> kSelections = {
 
 std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
   const std::int64_t channels = parameters.integer("vcs");
-  if (channels < 1 || channels > kMostChannels) {
-    parameters.fail("vcs", "it must be from 1 to " + std::to_string(kMostChannels));
+  if (channels < 1 || channels > std::int64_t{kMostLanes}) {
+    parameters.fail("vcs", "it must be from 1 to " + std::to_string(kMostLanes));
   }
   const std::string& selection = parameters.text("selection");
   const auto known = std::find_if(kSelections.begin(), kSelections.end(),

@@ -1,6 +1,7 @@
 // What queue disciplines share that hold packets back until the next node has room for them.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -8,71 +9,125 @@
 
 namespace weft::sim::packet {
 
+inline constexpr std::uint32_t kMostLanes = 64;
+
 // A FIFO queue for each port and lane (class or virtual channel) of a node. Every packet is remembered with
-// the port and lane it came through, whose buffer it fills until its last bit has left.
+// the port and lane it came through, whose buffer it fills until its last bit has left. `Own`: what the
+// discipline keeps of a port beside, in the same cache line.
+template <typename Own>
 class LaneQueues : public NodeQueues {
  public:
-  std::uint64_t backlog_bytes(std::uint32_t out) const final;
-  void prefetch(std::uint32_t out) const override {
-    __builtin_prefetch(&queues_[out * lanes_], 1);
-    __builtin_prefetch(&queues_[out * lanes_ + lanes_ - 1], 1);
-    __builtin_prefetch(&sending_[out], 1);
+  std::uint64_t backlog_bytes(std::uint32_t out) const final { return ports_[out].backlog_bytes; }
+  NodeBuffers::Memory memory(std::uint32_t port) const override {
+    const EntryFifo<Entry>* const first = &queues_[port * lanes_];
+    return {.port = &ports_[port], .more = {first, first + (lanes_ - 1)}};
   }
-  void prefetch_deep(std::uint32_t out) const override {
-    for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
-      if (!queue(out, lane).packets.empty()) queue(out, lane).packets.prefetch();
+  void prefetch_deep(std::uint32_t, std::uint32_t out) const override {
+    const Port& port = ports_[out];
+    if (port.from_port != kMadeHere) __builtin_prefetch(&ports_[port.from_port], 1);
+    if (port.next_from != kMadeHere) __builtin_prefetch(&ports_[port.next_from], 1);
+    for (std::uint64_t left = port.waiting; left != 0; left &= left - 1) {
+      queues_[out * lanes_ + static_cast<std::uint32_t>(std::countr_zero(left))].prefetch();
     }
   }
-  void held_back(Time now, std::vector<Lane>& out) const final;
-  void filled_by(Lane in, Time now, std::vector<Lane>& out) const final;
+  void held_back(Time now, std::vector<Lane>& out) const final {
+    for (std::uint32_t p = 0; p < ports(); ++p) {
+      if (ports_[p].sent_bytes > 0 && ports_[p].departure > now) continue;
+      for (std::uint64_t left = ports_[p].waiting & ports_[p].held; left != 0; left &= left - 1) {
+        out.push_back({p, static_cast<std::uint32_t>(std::countr_zero(left))});
+      }
+    }
+  }
+  void filled_by(Lane in, Time now, std::vector<Lane>& out) const final {
+    for (std::uint32_t p = 0; p < ports(); ++p) {
+      const Port& port = ports_[p];
+      const bool under_way = port.sent_bytes > 0 && port.departure > now && port.from_port == in.port &&
+                             port.from_lane == in.lane;
+      for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
+        bool found = under_way && port.lane == lane;
+        queues_[p * lanes_ + lane].for_each([&](const Entry& entry) {
+          found = found || (entry.in_port == in.port && entry.lane == in.lane);
+        });
+        if (found) out.push_back({p, lane});
+      }
+    }
+  }
 
  protected:
-  // REQUIRES: ports and lanes above 0, less than 65,535.
-  LaneQueues(std::uint32_t ports, std::uint32_t lanes);
+  static constexpr std::uint16_t kMadeHere = static_cast<std::uint16_t>(kHere);
 
   // A packet that waits, and the port and lane it came through.
   struct Entry {
     std::uint32_t packet = kNone, bytes = 0;
     std::uint16_t in_port = 0, lane = 0;
   };
-  struct Queue {
-    EntryFifo<Entry> packets;
-    bool held = false;  // the next node has no room for the packet in front
-  };
   struct Origin {
-    std::uint32_t port = 0, lane = 0;  // port kHere: it was made here
+    std::uint16_t port = 0;  // kMadeHere: it was made here
+    std::uint8_t lane = 0;
   };
-  struct Sending {
-    Origin from;
-    std::uint32_t lane = 0;
-    std::uint32_t bytes = 0;  // 0: nothing, or it is known to have left
+  // One cache line: all that a packet touches which doesn't wait.
+  struct alignas(64) Port {
+    // Of the packet that was sent last: where it came from, the lane it left in.
     Time departure;
+    std::uint32_t sent_bytes : 22 = 0;  // 0: nothing, or it is known to have left
+    std::uint32_t rule : 10 = 0;        // the discipline's: index of when to mark
+    std::uint16_t from_port = 0;
+    std::uint8_t from_lane = 0, lane = 0;
+    // Lanes with packets, and those whose first packet may not go, by bit.
+    std::uint64_t waiting = 0, held = 0;
+    std::uint64_t backlog_bytes : 40 = 0;      // of all lanes
+    std::uint64_t next_from : 16 = kMadeHere;  // port that a packet came through which will leave soon
+    std::uint64_t flags : 8 = 0;               // the discipline's
+    Own own;
   };
+  static_assert(sizeof(Port) == 64);
 
-  std::uint32_t ports() const { return ports_; }
+  // REQUIRES: ports above 0, less than 65,535; lanes from 1 to kMostLanes.
+  LaneQueues(std::uint32_t ports, std::uint32_t lanes)
+      : lanes_(lanes), ports_(ports), queues_(std::size_t{ports} * lanes) {
+    follows_departures_ = true;
+  }
+
+  std::uint32_t ports() const { return static_cast<std::uint32_t>(ports_.size()); }
   std::uint32_t lanes() const { return lanes_; }
-  Queue& queue(std::uint32_t out, std::uint32_t lane) { return queues_[out * lanes_ + lane]; }
-  const Queue& queue(std::uint32_t out, std::uint32_t lane) const { return queues_[out * lanes_ + lane]; }
-  // Of the packet that was sent last through each port.
-  Sending& sending(std::uint32_t out) { return sending_[out]; }
-  bool nothing_waits(std::uint32_t out) const;
+  Port& port(std::uint32_t p) { return ports_[p]; }
+  const Port& port(std::uint32_t p) const { return ports_[p]; }
+  const EntryFifo<Entry>& queue(std::uint32_t out, std::uint32_t lane) const {
+    return queues_[out * lanes_ + lane];
+  }
   // A packet joins the queue of (out, lane).
   void put(Origin from, std::uint32_t out, std::uint32_t lane, std::uint32_t packet, std::uint32_t bytes) {
-    queue(out, lane).packets.push(
-        {packet, bytes, static_cast<std::uint16_t>(from.port), static_cast<std::uint16_t>(from.lane)});
+    queues_[out * lanes_ + lane].push({packet, bytes, from.port, from.lane});
+    Port& port = ports_[out];
+    if (port.waiting == 0) port.next_from = from.port;
+    port.waiting |= std::uint64_t{1} << lane;
+    port.backlog_bytes += bytes;
   }
   // Takes the oldest of (out, lane) to be sent now. REQUIRES: there is one.
-  Next take(std::uint32_t out, std::uint32_t lane);
-
- private:
-  static Origin origin_of(const Entry& entry) {
-    constexpr std::uint16_t kMadeHere = static_cast<std::uint16_t>(kHere);
-    return {entry.in_port == kMadeHere ? kHere : entry.in_port, entry.lane};
+  Next take(std::uint32_t out, std::uint32_t lane) {
+    EntryFifo<Entry>& queue = queues_[out * lanes_ + lane];
+    const Entry entry = queue.pop();
+    Port& port = ports_[out];
+    if (queue.empty()) {
+      port.waiting &= ~(std::uint64_t{1} << lane);
+    } else {
+      port.next_from = queue.front().in_port;
+    }
+    port.backlog_bytes -= entry.bytes;
+    note_sent(port, {entry.in_port, static_cast<std::uint8_t>(entry.lane)}, lane, entry.bytes);
+    return {entry.packet, entry.bytes, port.waiting != 0};
+  }
+  static void note_sent(Port& port, Origin from, std::uint32_t lane, std::uint32_t bytes) {
+    port.sent_bytes = bytes;
+    port.from_port = from.port;
+    port.from_lane = from.lane;
+    port.lane = static_cast<std::uint8_t>(lane);
   }
 
-  const std::uint32_t ports_, lanes_;
-  std::vector<Queue> queues_;     // by port and lane
-  std::vector<Sending> sending_;  // by port
+ private:
+  const std::uint32_t lanes_;
+  std::vector<Port> ports_;
+  std::vector<EntryFifo<Entry>> queues_;  // by port and lane
 };
 
 }  // namespace weft::sim::packet

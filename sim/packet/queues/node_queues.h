@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "sim/packet/packet.h"
+#include "sim/packet/queues/room_returns.h"
 #include "sim/units/quantity.h"
 #include "sim/units/random.h"
 
@@ -57,7 +58,8 @@ class NodeActions {
   // the wire.
   virtual void send_frame(std::uint32_t port, std::uint32_t content) = 0;
   // The same for room in a buffer that the packet now being sent through `out` leaves at `when`, in or after
-  // now(): NodeQueues::room() is called there, with a time. It costs an event only if a host is there.
+  // now(). To be called unless the other end reads it (NodeQueues::room_to_read); it may be read in another
+  // partition, without a frame.
   virtual void return_room(std::uint32_t port, std::uint32_t out, std::uint32_t content, Time when) = 0;
   // The port may be able to send now: next() is asked, unless it is sending.
   virtual void wake(std::uint32_t port) = 0;
@@ -80,11 +82,16 @@ class NodeBuffers {
   // How often things happened that have a name of their own, in a fixed order; summed over all nodes. Of a
   // name that begins with "most_" the greatest is taken.
   virtual std::vector<std::pair<std::string, std::uint64_t>> signals() const { return {}; }
-  // A packet will soon join `out`: fetches its state into the cache, and then what that leads to.
-  virtual void prefetch(std::uint32_t /*out*/) const {}
-  virtual void prefetch_deep(std::uint32_t /*out*/) const {}
-  // What a packet that comes in through `in` will touch beside.
-  virtual void prefetch_in(std::uint32_t /*in*/) const {}
+  // What packets that pass `port` will touch, asked once, to be fetched into the cache before they come.
+  struct Memory {
+    const void* port = nullptr;  // also fetched for the port that they come in through
+    const void* more[2] = {};    // lines
+  };
+  virtual Memory memory(std::uint32_t /*port*/) const { return {}; }
+  // A packet will soon come in through `in` to join `out`: fetches what is found in memory(), and then what
+  // that leads to.
+  virtual void prefetch_deep(std::uint32_t /*in*/, std::uint32_t /*out*/) const {}
+  virtual void prefetch_deepest(std::uint32_t /*out*/) const {}
 };
 
 // Decides what FIFO queues take that have more in common than their own occupancy. The departure is known on
@@ -132,20 +139,19 @@ class NodeQueues : public NodeBuffers {
   virtual void lost_when_sent(std::uint32_t /*out*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
   // A packet that should have arrived through `in` was lost, as the link was cut while it was on its way.
   virtual void lost_on_wire(std::uint32_t /*in*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
-  // What the other end of the port's cable has sent with send_frame(), or, at a host, with return_room().
+  // What the other end of the port's cable has sent with send_frame(), or with return_room() if it isn't
+  // read.
   virtual void frame(std::uint32_t /*port*/, std::uint32_t /*content*/, NodeActions& /*node*/) {}
-  // What it has sent with return_room(): good from `due` on, which is later than all that was worked out.
-  virtual void room(std::uint32_t /*port*/, std::uint32_t /*content*/, Time /*due*/) {}
+  // Of a discipline that returns room, both asked once: where it will note what packets leave that came in
+  // through `port`; and where it will find that of the other end of `port`, good a frame's time later.
+  virtual RoomReturns* room_to_read(std::uint32_t /*port*/) { return nullptr; }
+  virtual void read_room(std::uint32_t /*port*/, RoomReturns* /*returns*/, Time /*frame*/) {}
   // `out` has packets and next() gave none: when will it, by the room that is on its way? Time::max(): that
   // can't be told, or not without an event.
   virtual Time ready(std::uint32_t /*out*/) const { return Time::max(); }
 
   // Could no packet leave `out`, however free its link?
   virtual bool held(std::uint32_t /*out*/, Time /*now*/) { return false; }
-  // Fetches what room() will touch, and then what that leads to.
-  virtual void prefetch_room(std::uint32_t /*port*/) const {}
-  virtual void prefetch_room_deep(std::uint32_t /*port*/) const {}
-
   // Bytes that wait at `out`, without the packet being sent.
   virtual std::uint64_t backlog_bytes(std::uint32_t out) const = 0;
   // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.

@@ -1,6 +1,8 @@
 #include "sim/packet/queues/pfc.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "sim/packet/queues/lanes.h"
 #include "sim/packet/queues/marking.h"
@@ -9,7 +11,8 @@ namespace weft::sim::packet {
 namespace {
 
 constexpr std::uint32_t kPauseProcessingBytes = 480;  // 3840 bit times, IEEE 802.1Q-2018 annex N.4
-constexpr std::uint64_t kHysteresisPackets = 3;       // from xoff down to xon
+constexpr std::size_t kMostClasses = 2;
+constexpr std::uint64_t kHysteresisPackets = 3;  // from xoff down to xon
 
 std::uint64_t headroom_of(const NodeSite& site, const PortSite& port) {
   return bytes_in(port.rate, port.latency + port.latency + site.pipeline) +
@@ -19,18 +22,24 @@ std::uint64_t headroom_of(const NodeSite& site, const PortSite& port) {
 // Pause frames: the class, and whether it stops.
 constexpr std::uint32_t frame_content(std::uint32_t lane, bool stop) { return lane << 1 | (stop ? 1 : 0); }
 
-class PfcQueues final : public LaneQueues {
+struct PfcPort {
+  std::array<std::uint64_t, kMostClasses> held_bytes =
+      {};                    // by class: what came through it and is still here
+  std::uint16_t limits = 0;  // index
+  std::uint8_t stopped = 0;  // the classes whose sender was told to pause, by bit
+};
+
+class PfcQueues final : public LaneQueues<PfcPort> {
  public:
   PfcQueues(const Parameters& parameters, const NodeSite& site, std::uint32_t classes)
       : LaneQueues(static_cast<std::uint32_t>(site.ports.size()), classes),
         is_host_(site.is_host),
         random_(site.random),
-        ingress_(site.ports.size() * classes),
         paused_since_(site.ports.size() * classes) {
-    for (std::size_t port = 0; port < site.ports.size(); ++port) {
-      const Limits limits = limits_of(parameters, site, port, classes);
-      limits_.push_back(limits);
-      rule_of_.push_back(index_of(marking_below(parameters, limits.xoff), rules_));
+    for (std::uint32_t p = 0; p < ports(); ++p) {
+      const Limits limits = limits_of(parameters, site, p, classes);
+      port(p).own.limits = index_of(limits, limits_);
+      port(p).rule = index_of(marking_below(parameters, limits.xoff), rules_);
       capacity_bytes_ += (limits.xoff + limits.headroom) * classes;
     }
     if (is_host_ || parameters.automatic("buffer")) return;
@@ -49,66 +58,62 @@ class PfcQueues final : public LaneQueues {
       node.drop(out, packet);
       return;
     }
-    if (!control && !is_host_ && marks(rules_[rule_of_[out]], queue(out, lane).packets.bytes(), random_)) {
+    if (!control && !is_host_ && marks(rules_[port(out).rule], queue(out, lane).bytes(), random_)) {
       node.mark(out, packet);
     }
-    put({in, lane}, out, lane, packet, bytes);
+    put(origin(in, lane), out, lane, packet, bytes);
   }
   bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time departure,
             NodeActions& node) override {
     const std::uint32_t lane = node.packets()[packet].control() ? 0 : lanes() - 1;
     const std::uint32_t bytes = node.bytes(packet);
-    if (queue(out, lane).held) return false;
+    Port& to = port(out);
+    if (to.held >> lane & 1) return false;
     if (in != kHere) {
-      Ingress& from = ingress_[in * lanes() + lane];
-      if (!surely_below(from.bytes + bytes, in)) return false;
-      from.bytes += bytes;
+      PfcPort& from = port(in).own;
+      if (!surely_below(from.held_bytes[lane] + bytes, from)) return false;
+      from.held_bytes[lane] += bytes;
     }
     leave(out, node);
-    sending(out) = {{in, lane}, lane, bytes, departure};
+    note_sent(to, origin(in, lane), lane, bytes);
+    to.departure = departure;
     return true;
   }
-
-  void prefetch_in(std::uint32_t in) const override { __builtin_prefetch(&ingress_[in * lanes()], 1); }
 
   // Strict priority: the control class first, if there is one.
   Next next(std::uint32_t out, NodeActions& node) override {
     leave(out, node);
-    bool waits = false;
-    for (std::uint32_t lane = 0; lane < lanes(); ++lane) {
-      const Queue& each = queue(out, lane);
-      if (!each.held && !each.packets.empty()) return take(out, lane);
-      waits = waits || !each.packets.empty();
+    const Port& from = port(out);
+    if (const std::uint64_t free = from.waiting & ~from.held; free != 0) {
+      return take(out, static_cast<std::uint32_t>(std::countr_zero(free)));
     }
-    return {.more = waits};
+    return {.more = from.waiting != 0};
   }
-  void started(std::uint32_t out, Time departure, NodeActions&) override {
-    sending(out).departure = departure;
-  }
+  void started(std::uint32_t out, Time departure, NodeActions&) override { port(out).departure = departure; }
   void departed(std::uint32_t out, NodeActions& node) override {
-    if (sending(out).departure <= node.now()) leave(out, node);
+    if (port(out).departure <= node.now()) leave(out, node);
   }
 
-  void frame(std::uint32_t port, std::uint32_t content, NodeActions& node) override {
+  void frame(std::uint32_t p, std::uint32_t content, NodeActions& node) override {
     const std::uint32_t lane = content >> 1;
-    Queue& each = queue(port, lane);
-    each.held = (content & 1) != 0;
-    Time& since = paused_since_[port * lanes() + lane];
-    if (each.held) {
+    const std::uint64_t bit = std::uint64_t{1} << lane;
+    Time& since = paused_since_[p * lanes() + lane];
+    if (content & 1) {
+      port(p).held |= bit;
       since = node.now();
     } else {
+      port(p).held &= ~bit;
       paused_ps_ += (node.now() - since).ps();
-      node.wake(port);
+      node.wake(p);
     }
   }
 
   // Of what a flow would send now, nothing else is ahead but what may not go either.
   bool takes_data(std::uint32_t out) const override {
-    const Queue& data = queue(out, lanes() - 1);
-    return !data.held && data.packets.empty();
+    return !((port(out).held | port(out).waiting) >> (lanes() - 1) & 1);
   }
 
-  bool held(std::uint32_t out, Time) override { return queue(out, lanes() - 1).held; }
+  bool held(std::uint32_t out, Time) override { return port(out).held >> (lanes() - 1) & 1; }
   // All ports' packets may wait for the same.
   std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
 
@@ -126,12 +131,12 @@ class PfcQueues final : public LaneQueues {
  private:
   struct Limits {
     std::uint64_t xoff = 0, xon = 0, headroom = 0;
-  };
-  struct Ingress {
-    std::uint64_t bytes = 0;
-    bool stopped = false;  // the sender was told to pause
+    bool operator==(const Limits&) const = default;
   };
 
+  static Origin origin(std::uint32_t in, std::uint32_t lane) {
+    return {in == kHere ? kMadeHere : static_cast<std::uint16_t>(in), static_cast<std::uint8_t>(lane)};
+  }
   static Limits limits_of(const Parameters& parameters, const NodeSite& site, std::size_t port,
                           std::uint32_t classes) {
     Limits limits;
@@ -161,25 +166,26 @@ class PfcQueues final : public LaneQueues {
 
   // Counts what departures may already have made less: if that is no reason for anything, nothing is. It is
   // exact while a sender is stopped, for the word to go on comes at its time.
-  bool surely_below(std::uint64_t bytes, std::uint32_t in) const {
-    return bytes <= limits_[in].xoff && bytes <= most_ingress_bytes_;
+  bool surely_below(std::uint64_t bytes, const PfcPort& in) const {
+    return bytes <= limits_[in.limits].xoff && bytes <= most_ingress_bytes_;
   }
   // Counts an arriving packet, if it fits.
   bool take_in(std::uint32_t in, std::uint32_t lane, std::uint32_t bytes, NodeActions& node) {
-    Ingress& from = ingress_[in * lanes() + lane];
-    const Limits& limits = limits_[in];
-    if (!exact() && !surely_below(from.bytes + bytes, in)) {
+    PfcPort& from = port(in).own;
+    std::uint64_t& held = from.held_bytes[lane];
+    const Limits& limits = limits_[from.limits];
+    if (!exact() && !surely_below(held + bytes, from)) {
       node.settle();
       for (std::uint32_t out = 0; out < ports(); ++out) departed(out, node);
     }
-    if (from.bytes + bytes > limits.xoff + limits.headroom) [[unlikely]] {
+    if (held + bytes > limits.xoff + limits.headroom) [[unlikely]] {
       ++overflows_;
       return false;
     }
-    from.bytes += bytes;
-    most_ingress_bytes_ = std::max(most_ingress_bytes_, from.bytes);
-    if (from.bytes > limits.xoff && !from.stopped) {
-      from.stopped = true;
+    held += bytes;
+    most_ingress_bytes_ = std::max(most_ingress_bytes_, held);
+    if (held > limits.xoff && !(from.stopped >> lane & 1)) {
+      from.stopped |= static_cast<std::uint8_t>(1u << lane);
       ++pauses_;
       if (++stopped_ == 1) node.be_exact(true);
       node.send_frame(in, frame_content(lane, true));
@@ -189,27 +195,26 @@ class PfcQueues final : public LaneQueues {
 
   // The packet that `out` sent last has left to its last bit.
   void leave(std::uint32_t out, NodeActions& node) {
-    const Sending sent = sending(out);
-    sending(out).bytes = 0;
-    if (sent.bytes == 0 || sent.from.port == kHere) return;
-    Ingress& from = ingress_[sent.from.port * lanes() + sent.from.lane];
-    from.bytes -= sent.bytes;
-    if (from.stopped && from.bytes <= limits_[sent.from.port].xon) {
-      from.stopped = false;
-      if (--stopped_ == 0) node.be_exact(false);
-      node.send_frame(sent.from.port, frame_content(sent.from.lane, false));
-    }
+    Port& to = port(out);
+    const std::uint32_t bytes = to.sent_bytes;
+    to.sent_bytes = 0;
+    if (bytes == 0 || to.from_port == kMadeHere) return;
+    PfcPort& from = port(to.from_port).own;
+    const std::uint32_t lane = to.from_lane;
+    from.held_bytes[lane] -= bytes;
+    if (!(from.stopped >> lane & 1) || from.held_bytes[lane] > limits_[from.limits].xon) return;
+    from.stopped &= static_cast<std::uint8_t>(~(1u << lane));
+    if (--stopped_ == 0) node.be_exact(false);
+    node.send_frame(to.from_port, frame_content(lane, false));
   }
 
   const bool is_host_;
   RandomStream random_;
-  std::vector<Limits> limits_;          // by port
-  std::vector<QueueRule> rules_;        // that are different: when to mark
-  std::vector<std::uint16_t> rule_of_;  // by port: index
-  std::vector<Ingress> ingress_;        // by port and class
-  std::vector<Time> paused_since_;      // by port and class: what the other end has told
+  std::vector<Limits> limits_;      // that are different
+  std::vector<QueueRule> rules_;    // that are different: when to mark
+  std::vector<Time> paused_since_;  // by port and class: what the other end has told
   std::uint64_t capacity_bytes_ = 0;
-  std::uint32_t stopped_ = 0;  // of ingress_
+  std::uint32_t stopped_ = 0;  // senders of one class
   std::uint64_t pauses_ = 0, most_ingress_bytes_ = 0, overflows_ = 0;
   std::int64_t paused_ps_ = 0;  // of pauses that are over
 };

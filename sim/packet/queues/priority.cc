@@ -43,8 +43,8 @@ class PriorityQueues final : public NodeQueues {
     const WaitingPacket entry = queue.pop();
     return {entry.packet, entry.bytes, !port.control.empty() || !port.data.empty()};
   }
-  void prefetch(std::uint32_t out) const override { __builtin_prefetch(&ports_[out], 1); }
-  void prefetch_deep(std::uint32_t out) const override {
+  Memory memory(std::uint32_t port) const override { return {.port = &ports_[port]}; }
+  void prefetch_deep(std::uint32_t, std::uint32_t out) const override {
     ports_[out].control.prefetch();
     ports_[out].data.prefetch();
   }

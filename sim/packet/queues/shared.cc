@@ -63,11 +63,10 @@ class SharedBuffer final : public Admission {
     port.packets.push({departure.ps(), bytes});
     return marked ? Verdict::kMark : Verdict::kTake;
   }
-  void prefetch(std::uint32_t out) const override {
-    __builtin_prefetch(&ports_[out], 1);
-    __builtin_prefetch(next_departure_ps_.data(), 1);
+  Memory memory(std::uint32_t port) const override {
+    return {.port = &ports_[port], .more = {next_departure_ps_.data()}};
   }
-  void prefetch_deep(std::uint32_t out) const override { ports_[out].packets.prefetch(); }
+  void prefetch_deep(std::uint32_t, std::uint32_t out) const override { ports_[out].packets.prefetch(); }
   // Of a port that is busy alone; a packet is let in as long as it finds less.
   std::uint64_t capacity_bytes(std::uint32_t) const override {
     return reserve_ + static_cast<std::uint64_t>(alpha_ / (1 + alpha_) * static_cast<double>(pool_));

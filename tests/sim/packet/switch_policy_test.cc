@@ -146,6 +146,31 @@ TEST_CASE("flows that are paused stop, and go on") {
   REQUIRE(longest_queue(routing::pausing()) < 500'000);
 }
 
+TEST_CASE("a pause that nothing ends is over after the least timeout") {
+  // Two senders at full rate: the queue passes 2 us at once, and each is paused once, a few microseconds
+  // after its start. It has sent at most what its window allows until then, and has nothing under way soon
+  // after.
+  const auto topology = star(3, Bandwidth::gbps(100), Time::ns(500), Time());
+  const std::vector<Message> messages{
+      {.source = 1, .destination = 0, .notify_sent = true, .bytes = 2'000'000, .client = {1}},
+      {.source = 2, .destination = 0, .notify_sent = true, .bytes = 2'000'000, .client = {2}}};
+  const auto run = [&](const routing::Policy& policy) {
+    return whole_run(topology, {.control = "fixed_window:packets=100", .policy = policy}, messages);
+  };
+  const Account free = run(one_path()), paused = run(routing::pausing_for_good());
+  REQUIRE(paused.delivered == 2);
+  REQUIRE(signal(paused, "paused_flow") == 2);
+  REQUIRE(signal(paused, "expired_pause") == 2);
+  REQUIRE(signal(free, "expired_pause") == 0);
+  // The least timeout is 100 us or more; what was under way at the pause takes less.
+  const auto end = [](const Account& account) {
+    std::int64_t last = 0;
+    for (const auto& [message, at, kind] : account.calls) last = std::max(last, at);
+    return Time::ps(last);
+  };
+  REQUIRE(end(paused) > end(free) + Time::us(50));
+}
+
 // Compares the way of each ACK with that of its data packet.
 class Ways final : public Observer {
  public:

@@ -61,7 +61,8 @@ inline Policy valiant() {
           .longest_path = 2};
 }
 
-// The built-in rule, but a flow whose packet finds a long queue is paused for a time.
+// The built-in rule, but a flow whose packet finds a long queue is paused for a time; or for good.
+template <bool kForGood = false>
 class Pausing final : public SwitchPolicy {
  public:
   explicit Pausing(sim::RandomStream) {}
@@ -71,7 +72,7 @@ class Pausing final : public SwitchPolicy {
     if (here.backlog(port) > Time::us(2) && paused_.emplace(packet.flow.identity(), packet.flow).second) {
       here.pause(packet.flow);
       cookies_[++paused_ever_] = packet.flow.identity();
-      here.set_timer(here.now() + Time::us(40), paused_ever_);
+      if (!kForGood) here.set_timer(here.now() + Time::us(40), paused_ever_);
     }
     return {.port = port};
   }
@@ -89,9 +90,14 @@ class Pausing final : public SwitchPolicy {
 };
 inline Policy pausing() {
   return {.info = {.name = "pausing"},
-          .make_switch_policy = make_plain<Pausing>,
+          .make_switch_policy = make_plain<Pausing<>>,
           .asks = {.control = false, .single = true},
           .order = KeepsOrder::kYes};
+}
+inline Policy pausing_for_good() {
+  Policy policy = pausing();
+  policy.make_switch_policy = make_plain<Pausing<true>>;
+  return policy;
 }
 
 // Any port; ACKs go back as their data came.
