@@ -71,6 +71,26 @@ NoiseMaker exponential(const Parameters& parameters, Rank, std::uint64_t seed, s
                   [mean](RandomStream& stream) { return -mean * std::log(1 - stream.uniform()); });
 }
 
+// --- delays: each calc begins late ---
+
+class DelayNoise : public Noise {
+ public:
+  DelayNoise(RandomStream stream, std::uint64_t most_ns) : stream_(stream), most_ns_(most_ns) {}
+  std::uint64_t disturb(std::uint64_t ns, std::uint16_t) override {
+    if (ns > (1ULL << 62)) scaled_ns(ns, 2);  // refused there
+    return ns + stream_.below(most_ns_ + 1);
+  }
+
+ private:
+  RandomStream stream_;
+  std::uint64_t most_ns_;
+};
+
+NoiseMaker delay(const Parameters& parameters, Rank, std::uint64_t seed, std::uint64_t purpose) {
+  const std::uint64_t most = whole_ns(parameters, "most", 0);
+  return [=](Rank rank) { return std::make_unique<DelayNoise>(RandomStream(seed, rank, purpose), most); };
+}
+
 // --- detours: the system takes the cpu ---
 
 class DetourNoise : public Noise {
@@ -233,6 +253,12 @@ std::span<const NoiseModel> noise_models() {
         kSc10,
         {{"mean", ParameterType::kReal, "0.05", "Mean of E: the share of each calc's time that is added."}}},
        exponential},
+      {{"delay",
+        "Every calc takes longer by a time of its own, however short it is: what waking up after a wait "
+        "costs.",
+        "",
+        {{"most", ParameterType::kTime, "100us", "The time is drawn evenly from 0 up to this one."}}},
+       delay},
       {{"periodic",
         "The system takes the cpu again and again, as timers and daemons do: fixed work in fixed steps.",
         kSc10,

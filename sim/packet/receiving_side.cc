@@ -89,7 +89,8 @@ void ReceivingSide::expect(std::uint32_t from_partition, const FlowStart& start)
   ColdConnection& cold = cold_of(key);
   const std::uint32_t first = cold.end;
   cold.end += start.packets;
-  if (cold.reassembly != nullptr) cold.reassembly->append(start.packets, start.message.bytes);
+  if (cold.reassembly != nullptr && start.packets > 0)
+    cold.reassembly->append(start.packets, start.message.bytes);
   IncomingMessage incoming{.message = start.message,
                            .start = start.start,
                            .ideal = start.ideal,

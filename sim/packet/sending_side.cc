@@ -204,6 +204,12 @@ Channels::PathTimes SendingSide::path_times(const Connection& connection, const 
                                    shape.last_bytes + config.header_bytes);
 }
 
+// What waits in a system's buffer is a stream of bytes: a few more go with the packet at its end.
+bool SendingSide::rides_along(const Message& message, const congestion::Recovery& recovery) const {
+  return message.control && message.bytes == 0 && side_.setup.config.connections.send_buffer_bytes > 0 &&
+         recovery.next_new() < recovery.packets();
+}
+
 FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
   const PacketConfig& config = side_.setup.config;
   const Shape shape = shape_of(message.bytes);
@@ -213,9 +219,9 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
   ColdConnection& cold = cold_[slot];
   congestion::Recovery& recovery = *connection.recovery;
   const std::uint32_t first = recovery.packets();
-  const std::uint64_t packets = recovery.packets_for(message.bytes);
+  const std::uint64_t packets = rides_along(message, recovery) ? 0 : recovery.packets_for(message.bytes);
   if (first + packets > std::numeric_limits<std::uint32_t>::max()) refuse(message.bytes);
-  recovery.append(message.bytes);
+  if (packets > 0) recovery.append(message.bytes);
   side_.hosts.nics[connection.nic].load_packets += packets;
   cold.given_bytes += message.bytes;
   const std::uint32_t added = new_message({.message = message,

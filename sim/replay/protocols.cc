@@ -10,7 +10,6 @@ namespace {
 // What a profile says of each parameter.
 struct Defaults {
   const char* eager_limit;
-  const char* first_fragment;
   const char* rendezvous;
   const char* fragment;
   const char* pipeline_depth;
@@ -26,9 +25,8 @@ ModuleInfo profile(const char* name, const char* summary, const char* source, co
           {"eager_limit", ParameterType::kBytes, defaults.eager_limit,
            "Largest message that is sent at once, whether a receive waits for it or not; hosts.S, where "
            "given, counts instead."},
-          {"first_fragment", ParameterType::kBytes, defaults.first_fragment,
-           std::string("Bytes that go with the request of a larger one, at most the eager limit and 1 GiB") +
-               (defaults.first_fragment == std::string("auto") ? "; auto: so many." : ".")},
+          {"first_fragment", ParameterType::kBytes, "0",
+           "Bytes that go with the request of a larger one, at most the eager limit and 1 GiB."},
           {"rendezvous", ParameterType::kText, defaults.rendezvous,
            "What follows once the receiver is ready: put (the rest in one message), get (the receiver asks "
            "for it and tells when it is there) or pipeline (in fragments)."},
@@ -56,16 +54,17 @@ std::span<const ModuleInfo> protocols() {
   static const std::vector<ModuleInfo> kAll = {
       profile("ideal", "Eager up to the limit; larger messages wait for a clear and then go in one piece.",
               "LogGOPS: T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, LSAP 2010",
-              {"65548", "0", "put", "131072", "3", "0"}),
-      profile("openmpi_tcp", "Open MPI over TCP: the first 64 KiB go with the request, the rest is put.",
-              "Open MPI 4.1: ompi_info --param btl tcp --level 9 and pml ob1; ompi/mca/pml/ob1",
-              {"65480", "auto", "put", "131072", "3", "4194304"}),
+              {"65548", "put", "131072", "3", "0"}),
+      profile(
+          "openmpi_tcp", "Open MPI over TCP: larger messages are put, once the receiver asks for them.",
+          "Open MPI 4.1: ompi_info --param btl tcp --level 9; ompi/mca/pml/ob1; Linux: tcp_sndbuf_expand()",
+          {"65480", "put", "131072", "3", "170000"}),
       profile("openmpi_ucx", "Open MPI over UCX on RDMA: larger messages are got by the receiver.",
               "OpenUCX: ucp/rndv, UCX_RNDV_SCHEME=get_zcopy, UCX_RNDV_THRESH=auto",
-              {"16384", "0", "get", "131072", "1", "0"}),
+              {"16384", "get", "131072", "1", "0"}),
       profile("mpich_ofi", "MPICH over libfabric's RxM: larger messages are got by the receiver.",
               "libfabric: fi_rxm(7), FI_OFI_RXM_SAR_LIMIT; rendezvous by RMA read",
-              {"131072", "0", "get", "131072", "1", "0"}),
+              {"131072", "get", "131072", "1", "0"}),
   };
   return kAll;
 }
@@ -74,8 +73,7 @@ void apply_protocol(const Parameters& parameters, HostConfig& hosts) {
   constexpr std::uint64_t kMostFirst = std::uint64_t{1} << 30;
   hosts.eager_limit_bytes = parameters.bytes("eager_limit");
   const std::uint64_t most = std::min(hosts.eager_limit_bytes, kMostFirst);
-  hosts.first_fragment_bytes =
-      parameters.automatic("first_fragment") ? most : parameters.bytes("first_fragment");
+  hosts.first_fragment_bytes = parameters.bytes("first_fragment");
   if (hosts.first_fragment_bytes > most) {
     parameters.fail("first_fragment", "it must be at most the eager limit, and 1GiB");
   }

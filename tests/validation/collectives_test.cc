@@ -1,71 +1,29 @@
-// Collectives on hosts of one switch against their closed forms, and the network models against each other.
+// Collectives on hosts of one switch against their closed forms.
 // What is said of a network with links holds for each of kNetworks.
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <iterator>
 #include <string>
-#include <vector>
 
-#include "goal/collectives/steps.h"
-#include "tests/validation/run.h"
+#include "tests/validation/one_switch.h"
 
 namespace weft::validation {
 namespace {
 
-constexpr int kHosts = 16;
-constexpr double kGbps = 400;
-// Two cables of 500 ns and a packet once more on the second.
-constexpr double kLatency_us = 1.0832;
-
 struct NetworkUnderTest {
   const char* name;
-  const char* settings;
+  std::string settings;
   // What ACKs may add where links carry data both ways, and a packet more at every step: shares of the time.
   double slack;
 };
 // Further networks that keep connections need nothing but a line here.
 const NetworkUnderTest kNetworks[] = {
-    {"flow", "network { flow {} }", 0.002},
-    {"packet",
-     "network { packet {} } congestion { fixed_window { packets: 150 } } queue { droptail { capacity: "
-     "\"1GB\" } }",
-     0.045},  // ACKs 1.5% for each message the other way; two senders to one take turns packet by packet
+    {"flow", kFlow, 0.002},
+    {"packet", packets(64), 0.045},  // ACKs 1.5% for each message the other way; the rest: levels_test.cc
 };
 
-// On the wire, in microseconds.
-double wire_us(double bytes) { return bytes * (4096 + 64) / 4096 * 8 / (kGbps * 1000); }
-
-double run_us(const std::string& network, const std::string& collective) {
-  const sim::Registries registries = sim::builtin_registries();
-  const std::string text =
-      fmt::format("job {{ traffic {{ collective {{ {} }} }} }}\n{}", collective, network);
-  const sim::Simulation simulation(
-      sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
-  NeverStop control;
-  const results::Report report = simulation.run(simulation.workload(), control);
-  if (report.outcome != results::Outcome::kComplete) throw std::logic_error(collective + " did not end");
-  return report.makespan.seconds() * 1e6;
-}
-
 double on(const NetworkUnderTest& network, const std::string& collective) {
-  const std::string topology = fmt::format(
-      "topology {{ single_switch {{ hosts: {} link: \"{}Gbps\" latency: \"500ns\" }} }}\n", kHosts, kGbps);
-  return run_us(topology + network.settings, collective);
-}
-
-// The same link, as LogGOPS has it.
-double on_loggops(const std::string& collective) {
-  return run_us(
-      fmt::format("network {{ loggops {{ L: \"{}ns\" o: \"0\" g: \"0\" G: {} O: 0 S: \"1000TB\" }} }}\n",
-                  kLatency_us * 1000, wire_us(1) * 1000),
-      fmt::format("{} ranks: {}", collective, kHosts));
-}
-
-std::string call(const std::string& kind, const std::string& size, const std::string& algorithm) {
-  return fmt::format("kind: \"{}\" size: \"{}\" algorithm: \"{}\"", kind, size, algorithm);
+  return validation::on(network.settings, collective);
 }
 
 }  // namespace
@@ -137,44 +95,6 @@ TEST_CASE("a binomial broadcast: what LogGOPS sends in turn, connections send si
   CHECK(on_loggops(collective) == Approx(4 * (message + kLatency_us)).epsilon(0.001));
   // Of n children all get theirs after n messages, and the first has n - 1 children then: 4 + 3 + 2 + 1.
   CHECK(on(network, collective) == Approx(10 * message + 4 * kLatency_us).epsilon(0.002 + network.slack));
-}
-
-// Those in which a rank sends to several others at once, and some of these are in more of a hurry than
-// others. LogGOPS's NIC sends in turn, in the algorithm's order, the most urgent first; connections share a
-// NIC.
-bool shares_unequal_urgency(const std::string& kind, const std::string& algorithm) {
-  const std::vector<std::pair<std::string, std::string>> all = {
-      {"bcast", "binomial_tree"},          {"bcast", "knomial_tree"},
-      {"bcast", "split_binary_tree"},      {"bcast", "scatter_allgather"},
-      {"bcast", "scatter_ring_allgather"}, {"allreduce", "double_binary_tree"},
-      {"allreduce", "reduce_bcast"},       {"allgather", "gather_bcast"},
-      {"scatter", "binomial_tree"},        {"scan", "recursive_doubling"},
-      {"exscan", "recursive_doubling"},
-  };
-  return std::find(all.begin(), all.end(), std::pair(kind, algorithm)) != all.end();
-}
-
-TEST_CASE("each collective of 1 MB takes the same time, within 3%, on LogGOPS and on links") {
-  const NetworkUnderTest network = GENERATE(from_range(std::begin(kNetworks), std::end(kNetworks)));
-  int compared = 0, different = 0;
-  for (const goal::CollectiveAlgorithm& algorithm : goal::collective_algorithms()) {
-    const std::string kind(goal::name(algorithm.kind)), name = algorithm.info.name;
-    if (kind == "barrier" || name == "hierarchical")
-      continue;  // no bytes; and made for several ranks on a host
-    std::string collective = call(kind, "1MB", name);
-    if (goal::is_of_neighbors(algorithm.kind)) collective += " dims: \"[4,4]\"";
-    const double message = on_loggops(collective), links = on(network, collective);
-    CAPTURE(kind, name, message, links);
-    if (shares_unequal_urgency(kind, name)) {
-      CHECK(std::abs(message / links - 1) > 0.03);  // else it belongs among the others
-      ++different;
-      continue;
-    }
-    CHECK(std::abs(message / links - 1) <= 0.03 + network.slack);
-    ++compared;
-  }
-  CHECK(compared > 35);
-  CHECK(different == 11);
 }
 
 }  // namespace weft::validation

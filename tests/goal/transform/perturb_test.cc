@@ -1,5 +1,6 @@
 #include "goal/transform/perturb.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <fstream>
@@ -66,6 +67,7 @@ TEST_CASE("noise of no strength changes nothing") {
       REQUIRE(perturbed(graph, {noise}) == graph);
     }
     REQUIRE(perturbed(small, {"periodic:length=0"}) == small);
+    REQUIRE(perturbed(small, {"delay:most=0"}) == small);
     REQUIRE(perturbed(graph, {}) == graph);
   }
 }
@@ -93,7 +95,8 @@ TEST_CASE("a rank's noise does not depend on the ranks beside it") {
   const Graph one = calcs(4, 20, 1000000), other = calcs(3, 5, 777);
   const MergeJob jobs[] = {{&one, "a"}, {&other, "b"}};
   const Graph both = merge(jobs);
-  for (const char* noise : {"gaussian", "exponential", "periodic:period=3ms,length=9us", "slowdown:most=2"}) {
+  for (const char* noise :
+       {"gaussian", "exponential", "periodic:period=3ms,length=9us", "slowdown:most=2", "delay:most=9us"}) {
     const Graph alone = perturbed(one, {noise}), merged = perturbed(both, {noise});
     INFO(noise);
     for (Rank r = 0; r < 4; ++r) {
@@ -128,6 +131,25 @@ TEST_CASE("moments of random noise") {
   const auto [added, spread] = moments("exponential:mean=0.5");
   REQUIRE(added == Approx(1.5).margin(5 * 0.5 / std::sqrt(kCalcs)));
   REQUIRE(spread == Approx(0.5).margin(5 * 0.5 * std::sqrt(2.0 / kCalcs)));
+}
+
+TEST_CASE("delays are even between 0 and the longest, whatever the calc") {
+  constexpr int kCalcs = 40000;
+  for (const std::uint64_t ns : {1ULL, 1'000'000ULL}) {
+    const Graph noisy = perturbed(calcs(1, kCalcs, ns), {"delay:most=999ns"});
+    double mean = 0;
+    std::uint64_t least = UINT64_MAX, most = 0;
+    for (OpIndex i = 0; i < kCalcs; ++i) {
+      const std::uint64_t added = noisy.rank(0).value(i) - ns;
+      mean += static_cast<double>(added) / kCalcs;
+      least = std::min(least, added);
+      most = std::max(most, added);
+    }
+    REQUIRE(least == 0);
+    REQUIRE(most == 999);
+    // Five standard errors of a mean of numbers that are even over 0 to 999.
+    REQUIRE(mean == Approx(499.5).margin(5 * 288.7 / std::sqrt(kCalcs)));
+  }
 }
 
 TEST_CASE("work among detours ends when a clock that ticks through it says so") {

@@ -136,11 +136,11 @@ TEST_CASE("LogGOPS keeps its own protocol and takes the profile") {
 TEST_CASE("a run reports what was decided") {
   const Packed packed(kOpenMpi);
   const results::Report report = run(kFluid, packed.program());
-  CHECK_THAT(report.protocol, Catch::StartsWith("openmpi_tcp:eager_limit=65480,first_fragment=auto,"));
+  CHECK_THAT(report.protocol, Catch::StartsWith("openmpi_tcp:eager_limit=65480,first_fragment=0,"));
   CHECK(report.connections == "per_pair");
 }
 
-// 1 MB each way; rank 1 begins when rank 0's first fragment has arrived, but its data not yet.
+// 1 MB each way; rank 1 begins when rank 0 has its clear and sends its data.
 TEST_CASE("a clear waits behind the data of its connection, so two that exchange take turns") {
   const std::string exchange =
       "num_ranks 2\n"
@@ -152,8 +152,8 @@ TEST_CASE("a clear waits behind the data of its connection, so two that exchange
     const std::vector<double> times = finish_ns(scenario, exchange);
     return std::max(times[0], times[1]);
   };
-  // Rank 1's first fragment gets to rank 0 when that has begun to send its megabyte, so that the clear comes
-  // behind it.
+  // Rank 1's request gets to rank 0 when that has begun to send its megabyte, so that the clear comes behind
+  // it.
   CHECK(last(library) > 1.9 * message);
   CHECK(last(library + "connections: \"per_message\"\n") < 1.4 * message);
   CHECK(last(library + "connections: \"per_pair\"\n") == last(library));
@@ -195,8 +195,9 @@ TEST_CASE("an eager limit of the hosts' own counts instead of the protocol's") {
     return std::pair(config.eager_limit_bytes, config.first_fragment_bytes);
   };
   using Limits = std::pair<std::uint64_t, std::uint64_t>;
-  CHECK(limit("protocol: \"openmpi_tcp\"") == Limits{65'480, 65'480});
-  CHECK(limit("protocol: \"openmpi_tcp\" S: \"1000\"") == Limits{1000, 1000});
+  CHECK(limit("protocol: \"openmpi_tcp\"") == Limits{65'480, 0});
+  CHECK(limit("protocol: \"openmpi_tcp:first_fragment=60000\"") == Limits{65'480, 60'000});
+  CHECK(limit("protocol: \"openmpi_tcp:first_fragment=60000\" S: \"1000\"") == Limits{1000, 1000});
   CHECK(limit("protocol: \"ideal\"") == Limits{65'548, 0});
   for (const char* bad : {"ideal:rendezvous=push", "ideal:fragment=0", "ideal:pipeline_depth=0",
                           "ideal:connections=65536", "ideal:first_fragment=70000"}) {

@@ -91,6 +91,32 @@ TEST_CASE("a send buffer takes the last bytes before they are acknowledged") {
   REQUIRE(simulation.client.delivered.at(message) == one_way(100));
 }
 
+TEST_CASE("a handshake rides with the last packet of what waits before it in a send buffer") {
+  const auto topology = chain(1, kRate, kLatency, Time());
+  const bool buffered = GENERATE(false, true);
+  Options options = shared();
+  options.config.connections.send_buffer_bytes = buffered ? 1 : 0;
+  Simulation simulation(topology, options);
+  simulation.network.inject({.source = 0, .destination = 1, .bytes = 100 * kMtu, .client = {0}});
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    simulation.network.inject({.source = 0, .destination = 1, .control = i < 3, .bytes = 0, .client = {i}});
+  }
+  simulation.network.inject({.source = 0, .destination = 1, .bytes = kMtu, .client = {4}});
+  simulation.run();
+  const auto& delivered = simulation.client.delivered;
+  const Time header = kRate.serialization(64);
+  REQUIRE(delivered.at(0) == one_way(100));
+  REQUIRE(delivered.at(1) == one_way(100) + (buffered ? Time() : header));
+  REQUIRE(delivered.at(2) == one_way(100) + (buffered ? Time() : header * 2));
+  // A message of the user's has its own packet, and so has what nothing waits before.
+  REQUIRE(delivered.at(3) == delivered.at(2) + header);
+  REQUIRE(simulation.network.totals().packets_injected == 2 * (buffered ? 102 : 104));
+  const Time now = simulation.engine.now();
+  simulation.network.inject({.source = 0, .destination = 1, .control = true, .bytes = 0, .client = {5}});
+  simulation.run();
+  REQUIRE(delivered.at(5) == now + (header + kLatency) * 2);
+}
+
 struct Notes {
   int starts = 0;
   std::vector<Time> idle;
@@ -187,11 +213,13 @@ TEST_CASE("shared connections: one account for any division and number of thread
   options.config.connections.send_buffer_bytes = random.below(2) * 10'000;
   std::vector<Message> messages;
   for (std::uint32_t i = 0; i < 200; ++i) {
+    const bool control = random.below(4) == 0;
     messages.push_back({.source = static_cast<std::uint32_t>(random.below(8)),
                         .destination = static_cast<std::uint32_t>(random.below(8)),
-                        .notify_sent = true,
+                        .notify_sent = !control,
+                        .control = control,
                         .channel = static_cast<std::uint32_t>(random.below(2)),
-                        .bytes = random.below(40'000),
+                        .bytes = control ? 0 : random.below(40'000),
                         .client = {i}});
   }
   const Account whole = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
