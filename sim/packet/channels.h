@@ -30,6 +30,7 @@ enum ChannelFlag : std::uint16_t {
   kWatched = 256,   // other partitions hear of what leaves
   kListed = 512,    // in the server's list of watched channels with packets
   kReports = 1024,  // its switch's policy hears of what leaves and what is lost
+  kStamps = 2048,   // it writes telemetry into data packets
 };
 
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
@@ -145,6 +146,9 @@ class Channels {
 
   // What leaves switches is reported, at its time. To be called after set_queues().
   void report_ports();
+  // Switches write telemetry into data packets. To be called once, `engines` as for the constructor.
+  void stamp_packets(std::span<Engine* const> engines);
+  bool stamps() const { return stamps_; }
   // Switches forward a packet as soon as its header is there. REQUIRES: FIFO queues with a rule.
   void cut_through();
   // A link is changed, at a moment when no partition runs. It is as if nothing had happened yet at `at`.
@@ -158,6 +162,7 @@ class Channels {
   const topologies::Partitioning& partition;
   const std::uint32_t control_bytes;  // size of an ACK or a bare header on the wire
   EntityId first_entity = 0;
+  EntityId first_start = 0;  // with kStamps: of a packet's start, which precedes all arrivals at that moment
   std::vector<Channel> hot;
   std::vector<ColdChannel> cold;
   std::vector<PortPlace> places;
@@ -183,6 +188,7 @@ class Channels {
 
   std::unique_ptr<routing::RoutingTable> repaired_table_;  // null: no link has failed
   std::vector<bool> down_links_;
+  bool stamps_ = false;
   const std::uint64_t seed_;
   Time longest_queue_;
 };
