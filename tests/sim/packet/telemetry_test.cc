@@ -162,6 +162,23 @@ TEST_CASE("hops are in their order, each with its own rate, over any number of s
   }
 }
 
+TEST_CASE("cut-through: a packet starts as soon as its header is there") {
+  constexpr int kSwitches = 3;
+  const auto topology = chain(kSwitches, kRate, kLatency, kPipeline);
+  Options options{.control = "listening"};
+  options.config.cut_through = true;
+  Simulation simulation(topology, options, listening());
+  simulation.send(0, 1, kMtu);
+  simulation.run();
+  REQUIRE(Listening::told.size() == 1);
+  REQUIRE(Listening::told[0].telemetry.size() == kSwitches);
+  const Time header = kRate.serialization(options.config.ack_bytes);
+  for (int s = 0; s < kSwitches; ++s) {
+    REQUIRE(Listening::told[0].telemetry[s].at == (header + kLatency + kPipeline) * (s + 1));
+    REQUIRE(Listening::told[0].telemetry[s].sent_bytes == kWire);
+  }
+}
+
 TEST_CASE("an ACK for several packets brings the newest one's telemetry") {
   const auto topology = star(2, kRate, kLatency, kPipeline);
   Options options{.control = "listening"};
@@ -336,6 +353,7 @@ TEST_CASE("telemetry: one account, however the network is divided") {
   options.queue = queues[random.below(6)];
   options.config.ack_every = random.below(2) == 0 ? 1 : 4;
   options.config.connections.per_message = random.below(2) == 0;
+  options.config.cut_through = options.queue.starts_with("droptail") && random.below(2) == 0;
   if (random.below(2) == 0) options.policy = spray();
   if (random.below(3) == 0) {
     options.changes = {{.at = Time::us(5), .link = 9, .rate_share = 0},
