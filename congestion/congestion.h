@@ -8,8 +8,12 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "congestion/receiver.h"
+#include "congestion/telemetry.h"
+#include "sim/units/capabilities.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
@@ -23,6 +27,8 @@ struct FlowInfo {
   // Bandwidth-delay product of the path in bytes: line_rate × base_rtt.
   std::uint64_t bdp_bytes = 0;
   std::uint32_t hops = 0;  // links of the path
+  // A count for each of Control::signals, shared with other connections: for the sender to count up.
+  std::uint64_t* signals = nullptr;
 };
 
 // What a sender may do now.
@@ -37,14 +43,6 @@ struct Allowance {
   std::uint64_t credit_bytes = kNoLimit;
 };
 
-// What one switch port wrote into a packet as it left: in-band telemetry.
-struct HopTelemetry {
-  Time at;                        // when the packet went on the wire
-  std::uint64_t queue_bytes = 0;  // what waited behind it
-  std::uint64_t sent_bytes = 0;   // all that the port has sent, this packet included
-  Bandwidth rate;                 // of the port
-};
-
 struct Ack {
   Time now;
   Time rtt;                     // of the packet acknowledged, from its first bit sent to the ACK's effect
@@ -52,8 +50,10 @@ struct Ack {
   std::uint64_t bytes = 0;      // payload newly acknowledged by it
   std::uint64_t in_flight = 0;  // payload bytes still unacknowledged, after this one
   bool ecn_marked = false;
-  std::uint32_t hops = 0;  // links that the packet crossed
-  // Of each switch that the packet passed, in their order; empty unless asked for (Control::hears).
+  // Links that the packet crossed; of one way of minimal length, where there is no telemetry.
+  std::uint32_t hops = 0;
+  // Of each switch that the packet passed, in their order; empty unless asked for (Control::needs). Of an ACK
+  // for several packets, the newest one's. Good until the call returns.
   std::span<const HopTelemetry> telemetry;
 };
 
@@ -123,9 +123,8 @@ enum Hears : std::uint32_t {
   kSends = 2,
   kNotifications = 4,
   kCredits = 8,
-  kTelemetry = 16,  // Ack::telemetry, and the true number of hops
-  kLossPaths = 32,  // Loss::paths
-  kTimer = 64,
+  kLossPaths = 16,  // Loss::paths
+  kTimer = 32,
 };
 
 // Makes senders with one choice of parameters. Senders live in slabs of the caller's: `sender_bytes` is the
@@ -135,10 +134,13 @@ class SenderFactory {
   virtual ~SenderFactory() = default;
   virtual std::size_t sender_bytes() const = 0;
   virtual Sender* construct(void* storage, const FlowInfo& flow) const = 0;
+  // By how much the control makes the header of every packet longer, ACKs included: what telemetry takes,
+  // say.
+  virtual std::uint32_t header_bytes() const { return 0; }
 };
 
 // For a sender class with a nested `Settings` made from Parameters (it throws InputError for values no sender
-// can work with) and a constructor (const FlowInfo&, const Settings&).
+// can work with) and a constructor (const FlowInfo&, const Settings&). Settings may have `header_bytes`.
 template <typename ConcreteSender>
 class SenderFactoryFor final : public SenderFactory {
  public:
@@ -150,6 +152,13 @@ class SenderFactoryFor final : public SenderFactory {
   Sender* construct(void* storage, const FlowInfo& flow) const override {
     return new (storage) ConcreteSender(flow, settings_);
   }
+  std::uint32_t header_bytes() const override {
+    if constexpr (requires { settings_.header_bytes; }) {
+      return settings_.header_bytes;
+    } else {
+      return 0;
+    }
+  }
 
  private:
   typename ConcreteSender::Settings settings_;
@@ -158,11 +167,14 @@ class SenderFactoryFor final : public SenderFactory {
 // A control as users name it: `--congestion dctcp`.
 struct Control {
   ModuleInfo info;
-  bool needs_ecn = false;   // acts on ECN marks: the scenario resolver refuses it on queues that never mark
+  // Of queues. One that requires or uses Capability::kTelemetry gets Ack::telemetry.
+  CapabilityNeeds needs = {};
   std::uint32_t hears = 0;  // of Hears
   std::unique_ptr<SenderFactory> (*make_factory)(const Parameters& parameters) = nullptr;
   // Null: receivers answer every packet, and do nothing else.
   std::unique_ptr<ReceiverFactory> (*make_receivers)(const Parameters& parameters) = nullptr;
+  // What its senders count (FlowInfo::signals), by the names that stand in the results.
+  std::vector<std::string> signals = {};
 };
 
 }  // namespace weft::congestion

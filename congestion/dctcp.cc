@@ -99,7 +99,7 @@ const Control& dctcp() {
                                "First window in full packets; 0: one bandwidth-delay product of the path."},
                               {"slow_start", ParameterType::kBoolean, "false",
                                "Double the window each round trip until the first mark or loss."}}},
-      .needs_ecn = true,
+      .needs = {.required = Capability::kMark},
       .make_factory = SenderFactoryFor<Dctcp>::make};
   return control;
 }

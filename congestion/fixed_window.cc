@@ -30,7 +30,6 @@ const Control& fixed_window() {
                .source = "textbook sliding window",
                .parameters = {{"packets", ParameterType::kInteger, "100",
                                "Window in full packets, at least 1."}}},
-      .needs_ecn = false,
       .make_factory = SenderFactoryFor<FixedWindow>::make};
   return control;
 }

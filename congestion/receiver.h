@@ -7,6 +7,7 @@
 
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
+#include "sim/units/signals.h"
 
 namespace weft::congestion {
 
@@ -71,6 +72,8 @@ class Receiver {
   // served.
   virtual AckTime on_data(const Arrival& arrival, std::uint32_t& word, ReceiverActions& actions) = 0;
   virtual void on_timer(ReceiverActions&) {}
+  // What it has counted, in a fixed order; summed over all NICs.
+  virtual Signals signals() const { return {}; }
 };
 
 // Makes receivers with one choice of parameters.

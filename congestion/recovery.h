@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "congestion/arrivals.h"
 #include "congestion/packet_sizes.h"
+#include "sim/units/capabilities.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
@@ -60,6 +62,9 @@ struct RecoverySetup {
   // Where to write down the numbers of packets that are declared lost, for who asks which path they took;
   // null: nobody does. Lives longer; whoever reads it empties it.
   std::vector<std::uint32_t>* losses = nullptr;
+  // A count for each of RecoveryKind::signals, shared with other connections: for the sending half to count
+  // up.
+  std::uint64_t* signals = nullptr;
 };
 
 // An ACK or NACK as it reaches the sender.
@@ -234,7 +239,10 @@ class RecoveryFactoryFor final : public RecoveryFactory {
 // A loss recovery as users name it: `--recovery rack`.
 struct RecoveryKind {
   ModuleInfo info;
+  CapabilityNeeds needs = {};  // of queues
   std::unique_ptr<RecoveryFactory> (*make_factory)(const Parameters& parameters) = nullptr;
+  // What its sending halves count (RecoverySetup::signals), by the names that stand in the results.
+  std::vector<std::string> signals = {};
 };
 
 }  // namespace weft::congestion

@@ -52,15 +52,16 @@ Registries builtin_registries() {
     all.topologies.push_back({.info = family.info, .sized = topologies::sized});
   }
   for (const auto& policy : routing::policies()) {
-    const bool looks_at_marks = policy.make_path_selectors != nullptr && policy.selectors_want_feedback;
-    all.routing.push_back({.info = policy.info, .needs_ecn = looks_at_marks});
+    all.routing.push_back({.info = policy.info, .needs = policy.needs});
   }
   for (const auto& control : congestion::controls()) {
-    all.congestion.push_back({.info = control.info, .needs_ecn = control.needs_ecn});
+    all.congestion.push_back({.info = control.info, .needs = control.needs});
   }
-  for (const auto& recovery : congestion::recoveries()) all.recoveries.push_back({.info = recovery.info});
+  for (const auto& recovery : congestion::recoveries()) {
+    all.recoveries.push_back({.info = recovery.info, .needs = recovery.needs});
+  }
   for (const auto& queue : packet::disciplines()) {
-    all.queues.push_back({.info = queue.info, .marks_ecn = queue.marks});
+    all.queues.push_back({.info = queue.info, .offers = queue.offers});
   }
   for (const auto& workload : goal::workloads()) {
     all.traffic.push_back({.info = workload.info, .independent_flows = workload.independent_flows});

@@ -114,6 +114,15 @@ void Channels::report_ports() {
   }
 }
 
+// A start takes its number from below all that count themselves: so it comes before packets that arrive then.
+void Channels::stamp_packets(std::span<Engine* const> engines) {
+  stamps_ = true;
+  for (Engine* engine : engines) first_start = engine->add_entities(count());
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    for (const std::uint32_t c : topology.out_channels(topology.switch_at(s))) hot[c].flags |= kStamps;
+  }
+}
+
 void Channels::cut_through() {
   for (Channel& channel : hot) channel.flags |= kCutThrough;
 }

@@ -31,6 +31,7 @@ enum ChannelFlag : std::uint16_t {
   kListed = 512,    // in the server's list of watched channels with packets
   kReports = 1024,  // its switch's policy hears of what leaves and what is lost
   kAwaited = 2048,  // of a NIC: flows wait until it takes data
+  kStamps = 4096,   // it writes telemetry into data packets
 };
 
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
@@ -143,6 +144,9 @@ class Channels {
   void report_ports();
   // Queues learn where they find what room others give back. To be called last of what concerns queues.
   void join_room();
+  // Switches write telemetry into data packets. To be called once, `engines` as for the constructor.
+  void stamp_packets(std::span<Engine* const> engines);
+  bool stamps() const { return stamps_; }
   // Switches forward a packet as soon as its header is there. REQUIRES: FIFO queues with a rule.
   void cut_through();
   // A link is changed, at a moment when no partition runs. It is as if nothing had happened yet at `at`.
@@ -156,6 +160,7 @@ class Channels {
   const topologies::Partitioning& partition;
   const std::uint32_t control_bytes;  // size of an ACK or a bare header on the wire
   EntityId first_entity = 0;
+  EntityId first_start = 0;  // with kStamps: of a packet's start, which precedes all arrivals at that moment
   std::vector<Channel> hot;
   std::vector<ColdChannel> cold;
   std::vector<PortPlace> places;
@@ -182,6 +187,7 @@ class Channels {
 
   std::unique_ptr<routing::RoutingTable> repaired_table_;  // null: no link has failed
   std::vector<bool> down_links_;
+  bool stamps_ = false;
   const std::uint64_t seed_;
   Time longest_queue_;
 };

@@ -5,7 +5,7 @@ namespace weft::sim::packet {
 void Fabric::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
   // A switch knows of its own links at once, and takes one of the others that lead there.
   if (hot_[c].flags & kDown) [[unlikely]]
-    c = routes_.detour(c, wires_.pool[handle]);
+    c = routes_.detour(c, handle);
   if (hot_[c].flags & kScheduled) {
     scheduled_.arrive(c, handle, in);
   } else {
@@ -47,6 +47,7 @@ void Fabric::take_in(Mail& mail) {
       pool.credits().set(arrival.event.payload, 0);
       pool.notes().set(arrival.event.payload, {});
       pool.trails().set(arrival.event.payload, {});
+      pool.telemetry().clear(arrival.event.payload);
     }
     engine_.insert(arrival.event);
   }
@@ -61,6 +62,12 @@ void Fabric::take_in(Mail& mail) {
   }
   for (const auto& [position, trail] : mail.trails) {
     pool.trails().set(mail.arrivals[position].event.payload, trail);
+  }
+  for (const auto& [position, route] : mail.routes) {
+    pool.routes().set(mail.arrivals[position].event.payload, route);
+  }
+  for (const auto& [position, stamp] : mail.telemetry) {
+    pool.telemetry().add(mail.arrivals[position].event.payload, stamp);
   }
   for (const RoomReturn& back : mail.rooms) scheduled_.take_in(back);
 }

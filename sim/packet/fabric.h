@@ -28,7 +28,9 @@ class Fabric final : private Forwarding {
         routes_(wires_, scheduled_, *this, policies),
         engine_(engine),
         channels_(channels),
-        hot_(channels.hot.data()) {}
+        hot_(channels.hot.data()) {
+    if (channels.stamps()) wires_.pool.telemetry().keep();
+  }
 
   // For checkers and logs. What a scheduled queue does is then worked out as it happens.
   void set_observer(Observer* observer) {
@@ -117,6 +119,8 @@ class Fabric final : private Forwarding {
   std::uint32_t frame_arrived(std::uint32_t c, std::uint32_t content) {
     return scheduled_.frame_arrived(c, content);
   }
+  // A packet that waited goes on the wire now (FifoServer).
+  void start(EntityId source, std::uint32_t record) { fifo_.start(source - channels_.first_start, record); }
   // Events of routing policies, and a view of a switch for them.
   void policy_timer(EntityId source, std::uint32_t cookie) { routes_.timer(source, cookie); }
   void departed(std::uint32_t record) { routes_.departed(record); }

@@ -39,7 +39,38 @@ void FifoServer::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uin
   }
   const bool early = (channel.flags & kCutThrough) && !(channels.ends[c] & kHostBit);
   const std::int64_t seen = early ? start + channels.serialization_ps(c, channel, header) : departure;
-  wires_.put_on_wire(channel, {seen + channel.delay_ps, sequence, first_entity_ + c, handle, kHop, 0});
+  const Event hop{seen + channel.delay_ps, sequence, first_entity_ + c, handle, kHop, 0};
+  if ((channel.flags & kStamps) && wires_.is_stamped(handle)) return stamp(c, start, hop);
+  wires_.put_on_wire(channel, hop);
+}
+
+// What a packet leaves behind is what arrives while it waits. That is known when it starts; only then is it
+// handed to the far end, which may be another partition's.
+void FifoServer::stamp(std::uint32_t c, std::int64_t start_ps, const Event& hop) {
+  const Channel& channel = hot_[c];
+  if (start_ps <= wires_.engine.now().ps()) {
+    wires_.stamp(c, hop.payload, start_ps, 0, channel.bytes);
+    wires_.put_on_wire(channel, hop);
+    return;
+  }
+  auto record = static_cast<std::uint32_t>(starting_.size());
+  if (unused_starting_.empty()) {
+    starting_.emplace_back();
+  } else {
+    record = unused_starting_.back();
+    unused_starting_.pop_back();
+  }
+  starting_[record] = {hop, channel.bytes};
+  wires_.engine.insert({start_ps, hop.sequence, wires_.channels.first_start + c, record, kStart, 0});
+}
+
+void FifoServer::start(std::uint32_t c, std::uint32_t record) {
+  const Starting starting = starting_[record];
+  unused_starting_.push_back(record);
+  const Channel& channel = hot_[c];
+  wires_.stamp(c, starting.hop.payload, wires_.engine.now().ps(), channel.bytes - starting.sent_bytes,
+               starting.sent_bytes);
+  wires_.put_on_wire(channel, starting.hop);
 }
 
 // Where the switch decides, by what its ports hold together.

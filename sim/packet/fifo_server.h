@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "sim/packet/wires.h"
 
@@ -40,8 +41,17 @@ class FifoServer {
   }
   // The same for one with flags; `in`: the channel it came through, or PacketPool::kNone.
   void enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
+  // The event of a packet that waited at a channel with kStamps: it goes on the wire now.
+  void start(std::uint32_t c, std::uint32_t record);
 
  private:
+  // A packet whose departure is known, but not yet what it will leave behind.
+  struct Starting {
+    Event hop;                     // of its arrival at the far end
+    std::uint64_t sent_bytes = 0;  // of the channel, with it
+  };
+
+  void stamp(std::uint32_t c, std::int64_t start_ps, const Event& hop);
   bool admits(std::uint32_t c, Packet& packet, std::int64_t departure_ps);
   bool phantom_marks(ColdChannel& cold, std::int64_t serialization_ps);
   void mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps, std::int64_t serialization_ps);
@@ -49,6 +59,8 @@ class FifoServer {
   Wires& wires_;
   Channel* const hot_;
   const EntityId first_entity_;
+  std::vector<Starting> starting_;
+  std::vector<std::uint32_t> unused_starting_;
 };
 
 }  // namespace weft::sim::packet

@@ -60,6 +60,7 @@ TransportSetup::TransportSetup(const Modules& modules, const PacketConfig& confi
       senders(control.make_factory(modules.control_parameters)),
       receivers(control.make_receivers != nullptr ? control.make_receivers(modules.control_parameters)
                                                   : nullptr),
+      recovery_kind(modules.recovery),
       recoveries(modules.recovery.make_factory(modules.recovery_parameters)),
       recovery_bytes(aligned(recoveries->recovery_bytes())),
       slot_bytes(recovery_bytes + aligned(senders->sender_bytes())),

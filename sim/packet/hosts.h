@@ -76,6 +76,7 @@ struct TransportSetup {
   const congestion::Control& control;
   std::unique_ptr<congestion::SenderFactory> senders;
   std::unique_ptr<congestion::ReceiverFactory> receivers;  // null: every packet is answered by rule
+  const congestion::RecoveryKind& recovery_kind;
   std::unique_ptr<congestion::RecoveryFactory> recoveries;
   // A sender stands behind its recovery in one piece of memory.
   std::size_t recovery_bytes = 0, slot_bytes = 0;
@@ -101,6 +102,15 @@ struct TransportSetup {
   bool holds_acks() const { return config.ack_every > 1 || receivers != nullptr; }
 };
 
+// What the modules of one partition's connections count, in the order of the names that they declare.
+struct ConnectionSignals {
+  explicit ConnectionSignals(const TransportSetup& setup)
+      : senders(setup.control.signals.size()),
+        recoveries(setup.recovery_kind.signals.size()),
+        paths(setup.policy.path_signals.size()) {}
+  std::vector<std::uint64_t> senders, recoveries, paths;
+};
+
 // One partition's host side: what all its rooms use.
 struct HostSide {
   Engine& engine;
@@ -112,6 +122,7 @@ struct HostSide {
   const std::uint32_t partition;
   Outbox& outbox;
   TransportCounters counters = {};
+  ConnectionSignals signals = ConnectionSignals(setup);
 
   std::uint32_t part_of_host(std::uint32_t host) const {
     return channels.part_of(channels.topology.host(host));

@@ -51,6 +51,20 @@ struct Mail {
   std::vector<std::pair<std::uint32_t, std::uint64_t>> credits;
   std::vector<std::pair<std::uint32_t, routing::RouteNote>> notes;
   std::vector<std::pair<std::uint32_t, routing::Trail>> trails;
+  std::vector<std::pair<std::uint32_t, RouteRecord>> routes;
+  std::vector<std::pair<std::uint32_t, congestion::HopTelemetry>> telemetry;  // packet by packet, in order
+
+  void clear() {
+    flows.clear();
+    arrivals.clear();
+    rooms.clear();
+    acks.clear();
+    credits.clear();
+    notes.clear();
+    trails.clear();
+    routes.clear();
+    telemetry.clear();
+  }
 };
 
 // All mail of one partition. Two sets of boxes: one fills while the other is read.
@@ -74,10 +88,8 @@ class Outbox {
       mail.acks.emplace_back(position, ack);
     if (const std::uint64_t credit = pool.credits().get(handle); credit != 0) [[unlikely]]
       mail.credits.emplace_back(position, credit);
-    if (handle != PacketPool::kNone && (pool.notes().kept() || pool.trails().kept())) [[unlikely]] {
-      mail.notes.emplace_back(position, pool.notes().get(handle));
-      mail.trails.emplace_back(position, pool.trails().get(handle));
-    }
+    if (handle != PacketPool::kNone && pool.keeps_records()) [[unlikely]]
+      send_records(mail, position, pool, handle);
     mail.arrivals.push_back({event, packet});
     earliest_ps_ = std::min(earliest_ps_, event.time_ps);
   }
@@ -89,6 +101,16 @@ class Outbox {
   std::int64_t earliest_ps() const { return earliest_ps_; }
 
  private:
+  [[gnu::noinline]] static void send_records(Mail& mail, std::uint32_t position, const PacketPool& pool,
+                                             std::uint32_t handle) {
+    if (pool.notes().kept()) mail.notes.emplace_back(position, pool.notes().get(handle));
+    if (pool.trails().kept()) mail.trails.emplace_back(position, pool.trails().get(handle));
+    if (pool.routes().kept()) mail.routes.emplace_back(position, pool.routes().get(handle));
+    for (const congestion::HopTelemetry& stamp : pool.telemetry().get(handle)) {
+      mail.telemetry.emplace_back(position, stamp);
+    }
+  }
+
   std::array<std::vector<Mail>, 2> boxes_;
   std::uint32_t filling_ = 1;  // before window 0
   std::int64_t earliest_ps_ = INT64_MAX;

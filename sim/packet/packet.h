@@ -2,9 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
+#include "congestion/telemetry.h"
+#include "sim/routing/path_selector.h"
 #include "sim/routing/switch_policy.h"
 
 namespace weft::sim::packet {
@@ -103,6 +108,53 @@ class Sidecar {
   bool kept_ = false;
 };
 
+// A source route on its way beside a packet, and beside its ACK, which tells the sender which one it was.
+struct RouteRecord {
+  routing::SourceRoute route;
+  std::uint16_t next = 0;                       // position in it, of the next switch
+  const routing::SourceRoute* named = nullptr;  // the selector's own: for the selector alone
+};
+
+// What switches have written into packets: a list for each, in the order of its hops. None of it is kept
+// until asked for; the room for a list grows to the most hops that a packet ever took.
+class TelemetryLists {
+ public:
+  void keep() { kept_ = true; }
+  bool kept() const { return kept_; }
+  // Good until the next call of add().
+  std::span<const congestion::HopTelemetry> get(std::uint32_t handle) const {
+    if (handle >= lengths_.size()) return {};
+    return {stamps_.data() + handle * room_, lengths_[handle]};
+  }
+  void clear(std::uint32_t handle) {
+    if (kept_ && handle < lengths_.size()) lengths_[handle] = 0;
+  }
+  // REQUIRES: kept().
+  void add(std::uint32_t handle, const congestion::HopTelemetry& stamp) {
+    if (handle >= lengths_.size()) {
+      lengths_.resize(std::size_t{handle} + 1);
+      stamps_.resize(lengths_.size() * room_);
+    }
+    if (lengths_[handle] == room_) widen();
+    stamps_[handle * room_ + lengths_[handle]++] = stamp;
+  }
+
+ private:
+  void widen() {
+    std::vector<congestion::HopTelemetry> wider(stamps_.size() * 2);
+    for (std::size_t list = 0; list < lengths_.size(); ++list) {
+      std::copy_n(stamps_.data() + list * room_, lengths_[list], wider.data() + list * room_ * 2);
+    }
+    stamps_ = std::move(wider);
+    room_ *= 2;
+  }
+
+  std::size_t room_ = 4;                          // hops
+  std::vector<congestion::HopTelemetry> stamps_;  // room_ for each handle
+  std::vector<std::uint32_t> lengths_;            // by handle
+  bool kept_ = false;
+};
+
 // Packets by 32-bit handle. Growth moves them: references die with acquire().
 class PacketPool {
  public:
@@ -135,6 +187,14 @@ class PacketPool {
   const Sidecar<routing::RouteNote>& notes() const { return notes_; }
   Sidecar<routing::Trail>& trails() { return trails_; }
   const Sidecar<routing::Trail>& trails() const { return trails_; }
+  Sidecar<RouteRecord>& routes() { return routes_; }
+  const Sidecar<RouteRecord>& routes() const { return routes_; }
+  TelemetryLists& telemetry() { return telemetry_; }
+  const TelemetryLists& telemetry() const { return telemetry_; }
+  // Is there anything beside packets that switches read or write?
+  bool keeps_records() const {
+    return notes_.kept() || trails_.kept() || routes_.kept() || telemetry_.kept();
+  }
   // Packets in use now, and the most there ever were.
   std::size_t used() const { return packets_.size() - unused_.size(); }
   std::size_t most_used() const { return packets_.size(); }
@@ -146,6 +206,8 @@ class PacketPool {
   Sidecar<std::uint64_t> credits_;
   Sidecar<routing::RouteNote> notes_;
   Sidecar<routing::Trail> trails_;
+  Sidecar<RouteRecord> routes_;
+  TelemetryLists telemetry_;
 };
 
 }  // namespace weft::sim::packet

@@ -27,9 +27,24 @@ Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
 // back earlier, the first few times.
 constexpr std::int64_t kLivelockTimeouts = 8;
 
+// With what the control's own header takes.
+PacketConfig config_of(const PacketSetup& setup) {
+  PacketConfig config = setup.config;
+  constexpr std::uint32_t kMost = 1 << 16;
+  const std::uint32_t bytes = setup.control.make_factory(setup.control_parameters)->header_bytes();
+  if (bytes > kMost) {
+    throw InputError("congestion control " + setup.control.info.name + " makes headers longer by " +
+                     std::to_string(bytes) + " bytes; expected at most " + std::to_string(kMost));
+  }
+  config.header_bytes += bytes;
+  config.ack_bytes += bytes;
+  return config;
+}
+
 // Queues are sized by the longest round trip, so it must be known between the two.
-Time prepare(Channels& channels, const PacketSetup& setup) {
-  if (setup.config.cut_through) {
+Time prepare(Channels& channels, const PacketSetup& setup, const PacketConfig& config,
+             std::span<Engine* const> engines) {
+  if (config.cut_through) {
     if (setup.queue.make != nullptr) {
       throw InputError(
           "network.packet.switching: cut_through is for queues that are FIFO, such as droptail and ecn; " +
@@ -37,10 +52,11 @@ Time prepare(Channels& channels, const PacketSetup& setup) {
     }
     channels.cut_through();
   }
-  const std::uint32_t bytes = setup.config.mtu_bytes + setup.config.header_bytes;
+  const std::uint32_t bytes = config.mtu_bytes + config.header_bytes;
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
   if (setup.policy.asks.departures || setup.policy.asks.losses) channels.report_ports();
+  if (setup.control.needs.noticed().has(Capability::kTelemetry)) channels.stamp_packets(engines);
   channels.undisturbed = setup.policy.make_switch_policy == nullptr && setup.changes.empty();
   channels.join_room();
   return longest * setup.policy.longest_path;
@@ -75,13 +91,7 @@ class PacketNetwork::Part final : public Network {
   void take_in(std::uint32_t from, Mail& mail) {
     for (const FlowStart& flow : mail.flows) transport.expect(from, flow);
     fabric.take_in(mail);
-    mail.flows.clear();
-    mail.arrivals.clear();
-    mail.rooms.clear();
-    mail.acks.clear();
-    mail.credits.clear();
-    mail.notes.clear();
-    mail.trails.clear();
+    mail.clear();
   }
 
   void run_before(Time limit, std::uint64_t most) {
@@ -189,6 +199,9 @@ class PacketNetwork::Part final : public Network {
       case kDeparted:
         fabric.departed(event.payload);
         break;
+      case kStart:
+        fabric.start(event.source, event.payload);
+        break;
       case kFrame:
         nic_ready(fabric.frame_arrived(event.source - channels_.first_entity, event.payload));
         break;
@@ -283,16 +296,18 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
                              const PacketSetup& setup, topologies::Partitioning partition)
     : topology_(setup.topology),
       partition_(std::move(partition)),
-      channels_(engines, setup.topology, setup.table, partition_, setup.config.ack_bytes),
+      config_(config_of(setup)),
+      channels_(engines, setup.topology, setup.table, partition_, config_.ack_bytes),
       policies_(engines, setup.topology, setup.policy, setup.policy_parameters),
-      longest_round_trip_(prepare(channels_, setup)),
+      longest_round_trip_(prepare(channels_, setup, config_, engines)),
       transport_setup_({setup.policy, setup.policy_parameters, setup.control, setup.control_parameters,
                         setup.recovery, setup.recovery_parameters},
-                       setup.config, longest_round_trip_, channels_.longest_queue()),
+                       config_, longest_round_trip_, channels_.longest_queue()),
       hosts_(engines, setup.topology),
       link_schedule_(setup.changes, setup.config.reconvergence),
       livelock_watch_(channels_, transport_setup_.recovery.min_timeout * kLivelockTimeouts) {
-  if (setup.queue.lossless) deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
+  if (setup.queue.offers.always.has(Capability::kLossless))
+    deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {
     parts_.push_back(std::make_unique<Part>(*engines[p], *clients[p], *this, p));
   }
@@ -469,24 +484,19 @@ results::NetworkTotals PacketNetwork::totals() const {
     if (count > 0) totals.signals.emplace_back(name, count);
   }
   if (fabric.headers_returned > 0) totals.signals.emplace_back("return", fabric.headers_returned);
-  add_queue_signals(totals.signals);
+  add_module_signals(totals.signals);
   return totals;
 }
 
-// Of all nodes' queues together; each kind of node has its own list.
-void PacketNetwork::add_queue_signals(std::vector<std::pair<std::string, std::uint64_t>>& signals) const {
+// Of all objects of a module together. Each kind of node has its own list; what comes and goes with
+// connections is counted where they are.
+void PacketNetwork::add_module_signals(Signals& signals) const {
   for (const NodeBuffers* buffers : channels_.buffers) {
     if (buffers == nullptr) continue;
-    for (const auto& [name, count] : buffers->signals()) {
-      const auto known = std::find_if(signals.begin(), signals.end(),
-                                      [&name = name](const auto& each) { return each.first == name; });
-      if (known != signals.end()) {
-        known->second = name.starts_with("most_") ? std::max(known->second, count) : known->second + count;
-      } else {
-        signals.emplace_back(name, count);
-      }
-    }
+    for (const auto& [name, count] : buffers->signals()) add_signal(name, count, signals);
   }
+  policies_.add_signals(signals);
+  for (const auto& part : parts_) part->transport.add_signals(signals);
 }
 
 std::uint32_t PacketNetwork::nic_of_channel(std::uint32_t channel) const {

@@ -99,11 +99,12 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   void settle(Time now);
   bool look_for_deadlock(Time now);
   bool look_for_livelock(Time now);
-  void add_queue_signals(std::vector<std::pair<std::string, std::uint64_t>>& signals) const;
+  void add_module_signals(Signals& signals) const;
   std::uint32_t nic_of_channel(std::uint32_t channel) const;
 
   const topologies::Topology& topology_;
   const topologies::Partitioning partition_;
+  const PacketConfig config_;  // with what the control adds to headers
   Channels channels_;
   SwitchPolicies policies_;
   Time longest_round_trip_;

@@ -75,6 +75,13 @@ congestion::Receiver* ReceivingSide::receiver_of(std::uint32_t nic) {
   return receiver.get();
 }
 
+void ReceivingSide::add_signals(Signals& sum) const {
+  for (const NicReceiver& each : receivers_) {
+    if (each.receiver == nullptr) continue;
+    for (const auto& [name, count] : each.receiver->signals()) add_signal(name, count, sum);
+  }
+}
+
 void ReceivingSide::expect(std::uint32_t from_partition, const FlowStart& start) {
   Table& table = tables_[from_partition];
   if (start.receive_slot >= table.connections.size()) {

@@ -38,6 +38,8 @@ class ReceivingSide {
     side_.fabric.prefetch_queue(connection.reply_channel);
   }
 
+  // What the NICs' receivers have counted.
+  void add_signals(Signals& sum) const;
   const std::vector<DeliveredMessage>& delivered() const { return delivered_; }
   const results::FlowStatistics& statistics() const { return statistics_; }
 

@@ -91,15 +91,16 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
                          SwitchPolicies& policies)
     : wires_(wires),
       channels_(wires.channels),
-      any_policies_(policies.any()),
+      is_hashed_(!policies.any() && !policies.asks().acks_retrace && !policies.source_routes()),
       scheduled_(scheduled),
       forwarding_(forwarding),
       policies_(policies),
       asks_(policies.asks()),
-      keeps_records_(policies.any() && (asks_.notes || asks_.acks_retrace)) {
+      keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()) {
+  if (asks_.acks_retrace) wires_.pool.trails().keep();
+  if (policies.source_routes()) wires_.pool.routes().keep();
   if (!policies_.any()) return;
   if (asks_.notes) wires_.pool.notes().keep();
-  if (asks_.acks_retrace) wires_.pool.trails().keep();
   if (asks_.departures || asks_.losses) wires_.listener = this;
 }
 
@@ -109,9 +110,10 @@ std::uint32_t RouteChoice::built_in(topologies::Vertex at, const Packet& packet,
   return candidates[routing::hash_choice(packet.entropy, wires_.channels.salts[at], candidates.size())];
 }
 
-std::uint32_t RouteChoice::detour(std::uint32_t c, const Packet& packet) {
+std::uint32_t RouteChoice::detour(std::uint32_t c, std::uint32_t handle) {
   const Channels& channels = wires_.channels;
-  if (channels.ends[c ^ 1] & kHostBit) return c;
+  if ((channels.ends[c ^ 1] & kHostBit) || has_route(handle)) return c;
+  const Packet& packet = wires_.pool[handle];
   const topologies::Vertex at = channels.places[c].vertex;
   std::vector<std::uint32_t> left;
   for (const std::uint32_t other : channels.table->candidates(at, packet.destination)) {
@@ -123,6 +125,22 @@ std::uint32_t RouteChoice::detour(std::uint32_t c, const Packet& packet) {
   return other;
 }
 
+// Its source has named the way; an ACK only tells which one that was.
+bool RouteChoice::has_route(std::uint32_t handle) const {
+  if (!wires_.pool.routes().kept()) [[likely]]
+    return false;
+  const Packet& packet = wires_.pool[handle];
+  return packet.data() && !packet.returned() && wires_.pool.routes().get(handle).route.length > 0;
+}
+
+// REQUIRES: has_route(), and the route was checked when the packet was sent.
+std::uint32_t RouteChoice::follow_route(topologies::Vertex at, std::uint32_t handle) {
+  RouteRecord record = wires_.pool.routes().get(handle);
+  const std::uint16_t port = record.route.ports[record.next++];
+  wires_.pool.routes().set(handle, record);
+  return wires_.channels.topology.out_channels(at)[port];
+}
+
 // At a switch with a policy that is asked about such packets.
 bool RouteChoice::is_asked(std::uint32_t in, const Packet& packet) const {
   if (!policies_.any() || (packet.control() && !asks_.control)) return false;
@@ -131,11 +149,12 @@ bool RouteChoice::is_asked(std::uint32_t in, const Packet& packet) const {
 }
 
 std::uint32_t RouteChoice::choose(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
+  if (asks_.acks_retrace) note_way(in, handle);
+  if (has_route(handle)) return follow_route(at, handle);
   const auto candidates = wires_.channels.table->candidates(at, wires_.pool[handle].destination);
   if (candidates.empty()) return kNone;
   if (asks_.acks_retrace) {
     if (const std::uint32_t c = retrace(at, in, handle); c != kNone) return c;
-    note_way(in, handle);
   }
   if (!is_asked(in, wires_.pool[handle])) return built_in(at, wires_.pool[handle], candidates);
   return ask(at, in, handle, candidates);
@@ -179,7 +198,7 @@ std::uint32_t RouteChoice::retrace(topologies::Vertex at, std::uint32_t in, std:
   if (wires_.channels.hot[c].flags & kDown) trail.length = 0;  // from here on it finds its own way
   wires_.pool.trails().set(handle, trail);
   if (wires_.channels.hot[c].flags & kDown) return kNone;
-  if (asks_.control) {
+  if (policies_.any() && asks_.control) {
     const routing::PacketView view = view_of(in, packet);
     Here here(*this, at, wires_.engine.now());
     policies_.site(here.index()).policy->retraced(view, port, here);
@@ -199,11 +218,13 @@ void RouteChoice::note_way(std::uint32_t in, std::uint32_t handle) {
   wires_.pool.trails().set(handle, trail);
 }
 
-// An ACK keeps the trail of the data packet whose place it takes.
+// An ACK keeps the trail and the telemetry of the data packet whose place it takes.
 void RouteChoice::reset_records(std::uint32_t handle) {
   const PacketKind kind = wires_.pool[handle].kind;
   wires_.pool.notes().set(handle, {});
-  if (kind != PacketKind::kAck && kind != PacketKind::kNack) wires_.pool.trails().set(handle, {});
+  if (kind == PacketKind::kAck || kind == PacketKind::kNack) return;
+  wires_.pool.trails().set(handle, {});
+  wires_.pool.telemetry().clear(handle);
 }
 
 routing::PacketView RouteChoice::view_of(std::uint32_t in, const Packet& packet) const {

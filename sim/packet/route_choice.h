@@ -21,7 +21,7 @@ class RouteChoice final : private PortListener {
   RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& forwarding, SwitchPolicies& policies);
 
   // Nothing but the packet and the table decides: it may be worked out ahead.
-  bool is_plain() const { return !any_policies_ && !channels_.degraded; }
+  bool is_plain() const { return is_hashed_ && !channels_.degraded; }
   // The output of the built-in rule. REQUIRES: is_plain().
   std::uint32_t plain(topologies::Vertex at, const Packet& packet) const {
     // By value: nothing is put into memory for the few lookups that are worked out elsewhere.
@@ -34,8 +34,9 @@ class RouteChoice final : private PortListener {
   std::uint32_t output(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
     return is_plain() ? plain(at, wires_.pool[handle]) : choose(at, in, handle);
   }
-  // Another one in place of `c`, whose link is down, or `c` if there is none. The built-in rule decides.
-  std::uint32_t detour(std::uint32_t c, const Packet& packet);
+  // Another one in place of `c`, whose link is down, or `c` if there is none. The built-in rule decides,
+  // unless the packet's source has named its way: then it is lost there.
+  std::uint32_t detour(std::uint32_t c, std::uint32_t handle);
 
   // A packet enters the network: what stood beside the one that had its handle before is void.
   void begin(std::uint32_t handle) {
@@ -58,6 +59,8 @@ class RouteChoice final : private PortListener {
   };
 
   std::uint32_t choose(topologies::Vertex at, std::uint32_t in, std::uint32_t handle);
+  bool has_route(std::uint32_t handle) const;
+  std::uint32_t follow_route(topologies::Vertex at, std::uint32_t handle);
   std::uint32_t built_in(topologies::Vertex at, const Packet& packet,
                          std::span<const std::uint32_t> candidates) const;
   std::uint32_t retrace(topologies::Vertex at, std::uint32_t in, std::uint32_t handle);
@@ -74,7 +77,7 @@ class RouteChoice final : private PortListener {
 
   Wires& wires_;
   const Channels& channels_;  // of wires_, where every hop finds them
-  const bool any_policies_;
+  const bool is_hashed_;      // by all switches, while all links are there
   ScheduledServer& scheduled_;
   Forwarding& forwarding_;
   SwitchPolicies& policies_;

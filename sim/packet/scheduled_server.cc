@@ -152,6 +152,10 @@ void ScheduledServer::transmit(std::uint32_t c, NodeQueues& queues, std::uint32_
     wires_.drop(c, handle, Time::ps(start_ps));
     return;
   }
+  if ((channel.flags & kStamps) && wires_.is_stamped(handle)) [[unlikely]] {
+    const std::uint64_t behind = queues.backlog_bytes(wires_.channels.places[c].port);
+    wires_.stamp(c, handle, start_ps, behind, channel.bytes);
+  }
   wires_.put_on_wire(channel,
                      {departure + channel.delay_ps, sequence, wires_.first_entity + c, handle, kHop, 0});
 }

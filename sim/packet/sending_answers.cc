@@ -29,15 +29,13 @@ void SendingSide::on_answer(std::uint32_t handle) {
   }
   Connection& connection = connections_[slot];
   switch (packet.kind) {
-    case PacketKind::kAck: {
-      const AckRecord record = packets.acks().get(handle);
+    case PacketKind::kAck:
       packets.release(handle);
-      return on_ack(slot, packet, record);
-    }
+      return on_ack(slot, handle, packet);
     case PacketKind::kNack:
       packets.release(handle);
       ++side_.counters.nacks;
-      return on_nack(slot, packet, packet.cumulative());
+      return on_nack(slot, handle, packet, packet.cumulative());
     case PacketKind::kCnp:
       if (side_.setup.hears(congestion::kNotifications)) {
         connection.control->on_notification(side_.engine.now());
@@ -71,9 +69,13 @@ void SendingSide::set_paused(std::uint32_t slot, bool paused) {
   arm_timer(side_.hosts.nics[connection.nic], end);
 }
 
-void SendingSide::on_ack(std::uint32_t slot, const Packet& packet, const AckRecord& record) {
+// `handle`: of the packet, here and below. It has been given back, but until another packet is made, what
+// stood beside it is still there.
+void SendingSide::on_ack(std::uint32_t slot, std::uint32_t handle, const Packet& packet) {
   const Connection& connection = connections_[slot];
   const Time now = side_.engine.now();
+  const PacketPool& packets = side_.fabric.packets();
+  const AckRecord record = packets.acks().get(handle);
   const auto outcome = connection.recovery->on_ack({.now = now,
                                                     .number = packet.number,
                                                     .cumulative = packet.cumulative(),
@@ -81,12 +83,13 @@ void SendingSide::on_ack(std::uint32_t slot, const Packet& packet, const AckReco
                                                     .duplicate = (packet.flags & kDuplicate) != 0,
                                                     .sack = record.sack});
   if (connection.selector != nullptr && side_.setup.policy.selectors_want_feedback) {
-    connection.selector->on_ack({.now = now,
-                                 .path = {packet.entropy},
-                                 .rtt = now - Time::ps(packet.sent_ps),
-                                 .ecn_marked = packet.marked()});
+    connection.selector->on_ack(
+        {.now = now,
+         .path = {.entropy = packet.entropy, .route = packets.routes().get(handle).named},
+         .rtt = now - Time::ps(packet.sent_ps),
+         .ecn_marked = packet.marked()});
   }
-  tell_acked(slot, packet, outcome, Time::ps(record.held_ps));
+  tell_acked(slot, handle, packet, outcome, Time::ps(record.held_ps));
   tell_lost(slot, outcome, false);
   go_on(slot);
 }
@@ -96,32 +99,35 @@ void SendingSide::on_returned(std::uint32_t handle) {
   const Packet packet = side_.fabric.packets()[handle];
   side_.fabric.packets().release(handle);
   const std::uint32_t slot = receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow];
-  if (is_of(slot, packet)) on_nack(slot, packet, 0);
+  if (is_of(slot, packet)) on_nack(slot, handle, packet, 0);
 }
 
-void SendingSide::on_nack(std::uint32_t slot, const Packet& packet, std::uint32_t cumulative) {
+void SendingSide::on_nack(std::uint32_t slot, std::uint32_t handle, const Packet& packet,
+                          std::uint32_t cumulative) {
   const auto outcome = connections_[slot].recovery->on_nack({.now = side_.engine.now(),
                                                              .number = packet.number,
                                                              .cumulative = cumulative,
                                                              .sent = Time::ps(packet.sent_ps)});
-  tell_acked(slot, packet, outcome, Time());
+  tell_acked(slot, handle, packet, outcome, Time());
   tell_lost(slot, outcome, true);
   go_on(slot);
 }
 
-void SendingSide::tell_acked(std::uint32_t slot, const Packet& packet,
+void SendingSide::tell_acked(std::uint32_t slot, std::uint32_t handle, const Packet& packet,
                              const congestion::Recovery::Outcome& outcome, Time held) {
   if (outcome.acked_packets == 0) return;
   const Connection& connection = connections_[slot];
   const Time now = side_.engine.now();
+  const std::span<const congestion::HopTelemetry> telemetry = side_.fabric.packets().telemetry().get(handle);
+  const auto switches = static_cast<std::uint32_t>(telemetry.size());
   connection.control->on_ack({.now = now,
                               .rtt = now - Time::ps(packet.sent_ps),
                               .host_delay = side_.setup.config.receive_delay * 2 + held,
                               .bytes = outcome.acked_bytes,
                               .in_flight = connection.recovery->in_flight_bytes(),
                               .ecn_marked = packet.marked(),
-                              .hops = connection.hops,
-                              .telemetry = {}});
+                              .hops = switches > 0 ? switches + 1 : connection.hops,
+                              .telemetry = telemetry});
   allow(slot);
 }
 

@@ -151,19 +151,28 @@ std::uint32_t SendingSide::open(const Message& message, const Opening& opening, 
                                                   .base_rtt = round_trip,
                                                   .random = jitter,
                                                   .rings = &rings_,
-                                                  .losses = keeps_paths() ? &losses_ : nullptr});
+                                                  .losses = keeps_paths() ? &losses_ : nullptr,
+                                                  .signals = side_.signals.recoveries.data()});
   const Bandwidth line_rate = this->line_rate(connection.nic, message.source);
   connection.control = setup.senders->construct(storage(slot) + setup.recovery_bytes,
                                                 {.mtu_bytes = config.mtu_bytes,
                                                  .line_rate = line_rate,
                                                  .base_rtt = round_trip,
                                                  .bdp_bytes = bytes_in(line_rate, round_trip),
-                                                 .hops = path.hops});
+                                                 .hops = path.hops,
+                                                 .signals = side_.signals.senders.data()});
   connection.hops = static_cast<std::uint16_t>(path.hops);
   ColdConnection& cold = cold_[slot];
   cold = {};
   one_way = path.one_way;
-  if (setup.make_selector) cold.selector = setup.make_selector(opening.identity, random);
+  if (setup.make_selector) {
+    cold.selector = setup.make_selector({.connection = opening.identity,
+                                         .source = message.source,
+                                         .destination = message.destination,
+                                         .random = random,
+                                         .topology = &side_.channels.topology,
+                                         .signals = side_.signals.paths.data()});
+  }
   connection.selector = cold.selector.get();
   connection.control->start(side_.engine.now());
   allow(slot);

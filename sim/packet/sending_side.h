@@ -159,16 +159,17 @@ class SendingSide {
   void serve(std::uint32_t nic);  // sends one packet of the next connection
   void send_packet(std::uint32_t slot);
   routing::Path choose_path(std::uint32_t slot, std::uint32_t number, bool again);
+  void take_route(std::uint32_t handle, std::uint32_t nic_channel, const routing::Path& path);
   void count_again(std::uint32_t slot, std::uint32_t number);
   void arm_timer(Nic& nic, Time deadline);
   Time look_at_pause(std::uint32_t slot);
 
   // Answers in: sending_answers.cc.
   bool is_of(std::uint32_t slot, const Packet& packet) const;
-  void on_ack(std::uint32_t slot, const Packet& packet, const AckRecord& record);
-  void on_nack(std::uint32_t slot, const Packet& packet, std::uint32_t cumulative);
-  void tell_acked(std::uint32_t slot, const Packet& packet, const congestion::Recovery::Outcome& outcome,
-                  Time held);
+  void on_ack(std::uint32_t slot, std::uint32_t handle, const Packet& packet);
+  void on_nack(std::uint32_t slot, std::uint32_t handle, const Packet& packet, std::uint32_t cumulative);
+  void tell_acked(std::uint32_t slot, std::uint32_t handle, const Packet& packet,
+                  const congestion::Recovery::Outcome& outcome, Time held);
   void tell_lost(std::uint32_t slot, const congestion::Recovery::Outcome& outcome, bool trimmed);
   void set_paused(std::uint32_t slot, bool paused);
   // After each call of the control.

@@ -1,8 +1,10 @@
 // Packets out: which connection may send, its turn at the NIC, its timers.
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "sim/packet/sending_side.h"
+#include "sim/routing/source_route.h"
 
 namespace weft::sim::packet {
 
@@ -143,6 +145,8 @@ void SendingSide::send_packet(std::uint32_t slot) {
     }
     packets.credits().set(handle, connection.control->wanted_credit());
   }
+  if (packets.routes().kept()) [[unlikely]]
+    take_route(handle, nic.channel, path);
   side_.fabric.inject(nic.channel, handle);
   if (recovery.in_flight_packets() == 1) arm_timer(side_.hosts.nics[connection.nic], recovery.deadline());
 }
@@ -155,6 +159,10 @@ routing::Path SendingSide::choose_path(std::uint32_t slot, std::uint32_t number,
                                                         .number = number,
                                                         .in_flight = connection.recovery->in_flight_packets(),
                                                         .again = again});
+  if (path.route != nullptr && !side_.setup.policy.source_routes) {
+    throw std::logic_error("routing policy " + side_.setup.policy.info.name +
+                           " names a route, but does not declare that it does (Policy::source_routes)");
+  }
   if (!keeps_paths()) return path;
   std::vector<routing::Path>& ring = cold_[slot].paths;
   const std::uint32_t first = connection.recovery->first_unacked();
@@ -167,6 +175,17 @@ routing::Path SendingSide::choose_path(std::uint32_t slot, std::uint32_t number,
   }
   ring[number & (ring.size() - 1)] = path;
   return path;
+}
+
+// A packet that follows a route has it beside it; the copy outlives the connection.
+void SendingSide::take_route(std::uint32_t handle, std::uint32_t nic_channel, const routing::Path& path) {
+  RouteRecord record;
+  if (path.route != nullptr) {
+    const std::uint32_t destination = side_.fabric.packets()[handle].destination;
+    routing::check_route(side_.channels.topology, nic_channel, destination, *path.route);
+    record = {.route = *path.route, .named = path.route};
+  }
+  side_.fabric.packets().routes().set(handle, record);
 }
 
 void SendingSide::count_again(std::uint32_t slot, std::uint32_t number) {

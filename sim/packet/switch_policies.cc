@@ -14,7 +14,7 @@ constexpr std::uint64_t kPolicyPurpose = 0x9011, kTiePurpose = 0x71E5;
 
 SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const topologies::Topology& topology,
                                const routing::Policy& policy, const Parameters& parameters)
-    : asks_(policy.asks) {
+    : asks_(policy.asks), source_routes_(policy.source_routes) {
   if (policy.make_switch_policy == nullptr) return;
   for (Engine* engine : engines) first_entity_ = engine->add_counting_entities(topology.switches());
   const std::uint64_t seed = engines.front()->seed();
@@ -27,6 +27,12 @@ SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const topologie
     throw InputError("routing policy " + policy.info.name +
                      ": what switches tell each other must take above 0 and no longer than the interval "
                      "between two snapshots");
+  }
+}
+
+void SwitchPolicies::add_signals(Signals& sum) const {
+  for (const PolicySite& site : sites_) {
+    for (const auto& [name, count] : site.policy->signals()) add_signal(name, count, sum);
   }
 }
 

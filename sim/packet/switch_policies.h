@@ -29,6 +29,10 @@ class SwitchPolicies {
   // False: all switches follow the built-in rule.
   bool any() const { return !sites_.empty(); }
   const routing::SwitchAsks& asks() const { return asks_; }
+  // Sources may name the way of a packet.
+  bool source_routes() const { return source_routes_; }
+  // What the objects have counted, together.
+  void add_signals(Signals& sum) const;
   PolicySite& site(std::uint32_t switch_index) { return sites_[switch_index]; }
   // Of a switch's timers.
   EntityId entity(std::uint32_t switch_index) const { return first_entity_ + switch_index; }
@@ -51,6 +55,7 @@ class SwitchPolicies {
   void deliver();
 
   routing::SwitchAsks asks_;
+  bool source_routes_ = false;
   std::vector<PolicySite> sites_;  // by switch
   EntityId first_entity_ = 0;
   std::vector<routing::Snapshot> snapshots_;  // under way

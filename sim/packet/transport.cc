@@ -9,6 +9,16 @@ Transport::Transport(Engine& engine, NetworkClient& client, Fabric& fabric, Chan
       receiving_(side_),
       copies_(side_) {}
 
+void Transport::add_signals(Signals& sum) const {
+  const auto add = [&](const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts) {
+    for (std::size_t i = 0; i < names.size(); ++i) add_signal(names[i], counts[i], sum);
+  };
+  add(side_.setup.control.signals, side_.signals.senders);
+  receiving_.add_signals(sum);
+  add(side_.setup.recovery_kind.signals, side_.signals.recoveries);
+  add(side_.setup.policy.path_signals, side_.signals.paths);
+}
+
 void Transport::start(const Message& message) {
   const std::uint32_t number = side_.hosts.message_count[message.source]++;
   if (message.source == message.destination) {

@@ -56,6 +56,15 @@ void Wires::set_mark(std::uint32_t c, Packet& packet) {
   ++counters.marks;
 }
 
+void Wires::stamp(std::uint32_t c, std::uint32_t handle, std::int64_t start_ps, std::uint64_t queue_bytes,
+                  std::uint64_t sent_bytes) {
+  pool.telemetry().add(handle, {.at = Time::ps(start_ps),
+                                .queue_bytes = queue_bytes,
+                                .sent_bytes = sent_bytes,
+                                .rate = channels.cold[c].rate,
+                                .port = c});
+}
+
 Sighting Wires::sighting(std::uint32_t handle) const {
   const Packet& packet = pool[handle];
   return {.handle = handle,

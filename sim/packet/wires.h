@@ -27,8 +27,9 @@ enum EventKind : std::uint16_t {
   kReceiverTimer,  // a NIC's receiver wants to be called: NIC number
   kPolicyTimer,    // of a switch's policy, which the source stands for: the policy's own number
   kDeparted,       // a packet has left a port whose switch's policy wants to know: record of RouteChoice
+  kStart,  // a packet that waited in a FIFO queue goes on the wire and is stamped: record of FifoServer
 };
-static_assert(kDeparted < kClientKinds);
+static_assert(kStart < kClientKinds);
 
 struct FabricCounters {
   std::uint64_t packets_injected = 0, bytes_injected = 0;
@@ -81,6 +82,15 @@ struct Wires {
   // The same for a channel that may be another's: its records stay as they are.
   void lose(std::uint32_t c, std::uint32_t handle, Time now);
   void set_mark(std::uint32_t c, Packet& packet);
+  // Is telemetry to be written into the packet? REQUIRES: the channel has kStamps.
+  bool is_stamped(std::uint32_t handle) const {
+    const Packet& packet = pool[handle];
+    return packet.data() && !packet.returned();
+  }
+  // A packet goes on the wire at `start_ps`, and leaves `queue_bytes` behind; `sent_bytes`: of the channel,
+  // with this packet.
+  void stamp(std::uint32_t c, std::uint32_t handle, std::int64_t start_ps, std::uint64_t queue_bytes,
+             std::uint64_t sent_bytes);
   Sighting sighting(std::uint32_t handle) const;
 
   Engine& engine;

@@ -9,6 +9,7 @@
 #include "sim/results/flow.h"
 #include "sim/results/flow_statistics.h"
 #include "sim/units/quantity.h"
+#include "sim/units/signals.h"
 
 namespace weft::results {
 
@@ -46,7 +47,7 @@ struct NetworkTotals {
   // packets they were late at most.
   std::uint64_t out_of_order_packets = 0, out_of_order_flows = 0, max_reorder_distance = 0;
   // How often each signal acted (ecn_mark, drop, retransmit, timeout …), in a fixed order.
-  std::vector<std::pair<std::string, std::uint64_t>> signals;
+  Signals signals;
 };
 
 // A network model that can report; empty where the model has no such thing.

@@ -12,7 +12,8 @@ constexpr std::uint8_t kMostPenalty = 15, kMarkPenalty = 1, kLossPenalty = 4;
 
 class Bitmap final : public PathSelector {
  public:
-  Bitmap(std::uint32_t paths, sim::RandomStream random) : rounds_(paths, random), penalties_(paths) {}
+  Bitmap(std::uint32_t paths, const PathSetup& setup)
+      : rounds_(paths, setup.random), penalties_(paths), skipped_(setup.signals) {}
 
   // Ends: every turn of an entropy with a penalty takes one away.
   Path next(const PathRequest&) override {
@@ -21,6 +22,7 @@ class Bitmap final : public PathSelector {
       std::uint8_t& penalty = penalties_[rounds_.position(entropy)];
       if (penalty == 0) return {entropy};
       --penalty;
+      ++*skipped_;
     }
   }
   void on_ack(const PathNews& news) override {
@@ -36,11 +38,12 @@ class Bitmap final : public PathSelector {
 
   Rounds rounds_;
   std::vector<std::uint8_t> penalties_;  // by position in the entropies
+  std::uint64_t* skipped_;
 };
 
 PathSelectorMaker make(const Parameters& parameters) {
-  return [paths = Rounds::paths(parameters)](std::uint64_t, sim::RandomStream random) {
-    return std::make_unique<Bitmap>(paths, random);
+  return [paths = Rounds::paths(parameters)](const PathSetup& setup) {
+    return std::make_unique<Bitmap>(paths, setup);
   };
 }
 
@@ -53,7 +56,9 @@ Policy bitmap() {
                           "packets are skipped for some rounds.",
                .source = "the load balancing of that name in htsim's model of Ultra Ethernet transport",
                .parameters = {Rounds::parameter("128")}},
-      .make_path_selectors = make};
+      .make_path_selectors = make,
+      .needs = {.used = Capability::kMark},
+      .path_signals = {"skipped_path"}};
 }
 
 }  // namespace weft::routing

@@ -1,6 +1,8 @@
 // Path choice in the sending NIC: which NIC or plane, and which entropy, each packet takes.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -8,13 +10,29 @@
 #include "sim/core/random.h"
 #include "sim/units/quantity.h"
 
+namespace weft::topologies {
+class Topology;
+}
+
 namespace weft::routing {
+
+// A way that is named hop by hop: the port that the packet leaves through at each switch, from the one at the
+// NIC's cable on; the last leads to the destination. See source_route.h.
+struct SourceRoute {
+  static constexpr std::size_t kMost = 15;
+  std::array<std::uint16_t, kMost> ports{};  // positions in Topology::out_channels of the switch
+  std::uint16_t length = 0;
+  bool operator==(const SourceRoute&) const = default;
+};
 
 // Where a packet goes.
 struct Path {
   static constexpr std::uint8_t kAnyNic = 0xFF;
   std::uint32_t entropy = 0;   // what switches hash: UDP port, flow label
   std::uint8_t nic = kAnyNic;  // which of the source's NICs; kAnyNic: the one that the network model chose
+  // Null: switches choose. Else the selector's own, as long as that lives, and never changed; for policies
+  // with Policy::source_routes. It tells the selector which way news are of.
+  const SourceRoute* route = nullptr;
 };
 
 // A packet that is about to be sent.
@@ -47,8 +65,18 @@ class PathSelector {
   virtual void on_timeout(Time /*now*/) {}
 };
 
-// Makes the selector of one connection. The stream is the connection's own.
-using PathSelectorMaker =
-    std::function<std::unique_ptr<PathSelector>(std::uint64_t connection, sim::RandomStream random)>;
+// What is fixed when a connection opens.
+struct PathSetup {
+  std::uint64_t connection = 0;               // its identity
+  std::uint32_t source = 0, destination = 0;  // hosts
+  sim::RandomStream random;                   // the connection's own
+  // The network as it was built, for who names routes.
+  const topologies::Topology* topology = nullptr;
+  // A count for each of Policy::path_signals, shared with other connections: for the selector to count up.
+  std::uint64_t* signals = nullptr;
+};
+
+// Makes the selector of one connection.
+using PathSelectorMaker = std::function<std::unique_ptr<PathSelector>(const PathSetup& setup)>;
 
 }  // namespace weft::routing

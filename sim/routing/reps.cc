@@ -9,10 +9,12 @@ namespace {
 
 class Reps final : public PathSelector {
  public:
-  Reps(std::uint32_t paths, sim::RandomStream random) : rounds_(paths, random) {}
+  Reps(std::uint32_t paths, const PathSetup& setup)
+      : rounds_(paths, setup.random), recycled_(setup.signals) {}
 
   Path next(const PathRequest&) override {
     if (kept_ == 0) return {rounds_.any()};
+    ++*recycled_;
     return {buffer_[(head_ - kept_--) % kEntries]};
   }
   void on_ack(const PathNews& news) override {
@@ -27,11 +29,12 @@ class Reps final : public PathSelector {
   Rounds rounds_;
   std::array<std::uint32_t, kEntries> buffer_{};
   std::uint32_t head_ = 0, kept_ = 0;
+  std::uint64_t* recycled_;
 };
 
 PathSelectorMaker make(const Parameters& parameters) {
-  return [paths = Rounds::paths(parameters)](std::uint64_t, sim::RandomStream random) {
-    return std::make_unique<Reps>(paths, random);
+  return [paths = Rounds::paths(parameters)](const PathSetup& setup) {
+    return std::make_unique<Reps>(paths, setup);
   };
 }
 
@@ -46,7 +49,9 @@ Policy reps() {
                    "T. Bonato et al., REPS: Recycled entropy packet spraying for adaptive load balancing "
                    "and failure mitigation, arXiv 2407.21625",
                .parameters = {Rounds::parameter("65536")}},
-      .make_path_selectors = make};
+      .make_path_selectors = make,
+      .needs = {.used = Capability::kMark},
+      .path_signals = {"recycled_path"}};
 }
 
 }  // namespace weft::routing

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "sim/core/random.h"
 #include "sim/routing/path_selector.h"
@@ -42,8 +44,11 @@ struct Policy {
   KeepsOrder order = KeepsOrder::kIfBuiltIn;
   // The longest path it uses, in minimal ones: 2 for one by way of any node. Round trips and timeouts follow.
   std::uint32_t longest_path = 1;
-  // What it can't do without, of queues.
-  Capabilities requires_of_queue = {};
+  CapabilityNeeds needs = {};  // of queues
+  // Selectors name routes (Path::route); else they can't.
+  bool source_routes = false;
+  // What its selectors count (PathSetup::signals), by the names that stand in the results.
+  std::vector<std::string> path_signals = {};
 
   // Loss recovery may take a gap for a loss.
   bool keeps_order() const {

@@ -15,8 +15,8 @@ class Spray final : public PathSelector {
 };
 
 PathSelectorMaker make(const Parameters& parameters) {
-  return [paths = Rounds::paths(parameters)](std::uint64_t, sim::RandomStream random) {
-    return std::make_unique<Spray>(paths, random);
+  return [paths = Rounds::paths(parameters)](const PathSetup& setup) {
+    return std::make_unique<Spray>(paths, setup.random);
   };
 }
 

@@ -7,6 +7,7 @@
 
 #include "sim/core/random.h"
 #include "sim/units/quantity.h"
+#include "sim/units/signals.h"
 
 namespace weft::routing {
 
@@ -114,6 +115,8 @@ class SwitchPolicy {
   // ago.
   virtual Snapshot publish(OwnSwitch& /*here*/) { return {}; }
   virtual void heard(std::uint32_t /*from*/, const Snapshot& /*snapshot*/) {}
+  // What it has counted, in a fixed order; summed over all switches.
+  virtual Signals signals() const { return {}; }
 };
 
 // Where policies act.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/scenario/connections.h"
+#include "sim/scenario/queue_match.h"
 #include "sim/scenario/scenario.h"
 
 namespace weft::sim {
@@ -152,43 +153,30 @@ class Resolver {
     if (!network_module().has_packets) return drop_parts({"congestion", "recovery", "queue"});
     const RegisteredModule& control =
         choose(registries_.congestion, scenario_.congestion, "congestion control");
-    if (!registries_.recoveries.empty()) choose(registries_.recoveries, scenario_.recovery, "loss recovery");
-    queue(control, routing);
+    std::vector<Party> parties = {
+        {"congestion control", "control", &control, &registries_.congestion, scenario_.congestion.location},
+        {"routing policy", "policy", &routing, &registries_.routing, scenario_.routing.location}};
+    if (!registries_.recoveries.empty()) {
+      const RegisteredModule& recovery = choose(registries_.recoveries, scenario_.recovery, "loss recovery");
+      parties.push_back(
+          {"loss recovery", "recovery", &recovery, &registries_.recoveries, scenario_.recovery.location});
+    }
+    queue(parties);
   }
 
-  void queue(const RegisteredModule& control, const RegisteredModule& routing) {
+  void queue(const std::vector<Party>& parties) {
     const bool given = !scenario_.queue.empty();
-    if (!given && control.needs_ecn) {
-      const auto found = std::find_if(registries_.queues.begin(), registries_.queues.end(),
-                                      [](const RegisteredModule& m) { return m.marks_ecn; });
-      if (found != registries_.queues.end()) scenario_.queue.name = found->info.name;
-    }
+    match_queue(parties, registries_.queues, scenario_.queue);
     const RegisteredModule& discipline = choose(registries_.queues, scenario_.queue, "queue discipline");
-    if (control.needs_ecn && !discipline.marks_ecn) {
-      throw InputError(
-          given ? scenario_.queue.location : scenario_.congestion.location,
-          fmt::format("congestion control {} acts on ECN marks, and queue discipline {} never sets "
-                      "any; choose a queue that does ({}) or another control ({})",
-                      control.info.name, discipline.info.name,
-                      names(registries_.queues, &RegisteredModule::marks_ecn, true),
-                      names(registries_.congestion, &RegisteredModule::needs_ecn, false)));
+    const bool noticed = std::any_of(parties.begin(), parties.end(), [](const Party& party) {
+      return party.module->needs.noticed().has(Capability::kMark);
+    });
+    if (given && discipline.offers.always.has(Capability::kMark) && !noticed) {
+      scenario_.warnings.push_back(scenario_.queue.location.prefix() +
+                                   fmt::format("queue discipline {} sets ECN marks, which congestion control "
+                                               "{} does not look at",
+                                               discipline.info.name, scenario_.congestion.name));
     }
-    if (given && discipline.marks_ecn && !control.needs_ecn && !routing.needs_ecn) {
-      scenario_.warnings.push_back(
-          scenario_.queue.location.prefix() +
-          fmt::format("queue discipline {} sets ECN marks, which congestion control {} "
-                      "does not look at",
-                      discipline.info.name, control.info.name));
-    }
-  }
-
-  static std::string names(const std::vector<RegisteredModule>& modules, bool RegisteredModule::*property,
-                           bool value) {
-    std::vector<std::string> found;
-    for (const RegisteredModule& module : modules) {
-      if (module.*property == value) found.push_back(module.info.name);
-    }
-    return found.empty() ? "there is none" : fmt::format("{}", fmt::join(found, ", "));
   }
 
   // Parts that the network model doesn't have.

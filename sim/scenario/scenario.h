@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/units/capabilities.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
@@ -24,8 +25,8 @@ struct RegisteredModule {
   bool has_partitions = false;     // network models: these run on several threads
   bool has_connections = false;    // network models: messages may share connections
   bool independent_flows = false;  // traffic: its messages have nothing to do with each other
-  bool needs_ecn = false;          // congestion controls, routing policies: acts on ECN marks
-  bool marks_ecn = false;          // queue disciplines: sets them
+  CapabilityNeeds needs = {};      // congestion controls, recoveries, routing policies: of queues
+  CapabilityOffers offers = {};    // queue disciplines
   // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
   // a family without sizes, and where one of these parameters is given too. Null: no such parameter.
   ModuleChoice (*sized)(const ModuleChoice& choice) = nullptr;

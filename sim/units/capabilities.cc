@@ -1,22 +1,34 @@
 #include "sim/units/capabilities.h"
 
-#include <utility>
-
 namespace weft {
+namespace {
+
+const char* name(Capability capability) {
+  switch (capability) {
+    case Capability::kMark:
+      return "mark";
+    case Capability::kTrim:
+      return "trim";
+    case Capability::kTelemetry:
+      return "telemetry";
+    case Capability::kCredit:
+      return "credit";
+    case Capability::kBackToSender:
+      return "back to sender";
+    case Capability::kLossless:
+      return "lossless";
+  }
+  return "";
+}
+
+}  // namespace
 
 std::string to_string(Capabilities capabilities) {
-  constexpr std::pair<Capability, const char*> kNames[] = {{Capability::kMark, "mark"},
-                                                           {Capability::kTrim, "trim"},
-                                                           {Capability::kTelemetry, "telemetry"},
-                                                           {Capability::kCredit, "credit"},
-                                                           {Capability::kBackToSender, "back to sender"},
-                                                           {Capability::kLossless, "lossless"}};
   std::string text;
-  for (const auto& [capability, name] : kNames) {
-    if (!capabilities.has(capability)) continue;
+  capabilities.for_each([&](Capability each) {
     text += text.empty() ? "" : ", ";
-    text += name;
-  }
+    text += name(each);
+  });
   return text.empty() ? "nothing" : text;
 }
 

@@ -17,7 +17,7 @@ class GoBackN final : public Recovery {
   };
 
   GoBackN(const RecoverySetup& setup, const Settings&)
-      : Recovery(setup), timeout_(setup.config.min_timeout) {}
+      : Recovery(setup), timeout_(setup.config.min_timeout), went_back_(setup.signals) {}
 
   std::uint32_t next_to_send() override { return next_ - lost_; }
   void on_send(std::uint32_t number, Time at) override {
@@ -69,6 +69,7 @@ class GoBackN final : public Recovery {
     sizes_.forget_below(first_);
   }
   void go_back(Outcome& outcome) {
+    ++*went_back_;
     for (std::uint32_t n = first_; n < next_ - lost_; ++n) note_loss(n);
     outcome.lost_packets = in_flight_packets_;
     outcome.lost_bytes = in_flight_bytes_;
@@ -78,6 +79,7 @@ class GoBackN final : public Recovery {
   }
 
   Time timeout_, since_;
+  std::uint64_t* went_back_;
 };
 
 class InOrderOnly final : public Reassembly {
@@ -100,7 +102,8 @@ inline RecoveryKind go_back_n() {
   return {.info = {.name = "go_back_n",
                    .summary = "Everything from a gap on is sent again.",
                    .source = "InfiniBand Architecture Specification, volume 1, section 9.7"},
-          .make_factory = RecoveryFactoryFor<GoBackN, InOrderOnly>::make};
+          .make_factory = RecoveryFactoryFor<GoBackN, InOrderOnly>::make,
+          .signals = {"go_back"}};
 }
 
 }  // namespace weft::congestion

@@ -90,6 +90,7 @@ class CreditReceiver final : public Receiver {
     return AckTime::kByRule;
   }
   void on_timer(ReceiverActions& actions) override { grant(actions); }
+  Signals signals() const override { return {{"most_senders", senders_.size()}}; }
 
  private:
   struct Wish {

@@ -11,6 +11,7 @@
 #include "goal/import/importers.h"
 #include "sim/simulation.h"
 #include "sim/sinks.h"
+#include "sim/units/capabilities.h"
 #include "sim/units/module.h"
 
 namespace weft::cli {
@@ -27,7 +28,8 @@ struct Listed {
   std::string kind;        // "topology"
   std::string collective;  // for an algorithm: the operation it is for
   ModuleInfo info;
-  std::string details = {};  // what is said of it beside that, in whole lines
+  std::string details = {};   // what is said of it beside that, in whole lines
+  std::string in_short = {};  // the part of that which stands in lists too
 };
 
 // Every seam, the most far-reaching choice first.
@@ -46,12 +48,34 @@ std::string details_of(const sim::Sink& sink) {
   return text;
 }
 
+// What it needs of queues, or offers as one: with a line for each, or in short.
+Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
+  Listed all{seam.field, "", module.info};
+  const auto add = [&](const char* line, const char* brief, Capabilities capabilities,
+                       const std::string& how) {
+    if (capabilities.empty()) return;
+    all.details +=
+        fmt::format("{}  {} {}{}.\n", all.details.empty() ? "\n" : "", line, to_string(capabilities), how);
+    all.in_short += fmt::format("{}{} {}", all.in_short.empty() ? "" : "; ", brief, to_string(capabilities));
+  };
+  add("Requires of queues:", "requires", module.needs.required, "");
+  add("Uses where queues offer it:", "uses", module.needs.used, "");
+  add("Can't live with queues that offer:", "not with", module.needs.forbidden, "");
+  std::string how;
+  for (const CapabilitySwitch& each : module.offers.switches) {
+    how += fmt::format("{}{} takes {}={}", how.empty() ? "; " : ", ", to_string(each.capability),
+                       each.parameter, each.on);
+  }
+  add("Offers:", "offers", module.offers.at_most(), how);
+  return all;
+}
+
 std::vector<Listed> modules(const Catalog& catalog) {
   const sim::Registries& registries = catalog.registries;
   std::vector<Listed> all;
   for (const sim::Seam& seam : all_seams()) {
     for (const sim::RegisteredModule& module : registries.*seam.modules) {
-      all.push_back({seam.field, "", module.info});
+      all.push_back(listed(seam, module));
     }
   }
   for (const sim::RegisteredAlgorithm& algorithm : registries.algorithms) {
@@ -186,7 +210,8 @@ std::string list_text(const Catalog& catalog, const std::string& word, bool name
     for (const Listed& module : all) {
       if (module.kind != at) continue;
       if (!names) {
-        text += fmt::format("  {:<{}}  {}\n", title(module), width, module.info.summary);
+        text += fmt::format("  {:<{}}  {}{}\n", title(module), width, module.info.summary,
+                            module.in_short.empty() ? "" : " (" + module.in_short + ")");
         continue;
       }
       // An algorithm's name may serve several operations.

@@ -139,8 +139,10 @@ Discipline composite() {
                           "header goes ahead; marks data as ecn does.",
                .source = "Handley et al., Re-architecting datacenter networks (NDP), SIGCOMM "
                          "2017; Ultra Ethernet Specification 1.0"},
-      .marks = true,
-      .also = Capability::kTrim | Capability::kBackToSender,
+      .offers = {.always = Capability::kMark | Capability::kCredit,
+                 .switches = {{Capability::kTrim, "trim", "true", "false"},
+                              {Capability::kBackToSender, "return_to_sender", "true", "false"},
+                              {Capability::kBackToSender, "trim", "true", "false"}}},
       .make = make};
   std::vector<ParameterSpec>& parameters = discipline.info.parameters;
   parameters = marking_parameters();

@@ -165,7 +165,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   // What is in all ports' buffers may wait for the same.
   std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
 
-  std::vector<std::pair<std::string, std::uint64_t>> signals() const override {
+  Signals signals() const override {
     return {{"credit_stall", stalls_}, {"credit_stall_ns", static_cast<std::uint64_t>(stalled_ps_) / 1000}};
   }
 
@@ -335,10 +335,9 @@ Discipline credit() {
                     {"buffer", ParameterType::kBytes, "auto",
                      "Bytes for each channel at the end of a cable; auto: just enough for the full "
                      "rate of the link."}}},
-      .marks = true,
+      .offers = {.always = Capability::kMark | Capability::kLossless},
       .make = make,
-      .at_hosts = true,
-      .lossless = true};
+      .at_hosts = true};
   for (ParameterSpec& parameter :
        threshold_parameters("a bandwidth-delay product of the longest path, at least 32 full packets")) {
     discipline.info.parameters.push_back(std::move(parameter));

@@ -14,7 +14,6 @@ Discipline droptail() {
                    .summary = "First in, first out; a packet that does not fit is dropped.",
                    .source = "textbook FIFO",
                    .parameters = {{"capacity", ParameterType::kBytes, "auto", kCapacityHelp}}},
-          .marks = false,
           .rule = rule};
 }
 

@@ -13,6 +13,7 @@
 #include "sim/packet/queues/room_returns.h"
 #include "sim/units/quantity.h"
 #include "sim/units/random.h"
+#include "sim/units/signals.h"
 
 namespace weft::sim::packet {
 
@@ -79,9 +80,8 @@ class NodeBuffers {
   virtual ~NodeBuffers() = default;
   // The most that can wait at `out` for the packets of one flow: timeouts are longer than these take.
   virtual std::uint64_t capacity_bytes(std::uint32_t out) const = 0;
-  // How often things happened that have a name of their own, in a fixed order; summed over all nodes. Of a
-  // name that begins with "most_" the greatest is taken.
-  virtual std::vector<std::pair<std::string, std::uint64_t>> signals() const { return {}; }
+  // What it has counted, in a fixed order; summed over all nodes.
+  virtual Signals signals() const { return {}; }
   // What packets that pass `port` will touch, asked once, to be fetched into the cache before they come.
   struct Memory {
     const void* port = nullptr;  // also fetched for the port that they come in through

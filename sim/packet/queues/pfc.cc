@@ -117,8 +117,8 @@ class PfcQueues final : public LaneQueues<PfcPort> {
   // All ports' packets may wait for the same.
   std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
 
-  std::vector<std::pair<std::string, std::uint64_t>> signals() const override {
-    std::vector<std::pair<std::string, std::uint64_t>> list;
+  Signals signals() const override {
+    Signals list;
     if (!is_host_) {
       list.emplace_back("pause", pauses_);
       list.emplace_back("most_ingress_bytes", most_ingress_bytes_);
@@ -249,10 +249,10 @@ Discipline pfc() {
                     {"classes", ParameterType::kInteger, "1",
                      "Either 1, or 2: ACKs have a class of their own that leaves first and is paused by "
                      "itself."}}},
-      .marks = true,
+      .offers = {.always = Capability::kMark | Capability::kLossless,
+                 .switches = {{Capability::kCredit, "classes", "2", "1"}}},
       .make = make,
-      .at_hosts = true,
-      .lossless = true};
+      .at_hosts = true};
   for (ParameterSpec& parameter : threshold_parameters("xoff")) {
     discipline.info.parameters.push_back(std::move(parameter));
   }

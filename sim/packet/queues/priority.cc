@@ -84,7 +84,7 @@ Discipline priority() {
                .summary = "ACKs and headers leave before data, strictly; data is dropped and "
                           "marked as with ecn.",
                .source = "strict priority, IEEE 802.1Q-2018 section 8.6.8.1"},
-      .marks = true,
+      .offers = {.always = Capability::kMark | Capability::kCredit},
       .make = make};
   discipline.info.parameters = marking_parameters();
   discipline.info.parameters.push_back({"control_capacity", ParameterType::kBytes, "auto",

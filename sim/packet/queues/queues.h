@@ -53,9 +53,9 @@ std::uint16_t index_of(const Value& value, std::vector<Value>& list) {
 // packet. One of the three factories is set.
 struct Discipline {
   ModuleInfo info;
-  bool marks = false;  // gives what a congestion control with needs_ecn needs
-  // Beside marks and what `lossless` says; by default parameters.
-  Capabilities also = {};
+  // What congestion controls, recoveries and routing policies may rely on. Where it is lossless, packets wait
+  // until the next node has room, and deadlocks are looked for.
+  CapabilityOffers offers = {};
   // The rule for a queue at `site`. Throws InputError for values that make no sense.
   QueueRule (*rule)(const Parameters& parameters, const QueueSite& site) = nullptr;
   // The queues of one switch. Throws InputError for values that make no sense.
@@ -63,15 +63,6 @@ struct Discipline {
   // What FIFO queues of one switch have in common, beside a rule that takes and marks all. Throws as above.
   std::unique_ptr<Admission> (*make_admission)(const Parameters& parameters, const NodeSite& site) = nullptr;
   bool at_hosts = false;  // also makes the queues of hosts' NICs, which otherwise hold anything, FIFO
-  bool lossless = false;  // packets wait until the next node has room: deadlocks are looked for
-
-  // What congestion controls, recoveries and routing policies may rely on.
-  Capabilities offers() const {
-    Capabilities all = also;
-    if (marks) all = all | Capability::kMark;
-    if (lossless) all = all | Capability::kLossless;
-    return all;
-  }
 };
 
 // Every built-in discipline. Adding one: a file pair, its test, a line in BUILD.bazel and one in queues.cc.

@@ -68,7 +68,7 @@ Discipline red() {
                .source =
                    "Floyd and Jacobson, ToN 1993; Wu et al., Tuning ECN for data center networks, CoNEXT "
                    "2012"},
-      .marks = true,
+      .offers = {.always = Capability::kMark},
       .make = make};
   discipline.info.parameters = marking_parameters();
   discipline.info.parameters.push_back(

@@ -72,9 +72,7 @@ class SharedBuffer final : public Admission {
     return reserve_ + static_cast<std::uint64_t>(alpha_ / (1 + alpha_) * static_cast<double>(pool_));
   }
 
-  std::vector<std::pair<std::string, std::uint64_t>> signals() const override {
-    return {{"most_shared_bytes", most_shared_}};
-  }
+  Signals signals() const override { return {{"most_shared_bytes", most_shared_}}; }
 
  private:
   static constexpr int kMostAlpha = 1024;
@@ -130,7 +128,7 @@ Discipline shared() {
                .source =
                    "Choudhury, Hahne, Dynamic queue length thresholds for shared-memory packet switches, "
                    "IEEE/ACM ToN 6(2), 1998"},
-      .marks = true,
+      .offers = {.always = Capability::kMark},
       .make_admission = make};
   std::vector<ParameterSpec>& parameters = discipline.info.parameters;
   parameters = {{"buffer", ParameterType::kBytes, "auto",

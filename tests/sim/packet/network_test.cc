@@ -140,7 +140,7 @@ TEST_CASE("a switch policy is asked and obeyed, for ACKs too; a selector hears o
       .make_switch_policy = [](const Parameters&, std::uint32_t, RandomStream)
           -> std::unique_ptr<routing::SwitchPolicy> { return std::make_unique<First>(); },
       .make_path_selectors = [](const Parameters&) -> routing::PathSelectorMaker {
-        return [](std::uint64_t, RandomStream) { return std::make_unique<Counting>(); };
+        return [](const routing::PathSetup&) { return std::make_unique<Counting>(); };
       }};
   Seen counts;
   seen = &counts;

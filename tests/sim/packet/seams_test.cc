@@ -36,6 +36,8 @@ TEST_CASE("go-back-N: what is lost costs all that was sent behind it, and nothin
   REQUIRE(simulation.network.open_flows() == 0);
   REQUIRE(simulation.signal("drop") > 0);
   REQUIRE(simulation.signal("nack") > 0);
+  // Each NACK makes a sender go back, and each timeout.
+  REQUIRE(simulation.signal("go_back") == simulation.signal("nack") + simulation.signal("timeout"));
   // Each drop of data makes the sender go back over what was in flight: more is sent again than was lost.
   REQUIRE(simulation.signal("retransmit") > simulation.signal("drop"));
   REQUIRE(simulation.network.totals().out_of_order_packets == 0);
@@ -71,6 +73,7 @@ TEST_CASE("a receiver that paces its senders keeps the queue to their first cred
     longest = std::max(longest, link.max_queue_bytes);
   REQUIRE(longest <= kSenders * 4 * 4160);
   REQUIRE(simulation.signal("credit") == kSenders * (kPackets - 4));
+  REQUIRE(simulation.signal("most_senders") == kSenders);  // at one NIC, and none at others
   // The link never rests: all packets, and the way of the first.
   const Time all = kRate.serialization(4160) * (kSenders * kPackets + 1) + Time::ns(1100);
   Time last, first = Time::max();

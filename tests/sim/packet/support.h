@@ -51,10 +51,10 @@ class SprayForTest final : public routing::PathSelector {
 
 inline routing::Policy one_path() { return {.info = {.name = "one_path"}}; }
 inline routing::Policy spray() {
-  return {.info = {.name = "spray"},
-          .make_path_selectors = [](const Parameters&) -> routing::PathSelectorMaker {
-            return [](std::uint64_t, RandomStream random) { return std::make_unique<SprayForTest>(random); };
-          }};
+  return {
+      .info = {.name = "spray"}, .make_path_selectors = [](const Parameters&) -> routing::PathSelectorMaker {
+        return [](const routing::PathSetup& setup) { return std::make_unique<SprayForTest>(setup.random); };
+      }};
 }
 
 struct Options {

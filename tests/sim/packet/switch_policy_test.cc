@@ -229,6 +229,8 @@ TEST_CASE("a flowlet's packets keep their order if the gap is long, and not if t
     simulation.send_at_random(topology.hosts());
     simulation.run();
     REQUIRE(simulation.verdict() == "");
+    // Of all switches together.
+    REQUIRE(simulation.signal("flowlet") > topology.switches());
     return simulation.network.totals().out_of_order_packets;
   };
   REQUIRE(out_of_order("1ms") == 0);

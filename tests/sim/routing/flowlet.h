@@ -39,10 +39,14 @@ class Flowlet final : public SwitchPolicy {
     const std::uint64_t key = packet.flow.identity() * 2 + (packet.control ? 1 : 0);
     Entry& entry = entries_[key * 0x9E3779B97F4A7C15ULL >> (64 - kBits)];
     const bool known = std::find(minimal.begin(), minimal.end(), entry.port) != minimal.end();
-    if (!known || here.now() - entry.last > gap_) entry.port = least_loaded(minimal, here);
+    if (!known || here.now() - entry.last > gap_) {
+      entry.port = least_loaded(minimal, here);
+      ++flowlets_;
+    }
     entry.last = here.now();
     return {.port = entry.port};
   }
+  Signals signals() const override { return {{"flowlet", flowlets_}}; }
 
  private:
   static constexpr int kBits = 12;
@@ -53,6 +57,7 @@ class Flowlet final : public SwitchPolicy {
   };
   const Time gap_;
   std::vector<Entry> entries_;
+  std::uint64_t flowlets_ = 0;
 };
 
 inline Policy flowlet() {

@@ -2,6 +2,7 @@
 #include "sim/routing/policies.h"
 
 #include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -21,11 +22,15 @@ const Policy& policy(const std::string& name) {
   return find_module(policies(), parse_module_choice(name), "routing policy");
 }
 
+// What selectors of the test that runs have counted; no policy has more signals.
+std::array<std::uint64_t, 4> counted;
+
 std::unique_ptr<PathSelector> make_selector(const std::string& name, std::int64_t paths, std::uint64_t seed) {
   const Policy& found = policy(name);
   const PathSelectorMaker maker =
       found.make_path_selectors(Parameters(found.info, {{"paths", std::to_string(paths)}}));
-  return maker(0, sim::RandomStream(seed, 0));
+  counted = {};
+  return maker({.random = sim::RandomStream(seed, 0), .signals = counted.data()});
 }
 std::unique_ptr<PathSelector> make_spray(std::int64_t paths, std::uint64_t seed) {
   return make_selector("spray", paths, seed);
@@ -174,6 +179,7 @@ TEST_CASE("bitmap: an entropy misses one turn for each mark, four for a loss, an
     ++used[selector->next({.number = i}).entropy];
   }
   for (const std::uint32_t entropy : all) CHECK(used[entropy] == (entropy == bad ? 20 - missed : 20));
+  CHECK(counted[0] == static_cast<std::uint64_t>(missed));
 }
 
 TEST_CASE("bitmap: where every path is bad, it takes them all the same") {
@@ -194,6 +200,7 @@ TEST_CASE("reps: it takes again what came back without a mark, the oldest of the
   sim::RandomStream random(3, 0);
   std::vector<std::uint32_t> kept;  // by the definition
   std::set<std::uint32_t> fresh;
+  std::uint64_t recycled = 0;
   for (std::uint32_t i = 0; i < 20'000; ++i) {
     if (random.below(2) == 0) {
       const std::uint32_t entropy = selector->next({.number = i}).entropy;
@@ -202,6 +209,7 @@ TEST_CASE("reps: it takes again what came back without a mark, the oldest of the
       } else {
         REQUIRE(entropy == kept.front());
         kept.erase(kept.begin());
+        ++recycled;
       }
     } else {
       // Entropies that no fresh one can be.
@@ -212,6 +220,7 @@ TEST_CASE("reps: it takes again what came back without a mark, the oldest of the
       if (kept.size() > 8) kept.erase(kept.begin());
     }
   }
+  CHECK(counted[0] == recycled);
   CHECK(fresh.size() > kPaths / 2);
   CHECK(fresh.size() <= kPaths);
   CHECK(*fresh.rbegin() - *fresh.begin() < kPaths);

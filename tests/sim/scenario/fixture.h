@@ -37,12 +37,13 @@ inline Registries test_registries() {
   };
   registries.routing = {{.info = {"hash", "s", "s", {}}},
                         {.info = {"spread", "s", "s", {{"paths", ParameterType::kInteger, "256", "h"}}}}};
-  registries.congestion = {
-      {.info = {"marked", "s", "s", {{"gain", ParameterType::kReal, "0.0625", "h"}}}, .needs_ecn = true},
-      {.info = {"fixed", "s", "s", {{"packets", ParameterType::kInteger, "8", "h"}}}}};
+  registries.congestion = {{.info = {"marked", "s", "s", {{"gain", ParameterType::kReal, "0.0625", "h"}}},
+                            .needs = {.required = Capability::kMark}},
+                           {.info = {"fixed", "s", "s", {{"packets", ParameterType::kInteger, "8", "h"}}}}};
   registries.queues = {
       {.info = {"tail", "s", "s", {{"capacity", ParameterType::kBytes, "0", "h"}}}},
-      {.info = {"marking", "s", "s", {{"kmin", ParameterType::kBytes, "100KB", "h"}}}, .marks_ecn = true},
+      {.info = {"marking", "s", "s", {{"kmin", ParameterType::kBytes, "100KB", "h"}}},
+       .offers = {.always = Capability::kMark}},
   };
   registries.traffic = {
       {.info = {"shift",

@@ -111,6 +111,35 @@ TEST_CASE("describe: what a module takes and how to choose it") {
       "'tre' is not a module; did you mean 'tree'? (known: wires, tree, ring, hosts, collectives, fault)");
 }
 
+TEST_CASE("list and describe: what a module needs of queues, and what a queue offers") {
+  Catalog catalog = small();
+  catalog.registries.congestion = {
+      {.info = {"ears", "Listens.", "", {}},
+       .needs = {.required = Capability::kMark | Capability::kTelemetry, .forbidden = Capability::kTrim}}};
+  catalog.registries.queues = {
+      {.info = {"cuts", "Cuts.", "", {{"cut", ParameterType::kBoolean, "false", "Cut."}}},
+       .offers = {.always = Capability::kMark, .switches = {{Capability::kTrim, "cut", "true", "false"}}}}};
+  CHECK(list_text(catalog, "congestion", false) ==
+        "congestion\n  ears  Listens. (requires mark, telemetry; not with trim)\n");
+  CHECK(list_text(catalog, "queue", false) == "queue\n  cuts  Cuts. (offers mark, trim)\n");
+  CHECK(describe_text(catalog, "ears") ==
+        "ears (congestion)\n"
+        "  Listens.\n"
+        "\n"
+        "  --congestion ears\n"
+        "  congestion { ears { } }\n"
+        "\n"
+        "  Requires of queues: mark, telemetry.\n"
+        "  Can't live with queues that offer: trim.\n");
+  CHECK_THAT(describe_text(catalog, "cuts"),
+             Catch::Contains("\n\n  Offers: mark, trim; trim takes cut=true.\n\n  parameter"));
+  // What is built in.
+  const Catalog built_in = builtin_catalog();
+  CHECK_THAT(describe_text(built_in, "dctcp"), Catch::Contains("Requires of queues: mark.\n"));
+  CHECK_THAT(describe_text(built_in, "reps"), Catch::Contains("Uses where queues offer it: mark.\n"));
+  CHECK_THAT(describe_text(built_in, "pfc"), Catch::Contains("credit takes classes=2"));
+}
+
 TEST_CASE("describe: every built-in module, with each parameter, a sentence and a source") {
   const Catalog catalog = builtin_catalog();
   const sim::Registries& registries = catalog.registries;
@@ -162,6 +191,22 @@ TEST_CASE("built-in modules: every default is one that its own type accepts") {
       CHECK_NOTHROW(Parameters(module.info, given));
     }
   }
+}
+
+TEST_CASE("built-in queues: what decides on an offer is a parameter that takes both values") {
+  int switches = 0;
+  for (const sim::RegisteredModule& queue : sim::builtin_registries().queues) {
+    for (const CapabilitySwitch& each : queue.offers.switches) {
+      INFO(queue.info.name << " " << each.parameter);
+      CHECK(each.on != each.off);
+      for (const std::string& value : {each.on, each.off}) {
+        CHECK_NOTHROW(Parameters(queue.info, {{each.parameter, value}}));
+      }
+      CHECK_FALSE(queue.offers.always.has(each.capability));
+      ++switches;
+    }
+  }
+  CHECK(switches > 0);
 }
 
 TEST_CASE("list and describe: importers and sinks") {

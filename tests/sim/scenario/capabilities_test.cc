@@ -1,0 +1,193 @@
+// What modules need of queues, matched with what queues offer.
+#include <catch2/catch.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.h"
+#include "tests/sim/scenario/fixture.h"
+
+namespace weft::sim {
+namespace {
+
+RegisteredModule module(const char* name, const CapabilityNeeds& needs) {
+  RegisteredModule made;
+  made.info = {name, "s", "s", {}};
+  made.needs = needs;
+  return made;
+}
+
+Registries registries() {
+  using enum Capability;
+  Registries all = test_registries();
+  all.congestion = {module("still", {}),
+                    module("marked", {.required = kMark}),
+                    module("cut", {.required = kTrim}),
+                    module("uncut", {.forbidden = kTrim}),
+                    module("returned", {.required = kBackToSender, .forbidden = kLossless}),
+                    module("listening", {.required = kTelemetry}),
+                    module("greedy", {.required = kTrim | kLossless})};
+  all.recoveries = {module("any", {}), module("lazy", {.required = kLossless}),
+                    module("whole", {.forbidden = kTrim})};
+  all.routing = {module("hash", {}), module("careful", {.required = kTrim}),
+                 module("watching", {.used = kMark})};
+  const auto flag = [](const char* name, const char* value) {
+    return ParameterSpec{name, ParameterType::kBoolean, value, "h"};
+  };
+  all.queues = {
+      {.info = {"tail", "s", "s", {}}},
+      {.info = {"marking", "s", "s", {}}, .offers = {.always = kMark}},
+      {.info = {"cutting", "s", "s", {flag("cuts", "true"), flag("returns", "false")}},
+       .offers = {.always = kMark,
+                  .switches = {{kTrim, "cuts", "true", "false"},
+                               {kBackToSender, "returns", "true", "false"},
+                               {kBackToSender, "cuts", "true", "false"}}}},
+      {.info = {"holding", "s", "s", {flag("cuts", "false")}},
+       .offers = {.always = kLossless, .switches = {{kTrim, "cuts", "true", "false"}}}},
+  };
+  return all;
+}
+
+Scenario resolved(const std::vector<std::string>& sets) {
+  std::vector<Setting> settings = {parse_setting("topology=tree")};
+  for (const std::string& set : sets) settings.push_back(parse_setting(set));
+  const Registries all = registries();
+  return resolve(read_scenario(all, "job { goal: \"a\" }", "s.txtpb", settings), all);
+}
+
+using Values = std::map<std::string, std::string>;
+
+TEST_CASE("capabilities: an unset queue is the first that gives what is required") {
+  CHECK(resolved({}).queue.name == "tail");
+  CHECK(resolved({"congestion=marked"}).queue.name == "marking");
+  CHECK(resolved({"congestion=cut"}).queue.name == "cutting");
+  CHECK(resolved({"congestion=listening"}).queue.name == "tail");
+  CHECK(resolved({"recovery=lazy"}).queue.name == "holding");
+  CHECK(resolved({"routing=careful"}).queue.name == "cutting");
+  CHECK(resolved({"recovery=lazy", "routing=careful"}).queue.name == "holding");
+}
+
+TEST_CASE("capabilities: parameters that weren't given are set to what is required or not wanted") {
+  CHECK(resolved({"queue=cutting"}).queue.given == Values{{"cuts", "true"}, {"returns", "false"}});
+  CHECK(resolved({"congestion=returned"}).queue.given == Values{{"cuts", "true"}, {"returns", "true"}});
+  CHECK(resolved({"congestion=uncut", "queue=cutting"}).queue.given ==
+        Values{{"cuts", "false"}, {"returns", "false"}});
+  CHECK(resolved({"congestion=cut", "queue=holding"}).queue.given == Values{{"cuts", "true"}});
+  CHECK(resolved({"congestion=uncut", "queue=cutting:cuts=no"}).queue.given.at("cuts") == "false");
+}
+
+TEST_CASE("capabilities: what can't be is refused, with both modules, the reason, and what would do") {
+  const auto check = [](const std::vector<std::string>& sets, const std::string& message) {
+    CHECK_THROWS_WITH(resolved(sets), message);
+  };
+  check({"congestion=cut", "queue=marking"},
+        "--set queue=marking: congestion control cut acts on trimmed packets, and queue discipline marking "
+        "never trims any; choose a queue that does (cutting, holding) or another control (still, marked, "
+        "uncut, listening)");
+  check(
+      {"congestion=cut", "queue=cutting:cuts=false"},
+      "--set queue=cutting:cuts=false: congestion control cut acts on trimmed packets, and queue discipline "
+      "cutting never trims any with cuts=false; set cuts=true, or choose a queue that does (holding) or "
+      "another control (still, marked, uncut, listening)");
+  check(
+      {"congestion=uncut", "queue=cutting:cuts=true"},
+      "--set queue=cutting:cuts=true: congestion control uncut can't live with trimmed packets, which queue "
+      "discipline cutting makes; choose a queue without (tail, marking, holding) or another control (still, "
+      "marked, cut, returned, listening)");
+  check({"congestion=returned", "queue=holding"},
+        "--set queue=holding: congestion control returned acts on headers that come back, and queue "
+        "discipline holding sends none back; choose a queue that does (cutting) or another control (still, "
+        "cut, uncut, listening, greedy)");
+  check({"congestion=cut", "recovery=whole"},
+        "--set congestion=cut: congestion control cut acts on trimmed packets, and loss recovery whole can't "
+        "live with trimmed packets; choose another control (still, marked, uncut, returned, listening) or "
+        "another recovery (any, lazy)");
+  check({"congestion=marked", "recovery=lazy"},
+        "--set congestion=marked: congestion control marked acts on ECN marks, and queue discipline tail "
+        "never sets any; choose a queue that does (there is none) or another control (still, uncut, "
+        "listening)");
+}
+
+TEST_CASE("capabilities: what one parameter would have to be both for is refused") {
+  CHECK_THROWS_WITH(
+      resolved({"congestion=returned", "recovery=whole", "queue=cutting"}),
+      "--set queue=cutting: queue discipline cutting can't be set so that it suits all: congestion "
+      "control returned acts on headers that come back, congestion control returned can't live with "
+      "packets that are held back, loss recovery whole can't live with trimmed packets; choose another "
+      "queue (there is none) or another control or another recovery");
+}
+
+TEST_CASE("capabilities: marks that nobody looks at are warned of, as long as the queue was chosen") {
+  CHECK(resolved({"queue=marking"}).warnings.size() == 1);
+  CHECK(resolved({"queue=marking", "routing=watching"}).warnings.empty());
+  CHECK(resolved({"queue=marking", "congestion=marked"}).warnings.empty());
+}
+
+// By trying every value of every parameter.
+bool some_setting_suits(const RegisteredModule& queue, const CapabilityNeeds& needs, const Values& given) {
+  const auto& parameters = queue.info.parameters;
+  for (std::uint32_t bits = 0; bits < 1u << parameters.size(); ++bits) {
+    Values values;
+    bool as_given = true;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      values[parameters[i].name] = (bits >> i & 1) != 0 ? "true" : "false";
+      const auto found = given.find(parameters[i].name);
+      as_given = as_given && (found == given.end() || found->second == values[parameters[i].name]);
+    }
+    Capabilities offered = queue.offers.always | Capability::kTelemetry;
+    for (const CapabilitySwitch& each : queue.offers.switches) {
+      bool on = true;
+      for (const CapabilitySwitch& other : queue.offers.switches) {
+        on = on && (other.capability != each.capability || values[other.parameter] == other.on);
+      }
+      if (on) offered = offered | each.capability;
+    }
+    if (as_given && offered.has_all(needs.required) && offered.both(needs.forbidden).empty()) return true;
+  }
+  return false;
+}
+
+TEST_CASE("capabilities: every combination is resolved if some setting suits it, and to one that does") {
+  const Registries all = registries();
+  int suited = 0, refused = 0;
+  for (const RegisteredModule& control : all.congestion) {
+    for (const RegisteredModule& recovery : all.recoveries) {
+      for (const RegisteredModule& policy : all.routing) {
+        const CapabilityNeeds needs{
+            .required = control.needs.required | recovery.needs.required | policy.needs.required,
+            .forbidden = control.needs.forbidden | recovery.needs.forbidden | policy.needs.forbidden};
+        for (const std::string queue :
+             {"", "tail", "marking", "cutting", "cutting:cuts=false", "cutting:returns=true", "holding"}) {
+          INFO(control.info.name << " " << recovery.info.name << " " << policy.info.name << " " << queue);
+          const ModuleChoice choice = queue.empty() ? ModuleChoice() : parse_module_choice(queue);
+          bool possible = false;
+          for (const RegisteredModule& each : all.queues) {
+            if (queue.empty() || each.info.name == choice.name) {
+              possible = possible || some_setting_suits(each, needs, choice.given);
+            }
+          }
+          std::vector<std::string> sets = {"congestion=" + control.info.name,
+                                           "recovery=" + recovery.info.name, "routing=" + policy.info.name};
+          if (!queue.empty()) sets.push_back("queue=" + queue);
+          if (!possible) {
+            CHECK_THROWS_AS(resolved(sets), InputError);
+            ++refused;
+            continue;
+          }
+          const Scenario scenario = resolved(sets);
+          for (const RegisteredModule& each : all.queues) {
+            if (each.info.name != scenario.queue.name) continue;
+            CHECK(some_setting_suits(each, needs, scenario.queue.given));
+          }
+          CHECK(to_text(resolve(scenario, all), all) == to_text(scenario, all));
+          ++suited;
+        }
+      }
+    }
+  }
+  CHECK(suited > 100);
+  CHECK(refused > 100);
+}
+
+}  // namespace
+}  // namespace weft::sim
