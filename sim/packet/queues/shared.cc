@@ -45,21 +45,21 @@ class SharedBuffer final : public Admission {
   }
 
   Verdict admit(std::uint32_t out, std::uint32_t bytes, Time now, Time departure) override {
-    if (now.ps() >= earliest_ps_) release(now.ps());
     Port& port = ports_[out];
+    if (next_departure_ps_[out] <= now.ps()) release_port(out, now.ps());
     const std::uint64_t held = port.packets.bytes();
     const std::uint64_t shared = shared_bytes(held);
     const std::uint64_t taken = shared_bytes(held + bytes) - shared;
-    if (taken > 0 && (taken > free_ || static_cast<double>(shared) >= alpha_ * static_cast<double>(free_))) {
-      return Verdict::kDrop;
+    // What other ports may have given back by now makes a difference only if this doesn't fit without it, or
+    // if more would seem to be taken than ever before.
+    if (!fits(shared, taken) || pool_ - free_ + taken > most_shared_) {
+      release(now.ps());
+      if (!fits(shared, taken)) return Verdict::kDrop;
     }
     const bool marked = marks(rules_[port.rule], held, random_);
     free_ -= taken;
     most_shared_ = std::max(most_shared_, pool_ - free_);
-    if (port.packets.empty()) {
-      next_departure_ps_[out] = departure.ps();
-      earliest_ps_ = std::min(earliest_ps_, departure.ps());
-    }
+    if (port.packets.empty()) next_departure_ps_[out] = departure.ps();
     port.packets.push({departure.ps(), bytes});
     return marked ? Verdict::kMark : Verdict::kTake;
   }
@@ -86,11 +86,14 @@ class SharedBuffer final : public Admission {
   };
   // Packets that have left by `now_ps` give their room back.
   void release(std::int64_t now_ps) {
-    earliest_ps_ = INT64_MAX;
     for (std::size_t p = 0; p < next_departure_ps_.size(); ++p) {
       if (next_departure_ps_[p] <= now_ps) release_port(p, now_ps);
-      earliest_ps_ = std::min(earliest_ps_, next_departure_ps_[p]);
     }
+  }
+  // May a port that has `shared` of the common part take so much more?
+  bool fits(std::uint64_t shared, std::uint64_t taken) const {
+    return taken == 0 ||
+           (taken <= free_ && static_cast<double>(shared) < alpha_ * static_cast<double>(free_));
   }
   void release_port(std::size_t p, std::int64_t now_ps) {
     Port& port = ports_[p];
@@ -104,12 +107,11 @@ class SharedBuffer final : public Admission {
 
   const double alpha_;
   std::uint64_t reserve_ = 0;
-  std::uint64_t pool_ = 0, free_ = 0;  // what all ports share, and what of it is not taken
+  std::uint64_t pool_ = 0, free_ = 0;  // what all ports share, and what of it is known not to be taken
   std::uint64_t most_shared_ = 0;      // ever taken
   std::vector<Port> ports_;
   std::vector<QueueRule> rules_;                 // that are different; their thresholds alone
   std::vector<std::int64_t> next_departure_ps_;  // by port; INT64_MAX: it is empty
-  std::int64_t earliest_ps_ = INT64_MAX;         // of them
   RandomStream random_;
 };
 
