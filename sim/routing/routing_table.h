@@ -25,9 +25,13 @@ namespace weft::routing {
 // - nothing: they are computed from coordinates (GridHops).
 class RoutingTable {
  public:
+  static constexpr std::size_t kQuickBytes = 32 << 20;
+
   // A breadth-first search from every class, 64 at a time. `topology` must be finished; it is not kept.
   // Throws InputError if some host can't reach another without passing through a third host.
-  explicit RoutingTable(const topologies::Topology& topology);
+  // `quick_bytes`: where codes of two bytes for all switches take no more, they have such, and about as much
+  // again for sets: looking a set up is quicker than computing it.
+  explicit RoutingTable(const topologies::Topology& topology, std::size_t quick_bytes = kQuickBytes);
   // As if repaired with these links down.
   RoutingTable(const topologies::Topology& topology, const std::vector<bool>& down_links);
 

@@ -35,8 +35,9 @@ RoutingTable::Base::Base(const Topology& topology) : links(topology), number(top
 
 class RoutingTable::Builder {
  public:
-  Builder(const Topology& topology, RoutingTable& table)
+  Builder(const Topology& topology, std::size_t quick_bytes, RoutingTable& table)
       : topology_(topology),
+        quick_bytes_(quick_bytes),
         table_(table),
         base_(std::make_shared<Base>(topology)),
         classes_(static_cast<std::uint32_t>(base_->classes.size())),
@@ -66,6 +67,7 @@ class RoutingTable::Builder {
   // A switch with more ports than this has codes of two bytes, as one for each port alone would take most of
   // a byte's; it may have so many sets for each port.
   static constexpr std::size_t kManyPorts = 200, kSetsPerPort = 4;
+  static constexpr std::size_t kSetBytes = 24;  // a set, and what it has in the pool, in most networks
   // Hosts with more distinct neighbours have the last hops from the others computed.
   static constexpr std::uint32_t kMostDirect = 64;
 
@@ -92,10 +94,13 @@ class RoutingTable::Builder {
     directs_ = static_cast<std::uint32_t>(std::min<std::size_t>(most_neighbours, kMostDirect));
     if (base_->grid == nullptr) {
       rows_.reserve(topology_.switches());
+      const std::size_t switches = topology_.switches();
+      const bool may_be_wide = 2 * switches * classes_ <= quick_bytes_;
+      const std::size_t sets_of_wide = quick_bytes_ / (kSetBytes * switches);
       for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
         const std::size_t ports = base_->links.of(s).size();
-        const bool wide = ports > kManyPorts;
-        const std::size_t most = wide ? kSetsPerPort * ports : SIZE_MAX;
+        const bool wide = ports > kManyPorts || may_be_wide;
+        const std::size_t most = may_be_wide ? sets_of_wide : wide ? kSetsPerPort * ports : SIZE_MAX;
         rows_.emplace_back(new_row(ports, wide, most));
       }
     }
@@ -326,6 +331,7 @@ class RoutingTable::Builder {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   const Topology& topology_;
+  const std::size_t quick_bytes_;
   RoutingTable& table_;
   std::shared_ptr<Base> base_;
   std::uint32_t classes_;
@@ -341,6 +347,8 @@ class RoutingTable::Builder {
   bool needs_columns_ = false;
 };
 
-RoutingTable::RoutingTable(const Topology& topology) { Builder(topology, *this).build(); }
+RoutingTable::RoutingTable(const Topology& topology, std::size_t quick_bytes) {
+  Builder(topology, quick_bytes, *this).build();
+}
 
 }  // namespace weft::routing

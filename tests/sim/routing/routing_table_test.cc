@@ -51,8 +51,12 @@ void check_all_pairs(const Topology& topology, const routing::RoutingTable& tabl
   CHECK(differences == 0);
 }
 
+// Both as quick and as small as it can be.
+constexpr std::size_t kBudgets[] = {routing::RoutingTable::kQuickBytes, 0};
 void check_all_pairs(const Topology& topology, std::uint32_t every = 1) {
-  check_all_pairs(topology, routing::RoutingTable(topology), {}, every);
+  for (const std::size_t budget : kBudgets) {
+    check_all_pairs(topology, routing::RoutingTable(topology, budget), {}, every);
+  }
 }
 
 // A connected network of random switches with parallel links, hosts with 1 to 3 NICs (some twice to the same
@@ -136,7 +140,7 @@ void fail_and_recover(const Topology& topology, std::uint64_t seed, std::uint32_
                       std::uint32_t every) {
   sim::RandomStream random(seed, 2);
   const auto links = static_cast<std::uint32_t>(topology.channels().size() / 2);
-  routing::RoutingTable repaired(topology);
+  routing::RoutingTable repaired(topology, kBudgets[seed % 2]);
   std::vector<bool> down(links);
   for (std::uint32_t step = 0; step < steps; ++step) {
     if (step + 1 == steps) {
@@ -213,7 +217,7 @@ TEST_CASE("routing table: a grid that is said but not there is not believed") {
 
 TEST_CASE("routing table: computes from distances where sets are many") {
   const Topology topology = network("jellyfish:n=2000,r=24,hosts=1");
-  const routing::RoutingTable table(topology);
+  const routing::RoutingTable table(topology, 0);
   CHECK(table.forms().columns);
   CHECK(table.forms().rows == 0);
   check_all_pairs(topology, table, {}, 97);
@@ -221,7 +225,7 @@ TEST_CASE("routing table: computes from distances where sets are many") {
 
 TEST_CASE("routing table: rows that have most sets, and compute the others") {
   const Topology topology = network("jellyfish:n=400,r=20,hosts=1");
-  const routing::RoutingTable table(topology);
+  const routing::RoutingTable table(topology, 0);
   CHECK(table.forms().columns);
   CHECK(table.forms().rows == 400);
   check_all_pairs(topology, table);
@@ -342,8 +346,11 @@ TEST_CASE("routing table: a copy is repaired on its own") {
 
 TEST_CASE("routing table: an irregular network takes a fraction of a byte for a pair of switches") {
   const Topology topology = network("jellyfish:n=2000,r=24,hosts=1");
-  const routing::RoutingTable table(topology);
-  CHECK(table.memory_bytes() < std::size_t{2000} * 2000);
+  CHECK(routing::RoutingTable(topology, 0).memory_bytes() < std::size_t{2000} * 2000);
+  // The quick form costs what it may cost.
+  const routing::RoutingTable quick(topology);
+  CHECK(quick.forms().rows == 2000);
+  CHECK(quick.memory_bytes() < 2 * routing::RoutingTable::kQuickBytes);
 }
 
 TEST_CASE("routing table: two planes that do not meet") {
