@@ -29,8 +29,8 @@ class RoutingTable {
 
   // A breadth-first search from every class, 64 at a time. `topology` must be finished; it is not kept.
   // Throws InputError if some host can't reach another without passing through a third host.
-  // `quick_bytes`: where codes of two bytes for all switches take no more, they have such, and about as much
-  // again for sets: looking a set up is quicker than computing it.
+  // `quick_bytes`: where codes of two bytes for all switches take no more, those have them that need them,
+  // and about as much again is for their sets: looking a set up is quicker than computing it.
   explicit RoutingTable(const topologies::Topology& topology, std::size_t quick_bytes = kQuickBytes);
   // As if repaired with these links down.
   RoutingTable(const topologies::Topology& topology, const std::vector<bool>& down_links);

@@ -61,6 +61,17 @@ void RowBuilder::set(std::uint32_t column, std::uint32_t code) {
   }
 }
 
+void RowBuilder::widen() {
+  std::vector<std::uint8_t> narrow(codes_.size() * 2);
+  narrow.swap(codes_);
+  wide_ = true;
+  most_sets_ = wide_sets_;
+  for (std::uint32_t column = 0; column < narrow.size(); ++column) {
+    const std::uint32_t code = narrow[column];
+    set(column, code >= special_from_ ? code + (0x10000U - 0x100U) : code);
+  }
+}
+
 void RowBuilder::renumber(std::span<const std::uint32_t> code_of_set) {
   for (std::size_t at = 0; at < codes_.size(); at += wide_ ? 2 : 1) {
     std::uint16_t code = codes_[at];
@@ -73,7 +84,11 @@ void RowBuilder::renumber(std::span<const std::uint32_t> code_of_set) {
 
 void RowBuilder::fill(std::uint32_t first, std::uint32_t count, std::span<const std::uint64_t> ports) {
   const auto give = [&](std::uint32_t column, std::uint32_t destinations, const std::uint64_t* mask) {
-    const std::uint32_t number = sets_.number_of(mask, most_sets_);
+    std::uint32_t number = sets_.number_of(mask, most_sets_);
+    if (number == PortSets::kNone && !wide_ && wide_sets_ > most_sets_) {
+      widen();
+      number = sets_.number_of(mask, most_sets_);
+    }
     if (number == PortSets::kNone) computed_ += destinations;
     for (std::uint32_t i = 0; i < destinations; ++i)
       set(column + i, number == PortSets::kNone ? 0 : number + 1);

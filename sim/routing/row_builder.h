@@ -41,6 +41,12 @@ class RowBuilder {
  public:
   // `most_sets`: how many different sets it keeps.
   RowBuilder(std::size_t ports, std::uint32_t columns, bool wide, std::uint32_t most_sets);
+  // If it turns out to need more sets than that, its codes get two bytes, for so many; those from
+  // `special_from` on keep their distance from the last one.
+  void may_widen(std::uint32_t most_sets, std::uint32_t special_from) {
+    wide_sets_ = most_sets;
+    special_from_ = special_from;
+  }
 
   // The codes of `count` destinations from `first` on, 64 at most: `ports` has a word for each port, with the
   // bits of those destinations that it leads nearer to.
@@ -61,7 +67,10 @@ class RowBuilder {
   // As many destinations decide whether a row is worth it.
   static constexpr std::uint32_t kTrial = 512;
 
+  void widen();
+
   bool wide_;
+  std::uint32_t wide_sets_ = 0, special_from_ = 0;
   std::uint32_t most_sets_, filled_ = 0, computed_ = 0;
   std::vector<std::uint8_t> codes_;
   PortSets sets_;

@@ -99,9 +99,14 @@ class RoutingTable::Builder {
       const std::size_t sets_of_wide = quick_bytes_ / (kSetBytes * switches);
       for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
         const std::size_t ports = base_->links.of(s).size();
-        const bool wide = ports > kManyPorts || may_be_wide;
-        const std::size_t most = may_be_wide ? sets_of_wide : wide ? kSetsPerPort * ports : SIZE_MAX;
+        const bool wide = ports > kManyPorts;
+        const std::size_t most = !wide ? SIZE_MAX : may_be_wide ? sets_of_wide : kSetsPerPort * ports;
         rows_.emplace_back(new_row(ports, wide, most));
+        if (may_be_wide) {
+          rows_.back()->may_widen(
+              static_cast<std::uint32_t>(std::min<std::size_t>(sets_of_wide, first_direct(true) - 1)),
+              first_direct(false));
+        }
       }
     }
     chooser_of_.assign(classes_, kNone);

@@ -231,6 +231,14 @@ TEST_CASE("routing table: rows that have most sets, and compute the others") {
   check_all_pairs(topology, table);
 }
 
+TEST_CASE("routing table: rows that turn out to have many sets get codes of two bytes") {
+  const Topology topology = network("jellyfish:n=400,r=20,hosts=1");
+  const routing::RoutingTable table(topology);
+  CHECK_FALSE(table.forms().columns);
+  CHECK(table.forms().rows == 400);
+  check_all_pairs(topology, table);
+}
+
 TEST_CASE("routing table: switches with hundreds of ports have rows of two bytes") {
   const Topology topology = network("leaf_spine:leaves=300,spines=2,hosts_per_leaf=1");
   const routing::RoutingTable table(topology);
