@@ -35,7 +35,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   cold.resize(number);
   ends.resize(number);
   places.resize(number);
-  for (std::uint32_t c = 0; c < number; ++c) {
+  for (ChannelId c{0}; c < number; ++c) {
     const topologies::Node& end = topology.node(wires[c].to);
     const bool at_host = end.kind == topologies::NodeKind::kHost;
     ends[c] = wires[c].to | (at_host ? kHostBit : 0);
@@ -47,11 +47,12 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     cold[c].random = engine.stream(first_entity + c, kMarkPurpose);
     cold[c].errors = engine.stream(first_entity + c, kErrorPurpose);
   }
-  for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
-    std::uint32_t port = 0;
+  for (NodeId v{0}; v < topology.nodes(); ++v) {
+    PortId port{0};
     for (const std::uint32_t c : topology.out_channels(v)) {
       places[c] = {.vertex = v, .port = port};
-      cold[c].port = port++;
+      cold[c].port = port;
+      ++port;
     }
   }
   salts.resize(topology.nodes());
@@ -61,21 +62,21 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   down_links_.resize(number / 2);
 }
 
-void Channels::set_rate(std::uint32_t c, Bandwidth rate) {
+void Channels::set_rate(ChannelId c, Bandwidth rate) {
   cold[c].rate = rate;
   const bool whole =
       kBytePs % rate.bps() == 0 && kBytePs / rate.bps() <= std::numeric_limits<std::uint32_t>::max();
   hot[c].ps_per_byte = whole ? static_cast<std::uint32_t>(kBytePs / rate.bps()) : 0;
 }
 
-void Channels::set_error_flag(std::uint32_t c) {
+void Channels::set_error_flag(ChannelId c) {
   const bool errors = cold[c].loss > 0 || cold[c].bit_error_rate > 0;
   hot[c].flags = static_cast<std::uint16_t>(errors ? hot[c].flags | kErrors : hot[c].flags & ~kErrors);
 }
 
 // Limits are in time at the rate, and so change with it; what has been given a departure keeps it.
 void Channels::apply(const LinkChange& change) {
-  for (const std::uint32_t c : {2 * change.link, 2 * change.link + 1}) {
+  for (const ChannelId c : {ChannelId(2 * change.link), ChannelId(2 * change.link + 1)}) {
     const bool down = change.rate_share == 0;
     if (down && !(hot[c].flags & kDown)) {
       cold[c].lost_before = static_cast<std::uint32_t>(hot[c].packets);
@@ -137,7 +138,7 @@ void Channels::set_queues(const Discipline& discipline, const Parameters& parame
                           std::uint32_t packet_bytes) {
   if (discipline.rule == nullptr) return make_queues(discipline, parameters, rtt, packet_bytes);
   std::map<std::int64_t, QueueRule> rules;  // by rate
-  for (std::uint32_t c = 0; c < count(); ++c) {
+  for (ChannelId c{0}; c < count(); ++c) {
     const topologies::Channel& wire = topology.channels()[c];
     if (topology.node(wire.from).kind == topologies::NodeKind::kHost) continue;
     const auto [at, fresh] = rules.try_emplace(wire.rate.bps());
@@ -174,7 +175,7 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
   } else {
     queues.resize(topology.nodes());
   }
-  for (std::uint32_t v = 0; v < topology.nodes(); ++v) {
+  for (NodeId v{0}; v < topology.nodes(); ++v) {
     const bool is_host = topology.node(v).kind == topologies::NodeKind::kHost;
     if (is_host && !discipline.at_hosts) continue;
     std::vector<PortSite> ports;
@@ -207,7 +208,7 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
       places[c].buffers = made;
       places[c].memory = made->memory(places[c].port);
     }
-    for (std::uint32_t port = 0; port < ports.size() && !is_host; ++port) {
+    for (PortId port{0}; port < ports.size() && !is_host; ++port) {
       longest_queue_ = std::max(longest_queue_, ports[port].rate.serialization(made->capacity_bytes(port)));
     }
   }
@@ -216,25 +217,26 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
 // Where a switch that sends may learn late what room it has, it looks at what the other end has noted.
 void Channels::join_room() {
   if (queues.empty()) return;
-  for (std::uint32_t c = 0; c < count(); ++c) {
+  for (ChannelId c{0}; c < count(); ++c) {
     NodeQueues* const from = places[c].queues;
-    NodeQueues* const to = places[c ^ 1].queues;
+    const ChannelId back = opposite(c);
+    NodeQueues* const to = places[back].queues;
     if (from == nullptr || to == nullptr || !from->returns_room()) continue;
     RoomReturns* returns = nullptr;
-    if (part_of(places[c].vertex) == part_of(places[c ^ 1].vertex)) {
-      returns = to->room_to_read(places[c ^ 1].port);
+    if (part_of(places[c].vertex) == part_of(places[back].vertex)) {
+      returns = to->room_to_read(places[back].port);
     } else {
       mailed_room.resize(count());
       mailed_room[c] = std::make_unique<RoomReturns>();
       returns = mailed_room[c].get();
     }
-    from->read_room(places[c].port, returns, Time::ps(cold[c ^ 1].frame_ps));
+    from->read_room(places[c].port, returns, Time::ps(cold[back].frame_ps));
   }
 }
 
 // A decision may be worked out as late as the far end of the cable, or whoever gets its room back, can't
 // know. Where that is hardly later, or a flow of this host waits for it, it is worked out at its time.
-void Channels::schedule_ports(topologies::Vertex v) {
+void Channels::schedule_ports(NodeId v) {
   constexpr std::int64_t kWorthIt = 10'000;
   std::int64_t least_latency = INT64_MAX;
   bool cut = false;
@@ -258,7 +260,7 @@ void Channels::schedule_ports(topologies::Vertex v) {
 
 // On every link the k-th of equal packets leaves (k − 1) times the slowest link's time so far after the
 // first; the last packet, shorter perhaps, follows the one before it through every link.
-Channels::PathTimes Channels::path_times(std::uint32_t nic_channel, std::uint32_t destination_host,
+Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destination_host,
                                          std::uint32_t entropy, std::uint32_t bytes, std::uint32_t packets,
                                          std::uint32_t last_bytes) const {
   struct OnItsWay {
@@ -271,15 +273,15 @@ Channels::PathTimes Channels::path_times(std::uint32_t nic_channel, std::uint32_
       return start + wire;
     }
   };
-  const auto wire_ps = [&](std::uint32_t c, std::uint32_t size) {
+  const auto wire_ps = [&](ChannelId c, std::uint32_t size) {
     return topology.channels()[c].rate.serialization(size).ps();
   };
   OnItsWay first, last;
   std::int64_t slowest = 0, acks = 0;
   std::uint32_t hops = 0;
-  for (std::uint32_t c = nic_channel;;) {
+  for (ChannelId c = nic_channel;;) {
     ++hops;
-    const std::uint32_t back = c ^ 1;  // the two directions of a cable are numbered 2e and 2e + 1
+    const ChannelId back = opposite(c);
     acks += wire_ps(back, control_bytes) + hot[back].delay_ps;
     const auto needed = [&](std::uint32_t size) {
       const bool cut_through = (hot[c].flags & kCutThrough) && !(ends[c] & kHostBit);
@@ -290,27 +292,25 @@ Channels::PathTimes Channels::path_times(std::uint32_t nic_channel, std::uint32_
     const std::int64_t left = first.cross(0, full, needed(bytes), hot[c].delay_ps);
     const std::int64_t ahead = packets > 1 ? left + std::int64_t{packets - 2} * slowest : 0;
     last.cross(ahead, wire_ps(c, last_bytes), needed(last_bytes), hot[c].delay_ps);
-    const std::uint32_t at = ends[c] & ~kCutBit;
-    if (at & kHostBit) return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
+    if (ends[c] & kHostBit) return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
+    const NodeId at = node_at(ends[c]);
     const auto candidates = original_table.candidates(at, destination_host);
-    c = candidates[routing::hash_choice(entropy, salts[at], candidates.size())];
+    c = ChannelId(candidates[routing::hash_choice(entropy, salts[at], candidates.size())]);
   }
 }
 
-std::uint64_t Channels::backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const {
+std::uint64_t Channels::backlog_bytes(ChannelId c, std::int64_t backlog_ps) const {
   return bytes_in(cold[c].rate, Time::ps(backlog_ps));
 }
 
-std::uint64_t Channels::max_queue_bytes(std::uint32_t c) const {
-  return backlog_bytes(c, hot[c].max_backlog_ps);
-}
+std::uint64_t Channels::max_queue_bytes(ChannelId c) const { return backlog_bytes(c, hot[c].max_backlog_ps); }
 
-std::uint64_t Channels::unsent_bytes(std::uint32_t c, Time now) const {
+std::uint64_t Channels::unsent_bytes(ChannelId c, Time now) const {
   const std::uint64_t unsent = backlog_bytes(c, std::max<std::int64_t>(0, hot[c].free_at_ps - now.ps()));
   return std::min(unsent, hot[c].bytes);
 }
 
-std::uint64_t Channels::queue_bytes(std::uint32_t c, Time now) const {
+std::uint64_t Channels::queue_bytes(ChannelId c, Time now) const {
   const std::uint64_t unsent = unsent_bytes(c, now);
   if (!(hot[c].flags & kScheduled)) return unsent;
   return unsent + queues[topology.channels()[c].from]->backlog_bytes(cold[c].port);

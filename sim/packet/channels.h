@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/core/engine.h"
+#include "sim/packet/ids.h"
 #include "sim/packet/link_changes.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/routing/routing_table.h"
@@ -65,8 +66,8 @@ struct ColdChannel {
   double phantom_stretch = 0;  // its time per byte over the link's; 0: there is none
   std::int64_t phantom_capacity_ps = 0, phantom_mark_from_ps = 0, phantom_mark_all_ps = 0;
   std::uint32_t lost_before =
-      0;                   // packets with lower event numbers were on the wire or queued when it was cut
-  std::uint32_t port = 0;  // of its node: position among the channels that leave it
+      0;           // packets with lower event numbers were on the wire or queued when it was cut
+  PortId port{0};  // of its node: position among the channels that leave it
   // Of a scheduled channel.
   std::uint32_t frames = 0;    // sent so far
   std::int64_t frame_ps = 0;   // from sending one until it is there
@@ -76,8 +77,8 @@ struct ColdChannel {
 
 // The node that a channel leaves, and where among the channels that leave it.
 struct alignas(64) PortPlace {
-  topologies::Vertex vertex = 0;
-  std::uint32_t port = 0;
+  NodeId vertex{0};
+  PortId port{0};
   NodeQueues* queues = nullptr;    // of the node; null where they are FIFO with a rule
   NodeBuffers* buffers = nullptr;  // or what they have in common
   NodeBuffers::Memory memory;      // of the port
@@ -87,6 +88,7 @@ struct alignas(64) PortPlace {
 // before: arrivals then have to be looked at.
 inline constexpr std::uint32_t kHostBit = 0x80000000, kCutBit = 0x40000000;
 inline constexpr std::uint32_t kVertexMask = kCutBit - 1;
+constexpr NodeId node_at(std::uint32_t end) { return NodeId(end & kVertexMask); }
 
 // Built once, before the run. REQUIRES: topology, table and partition outlive it.
 class Channels {
@@ -105,15 +107,16 @@ class Channels {
   std::uint32_t part_of(topologies::Vertex v) const {
     return partition.of_vertex.empty() ? 0 : partition.of_vertex[v];
   }
+  NodeId node_of(SwitchId s) const { return NodeId(static_cast<std::uint32_t>(topology.switch_at(s))); }
   // Time of `bytes` on the wire.
-  std::int64_t serialization_ps(std::uint32_t c, const Channel& channel, std::uint32_t bytes) const {
+  std::int64_t serialization_ps(ChannelId c, const Channel& channel, std::uint32_t bytes) const {
     if (channel.ps_per_byte != 0) [[likely]]
       return std::int64_t{channel.ps_per_byte} * bytes;
     return cold[c].rate.serialization(bytes).ps();
   }
 
   // The same for more than a packet.
-  std::int64_t long_serialization_ps(std::uint32_t c, const Channel& channel, std::uint64_t bytes) const {
+  std::int64_t long_serialization_ps(ChannelId c, const Channel& channel, std::uint64_t bytes) const {
     if (channel.ps_per_byte != 0) [[likely]]
       return static_cast<std::int64_t>(channel.ps_per_byte * bytes);
     return cold[c].rate.serialization(bytes).ps();
@@ -127,16 +130,16 @@ class Channels {
   };
   // Of a message that needs `packets` packets on the wire, all `bytes` long but the last, on the path that
   // the built-in rule takes with this entropy. REQUIRES: packets > 0.
-  PathTimes path_times(std::uint32_t nic_channel, std::uint32_t destination_host, std::uint32_t entropy,
+  PathTimes path_times(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
 
   // Packets lost in the queue of a channel and on its wire. REQUIRES: no partition runs.
-  std::uint64_t drops(std::uint32_t c) const { return cold[c].drops + cold[c ^ 1].lost_coming_in; }
-  std::uint64_t max_queue_bytes(std::uint32_t c) const;
+  std::uint64_t drops(ChannelId c) const { return cold[c].drops + cold[opposite(c)].lost_coming_in; }
+  std::uint64_t max_queue_bytes(ChannelId c) const;
   // Of Channel::bytes, what has not left at `now`; and what waits then, with what remains of the packet being
   // sent. REQUIRES: all events before `now` executed, here and below.
-  std::uint64_t unsent_bytes(std::uint32_t c, Time now) const;
-  std::uint64_t queue_bytes(std::uint32_t c, Time now) const;
+  std::uint64_t unsent_bytes(ChannelId c, Time now) const;
+  std::uint64_t queue_bytes(ChannelId c, Time now) const;
   // The longest any queue can make a packet wait; NIC queues aside.
   Time longest_queue() const { return longest_queue_; }
 
@@ -178,12 +181,12 @@ class Channels {
  private:
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);
-  void schedule_ports(topologies::Vertex v);
+  void schedule_ports(NodeId v);
   // What a queue holds that takes so long to send.
-  std::uint64_t backlog_bytes(std::uint32_t c, std::int64_t backlog_ps) const;
+  std::uint64_t backlog_bytes(ChannelId c, std::int64_t backlog_ps) const;
 
-  void set_error_flag(std::uint32_t c);
-  void set_rate(std::uint32_t c, Bandwidth rate);
+  void set_error_flag(ChannelId c);
+  void set_rate(ChannelId c, Bandwidth rate);
 
   std::unique_ptr<routing::RoutingTable> repaired_table_;  // null: no link has failed
   std::vector<bool> down_links_;

@@ -8,14 +8,14 @@
 namespace weft::sim::packet {
 
 std::vector<DeadlockWatch::Stuck> DeadlockWatch::waits_for(const Stuck& lane) const {
-  const std::uint32_t at = channels_.ends[lane.channel] & kVertexMask;
+  const NodeId at = node_at(channels_.ends[lane.channel]);
   std::vector<NodeQueues::Lane> filled;
   if (channels_.queues[at] != nullptr) {
-    channels_.queues[at]->filled_by({channels_.places[lane.channel ^ 1].port, lane.lane}, now_, filled);
+    channels_.queues[at]->filled_by({channels_.places[opposite(lane.channel)].port, lane.lane}, now_, filled);
   }
   std::vector<Stuck> lanes;
   for (const NodeQueues::Lane& each : filled) {
-    const std::uint32_t channel = channels_.topology.out_channels(at)[each.port];
+    const ChannelId channel{channels_.topology.out_channels(at)[each.port]};
     lanes.push_back({channel, each.lane, channels_.hot[channel].packets});
   }
   return lanes;
@@ -30,7 +30,7 @@ bool DeadlockWatch::look(Time now) {
     held.clear();
     channels_.queues[v]->held_back(now, held);
     for (const NodeQueues::Lane& lane : held) {
-      const std::uint32_t channel = channels_.topology.out_channels(v)[lane.port];
+      const ChannelId channel{channels_.topology.out_channels(v)[lane.port]};
       stuck.push_back({channel, lane.lane, channels_.hot[channel].packets});
     }
   }

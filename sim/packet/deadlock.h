@@ -26,7 +26,8 @@ class DeadlockWatch {
 
  private:
   struct Stuck {
-    std::uint32_t channel = 0, lane = 0;
+    ChannelId channel{0};
+    std::uint32_t lane = 0;
     std::uint64_t packets = 0;  // that the channel has sent
     auto operator<=>(const Stuck&) const = default;
   };

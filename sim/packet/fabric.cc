@@ -2,7 +2,7 @@
 
 namespace weft::sim::packet {
 
-void Fabric::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
+void Fabric::enqueue_special(ChannelId c, PacketHandle handle, ChannelId in) {
   // A switch knows of its own links at once, and takes one of the others that lead there.
   if (hot_[c].flags & kDown) [[unlikely]]
     c = routes_.detour(c, handle);
@@ -13,26 +13,27 @@ void Fabric::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_
   }
 }
 
-void Fabric::send_from(topologies::Vertex at, std::uint32_t handle, std::uint32_t seen_at) {
-  const std::uint32_t c = routes_.output(at, kNone, handle);
-  if (c != kNone) {
-    enqueue(c, handle, kNone);
+void Fabric::send_from(NodeId at, PacketHandle handle, ChannelId seen_at) {
+  const ChannelId c = routes_.output(at, kNoChannel, handle);
+  if (c != kNoChannel) {
+    enqueue(c, handle, kNoChannel);
   } else {
     ++wires_.counters.without_route;
     wires_.lose(seen_at, handle, engine_.now());
   }
 }
 
-bool Fabric::lost_on_wire(std::uint32_t c, const Event& event) {
+bool Fabric::lost_on_wire(ChannelId c, const Event& event) {
   if (event.sequence >= channels_.cold[c].lost_before) return false;
-  scheduled_.lost_on_wire(c, event.payload);
+  const PacketHandle handle{event.payload};
+  scheduled_.lost_on_wire(c, handle);
   ++wires_.counters.lost_to_down_links;
-  ++channels_.cold[c ^ 1].lost_coming_in;
-  wires_.lose(c, event.payload, engine_.now());
+  ++channels_.cold[opposite(c)].lost_coming_in;
+  wires_.lose(c, handle, engine_.now());
   return true;
 }
 
-void Fabric::observe_arrival(std::uint32_t c, std::uint32_t handle) {
+void Fabric::observe_arrival(ChannelId c, PacketHandle handle) {
   scheduled_.settle_in_order();
   wires_.observer->on_arrive(engine_.now(), c, wires_.sighting(handle));
 }
@@ -41,33 +42,37 @@ void Fabric::take_in(Mail& mail) {
   PacketPool& pool = wires_.pool;
   for (Arrival& arrival : mail.arrivals) {
     if (arrival.event.kind == kHop) [[likely]] {
-      arrival.event.payload = pool.acquire();
-      pool[arrival.event.payload] = arrival.packet;
-      pool.acks().set(arrival.event.payload, {});
-      pool.credits().set(arrival.event.payload, 0);
-      pool.notes().set(arrival.event.payload, {});
-      pool.trails().set(arrival.event.payload, {});
-      pool.telemetry().clear(arrival.event.payload);
+      const PacketHandle handle = pool.acquire();
+      arrival.event.payload = handle;
+      pool[handle] = arrival.packet;
+      pool.acks().set(handle, {});
+      pool.credits().set(handle, 0);
+      pool.notes().set(handle, {});
+      pool.trails().set(handle, {});
+      pool.telemetry().clear(handle);
     }
     engine_.insert(arrival.event);
   }
+  const auto handle_at = [&](std::uint32_t position) {
+    return PacketHandle(mail.arrivals[position].event.payload);
+  };
   for (const auto& [position, ack] : mail.acks) {
-    pool.acks().set(mail.arrivals[position].event.payload, ack);
+    pool.acks().set(handle_at(position), ack);
   }
   for (const auto& [position, credit] : mail.credits) {
-    pool.credits().set(mail.arrivals[position].event.payload, credit);
+    pool.credits().set(handle_at(position), credit);
   }
   for (const auto& [position, note] : mail.notes) {
-    pool.notes().set(mail.arrivals[position].event.payload, note);
+    pool.notes().set(handle_at(position), note);
   }
   for (const auto& [position, trail] : mail.trails) {
-    pool.trails().set(mail.arrivals[position].event.payload, trail);
+    pool.trails().set(handle_at(position), trail);
   }
   for (const auto& [position, route] : mail.routes) {
-    pool.routes().set(mail.arrivals[position].event.payload, route);
+    pool.routes().set(handle_at(position), route);
   }
   for (const auto& [position, stamp] : mail.telemetry) {
-    pool.telemetry().add(mail.arrivals[position].event.payload, stamp);
+    pool.telemetry().add(handle_at(position), stamp);
   }
   for (const RoomReturn& back : mail.rooms) scheduled_.take_in(back);
 }

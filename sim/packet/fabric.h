@@ -41,24 +41,24 @@ class Fabric final : private Forwarding {
   PacketPool& packets() { return wires_.pool; }
   const PacketPool& packets() const { return wires_.pool; }
   // When the link of a NIC is free. Of no use where NICs have queues of their own.
-  Time free_at(std::uint32_t c) const { return Time::ps(channels_.hot[c].free_at_ps); }
-  bool scheduled(std::uint32_t c) const { return channels_.hot[c].flags & kScheduled; }
+  Time free_at(ChannelId c) const { return Time::ps(channels_.hot[c].free_at_ps); }
+  bool scheduled(ChannelId c) const { return channels_.hot[c].flags & kScheduled; }
   // May a flow hand over a data packet to this NIC now? For NICs with queues of their own.
-  bool takes_data(std::uint32_t c) const { return scheduled_.takes_data(c); }
+  bool takes_data(ChannelId c) const { return scheduled_.takes_data(c); }
   // A flow waits until it does: it will be told (serve(), frame_arrived()).
-  void await_room(std::uint32_t c) { scheduled_.await_room(c); }
+  void await_room(ChannelId c) { scheduled_.await_room(c); }
 
   // A packet enters the network through the NIC of channel `c`.
-  void inject(std::uint32_t c, std::uint32_t handle) {
+  void inject(ChannelId c, PacketHandle handle) {
     ++wires_.counters.packets_injected;
     wires_.counters.bytes_injected += wires_.pool[handle].bytes;
     if (wires_.observer != nullptr) [[unlikely]]
       wires_.observer->on_inject(engine_.now(), wires_.sighting(handle));
     routes_.begin(handle);
-    enqueue(c, handle, kNone);
+    enqueue(c, handle, kNoChannel);
   }
   // A packet is at its host. It stays in the pool: the caller releases it or sends it back as an ACK.
-  void deliver(std::uint32_t handle) {
+  void deliver(PacketHandle handle) {
     const Packet& packet = wires_.pool[handle];
     ++wires_.counters.packets_delivered;
     wires_.counters.bytes_delivered += packet.bytes;
@@ -67,14 +67,14 @@ class Fabric final : private Forwarding {
       wires_.observer->on_deliver(engine_.now(), wires_.sighting(handle));
   }
   // A packet is at a switch, through channel `in`: picks the output and queues it there, or drops it.
-  void forward(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
+  void forward(NodeId at, ChannelId in, PacketHandle handle) {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
     if (foreseen.handle == handle) [[likely]] {
-      foreseen.handle = kNone;
+      foreseen.handle = kNoPacket;
       enqueue(foreseen.channel, handle, in);
     } else {
-      const std::uint32_t c = routes_.output(at, in, handle);
-      if (c != kNone) [[likely]] {
+      const ChannelId c = routes_.output(at, in, handle);
+      if (c != kNoChannel) [[likely]] {
         enqueue(c, handle, in);
       } else {
         ++wires_.counters.without_route;
@@ -84,47 +84,45 @@ class Fabric final : private Forwarding {
   }
   // Fetches what foresee() reads. Always inlined, here and below, because GCC takes a function that only
   // prefetches for one without effect, and drops the call.
-  [[gnu::always_inline]] void prefetch_route(topologies::Vertex at, std::uint32_t handle) const {
+  [[gnu::always_inline]] void prefetch_route(NodeId at, PacketHandle handle) const {
     channels_.table->prefetch(at, wires_.pool[handle].destination);
   }
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.
-  [[gnu::always_inline]] void foresee(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
+  [[gnu::always_inline]] void foresee(NodeId at, ChannelId in, PacketHandle handle) {
     if (!routes_.is_plain()) return;
-    const std::uint32_t c = routes_.plain(at, wires_.pool[handle]);
+    const ChannelId c = routes_.plain(at, wires_.pool[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&hot_[c], 1);
     if (!channels_.buffers.empty()) foresee_port(c, in);
   }
   // The same for a scheduled channel that is to be looked after.
-  [[gnu::always_inline]] void foresee_serve(std::uint32_t c) {
+  [[gnu::always_inline]] void foresee_serve(ChannelId c) {
     __builtin_prefetch(&hot_[c], 1);
     __builtin_prefetch(&channels_.cold[c].serve_ps, 1);
     foresee_port(c, c);
   }
-  [[gnu::always_inline]] void prefetch_queue(std::uint32_t c) const { __builtin_prefetch(&hot_[c], 1); }
+  [[gnu::always_inline]] void prefetch_queue(ChannelId c) const { __builtin_prefetch(&hot_[c], 1); }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
-  void note_arrival(std::uint32_t c, std::uint32_t handle) {
+  void note_arrival(ChannelId c, PacketHandle handle) {
     if (wires_.observer != nullptr) [[unlikely]]
       observe_arrival(c, handle);
   }
   // Was the packet of this event on channel `c` when that was cut? Then it is gone.
-  bool lost_on_wire(std::uint32_t c, const Event& event);
+  bool lost_on_wire(ChannelId c, const Event& event);
   // Routes have changed: forgets what was worked out ahead.
   void forget_foreseen() { foreseen_.fill({}); }
   // Takes in what another partition has sent over a cut link.
   void take_in(Mail& mail);
-  // Events of scheduled channels. Both return a channel whose NIC may take a data packet now, or kNone.
-  std::uint32_t serve(std::uint32_t c) { return scheduled_.serve(c); }
-  std::uint32_t frame_arrived(std::uint32_t c, std::uint32_t content) {
-    return scheduled_.frame_arrived(c, content);
-  }
+  // Events of scheduled channels. Both return a channel whose NIC may take a data packet now, or kNoChannel.
+  ChannelId serve(ChannelId c) { return scheduled_.serve(c); }
+  ChannelId frame_arrived(ChannelId c, std::uint32_t content) { return scheduled_.frame_arrived(c, content); }
   // A packet that waited goes on the wire now (FifoServer).
-  void start(EntityId source, std::uint32_t record) { fifo_.start(source - channels_.first_start, record); }
+  void start(ChannelId c, std::uint32_t record) { fifo_.start(c, record); }
   // Events of routing policies, and a view of a switch for them.
-  void policy_timer(EntityId source, std::uint32_t cookie) { routes_.timer(source, cookie); }
+  void policy_timer(SwitchId at, std::uint32_t cookie) { routes_.timer(at, cookie); }
   void departed(std::uint32_t record) { routes_.departed(record); }
-  routing::OwnSwitch& view(std::uint32_t switch_index, Time now) { return routes_.view(switch_index, now); }
+  routing::OwnSwitch& view(SwitchId at, Time now) { return routes_.view(at, now); }
   // See ScheduledServer, here and below.
   void settle_all(Time now) { scheduled_.settle_all(now); }
   Time settle_watched(Time now) { return scheduled_.settle_watched(now); }
@@ -136,19 +134,19 @@ class Fabric final : private Forwarding {
  private:
   // Outputs worked out ahead. An entry is taken by the very next hop of its packet or overwritten by another
   // packet's, so none is ever old.
-  static constexpr std::uint32_t kNone = PacketPool::kNone;
   static constexpr std::uint32_t kForeseen = 256;
   struct Foreseen {
-    std::uint32_t handle = kNone, channel = 0;
+    PacketHandle handle = kNoPacket;
+    ChannelId channel{0};
   };
 
   // Fetches a port that will soon be used, and the one a packet comes through: their places now, their state
   // some calls later, and so on.
   // Not inlined, so that what comes before it is.
-  [[gnu::noinline]] void foresee_port(std::uint32_t c, std::uint32_t in) {
+  [[gnu::noinline]] void foresee_port(ChannelId c, ChannelId in) {
     constexpr std::uint32_t kStep = 4;
     __builtin_prefetch(&channels_.places[c]);
-    __builtin_prefetch(&channels_.places[in ^ 1]);
+    __builtin_prefetch(&channels_.places[opposite(in)]);
     ports_ahead_[ahead_ % kPortsAhead] = {c, in};
     fetch_soon(ports_ahead_[(ahead_ - kStep) % kPortsAhead]);
     fetch_sooner(ports_ahead_[(ahead_ - 2 * kStep) % kPortsAhead]);
@@ -156,24 +154,25 @@ class Fabric final : private Forwarding {
     ++ahead_;
   }
   struct PortAhead {
-    std::uint32_t out = 0, in = 0;  // channels
+    ChannelId out{0}, in{0};
   };
   void fetch_soon(const PortAhead& ahead) const {
     const PortPlace& out = channels_.places[ahead.out];
     __builtin_prefetch(out.memory.port, 1);
     __builtin_prefetch(out.memory.more[0], 1);
     __builtin_prefetch(out.memory.more[1], 1);
-    __builtin_prefetch(channels_.places[ahead.in ^ 1].memory.port, 1);
+    __builtin_prefetch(channels_.places[opposite(ahead.in)].memory.port, 1);
   }
   void fetch_sooner(const PortAhead& ahead) const {
     const PortPlace& out = channels_.places[ahead.out];
-    if (out.buffers != nullptr) out.buffers->prefetch_deep(channels_.places[ahead.in ^ 1].port, out.port);
+    if (out.buffers != nullptr)
+      out.buffers->prefetch_deep(channels_.places[opposite(ahead.in)].port, out.port);
   }
   void fetch_last(const PortAhead& ahead) const {
     const PortPlace& out = channels_.places[ahead.out];
     if (out.buffers != nullptr) out.buffers->prefetch_deepest(out.port);
   }
-  void enqueue(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
+  void enqueue(ChannelId c, PacketHandle handle, ChannelId in) {
     if (hot_[c].flags != 0) [[unlikely]] {
       enqueue_special(c, handle, in);
     } else {
@@ -181,9 +180,9 @@ class Fabric final : private Forwarding {
     }
   }
   // A channel with any ChannelFlag.
-  void enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
-  void send_from(topologies::Vertex at, std::uint32_t handle, std::uint32_t seen_at) override;
-  void observe_arrival(std::uint32_t c, std::uint32_t handle);
+  void enqueue_special(ChannelId c, PacketHandle handle, ChannelId in);
+  void send_from(NodeId at, PacketHandle handle, ChannelId seen_at) override;
+  void observe_arrival(ChannelId c, PacketHandle handle);
 
   Wires wires_;
   FifoServer fifo_;

@@ -2,7 +2,7 @@
 
 namespace weft::sim::packet {
 
-void FifoServer::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
+void FifoServer::enqueue_special(ChannelId c, PacketHandle handle, ChannelId in) {
   const Channels& channels = wires_.channels;
   Channel& channel = hot_[c];
   Packet& packet = wires_.pool[handle];
@@ -12,7 +12,7 @@ void FifoServer::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uin
   const std::uint32_t header = std::min(bytes, channels.control_bytes);
   const std::int64_t serialization = channels.serialization_ps(c, channel, bytes);
   std::int64_t start = std::max(channel.free_at_ps, now);
-  if (in != PacketPool::kNone && (hot_[in].flags & kCutThrough)) {
+  if (in != kNoChannel && (hot_[in].flags & kCutThrough)) {
     // No faster than it comes in.
     const Channel& from = hot_[in];
     const std::int64_t all_here =
@@ -46,10 +46,10 @@ void FifoServer::enqueue_special(std::uint32_t c, std::uint32_t handle, std::uin
 
 // What a packet leaves behind is what arrives while it waits. That is known when it starts; only then is it
 // handed to the far end, which may be another partition's.
-void FifoServer::stamp(std::uint32_t c, std::int64_t start_ps, const Event& hop) {
+void FifoServer::stamp(ChannelId c, std::int64_t start_ps, const Event& hop) {
   const Channel& channel = hot_[c];
   if (start_ps <= wires_.engine.now().ps()) {
-    wires_.stamp(c, hop.payload, start_ps, 0, channel.bytes);
+    wires_.stamp(c, PacketHandle(hop.payload), start_ps, 0, channel.bytes);
     wires_.put_on_wire(channel, hop);
     return;
   }
@@ -64,17 +64,17 @@ void FifoServer::stamp(std::uint32_t c, std::int64_t start_ps, const Event& hop)
   wires_.engine.insert({start_ps, hop.sequence, wires_.channels.first_start + c, record, kStart, 0});
 }
 
-void FifoServer::start(std::uint32_t c, std::uint32_t record) {
+void FifoServer::start(ChannelId c, std::uint32_t record) {
   const Starting starting = starting_[record];
   unused_starting_.push_back(record);
   const Channel& channel = hot_[c];
-  wires_.stamp(c, starting.hop.payload, wires_.engine.now().ps(), channel.bytes - starting.sent_bytes,
-               starting.sent_bytes);
+  wires_.stamp(c, PacketHandle(starting.hop.payload), wires_.engine.now().ps(),
+               channel.bytes - starting.sent_bytes, starting.sent_bytes);
   wires_.put_on_wire(channel, starting.hop);
 }
 
 // Where the switch decides, by what its ports hold together.
-bool FifoServer::admits(std::uint32_t c, Packet& packet, std::int64_t departure_ps) {
+bool FifoServer::admits(ChannelId c, Packet& packet, std::int64_t departure_ps) {
   const PortPlace& place = wires_.channels.places[c];
   const Admission::Verdict verdict = wires_.channels.admissions[place.vertex]->admit(
       place.port, packet.bytes, wires_.engine.now(), Time::ps(departure_ps));
@@ -82,8 +82,7 @@ bool FifoServer::admits(std::uint32_t c, Packet& packet, std::int64_t departure_
   return verdict != Admission::Verdict::kDrop;
 }
 
-void FifoServer::mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps,
-                      std::int64_t serialization_ps) {
+void FifoServer::mark(ChannelId c, Packet& packet, std::int64_t backlog_ps, std::int64_t serialization_ps) {
   ColdChannel& cold = wires_.channels.cold[c];
   const bool by_phantom = cold.phantom_stretch > 0 && phantom_marks(cold, serialization_ps);
   if (packet.control()) return;

@@ -17,7 +17,7 @@ class FifoServer {
   explicit FifoServer(Wires& wires) : wires_(wires), hot_(wires.hot), first_entity_(wires.first_entity) {}
 
   // A packet joins the queue of a channel without any ChannelFlag.
-  void enqueue(std::uint32_t c, std::uint32_t handle) {
+  void enqueue(ChannelId c, PacketHandle handle) {
     Channel& channel = hot_[c];
     Packet& packet = wires_.pool[handle];
     const std::int64_t now = wires_.engine.now().ps();
@@ -39,10 +39,10 @@ class FifoServer {
     }
     wires_.put_on_wire(channel, {departure + channel.delay_ps, sequence, first_entity_ + c, handle, kHop, 0});
   }
-  // The same for one with flags; `in`: the channel it came through, or PacketPool::kNone.
-  void enqueue_special(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
+  // The same for one with flags; `in`: the channel it came through, or kNoChannel.
+  void enqueue_special(ChannelId c, PacketHandle handle, ChannelId in);
   // The event of a packet that waited at a channel with kStamps: it goes on the wire now.
-  void start(std::uint32_t c, std::uint32_t record);
+  void start(ChannelId c, std::uint32_t record);
 
  private:
   // A packet whose departure is known, but not yet what it will leave behind.
@@ -51,10 +51,10 @@ class FifoServer {
     std::uint64_t sent_bytes = 0;  // of the channel, with it
   };
 
-  void stamp(std::uint32_t c, std::int64_t start_ps, const Event& hop);
-  bool admits(std::uint32_t c, Packet& packet, std::int64_t departure_ps);
+  void stamp(ChannelId c, std::int64_t start_ps, const Event& hop);
+  bool admits(ChannelId c, Packet& packet, std::int64_t departure_ps);
   bool phantom_marks(ColdChannel& cold, std::int64_t serialization_ps);
-  void mark(std::uint32_t c, Packet& packet, std::int64_t backlog_ps, std::int64_t serialization_ps);
+  void mark(ChannelId c, Packet& packet, std::int64_t backlog_ps, std::int64_t serialization_ps);
 
   Wires& wires_;
   Channel* const hot_;

@@ -21,8 +21,8 @@ Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topol
       turn(topology.hosts()) {
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
     first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
-    for (std::uint32_t channel : topology.out_channels(topology.host(host))) {
-      nics.emplace_back().channel = channel;
+    for (const std::uint32_t channel : topology.out_channels(topology.host(host))) {
+      nics.emplace_back().channel = ChannelId(channel);
     }
   }
   first_nic.push_back(static_cast<std::uint32_t>(nics.size()));

@@ -23,14 +23,13 @@
 namespace weft::sim::packet {
 
 struct alignas(64) Nic {
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-  std::uint32_t channel = 0;
+  ChannelId channel{0};
   EntityId entity = 0;
-  std::uint32_t first_waiting = kNone, last_waiting = kNone;  // connections that may send, in their turn
-  std::uint32_t first_live = kNone;                           // all connections with something unacknowledged
-  bool busy = false;                                          // a kNicReady event is under way
-  bool ack_timer = false;                                     // a kAckTimer event is under way
-  std::int64_t timer_ps = INT64_MAX;                          // of the kNicTimer event that counts
+  SlotId first_waiting = kNoSlot, last_waiting = kNoSlot;  // connections that may send, in their turn
+  SlotId first_live = kNoSlot;                             // all connections with something unacknowledged
+  bool busy = false;                                       // a kNicReady event is under way
+  bool ack_timer = false;                                  // a kAckTimer event is under way
+  std::int64_t timer_ps = INT64_MAX;                       // of the kNicTimer event that counts
   std::int64_t last_timer_ps = INT64_MIN / 2;
   // Connections whose ACKs are held back, in the order of their deadlines (ReceivingSide::Key).
   std::uint64_t first_held = UINT64_MAX, last_held = UINT64_MAX;
@@ -43,6 +42,7 @@ struct Hosts {
   Hosts(std::span<Engine* const> engines, const topologies::Topology& topology);
 
   std::uint32_t nics_of(std::uint32_t host) const { return first_nic[host + 1] - first_nic[host]; }
+  NicId nic_of(HostId host, PortId port) const { return NicId(first_nic[host] + port); }
 
   std::vector<Nic> nics;
   std::vector<std::uint32_t> first_nic;         // by host, one more than there are hosts

@@ -23,9 +23,9 @@ static_assert(sizeof(Arrival) == 64);
 // A message on a connection, told to the receiver's partition before its first packet can be there; the first
 // of a connection opens it.
 struct FlowStart {
-  std::uint32_t receive_slot = 0;  // in the receiver's table of the sender's partition
-  std::uint32_t send_slot = 0;     // in the sender's table
-  std::uint32_t flow_number = 0;   // of the connection, among those of its source
+  ReceiveSlotId receive_slot{0};  // in the receiver's table of the sender's partition
+  SlotId send_slot{0};            // in the sender's table
+  std::uint32_t flow_number = 0;  // of the connection, among those of its source
   std::uint32_t message_number = 0;
   std::uint32_t packets = 0;
   Time start, ideal;           // ideal: how long it would take alone
@@ -36,7 +36,7 @@ struct FlowStart {
 
 // Room in a buffer that NodeActions::return_room() has told of.
 struct RoomReturn {
-  std::uint32_t channel = 0;  // that may send more
+  ChannelId channel{0};  // that may send more
   std::uint32_t content = 0;
   Time departure;  // of the packet that had it
 };
@@ -79,16 +79,16 @@ class Outbox {
     filling_ = window & 1;
     earliest_ps_ = INT64_MAX;
   }
-  // `handle`: of the packet, for what stands beside it; PacketPool::kNone: nothing does.
+  // `handle`: of the packet, for what stands beside it; kNoPacket: nothing does.
   void send(std::uint32_t to, const Event& event, const Packet& packet, const PacketPool& pool,
-            std::uint32_t handle) {
+            PacketHandle handle) {
     Mail& mail = boxes_[filling_][to];
     const auto position = static_cast<std::uint32_t>(mail.arrivals.size());
     if (const AckRecord ack = pool.acks().get(handle); !ack.empty()) [[unlikely]]
       mail.acks.emplace_back(position, ack);
     if (const std::uint64_t credit = pool.credits().get(handle); credit != 0) [[unlikely]]
       mail.credits.emplace_back(position, credit);
-    if (handle != PacketPool::kNone && pool.keeps_records()) [[unlikely]]
+    if (handle != kNoPacket && pool.keeps_records()) [[unlikely]]
       send_records(mail, position, pool, handle);
     mail.arrivals.push_back({event, packet});
     earliest_ps_ = std::min(earliest_ps_, event.time_ps);
@@ -102,7 +102,7 @@ class Outbox {
 
  private:
   [[gnu::noinline]] static void send_records(Mail& mail, std::uint32_t position, const PacketPool& pool,
-                                             std::uint32_t handle) {
+                                             PacketHandle handle) {
     if (pool.notes().kept()) mail.notes.emplace_back(position, pool.notes().get(handle));
     if (pool.trails().kept()) mail.trails.emplace_back(position, pool.trails().get(handle));
     if (pool.routes().kept()) mail.routes.emplace_back(position, pool.routes().get(handle));

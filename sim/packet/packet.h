@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "congestion/telemetry.h"
+#include "sim/packet/ids.h"
 #include "sim/routing/path_selector.h"
 #include "sim/routing/switch_policy.h"
 
@@ -94,9 +95,9 @@ class Sidecar {
  public:
   void keep() { kept_ = true; }
   bool kept() const { return kept_; }
-  Record get(std::uint32_t handle) const { return handle < records_.size() ? records_[handle] : Record(); }
+  Record get(PacketHandle handle) const { return handle < records_.size() ? records_[handle] : Record(); }
   // Nothing, unless it is kept.
-  void set(std::uint32_t handle, const Record& record) {
+  void set(PacketHandle handle, const Record& record) {
     if (!kept_) [[likely]]
       return;
     if (handle >= records_.size()) records_.resize(std::size_t{handle} + 1);
@@ -122,15 +123,15 @@ class TelemetryLists {
   void keep() { kept_ = true; }
   bool kept() const { return kept_; }
   // Good until the next call of add().
-  std::span<const congestion::HopTelemetry> get(std::uint32_t handle) const {
+  std::span<const congestion::HopTelemetry> get(PacketHandle handle) const {
     if (handle >= lengths_.size()) return {};
     return {stamps_.data() + handle * room_, lengths_[handle]};
   }
-  void clear(std::uint32_t handle) {
+  void clear(PacketHandle handle) {
     if (kept_ && handle < lengths_.size()) lengths_[handle] = 0;
   }
   // REQUIRES: kept().
-  void add(std::uint32_t handle, const congestion::HopTelemetry& stamp) {
+  void add(PacketHandle handle, const congestion::HopTelemetry& stamp) {
     if (handle >= lengths_.size()) {
       lengths_.resize(std::size_t{handle} + 1);
       stamps_.resize(lengths_.size() * room_);
@@ -158,21 +159,19 @@ class TelemetryLists {
 // Packets by 32-bit handle. Growth moves them: references die with acquire().
 class PacketPool {
  public:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-
-  std::uint32_t acquire() {
+  PacketHandle acquire() {
     if (unused_.empty()) [[unlikely]] {
       packets_.emplace_back();
-      return static_cast<std::uint32_t>(packets_.size() - 1);
+      return PacketHandle(static_cast<std::uint32_t>(packets_.size() - 1));
     }
-    const std::uint32_t handle = unused_.back();
+    const PacketHandle handle = unused_.back();
     unused_.pop_back();
     return handle;
   }
-  void release(std::uint32_t handle) { unused_.push_back(handle); }
-  Packet& operator[](std::uint32_t handle) { return packets_[handle]; }
-  const Packet& operator[](std::uint32_t handle) const { return packets_[handle]; }
-  [[gnu::always_inline]] void prefetch(std::uint32_t handle) const {
+  void release(PacketHandle handle) { unused_.push_back(handle); }
+  Packet& operator[](PacketHandle handle) { return packets_[handle]; }
+  const Packet& operator[](PacketHandle handle) const { return packets_[handle]; }
+  [[gnu::always_inline]] void prefetch(PacketHandle handle) const {
     const char* packet = reinterpret_cast<const char*>(packets_.data() + handle);
     __builtin_prefetch(packet, 1);
     __builtin_prefetch(packet + sizeof(Packet) - 1, 1);  // it may lie on two lines
@@ -201,7 +200,7 @@ class PacketPool {
 
  private:
   std::vector<Packet> packets_;
-  std::vector<std::uint32_t> unused_;
+  std::vector<PacketHandle> unused_;
   Sidecar<AckRecord> acks_;
   Sidecar<std::uint64_t> credits_;
   Sidecar<routing::RouteNote> notes_;

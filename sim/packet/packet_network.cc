@@ -16,8 +16,8 @@ namespace {
 Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
   const topologies::Topology& topology = channels.topology;
   Time longest;
-  const std::uint32_t nic = topology.out_channels(topology.host(0)).front();
-  for (std::uint32_t host = 1; host < topology.hosts(); ++host) {
+  const ChannelId nic{topology.out_channels(topology.host(0)).front()};
+  for (HostId host{1}; host < topology.hosts(); ++host) {
     longest = std::max(longest, channels.path_times(nic, host, 0, bytes, 1, bytes).round_trip);
   }
   return longest;
@@ -100,43 +100,44 @@ class PacketNetwork::Part final : public Network {
     const std::uint32_t* const ends = channels_.ends.data();
     const EntityId first = channels_.first_entity;
     const auto far = [this](const Event& event) {
-      if (event.kind == kHop) fabric.packets().prefetch(event.payload);
+      if (event.kind == kHop) fabric.packets().prefetch(PacketHandle(event.payload));
     };
     const auto middle = [this, ends, first](const Event& event) {
       if (event.kind != kHop) return;
       const std::uint32_t end = ends[event.source - first];
       if (end & kHostBit) {
-        transport.prefetch(event.payload);
+        transport.prefetch(PacketHandle(event.payload));
       } else {
-        fabric.prefetch_route(end & kVertexMask, event.payload);
+        fabric.prefetch_route(node_at(end), PacketHandle(event.payload));
       }
     };
     const auto near = [this, ends, first](const Event& event) {
       if (event.kind != kHop) {
-        if (event.kind == kServe) fabric.foresee_serve(event.payload);
-        if (event.kind == kFrame) fabric.foresee_serve((event.source - first) ^ 1);
+        if (event.kind == kServe) fabric.foresee_serve(ChannelId(event.payload));
+        if (event.kind == kFrame) fabric.foresee_serve(opposite(ChannelId(event.source - first)));
         return;
       }
       const std::uint32_t end = ends[event.source - first];
       if (end & kHostBit) {
-        transport.prefetch_state(event.payload);
+        transport.prefetch_state(PacketHandle(event.payload));
       } else {
-        fabric.foresee(end & kVertexMask, event.source - first, event.payload);
+        fabric.foresee(node_at(end), ChannelId(event.source - first), PacketHandle(event.payload));
       }
     };
     const auto handle = [this, ends, first](const Event& event) {
       if (event.kind == kHop) [[likely]] {
-        const std::uint32_t channel = event.source - first;
+        const ChannelId channel{event.source - first};
         std::uint32_t end = ends[channel];
         if (end & kCutBit) [[unlikely]] {
           if (fabric.lost_on_wire(channel, event)) return;
           end &= ~kCutBit;
         }
-        fabric.note_arrival(channel, event.payload);
+        const PacketHandle packet{event.payload};
+        fabric.note_arrival(channel, packet);
         if (end & kHostBit) {
-          transport.packet_at_host(channel, event.payload);
+          transport.packet_at_host(channel, packet);
         } else {
-          fabric.forward(end, channel, event.payload);
+          fabric.forward(NodeId(end), channel, packet);
         }
         return;
       }
@@ -163,55 +164,55 @@ class PacketNetwork::Part final : public Network {
     if (fabric.observed()) fabric.settle_in_order();
     switch (event.kind) {
       case kNicReady:
-        transport.sending().nic_ready(event.payload);
+        transport.sending().nic_ready(NicId(event.payload));
         break;
       case kNicTimer:
-        transport.sending().nic_timer(event.payload);
+        transport.sending().nic_timer(NicId(event.payload));
         break;
       case kPace:
-        transport.sending().pace(event.payload, event.detail);
+        transport.sending().pace(SlotId(event.payload), event.detail);
         break;
       case kLocalCopy:
         transport.local_copy_done(event.payload);
         break;
       case kReceive:
-        transport.received(event.payload, event.detail);
+        transport.received(PacketHandle(event.payload), PortId(event.detail));
         break;
       case kAckTimer:
-        transport.receiving().ack_timer(event.payload);
+        transport.receiving().ack_timer(NicId(event.payload));
         break;
       case kSenderTimer:
-        transport.sending().sender_timer(event.payload, event.detail);
+        transport.sending().sender_timer(SlotId(event.payload), event.detail);
         break;
       case kTaken:
-        transport.sending().tell_taken(event.payload, event.detail);
+        transport.sending().tell_taken(SlotId(event.payload), event.detail);
         break;
       case kReceiverTimer:
-        transport.receiving().receiver_timer(event.payload);
+        transport.receiving().receiver_timer(NicId(event.payload));
         break;
       case kServe:
         engine.discount(event);
-        nic_ready(fabric.serve(event.payload));
+        nic_ready(fabric.serve(ChannelId(event.payload)));
         break;
       case kPolicyTimer:
-        fabric.policy_timer(event.source, event.payload);
+        fabric.policy_timer(network_.policies_.switch_of(event.source), event.payload);
         break;
       case kDeparted:
         fabric.departed(event.payload);
         break;
       case kStart:
-        fabric.start(event.source, event.payload);
+        fabric.start(ChannelId(event.source - channels_.first_start), event.payload);
         break;
       case kFrame:
-        nic_ready(fabric.frame_arrived(event.source - channels_.first_entity, event.payload));
+        nic_ready(fabric.frame_arrived(ChannelId(event.source - channels_.first_entity), event.payload));
         break;
       default:
         client_.on_event(event);
     }
   }
-  // A NIC with queues of its own, or kNone.
-  void nic_ready(std::uint32_t channel) {
-    if (channel != PacketPool::kNone) transport.sending().nic_ready(network_.nic_of_channel(channel));
+  // A NIC with queues of its own, or kNoChannel.
+  void nic_ready(ChannelId channel) {
+    if (channel != kNoChannel) transport.sending().nic_ready(network_.nic_of_channel(channel));
   }
 
   NetworkClient& client_;
@@ -267,8 +268,8 @@ class PacketNetwork::Run final : public Partitioned {
     while (now >= policies.next()) {
       const Time moment = policies.next();
       network_.settle(moment);
-      policies.tell(moment, [&](std::uint32_t s) -> routing::OwnSwitch& {
-        const std::uint32_t part = network_.channels_.part_of(network_.topology_.switch_at(s));
+      policies.tell(moment, [&](SwitchId s) -> routing::OwnSwitch& {
+        const std::uint32_t part = network_.channels_.part_of(network_.channels_.node_of(s));
         return network_.parts_[part]->fabric.view(s, moment);
       });
     }
@@ -431,8 +432,9 @@ results::NetworkState PacketNetwork::network_state() const {
 void PacketNetwork::link_states(Time now, std::span<const std::uint32_t> links,
                                 std::span<results::LinkState> states) const {
   for (std::size_t i = 0; i < links.size(); ++i) {
-    states[i] = {.bytes = channels_.hot[links[i]].bytes - channels_.unsent_bytes(links[i], now),
-                 .queue_bytes = channels_.queue_bytes(links[i], now)};
+    const ChannelId channel{links[i]};
+    states[i] = {.bytes = channels_.hot[channel].bytes - channels_.unsent_bytes(channel, now),
+                 .queue_bytes = channels_.queue_bytes(channel, now)};
   }
 }
 
@@ -458,7 +460,7 @@ results::NetworkTotals PacketNetwork::totals() const {
                                 .out_of_order_packets = transport.out_of_order_packets,
                                 .out_of_order_flows = transport.out_of_order_messages,
                                 .max_reorder_distance = transport.max_reorder_distance};
-  for (std::uint32_t c = 0; c < topology_.channels().size(); ++c) {
+  for (ChannelId c{0}; c < topology_.channels().size(); ++c) {
     totals.packet_hops += channels_.hot[c].packets;
   }
   totals.signals = {{"ecn_mark", fabric.marks},
@@ -499,16 +501,16 @@ void PacketNetwork::add_module_signals(Signals& signals) const {
   for (const auto& part : parts_) part->transport.add_signals(signals);
 }
 
-std::uint32_t PacketNetwork::nic_of_channel(std::uint32_t channel) const {
-  const std::uint32_t host = topology_.node(topology_.channels()[channel].from).index;
-  return hosts_.first_nic[host] + channels_.cold[channel].port;
+NicId PacketNetwork::nic_of_channel(ChannelId channel) const {
+  const HostId host{topology_.node(topology_.channels()[channel].from).index};
+  return hosts_.nic_of(host, channels_.cold[channel].port);
 }
 
 std::vector<results::Link> PacketNetwork::links() const {
   std::vector<results::Link> links;
   const auto& channels = topology_.channels();
   links.reserve(channels.size());
-  for (std::uint32_t c = 0; c < channels.size(); ++c) {
+  for (ChannelId c{0}; c < channels.size(); ++c) {
     links.push_back({.from = topology_.node(channels[c].from).name,
                      .to = topology_.node(channels[c].to).name,
                      .rate = channels[c].rate,

@@ -100,7 +100,7 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   bool look_for_deadlock(Time now);
   bool look_for_livelock(Time now);
   void add_module_signals(Signals& signals) const;
-  std::uint32_t nic_of_channel(std::uint32_t channel) const;
+  NicId nic_of_channel(ChannelId channel) const;
 
   const topologies::Topology& topology_;
   const topologies::Partitioning partition_;

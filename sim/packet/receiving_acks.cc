@@ -21,7 +21,7 @@ void ReceivingSide::part_from_held(Key key, const Packet& packet) {
 // RFC 5681 §4.2 and RFC 8257 §3.2. At once: the first packet, the last one and the one that makes a message
 // complete, one that came before, a change of the mark, and, on a single path, one out of order, which there
 // is a sign of loss.
-void ReceivingSide::hold_or_acknowledge(Key key, std::uint32_t reply, std::uint32_t handle, bool fresh,
+void ReceivingSide::hold_or_acknowledge(Key key, ChannelId reply, PacketHandle handle, bool fresh,
                                         AckTime when) {
   const Connection& connection = of(key);
   HeldAck& held = held_of(key);
@@ -96,7 +96,7 @@ void ReceivingSide::unlink_held(Key key) {
 }
 
 // One event for all connections of a NIC. It may have been set for an ACK that has left meanwhile.
-void ReceivingSide::ack_timer(std::uint32_t nic_number) {
+void ReceivingSide::ack_timer(NicId nic_number) {
   Nic& nic = side_.hosts.nics[nic_number];
   while (nic.first_held != kNoConnection && held_of(nic.first_held).due_ps <= side_.engine.now().ps()) {
     acknowledge_held(nic.first_held);
@@ -113,7 +113,7 @@ void ReceivingSide::send_to_sender(Key key, PacketKind kind, std::uint64_t credi
   const ColdConnection& cold = cold_of(key);
   const Nic& nic = side_.hosts.nics[cold.nic];
   PacketPool& packets = side_.fabric.packets();
-  const std::uint32_t handle = packets.acquire();
+  const PacketHandle handle = packets.acquire();
   const std::uint64_t identity = routing::flow_identity(connection.source, connection.number);
   const auto entropy = static_cast<std::uint32_t>(routing::flow_draws(side_.engine.seed(), identity).next());
   packets[handle] = Packet{

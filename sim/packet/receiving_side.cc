@@ -12,7 +12,7 @@ using congestion::Reassembly;
 
 class ReceivingSide::Actions final : public congestion::ReceiverActions {
  public:
-  Actions(ReceivingSide& receiving, std::uint32_t nic) : receiving_(receiving), nic_(nic) {}
+  Actions(ReceivingSide& receiving, NicId nic) : receiving_(receiving), nic_(nic) {}
 
   Time now() const override { return receiving_.side_.engine.now(); }
   void acknowledge(congestion::ConnectionId connection) override {
@@ -50,7 +50,7 @@ class ReceivingSide::Actions final : public congestion::ReceiverActions {
   }
 
   ReceivingSide& receiving_;
-  std::uint32_t nic_;
+  NicId nic_;
 };
 
 ReceivingSide::ReceivingSide(HostSide& side) : side_(side), tables_(side.channels.partition.parts) {
@@ -60,7 +60,7 @@ ReceivingSide::ReceivingSide(HostSide& side) : side_(side), tables_(side.channel
 
 ReceivingSide::~ReceivingSide() = default;
 
-congestion::Receiver* ReceivingSide::receiver_of(std::uint32_t nic) {
+congestion::Receiver* ReceivingSide::receiver_of(NicId nic) {
   if (side_.setup.receivers == nullptr) [[likely]]
     return nullptr;
   std::unique_ptr<congestion::Receiver>& receiver = receivers_[nic].receiver;
@@ -136,7 +136,7 @@ void ReceivingSide::open(Key key, const FlowStart& start) {
   connection.number = start.flow_number;
   connection.send_slot = start.send_slot;
   connection.first_message = kNone;
-  const std::uint32_t nic = side_.hosts.first_nic[message.destination] + start.reply_nic;
+  const NicId nic = side_.hosts.nic_of(HostId(message.destination), PortId(start.reply_nic));
   connection.reply_channel = side_.hosts.nics[nic].channel;
   cold = {};
   cold.nic = nic;
@@ -160,9 +160,9 @@ void ReceivingSide::turn_round(Packet& packet, PacketKind kind, const Connection
 
 // A needless retransmission of a connection that is over, and its slot in use again. When that happens
 // depends on partitions; so that nothing else does, it is acknowledged as if it had not.
-void ReceivingSide::answer_late(std::uint32_t handle, std::uint32_t way_back) {
+void ReceivingSide::answer_late(PacketHandle handle, ChannelId way_back) {
   Packet& packet = side_.fabric.packets()[handle];
-  const std::uint32_t nic = side_.hosts.first_nic[packet.destination] + packet.reply_nic;
+  const NicId nic = side_.hosts.nic_of(HostId(packet.destination), PortId(packet.reply_nic));
   std::swap(packet.source, packet.destination);
   packet.kind = PacketKind::kAck;
   packet.clear(kTrimmed);
@@ -175,7 +175,7 @@ void ReceivingSide::answer_late(std::uint32_t handle, std::uint32_t way_back) {
   side_.fabric.inject(spray ? way_back : side_.hosts.nics[nic].channel, handle);
 }
 
-void ReceivingSide::on_data(std::uint32_t handle, std::uint32_t way_back) {
+void ReceivingSide::on_data(PacketHandle handle, ChannelId way_back) {
   Packet& packet = side_.fabric.packets()[handle];
   const std::uint32_t part = tables_.size() == 1 ? 0 : side_.part_of_host(packet.source);
   const Key key = Key{part} << 32 | packet.flow;
@@ -187,7 +187,7 @@ void ReceivingSide::on_data(std::uint32_t handle, std::uint32_t way_back) {
     return;
   }
   const bool spray = side_.setup.config.nic_choice == NicChoice::kSpray;
-  const std::uint32_t reply = spray ? way_back : connection.reply_channel;
+  const ChannelId reply = spray ? way_back : connection.reply_channel;
   const bool holds = holds_acks();
   if (packet.trimmed()) [[unlikely]] {
     if (!connection.arrivals.has(packet.number)) return on_trimmed(key, handle, reply);
@@ -232,7 +232,7 @@ Reassembly::Verdict ReceivingSide::take(Table& table, const Packet& packet) {
 }
 
 // A payload was cut off, and it is missing.
-void ReceivingSide::on_trimmed(Key key, std::uint32_t handle, std::uint32_t reply) {
+void ReceivingSide::on_trimmed(Key key, PacketHandle handle, ChannelId reply) {
   if (side_.setup.receivers != nullptr && ask_receiver(key, handle) == AckTime::kLater) {
     side_.fabric.packets().release(handle);
     return;
@@ -242,7 +242,7 @@ void ReceivingSide::on_trimmed(Key key, std::uint32_t handle, std::uint32_t repl
   side_.fabric.inject(reply, handle);
 }
 
-AckTime ReceivingSide::ask_receiver(Key key, std::uint32_t handle) {
+AckTime ReceivingSide::ask_receiver(Key key, PacketHandle handle) {
   const Packet& packet = side_.fabric.packets()[handle];
   Received& received = received_of(key);
   const Connection& connection = of(key);
@@ -257,7 +257,7 @@ AckTime ReceivingSide::ask_receiver(Key key, std::uint32_t handle) {
       .trimmed = packet.trimmed(),
       .completes = !packet.trimmed() && connection.arrivals.first_missing() >= connection.message_end,
       .wanted_credit = side_.fabric.packets().credits().get(handle)};
-  const std::uint32_t nic = cold_of(key).nic;
+  const NicId nic = cold_of(key).nic;
   Actions actions(*this, nic);
   return receiver_of(nic)->on_data(arrival, received.word, actions);
 }
@@ -326,7 +326,7 @@ void ReceivingSide::record(const Message& message, const DeliveredMessage& deliv
   if (side_.setup.config.record_flows) delivered_.push_back(delivered);
 }
 
-void ReceivingSide::receiver_timer(std::uint32_t nic) {
+void ReceivingSide::receiver_timer(NicId nic) {
   NicReceiver& receiver = receivers_[nic];
   if (receiver.timer_ps != side_.engine.now().ps()) return;  // another one took its place
   receiver.timer_ps = INT64_MAX;

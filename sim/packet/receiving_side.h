@@ -23,9 +23,9 @@ class ReceivingSide {
   // A message to a host of this partition, before its first packet.
   void expect(std::uint32_t from_partition, const FlowStart& flow);
   // A data packet, or the header of one. `way_back`: the channel of the NIC that it came to.
-  void on_data(std::uint32_t handle, std::uint32_t way_back);
-  void ack_timer(std::uint32_t nic);
-  void receiver_timer(std::uint32_t nic);
+  void on_data(PacketHandle handle, ChannelId way_back);
+  void ack_timer(NicId nic);
+  void receiver_timer(NicId nic);
   // A message is there: counts and records it.
   void record(const Message& message, const DeliveredMessage& delivered);
 
@@ -50,16 +50,16 @@ class ReceivingSide {
     congestion::Arrivals arrivals;
     std::uint32_t source = 0;  // with the number, tells a late packet of the slot's last connection
     std::uint32_t number = kNone;
-    std::uint32_t send_slot = 0;
-    std::uint32_t reply_channel = 0;  // of the NIC that sends the answers
-    std::uint32_t message_end = 0;    // behind the last packet of the oldest message that isn't complete
+    SlotId send_slot{0};
+    ChannelId reply_channel{0};     // of the NIC that sends the answers
+    std::uint32_t message_end = 0;  // behind the last packet of the oldest message that isn't complete
     std::uint32_t first_message = kNone;
   };
   static_assert(sizeof(Connection) == 64);
   struct ColdConnection {
     std::uint32_t last_message = kNone;
     std::uint32_t end = 0;  // behind the last packet of all messages so far
-    std::uint32_t nic = 0;
+    NicId nic{0};
     std::unique_ptr<congestion::Reassembly> reassembly;
   };
   // What its NIC's receiver has to do with it.
@@ -82,13 +82,13 @@ class ReceivingSide {
   static constexpr Key kNoConnection = UINT64_MAX;
   // Packets of a connection that have arrived and await their common ACK. All have the same mark, or none.
   struct HeldAck {
-    std::uint32_t handle = kNone;  // of the newest of them, which will become the ACK
-    std::uint32_t packets = 0;     // 0: none is held
+    PacketHandle handle = kNoPacket;  // of the newest of them, which will become the ACK
+    std::uint32_t packets = 0;        // 0: none is held
     std::uint32_t lowest = 0, highest = 0;
-    std::uint32_t nic = 0;            // whose timer it has
-    std::uint32_t reply_channel = 0;  // that it will take
-    bool marked = false;              // the connection's newest packet: DCTCP.CE of RFC 8257 §3.2
-    std::int64_t newest_ps = 0;       // when that came
+    NicId nic{0};                // whose timer it has
+    ChannelId reply_channel{0};  // that it will take
+    bool marked = false;         // the connection's newest packet: DCTCP.CE of RFC 8257 §3.2
+    std::int64_t newest_ps = 0;  // when that came
     std::int64_t due_ps = 0;
     Key previous = kNoConnection, next = kNoConnection;  // among its NIC's
   };
@@ -113,15 +113,15 @@ class ReceivingSide {
   bool holds_acks() const { return side_.setup.holds_acks(); }
 
   void open(Key key, const FlowStart& start);
-  congestion::Receiver* receiver_of(std::uint32_t nic);
-  void answer_late(std::uint32_t handle, std::uint32_t way_back);
+  congestion::Receiver* receiver_of(NicId nic);
+  void answer_late(PacketHandle handle, ChannelId way_back);
   void turn_round(Packet& packet, PacketKind kind, const Connection& connection) const;
-  void on_trimmed(Key key, std::uint32_t handle, std::uint32_t reply);
+  void on_trimmed(Key key, PacketHandle handle, ChannelId reply);
   void note_order(Connection& connection, const Packet& packet);
   IncomingMessage* message_with(const Connection& connection, std::uint32_t number);
-  congestion::AckTime ask_receiver(Key key, std::uint32_t handle);
+  congestion::AckTime ask_receiver(Key key, PacketHandle handle);
   bool is_over(Key key) const;
-  void hold_or_acknowledge(Key key, std::uint32_t reply, std::uint32_t handle, bool fresh,
+  void hold_or_acknowledge(Key key, ChannelId reply, PacketHandle handle, bool fresh,
                            congestion::AckTime when);
   void start_clock(Key key, HeldAck& held);
   void part_from_held(Key key, const Packet& packet);

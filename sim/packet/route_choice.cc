@@ -15,7 +15,7 @@ constexpr std::uint32_t kDepartedSequence = UINT32_MAX - 1;
 // A policy's view of one switch. A new one for each call: calls may lead to others.
 class RouteChoice::Here final : public routing::ActiveSwitch {
  public:
-  Here(RouteChoice& choice, topologies::Vertex at, Time now)
+  Here(RouteChoice& choice, NodeId at, Time now)
       : choice_(choice), channels_(choice.wires_.channels), at_(at), now_(now) {}
 
   std::uint32_t index() const override { return channels_.topology.node(at_).index; }
@@ -24,8 +24,9 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   }
   Time now() const override { return now_; }
   RandomStream& random() override { return choice_.policies_.site(index()).random; }
-  Time backlog(std::uint32_t port) override {
-    const std::uint32_t c = channel(port);
+  Time backlog(std::uint32_t p) override {
+    const PortId port{p};
+    const ChannelId c = channel(port);
     Channel& state = channels_.hot[c];
     std::int64_t waiting_ps = 0;
     if (state.flags & kScheduled) {
@@ -34,14 +35,15 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
     }
     return Time::ps(std::max<std::int64_t>(state.free_at_ps - now_.ps(), 0) + waiting_ps);
   }
-  bool held(std::uint32_t port) override {
-    const std::uint32_t c = channel(port);
+  bool held(std::uint32_t p) override {
+    const PortId port{p};
+    const ChannelId c = channel(port);
     if (channels_.hot[c].flags & kDown) return true;
     if (!(channels_.hot[c].flags & kScheduled)) return false;
     choice_.scheduled_.settle_until(c, now_);
     return channels_.queues[at_]->held(port, now_);
   }
-  bool to_host(std::uint32_t port) const override { return channels_.ends[channel(port)] & kHostBit; }
+  bool to_host(std::uint32_t port) const override { return channels_.ends[channel(PortId(port))] & kHostBit; }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
     found_.clear();
     for (const std::uint32_t c : channels_.table->candidates(at_, host)) {
@@ -58,10 +60,10 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   void resume(const routing::FlowRef& flow) override { tell_source(flow, PacketKind::kResume); }
 
  private:
-  std::uint32_t channel(std::uint32_t port) const { return channels_.topology.out_channels(at_)[port]; }
+  ChannelId channel(PortId port) const { return ChannelId(channels_.topology.out_channels(at_)[port]); }
   void tell_source(const routing::FlowRef& flow, PacketKind kind) {
     Wires& wires = choice_.wires_;
-    const std::uint32_t handle = wires.pool.acquire();
+    const PacketHandle handle = wires.pool.acquire();
     Packet packet;
     packet.sent_ps = now_.ps();
     packet.flow = flow.receive_slot;
@@ -77,12 +79,12 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
     ++wires.counters.packets_injected;
     wires.counters.bytes_injected += packet.bytes;
     if (wires.observer != nullptr) wires.observer->on_inject(now_, wires.sighting(handle));
-    choice_.forwarding_.send_from(at_, handle, channel(0));
+    choice_.forwarding_.send_from(at_, handle, channel(PortId(0)));
   }
 
   RouteChoice& choice_;
   Channels& channels_;
-  const topologies::Vertex at_;
+  const NodeId at_;
   const Time now_;
   std::vector<std::uint32_t> found_;  // what minimal() gave
 };
@@ -104,29 +106,30 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
   if (asks_.departures || asks_.losses) wires_.listener = this;
 }
 
-std::uint32_t RouteChoice::built_in(topologies::Vertex at, const Packet& packet,
-                                    std::span<const std::uint32_t> candidates) const {
-  if (candidates.empty()) return kNone;
-  return candidates[routing::hash_choice(packet.entropy, wires_.channels.salts[at], candidates.size())];
+ChannelId RouteChoice::built_in(NodeId at, const Packet& packet,
+                                std::span<const std::uint32_t> candidates) const {
+  if (candidates.empty()) return kNoChannel;
+  return ChannelId(
+      candidates[routing::hash_choice(packet.entropy, wires_.channels.salts[at], candidates.size())]);
 }
 
-std::uint32_t RouteChoice::detour(std::uint32_t c, std::uint32_t handle) {
+ChannelId RouteChoice::detour(ChannelId c, PacketHandle handle) {
   const Channels& channels = wires_.channels;
-  if ((channels.ends[c ^ 1] & kHostBit) || has_route(handle)) return c;
+  if ((channels.ends[opposite(c)] & kHostBit) || has_route(handle)) return c;
   const Packet& packet = wires_.pool[handle];
-  const topologies::Vertex at = channels.places[c].vertex;
+  const NodeId at = channels.places[c].vertex;
   std::vector<std::uint32_t> left;
   for (const std::uint32_t other : channels.table->candidates(at, packet.destination)) {
     if (!(channels.hot[other].flags & kDown)) left.push_back(other);
   }
-  const std::uint32_t other = built_in(at, packet, left);
-  if (other == kNone) return c;
+  const ChannelId other = built_in(at, packet, left);
+  if (other == kNoChannel) return c;
   ++wires_.counters.detours;
   return other;
 }
 
 // Its source has named the way; an ACK only tells which one that was.
-bool RouteChoice::has_route(std::uint32_t handle) const {
+bool RouteChoice::has_route(PacketHandle handle) const {
   if (!wires_.pool.routes().kept()) [[likely]]
     return false;
   const Packet& packet = wires_.pool[handle];
@@ -134,43 +137,43 @@ bool RouteChoice::has_route(std::uint32_t handle) const {
 }
 
 // REQUIRES: has_route(), and the route was checked when the packet was sent.
-std::uint32_t RouteChoice::follow_route(topologies::Vertex at, std::uint32_t handle) {
+ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
   RouteRecord record = wires_.pool.routes().get(handle);
   const std::uint16_t port = record.route.ports[record.next++];
   wires_.pool.routes().set(handle, record);
-  return wires_.channels.topology.out_channels(at)[port];
+  return ChannelId(wires_.channels.topology.out_channels(at)[port]);
 }
 
 // At a switch with a policy that is asked about such packets.
-bool RouteChoice::is_asked(std::uint32_t in, const Packet& packet) const {
+bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
   if (!policies_.any() || (packet.control() && !asks_.control)) return false;
   return asks_.placement == routing::Placement::kAll ||
-         (in != kNone && (wires_.channels.ends[in ^ 1] & kHostBit));
+         (in != kNoChannel && (wires_.channels.ends[opposite(in)] & kHostBit));
 }
 
-std::uint32_t RouteChoice::choose(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
+ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
   if (asks_.acks_retrace) note_way(in, handle);
   if (has_route(handle)) return follow_route(at, handle);
   const auto candidates = wires_.channels.table->candidates(at, wires_.pool[handle].destination);
-  if (candidates.empty()) return kNone;
+  if (candidates.empty()) return kNoChannel;
   if (asks_.acks_retrace) {
-    if (const std::uint32_t c = retrace(at, in, handle); c != kNone) return c;
+    if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
   }
   if (!is_asked(in, wires_.pool[handle])) return built_in(at, wires_.pool[handle], candidates);
   return ask(at, in, handle, candidates);
 }
 
-std::uint32_t RouteChoice::ask(topologies::Vertex at, std::uint32_t in, std::uint32_t handle,
-                               std::span<const std::uint32_t> candidates) {
+ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle,
+                           std::span<const std::uint32_t> candidates) {
   Channels& channels = wires_.channels;
   ports_.clear();
   for (const std::uint32_t c : candidates) {
     if (!(channels.hot[c].flags & kDown)) ports_.push_back(channels.places[c].port);
   }
-  if (ports_.empty()) return candidates.front();  // it is lost there
+  if (ports_.empty()) return ChannelId(candidates.front());  // it is lost there
   if (ports_.size() < candidates.size()) ++wires_.counters.detours;
   const auto out = channels.topology.out_channels(at);
-  if (ports_.size() == 1 && !asks_.single) return out[ports_.front()];
+  if (ports_.size() == 1 && !asks_.single) return ChannelId(out[ports_.front()]);
   const routing::PacketView view = view_of(in, wires_.pool[handle]);
   routing::RouteNote note = wires_.pool.notes().get(handle);
   Here here(*this, at, wires_.engine.now());
@@ -184,20 +187,20 @@ std::uint32_t RouteChoice::ask(topologies::Vertex at, std::uint32_t in, std::uin
        (channels.ends[out[chosen.port]] & kVertexMask) != channels.topology.host(view.destination))) {
     throw std::logic_error("a routing policy chose a port that does not exist or leads to another host");
   }
-  return out[chosen.port];
+  return ChannelId(out[chosen.port]);
 }
 
 // The way that its data packet came, if all of that was noted and the link is there.
-std::uint32_t RouteChoice::retrace(topologies::Vertex at, std::uint32_t in, std::uint32_t handle) {
+ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
   const Packet& packet = wires_.pool[handle];
-  if (packet.kind != PacketKind::kAck && packet.kind != PacketKind::kNack) return kNone;
+  if (packet.kind != PacketKind::kAck && packet.kind != PacketKind::kNack) return kNoChannel;
   routing::Trail trail = wires_.pool.trails().get(handle);
-  if (trail.length == 0 || trail.length > routing::Trail::kMost) return kNone;
+  if (trail.length == 0 || trail.length > routing::Trail::kMost) return kNoChannel;
   const std::uint32_t port = trail.ports[--trail.length];
-  const std::uint32_t c = wires_.channels.topology.out_channels(at)[port];
+  const ChannelId c{wires_.channels.topology.out_channels(at)[port]};
   if (wires_.channels.hot[c].flags & kDown) trail.length = 0;  // from here on it finds its own way
   wires_.pool.trails().set(handle, trail);
-  if (wires_.channels.hot[c].flags & kDown) return kNone;
+  if (wires_.channels.hot[c].flags & kDown) return kNoChannel;
   if (policies_.any() && asks_.control) {
     const routing::PacketView view = view_of(in, packet);
     Here here(*this, at, wires_.engine.now());
@@ -207,19 +210,19 @@ std::uint32_t RouteChoice::retrace(topologies::Vertex at, std::uint32_t in, std:
 }
 
 // A trail that is too long says so, and is not followed.
-void RouteChoice::note_way(std::uint32_t in, std::uint32_t handle) {
-  if (!wires_.pool[handle].data() || in == kNone) return;
+void RouteChoice::note_way(ChannelId in, PacketHandle handle) {
+  if (!wires_.pool[handle].data() || in == kNoChannel) return;
   routing::Trail trail = wires_.pool.trails().get(handle);
   if (trail.length > routing::Trail::kMost) return;
   if (trail.length < routing::Trail::kMost) {
-    trail.ports[trail.length] = static_cast<std::uint16_t>(wires_.channels.places[in ^ 1].port);
+    trail.ports[trail.length] = static_cast<std::uint16_t>(wires_.channels.places[opposite(in)].port);
   }
   ++trail.length;
   wires_.pool.trails().set(handle, trail);
 }
 
 // An ACK keeps the trail and the telemetry of the data packet whose place it takes.
-void RouteChoice::reset_records(std::uint32_t handle) {
+void RouteChoice::reset_records(PacketHandle handle) {
   const PacketKind kind = wires_.pool[handle].kind;
   wires_.pool.notes().set(handle, {});
   if (kind == PacketKind::kAck || kind == PacketKind::kNack) return;
@@ -227,7 +230,7 @@ void RouteChoice::reset_records(std::uint32_t handle) {
   wires_.pool.telemetry().clear(handle);
 }
 
-routing::PacketView RouteChoice::view_of(std::uint32_t in, const Packet& packet) const {
+routing::PacketView RouteChoice::view_of(ChannelId in, const Packet& packet) const {
   const bool forth = packet.sender() == packet.source;
   return {.flow = {.sender = packet.sender(),
                    .receiver = forth ? packet.destination : packet.source,
@@ -237,18 +240,18 @@ routing::PacketView RouteChoice::view_of(std::uint32_t in, const Packet& packet)
           .destination = packet.destination,
           .entropy = packet.entropy,
           .bytes = packet.bytes,
-          .in_port = in == kNone ? routing::PacketView::kMadeHere : wires_.channels.places[in ^ 1].port,
+          .in_port =
+              in == kNoChannel ? routing::PacketView::kMadeHere : wires_.channels.places[opposite(in)].port,
           .control = packet.control(),
           .marked = packet.marked()};
 }
 
-void RouteChoice::timer(EntityId source, std::uint32_t cookie) {
-  const std::uint32_t index = policies_.switch_of(source);
-  Here here(*this, wires_.channels.topology.switch_at(index), wires_.engine.now());
-  policies_.site(index).policy->timer(cookie, here);
+void RouteChoice::timer(SwitchId at, std::uint32_t cookie) {
+  Here here(*this, wires_.channels.node_of(at), wires_.engine.now());
+  policies_.site(at).policy->timer(cookie, here);
 }
 
-void RouteChoice::departs(std::uint32_t c, std::uint32_t handle, std::int64_t departure_ps) {
+void RouteChoice::departs(ChannelId c, PacketHandle handle, std::int64_t departure_ps) {
   if (!asks_.departures || (wires_.pool[handle].control() && !asks_.control)) return;
   std::uint32_t record = static_cast<std::uint32_t>(departing_.size());
   if (unused_departing_.empty()) {
@@ -257,7 +260,7 @@ void RouteChoice::departs(std::uint32_t c, std::uint32_t handle, std::int64_t de
     record = unused_departing_.back();
     unused_departing_.pop_back();
   }
-  departing_[record] = {view_of(kNone, wires_.pool[handle]), c};
+  departing_[record] = {view_of(kNoChannel, wires_.pool[handle]), c};
   wires_.engine.insert({departure_ps, kDepartedSequence, wires_.first_entity + c, record, kDeparted, 0});
 }
 
@@ -269,25 +272,25 @@ void RouteChoice::departed(std::uint32_t record) {
   policies_.site(here.index()).policy->departed(leaving.view, place.port, here);
 }
 
-void RouteChoice::dropped(std::uint32_t c, std::uint32_t handle) {
+void RouteChoice::dropped(ChannelId c, PacketHandle handle) {
   const PortPlace& place = wires_.channels.places[c];
   if (!asks_.losses || wires_.channels.topology.node(place.vertex).kind == topologies::NodeKind::kHost)
     return;
   Here here(*this, place.vertex, wires_.engine.now());
-  const routing::PacketView view = view_of(kNone, wires_.pool[handle]);
+  const routing::PacketView view = view_of(kNoChannel, wires_.pool[handle]);
   policies_.site(here.index()).policy->dropped(view, place.port, here);
 }
 
-void RouteChoice::trimmed(std::uint32_t c, std::uint32_t handle) {
+void RouteChoice::trimmed(ChannelId c, PacketHandle handle) {
   if (!asks_.losses) return;
   const PortPlace& place = wires_.channels.places[c];
   Here here(*this, place.vertex, wires_.engine.now());
-  const routing::PacketView view = view_of(kNone, wires_.pool[handle]);
+  const routing::PacketView view = view_of(kNoChannel, wires_.pool[handle]);
   policies_.site(here.index()).policy->trimmed(view, place.port, here);
 }
 
-routing::OwnSwitch& RouteChoice::view(std::uint32_t switch_index, Time now) {
-  quiet_view_ = std::make_unique<Here>(*this, wires_.channels.topology.switch_at(switch_index), now);
+routing::OwnSwitch& RouteChoice::view(SwitchId at, Time now) {
+  quiet_view_ = std::make_unique<Here>(*this, wires_.channels.node_of(at), now);
   return *quiet_view_;
 }
 

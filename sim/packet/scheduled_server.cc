@@ -9,17 +9,17 @@ namespace weft::sim::packet {
 // What the queues of a node may do, at one moment.
 class ScheduledServer::Node final : public NodeActions {
  public:
-  Node(ScheduledServer& server, topologies::Vertex at, std::int64_t now_ps)
+  Node(ScheduledServer& server, NodeId at, std::int64_t now_ps)
       : NodeActions(server.wires_.pool), server_(server), wires_(server.wires_), at_(at) {
     now_ = Time::ps(now_ps);
   }
 
-  void drop(std::uint32_t port, std::uint32_t packet) override { wires_.drop(channel(port), packet, now_); }
-  void mark(std::uint32_t port, std::uint32_t packet) override {
+  void drop(PortId port, PacketHandle packet) override { wires_.drop(channel(port), packet, now_); }
+  void mark(PortId port, PacketHandle packet) override {
     Packet& marked = pool_[packet];
     if (!marked.control()) wires_.set_mark(channel(port), marked);
   }
-  void trim(std::uint32_t port, std::uint32_t handle) override {
+  void trim(PortId port, PacketHandle handle) override {
     Packet& packet = pool_[handle];
     FabricCounters& counters = wires_.counters;
     ++counters.packets_trimmed;
@@ -31,50 +31,52 @@ class ScheduledServer::Node final : public NodeActions {
     if (wires_.observer != nullptr) wires_.observer->on_trim(now_, channel(port), wires_.sighting(handle));
     if (wires_.hot[channel(port)].flags & kReports) wires_.listener->trimmed(channel(port), handle);
   }
-  void send_back(std::uint32_t port, std::uint32_t handle) override {
+  void send_back(PortId port, PacketHandle handle) override {
     Packet& packet = pool_[handle];
     packet.set(kReturned);
     std::swap(packet.source, packet.destination);
     ++wires_.counters.headers_returned;
     server_.forwarding_.send_from(at_, handle, channel(port));
   }
-  void send_frame(std::uint32_t port, std::uint32_t content) override {
-    const std::uint32_t c = channel(port);
+  void send_frame(PortId port, std::uint32_t content) override {
+    const ChannelId c = channel(port);
     server_.send_frame(c, content, kFrameSequence | wires_.channels.cold[c].frames++, now_);
   }
-  void return_room(std::uint32_t port, std::uint32_t out, std::uint32_t content, Time when) override {
-    const std::uint32_t c = channel(port);
+  void return_room(PortId port, PortId out, std::uint32_t content, Time when) override {
+    const ChannelId c = channel(port);
     const Channels& channels = wires_.channels;
-    if (channels.mailed_room.empty() || channels.mailed_room[c ^ 1] == nullptr) {
+    if (channels.mailed_room.empty() || channels.mailed_room[opposite(c)] == nullptr) {
       server_.send_frame(c, content, kRoomSequence | out, when);
     } else {
-      wires_.outbox.send(wires_.hot[c].end_partition, RoomReturn{c ^ 1, content, when});
+      wires_.outbox.send(wires_.hot[c].end_partition, RoomReturn{opposite(c), content, when});
     }
   }
-  void wake(std::uint32_t port) override { server_.wake(channel(port)); }
+  void wake(PortId port) override { server_.wake(channel(port)); }
   void settle() override {
     for (const std::uint32_t c : wires_.channels.topology.out_channels(at_)) {
-      server_.settle_before(c, now_.ps() + 1);
+      server_.settle_before(ChannelId(c), now_.ps() + 1);
     }
   }
   void be_exact(bool exact) override {
     NodeQueues& queues = *wires_.channels.queues[at_];
     queues.set_exact(exact);
-    for (const std::uint32_t c : wires_.channels.topology.out_channels(at_)) server_.look_after(c, queues);
+    for (const std::uint32_t c : wires_.channels.topology.out_channels(at_)) {
+      server_.look_after(ChannelId(c), queues);
+    }
   }
 
  private:
-  std::uint32_t channel(std::uint32_t port) const { return wires_.channels.topology.out_channels(at_)[port]; }
+  ChannelId channel(PortId port) const { return ChannelId(wires_.channels.topology.out_channels(at_)[port]); }
 
   ScheduledServer& server_;
   Wires& wires_;
-  const topologies::Vertex at_;
+  const NodeId at_;
 };
 
 ScheduledServer::ScheduledServer(Wires& wires, Forwarding& forwarding)
     : wires_(wires), forwarding_(forwarding) {}
 
-void ScheduledServer::arrive(std::uint32_t c, std::uint32_t handle, std::uint32_t in) {
+void ScheduledServer::arrive(ChannelId c, PacketHandle handle, ChannelId in) {
   Channel& channel = wires_.hot[c];
   const PortPlace& place = wires_.channels.places[c];
   NodeQueues& queues = *place.queues;
@@ -84,7 +86,7 @@ void ScheduledServer::arrive(std::uint32_t c, std::uint32_t handle, std::uint32_
   if (wires_.observer != nullptr) [[unlikely]]
     wires_.observer->on_enqueue(moment, c, wires_.sighting(handle), Time::max());
   Node node(*this, place.vertex, now);
-  const std::uint32_t from = in == kNone ? NodeQueues::kHere : wires_.channels.places[in ^ 1].port;
+  const PortId from = in == kNoChannel ? NodeQueues::kHere : wires_.channels.places[opposite(in)].port;
   if (!(channel.flags & (kWaiting | kAsleep)) &&
       (channel.free_at_ps <= now || (queues.commits() && can_foresee(channel)))) {
     const std::uint32_t bytes = wires_.pool[handle].bytes;
@@ -110,7 +112,7 @@ void ScheduledServer::arrive(std::uint32_t c, std::uint32_t handle, std::uint32_
 }
 
 // How long what waits and what is being sent takes.
-void ScheduledServer::note_backlog(std::uint32_t c, const NodeQueues& queues) {
+void ScheduledServer::note_backlog(ChannelId c, const NodeQueues& queues) {
   Channel& channel = wires_.hot[c];
   const std::uint64_t waiting = queues.backlog_bytes(wires_.channels.places[c].port);
   const std::int64_t backlog = std::max<std::int64_t>(channel.free_at_ps - wires_.engine.now().ps(), 0) +
@@ -118,22 +120,22 @@ void ScheduledServer::note_backlog(std::uint32_t c, const NodeQueues& queues) {
   channel.max_backlog_ps = std::max(channel.max_backlog_ps, backlog);
 }
 
-bool ScheduledServer::start_next(std::uint32_t c, NodeQueues& queues, std::int64_t start_ps) {
+bool ScheduledServer::start_next(ChannelId c, NodeQueues& queues, std::int64_t start_ps) {
   Channel& channel = wires_.hot[c];
   const PortPlace& place = wires_.channels.places[c];
   Node node(*this, place.vertex, start_ps);
   const NodeQueues::Next next = queues.next(place.port, node);
-  const int left = next.packet == kNone ? kAsleep : kWaiting;
+  const int left = next.packet == kNoPacket ? kAsleep : kWaiting;
   channel.flags =
       static_cast<std::uint16_t>((channel.flags & ~(kWaiting | kAsleep)) | (next.more ? left : 0));
-  if (next.packet == kNone) return false;
+  if (next.packet == kNoPacket) return false;
   const std::int64_t departure = start_ps + wires_.channels.serialization_ps(c, channel, next.bytes);
   if (queues.follows_departures()) queues.started(place.port, Time::ps(departure), node);
   transmit(c, queues, next.packet, next.bytes, start_ps);
   return true;
 }
 
-void ScheduledServer::transmit(std::uint32_t c, NodeQueues& queues, std::uint32_t handle, std::uint32_t bytes,
+void ScheduledServer::transmit(ChannelId c, NodeQueues& queues, PacketHandle handle, std::uint32_t bytes,
                                std::int64_t start_ps) {
   Channel& channel = wires_.hot[c];
   const std::int64_t departure = start_ps + wires_.channels.serialization_ps(c, channel, bytes);
@@ -160,14 +162,14 @@ void ScheduledServer::transmit(std::uint32_t c, NodeQueues& queues, std::uint32_
                      {departure + channel.delay_ps, sequence, wires_.first_entity + c, handle, kHop, 0});
 }
 
-std::int64_t ScheduledServer::next_start_ps(std::uint32_t c) const {
+std::int64_t ScheduledServer::next_start_ps(ChannelId c) const {
   const Channel& channel = wires_.hot[c];
   if (channel.flags & kWaiting) return channel.free_at_ps;
   if (!(channel.flags & kAsleep)) return INT64_MAX;
   return queues_of(c).ready(wires_.channels.places[c].port).ps();
 }
 
-void ScheduledServer::settle_before(std::uint32_t c, std::int64_t limit_ps) {
+void ScheduledServer::settle_before(ChannelId c, std::int64_t limit_ps) {
   if (!(wires_.hot[c].flags & (kWaiting | kAsleep))) return;
   NodeQueues& queues = queues_of(c);
   for (;;) {
@@ -178,7 +180,7 @@ void ScheduledServer::settle_before(std::uint32_t c, std::int64_t limit_ps) {
 }
 
 // After something has happened to a port: sees that it is looked at again in time.
-void ScheduledServer::look_after(std::uint32_t c, const NodeQueues& queues) {
+void ScheduledServer::look_after(ChannelId c, const NodeQueues& queues) {
   Channel& channel = wires_.hot[c];
   if ((channel.flags & (kWatched | kListed)) == kWatched && (channel.flags & (kWaiting | kAsleep))) {
     channel.flags |= kListed;
@@ -186,12 +188,13 @@ void ScheduledServer::look_after(std::uint32_t c, const NodeQueues& queues) {
   }
   if (queues.exact()) {
     // A departure matters to who waits for the link, and at a switch to its buffers.
-    const bool sends = (channel.flags & (kWaiting | kAwaited)) || !(wires_.channels.ends[c ^ 1] & kHostBit);
+    const bool sends =
+        (channel.flags & (kWaiting | kAwaited)) || !(wires_.channels.ends[opposite(c)] & kHostBit);
     const std::int64_t now = wires_.engine.now().ps();
     if (channel.free_at_ps > now || (channel.flags & kWaiting)) {
       if (sends) serve_at(c, channel.free_at_ps);
     } else if ((channel.flags & (kAsleep | kAwaited)) && queues.returns_room()) {
-      const std::uint32_t port = wires_.channels.places[c].port;
+      const PortId port = wires_.channels.places[c].port;
       const Time ready = (channel.flags & kAsleep) ? queues.ready(port) : queues.ready_for_data(port);
       serve_at(c, std::min(std::max(ready.ps(), now + 1), now + wires_.channels.cold[c].slack_ps));
     }
@@ -205,21 +208,21 @@ void ScheduledServer::look_after(std::uint32_t c, const NodeQueues& queues) {
   }
 }
 
-void ScheduledServer::serve_at(std::uint32_t c, std::int64_t when_ps) {
+void ScheduledServer::serve_at(ChannelId c, std::int64_t when_ps) {
   if (wires_.channels.cold[c].serve_ps != when_ps) schedule_serve(c, when_ps);
 }
 
-void ScheduledServer::schedule_serve(std::uint32_t c, std::int64_t when_ps) {
+void ScheduledServer::schedule_serve(ChannelId c, std::int64_t when_ps) {
   wires_.hot[c].flags |= kGuarded;
   wires_.channels.cold[c].serve_ps = when_ps;
   wires_.engine.insert({when_ps, kServeSequence, wires_.first_entity + c, c, kServe, 0});
 }
 
-std::uint32_t ScheduledServer::serve(std::uint32_t c) {
+ChannelId ScheduledServer::serve(ChannelId c) {
   Channel& channel = wires_.hot[c];
   ColdChannel& cold = wires_.channels.cold[c];
   const std::int64_t now = wires_.engine.now().ps();
-  if (cold.serve_ps != now) return kNone;  // an earlier one took its place
+  if (cold.serve_ps != now) return kNoChannel;  // an earlier one took its place
   cold.serve_ps = -1;
   channel.flags &= static_cast<std::uint16_t>(~kGuarded);
   const PortPlace& place = wires_.channels.places[c];
@@ -229,17 +232,17 @@ std::uint32_t ScheduledServer::serve(std::uint32_t c) {
     queues.departed(place.port, node);
   }
   settle_before(c, now + 1);
-  const std::uint32_t ready = ready_nic(c);
+  const ChannelId ready = ready_nic(c);
   look_after(c, queues);
   return ready;
 }
 
-void ScheduledServer::await_room(std::uint32_t c) {
+void ScheduledServer::await_room(ChannelId c) {
   wires_.hot[c].flags |= kAwaited;
   look_after(c, queues_of(c));
 }
 
-void ScheduledServer::wake(std::uint32_t c) {
+void ScheduledServer::wake(ChannelId c) {
   Channel& channel = wires_.hot[c];
   if (!(channel.flags & kAsleep)) return;
   NodeQueues& queues = queues_of(c);
@@ -252,19 +255,19 @@ void ScheduledServer::wake(std::uint32_t c) {
   look_after(c, queues);
 }
 
-void ScheduledServer::send_frame(std::uint32_t c, std::uint32_t content, std::uint32_t sequence, Time when) {
+void ScheduledServer::send_frame(ChannelId c, std::uint32_t content, std::uint32_t sequence, Time when) {
   const Event event{
       when.ps() + wires_.channels.cold[c].frame_ps, sequence, wires_.first_entity + c, content, kFrame, 0};
   const std::uint32_t to = wires_.hot[c].end_partition;
   if (to == wires_.partition) {
     wires_.engine.insert(event);
   } else {
-    wires_.outbox.send(to, event, Packet{}, wires_.pool, kNone);
+    wires_.outbox.send(to, event, Packet{}, wires_.pool, kNoPacket);
   }
 }
 
-std::uint32_t ScheduledServer::frame_arrived(std::uint32_t c, std::uint32_t content) {
-  const std::uint32_t back = c ^ 1;
+ChannelId ScheduledServer::frame_arrived(ChannelId c, std::uint32_t content) {
+  const ChannelId back = opposite(c);
   settle(back);
   const PortPlace& place = wires_.channels.places[back];
   Node node(*this, place.vertex, wires_.engine.now().ps());
@@ -272,8 +275,8 @@ std::uint32_t ScheduledServer::frame_arrived(std::uint32_t c, std::uint32_t cont
   return ready_nic(back);
 }
 
-void ScheduledServer::lost_on_wire(std::uint32_t c, std::uint32_t handle) {
-  const PortPlace& place = wires_.channels.places[c ^ 1];
+void ScheduledServer::lost_on_wire(ChannelId c, PacketHandle handle) {
+  const PortPlace& place = wires_.channels.places[opposite(c)];
   if (wires_.channels.queues.empty() || wires_.channels.queues[place.vertex] == nullptr) return;
   Node node(*this, place.vertex, wires_.engine.now().ps());
   wires_.channels.queues[place.vertex]->lost_on_wire(place.port, handle, node);
@@ -282,7 +285,7 @@ void ScheduledServer::lost_on_wire(std::uint32_t c, std::uint32_t handle) {
 void ScheduledServer::settle_all(Time now) {
   const Channels& channels = wires_.channels;
   if (channels.queues.empty()) return;
-  for (std::uint32_t c = 0; c < channels.count(); ++c) {
+  for (ChannelId c{0}; c < channels.count(); ++c) {
     if ((channels.hot[c].flags & (kWaiting | kAsleep)) &&
         channels.part_of(channels.places[c].vertex) == wires_.partition) {
       settle_before(c, now.ps());
@@ -293,7 +296,7 @@ void ScheduledServer::settle_all(Time now) {
 Time ScheduledServer::settle_watched(Time now) {
   std::int64_t next = INT64_MAX;
   for (std::size_t i = 0; i < watched_.size();) {
-    const std::uint32_t c = watched_[i];
+    const ChannelId c = watched_[i];
     settle_before(c, now.ps());
     if (wires_.hot[c].flags & (kWaiting | kAsleep)) {
       next = std::min(next, next_start_ps(c));
@@ -308,7 +311,7 @@ Time ScheduledServer::settle_watched(Time now) {
 }
 
 void ScheduledServer::watch_all() {
-  for (std::uint32_t c = 0; c < wires_.channels.count(); ++c) {
+  for (ChannelId c{0}; c < wires_.channels.count(); ++c) {
     if (wires_.hot[c].flags & kScheduled) wires_.hot[c].flags |= kWatched;
   }
 }
@@ -316,16 +319,16 @@ void ScheduledServer::watch_all() {
 void ScheduledServer::settle_in_order() {
   const std::int64_t now = wires_.engine.now().ps();
   for (;;) {
-    std::uint32_t first = kNone;
+    ChannelId first = kNoChannel;
     std::int64_t earliest = now;
-    for (const std::uint32_t c : watched_) {
+    for (const ChannelId c : watched_) {
       const std::int64_t start = next_start_ps(c);
       if (start < earliest) {
         earliest = start;
         first = c;
       }
     }
-    if (first == kNone) return;
+    if (first == kNoChannel) return;
     settle_before(first, earliest + 1);
   }
 }

@@ -13,7 +13,7 @@ class Forwarding {
  public:
   virtual ~Forwarding() = default;
   // A packet made or turned round at a switch goes on from there.
-  virtual void send_from(topologies::Vertex at, std::uint32_t handle, std::uint32_t seen_at) = 0;
+  virtual void send_from(NodeId at, PacketHandle handle, ChannelId seen_at) = 0;
 };
 
 // The moments at which ports decide follow from what has arrived, so they are worked out when something else
@@ -32,30 +32,30 @@ class ScheduledServer {
  public:
   ScheduledServer(Wires& wires, Forwarding& forwarding);
 
-  // A packet joins a scheduled channel; `in`: the channel it came through, or PacketPool::kNone.
-  void arrive(std::uint32_t c, std::uint32_t handle, std::uint32_t in);
+  // A packet joins a scheduled channel; `in`: the channel it came through, or kNoChannel.
+  void arrive(ChannelId c, PacketHandle handle, ChannelId in);
   // May a flow hand over a data packet to this NIC now?
-  bool takes_data(std::uint32_t c) const {
+  bool takes_data(ChannelId c) const {
     const Channel& channel = wires_.hot[c];
     return !(channel.flags & kWaiting) && channel.free_at_ps <= wires_.engine.now().ps() &&
            queues_of(c).takes_data(wires_.channels.places[c].port, wires_.engine.now());
   }
   // Flows have data for this NIC, which takes none now, or has just taken some.
-  void await_room(std::uint32_t c);
-  // Events. Both return a channel whose NIC is awaited and may take a data packet now, or PacketPool::kNone.
-  std::uint32_t serve(std::uint32_t c);
-  std::uint32_t frame_arrived(std::uint32_t c, std::uint32_t content);
+  void await_room(ChannelId c);
+  // Events. Both return a channel whose NIC is awaited and may take a data packet now, or kNoChannel.
+  ChannelId serve(ChannelId c);
+  ChannelId frame_arrived(ChannelId c, std::uint32_t content);
   // Room that another partition has given back.
   void take_in(const RoomReturn& back) {
     wires_.channels.mailed_room[back.channel]->add({back.departure, back.content});
     if (queues_of(back.channel).exact()) look_after(back.channel, queues_of(back.channel));
   }
   // A packet that was on channel `c` when that was cut should be at its end now.
-  void lost_on_wire(std::uint32_t c, std::uint32_t handle);
+  void lost_on_wire(ChannelId c, PacketHandle handle);
 
   // Works out what one port has done until now, or all of this partition's did before `now`.
-  void settle(std::uint32_t c) { settle_before(c, wires_.engine.now().ps() + 1); }
-  void settle_until(std::uint32_t c, Time now) { settle_before(c, now.ps() + 1); }
+  void settle(ChannelId c) { settle_before(c, wires_.engine.now().ps() + 1); }
+  void settle_until(ChannelId c, Time now) { settle_before(c, now.ps() + 1); }
   void settle_all(Time now);
   // The same for the ports that are watched, those of nodes with cables to other partitions, so that these
   // hear of it in time. Returns the next moment at which one of them may decide.
@@ -66,12 +66,11 @@ class ScheduledServer {
 
  private:
   class Node;
-  static constexpr std::uint32_t kNone = PacketPool::kNone;
   // Of the events that are not packets', so that they depend on nothing but their time and port.
   static constexpr std::uint32_t kServeSequence = UINT32_MAX, kFrameSequence = 0x80000000,
                                  kRoomSequence = 0xC0000000;
 
-  NodeQueues& queues_of(std::uint32_t c) const { return *wires_.channels.places[c].queues; }
+  NodeQueues& queues_of(ChannelId c) const { return *wires_.channels.places[c].queues; }
   // May a packet be given its departure before its turn? Not if somebody looks at what happens at ports, or
   // where times don't tell bytes to the last one: it must make no difference.
   bool can_foresee(const Channel& channel) const {
@@ -79,28 +78,28 @@ class ScheduledServer {
     return (channel.flags & ~kHarmless) == 0 && channel.ps_per_byte != 0 && wires_.channels.undisturbed &&
            wires_.observer == nullptr;
   }
-  void settle_before(std::uint32_t c, std::int64_t limit_ps);
+  void settle_before(ChannelId c, std::int64_t limit_ps);
   // When the port decides next, if that is known; INT64_MAX: not, or nothing waits.
-  std::int64_t next_start_ps(std::uint32_t c) const;
-  bool start_next(std::uint32_t c, NodeQueues& queues, std::int64_t start_ps);
-  void transmit(std::uint32_t c, NodeQueues& queues, std::uint32_t handle, std::uint32_t bytes,
+  std::int64_t next_start_ps(ChannelId c) const;
+  bool start_next(ChannelId c, NodeQueues& queues, std::int64_t start_ps);
+  void transmit(ChannelId c, NodeQueues& queues, PacketHandle handle, std::uint32_t bytes,
                 std::int64_t start_ps);
-  void look_after(std::uint32_t c, const NodeQueues& queues);
-  void serve_at(std::uint32_t c, std::int64_t when_ps);  // unless it will be served then anyway
-  void schedule_serve(std::uint32_t c, std::int64_t when_ps);
-  void note_backlog(std::uint32_t c, const NodeQueues& queues);
-  std::uint32_t ready_nic(std::uint32_t c) {
+  void look_after(ChannelId c, const NodeQueues& queues);
+  void serve_at(ChannelId c, std::int64_t when_ps);  // unless it will be served then anyway
+  void schedule_serve(ChannelId c, std::int64_t when_ps);
+  void note_backlog(ChannelId c, const NodeQueues& queues);
+  ChannelId ready_nic(ChannelId c) {
     Channel& channel = wires_.hot[c];
-    if (!(channel.flags & kAwaited) || !takes_data(c)) return kNone;
+    if (!(channel.flags & kAwaited) || !takes_data(c)) return kNoChannel;
     channel.flags &= static_cast<std::uint16_t>(~kAwaited);
     return c;
   }
-  void send_frame(std::uint32_t c, std::uint32_t content, std::uint32_t sequence, Time when);
-  void wake(std::uint32_t c);
+  void send_frame(ChannelId c, std::uint32_t content, std::uint32_t sequence, Time when);
+  void wake(ChannelId c);
 
   Wires& wires_;
   Forwarding& forwarding_;
-  std::vector<std::uint32_t> watched_;  // of the watched ports, those where packets wait (kListed)
+  std::vector<ChannelId> watched_;  // of the watched ports, those where packets wait (kListed)
 };
 
 }  // namespace weft::sim::packet

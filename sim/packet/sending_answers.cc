@@ -8,7 +8,7 @@ namespace weft::sim::packet {
 
 // Is it about the connection that has the slot now, and is that heard? One that was idle for long enough to
 // be forgotten isn't, forgotten or not.
-bool SendingSide::is_of(std::uint32_t slot, const Packet& packet) const {
+bool SendingSide::is_of(SlotId slot, const Packet& packet) const {
   const Connection& connection = connections_[slot];
   if (connection.number != packet.flow_number || connection.source != packet.destination) return false;
   if (connection.first_message != kNone) [[likely]]
@@ -16,14 +16,14 @@ bool SendingSide::is_of(std::uint32_t slot, const Packet& packet) const {
   return side_.engine.now().ps() < cold_[slot].idle_since_ps + side_.setup.idle.ps();
 }
 
-void SendingSide::on_answer(std::uint32_t handle) {
+void SendingSide::on_answer(PacketHandle handle) {
   PacketPool& packets = side_.fabric.packets();
   const Packet packet = packets[handle];
   // Switches know a flow by what its data says: the receiver's slot.
-  const std::uint32_t slot = packet.from_switch()
-                                 ? receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow]
-                                 : packet.flow;
-  if (slot == kNone || !is_of(slot, packet)) {
+  const SlotId slot = packet.from_switch()
+                          ? receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow]
+                          : SlotId(packet.flow);
+  if (slot == kNoSlot || !is_of(slot, packet)) {
     packets.release(handle);
     return;
   }
@@ -59,7 +59,7 @@ void SendingSide::on_answer(std::uint32_t handle) {
 }
 
 // The packet that ends a pause may be lost, as any other: so a pause has an end of its own.
-void SendingSide::set_paused(std::uint32_t slot, bool paused) {
+void SendingSide::set_paused(SlotId slot, bool paused) {
   Connection& connection = connections_[slot];
   connection.paused = paused;
   if (!paused) return;
@@ -71,7 +71,7 @@ void SendingSide::set_paused(std::uint32_t slot, bool paused) {
 
 // `handle`: of the packet, here and below. It has been given back, but until another packet is made, what
 // stood beside it is still there.
-void SendingSide::on_ack(std::uint32_t slot, std::uint32_t handle, const Packet& packet) {
+void SendingSide::on_ack(SlotId slot, PacketHandle handle, const Packet& packet) {
   const Connection& connection = connections_[slot];
   const Time now = side_.engine.now();
   const PacketPool& packets = side_.fabric.packets();
@@ -95,15 +95,14 @@ void SendingSide::on_ack(std::uint32_t slot, std::uint32_t handle, const Packet&
 }
 
 // It names the receiver's slot.
-void SendingSide::on_returned(std::uint32_t handle) {
+void SendingSide::on_returned(PacketHandle handle) {
   const Packet packet = side_.fabric.packets()[handle];
   side_.fabric.packets().release(handle);
-  const std::uint32_t slot = receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow];
+  const SlotId slot = receive_slots_[side_.part_of_host(packet.source)].senders[packet.flow];
   if (is_of(slot, packet)) on_nack(slot, handle, packet, 0);
 }
 
-void SendingSide::on_nack(std::uint32_t slot, std::uint32_t handle, const Packet& packet,
-                          std::uint32_t cumulative) {
+void SendingSide::on_nack(SlotId slot, PacketHandle handle, const Packet& packet, std::uint32_t cumulative) {
   const auto outcome = connections_[slot].recovery->on_nack({.now = side_.engine.now(),
                                                              .number = packet.number,
                                                              .cumulative = cumulative,
@@ -113,7 +112,7 @@ void SendingSide::on_nack(std::uint32_t slot, std::uint32_t handle, const Packet
   go_on(slot);
 }
 
-void SendingSide::tell_acked(std::uint32_t slot, std::uint32_t handle, const Packet& packet,
+void SendingSide::tell_acked(SlotId slot, PacketHandle handle, const Packet& packet,
                              const congestion::Recovery::Outcome& outcome, Time held) {
   if (outcome.acked_packets == 0) return;
   const Connection& connection = connections_[slot];
@@ -131,7 +130,7 @@ void SendingSide::tell_acked(std::uint32_t slot, std::uint32_t handle, const Pac
   allow(slot);
 }
 
-void SendingSide::tell_lost(std::uint32_t slot, const congestion::Recovery::Outcome& outcome, bool trimmed) {
+void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome, bool trimmed) {
   if (outcome.lost_packets == 0 && !outcome.timeout) [[likely]]
     return;
   const Connection& connection = connections_[slot];
@@ -163,7 +162,7 @@ void SendingSide::tell_lost(std::uint32_t slot, const congestion::Recovery::Outc
   allow(slot);
 }
 
-void SendingSide::allow(std::uint32_t slot) {
+void SendingSide::allow(SlotId slot) {
   Connection& connection = connections_[slot];
   const congestion::Allowance& allowed = connection.control->allowed();
   connection.window_bytes = allowed.window_bytes;
@@ -182,7 +181,7 @@ void SendingSide::allow(std::uint32_t slot) {
 }
 
 // Some of what the connection was given has been acknowledged, or has to be sent again.
-void SendingSide::go_on(std::uint32_t slot) {
+void SendingSide::go_on(SlotId slot) {
   Connection& connection = connections_[slot];
   if (connection.first_message == kNone) return;  // it rested already
   retire_messages(slot);
@@ -203,7 +202,7 @@ std::uint64_t SendingSide::acknowledged_bytes(const Connection& connection) cons
          std::min(oldest.message.bytes, packets * side_.setup.config.mtu_bytes);
 }
 
-void SendingSide::retire_messages(std::uint32_t slot) {
+void SendingSide::retire_messages(SlotId slot) {
   Connection& connection = connections_[slot];
   const std::uint64_t buffer = side_.setup.config.connections.send_buffer_bytes;
   const std::uint32_t acknowledged = connection.recovery->first_unacked();
@@ -245,7 +244,7 @@ void SendingSide::tell_senders() {
 }
 
 // The send buffer had room for the message as soon as it was given.
-void SendingSide::tell_taken(std::uint32_t slot, std::uint16_t generation) {
+void SendingSide::tell_taken(SlotId slot, std::uint16_t generation) {
   if (connections_[slot].generation != generation || connections_[slot].first_message == kNone) return;
   retire_messages(slot);
   tell_senders();

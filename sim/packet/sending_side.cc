@@ -26,13 +26,13 @@ SendingSide::~SendingSide() {
   }
 }
 
-std::uint32_t SendingSide::new_slot() {
+SlotId SendingSide::new_slot() {
   if (!unused_.empty()) {
-    const std::uint32_t slot = unused_.back();
+    const SlotId slot = unused_.back();
     unused_.pop_back();
     return slot;
   }
-  const auto slot = static_cast<std::uint32_t>(connections_.size());
+  const SlotId slot{static_cast<std::uint32_t>(connections_.size())};
   connections_.emplace_back();
   cold_.emplace_back();
   if (slot % kSlabSlots == 0) {
@@ -53,29 +53,29 @@ std::uint32_t SendingSide::new_message(const OutgoingMessage& message) {
 }
 
 // Among the source's NICs.
-std::uint32_t SendingSide::choose_port(const Message& message, std::uint32_t entropy) {
+PortId SendingSide::choose_port(const Message& message, std::uint32_t entropy) {
   Hosts& hosts = side_.hosts;
   const std::uint32_t count = hosts.nics_of(message.source);
-  if (count == 1) return 0;
+  if (count == 1) return PortId(0);
   switch (side_.setup.config.nic_choice) {
     case NicChoice::kGiven:
       break;
     case NicChoice::kRoundRobin:
     case NicChoice::kSpray:  // where its first packet goes
-      return hosts.turn[message.source]++ % count;
+      return PortId(hosts.turn[message.source]++ % count);
     case NicChoice::kHash:
-      return routing::hashed_nic(entropy, count);
+      return PortId(routing::hashed_nic(entropy, count));
     case NicChoice::kLeastLoaded: {
       const auto first = hosts.nics.begin() + hosts.first_nic[message.source];
       const auto least = std::min_element(
           first, first + count, [](const Nic& a, const Nic& b) { return a.load_packets < b.load_packets; });
-      return static_cast<std::uint32_t>(least - first);
+      return PortId(static_cast<std::uint32_t>(least - first));
     }
   }
-  return message.source_nic % count;
+  return PortId(message.source_nic % count);
 }
 
-Bandwidth SendingSide::line_rate(std::uint32_t nic, std::uint32_t host) const {
+Bandwidth SendingSide::line_rate(NicId nic, HostId host) const {
   const Hosts& hosts = side_.hosts;
   const auto rate_of = [&](std::uint32_t n) { return side_.channels.cold[hosts.nics[n].channel].rate; };
   if (side_.setup.config.nic_choice != NicChoice::kSpray) return rate_of(nic);
@@ -85,8 +85,8 @@ Bandwidth SendingSide::line_rate(std::uint32_t nic, std::uint32_t host) const {
 }
 
 // The connection of a message, new or not.
-std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t number, const Shape& shape,
-                                        Time& one_way) {
+SlotId SendingSide::find_or_open(const Message& message, std::uint32_t number, const Shape& shape,
+                                 Time& one_way) {
   const PacketConfig& config = side_.setup.config;
   const bool per_message = config.connections.per_message;
   const std::uint64_t identity =
@@ -95,14 +95,14 @@ std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t nu
                                                  message.destination_nic, message.channel);
   const auto entropy = static_cast<std::uint32_t>(routing::flow_draws(side_.engine.seed(), identity).next());
   if (per_message) return open(message, {identity, number, choose_port(message, entropy)}, shape, one_way);
-  const std::uint32_t port = config.nic_choice == NicChoice::kSpray ? 0 : choose_port(message, entropy);
-  const std::uint32_t reply = config.nic_choice == NicChoice::kGiven
-                                  ? message.destination_nic % side_.hosts.nics_of(message.destination)
-                                  : port;
-  const ConnectionKey key{message.source, message.destination, message.channel,
+  const PortId port = config.nic_choice == NicChoice::kSpray ? PortId(0) : choose_port(message, entropy);
+  const PortId reply = config.nic_choice == NicChoice::kGiven
+                           ? PortId(message.destination_nic % side_.hosts.nics_of(message.destination))
+                           : port;
+  const ConnectionKey key{HostId(message.source), HostId(message.destination), message.channel,
                           static_cast<std::uint16_t>(reply << 8 | port)};
-  std::uint32_t slot = table_.find(key);
-  if (slot != kNone && connections_[slot].first_message == kNone) {
+  SlotId slot = table_.find(key);
+  if (slot != kNoSlot && connections_[slot].first_message == kNone) {
     const Time now = side_.engine.now();
     const Time idle = now - Time::ps(cold_[slot].idle_since_ps);
     unlink(slot, first_idle_, &last_idle_);
@@ -110,10 +110,10 @@ std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t nu
       if (idle > Time()) connections_[slot].control->on_idle(now, idle);
     } else {
       close(slot);
-      slot = kNone;
+      slot = kNoSlot;
     }
   }
-  if (slot != kNone) return slot;
+  if (slot != kNoSlot) return slot;
   forget_idle();
   slot = open(message, {identity, side_.hosts.connection_count[message.source]++, port}, shape, one_way);
   cold_[slot].key = key;
@@ -121,26 +121,28 @@ std::uint32_t SendingSide::find_or_open(const Message& message, std::uint32_t nu
   return slot;
 }
 
-std::uint32_t SendingSide::open(const Message& message, const Opening& opening, const Shape& shape,
-                                Time& one_way) {
+SlotId SendingSide::open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way) {
   const TransportSetup& setup = side_.setup;
   const PacketConfig& config = setup.config;
   const std::uint64_t seed = side_.engine.seed();
-  const std::uint32_t slot = new_slot();
+  const SlotId slot = new_slot();
   RandomStream random = routing::flow_draws(seed, opening.identity);
   ++side_.counters.connections;
 
   Connection& connection = connections_[slot];
-  connection = Connection{.nic = side_.hosts.first_nic[message.source] + opening.port,
-                          .lane = side_.hosts.first_nic[message.source] + opening.port,
-                          .source = message.source,
-                          .destination = message.destination,
+  const HostId source{message.source};
+  const NicId nic = side_.hosts.nic_of(source, opening.port);
+  connection = Connection{.nic = nic,
+                          .lane = nic,
+                          .source = source,
+                          .destination = HostId(message.destination),
                           .number = opening.number,
                           .entropy = static_cast<std::uint32_t>(random.next()),
                           .generation = connection.generation};
   const bool given = config.nic_choice == NicChoice::kGiven;
-  connection.reply_nic = static_cast<std::uint8_t>((given ? message.destination_nic : opening.port) %
-                                                   side_.hosts.nics_of(message.destination));
+  connection.reply_nic =
+      static_cast<std::uint8_t>((given ? message.destination_nic : std::uint32_t{opening.port}) %
+                                side_.hosts.nics_of(message.destination));
   const Channels::PathTimes path = path_times(connection, shape);
   const Time round_trip = path.round_trip + config.receive_delay * 2;
   const auto jitter = static_cast<std::uint32_t>(
@@ -153,7 +155,7 @@ std::uint32_t SendingSide::open(const Message& message, const Opening& opening, 
                                                   .rings = &rings_,
                                                   .losses = keeps_paths() ? &losses_ : nullptr,
                                                   .signals = side_.signals.recoveries.data()});
-  const Bandwidth line_rate = this->line_rate(connection.nic, message.source);
+  const Bandwidth line_rate = this->line_rate(nic, source);
   connection.control = setup.senders->construct(storage(slot) + setup.recovery_bytes,
                                                 {.mtu_bytes = config.mtu_bytes,
                                                  .line_rate = line_rate,
@@ -179,7 +181,7 @@ std::uint32_t SendingSide::open(const Message& message, const Opening& opening, 
 
   ReceiveSlots& slots = receive_slots_[side_.part_of_host(message.destination)];
   if (slots.unused.empty()) {
-    connection.receive_slot = static_cast<std::uint32_t>(slots.senders.size());
+    connection.receive_slot = ReceiveSlotId(static_cast<std::uint32_t>(slots.senders.size()));
     slots.senders.push_back(slot);
   } else {
     connection.receive_slot = slots.unused.back();
@@ -223,7 +225,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
   const PacketConfig& config = side_.setup.config;
   const Shape shape = shape_of(message.bytes);
   Time one_way;
-  const std::uint32_t slot = find_or_open(message, number, shape, one_way);
+  const SlotId slot = find_or_open(message, number, shape, one_way);
   Connection& connection = connections_[slot];
   ColdConnection& cold = cold_[slot];
   congestion::Recovery& recovery = *connection.recovery;
@@ -262,7 +264,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
           .message = message};
 }
 
-void SendingSide::begin(std::uint32_t slot) {
+void SendingSide::begin(SlotId slot) {
   Connection& connection = connections_[slot];
   const Message& message = messages_[cold_[slot].last_message].message;
   if (side_.setup.hears(congestion::kMessages)) {
@@ -284,31 +286,31 @@ void SendingSide::begin(std::uint32_t slot) {
 }
 
 // A connection is in one of two kinds of lists, each linked both ways.
-void SendingSide::link(std::uint32_t slot, std::uint32_t behind, std::uint32_t before) {
+void SendingSide::link(SlotId slot, SlotId behind, SlotId before) {
   connections_[slot].previous = behind;
   connections_[slot].next = before;
-  if (behind != kNone) connections_[behind].next = slot;
-  if (before != kNone) connections_[before].previous = slot;
+  if (behind != kNoSlot) connections_[behind].next = slot;
+  if (before != kNoSlot) connections_[before].previous = slot;
 }
 
-void SendingSide::unlink(std::uint32_t slot, std::uint32_t& first, std::uint32_t* last) {
+void SendingSide::unlink(SlotId slot, SlotId& first, SlotId* last) {
   const Connection& connection = connections_[slot];
-  if (connection.previous != kNone) connections_[connection.previous].next = connection.next;
-  if (connection.next != kNone) connections_[connection.next].previous = connection.previous;
+  if (connection.previous != kNoSlot) connections_[connection.previous].next = connection.next;
+  if (connection.next != kNoSlot) connections_[connection.next].previous = connection.previous;
   if (first == slot) first = connection.next;
   if (last != nullptr && *last == slot) *last = connection.previous;
 }
 
 // It has something to send again: its NIC looks at its deadlines.
-void SendingSide::go_live(std::uint32_t slot) {
+void SendingSide::go_live(SlotId slot) {
   Nic& nic = side_.hosts.nics[connections_[slot].nic];
-  link(slot, kNone, nic.first_live);
+  link(slot, kNoSlot, nic.first_live);
   nic.first_live = slot;
   ++live_;
 }
 
 // Everything is acknowledged.
-void SendingSide::rest(std::uint32_t slot) {
+void SendingSide::rest(SlotId slot) {
   Connection& connection = connections_[slot];
   unlink(slot, side_.hosts.nics[connection.nic].first_live, nullptr);
   --live_;
@@ -319,22 +321,22 @@ void SendingSide::rest(std::uint32_t slot) {
   connection.recovery->rest();
   cold_[slot].paths = {};
   cold_[slot].idle_since_ps = side_.engine.now().ps();
-  link(slot, last_idle_, kNone);
-  if (first_idle_ == kNone) first_idle_ = slot;
+  link(slot, last_idle_, kNoSlot);
+  if (first_idle_ == kNoSlot) first_idle_ = slot;
   last_idle_ = slot;
 }
 
 // Makes room: two for each one that opens, so the number of those that are kept for nothing shrinks.
 void SendingSide::forget_idle() {
   const std::int64_t before = side_.engine.now().ps() - side_.setup.idle.ps();
-  for (int i = 0; i < 2 && first_idle_ != kNone && cold_[first_idle_].idle_since_ps <= before; ++i) {
-    const std::uint32_t slot = first_idle_;
+  for (int i = 0; i < 2 && first_idle_ != kNoSlot && cold_[first_idle_].idle_since_ps <= before; ++i) {
+    const SlotId slot = first_idle_;
     unlink(slot, first_idle_, &last_idle_);
     close(slot);
   }
 }
 
-void SendingSide::close(std::uint32_t slot) {
+void SendingSide::close(SlotId slot) {
   Connection& connection = connections_[slot];
   if (!side_.setup.config.connections.per_message) table_.erase(cold_[slot].key);
   connection.control->~Sender();

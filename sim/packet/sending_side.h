@@ -33,21 +33,21 @@ class SendingSide {
   // 2^32 packets on one connection.
   FlowStart start(const Message& message, std::uint32_t number);
   // The message that start() returned is known to its receiver: its connection may send.
-  void begin(std::uint32_t slot);
+  void begin(SlotId slot);
 
-  // Events.
-  void on_answer(
-      std::uint32_t handle);  // a packet for a sender: ACK, NACK, notification, credit, pause, resume
-  void on_returned(std::uint32_t handle);  // a header of ours that a switch has sent back
-  void nic_ready(std::uint32_t nic);
-  void nic_timer(std::uint32_t nic);
-  void pace(std::uint32_t slot, std::uint16_t generation);
-  void sender_timer(std::uint32_t slot, std::uint16_t generation);
-  void tell_taken(std::uint32_t slot, std::uint16_t generation);
+  // Events: a packet for a sender (ACK, NACK, notification, credit, pause, resume);
+  // a header of ours that a switch has sent back; and others.
+  void on_answer(PacketHandle handle);
+  void on_returned(PacketHandle handle);
+  void nic_ready(NicId nic);
+  void nic_timer(NicId nic);
+  void pace(SlotId slot, std::uint16_t generation);
+  void sender_timer(SlotId slot, std::uint16_t generation);
+  void tell_taken(SlotId slot, std::uint16_t generation);
 
   // Fetches what on_answer() will change, and then what that leads to.
-  [[gnu::always_inline]] void prefetch(std::uint32_t slot) const {
-    if (slot == kNone) [[unlikely]]
+  [[gnu::always_inline]] void prefetch(SlotId slot) const {
+    if (slot == kNoSlot) [[unlikely]]
       return;
     const auto* connection = reinterpret_cast<const char*>(&connections_[slot]);
     __builtin_prefetch(connection, 1);
@@ -55,8 +55,8 @@ class SendingSide {
     const std::byte* state = storage(slot);
     for (std::size_t byte = 0; byte < side_.setup.slot_bytes; byte += 64) __builtin_prefetch(state + byte, 1);
   }
-  [[gnu::always_inline]] void prefetch_state(std::uint32_t slot, std::uint32_t number) const {
-    if (slot == kNone) [[unlikely]]
+  [[gnu::always_inline]] void prefetch_state(SlotId slot, std::uint32_t number) const {
+    if (slot == kNoSlot) [[unlikely]]
       return;
     const Connection& connection = connections_[slot];
     if (connection.recovery != nullptr) connection.recovery->prefetch(number);
@@ -81,18 +81,18 @@ class SendingSide {
     std::uint64_t credit_bytes = 0;  // may be sent in all
     std::uint64_t sent_bytes = 0;    // payload, in all
     std::int64_t next_send_ps = 0;
-    std::uint32_t nic = 0;   // whose timer it has
-    std::uint32_t lane = 0;  // the NIC its next packet takes
-    std::uint32_t source = 0, destination = 0;
-    std::uint32_t number = kNone;    // among its source's connections; kNone: the slot is empty
-    std::uint32_t receive_slot = 0;  // in the receiver's table
+    NicId nic{0};   // whose timer it has
+    NicId lane{0};  // the NIC its next packet takes
+    HostId source{0}, destination{0};
+    std::uint32_t number = kNone;   // among its source's connections; kNone: the slot is empty
+    ReceiveSlotId receive_slot{0};  // in the receiver's table
     std::uint32_t entropy = 0;
-    std::uint32_t next_waiting = kNone;
-    std::uint32_t next = kNone, previous = kNone;  // among its NIC's live ones, or among those that rest
-    std::uint32_t first_message = kNone;           // not acknowledged to the last byte; kNone: it rests
-    std::uint32_t first_end = 0;                   // behind the last packet of that message
-    std::uint16_t generation = 0;                  // of the slot
-    std::uint16_t hops = 0;                        // links of its path
+    SlotId next_waiting = kNoSlot;
+    SlotId next = kNoSlot, previous = kNoSlot;  // among its NIC's live ones, or among those that rest
+    std::uint32_t first_message = kNone;        // not acknowledged to the last byte; kNone: it rests
+    std::uint32_t first_end = 0;                // behind the last packet of that message
+    std::uint16_t generation = 0;               // of the slot
+    std::uint16_t hops = 0;                     // links of its path
     std::uint8_t reply_nic = 0;
     bool waiting : 1 = false;  // in its NIC's list
     bool pacing : 1 = false;   // a kPace event is under way
@@ -128,24 +128,24 @@ class SendingSide {
   Channels::PathTimes path_times(const Connection& connection, const Shape& shape) const;
   bool rides_along(const Message& message, const congestion::Recovery& recovery) const;
   // Where it opens one, also what the message takes alone from its first bit to its last.
-  std::uint32_t find_or_open(const Message& message, std::uint32_t number, const Shape& shape, Time& one_way);
+  SlotId find_or_open(const Message& message, std::uint32_t number, const Shape& shape, Time& one_way);
   struct Opening {
     std::uint64_t identity = 0;  // what its paths are drawn by
     std::uint32_t number = 0;    // among its source's connections
-    std::uint32_t port = 0;      // among its source's NICs
+    PortId port{0};              // among its source's NICs
   };
-  std::uint32_t open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way);
-  void close(std::uint32_t slot);
+  SlotId open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way);
+  void close(SlotId slot);
   void forget_idle();
-  void link(std::uint32_t slot, std::uint32_t behind, std::uint32_t before);
-  void unlink(std::uint32_t slot, std::uint32_t& first, std::uint32_t* last);
-  void rest(std::uint32_t slot);
-  void go_live(std::uint32_t slot);
-  std::uint32_t new_slot();
+  void link(SlotId slot, SlotId behind, SlotId before);
+  void unlink(SlotId slot, SlotId& first, SlotId* last);
+  void rest(SlotId slot);
+  void go_live(SlotId slot);
+  SlotId new_slot();
   std::uint32_t new_message(const OutgoingMessage& message);
-  std::uint32_t choose_port(const Message& message, std::uint32_t entropy);
-  Bandwidth line_rate(std::uint32_t nic, std::uint32_t host) const;
-  std::byte* storage(std::uint32_t slot) const {
+  PortId choose_port(const Message& message, std::uint32_t entropy);
+  Bandwidth line_rate(NicId nic, HostId host) const;
+  std::byte* storage(SlotId slot) const {
     return slabs_[slot / kSlabSlots].get() + slot % kSlabSlots * side_.setup.slot_bytes;
   }
   bool keeps_paths() const {
@@ -155,27 +155,27 @@ class SendingSide {
 
   // Packets out: sending_turns.cc.
   bool may_send(const Connection& connection) const;
-  void wake(std::uint32_t slot);  // queues the connection at its NIC if it may send
-  void serve(std::uint32_t nic);  // sends one packet of the next connection
-  void send_packet(std::uint32_t slot);
-  routing::Path choose_path(std::uint32_t slot, std::uint32_t number, bool again);
-  void take_route(std::uint32_t handle, std::uint32_t nic_channel, const routing::Path& path);
-  void count_again(std::uint32_t slot, std::uint32_t number);
+  void wake(SlotId slot);  // queues the connection at its NIC if it may send
+  void serve(NicId nic);   // sends one packet of the next connection
+  void send_packet(SlotId slot);
+  routing::Path choose_path(SlotId slot, std::uint32_t number, bool again);
+  void take_route(PacketHandle handle, ChannelId nic_channel, const routing::Path& path);
+  void count_again(SlotId slot, std::uint32_t number);
   void arm_timer(Nic& nic, Time deadline);
-  Time look_at_pause(std::uint32_t slot);
+  Time look_at_pause(SlotId slot);
 
   // Answers in: sending_answers.cc.
-  bool is_of(std::uint32_t slot, const Packet& packet) const;
-  void on_ack(std::uint32_t slot, std::uint32_t handle, const Packet& packet);
-  void on_nack(std::uint32_t slot, std::uint32_t handle, const Packet& packet, std::uint32_t cumulative);
-  void tell_acked(std::uint32_t slot, std::uint32_t handle, const Packet& packet,
+  bool is_of(SlotId slot, const Packet& packet) const;
+  void on_ack(SlotId slot, PacketHandle handle, const Packet& packet);
+  void on_nack(SlotId slot, PacketHandle handle, const Packet& packet, std::uint32_t cumulative);
+  void tell_acked(SlotId slot, PacketHandle handle, const Packet& packet,
                   const congestion::Recovery::Outcome& outcome, Time held);
-  void tell_lost(std::uint32_t slot, const congestion::Recovery::Outcome& outcome, bool trimmed);
-  void set_paused(std::uint32_t slot, bool paused);
+  void tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome, bool trimmed);
+  void set_paused(SlotId slot, bool paused);
   // After each call of the control.
-  void allow(std::uint32_t slot);
-  void go_on(std::uint32_t slot);
-  void retire_messages(std::uint32_t slot);
+  void allow(SlotId slot);
+  void go_on(SlotId slot);
+  void retire_messages(SlotId slot);
   void tell_senders();
   std::uint64_t acknowledged_bytes(const Connection& connection) const;
 
@@ -183,15 +183,15 @@ class SendingSide {
   std::vector<Connection> connections_;  // these two by slot
   std::vector<ColdConnection> cold_;
   std::vector<std::unique_ptr<std::byte[]>> slabs_;
-  std::vector<std::uint32_t> unused_;                     // slots
-  ConnectionTable table_;                                 // only where messages share connections
-  std::uint32_t first_idle_ = kNone, last_idle_ = kNone;  // longest idle first
+  std::vector<SlotId> unused_;
+  ConnectionTable table_;                              // only where messages share connections
+  SlotId first_idle_ = kNoSlot, last_idle_ = kNoSlot;  // longest idle first
   std::vector<OutgoingMessage> messages_;
   std::vector<std::uint32_t> unused_messages_;
   // This partition's slots in another's table of what it receives, by the receiver's partition.
   struct ReceiveSlots {
-    std::vector<std::uint32_t> senders;  // by slot: of the connection that has or had it
-    std::vector<std::uint32_t> unused;
+    std::vector<SlotId> senders;  // by slot: of the connection that has or had it
+    std::vector<ReceiveSlotId> unused;
   };
   std::vector<ReceiveSlots> receive_slots_;
   congestion::RingPool rings_;

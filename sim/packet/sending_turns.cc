@@ -25,7 +25,7 @@ bool SendingSide::may_send(const Connection& connection) const {
   return recovery.in_flight_bytes() + payload <= connection.window_bytes;
 }
 
-void SendingSide::wake(std::uint32_t slot) {
+void SendingSide::wake(SlotId slot) {
   Connection& connection = connections_[slot];
   if (connection.waiting || connection.pacing || !may_send(connection)) return;
   Engine& engine = side_.engine;
@@ -37,8 +37,8 @@ void SendingSide::wake(std::uint32_t slot) {
   }
   Nic& nic = side_.hosts.nics[connection.lane];
   connection.waiting = true;
-  connection.next_waiting = kNone;
-  (nic.first_waiting == kNone ? nic.first_waiting : connections_[nic.last_waiting].next_waiting) = slot;
+  connection.next_waiting = kNoSlot;
+  (nic.first_waiting == kNoSlot ? nic.first_waiting : connections_[nic.last_waiting].next_waiting) = slot;
   nic.last_waiting = slot;
   if (nic.busy) return;
   if (side_.fabric.scheduled(nic.channel)) {
@@ -55,21 +55,21 @@ void SendingSide::wake(std::uint32_t slot) {
   }
 }
 
-void SendingSide::pace(std::uint32_t slot, std::uint16_t generation) {
+void SendingSide::pace(SlotId slot, std::uint16_t generation) {
   if (connections_[slot].generation != generation) return;
   connections_[slot].pacing = false;
   wake(slot);
 }
 
-void SendingSide::nic_ready(std::uint32_t nic) {
+void SendingSide::nic_ready(NicId nic) {
   side_.hosts.nics[nic].busy = false;
   serve(nic);
 }
 
-void SendingSide::serve(std::uint32_t nic_number) {
+void SendingSide::serve(NicId nic_number) {
   Nic& nic = side_.hosts.nics[nic_number];
-  while (nic.first_waiting != kNone) {
-    const std::uint32_t slot = nic.first_waiting;
+  while (nic.first_waiting != kNoSlot) {
+    const SlotId slot = nic.first_waiting;
     Connection& connection = connections_[slot];
     nic.first_waiting = connection.next_waiting;
     connection.waiting = false;
@@ -83,10 +83,10 @@ void SendingSide::serve(std::uint32_t nic_number) {
     wake(slot);
     if (side_.fabric.scheduled(nic.channel)) {
       nic.busy = false;
-      if (nic.first_waiting != kNone) side_.fabric.await_room(nic.channel);
+      if (nic.first_waiting != kNoSlot) side_.fabric.await_room(nic.channel);
       return;
     }
-    nic.busy = nic.first_waiting != kNone;
+    nic.busy = nic.first_waiting != kNoSlot;
     if (nic.busy) {
       side_.engine.schedule(side_.fabric.free_at(nic.channel), nic.entity, kNicReady, nic_number);
     }
@@ -94,19 +94,19 @@ void SendingSide::serve(std::uint32_t nic_number) {
   }
 }
 
-void SendingSide::send_packet(std::uint32_t slot) {
+void SendingSide::send_packet(SlotId slot) {
   Connection& connection = connections_[slot];
   congestion::Recovery& recovery = *connection.recovery;
   const TransportSetup& setup = side_.setup;
   const std::uint32_t number = recovery.next_to_send();
   const bool again = number != recovery.next_new();
-  std::uint32_t nic_number = connection.lane;
+  NicId nic_number = connection.lane;
   routing::Path path{connection.entropy};
   if (connection.selector != nullptr) {
     path = choose_path(slot, number, again);
     if (path.nic != routing::Path::kAnyNic) [[unlikely]] {
-      const std::uint32_t host = connection.source;
-      nic_number = side_.hosts.first_nic[host] + path.nic % side_.hosts.nics_of(host);
+      const HostId host = connection.source;
+      nic_number = side_.hosts.nic_of(host, PortId(path.nic % side_.hosts.nics_of(host)));
       connection.lane = nic_number;
     }
   }
@@ -115,7 +115,7 @@ void SendingSide::send_packet(std::uint32_t slot) {
   recovery.on_send(number, start);
 
   PacketPool& packets = side_.fabric.packets();
-  const std::uint32_t handle = packets.acquire();
+  const PacketHandle handle = packets.acquire();
   const std::uint32_t payload = recovery.payload(number);
   const std::uint32_t bytes = payload + setup.config.header_bytes;
   packets[handle] = Packet{.sent_ps = start.ps(),
@@ -135,7 +135,7 @@ void SendingSide::send_packet(std::uint32_t slot) {
   }
   if (setup.config.nic_choice == NicChoice::kSpray) [[unlikely]] {
     if (++connection.lane == side_.hosts.first_nic[connection.source + 1]) {
-      connection.lane = side_.hosts.first_nic[connection.source];
+      connection.lane = side_.hosts.nic_of(connection.source, PortId(0));
     }
   }
   if (setup.control.hears != 0) [[unlikely]] {
@@ -153,7 +153,7 @@ void SendingSide::send_packet(std::uint32_t slot) {
 
 // Asks the connection's selector, and keeps what it answers, so that it can be told what became of the
 // packet.
-routing::Path SendingSide::choose_path(std::uint32_t slot, std::uint32_t number, bool again) {
+routing::Path SendingSide::choose_path(SlotId slot, std::uint32_t number, bool again) {
   const Connection& connection = connections_[slot];
   const routing::Path path = connection.selector->next({.now = side_.engine.now(),
                                                         .number = number,
@@ -178,7 +178,7 @@ routing::Path SendingSide::choose_path(std::uint32_t slot, std::uint32_t number,
 }
 
 // A packet that follows a route has it beside it; the copy outlives the connection.
-void SendingSide::take_route(std::uint32_t handle, std::uint32_t nic_channel, const routing::Path& path) {
+void SendingSide::take_route(PacketHandle handle, ChannelId nic_channel, const routing::Path& path) {
   RouteRecord record;
   if (path.route != nullptr) {
     const std::uint32_t destination = side_.fabric.packets()[handle].destination;
@@ -188,7 +188,7 @@ void SendingSide::take_route(std::uint32_t handle, std::uint32_t nic_channel, co
   side_.fabric.packets().routes().set(handle, record);
 }
 
-void SendingSide::count_again(std::uint32_t slot, std::uint32_t number) {
+void SendingSide::count_again(SlotId slot, std::uint32_t number) {
   ++side_.counters.retransmissions;
   std::uint32_t m = connections_[slot].first_message;
   while (messages_[m].end <= number) m = messages_[m].next;
@@ -207,14 +207,14 @@ void SendingSide::arm_timer(Nic& nic, Time deadline) {
                         static_cast<std::uint32_t>(&nic - side_.hosts.nics.data()));
 }
 
-void SendingSide::nic_timer(std::uint32_t nic_number) {
+void SendingSide::nic_timer(NicId nic_number) {
   Nic& nic = side_.hosts.nics[nic_number];
   const Time now = side_.engine.now();
   if (now.ps() != nic.timer_ps) return;  // an earlier one took its place
   nic.timer_ps = INT64_MAX;
   nic.last_timer_ps = now.ps();
   Time next = Time::max();
-  for (std::uint32_t slot = nic.first_live; slot != kNone; slot = connections_[slot].next) {
+  for (SlotId slot = nic.first_live; slot != kNoSlot; slot = connections_[slot].next) {
     Connection& connection = connections_[slot];
     if (connection.recovery->deadline() <= now) {
       const auto outcome = connection.recovery->on_timer(now);
@@ -231,7 +231,7 @@ void SendingSide::nic_timer(std::uint32_t nic_number) {
 }
 
 // Ends it if its time is over; returns when it is.
-Time SendingSide::look_at_pause(std::uint32_t slot) {
+Time SendingSide::look_at_pause(SlotId slot) {
   const Time end = Time::ps(cold_[slot].pause_end_ps);
   if (end > side_.engine.now()) return end;
   connections_[slot].paused = false;
@@ -240,7 +240,7 @@ Time SendingSide::look_at_pause(std::uint32_t slot) {
   return Time::max();
 }
 
-void SendingSide::sender_timer(std::uint32_t slot, std::uint16_t generation) {
+void SendingSide::sender_timer(SlotId slot, std::uint16_t generation) {
   Connection& connection = connections_[slot];
   if (connection.generation != generation || cold_[slot].wake_ps != side_.engine.now().ps()) return;
   cold_[slot].wake_ps = INT64_MAX;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/core/engine.h"
+#include "sim/packet/ids.h"
 #include "sim/routing/routing.h"
 #include "topologies/graph/topology.h"
 
@@ -33,10 +34,10 @@ class SwitchPolicies {
   bool source_routes() const { return source_routes_; }
   // What the objects have counted, together.
   void add_signals(Signals& sum) const;
-  PolicySite& site(std::uint32_t switch_index) { return sites_[switch_index]; }
+  PolicySite& site(std::uint32_t s) { return sites_[s]; }
   // Of a switch's timers.
   EntityId entity(std::uint32_t switch_index) const { return first_entity_ + switch_index; }
-  std::uint32_t switch_of(EntityId entity) const { return entity - first_entity_; }
+  SwitchId switch_of(EntityId entity) const { return SwitchId(entity - first_entity_); }
 
   // Snapshots are taken and told at moments when no partition runs. When next; Time::max(): never.
   Time next() const;
@@ -45,8 +46,7 @@ class SwitchPolicies {
   void tell(Time now, Here&& here) {
     if (now == told_at_) return deliver();
     snapshots_.clear();
-    for (std::uint32_t s = 0; s < sites_.size(); ++s)
-      snapshots_.push_back(sites_[s].policy->publish(here(s)));
+    for (SwitchId s{0}; s < sites_.size(); ++s) snapshots_.push_back(sites_[s].policy->publish(here(s)));
     told_at_ = now + asks_.snapshot_delay;
     published_at_ = now;
   }

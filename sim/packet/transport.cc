@@ -44,27 +44,26 @@ void Transport::local_copy_done(std::uint32_t slot) {
   side_.client.on_delivered(message);
 }
 
-void Transport::packet_at_host(std::uint32_t channel, std::uint32_t handle) {
+void Transport::packet_at_host(ChannelId channel, PacketHandle handle) {
   side_.fabric.deliver(handle);
-  const std::uint32_t way_back = channel ^ 1;
+  const ChannelId way_back = opposite(channel);
   const Time delay = side_.setup.config.receive_delay;
   if (delay > Time()) [[unlikely]] {
-    const std::uint32_t host = side_.fabric.packets()[handle].destination;
-    const std::uint32_t port = side_.channels.cold[way_back].port;
-    side_.engine.schedule(side_.engine.now() + delay,
-                          side_.hosts.nics[side_.hosts.first_nic[host] + port].entity, kReceive, handle,
-                          static_cast<std::uint16_t>(port));
+    const HostId host{side_.fabric.packets()[handle].destination};
+    const PortId port = side_.channels.cold[way_back].port;
+    side_.engine.schedule(side_.engine.now() + delay, side_.hosts.nics[side_.hosts.nic_of(host, port)].entity,
+                          kReceive, handle, static_cast<std::uint16_t>(port));
     return;
   }
   receive(handle, way_back);
 }
 
-void Transport::received(std::uint32_t handle, std::uint32_t port) {
-  const std::uint32_t host = side_.fabric.packets()[handle].destination;
-  receive(handle, side_.hosts.nics[side_.hosts.first_nic[host] + port].channel);
+void Transport::received(PacketHandle handle, PortId port) {
+  const HostId host{side_.fabric.packets()[handle].destination};
+  receive(handle, side_.hosts.nics[side_.hosts.nic_of(host, port)].channel);
 }
 
-void Transport::receive(std::uint32_t handle, std::uint32_t way_back) {
+void Transport::receive(PacketHandle handle, ChannelId way_back) {
   const Packet& packet = side_.fabric.packets()[handle];
   if (!packet.data()) {
     sending_.on_answer(handle);

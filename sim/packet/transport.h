@@ -26,29 +26,29 @@ class Transport {
   }
 
   // A packet at its host, and after receive_delay.
-  void packet_at_host(std::uint32_t channel, std::uint32_t handle);
-  void received(std::uint32_t handle, std::uint32_t port);
+  void packet_at_host(ChannelId channel, PacketHandle handle);
+  void received(PacketHandle handle, PortId port);
   void local_copy_done(std::uint32_t slot);
   SendingSide& sending() { return sending_; }
   ReceivingSide& receiving() { return receiving_; }
 
   // Fetches what packet_at_host() will change, and then what that leads to.
-  [[gnu::always_inline]] void prefetch(std::uint32_t handle) const {
+  [[gnu::always_inline]] void prefetch(PacketHandle handle) const {
     const Packet& packet = side_.fabric.packets()[handle];
     if (packet.from_switch()) [[unlikely]]
       return;
     if (!packet.data()) {
-      sending_.prefetch(packet.flow);
+      sending_.prefetch(SlotId(packet.flow));
     } else if (!packet.returned()) [[likely]] {
       receiving_.prefetch(packet);
     }
   }
-  [[gnu::always_inline]] void prefetch_state(std::uint32_t handle) const {
+  [[gnu::always_inline]] void prefetch_state(PacketHandle handle) const {
     const Packet& packet = side_.fabric.packets()[handle];
     if (packet.from_switch()) [[unlikely]]
       return;
     if (!packet.data()) {
-      sending_.prefetch_state(packet.flow, packet.number);
+      sending_.prefetch_state(SlotId(packet.flow), packet.number);
     } else if (!packet.returned()) [[likely]] {
       receiving_.prefetch_state(packet);
     }
@@ -64,7 +64,7 @@ class Transport {
   std::vector<SentMessage> sent() const { return sending_.sent(); }
 
  private:
-  void receive(std::uint32_t handle, std::uint32_t way_back);
+  void receive(PacketHandle handle, ChannelId way_back);
 
   HostSide side_;
   SendingSide sending_;

@@ -23,7 +23,7 @@ FabricCounters& FabricCounters::operator+=(const FabricCounters& other) {
   return *this;
 }
 
-bool Wires::fails_on_wire(std::uint32_t c, std::uint32_t bytes) {
+bool Wires::fails_on_wire(ChannelId c, std::uint32_t bytes) {
   if (hot[c].flags & kDown) {
     ++counters.lost_to_down_links;
     return true;
@@ -36,27 +36,27 @@ bool Wires::fails_on_wire(std::uint32_t c, std::uint32_t bytes) {
   return true;
 }
 
-void Wires::drop(std::uint32_t c, std::uint32_t handle, Time now) {
+void Wires::drop(ChannelId c, PacketHandle handle, Time now) {
   ++channels.cold[c].drops;
   if (hot[c].flags & kReports) listener->dropped(c, handle);
   lose(c, handle, now);
 }
 
-void Wires::lose(std::uint32_t c, std::uint32_t handle, Time now) {
+void Wires::lose(ChannelId c, PacketHandle handle, Time now) {
   ++counters.packets_dropped;
   counters.bytes_dropped += pool[handle].bytes;
   if (observer != nullptr) observer->on_drop(now, c, sighting(handle));
   pool.release(handle);
 }
 
-void Wires::set_mark(std::uint32_t c, Packet& packet) {
+void Wires::set_mark(ChannelId c, Packet& packet) {
   if (packet.marked()) return;  // by an earlier switch
   packet.set(kMarked);
   ++channels.cold[c].marks;
   ++counters.marks;
 }
 
-void Wires::stamp(std::uint32_t c, std::uint32_t handle, std::int64_t start_ps, std::uint64_t queue_bytes,
+void Wires::stamp(ChannelId c, PacketHandle handle, std::int64_t start_ps, std::uint64_t queue_bytes,
                   std::uint64_t sent_bytes) {
   pool.telemetry().add(handle, {.at = Time::ps(start_ps),
                                 .queue_bytes = queue_bytes,
@@ -65,7 +65,7 @@ void Wires::stamp(std::uint32_t c, std::uint32_t handle, std::int64_t start_ps, 
                                 .port = c});
 }
 
-Sighting Wires::sighting(std::uint32_t handle) const {
+Sighting Wires::sighting(PacketHandle handle) const {
   const Packet& packet = pool[handle];
   return {.handle = handle,
           .flow = packet.flow,

@@ -52,9 +52,9 @@ class PortListener {
  public:
   virtual ~PortListener() = default;
   // A packet goes on the wire and has left at `departure_ps`.
-  virtual void departs(std::uint32_t c, std::uint32_t handle, std::int64_t departure_ps) = 0;
-  virtual void dropped(std::uint32_t c, std::uint32_t handle) = 0;
-  virtual void trimmed(std::uint32_t c, std::uint32_t handle) = 0;
+  virtual void departs(ChannelId c, PacketHandle handle, std::int64_t departure_ps) = 0;
+  virtual void dropped(ChannelId c, PacketHandle handle) = 0;
+  virtual void trimmed(ChannelId c, PacketHandle handle) = 0;
 };
 
 struct Wires {
@@ -71,27 +71,28 @@ struct Wires {
     if (channel.end_partition == partition) [[likely]] {
       engine.insert(hop);
     } else {
-      outbox.send(channel.end_partition, hop, pool[hop.payload], pool, hop.payload);
-      pool.release(hop.payload);
+      const PacketHandle handle{hop.payload};
+      outbox.send(channel.end_partition, hop, pool[handle], pool, handle);
+      pool.release(handle);
     }
   }
   // Draws whether a packet that goes on the wire now will not arrive, and counts it.
-  bool fails_on_wire(std::uint32_t c, std::uint32_t bytes);
+  bool fails_on_wire(ChannelId c, std::uint32_t bytes);
   // Ends a packet at a channel of this partition's.
-  void drop(std::uint32_t c, std::uint32_t handle, Time now);
+  void drop(ChannelId c, PacketHandle handle, Time now);
   // The same for a channel that may be another's: its records stay as they are.
-  void lose(std::uint32_t c, std::uint32_t handle, Time now);
-  void set_mark(std::uint32_t c, Packet& packet);
+  void lose(ChannelId c, PacketHandle handle, Time now);
+  void set_mark(ChannelId c, Packet& packet);
   // Is telemetry to be written into the packet? REQUIRES: the channel has kStamps.
-  bool is_stamped(std::uint32_t handle) const {
+  bool is_stamped(PacketHandle handle) const {
     const Packet& packet = pool[handle];
     return packet.data() && !packet.returned();
   }
   // A packet goes on the wire at `start_ps`, and leaves `queue_bytes` behind; `sent_bytes`: of the channel,
   // with this packet.
-  void stamp(std::uint32_t c, std::uint32_t handle, std::int64_t start_ps, std::uint64_t queue_bytes,
+  void stamp(ChannelId c, PacketHandle handle, std::int64_t start_ps, std::uint64_t queue_bytes,
              std::uint64_t sent_bytes);
-  Sighting sighting(std::uint32_t handle) const;
+  Sighting sighting(PacketHandle handle) const;
 
   Engine& engine;
   Channels& channels;

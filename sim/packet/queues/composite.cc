@@ -30,7 +30,7 @@ class CompositeQueues final : public NodeQueues {
     }
   }
 
-  void arrive(std::uint32_t, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+  void arrive(PortId, PortId out, PacketHandle packet, NodeActions& node) override {
     if (node.packets()[packet].control()) {
       join_high(out, packet, node);
       return;
@@ -52,7 +52,7 @@ class CompositeQueues final : public NodeQueues {
     port.low.push({packet, bytes});
   }
 
-  Next next(std::uint32_t out, NodeActions&) override {
+  Next next(PortId out, NodeActions&) override {
     Port& port = ports_[out];
     WaitingPacket entry;
     if (port.high.empty() || (ratio_ > 0 && port.ahead >= ratio_ && !port.low.empty())) {
@@ -66,15 +66,15 @@ class CompositeQueues final : public NodeQueues {
     return {entry.packet, entry.bytes, !port.high.empty() || !port.low.empty()};
   }
 
-  Memory memory(std::uint32_t port) const override { return {.port = &ports_[port]}; }
-  void prefetch_deep(std::uint32_t, std::uint32_t out) const override {
+  Memory memory(PortId port) const override { return {.port = &ports_[port]}; }
+  void prefetch_deep(PortId, PortId out) const override {
     ports_[out].low.prefetch();
     ports_[out].high.prefetch();
   }
-  std::uint64_t backlog_bytes(std::uint32_t out) const override {
+  std::uint64_t backlog_bytes(PortId out) const override {
     return ports_[out].high.bytes() + ports_[out].low.bytes();
   }
-  std::uint64_t capacity_bytes(std::uint32_t out) const override {
+  std::uint64_t capacity_bytes(PortId out) const override {
     return limits(out).high_capacity + limits(out).low.capacity_bytes;
   }
 
@@ -92,21 +92,21 @@ class CompositeQueues final : public NodeQueues {
     std::uint16_t limits = 0;  // index
   };
   static_assert(sizeof(Port) == 64);
-  const Limits& limits(std::uint32_t out) const { return limits_[ports_[out].limits]; }
+  const Limits& limits(PortId out) const { return limits_[ports_[out].limits]; }
 
   // One time in two, cuts the newest packet in low, if `bytes` fit in its place.
-  Room make_room(std::uint32_t out, std::uint64_t bytes, NodeActions& node) {
+  Room make_room(PortId out, std::uint64_t bytes, NodeActions& node) {
     Port& port = ports_[out];
     if (!trims_ || port.low.empty() || random_.below(2) == 0) return Room::kNone;
     if (port.low.bytes() - port.low.back().bytes + bytes > limits(out).low.capacity_bytes) return Room::kNone;
-    const std::uint32_t newest = port.low.pop_back().packet;
+    const PacketHandle newest = port.low.pop_back().packet;
     node.trim(out, newest);
     join_high(out, newest, node);
     return Room::kMade;
   }
 
   // ACKs are not returned: a later one makes good for them.
-  void join_high(std::uint32_t out, std::uint32_t packet, NodeActions& node) {
+  void join_high(PortId out, PacketHandle packet, NodeActions& node) {
     Port& port = ports_[out];
     const std::uint32_t bytes = node.bytes(packet);
     if (port.high.bytes() + bytes <= limits(out).high_capacity) {

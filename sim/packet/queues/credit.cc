@@ -32,7 +32,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
         selection_(selection),
         random_(site.random),
         far_(site.ports.size()) {
-    for (std::uint32_t p = 0; p < ports(); ++p) {
+    for (PortId p{0}; p < ports(); ++p) {
       const PortSite& cable = site.ports[p];
       const Marking marking{.rule = marking_below(parameters, default_capacity(queue_site(site, p))),
                             .rate = cable.rate};
@@ -47,7 +47,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     commits_ = true;
   }
 
-  void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+  void arrive(PortId in, PortId out, PacketHandle packet, NodeActions& node) override {
     Packet& record = node.packets()[packet];
     const auto [from, lane] = way_of(in, out, packet, node.packets());
     record.channel = static_cast<std::uint8_t>(lane);
@@ -56,7 +56,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     put(from, out, lane, packet, bytes);
   }
   // Who is there first goes first, so that later packets can't change when this one goes.
-  bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time start, Time departure,
+  bool pass(PortId in, PortId out, PacketHandle packet, Time start, Time departure,
             NodeActions& node) override {
     Packet& record = node.packets()[packet];
     const auto [from, lane] = way_of(in, out, packet, node.packets());
@@ -69,21 +69,19 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     return true;
   }
 
-  Memory memory(std::uint32_t p) const override {
-    return {.port = &port(p), .more = {&credits_[p * lanes()]}};
-  }
-  void prefetch_deep(std::uint32_t in, std::uint32_t out) const override {
+  Memory memory(PortId p) const override { return {.port = &port(p), .more = {&credits_[p * lanes()]}}; }
+  void prefetch_deep(PortId in, PortId out) const override {
     port(in).own.returned.prefetch();
     if (port(out).waiting != 0) prefetch_queues(out);
   }
-  void prefetch_deepest(std::uint32_t out) const override {
+  void prefetch_deepest(PortId out) const override {
     if (port(out).waiting == 0) return;
     LaneQueues::prefetch_deep(out, out);
     const std::uint32_t from = port(out).next_from;
     if (from != kMadeHere) port(from).own.returned.prefetch();
   }
   // Of the channels whose first packet fits, the one whose packet came first.
-  Next next(std::uint32_t out, NodeActions& node) override {
+  Next next(PortId out, NodeActions& node) override {
     Port& each = port(out);
     each.held = 0;
     std::uint32_t chosen = kMostLanes, order = 0;
@@ -106,7 +104,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     return take(out, chosen);
   }
   // What comes in over the cable that the packet came through has its room when this one's last bit has left.
-  void started(std::uint32_t out, Time departure, NodeActions& node) override {
+  void started(PortId out, Time departure, NodeActions& node) override {
     Port& each = port(out);
     each.departure = departure;
     if (each.from_port == kMadeHere) return;
@@ -115,55 +113,55 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     if (from.flags & kIsRead) {
       from.own.returned.add({departure, content});
     } else {
-      node.return_room(each.from_port, out, content, departure);
+      node.return_room(PortId(each.from_port), out, content, departure);
     }
   }
 
-  void frame(std::uint32_t p, std::uint32_t content, NodeActions& node) override {
+  void frame(PortId p, std::uint32_t content, NodeActions& node) override {
     give_back(p, content & kChannelMask, content >> kChannelBits);
     node.wake(p);
   }
-  RoomReturns* room_to_read(std::uint32_t p) override {
+  RoomReturns* room_to_read(PortId p) override {
     port(p).flags |= kIsRead;
     return &port(p).own.returned;
   }
-  void read_room(std::uint32_t p, RoomReturns* returns, Time frame) override { far_[p] = {returns, frame}; }
-  Time ready(std::uint32_t out) const override {
+  void read_room(PortId p, RoomReturns* returns, Time frame) override { far_[p] = {returns, frame}; }
+  Time ready(PortId out) const override {
     return when_returned(out, [&](std::uint32_t lane, std::uint64_t credits) {
       return (port(out).waiting >> lane & 1) && credits >= queue(out, lane).front().bytes;
     });
   }
-  Time ready_for_data(std::uint32_t out) const override {
+  Time ready_for_data(PortId out) const override {
     return when_returned(out, [&](std::uint32_t lane, std::uint64_t credits) {
       return lane < data_lanes() && credits >= packet_bytes_;
     });
   }
-  void lost_when_sent(std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+  void lost_when_sent(PortId out, PacketHandle packet, NodeActions& node) override {
     give_back(out, node.packets()[packet].channel, node.bytes(packet));
   }
-  void lost_on_wire(std::uint32_t in, std::uint32_t packet, NodeActions& node) override {
+  void lost_on_wire(PortId in, PacketHandle packet, NodeActions& node) override {
     if (is_host_) return;
     const std::uint32_t content = node.packets()[packet].channel | node.bytes(packet) << kChannelBits;
     if (port(in).flags & kIsRead) {
       port(in).own.returned.add({node.now(), content});
     } else {
-      node.return_room(in, ports(), content, node.now());
+      node.return_room(in, PortId(ports()), content, node.now());
     }
   }
 
   // A flow's packet is taken when there is room for it; of which channel it will be is not known yet.
-  bool takes_data(std::uint32_t out, Time now) override {
+  bool takes_data(PortId out, Time now) override {
     if (port(out).waiting != 0) return false;
     if (most_credits(out, data_lanes()) < packet_bytes_) take_returns(out, now);
     return most_credits(out, data_lanes()) >= packet_bytes_;
   }
 
-  bool held(std::uint32_t out, Time now) override {
+  bool held(PortId out, Time now) override {
     take_returns(out, now);
     return most_credits(out, lanes()) < packet_bytes_;
   }
   // What is in all ports' buffers may wait for the same.
-  std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
+  std::uint64_t capacity_bytes(PortId) const override { return capacity_bytes_; }
 
   Signals signals() const override {
     return {{"credit_stall", stalls_}, {"credit_stall_ns", static_cast<std::uint64_t>(stalled_ps_) / 1000}};
@@ -201,13 +199,13 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   // The channels that a packet of this host's may be in.
   std::uint32_t data_lanes() const { return selection_ == Selection::kByFlow ? lanes() : 1; }
   // Of the first `count` channels.
-  std::uint64_t most_credits(std::uint32_t out, std::uint32_t count) const {
+  std::uint64_t most_credits(PortId out, std::uint32_t count) const {
     const auto first = credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes());
     return *std::max_element(first, first + count);
   }
   // When enough(channel, credits) for the first time, by what is known to come back.
   template <typename Enough>
-  Time when_returned(std::uint32_t out, const Enough& enough) const {
+  Time when_returned(PortId out, const Enough& enough) const {
     const Far& far = far_[out];
     Time found = Time::max();
     if (far.returned == nullptr) return found;
@@ -220,23 +218,23 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     });
     return found;
   }
-  void begin_stall(std::uint32_t out, Time now) {
+  void begin_stall(PortId out, Time now) {
     port(out).flags |= kStalled;
     ++stalls_;
     stalled_since_.resize(ports());
     stalled_since_[out] = now;
   }
-  void end_stall(std::uint32_t out, Time now) {
+  void end_stall(PortId out, Time now) {
     port(out).flags &= static_cast<std::uint8_t>(~kStalled);
     stalled_ps_ += (now - stalled_since_[out]).ps();
   }
-  void give_back(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes) {
+  void give_back(PortId out, std::uint32_t lane, std::uint32_t bytes) {
     credits_[out * lanes() + lane] += bytes;
     port(out).held &= ~(std::uint64_t{1} << lane);  // until next() looks again
   }
 
   // Where a packet comes from, and the channel it leaves in.
-  std::pair<Origin, std::uint32_t> way_of(std::uint32_t in, std::uint32_t out, std::uint32_t handle,
+  std::pair<Origin, std::uint32_t> way_of(PortId in, PortId out, PacketHandle handle,
                                           const PacketPool& pool) const {
     const Packet& packet = pool[handle];
     const std::uint32_t first = selection_ == Selection::kByFlow ? flow_channel(packet) : 0;
@@ -247,28 +245,28 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     }
     return {from, lane_out(from, out)};
   }
-  void take_returns(std::uint32_t out, Time now) {
+  void take_returns(PortId out, Time now) {
     const Far& far = far_[out];
     if (far.returned == nullptr) return;
     far.returned->take_until(now - far.frame, [&](std::uint32_t content) {
       credits_[out * lanes() + (content & kChannelMask)] += content >> kChannelBits;
     });
   }
-  bool has_credits(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes, Time at) {
+  bool has_credits(PortId out, std::uint32_t lane, std::uint32_t bytes, Time at) {
     const std::uint64_t& credits = credits_[out * lanes() + lane];
     if (credits < bytes) take_returns(out, at);
     return credits >= bytes;
   }
   // Takes the credits for a packet that is sent at `at`, in or after all moments asked for so far, if there
   // are enough then.
-  bool pay(std::uint32_t out, std::uint32_t lane, std::uint32_t bytes, Time at) {
+  bool pay(PortId out, std::uint32_t lane, std::uint32_t bytes, Time at) {
     if (!has_credits(out, lane, bytes, at)) return false;
     std::uint64_t& credits = credits_[out * lanes() + lane];
     credits -= bytes;
     return true;
   }
   // By what is not on the wire yet, the packet being sent counted with what remains of it.
-  void mark(std::uint32_t out, std::uint32_t packet, NodeActions& node) {
+  void mark(PortId out, PacketHandle packet, NodeActions& node) {
     if (is_host_ || node.packets()[packet].control()) return;
     const Marking& marking = markings_[port(out).rule];
     if (!marking.rule.marks) return;
@@ -276,7 +274,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     const std::uint64_t leaving = busy > Time() ? bytes_in(marking.rate, busy) : 0;
     if (marks(marking.rule, leaving + backlog_bytes(out), random_)) node.mark(out, packet);
   }
-  std::uint32_t lane_out(Origin from, std::uint32_t out) const {
+  std::uint32_t lane_out(Origin from, PortId out) const {
     if (selection_ == Selection::kByFlow) return from.lane;
     if ((port(out).flags | port(from.port).flags) & kToHost) return 0;
     return std::min(from.lane + 1u, lanes() - 1);

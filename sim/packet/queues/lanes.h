@@ -17,12 +17,12 @@ inline constexpr std::uint32_t kMostLanes = 64;
 template <typename Own>
 class LaneQueues : public NodeQueues {
  public:
-  std::uint64_t backlog_bytes(std::uint32_t out) const final { return ports_[out].backlog_bytes; }
-  NodeBuffers::Memory memory(std::uint32_t port) const override {
+  std::uint64_t backlog_bytes(PortId out) const final { return ports_[out].backlog_bytes; }
+  NodeBuffers::Memory memory(PortId port) const override {
     const EntryFifo<Entry>* const first = &queues_[port * lanes_];
     return {.port = &ports_[port], .more = {first, first + (lanes_ - 1)}};
   }
-  void prefetch_deep(std::uint32_t, std::uint32_t out) const override {
+  void prefetch_deep(PortId, PortId out) const override {
     const Port& port = ports_[out];
     if (port.from_port != kMadeHere) __builtin_prefetch(&ports_[port.from_port], 1);
     if (port.next_from != kMadeHere) __builtin_prefetch(&ports_[port.next_from], 1);
@@ -31,7 +31,7 @@ class LaneQueues : public NodeQueues {
     }
   }
   void held_back(Time now, std::vector<Lane>& out) const final {
-    for (std::uint32_t p = 0; p < ports(); ++p) {
+    for (PortId p{0}; p < ports(); ++p) {
       if (ports_[p].sent_bytes > 0 && ports_[p].departure > now) continue;
       for (std::uint64_t left = ports_[p].waiting & ports_[p].held; left != 0; left &= left - 1) {
         out.push_back({p, static_cast<std::uint32_t>(std::countr_zero(left))});
@@ -39,7 +39,7 @@ class LaneQueues : public NodeQueues {
     }
   }
   void filled_by(Lane in, Time now, std::vector<Lane>& out) const final {
-    for (std::uint32_t p = 0; p < ports(); ++p) {
+    for (PortId p{0}; p < ports(); ++p) {
       const Port& port = ports_[p];
       const bool under_way = port.sent_bytes > 0 && port.departure > now && port.from_port == in.port &&
                              port.from_lane == in.lane;
@@ -58,7 +58,8 @@ class LaneQueues : public NodeQueues {
 
   // A packet that waits, and the port and lane it came through.
   struct Entry {
-    std::uint32_t packet = kNone, bytes = 0;
+    PacketHandle packet = kNone;
+    std::uint32_t bytes = 0;
     std::uint32_t order = 0;  // of its arrival at the node; counted without end
     std::uint16_t in_port = 0, lane = 0;
   };
@@ -89,7 +90,7 @@ class LaneQueues : public NodeQueues {
     follows_departures_ = true;
   }
 
-  void prefetch_queues(std::uint32_t out) const {
+  void prefetch_queues(PortId out) const {
     const EntryFifo<Entry>* const first = &queues_[out * lanes_];
     __builtin_prefetch(first, 1);
     __builtin_prefetch(first + (lanes_ - 1), 1);
@@ -98,11 +99,9 @@ class LaneQueues : public NodeQueues {
   std::uint32_t lanes() const { return lanes_; }
   Port& port(std::uint32_t p) { return ports_[p]; }
   const Port& port(std::uint32_t p) const { return ports_[p]; }
-  const EntryFifo<Entry>& queue(std::uint32_t out, std::uint32_t lane) const {
-    return queues_[out * lanes_ + lane];
-  }
+  const EntryFifo<Entry>& queue(PortId out, std::uint32_t lane) const { return queues_[out * lanes_ + lane]; }
   // A packet joins the queue of (out, lane).
-  void put(Origin from, std::uint32_t out, std::uint32_t lane, std::uint32_t packet, std::uint32_t bytes) {
+  void put(Origin from, PortId out, std::uint32_t lane, PacketHandle packet, std::uint32_t bytes) {
     queues_[out * lanes_ + lane].push({packet, bytes, arrivals_++, from.port, from.lane});
     Port& port = ports_[out];
     if (port.waiting == 0) port.next_from = from.port;
@@ -110,7 +109,7 @@ class LaneQueues : public NodeQueues {
     port.backlog_bytes += bytes;
   }
   // Takes the oldest of (out, lane) to be sent now. REQUIRES: there is one.
-  Next take(std::uint32_t out, std::uint32_t lane) {
+  Next take(PortId out, std::uint32_t lane) {
     EntryFifo<Entry>& queue = queues_[out * lanes_ + lane];
     const Entry entry = queue.pop();
     Port& port = ports_[out];

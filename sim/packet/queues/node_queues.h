@@ -44,26 +44,26 @@ class NodeActions {
   // The moment that is being worked out. It may lie before the engine's (see NodeQueues), never after.
   Time now() const { return now_; }
   PacketPool& packets() { return pool_; }
-  std::uint32_t bytes(std::uint32_t packet) const { return pool_[packet].bytes; }  // on the wire, as of now
+  std::uint32_t bytes(PacketHandle packet) const { return pool_[packet].bytes; }  // on the wire, as of now
   // Ends the packet, which did not fit at `port`.
-  virtual void drop(std::uint32_t port, std::uint32_t packet) = 0;
+  virtual void drop(PortId port, PacketHandle packet) = 0;
   // Sets the mark of congestion, and counts it once per packet. ACKs and headers are left as they are.
-  virtual void mark(std::uint32_t port, std::uint32_t packet) = 0;
+  virtual void mark(PortId port, PacketHandle packet) = 0;
   // Cuts the payload off: the packet is control_bytes long from now on.
-  virtual void trim(std::uint32_t port, std::uint32_t packet) = 0;
+  virtual void trim(PortId port, PacketHandle packet) = 0;
   // Turns a header round: it is sent to where it came from. REQUIRES: it is trimmed, and was not turned
   // before.
-  virtual void send_back(std::uint32_t port, std::uint32_t packet) = 0;
+  virtual void send_back(PortId port, PacketHandle packet) = 0;
   // Tells the node at the other end of the port's cable: NodeQueues::frame() is called there one cable
   // latency and the transmission of control_bytes later. Such frames pass by all packets and take no room on
   // the wire.
-  virtual void send_frame(std::uint32_t port, std::uint32_t content) = 0;
+  virtual void send_frame(PortId port, std::uint32_t content) = 0;
   // The same for room in a buffer that the packet now being sent through `out` leaves at `when`, in or after
   // now(). To be called unless the other end reads it (NodeQueues::room_to_read); it may be read in another
   // partition, without a frame.
-  virtual void return_room(std::uint32_t port, std::uint32_t out, std::uint32_t content, Time when) = 0;
+  virtual void return_room(PortId port, PortId out, std::uint32_t content, Time when) = 0;
   // The port may be able to send now: next() is asked, unless it is sending.
-  virtual void wake(std::uint32_t port) = 0;
+  virtual void wake(PortId port) = 0;
   // Works out all that the node's other ports have done until now().
   virtual void settle() = 0;
   // From now on (until this is called with false) everything at this node is worked out at its time.
@@ -79,7 +79,7 @@ class NodeBuffers {
  public:
   virtual ~NodeBuffers() = default;
   // The most that can wait at `out` for the packets of one flow: timeouts are longer than these take.
-  virtual std::uint64_t capacity_bytes(std::uint32_t out) const = 0;
+  virtual std::uint64_t capacity_bytes(PortId out) const = 0;
   // What it has counted, in a fixed order; summed over all nodes.
   virtual Signals signals() const { return {}; }
   // What packets that pass `port` will touch, asked once, to be fetched into the cache before they come.
@@ -87,11 +87,11 @@ class NodeBuffers {
     const void* port = nullptr;  // also fetched for the port that they come in through
     const void* more[2] = {};    // lines
   };
-  virtual Memory memory(std::uint32_t /*port*/) const { return {}; }
+  virtual Memory memory(PortId /*port*/) const { return {}; }
   // A packet will soon come in through `in` to join `out`: fetches what is found in memory(), and then what
   // that leads to.
-  virtual void prefetch_deep(std::uint32_t /*in*/, std::uint32_t /*out*/) const {}
-  virtual void prefetch_deepest(std::uint32_t /*out*/) const {}
+  virtual void prefetch_deep(PortId /*in*/, PortId /*out*/) const {}
+  virtual void prefetch_deepest(PortId /*out*/) const {}
 };
 
 // Decides what FIFO queues take that have more in common than their own occupancy. The departure is known on
@@ -101,7 +101,7 @@ class Admission : public NodeBuffers {
   enum class Verdict : std::uint8_t { kDrop, kTake, kMark };
   // May a packet join the queue of `out` at `now`, to leave it to the last bit at `departure`? Called in the
   // order of time.
-  virtual Verdict admit(std::uint32_t out, std::uint32_t bytes, Time now, Time departure) = 0;
+  virtual Verdict admit(PortId out, std::uint32_t bytes, Time now, Time departure) = 0;
 };
 
 // The queues of one node, and its buffers. Nothing but this node may be looked at.
@@ -113,51 +113,52 @@ class Admission : public NodeBuffers {
 // on nothing but the port then; a node for which that is not so asks for everything at its time (exact()).
 class NodeQueues : public NodeBuffers {
  public:
-  static constexpr std::uint32_t kNone = PacketPool::kNone;
-  static constexpr std::uint32_t kHere = UINT32_MAX;  // an `in` port: the packet comes from this host
+  static constexpr PacketHandle kNone = kNoPacket;
+  static constexpr PortId kHere = kNoPort;  // an `in` port: the packet comes from this host
   struct Next {
-    std::uint32_t packet = kNone, bytes = 0;
+    PacketHandle packet = kNone;
+    std::uint32_t bytes = 0;
     bool more = false;  // others wait, or none of those that wait may go
   };
 
   // A packet has arrived through port `in` and is to leave through `out`: it is kept, dropped, trimmed ….
   // Afterwards `out` is asked for its next(), unless it is sending.
-  virtual void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) = 0;
+  virtual void arrive(PortId in, PortId out, PacketHandle packet, NodeActions& node) = 0;
   // A packet has arrived at a port where none waits, and is to leave at once, or as soon as the link is free
   // (commits()): to its last bit at `departure`. False: it is to arrive() like others.
-  virtual bool pass(std::uint32_t /*in*/, std::uint32_t /*out*/, std::uint32_t /*packet*/, Time /*start*/,
+  virtual bool pass(PortId /*in*/, PortId /*out*/, PacketHandle /*packet*/, Time /*start*/,
                     Time /*departure*/, NodeActions& /*node*/) {
     return false;
   }
   // The link of `out` is free: the packet that goes on the wire now.
-  virtual Next next(std::uint32_t out, NodeActions& node) = 0;
+  virtual Next next(PortId out, NodeActions& node) = 0;
   // The packet that next() has just given will have left to its last bit at `departure`.
-  virtual void started(std::uint32_t /*out*/, Time /*departure*/, NodeActions& /*node*/) {}
+  virtual void started(PortId /*out*/, Time /*departure*/, NodeActions& /*node*/) {}
   // now() is the departure of the packet that was last sent through `out`. Called where the node is exact.
-  virtual void departed(std::uint32_t /*out*/, NodeActions& /*node*/) {}
+  virtual void departed(PortId /*out*/, NodeActions& /*node*/) {}
   // The packet that next() gave last will not arrive: the link of `out` has just lost it.
-  virtual void lost_when_sent(std::uint32_t /*out*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
+  virtual void lost_when_sent(PortId /*out*/, PacketHandle /*packet*/, NodeActions& /*node*/) {}
   // A packet that should have arrived through `in` was lost, as the link was cut while it was on its way.
-  virtual void lost_on_wire(std::uint32_t /*in*/, std::uint32_t /*packet*/, NodeActions& /*node*/) {}
+  virtual void lost_on_wire(PortId /*in*/, PacketHandle /*packet*/, NodeActions& /*node*/) {}
   // What the other end of the port's cable has sent with send_frame(), or with return_room() if it isn't
   // read.
-  virtual void frame(std::uint32_t /*port*/, std::uint32_t /*content*/, NodeActions& /*node*/) {}
+  virtual void frame(PortId /*port*/, std::uint32_t /*content*/, NodeActions& /*node*/) {}
   // Of a discipline that returns room, both asked once: where it will note what packets leave that came in
   // through `port`; and where it will find that of the other end of `port`, good a frame's time later.
-  virtual RoomReturns* room_to_read(std::uint32_t /*port*/) { return nullptr; }
-  virtual void read_room(std::uint32_t /*port*/, RoomReturns* /*returns*/, Time /*frame*/) {}
+  virtual RoomReturns* room_to_read(PortId /*port*/) { return nullptr; }
+  virtual void read_room(PortId /*port*/, RoomReturns* /*returns*/, Time /*frame*/) {}
   // `out` has packets and next() gave none: when will it, by the room that is on its way? Time::max(): that
   // can't be told, or not without an event.
-  virtual Time ready(std::uint32_t /*out*/) const { return Time::max(); }
+  virtual Time ready(PortId /*out*/) const { return Time::max(); }
   // The same for a data packet of a flow's that takes_data() refuses.
-  virtual Time ready_for_data(std::uint32_t /*out*/) const { return Time::max(); }
+  virtual Time ready_for_data(PortId /*out*/) const { return Time::max(); }
 
   // Could no packet leave `out`, however free its link?
-  virtual bool held(std::uint32_t /*out*/, Time /*now*/) { return false; }
+  virtual bool held(PortId /*out*/, Time /*now*/) { return false; }
   // Bytes that wait at `out`, without the packet being sent.
-  virtual std::uint64_t backlog_bytes(std::uint32_t out) const = 0;
+  virtual std::uint64_t backlog_bytes(PortId out) const = 0;
   // Of a host: may its flows hand over a data packet for `out`? So a packet leaves its flow when it can go.
-  virtual bool takes_data(std::uint32_t out, Time /*now*/) { return backlog_bytes(out) == 0; }
+  virtual bool takes_data(PortId out, Time /*now*/) { return backlog_bytes(out) == 0; }
 
   // What it is asked once, when it is made. Packets that find a port free and empty pass it, and it need not
   // know.
@@ -178,7 +179,8 @@ class NodeQueues : public NodeBuffers {
   // For finding deadlocks, where packets are held back until the next node has room. A lane is a class or
   // virtual channel.
   struct Lane {
-    std::uint32_t port = 0, lane = 0;
+    PortId port{0};
+    std::uint32_t lane = 0;
     auto operator<=>(const Lane&) const = default;
   };
   // Adds the lanes of ports that have packets, send nothing at `now`, and may not.
@@ -255,7 +257,8 @@ class EntryFifo {
 
 // A packet that waits.
 struct WaitingPacket {
-  std::uint32_t packet = PacketPool::kNone, bytes = 0;
+  PacketHandle packet = kNoPacket;
+  std::uint32_t bytes = 0;
 };
 using PacketFifo = EntryFifo<WaitingPacket>;
 static_assert(sizeof(PacketFifo) == 24);

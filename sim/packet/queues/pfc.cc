@@ -36,7 +36,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
         is_host_(site.is_host),
         random_(site.random),
         paused_since_(site.ports.size() * classes) {
-    for (std::uint32_t p = 0; p < ports(); ++p) {
+    for (PortId p{0}; p < ports(); ++p) {
       const Limits limits = limits_of(parameters, site, p, classes);
       port(p).own.limits = index_of(limits, limits_);
       port(p).rule = index_of(marking_below(parameters, limits.xoff), rules_);
@@ -50,7 +50,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     }
   }
 
-  void arrive(std::uint32_t in, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+  void arrive(PortId in, PortId out, PacketHandle packet, NodeActions& node) override {
     const bool control = node.packets()[packet].control();
     const std::uint32_t lane = control ? 0 : lanes() - 1;
     const std::uint32_t bytes = node.bytes(packet);
@@ -63,8 +63,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     }
     put(origin(in, lane), out, lane, packet, bytes);
   }
-  bool pass(std::uint32_t in, std::uint32_t out, std::uint32_t packet, Time, Time departure,
-            NodeActions& node) override {
+  bool pass(PortId in, PortId out, PacketHandle packet, Time, Time departure, NodeActions& node) override {
     const std::uint32_t lane = node.packets()[packet].control() ? 0 : lanes() - 1;
     const std::uint32_t bytes = node.bytes(packet);
     Port& to = port(out);
@@ -81,7 +80,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
   }
 
   // Strict priority: the control class first, if there is one.
-  Next next(std::uint32_t out, NodeActions& node) override {
+  Next next(PortId out, NodeActions& node) override {
     leave(out, node);
     const Port& from = port(out);
     if (const std::uint64_t free = from.waiting & ~from.held; free != 0) {
@@ -89,12 +88,12 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     }
     return {.more = from.waiting != 0};
   }
-  void started(std::uint32_t out, Time departure, NodeActions&) override { port(out).departure = departure; }
-  void departed(std::uint32_t out, NodeActions& node) override {
+  void started(PortId out, Time departure, NodeActions&) override { port(out).departure = departure; }
+  void departed(PortId out, NodeActions& node) override {
     if (port(out).departure <= node.now()) leave(out, node);
   }
 
-  void frame(std::uint32_t p, std::uint32_t content, NodeActions& node) override {
+  void frame(PortId p, std::uint32_t content, NodeActions& node) override {
     const std::uint32_t lane = content >> 1;
     const std::uint64_t bit = std::uint64_t{1} << lane;
     Time& since = paused_since_[p * lanes() + lane];
@@ -109,13 +108,13 @@ class PfcQueues final : public LaneQueues<PfcPort> {
   }
 
   // Of what a flow would send now, nothing else is ahead but what may not go either.
-  bool takes_data(std::uint32_t out, Time) override {
+  bool takes_data(PortId out, Time) override {
     return !((port(out).held | port(out).waiting) >> (lanes() - 1) & 1);
   }
 
-  bool held(std::uint32_t out, Time) override { return port(out).held >> (lanes() - 1) & 1; }
+  bool held(PortId out, Time) override { return port(out).held >> (lanes() - 1) & 1; }
   // All ports' packets may wait for the same.
-  std::uint64_t capacity_bytes(std::uint32_t) const override { return capacity_bytes_; }
+  std::uint64_t capacity_bytes(PortId) const override { return capacity_bytes_; }
 
   Signals signals() const override {
     Signals list;
@@ -134,7 +133,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     bool operator==(const Limits&) const = default;
   };
 
-  static Origin origin(std::uint32_t in, std::uint32_t lane) {
+  static Origin origin(PortId in, std::uint32_t lane) {
     return {in == kHere ? kMadeHere : static_cast<std::uint16_t>(in), static_cast<std::uint8_t>(lane)};
   }
   static Limits limits_of(const Parameters& parameters, const NodeSite& site, std::size_t port,
@@ -170,13 +169,13 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     return bytes <= limits_[in.limits].xoff && bytes <= most_ingress_bytes_;
   }
   // Counts an arriving packet, if it fits.
-  bool take_in(std::uint32_t in, std::uint32_t lane, std::uint32_t bytes, NodeActions& node) {
+  bool take_in(PortId in, std::uint32_t lane, std::uint32_t bytes, NodeActions& node) {
     PfcPort& from = port(in).own;
     std::uint64_t& held = from.held_bytes[lane];
     const Limits& limits = limits_[from.limits];
     if (!exact() && !surely_below(held + bytes, from)) {
       node.settle();
-      for (std::uint32_t out = 0; out < ports(); ++out) departed(out, node);
+      for (PortId out{0}; out < ports(); ++out) departed(out, node);
     }
     if (held + bytes > limits.xoff + limits.headroom) [[unlikely]] {
       ++overflows_;
@@ -194,7 +193,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
   }
 
   // The packet that `out` sent last has left to its last bit.
-  void leave(std::uint32_t out, NodeActions& node) {
+  void leave(PortId out, NodeActions& node) {
     Port& to = port(out);
     const std::uint32_t bytes = to.sent_bytes;
     to.sent_bytes = 0;
@@ -205,7 +204,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     if (!(from.stopped >> lane & 1) || from.held_bytes[lane] > limits_[from.limits].xon) return;
     from.stopped &= static_cast<std::uint8_t>(~(1u << lane));
     if (--stopped_ == 0) node.be_exact(false);
-    node.send_frame(to.from_port, frame_content(lane, false));
+    node.send_frame(PortId(to.from_port), frame_content(lane, false));
   }
 
   const bool is_host_;

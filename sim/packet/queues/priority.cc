@@ -23,7 +23,7 @@ class PriorityQueues final : public NodeQueues {
     }
   }
 
-  void arrive(std::uint32_t, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+  void arrive(PortId, PortId out, PacketHandle packet, NodeActions& node) override {
     Port& port = ports_[out];
     const bool control = node.packets()[packet].control();
     PacketFifo& queue = control ? port.control : port.data;
@@ -36,22 +36,22 @@ class PriorityQueues final : public NodeQueues {
     if (!control && marks(limits.data, queue.bytes(), random_)) node.mark(out, packet);
     queue.push({packet, bytes});
   }
-  Next next(std::uint32_t out, NodeActions&) override {
+  Next next(PortId out, NodeActions&) override {
     Port& port = ports_[out];
     PacketFifo& queue = port.control.empty() ? port.data : port.control;
     if (queue.empty()) return {};
     const WaitingPacket entry = queue.pop();
     return {entry.packet, entry.bytes, !port.control.empty() || !port.data.empty()};
   }
-  Memory memory(std::uint32_t port) const override { return {.port = &ports_[port]}; }
-  void prefetch_deep(std::uint32_t, std::uint32_t out) const override {
+  Memory memory(PortId port) const override { return {.port = &ports_[port]}; }
+  void prefetch_deep(PortId, PortId out) const override {
     ports_[out].control.prefetch();
     ports_[out].data.prefetch();
   }
-  std::uint64_t backlog_bytes(std::uint32_t out) const override {
+  std::uint64_t backlog_bytes(PortId out) const override {
     return ports_[out].control.bytes() + ports_[out].data.bytes();
   }
-  std::uint64_t capacity_bytes(std::uint32_t out) const override {
+  std::uint64_t capacity_bytes(PortId out) const override {
     const Limits& limits = limits_[ports_[out].limits];
     return limits.data.capacity_bytes + limits.control_capacity;
   }

@@ -19,7 +19,7 @@ class RedQueues final : public NodeQueues {
     }
   }
 
-  void arrive(std::uint32_t, std::uint32_t out, std::uint32_t packet, NodeActions& node) override {
+  void arrive(PortId, PortId out, PacketHandle packet, NodeActions& node) override {
     Port& port = ports_[out];
     const std::uint32_t bytes = node.bytes(packet);
     if (port.queue.bytes() + bytes > port.rule.capacity_bytes) {
@@ -29,15 +29,15 @@ class RedQueues final : public NodeQueues {
     if (!at_dequeue_) consider(port, out, packet, node);
     port.queue.push({packet, bytes});
   }
-  Next next(std::uint32_t out, NodeActions& node) override {
+  Next next(PortId out, NodeActions& node) override {
     Port& port = ports_[out];
     if (port.queue.empty()) return {};
     const WaitingPacket entry = port.queue.pop();
     if (at_dequeue_) consider(port, out, entry.packet, node);
     return {entry.packet, entry.bytes, !port.queue.empty()};
   }
-  std::uint64_t backlog_bytes(std::uint32_t out) const override { return ports_[out].queue.bytes(); }
-  std::uint64_t capacity_bytes(std::uint32_t out) const override { return ports_[out].rule.capacity_bytes; }
+  std::uint64_t backlog_bytes(PortId out) const override { return ports_[out].queue.bytes(); }
+  std::uint64_t capacity_bytes(PortId out) const override { return ports_[out].rule.capacity_bytes; }
 
  private:
   struct Port {
@@ -45,7 +45,7 @@ class RedQueues final : public NodeQueues {
     QueueRule rule;
   };
   // `packet` is not in the queue.
-  void consider(const Port& port, std::uint32_t out, std::uint32_t packet, NodeActions& node) {
+  void consider(const Port& port, PortId out, PacketHandle packet, NodeActions& node) {
     if (marks(port.rule, port.queue.bytes(), random_)) node.mark(out, packet);
   }
 

@@ -44,7 +44,7 @@ class SharedBuffer final : public Admission {
     free_ = pool_ = buffer - reserved;
   }
 
-  Verdict admit(std::uint32_t out, std::uint32_t bytes, Time now, Time departure) override {
+  Verdict admit(PortId out, std::uint32_t bytes, Time now, Time departure) override {
     Port& port = ports_[out];
     if (next_departure_ps_[out] <= now.ps()) release_port(out, now.ps());
     const std::uint64_t held = port.packets.bytes();
@@ -63,12 +63,12 @@ class SharedBuffer final : public Admission {
     port.packets.push({departure.ps(), bytes});
     return marked ? Verdict::kMark : Verdict::kTake;
   }
-  Memory memory(std::uint32_t port) const override {
+  Memory memory(PortId port) const override {
     return {.port = &ports_[port], .more = {next_departure_ps_.data()}};
   }
-  void prefetch_deep(std::uint32_t, std::uint32_t out) const override { ports_[out].packets.prefetch(); }
+  void prefetch_deep(PortId, PortId out) const override { ports_[out].packets.prefetch(); }
   // Of a port that is busy alone; a packet is let in as long as it finds less.
-  std::uint64_t capacity_bytes(std::uint32_t) const override {
+  std::uint64_t capacity_bytes(PortId) const override {
     return reserve_ + static_cast<std::uint64_t>(alpha_ / (1 + alpha_) * static_cast<double>(pool_));
   }
 

@@ -8,7 +8,8 @@
 namespace weft::sim::packet {
 namespace {
 
-constexpr std::uint32_t kPacket = 4160, kPort = 0, kIn = 1;
+constexpr std::uint32_t kPacket = 4160;
+constexpr PortId kIn{1}, kPort{0};
 
 std::string with_room_for(int packets, const std::string& more = "") {
   return "composite:capacity=" + std::to_string(packets * kPacket) + more;
@@ -17,7 +18,7 @@ std::string with_room_for(int packets, const std::string& more = "") {
 // The numbers of what the port sends from now on; headers as -1 - number.
 std::vector<int> drain(NodeQueues& queues, FakeNode& node) {
   std::vector<int> sent;
-  for (std::uint32_t packet; (packet = node.send(queues, kPort)) != NodeQueues::kNone;) {
+  for (PacketHandle packet; (packet = node.send(queues, kPort)) != NodeQueues::kNone;) {
     const int number = static_cast<int>(node.pool[packet].number);
     sent.push_back(node.pool[packet].control() ? -1 - number : number);
     node.pool.release(packet);
@@ -115,7 +116,7 @@ TEST_CASE("headers that do not fit are dropped, or go back once; ACKs are droppe
     queues->arrive(kIn, kPort, node.ack(7), node);
     REQUIRE(node.dropped == std::vector<std::uint32_t>{7});
     // One that is on its way back, and one that another switch has cut.
-    const std::uint32_t back = node.data(8, FakeNode::kHeader), cut = node.data(9, FakeNode::kHeader);
+    const PacketHandle back = node.data(8, FakeNode::kHeader), cut = node.data(9, FakeNode::kHeader);
     node.pool[back].flags = kTrimmed | kReturned;
     node.pool[cut].flags = kTrimmed;
     queues->arrive(kIn, kPort, back, node);
@@ -229,7 +230,7 @@ TEST_CASE("headers without room are dropped, or returned so that nothing is") {
 
 TEST_CASE("defaults, and values that make no sense") {
   // One bandwidth-delay product of 400 Gb/s and 5 us for data, twice that for headers.
-  REQUIRE(make_queues("composite")->capacity_bytes(0) == 3 * 250'000);
+  REQUIRE(make_queues("composite")->capacity_bytes(PortId(0)) == 3 * 250'000);
   for (const char* bad : {"composite:capacity=4159", "composite:high_capacity=63", "composite:ratio=-1",
                           "composite:ratio=2000000", "composite:kmin=20KB,kmax=10KB"}) {
     INFO(bad);

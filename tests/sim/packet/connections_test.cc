@@ -260,14 +260,13 @@ TEST_CASE("the table of connections against a map") {
   ConnectionTable table;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint16_t>, std::uint32_t> naive;
   for (std::uint32_t step = 0; step < 20'000; ++step) {
-    const ConnectionKey key{static_cast<std::uint32_t>(random.below(6)),
-                            static_cast<std::uint32_t>(random.below(6)),
+    const ConnectionKey key{HostId(random.below(6)), HostId(random.below(6)),
                             static_cast<std::uint32_t>(random.below(4)),
                             static_cast<std::uint16_t>(random.below(2) << 8 | random.below(2))};
     const auto [found, fresh] = naive.try_emplace({key.source, key.destination, key.channel, key.nics}, step);
-    REQUIRE(table.find(key) == (fresh ? ConnectionTable::kNone : found->second));
+    REQUIRE(table.find(key) == (fresh ? kNoSlot : found->second));
     if (fresh) {
-      table.insert(key, step);
+      table.insert(key, SlotId{step});
     } else if (random.below(2) == 0) {
       table.erase(key);
       naive.erase(found);

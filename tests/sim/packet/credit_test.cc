@@ -21,16 +21,16 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
   FakeNode node;
   const auto queues = make_queues("credit:vcs=2,buffer=10000,selection=by_flow", 3);
   const auto arrive = [&](std::uint32_t number, std::uint8_t channel) {
-    const std::uint32_t packet = node.data(number, kPacket);
+    const PacketHandle packet = node.data(number, kPacket);
     node.pool[packet].channel = channel;
-    queues->arrive(0, 1, packet, node);
+    queues->arrive(PortId(0), PortId(1), packet, node);
   };
   for (std::uint32_t number = 0; number < 8; ++number) arrive(number, number < 4 ? 0 : 1);
   // 10,000 bytes of credits have room for two packets in each channel; who came first goes first.
   std::vector<std::uint32_t> sent;
-  for (std::uint32_t packet; (packet = node.send(*queues, 1)) != NodeQueues::kNone;) {
+  for (PacketHandle packet; (packet = node.send(*queues, PortId(1))) != NodeQueues::kNone;) {
     sent.push_back(node.pool[packet].number);
-    node.leave(*queues, 1);
+    node.leave(*queues, PortId(1));
   }
   REQUIRE(sent == std::vector<std::uint32_t>{0, 1, 4, 5});
   // All to where the packets came from, when they have left.
@@ -41,17 +41,17 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
   }
   std::vector<NodeQueues::Lane> lanes;
   queues->held_back(node.now(), lanes);
-  REQUIRE(lanes == std::vector<NodeQueues::Lane>{{1, 0}, {1, 1}});
+  REQUIRE(lanes == std::vector<NodeQueues::Lane>{{PortId(1), 0}, {PortId(1), 1}});
   lanes.clear();
-  queues->filled_by({0, 1}, node.now(), lanes);
-  REQUIRE(lanes == std::vector<NodeQueues::Lane>{{1, 1}});
+  queues->filled_by({PortId(0), 1}, node.now(), lanes);
+  REQUIRE(lanes == std::vector<NodeQueues::Lane>{{PortId(1), 1}});
 
   // What such a frame says, the other end understands: 4,160 bytes of channel 1.
-  queues->frame(1, node.rooms[2].content, node);
+  queues->frame(PortId(1), node.rooms[2].content, node);
   REQUIRE(node.woken == std::vector<std::uint32_t>{1});
-  const std::uint32_t packet = node.send(*queues, 1);
+  const PacketHandle packet = node.send(*queues, PortId(1));
   REQUIRE(node.pool[packet].number == 6);
-  REQUIRE(node.send(*queues, 1) == NodeQueues::kNone);
+  REQUIRE(node.send(*queues, PortId(1)) == NodeQueues::kNone);
 }
 
 TEST_CASE("values that make no sense are refused") {

@@ -17,52 +17,52 @@ class FakeNode final : public NodeActions {
   static constexpr std::uint32_t kHeader = 64;  // bytes of an ACK or a bare header
 
   FakeNode() : NodeActions(pool) {}
-  void drop(std::uint32_t, std::uint32_t packet) override {
+  void drop(PortId, PacketHandle packet) override {
     dropped.push_back(pool[packet].number);
     pool.release(packet);
   }
-  void mark(std::uint32_t, std::uint32_t packet) override {
+  void mark(PortId, PacketHandle packet) override {
     if (pool[packet].control()) return;
     pool[packet].set(kMarked);
     marked.push_back(pool[packet].number);
   }
-  void trim(std::uint32_t, std::uint32_t packet) override {
+  void trim(PortId, PacketHandle packet) override {
     pool[packet].set(kTrimmed);
     pool[packet].bytes = std::min<std::uint32_t>(kHeader, pool[packet].bytes);
     trimmed.push_back(pool[packet].number);
   }
-  void send_back(std::uint32_t, std::uint32_t packet) override {
+  void send_back(PortId, PacketHandle packet) override {
     pool[packet].set(kReturned);
     returned.push_back(pool[packet].number);
   }
-  void send_frame(std::uint32_t port, std::uint32_t content) override { frames.emplace_back(port, content); }
-  void return_room(std::uint32_t port, std::uint32_t, std::uint32_t content, Time when) override {
+  void send_frame(PortId port, std::uint32_t content) override { frames.emplace_back(port, content); }
+  void return_room(PortId port, PortId, std::uint32_t content, Time when) override {
     rooms.push_back({port, content, when});
   }
-  void wake(std::uint32_t port) override { woken.push_back(port); }
+  void wake(PortId port) override { woken.push_back(port); }
   void settle() override { ++settled; }
   void be_exact(bool now_exact) override { exact = now_exact; }
 
   void at(Time time) { now_ = time; }
   // What leaves `out` now, for a microsecond; and the end of that.
-  std::uint32_t send(NodeQueues& queues, std::uint32_t out) {
-    const std::uint32_t packet = queues.next(out, *this).packet;
+  PacketHandle send(NodeQueues& queues, PortId out) {
+    const PacketHandle packet = queues.next(out, *this).packet;
     if (packet != NodeQueues::kNone) queues.started(out, now_ + Time::us(1), *this);
     return packet;
   }
-  void leave(NodeQueues& queues, std::uint32_t out) {
+  void leave(NodeQueues& queues, PortId out) {
     now_ += Time::us(1);
     queues.departed(out, *this);
   }
 
   // A new packet.
-  std::uint32_t data(std::uint32_t number, std::uint32_t size) {
-    const std::uint32_t handle = pool.acquire();
+  PacketHandle data(std::uint32_t number, std::uint32_t size) {
+    const PacketHandle handle = pool.acquire();
     pool[handle] = Packet{.number = number, .bytes = size};
     return handle;
   }
-  std::uint32_t ack(std::uint32_t number) {
-    const std::uint32_t handle = pool.acquire();
+  PacketHandle ack(std::uint32_t number) {
+    const PacketHandle handle = pool.acquire();
     pool[handle] = Packet{.number = number, .bytes = kHeader, .kind = PacketKind::kAck};
     return handle;
   }

@@ -17,9 +17,11 @@ constexpr std::uint32_t kPacket = 4160;
 TEST_CASE("a pause is sent once above xoff and ended once at xon, counting what is being sent") {
   FakeNode node;
   const auto queues = make_queues("pfc:xoff=10000,xon=4160,headroom=5000", 3);
-  const auto arrive = [&](std::uint32_t number) { queues->arrive(0, 1, node.data(number, kPacket), node); };
+  const auto arrive = [&](std::uint32_t number) {
+    queues->arrive(PortId(0), PortId(1), node.data(number, kPacket), node);
+  };
   arrive(0);
-  REQUIRE(node.send(*queues, 1) != NodeQueues::kNone);
+  REQUIRE(node.send(*queues, PortId(1)) != NodeQueues::kNone);
   arrive(1);
   REQUIRE(node.frames.empty());
   arrive(2);  // 12,480 bytes with the one on the wire
@@ -28,11 +30,11 @@ TEST_CASE("a pause is sent once above xoff and ended once at xon, counting what 
   const std::uint32_t stop = node.frames[0].second;
   arrive(3);  // 16,640: more than xoff and headroom
   REQUIRE(node.dropped == std::vector<std::uint32_t>{3});
-  REQUIRE(queues->backlog_bytes(1) == 2 * kPacket);
-  node.leave(*queues, 1);  // 8,320
+  REQUIRE(queues->backlog_bytes(PortId(1)) == 2 * kPacket);
+  node.leave(*queues, PortId(1));  // 8,320
   REQUIRE(node.frames.size() == 1);
-  REQUIRE(node.send(*queues, 1) != NodeQueues::kNone);
-  node.leave(*queues, 1);  // 4,160
+  REQUIRE(node.send(*queues, PortId(1)) != NodeQueues::kNone);
+  node.leave(*queues, PortId(1));  // 4,160
   REQUIRE(node.frames.size() == 2);
   REQUIRE(node.frames[1].first == 0);
   const std::uint32_t go = node.frames[1].second;
@@ -43,21 +45,21 @@ TEST_CASE("a pause is sent once above xoff and ended once at xon, counting what 
 
   // The frames are those that these queues obey themselves: after the packet being sent.
   node.at(Time::ns(100));
-  queues->frame(1, stop, node);
-  REQUIRE(node.send(*queues, 1) == NodeQueues::kNone);
+  queues->frame(PortId(1), stop, node);
+  REQUIRE(node.send(*queues, PortId(1)) == NodeQueues::kNone);
   std::vector<NodeQueues::Lane> lanes;
   queues->held_back(node.now(), lanes);
-  REQUIRE(lanes == std::vector<NodeQueues::Lane>{{.port = 1, .lane = 0}});
+  REQUIRE(lanes == std::vector<NodeQueues::Lane>{{.port = PortId(1), .lane = 0}});
   lanes.clear();
-  queues->filled_by({.port = 0, .lane = 0}, node.now(), lanes);
-  REQUIRE(lanes == std::vector<NodeQueues::Lane>{{.port = 1, .lane = 0}});
+  queues->filled_by({.port = PortId(0), .lane = 0}, node.now(), lanes);
+  REQUIRE(lanes == std::vector<NodeQueues::Lane>{{.port = PortId(1), .lane = 0}});
   lanes.clear();
-  queues->filled_by({.port = 2, .lane = 0}, node.now(), lanes);
+  queues->filled_by({.port = PortId(2), .lane = 0}, node.now(), lanes);
   REQUIRE(lanes.empty());
   node.at(Time::ns(350));
-  queues->frame(1, go, node);
+  queues->frame(PortId(1), go, node);
   REQUIRE(node.woken == std::vector<std::uint32_t>{1});
-  const std::uint32_t last = node.send(*queues, 1);
+  const PacketHandle last = node.send(*queues, PortId(1));
   REQUIRE(node.pool[last].number == 2);
   queues->held_back(node.now(), lanes);
   REQUIRE(lanes.empty());
@@ -67,29 +69,30 @@ TEST_CASE("a pause is sent once above xoff and ended once at xon, counting what 
 TEST_CASE("ports and classes are counted and paused by themselves") {
   FakeNode node;
   const auto queues = make_queues("pfc:xoff=5000,classes=2", 3);
-  queues->arrive(0, 2, node.data(0, kPacket), node);
-  queues->arrive(1, 2, node.data(1, kPacket), node);
-  for (std::uint32_t ack = 0; ack < 70; ++ack) queues->arrive(0, 2, node.ack(100 + ack), node);
+  queues->arrive(PortId(0), PortId(2), node.data(0, kPacket), node);
+  queues->arrive(PortId(1), PortId(2), node.data(1, kPacket), node);
+  for (std::uint32_t ack = 0; ack < 70; ++ack)
+    queues->arrive(PortId(0), PortId(2), node.ack(100 + ack), node);
   REQUIRE(node.frames.empty());  // 4,160 bytes each, and 4,480 of ACKs
-  queues->arrive(1, 2, node.data(2, kPacket), node);
+  queues->arrive(PortId(1), PortId(2), node.data(2, kPacket), node);
   REQUIRE(node.frames.size() == 1);
   REQUIRE(node.frames[0].first == 1);
   // The data class is paused at the other end: ACKs go on, and would go first anyway.
-  queues->frame(2, node.frames[0].second, node);
+  queues->frame(PortId(2), node.frames[0].second, node);
   for (std::uint32_t ack = 0; ack < 70; ++ack) {
-    const std::uint32_t packet = node.send(*queues, 2);
+    const PacketHandle packet = node.send(*queues, PortId(2));
     REQUIRE(node.pool[packet].number == 100 + ack);
-    node.leave(*queues, 2);
+    node.leave(*queues, PortId(2));
   }
-  REQUIRE(node.send(*queues, 2) == NodeQueues::kNone);
+  REQUIRE(node.send(*queues, PortId(2)) == NodeQueues::kNone);
 }
 
 TEST_CASE("data is marked between the thresholds, ACKs are not") {
   FakeNode node;
   const auto queues = make_queues("pfc:xoff=1MB,kmin=8320,kmax=8320", 2);
   for (std::uint32_t number = 0; number < 5; ++number) {
-    queues->arrive(0, 1, node.data(number, kPacket), node);
-    queues->arrive(0, 1, node.ack(100 + number), node);
+    queues->arrive(PortId(0), PortId(1), node.data(number, kPacket), node);
+    queues->arrive(PortId(0), PortId(1), node.ack(100 + number), node);
   }
   // Data 2 finds 2 packets and 2 ACKs, 8,448 bytes.
   REQUIRE(node.marked == std::vector<std::uint32_t>{2, 3, 4});
@@ -103,7 +106,7 @@ TEST_CASE("values that make no sense are refused") {
   }
   // 4 ports of 400 Gb/s and 500 ns: a headroom of 50,000 + 8,320 + 480 bytes each; the rest is xoff.
   const auto queues = make_queues("pfc:buffer=400000", 4);
-  REQUIRE(queues->capacity_bytes(0) == 400'000);
+  REQUIRE(queues->capacity_bytes(PortId(0)) == 400'000);
 }
 
 TEST_CASE("an incast that is paused takes as long as one that fits into the buffer") {

@@ -8,7 +8,8 @@
 namespace weft::sim::packet {
 namespace {
 
-constexpr std::uint32_t kPacket = 4160, kMtu = 4096, kIn = 1, kPort = 0;
+constexpr std::uint32_t kPacket = 4160, kMtu = 4096;
+constexpr PortId kIn{1}, kPort{0};
 
 std::string packets(int count) { return std::to_string(count * kPacket); }
 

@@ -30,7 +30,7 @@ TEST_CASE("k ports with more than they can send share the buffer as Choudhury an
   std::vector<std::uint64_t> held(busy);
   std::uint32_t dropped = 0;
   for (std::uint32_t packet = 0; packet < 3 * kBuffer / kPacket; ++packet) {
-    const bool fits = queues->admit(packet % busy, kPacket, Time(), kNever) != Verdict::kDrop;
+    const bool fits = queues->admit(PortId(packet % busy), kPacket, Time(), kNever) != Verdict::kDrop;
     held[packet % busy] += fits ? kPacket : 0;
     dropped += !fits;
   }
@@ -45,13 +45,13 @@ TEST_CASE("k ports with more than they can send share the buffer as Choudhury an
   }
   REQUIRE(kBuffer - sum == Approx(kBuffer / (1 + busy * alpha)).margin((busy + 1) * kPacket));
   // A port that becomes busy finds room at once.
-  REQUIRE(queues->admit(31, kPacket, Time(), kNever) != Verdict::kDrop);
-  if (busy == 1) REQUIRE(queues->capacity_bytes(0) == Approx(expected).margin(1));
+  REQUIRE(queues->admit(PortId(31), kPacket, Time(), kNever) != Verdict::kDrop);
+  if (busy == 1) REQUIRE(queues->capacity_bytes(PortId(0)) == Approx(expected).margin(1));
 }
 
 TEST_CASE("a port's reserve is its own, however full the rest is") {
   const auto queues = make_shared_buffer("shared:buffer=100KB,alpha=1000,reserve=8320", 4);
-  const auto fitting = [&](std::uint32_t port, int packets) {
+  const auto fitting = [&](PortId port, int packets) {
     int fit = 0;
     for (int packet = 0; packet < packets; ++packet) {
       fit += queues->admit(port, kPacket, Time(), kNever) != Verdict::kDrop;
@@ -59,9 +59,9 @@ TEST_CASE("a port's reserve is its own, however full the rest is") {
     return fit;
   };
   // 100,000 - 4 * 8,320 = 66,720 are shared: 16 packets, beside the two of the reserve.
-  REQUIRE(fitting(0, 100) == 18);
+  REQUIRE(fitting(PortId(0), 100) == 18);
   REQUIRE(queues->signals().front() == std::pair<std::string, std::uint64_t>{"most_shared_bytes", 66'560});
-  for (const std::uint32_t port : {1u, 2u, 3u}) REQUIRE(fitting(port, 3) == 2);
+  for (const std::uint32_t port : {1u, 2u, 3u}) REQUIRE(fitting(PortId(port), 3) == 2);
 }
 
 TEST_CASE("random arrivals and departures, against sums taken anew each time") {
@@ -85,7 +85,7 @@ TEST_CASE("random arrivals and departures, against sums taken anew each time") {
   std::uint64_t drops = 0, refused_with_room = 0, most = 0;
   for (std::uint32_t step = 0; step < 20'000; ++step) {
     now += Time::ps(static_cast<std::int64_t>(random.below(3)) * 10'000);
-    const auto port = static_cast<std::uint32_t>(random.below(kPorts));
+    const PortId port{static_cast<std::uint32_t>(random.below(kPorts))};
     std::erase_if(all[port], [&](const Held& held) { return held.departure <= now; });
     const auto size = static_cast<std::uint32_t>(64 + random.below(4096));
     std::uint64_t taken = 0;
@@ -112,13 +112,13 @@ TEST_CASE("data is marked by what its port holds, the packet being sent included
   const auto queues = make_shared_buffer("shared:buffer=1MB,alpha=1,kmin=8320,kmax=8320", 2);
   std::vector<Verdict> verdicts;
   for (std::int64_t number = 1; number <= 4; ++number) {
-    verdicts.push_back(queues->admit(0, kPacket, Time(), Time::us(number)));
-    REQUIRE(queues->admit(1, 64, Time(), Time::us(number)) == Verdict::kTake);
+    verdicts.push_back(queues->admit(PortId(0), kPacket, Time(), Time::us(number)));
+    REQUIRE(queues->admit(PortId(1), 64, Time(), Time::us(number)) == Verdict::kTake);
   }
   REQUIRE(verdicts == std::vector<Verdict>{Verdict::kTake, Verdict::kTake, Verdict::kTake, Verdict::kMark});
   // At 1 us the first has left to its last bit: the next finds three.
-  REQUIRE(queues->admit(0, kPacket, Time::us(1), Time::us(5)) == Verdict::kMark);
-  REQUIRE(queues->admit(0, kPacket, Time::us(3), Time::us(6)) == Verdict::kTake);
+  REQUIRE(queues->admit(PortId(0), kPacket, Time::us(1), Time::us(5)) == Verdict::kMark);
+  REQUIRE(queues->admit(PortId(0), kPacket, Time::us(3), Time::us(6)) == Verdict::kTake);
 }
 
 TEST_CASE("in a network: nothing is lost or out of order, and links never rest") {
@@ -137,7 +137,8 @@ TEST_CASE("in a network: nothing is lost or out of order, and links never rest")
 TEST_CASE("defaults, and values that make no sense") {
   // 51.2 Tb/s: 163.84 MB, of which 128 ports have a packet each; a lone port gets a ninth of the rest.
   const double shared = 163.84e6 - 128 * kPacket;
-  REQUIRE(make_shared_buffer("shared", 128)->capacity_bytes(0) == Approx(kPacket + shared / 9).margin(1));
+  REQUIRE(make_shared_buffer("shared", 128)->capacity_bytes(PortId(0)) ==
+          Approx(kPacket + shared / 9).margin(1));
   for (const char* bad : {"shared:alpha=0", "shared:alpha=-1", "shared:alpha=2000", "shared:buffer=8KB",
                           "shared:buffer=1MB,reserve=600KB", "shared:kmin=20KB,kmax=10KB"}) {
     INFO(bad);
