@@ -96,7 +96,7 @@ class RoutingTable::Builder {
       rows_.reserve(topology_.switches());
       const std::size_t switches = topology_.switches();
       const bool may_be_wide = 2 * switches * classes_ <= quick_bytes_;
-      const std::size_t sets_of_wide = quick_bytes_ / (kSetBytes * switches);
+      const std::size_t sets_of_wide = quick_bytes_ / (kSetBytes * std::max<std::size_t>(1, switches));
       for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
         const std::size_t ports = base_->links.of(s).size();
         const bool wide = ports > kManyPorts;

@@ -246,6 +246,14 @@ TEST_CASE("routing table: switches with hundreds of ports have rows of two bytes
   check_all_pairs(topology, table);
 }
 
+TEST_CASE("routing table: two hosts and no switch") {
+  Topology topology("cable");
+  const Vertex a = topology.add_host("a"), b = topology.add_host("b");
+  topology.add_link(a, b, kLink);
+  topology.finish();
+  check_all_pairs(topology);
+}
+
 TEST_CASE("routing table: a host with links to a hundred switches") {
   Topology topology("star of stars");
   const Vertex middle = topology.add_switch("middle", 2), hub = topology.add_host("hub"),
