@@ -204,7 +204,6 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
       schedule_ports(v);
     }
     for (const std::uint32_t c : topology.out_channels(v)) {
-      places[c].queues = admits ? nullptr : queues[v].get();
       places[c].buffers = made;
       places[c].memory = made->memory(places[c].port);
     }
@@ -218,9 +217,9 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
 void Channels::join_room() {
   if (queues.empty()) return;
   for (ChannelId c{0}; c < count(); ++c) {
-    NodeQueues* const from = places[c].queues;
+    NodeQueues* const from = queues[places[c].vertex].get();
     const ChannelId back = opposite(c);
-    NodeQueues* const to = places[back].queues;
+    NodeQueues* const to = queues[places[back].vertex].get();
     if (from == nullptr || to == nullptr || !from->returns_room()) continue;
     RoomReturns* returns = nullptr;
     if (part_of(places[c].vertex) == part_of(places[back].vertex)) {

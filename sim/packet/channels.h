@@ -76,13 +76,16 @@ struct ColdChannel {
 };
 
 // The node that a channel leaves, and where among the channels that leave it.
-struct alignas(64) PortPlace {
+struct alignas(32) PortPlace {
   NodeId vertex{0};
   PortId port{0};
-  NodeQueues* queues = nullptr;    // of the node; null where they are FIFO with a rule
-  NodeBuffers* buffers = nullptr;  // or what they have in common
+  NodeBuffers* buffers = nullptr;  // of the node: its queues, or what FIFO ones have in common; or null
   NodeBuffers::Memory memory;      // of the port
+
+  // REQUIRES: the channel is scheduled.
+  NodeQueues& queues() const { return static_cast<NodeQueues&>(*buffers); }
 };
+static_assert(sizeof(PortPlace) == 32);
 
 // The vertex at the end of a channel carries kHostBit if it is a host, and kCutBit if the link was down
 // before: arrivals then have to be looked at.

@@ -159,8 +159,7 @@ class Fabric final : private Forwarding {
   void fetch_soon(const PortAhead& ahead) const {
     const PortPlace& out = channels_.places[ahead.out];
     __builtin_prefetch(out.memory.port, 1);
-    __builtin_prefetch(out.memory.more[0], 1);
-    __builtin_prefetch(out.memory.more[1], 1);
+    __builtin_prefetch(out.memory.more, 1);
     __builtin_prefetch(channels_.places[opposite(ahead.in)].memory.port, 1);
   }
   void fetch_sooner(const PortAhead& ahead) const {

@@ -79,7 +79,7 @@ ScheduledServer::ScheduledServer(Wires& wires, Forwarding& forwarding)
 void ScheduledServer::arrive(ChannelId c, PacketHandle handle, ChannelId in) {
   Channel& channel = wires_.hot[c];
   const PortPlace& place = wires_.channels.places[c];
-  NodeQueues& queues = *place.queues;
+  NodeQueues& queues = place.queues();
   const Time moment = wires_.engine.now();
   const std::int64_t now = moment.ps();
   if (channel.flags & (kWaiting | kAsleep)) settle_before(c, now + 1);
@@ -226,7 +226,7 @@ ChannelId ScheduledServer::serve(ChannelId c) {
   cold.serve_ps = -1;
   channel.flags &= static_cast<std::uint16_t>(~kGuarded);
   const PortPlace& place = wires_.channels.places[c];
-  NodeQueues& queues = *place.queues;
+  NodeQueues& queues = place.queues();
   if (queues.exact() && queues.follows_departures() && channel.free_at_ps <= now) {
     Node node(*this, place.vertex, now);
     queues.departed(place.port, node);
@@ -271,7 +271,7 @@ ChannelId ScheduledServer::frame_arrived(ChannelId c, std::uint32_t content) {
   settle(back);
   const PortPlace& place = wires_.channels.places[back];
   Node node(*this, place.vertex, wires_.engine.now().ps());
-  place.queues->frame(place.port, content, node);
+  place.queues().frame(place.port, content, node);
   return ready_nic(back);
 }
 

@@ -70,7 +70,7 @@ class ScheduledServer {
   static constexpr std::uint32_t kServeSequence = UINT32_MAX, kFrameSequence = 0x80000000,
                                  kRoomSequence = 0xC0000000;
 
-  NodeQueues& queues_of(ChannelId c) const { return *wires_.channels.places[c].queues; }
+  NodeQueues& queues_of(ChannelId c) const { return wires_.channels.places[c].queues(); }
   // May a packet be given its departure before its turn? Not if somebody looks at what happens at ports, or
   // where times don't tell bytes to the last one: it must make no difference.
   bool can_foresee(const Channel& channel) const {

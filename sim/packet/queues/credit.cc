@@ -69,7 +69,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     return true;
   }
 
-  Memory memory(PortId p) const override { return {.port = &port(p), .more = {&credits_[p * lanes()]}}; }
+  Memory memory(PortId p) const override { return {.port = &port(p), .more = &credits_[p * lanes()]}; }
   void prefetch_deep(PortId in, PortId out) const override {
     port(in).own.returned.prefetch();
     if (port(out).waiting != 0) prefetch_queues(out);

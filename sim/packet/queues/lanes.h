@@ -20,7 +20,7 @@ class LaneQueues : public NodeQueues {
   std::uint64_t backlog_bytes(PortId out) const final { return ports_[out].backlog_bytes; }
   NodeBuffers::Memory memory(PortId port) const override {
     const EntryFifo<Entry>* const first = &queues_[port * lanes_];
-    return {.port = &ports_[port], .more = {first, first + (lanes_ - 1)}};
+    return {.port = &ports_[port], .more = first};
   }
   void prefetch_deep(PortId, PortId out) const override {
     const Port& port = ports_[out];

@@ -85,7 +85,7 @@ class NodeBuffers {
   // What packets that pass `port` will touch, asked once, to be fetched into the cache before they come.
   struct Memory {
     const void* port = nullptr;  // also fetched for the port that they come in through
-    const void* more[2] = {};    // lines
+    const void* more = nullptr;  // another line
   };
   virtual Memory memory(PortId /*port*/) const { return {}; }
   // A packet will soon come in through `in` to join `out`: fetches what is found in memory(), and then what

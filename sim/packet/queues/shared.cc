@@ -64,7 +64,7 @@ class SharedBuffer final : public Admission {
     return marked ? Verdict::kMark : Verdict::kTake;
   }
   Memory memory(PortId port) const override {
-    return {.port = &ports_[port], .more = {next_departure_ps_.data()}};
+    return {.port = &ports_[port], .more = next_departure_ps_.data()};
   }
   void prefetch_deep(PortId, PortId out) const override { ports_[out].packets.prefetch(); }
   // Of a port that is busy alone; a packet is let in as long as it finds less.
