@@ -38,7 +38,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   for (ChannelId c{0}; c < number; ++c) {
     const topologies::Node& end = topology.node(wires[c].to);
     const bool at_host = end.kind == topologies::NodeKind::kHost;
-    ends[c] = wires[c].to | (at_host ? kHostBit : 0);
+    ends[c].vertex = wires[c].to | (at_host ? kHostBit : 0);
     hot[c].delay_ps = wires[c].latency.ps() + (at_host ? 0 : end.switch_latency.ps());
     hot[c].end_partition = static_cast<std::uint16_t>(part_of(wires[c].to));
     set_rate(c, wires[c].rate);
@@ -51,7 +51,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     PortId port{0};
     for (const std::uint32_t c : topology.out_channels(v)) {
       places[c] = {.vertex = v, .port = port};
-      cold[c].port = port;
+      ends[opposite(ChannelId(c))].port = port;
       ++port;
     }
   }
@@ -80,7 +80,7 @@ void Channels::apply(const LinkChange& change) {
     const bool down = change.rate_share == 0;
     if (down && !(hot[c].flags & kDown)) {
       cold[c].lost_before = static_cast<std::uint32_t>(hot[c].packets);
-      ends[c] |= kCutBit;
+      ends[c].vertex |= kCutBit;
       hot[c].free_at_ps = std::min(hot[c].free_at_ps, change.at.ps());
     }
     hot[c].flags = static_cast<std::uint16_t>(down ? hot[c].flags | kDown : hot[c].flags & ~kDown);
@@ -183,7 +183,7 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
       const topologies::Channel& wire = topology.channels()[c];
       ports.push_back({.rate = wire.rate,
                        .latency = wire.latency,
-                       .to_host = (ends[c] & kHostBit) != 0,
+                       .to_host = ends[c].is_host(),
                        .pipeline = Time::ps(hot[c].delay_ps) - wire.latency});
       hot[c].flags |= admits ? kAdmits : kScheduled;
     }
@@ -283,7 +283,7 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
     const ChannelId back = opposite(c);
     acks += wire_ps(back, control_bytes) + hot[back].delay_ps;
     const auto needed = [&](std::uint32_t size) {
-      const bool cut_through = (hot[c].flags & kCutThrough) && !(ends[c] & kHostBit);
+      const bool cut_through = (hot[c].flags & kCutThrough) && !ends[c].is_host();
       return wire_ps(c, cut_through ? std::min(size, control_bytes) : size);
     };
     const std::int64_t full = wire_ps(c, bytes);
@@ -291,8 +291,8 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
     const std::int64_t left = first.cross(0, full, needed(bytes), hot[c].delay_ps);
     const std::int64_t ahead = packets > 1 ? left + std::int64_t{packets - 2} * slowest : 0;
     last.cross(ahead, wire_ps(c, last_bytes), needed(last_bytes), hot[c].delay_ps);
-    if (ends[c] & kHostBit) return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
-    const NodeId at = node_at(ends[c]);
+    if (ends[c].is_host()) return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
+    const NodeId at = ends[c].node();
     const auto candidates = original_table.candidates(at, destination_host);
     c = ChannelId(candidates[routing::hash_choice(entropy, salts[at], candidates.size())]);
   }
@@ -312,7 +312,7 @@ std::uint64_t Channels::unsent_bytes(ChannelId c, Time now) const {
 std::uint64_t Channels::queue_bytes(ChannelId c, Time now) const {
   const std::uint64_t unsent = unsent_bytes(c, now);
   if (!(hot[c].flags & kScheduled)) return unsent;
-  return unsent + queues[topology.channels()[c].from]->backlog_bytes(cold[c].port);
+  return unsent + queues[topology.channels()[c].from]->backlog_bytes(places[c].port);
 }
 
 }  // namespace weft::sim::packet

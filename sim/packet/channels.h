@@ -66,8 +66,7 @@ struct ColdChannel {
   double phantom_stretch = 0;  // its time per byte over the link's; 0: there is none
   std::int64_t phantom_capacity_ps = 0, phantom_mark_from_ps = 0, phantom_mark_all_ps = 0;
   std::uint32_t lost_before =
-      0;           // packets with lower event numbers were on the wire or queued when it was cut
-  PortId port{0};  // of its node: position among the channels that leave it
+      0;  // packets with lower event numbers were on the wire or queued when it was cut
   // Of a scheduled channel.
   std::uint32_t frames = 0;    // sent so far
   std::int64_t frame_ps = 0;   // from sending one until it is there
@@ -90,8 +89,13 @@ static_assert(sizeof(PortPlace) == 32);
 // The vertex at the end of a channel carries kHostBit if it is a host, and kCutBit if the link was down
 // before: arrivals then have to be looked at.
 inline constexpr std::uint32_t kHostBit = 0x80000000, kCutBit = 0x40000000;
-inline constexpr std::uint32_t kVertexMask = kCutBit - 1;
-constexpr NodeId node_at(std::uint32_t end) { return NodeId(end & kVertexMask); }
+struct ChannelEnd {
+  std::uint32_t vertex = 0;
+  PortId port{0};  // of it: where the cable's other direction leaves
+
+  NodeId node() const { return NodeId(vertex & (kCutBit - 1)); }
+  bool is_host() const { return vertex & kHostBit; }
+};
 
 // Built once, before the run. REQUIRES: topology, table and partition outlive it.
 class Channels {
@@ -172,7 +176,7 @@ class Channels {
   std::vector<PortPlace> places;
   // What is returned for channels that are cut, told by mail; null elsewhere, and empty if there is none.
   std::vector<std::unique_ptr<RoomReturns>> mailed_room;
-  std::vector<std::uint32_t> ends;   // vertex, with kHostBit
+  std::vector<ChannelEnd> ends;
   std::vector<std::uint64_t> salts;  // by vertex
   bool degraded = false;             // some link is or was down: look before you forward
   bool undisturbed = false;          // links never change, and no policy looks at queues

@@ -8,7 +8,7 @@
 namespace weft::sim::packet {
 
 std::vector<DeadlockWatch::Stuck> DeadlockWatch::waits_for(const Stuck& lane) const {
-  const NodeId at = node_at(channels_.ends[lane.channel]);
+  const NodeId at = channels_.ends[lane.channel].node();
   std::vector<NodeQueues::Lane> filled;
   if (channels_.queues[at] != nullptr) {
     channels_.queues[at]->filled_by({channels_.places[opposite(lane.channel)].port, lane.lane}, now_, filled);

@@ -94,13 +94,13 @@ class Fabric final : private Forwarding {
     const ChannelId c = routes_.plain(at, wires_.pool[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&hot_[c], 1);
-    if (!channels_.buffers.empty()) foresee_port(c, in);
+    if (!channels_.buffers.empty()) foresee_port(c, channels_.ends[in].port);
   }
   // The same for a scheduled channel that is to be looked after.
   [[gnu::always_inline]] void foresee_serve(ChannelId c) {
     __builtin_prefetch(&hot_[c], 1);
     __builtin_prefetch(&channels_.cold[c].serve_ps, 1);
-    foresee_port(c, c);
+    foresee_port(c, channels_.ends[opposite(c)].port);
   }
   [[gnu::always_inline]] void prefetch_queue(ChannelId c) const { __builtin_prefetch(&hot_[c], 1); }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.
@@ -140,13 +140,12 @@ class Fabric final : private Forwarding {
     ChannelId channel{0};
   };
 
-  // Fetches a port that will soon be used, and the one a packet comes through: their places now, their state
+  // Fetches a port that will soon be used, and the one a packet comes through: its place now, their state
   // some calls later, and so on.
   // Not inlined, so that what comes before it is.
-  [[gnu::noinline]] void foresee_port(ChannelId c, ChannelId in) {
+  [[gnu::noinline]] void foresee_port(ChannelId c, PortId in) {
     constexpr std::uint32_t kStep = 4;
     __builtin_prefetch(&channels_.places[c]);
-    __builtin_prefetch(&channels_.places[opposite(in)]);
     ports_ahead_[ahead_ % kPortsAhead] = {c, in};
     fetch_soon(ports_ahead_[(ahead_ - kStep) % kPortsAhead]);
     fetch_sooner(ports_ahead_[(ahead_ - 2 * kStep) % kPortsAhead]);
@@ -154,18 +153,18 @@ class Fabric final : private Forwarding {
     ++ahead_;
   }
   struct PortAhead {
-    ChannelId out{0}, in{0};
+    ChannelId out{0};
+    PortId in{0};
   };
   void fetch_soon(const PortAhead& ahead) const {
     const PortPlace& out = channels_.places[ahead.out];
     __builtin_prefetch(out.memory.port, 1);
     __builtin_prefetch(out.memory.more, 1);
-    __builtin_prefetch(channels_.places[opposite(ahead.in)].memory.port, 1);
+    __builtin_prefetch(out.memory.beside(ahead.in, out.port), 1);
   }
   void fetch_sooner(const PortAhead& ahead) const {
     const PortPlace& out = channels_.places[ahead.out];
-    if (out.buffers != nullptr)
-      out.buffers->prefetch_deep(channels_.places[opposite(ahead.in)].port, out.port);
+    if (out.buffers != nullptr) out.buffers->prefetch_deep(ahead.in, out.port);
   }
   void fetch_last(const PortAhead& ahead) const {
     const PortPlace& out = channels_.places[ahead.out];

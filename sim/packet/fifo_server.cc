@@ -37,7 +37,7 @@ void FifoServer::enqueue_special(ChannelId c, PacketHandle handle, ChannelId in)
     wires_.drop(c, handle, moment);
     return;
   }
-  const bool early = (channel.flags & kCutThrough) && !(channels.ends[c] & kHostBit);
+  const bool early = (channel.flags & kCutThrough) && !channels.ends[c].is_host();
   const std::int64_t seen = early ? start + channels.serialization_ps(c, channel, header) : departure;
   const Event hop{seen + channel.delay_ps, sequence, first_entity_ + c, handle, kHop, 0};
   if ((channel.flags & kStamps) && wires_.is_stamped(handle)) return stamp(c, start, hop);

@@ -97,18 +97,18 @@ class PacketNetwork::Part final : public Network {
   void run_before(Time limit, std::uint64_t most) {
     // A hop reads the packet; then what the packet names, the flow or an entry of the routing table; then
     // what is found there.
-    const std::uint32_t* const ends = channels_.ends.data();
+    const ChannelEnd* const ends = channels_.ends.data();
     const EntityId first = channels_.first_entity;
     const auto far = [this](const Event& event) {
       if (event.kind == kHop) fabric.packets().prefetch(PacketHandle(event.payload));
     };
     const auto middle = [this, ends, first](const Event& event) {
       if (event.kind != kHop) return;
-      const std::uint32_t end = ends[event.source - first];
-      if (end & kHostBit) {
+      const ChannelEnd end = ends[event.source - first];
+      if (end.is_host()) {
         transport.prefetch(PacketHandle(event.payload));
       } else {
-        fabric.prefetch_route(node_at(end), PacketHandle(event.payload));
+        fabric.prefetch_route(end.node(), PacketHandle(event.payload));
       }
     };
     const auto near = [this, ends, first](const Event& event) {
@@ -117,17 +117,17 @@ class PacketNetwork::Part final : public Network {
         if (event.kind == kFrame) fabric.foresee_serve(opposite(ChannelId(event.source - first)));
         return;
       }
-      const std::uint32_t end = ends[event.source - first];
-      if (end & kHostBit) {
+      const ChannelEnd end = ends[event.source - first];
+      if (end.is_host()) {
         transport.prefetch_state(PacketHandle(event.payload));
       } else {
-        fabric.foresee(node_at(end), ChannelId(event.source - first), PacketHandle(event.payload));
+        fabric.foresee(end.node(), ChannelId(event.source - first), PacketHandle(event.payload));
       }
     };
     const auto handle = [this, ends, first](const Event& event) {
       if (event.kind == kHop) [[likely]] {
         const ChannelId channel{event.source - first};
-        std::uint32_t end = ends[channel];
+        std::uint32_t end = ends[channel].vertex;
         if (end & kCutBit) [[unlikely]] {
           if (fabric.lost_on_wire(channel, event)) return;
           end &= ~kCutBit;
@@ -503,7 +503,7 @@ void PacketNetwork::add_module_signals(Signals& signals) const {
 
 NicId PacketNetwork::nic_of_channel(ChannelId channel) const {
   const HostId host{topology_.node(topology_.channels()[channel].from).index};
-  return hosts_.nic_of(host, channels_.cold[channel].port);
+  return hosts_.nic_of(host, channels_.places[channel].port);
 }
 
 std::vector<results::Link> PacketNetwork::links() const {

@@ -43,7 +43,7 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
     choice_.scheduled_.settle_until(c, now_);
     return channels_.queues[at_]->held(port, now_);
   }
-  bool to_host(std::uint32_t port) const override { return channels_.ends[channel(PortId(port))] & kHostBit; }
+  bool to_host(std::uint32_t port) const override { return channels_.ends[channel(PortId(port))].is_host(); }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
     found_.clear();
     for (const std::uint32_t c : channels_.table->candidates(at_, host)) {
@@ -115,7 +115,7 @@ ChannelId RouteChoice::built_in(NodeId at, const Packet& packet,
 
 ChannelId RouteChoice::detour(ChannelId c, PacketHandle handle) {
   const Channels& channels = wires_.channels;
-  if ((channels.ends[opposite(c)] & kHostBit) || has_route(handle)) return c;
+  if (channels.ends[opposite(c)].is_host() || has_route(handle)) return c;
   const Packet& packet = wires_.pool[handle];
   const NodeId at = channels.places[c].vertex;
   std::vector<std::uint32_t> left;
@@ -148,7 +148,7 @@ ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
 bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
   if (!policies_.any() || (packet.control() && !asks_.control)) return false;
   return asks_.placement == routing::Placement::kAll ||
-         (in != kNoChannel && (wires_.channels.ends[opposite(in)] & kHostBit));
+         (in != kNoChannel && wires_.channels.ends[opposite(in)].is_host());
 }
 
 ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
@@ -183,8 +183,8 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle,
   if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
   wires_.pool.notes().set(handle, note);
   if (chosen.port >= out.size() ||
-      ((channels.ends[out[chosen.port]] & kHostBit) &&
-       (channels.ends[out[chosen.port]] & kVertexMask) != channels.topology.host(view.destination))) {
+      (channels.ends[out[chosen.port]].is_host() &&
+       channels.ends[out[chosen.port]].node() != channels.topology.host(view.destination))) {
     throw std::logic_error("a routing policy chose a port that does not exist or leads to another host");
   }
   return ChannelId(out[chosen.port]);

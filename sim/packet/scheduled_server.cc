@@ -86,7 +86,7 @@ void ScheduledServer::arrive(ChannelId c, PacketHandle handle, ChannelId in) {
   if (wires_.observer != nullptr) [[unlikely]]
     wires_.observer->on_enqueue(moment, c, wires_.sighting(handle), Time::max());
   Node node(*this, place.vertex, now);
-  const PortId from = in == kNoChannel ? NodeQueues::kHere : wires_.channels.places[opposite(in)].port;
+  const PortId from = in == kNoChannel ? NodeQueues::kHere : wires_.channels.ends[in].port;
   if (!(channel.flags & (kWaiting | kAsleep)) &&
       (channel.free_at_ps <= now || (queues.commits() && can_foresee(channel)))) {
     const std::uint32_t bytes = wires_.pool[handle].bytes;
@@ -189,7 +189,7 @@ void ScheduledServer::look_after(ChannelId c, const NodeQueues& queues) {
   if (queues.exact()) {
     // A departure matters to who waits for the link, and at a switch to its buffers.
     const bool sends =
-        (channel.flags & (kWaiting | kAwaited)) || !(wires_.channels.ends[opposite(c)] & kHostBit);
+        (channel.flags & (kWaiting | kAwaited)) || !wires_.channels.ends[opposite(c)].is_host();
     const std::int64_t now = wires_.engine.now().ps();
     if (channel.free_at_ps > now || (channel.flags & kWaiting)) {
       if (sends) serve_at(c, channel.free_at_ps);

@@ -50,7 +50,7 @@ void Transport::packet_at_host(ChannelId channel, PacketHandle handle) {
   const Time delay = side_.setup.config.receive_delay;
   if (delay > Time()) [[unlikely]] {
     const HostId host{side_.fabric.packets()[handle].destination};
-    const PortId port = side_.channels.cold[way_back].port;
+    const PortId port = side_.channels.places[way_back].port;
     side_.engine.schedule(side_.engine.now() + delay, side_.hosts.nics[side_.hosts.nic_of(host, port)].entity,
                           kReceive, handle, static_cast<std::uint16_t>(port));
     return;

@@ -34,14 +34,16 @@ class CreditQueues final : public LaneQueues<CreditPort> {
         far_(site.ports.size()) {
     for (PortId p{0}; p < ports(); ++p) {
       const PortSite& cable = site.ports[p];
-      const Marking marking{.rule = marking_below(parameters, default_capacity(queue_site(site, p))),
-                            .rate = cable.rate};
+      const QueueRule rule = marking_below(parameters, default_capacity(queue_site(site, p)));
+      const Marking marking{
+          .rule = rule, .rate = cable.rate, .unmarked = cable.rate.serialization(rule.mark_from_bytes)};
       port(p).rule = index_of(marking, markings_);
       // The other end's buffer, and this end's. A host takes in what comes.
       const std::uint64_t there = buffer_bytes(parameters, site, cable, cable.pipeline);
       capacity_bytes_ += channels * buffer_bytes(parameters, site, cable, site.pipeline);
-      credits_.insert(credits_.end(), channels, cable.to_host ? kEndless : there);
-      if (cable.to_host) port(p).flags |= kToHost;
+      credits_.insert(credits_.end(), channels,
+                      cable.to_host ? UINT32_MAX : static_cast<std::uint32_t>(there));
+      if (cable.to_host) port(p).set(kToHost);
     }
     returns_room_ = true;
     commits_ = true;
@@ -77,7 +79,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   void prefetch_deepest(PortId out) const override {
     if (port(out).waiting == 0) return;
     LaneQueues::prefetch_deep(out, out);
-    const std::uint32_t from = port(out).next_from;
+    const std::uint32_t from = port(out).next_from();
     if (from != kMadeHere) port(from).own.returned.prefetch();
   }
   // Of the channels whose first packet fits, the one whose packet came first.
@@ -96,10 +98,10 @@ class CreditQueues final : public LaneQueues<CreditPort> {
       }
     }
     if (chosen == kMostLanes) {
-      if (each.held != 0 && !(each.flags & kStalled)) begin_stall(out, node.now());
+      if (each.held != 0 && !(each.flags() & kStalled)) begin_stall(out, node.now());
       return {.more = each.held != 0};
     }
-    if (each.flags & kStalled) end_stall(out, node.now());
+    if (each.flags() & kStalled) end_stall(out, node.now());
     pay(out, chosen, queue(out, chosen).front().bytes, node.now());
     return take(out, chosen);
   }
@@ -110,7 +112,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     if (each.from_port == kMadeHere) return;
     const std::uint32_t content = each.from_lane | each.sent_bytes << kChannelBits;
     Port& from = port(each.from_port);
-    if (from.flags & kIsRead) {
+    if (from.flags() & kIsRead) {
       from.own.returned.add({departure, content});
     } else {
       node.return_room(PortId(each.from_port), out, content, departure);
@@ -122,7 +124,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     node.wake(p);
   }
   RoomReturns* room_to_read(PortId p) override {
-    port(p).flags |= kIsRead;
+    port(p).set(kIsRead);
     return &port(p).own.returned;
   }
   void read_room(PortId p, RoomReturns* returns, Time frame) override { far_[p] = {returns, frame}; }
@@ -142,7 +144,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   void lost_on_wire(PortId in, PacketHandle packet, NodeActions& node) override {
     if (is_host_) return;
     const std::uint32_t content = node.packets()[packet].channel | node.bytes(packet) << kChannelBits;
-    if (port(in).flags & kIsRead) {
+    if (port(in).flags() & kIsRead) {
       port(in).own.returned.add({node.now(), content});
     } else {
       node.return_room(in, PortId(ports()), content, node.now());
@@ -173,12 +175,11 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     kStalled = 2,  // idle with packets that have no credits
     kIsRead = 4,   // the other end reads what is returned; else it is told
   };
-  // No host's buffer is ever full.
-  static constexpr std::uint64_t kEndless = std::uint64_t{1} << 62;
   // When to mark, on links of such a rate.
   struct Marking {
     QueueRule rule;
     Bandwidth rate;
+    Time unmarked;  // of a link that is busy for so long, and no packet waits, none is
     bool operator==(const Marking&) const = default;
   };
   // What the other end of a cable returns, each good after a frame's time.
@@ -189,9 +190,15 @@ class CreditQueues final : public LaneQueues<CreditPort> {
 
   static std::uint64_t buffer_bytes(const Parameters& parameters, const NodeSite& site, const PortSite& port,
                                     Time pipeline) {
-    if (!parameters.automatic("buffer")) return parameters.bytes("buffer");
-    return bytes_in(port.rate, port.latency + port.latency + pipeline) +
-           std::uint64_t{3} * site.packet_bytes + site.control_bytes;
+    const std::uint64_t bytes = parameters.automatic("buffer")
+                                    ? bytes_in(port.rate, port.latency + port.latency + pipeline) +
+                                          std::uint64_t{3} * site.packet_bytes + site.control_bytes
+                                    : parameters.bytes("buffer");
+    if (bytes >= UINT32_MAX) {
+      parameters.fail("buffer",
+                      "it must be below 4GiB for each channel, and would be " + bytes_to_string(bytes));
+    }
+    return bytes;
   }
   std::uint32_t flow_channel(const Packet& packet) const {
     return (packet.source + packet.destination + packet.flow_number) % lanes();
@@ -209,7 +216,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     const Far& far = far_[out];
     Time found = Time::max();
     if (far.returned == nullptr) return found;
-    std::array<std::uint64_t, kMostLanes> credits;
+    std::array<std::uint32_t, kMostLanes> credits;
     std::copy_n(credits_.begin() + static_cast<std::ptrdiff_t>(out * lanes()), lanes(), credits.begin());
     far.returned->for_each([&](const RoomReturns::Return& back) {
       const std::uint32_t lane = back.content & kChannelMask;
@@ -219,17 +226,17 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     return found;
   }
   void begin_stall(PortId out, Time now) {
-    port(out).flags |= kStalled;
+    port(out).set(kStalled);
     ++stalls_;
     stalled_since_.resize(ports());
     stalled_since_[out] = now;
   }
   void end_stall(PortId out, Time now) {
-    port(out).flags &= static_cast<std::uint8_t>(~kStalled);
+    port(out).clear(kStalled);
     stalled_ps_ += (now - stalled_since_[out]).ps();
   }
   void give_back(PortId out, std::uint32_t lane, std::uint32_t bytes) {
-    credits_[out * lanes() + lane] += bytes;
+    if (!(port(out).flags() & kToHost)) credits_[out * lanes() + lane] += bytes;
     port(out).held &= ~(std::uint64_t{1} << lane);  // until next() looks again
   }
 
@@ -253,7 +260,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     });
   }
   bool has_credits(PortId out, std::uint32_t lane, std::uint32_t bytes, Time at) {
-    const std::uint64_t& credits = credits_[out * lanes() + lane];
+    const std::uint32_t& credits = credits_[out * lanes() + lane];
     if (credits < bytes) take_returns(out, at);
     return credits >= bytes;
   }
@@ -261,8 +268,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   // are enough then.
   bool pay(PortId out, std::uint32_t lane, std::uint32_t bytes, Time at) {
     if (!has_credits(out, lane, bytes, at)) return false;
-    std::uint64_t& credits = credits_[out * lanes() + lane];
-    credits -= bytes;
+    if (!(port(out).flags() & kToHost)) credits_[out * lanes() + lane] -= bytes;
     return true;
   }
   // By what is not on the wire yet, the packet being sent counted with what remains of it.
@@ -271,12 +277,13 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     const Marking& marking = markings_[port(out).rule];
     if (!marking.rule.marks) return;
     const Time busy = port(out).departure - node.now();
+    if (busy <= marking.unmarked && backlog_bytes(out) == 0) return;
     const std::uint64_t leaving = busy > Time() ? bytes_in(marking.rate, busy) : 0;
     if (marks(marking.rule, leaving + backlog_bytes(out), random_)) node.mark(out, packet);
   }
   std::uint32_t lane_out(Origin from, PortId out) const {
     if (selection_ == Selection::kByFlow) return from.lane;
-    if ((port(out).flags | port(from.port).flags) & kToHost) return 0;
+    if ((port(out).flags() | port(from.port).flags()) & kToHost) return 0;
     return std::min(from.lane + 1u, lanes() - 1);
   }
 
@@ -284,9 +291,10 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   const std::uint32_t packet_bytes_;
   const Selection selection_;
   RandomStream random_;
-  std::vector<Marking> markings_;       // that are different
-  std::vector<Far> far_;                // by port
-  std::vector<std::uint64_t> credits_;  // bytes, by port and channel
+  std::vector<Marking> markings_;  // that are different
+  std::vector<Far> far_;           // by port
+  // Bytes, by port and channel. No host's buffer is ever full.
+  std::vector<std::uint32_t> credits_;
   std::uint64_t capacity_bytes_ = 0;
   std::uint64_t stalls_ = 0;
   std::int64_t stalled_ps_ = 0;      // of stalls that are over, the sum of all ports

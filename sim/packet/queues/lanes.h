@@ -17,7 +17,7 @@ inline constexpr std::uint32_t kMostLanes = 64;
 template <typename Own>
 class LaneQueues : public NodeQueues {
  public:
-  std::uint64_t backlog_bytes(PortId out) const final { return ports_[out].backlog_bytes; }
+  std::uint64_t backlog_bytes(PortId out) const final { return ports_[out].backlog_bytes(); }
   NodeBuffers::Memory memory(PortId port) const override {
     const EntryFifo<Entry>* const first = &queues_[port * lanes_];
     return {.port = &ports_[port], .more = first};
@@ -25,7 +25,7 @@ class LaneQueues : public NodeQueues {
   void prefetch_deep(PortId, PortId out) const override {
     const Port& port = ports_[out];
     if (port.from_port != kMadeHere) __builtin_prefetch(&ports_[port.from_port], 1);
-    if (port.next_from != kMadeHere) __builtin_prefetch(&ports_[port.next_from], 1);
+    if (port.next_from() != kMadeHere) __builtin_prefetch(&ports_[port.next_from()], 1);
     for (std::uint64_t left = port.waiting; left != 0; left &= left - 1) {
       queues_[out * lanes_ + static_cast<std::uint32_t>(std::countr_zero(left))].prefetch();
     }
@@ -77,12 +77,22 @@ class LaneQueues : public NodeQueues {
     std::uint8_t from_lane = 0, lane = 0;
     // Lanes with packets, and those whose first packet may not go, by bit.
     std::uint64_t waiting = 0, held = 0;
-    std::uint64_t backlog_bytes : 40 = 0;      // of all lanes
-    std::uint64_t next_from : 16 = kMadeHere;  // port that a packet came through which will leave soon
-    std::uint64_t flags : 8 = 0;               // the discipline's
+    // From the top: 8 bits that are the discipline's flags; 40 bits, bytes that wait in all lanes; 16 bits,
+    // the port that a packet came through which will leave soon. Not bit-fields, because a word that was
+    // written in part is read slowly.
+    std::uint64_t word = kMadeHere;
     Own own;
+
+    std::uint64_t backlog_bytes() const { return word << 8 >> 24; }
+    std::uint16_t next_from() const { return static_cast<std::uint16_t>(word); }
+    std::uint8_t flags() const { return static_cast<std::uint8_t>(word >> 56); }
+    void add_backlog(std::uint64_t bytes) { word += bytes << 16; }
+    void take_backlog(std::uint64_t bytes) { word -= bytes << 16; }
+    void set_next_from(std::uint16_t port) { word = (word & ~std::uint64_t{0xFFFF}) | port; }
+    void set(std::uint8_t flag) { word |= std::uint64_t{flag} << 56; }
+    void clear(std::uint8_t flag) { word &= ~(std::uint64_t{flag} << 56); }
   };
-  static_assert(sizeof(Port) == 64);
+  static_assert(sizeof(Port) == NodeBuffers::Memory::kPortBytes);
 
   // REQUIRES: ports above 0, less than 65,535; lanes from 1 to kMostLanes.
   LaneQueues(std::uint32_t ports, std::uint32_t lanes)
@@ -104,9 +114,9 @@ class LaneQueues : public NodeQueues {
   void put(Origin from, PortId out, std::uint32_t lane, PacketHandle packet, std::uint32_t bytes) {
     queues_[out * lanes_ + lane].push({packet, bytes, arrivals_++, from.port, from.lane});
     Port& port = ports_[out];
-    if (port.waiting == 0) port.next_from = from.port;
+    if (port.waiting == 0) port.set_next_from(from.port);
     port.waiting |= std::uint64_t{1} << lane;
-    port.backlog_bytes += bytes;
+    port.add_backlog(bytes);
   }
   // Takes the oldest of (out, lane) to be sent now. REQUIRES: there is one.
   Next take(PortId out, std::uint32_t lane) {
@@ -116,9 +126,9 @@ class LaneQueues : public NodeQueues {
     if (queue.empty()) {
       port.waiting &= ~(std::uint64_t{1} << lane);
     } else {
-      port.next_from = queue.front().in_port;
+      port.set_next_from(queue.front().in_port);
     }
-    port.backlog_bytes -= entry.bytes;
+    port.take_backlog(entry.bytes);
     note_sent(port, {entry.in_port, static_cast<std::uint8_t>(entry.lane)}, lane, entry.bytes);
     return {entry.packet, entry.bytes, port.waiting != 0};
   }

@@ -84,8 +84,16 @@ class NodeBuffers {
   virtual Signals signals() const { return {}; }
   // What packets that pass `port` will touch, asked once, to be fetched into the cache before they come.
   struct Memory {
-    const void* port = nullptr;  // also fetched for the port that they come in through
+    const void* port =
+        nullptr;  // ports follow each other: that of the one they come in through is also fetched
     const void* more = nullptr;  // another line
+
+    static constexpr std::intptr_t kPortBytes = 64;
+    // What `port` is for another port, if this one is of `own`.
+    const void* beside(PortId other, PortId own) const {
+      const std::intptr_t ports = std::intptr_t{other} - std::intptr_t{own};
+      return reinterpret_cast<const void*>(reinterpret_cast<std::intptr_t>(port) + ports * kPortBytes);
+    }
   };
   virtual Memory memory(PortId /*port*/) const { return {}; }
   // A packet will soon come in through `in` to join `out`: fetches what is found in memory(), and then what
@@ -118,7 +126,7 @@ class NodeQueues : public NodeBuffers {
   struct Next {
     PacketHandle packet = kNone;
     std::uint32_t bytes = 0;
-    bool more = false;  // others wait, or none of those that wait may go
+    std::uint32_t more = 0;  // 1: others wait, or none of those that wait may go; a bool is returned slowly
   };
 
   // A packet has arrived through port `in` and is to leave through `out`: it is kept, dropped, trimmed ….
@@ -203,7 +211,7 @@ template <typename Entry>
 class EntryFifo {
  public:
   bool empty() const { return first_ == last_; }
-  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t bytes() const { return word_ >> kSizeBits; }
   const Entry& front() const { return ring_[first_ & mask()]; }
   const Entry& back() const { return ring_[(last_ - 1) & mask()]; }
   template <typename See>
@@ -218,40 +226,42 @@ class EntryFifo {
 
   // REQUIRES: less than a tebibyte in all.
   void push(const Entry& entry) {
-    if (last_ - first_ == size_) [[unlikely]]
+    if (last_ - first_ == size()) [[unlikely]]
       grow();
     ring_[last_++ & mask()] = entry;
-    bytes_ += entry.bytes;
+    word_ += std::uint64_t{entry.bytes} << kSizeBits;
   }
   // Takes the oldest; pop_back() the newest. REQUIRES: !empty().
   Entry pop() {
     const Entry entry = ring_[first_++ & mask()];
-    bytes_ -= entry.bytes;
+    if (first_ == last_) first_ = last_ = 0;  // so that few lines are used where few wait
+    word_ -= std::uint64_t{entry.bytes} << kSizeBits;
     return entry;
   }
   Entry pop_back() {
     const Entry entry = ring_[--last_ & mask()];
-    bytes_ -= entry.bytes;
+    word_ -= std::uint64_t{entry.bytes} << kSizeBits;
     return entry;
   }
 
  private:
   static constexpr std::uint32_t kFirstEntries = 8;
-  std::uint32_t mask() const { return static_cast<std::uint32_t>(size_) - 1; }
+  static constexpr unsigned kSizeBits = 24;
+  std::uint32_t size() const { return word_ & ((1u << kSizeBits) - 1); }
+  std::uint32_t mask() const { return size() - 1; }
   void grow() {
-    const std::uint32_t wider = size_ == 0 ? kFirstEntries : static_cast<std::uint32_t>(size_) * 2;
+    const std::uint32_t wider = size() == 0 ? kFirstEntries : size() * 2;
     auto ring = std::make_unique<Entry[]>(wider);
     std::uint32_t count = 0;
     for_each([&](const Entry& entry) { ring[count++] = entry; });
     ring_ = std::move(ring);
-    size_ = wider;
+    word_ += wider - size();
     first_ = 0;
     last_ = count;
   }
 
   std::unique_ptr<Entry[]> ring_;
-  std::uint64_t bytes_ : 40 = 0;
-  std::uint64_t size_ : 24 = 0;         // of the ring, a power of two
+  std::uint64_t word_ = 0;              // bytes in the upper 40 bits; below the ring's size, a power of two
   std::uint32_t first_ = 0, last_ = 0;  // counted without end
 };
 

@@ -1,6 +1,7 @@
 // Room in the buffer behind a cable, on its way back to whoever sends into it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -10,7 +11,7 @@
 namespace weft::sim::packet {
 
 // Written where packets leave the buffer, read at the other end of the cable when that runs short: so it
-// costs a packet one entry here, and nothing there. In the order of time; entries come in about that order.
+// costs a packet one entry here, and nothing there. Departures are known ahead, so entries come in any order.
 class RoomReturns {
  public:
   struct Return {
@@ -19,42 +20,54 @@ class RoomReturns {
   };
 
   void add(const Return& back) {
-    if (last_ - first_ == size_) [[unlikely]]
+    if (count_ == size_) [[unlikely]]
       grow();
-    ring_[last_ & (size_ - 1)] = back;
-    for (std::uint32_t i = last_++; i != first_ && at(i).departure < at(i - 1).departure; --i) {
-      std::swap(at(i), at(i - 1));
-    }
+    entries_[count_++] = back;
+    earliest_ = std::min(earliest_, back.departure);
   }
-  // Takes what left until `then`.
+  // Takes what left until `then`, in any order.
   template <typename Use>
   void take_until(Time then, Use&& use) {
-    while (first_ != last_ && at(first_).departure <= then) use(at(first_++).content);
+    if (earliest_ > then) return;
+    earliest_ = Time::max();
+    std::uint32_t left = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const Return back = entries_[i];
+      if (back.departure <= then) {
+        use(back.content);
+      } else {
+        entries_[left++] = back;
+        earliest_ = std::min(earliest_, back.departure);
+      }
+    }
+    count_ = left;
   }
+  // In the order of time.
   template <typename See>
-  void for_each(See&& see) const {
-    for (std::uint32_t i = first_; i != last_; ++i) see(ring_[i & (size_ - 1)]);
+  void for_each(See&& see) {
+    for (std::uint32_t i = 1; i < count_; ++i) {  // as good as sorted, if this was asked before
+      for (std::uint32_t j = i; j > 0 && entries_[j].departure < entries_[j - 1].departure; --j) {
+        std::swap(entries_[j], entries_[j - 1]);
+      }
+    }
+    for (std::uint32_t i = 0; i < count_; ++i) see(entries_[i]);
   }
   // Fetches what add() will touch.
-  [[gnu::always_inline]] void prefetch() const { __builtin_prefetch(ring_.get() + (last_ & (size_ - 1)), 1); }
+  [[gnu::always_inline]] void prefetch() const { __builtin_prefetch(entries_.get() + count_, 1); }
 
  private:
   static constexpr std::uint32_t kFirstEntries = 16;
-  Return& at(std::uint32_t i) { return ring_[i & (size_ - 1)]; }
   void grow() {
     const std::uint32_t wider = size_ == 0 ? kFirstEntries : size_ * 2;
-    auto ring = std::make_unique<Return[]>(wider);
-    std::uint32_t count = 0;
-    for_each([&](const Return& back) { ring[count++] = back; });
-    ring_ = std::move(ring);
+    auto entries = std::make_unique<Return[]>(wider);
+    std::copy_n(entries_.get(), count_, entries.get());
+    entries_ = std::move(entries);
     size_ = wider;
-    first_ = 0;
-    last_ = count;
   }
 
-  std::unique_ptr<Return[]> ring_;
-  std::uint32_t size_ = 0;              // a power of two
-  std::uint32_t first_ = 0, last_ = 0;  // counted without end
+  std::unique_ptr<Return[]> entries_;
+  std::uint32_t size_ = 0, count_ = 0;
+  Time earliest_ = Time::max();
 };
 static_assert(sizeof(RoomReturns) == 24);
 
