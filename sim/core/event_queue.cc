@@ -61,7 +61,7 @@ void sort_few(Event* begin, Event* end) {
 
 EventQueue::EventQueue(int bucket_shift) : shift_(bucket_shift), buckets_(kBuckets) {}
 
-void EventQueue::push_rare(const Event& event, std::int64_t bucket) {
+void EventQueue::push_rare(Event event, std::int64_t bucket) {
   std::vector<Event>& heap = bucket <= current_ ? late_ : far_;
   heap.push_back(event);
   std::push_heap(heap.begin(), heap.end(), After());

@@ -74,11 +74,19 @@ class EventQueue {
  private:
   static constexpr std::int64_t kBuckets = 4096;
 
+  // Member by member, and by value below: an event that has to be put together in memory first, to be copied
+  // from there, waits for that.
   void add(std::size_t slot, const Event& event) {
     std::vector<Event>& bucket = buckets_[slot];
     if (bucket.empty()) [[unlikely]]
       open(slot);
-    bucket.push_back(event);
+    Event& added = bucket.emplace_back();
+    added.time_ps = event.time_ps;
+    added.sequence = event.sequence;
+    added.source = event.source;
+    added.payload = event.payload;
+    added.kind = event.kind;
+    added.detail = event.detail;
     __builtin_prefetch(&bucket.back() + 5, 1);  // of its next events: many buckets fill at once
   }
   // The bucket gets its first event.
@@ -88,7 +96,7 @@ class EventQueue {
     buckets_[slot] = std::move(spare_.back());
     spare_.pop_back();
   }
-  void push_rare(const Event& event, std::int64_t bucket);
+  void push_rare(Event event, std::int64_t bucket);
   const Event* pop_late(std::int64_t limit_ps);
   bool advance();  // makes the next non-empty bucket the one that is drained
   void sort_draining();

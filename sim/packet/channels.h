@@ -33,6 +33,7 @@ enum ChannelFlag : std::uint16_t {
   kReports = 1024,  // its switch's policy hears of what leaves and what is lost
   kAwaited = 2048,  // of a NIC: flows wait until it takes data
   kStamps = 4096,   // it writes telemetry into data packets
+  kTold = 8192,     // of a scheduled channel: a frame is on its way to it
 };
 
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
@@ -69,6 +70,7 @@ struct ColdChannel {
       0;  // packets with lower event numbers were on the wire or queued when it was cut
   // Of a scheduled channel.
   std::uint32_t frames = 0;    // sent so far
+  std::uint32_t told = 0;      // frames on their way to it, within its partition
   std::int64_t frame_ps = 0;   // from sending one until it is there
   std::int64_t slack_ps = 0;   // how long after its time a decision may be worked out
   std::int64_t serve_ps = -1;  // time of the kServe event that counts

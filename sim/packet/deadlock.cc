@@ -11,7 +11,8 @@ std::vector<DeadlockWatch::Stuck> DeadlockWatch::waits_for(const Stuck& lane) co
   const NodeId at = channels_.ends[lane.channel].node();
   std::vector<NodeQueues::Lane> filled;
   if (channels_.queues[at] != nullptr) {
-    channels_.queues[at]->filled_by({channels_.places[opposite(lane.channel)].port, lane.lane}, now_, filled);
+    channels_.queues[at]->filled_by({channels_.places[opposite(lane.channel)].port, lane.lane}, now_, later_,
+                                    filled);
   }
   std::vector<Stuck> lanes;
   for (const NodeQueues::Lane& each : filled) {
@@ -21,8 +22,9 @@ std::vector<DeadlockWatch::Stuck> DeadlockWatch::waits_for(const Stuck& lane) co
   return lanes;
 }
 
-bool DeadlockWatch::look(Time now) {
+bool DeadlockWatch::look(Time now, Time next) {
   now_ = now;
+  later_ = next;
   std::vector<Stuck> stuck;
   std::vector<NodeQueues::Lane> held;
   for (std::uint32_t v = 0; v < channels_.queues.size(); ++v) {

@@ -19,8 +19,8 @@ class DeadlockWatch {
  public:
   explicit DeadlockWatch(const Channels& channels) : channels_(channels) {}
 
-  // True if there is a deadlock at `now`. Looks must be more than the longest cable latency apart.
-  bool look(Time now);
+  // True if there is a deadlock at `now`; `next`: the next look, more than the longest cable latency away.
+  bool look(Time now, Time next);
   // One circle of it, a line per channel: who waits for whom. REQUIRES: look() returned true.
   std::vector<std::string> describe() const;
 
@@ -37,7 +37,7 @@ class DeadlockWatch {
   std::vector<Stuck> waits_for(const Stuck& lane) const;
 
   const Channels& channels_;
-  Time now_;                  // of the last look
+  Time now_, later_;          // of the last look and of the next
   std::vector<Stuck> stuck_;  // sorted; of the last look
 };
 

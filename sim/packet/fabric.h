@@ -117,6 +117,7 @@ class Fabric final : private Forwarding {
   // Events of scheduled channels. Both return a channel whose NIC may take a data packet now, or kNoChannel.
   ChannelId serve(ChannelId c) { return scheduled_.serve(c); }
   ChannelId frame_arrived(ChannelId c, std::uint32_t content) { return scheduled_.frame_arrived(c, content); }
+  void look(ChannelId c) { scheduled_.look(c); }
   // A packet that waited goes on the wire now (FifoServer).
   void start(ChannelId c, std::uint32_t record) { fifo_.start(c, record); }
   // Events of routing policies, and a view of a switch for them.
@@ -168,7 +169,7 @@ class Fabric final : private Forwarding {
   }
   void fetch_last(const PortAhead& ahead) const {
     const PortPlace& out = channels_.places[ahead.out];
-    if (out.buffers != nullptr) out.buffers->prefetch_deepest(out.port);
+    if (out.buffers != nullptr) out.buffers->prefetch_deepest(ahead.in, out.port);
   }
   void enqueue(ChannelId c, PacketHandle handle, ChannelId in) {
     if (hot_[c].flags != 0) [[unlikely]] {

@@ -194,6 +194,10 @@ class PacketNetwork::Part final : public Network {
         engine.discount(event);
         nic_ready(fabric.serve(ChannelId(event.payload)));
         break;
+      case kLook:
+        engine.discount(event);
+        fabric.look(ChannelId(event.payload));
+        break;
       case kPolicyTimer:
         fabric.policy_timer(network_.policies_.switch_of(event.source), event.payload);
         break;
@@ -330,8 +334,8 @@ StopReason PacketNetwork::run(RunControl& control, std::uint32_t threads) {
   }
   StopReason reason = run_windows(run, first, partition_.lookahead, threads);
   // Where nothing is left to happen, no frame is under way, and two looks need no time between.
-  if (reason == StopReason::kNone && deadlock_watch_ != nullptr && deadlock_watch_->look(kEndOfTime) &&
-      look_for_deadlock(kEndOfTime)) {
+  if (reason == StopReason::kNone && deadlock_watch_ != nullptr &&
+      deadlock_watch_->look(kEndOfTime, kEndOfTime) && look_for_deadlock(kEndOfTime)) {
     reason = StopReason::kDeadlock;
   }
   if (series_ != nullptr) {
@@ -389,7 +393,7 @@ std::vector<results::Flow> PacketNetwork::flows() const {
 // Once in ten longest round trips: more than any cable's latency, and seldom enough to cost nothing.
 bool PacketNetwork::look_for_deadlock(Time now) {
   if (now < kEndOfTime) next_look_ = now + longest_round_trip_ * 10;
-  if (!deadlock_watch_->look(now)) return false;
+  if (!deadlock_watch_->look(now, now < kEndOfTime ? next_look_ : now)) return false;
   deadlock_ = deadlock_watch_->describe();
   return true;
 }

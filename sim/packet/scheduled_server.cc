@@ -39,7 +39,11 @@ class ScheduledServer::Node final : public NodeActions {
     server_.forwarding_.send_from(at_, handle, channel(port));
   }
   void send_frame(PortId port, std::uint32_t content) override {
-    const ChannelId c = channel(port);
+    const ChannelId c = channel(port), told = opposite(c);
+    if (wires_.hot[c].end_partition == wires_.partition) {
+      wires_.hot[told].flags |= kTold;
+      ++wires_.channels.cold[told].told;
+    }
     server_.send_frame(c, content, kFrameSequence | wires_.channels.cold[c].frames++, now_);
   }
   void return_room(PortId port, PortId out, std::uint32_t content, Time when) override {
@@ -50,6 +54,10 @@ class ScheduledServer::Node final : public NodeActions {
     } else {
       wires_.outbox.send(wires_.hot[c].end_partition, RoomReturn{opposite(c), content, when});
     }
+  }
+  void look_at(PortId port, Time when) override {
+    const ChannelId c = channel(port);
+    wires_.engine.insert({when.ps(), kLookSequence, wires_.first_entity + c, c, kLook, 0});
   }
   void wake(PortId port) override { server_.wake(channel(port)); }
   void settle() override {
@@ -82,13 +90,13 @@ void ScheduledServer::arrive(ChannelId c, PacketHandle handle, ChannelId in) {
   NodeQueues& queues = place.queues();
   const Time moment = wires_.engine.now();
   const std::int64_t now = moment.ps();
-  if (channel.flags & (kWaiting | kAsleep)) settle_before(c, now + 1);
+  if (channel.flags & (kWaiting | kAsleep)) settle_ahead(c, queues);
   if (wires_.observer != nullptr) [[unlikely]]
     wires_.observer->on_enqueue(moment, c, wires_.sighting(handle), Time::max());
   Node node(*this, place.vertex, now);
   const PortId from = in == kNoChannel ? NodeQueues::kHere : wires_.channels.ends[in].port;
   if (!(channel.flags & (kWaiting | kAsleep)) &&
-      (channel.free_at_ps <= now || (queues.commits() && can_foresee(channel)))) {
+      (channel.free_at_ps <= now || (queues.commits() && can_foresee(channel, queues)))) {
     const std::uint32_t bytes = wires_.pool[handle].bytes;
     const Time start = std::max(Time::ps(channel.free_at_ps), moment);
     const Time departure = start + Time::ps(wires_.channels.serialization_ps(c, channel, bytes));
@@ -179,6 +187,12 @@ void ScheduledServer::settle_before(ChannelId c, std::int64_t limit_ps) {
   }
 }
 
+void ScheduledServer::settle_ahead(ChannelId c, const NodeQueues& queues) {
+  const std::int64_t now = wires_.engine.now().ps();
+  const bool sure = queues.commits() && queues.heeds_frames() && can_foresee(wires_.hot[c], queues);
+  settle_before(c, now + (sure ? wires_.channels.cold[c].slack_ps : 1));
+}
+
 // After something has happened to a port: sees that it is looked at again in time.
 void ScheduledServer::look_after(ChannelId c, const NodeQueues& queues) {
   Channel& channel = wires_.hot[c];
@@ -187,12 +201,9 @@ void ScheduledServer::look_after(ChannelId c, const NodeQueues& queues) {
     watched_.push_back(c);
   }
   if (queues.exact()) {
-    // A departure matters to who waits for the link, and at a switch to its buffers.
-    const bool sends =
-        (channel.flags & (kWaiting | kAwaited)) || !wires_.channels.ends[opposite(c)].is_host();
     const std::int64_t now = wires_.engine.now().ps();
     if (channel.free_at_ps > now || (channel.flags & kWaiting)) {
-      if (sends) serve_at(c, channel.free_at_ps);
+      if (channel.flags & (kWaiting | kAwaited)) serve_at(c, channel.free_at_ps);
     } else if ((channel.flags & (kAsleep | kAwaited)) && queues.returns_room()) {
       const PortId port = wires_.channels.places[c].port;
       const Time ready = (channel.flags & kAsleep) ? queues.ready(port) : queues.ready_for_data(port);
@@ -225,16 +236,16 @@ ChannelId ScheduledServer::serve(ChannelId c) {
   if (cold.serve_ps != now) return kNoChannel;  // an earlier one took its place
   cold.serve_ps = -1;
   channel.flags &= static_cast<std::uint16_t>(~kGuarded);
-  const PortPlace& place = wires_.channels.places[c];
-  NodeQueues& queues = place.queues();
-  if (queues.exact() && queues.follows_departures() && channel.free_at_ps <= now) {
-    Node node(*this, place.vertex, now);
-    queues.departed(place.port, node);
-  }
-  settle_before(c, now + 1);
+  settle_ahead(c, queues_of(c));
   const ChannelId ready = ready_nic(c);
-  look_after(c, queues);
+  look_after(c, queues_of(c));
   return ready;
+}
+
+void ScheduledServer::look(ChannelId c) {
+  const PortPlace& place = wires_.channels.places[c];
+  Node node(*this, place.vertex, wires_.engine.now().ps());
+  place.queues().look(place.port, node);
 }
 
 void ScheduledServer::await_room(ChannelId c) {
@@ -269,6 +280,9 @@ void ScheduledServer::send_frame(ChannelId c, std::uint32_t content, std::uint32
 ChannelId ScheduledServer::frame_arrived(ChannelId c, std::uint32_t content) {
   const ChannelId back = opposite(c);
   settle(back);
+  if ((wires_.hot[back].flags & kTold) && --wires_.channels.cold[back].told == 0) {
+    wires_.hot[back].flags &= static_cast<std::uint16_t>(~kTold);
+  }
   const PortPlace& place = wires_.channels.places[back];
   Node node(*this, place.vertex, wires_.engine.now().ps());
   place.queues().frame(place.port, content, node);

@@ -21,10 +21,11 @@ class Forwarding {
 // decision at that moment. Only a port with packets that wait has an event of its own, and that once in the
 // time that its cable takes (ColdChannel::slack_ps): at the far end, and where room is given back, all is
 // known in time. So a hop costs one event where ports are free, and little more where packets wait. At nodes
-// that are exact, hosts among them, every departure is an event.
+// that are exact, hosts among them, ports with packets that wait have an event for every departure.
 //
 // Where nothing that comes later can take a packet's turn (NodeQueues::commits) and it will be free to go
-// when the link is, a departure is known on arrival, as in FIFO queues.
+// when the link is, a departure is known on arrival, as in FIFO queues: with credits, if they will be there;
+// where frames pause (heeds_frames), if none is on its way and it starts before one that isn't could come.
 //
 // How often it is worked out changes nothing; so the events that see to it count for nothing either
 // (Engine::discount).
@@ -45,6 +46,8 @@ class ScheduledServer {
   // Events. Both return a channel whose NIC is awaited and may take a data packet now, or kNoChannel.
   ChannelId serve(ChannelId c);
   ChannelId frame_arrived(ChannelId c, std::uint32_t content);
+  // An event that NodeActions::look_at() has asked for.
+  void look(ChannelId c);
   // Room that another partition has given back.
   void take_in(const RoomReturn& back) {
     wires_.channels.mailed_room[back.channel]->add({back.departure, back.content});
@@ -67,18 +70,22 @@ class ScheduledServer {
  private:
   class Node;
   // Of the events that are not packets', so that they depend on nothing but their time and port.
-  static constexpr std::uint32_t kServeSequence = UINT32_MAX, kFrameSequence = 0x80000000,
-                                 kRoomSequence = 0xC0000000;
+  static constexpr std::uint32_t kServeSequence = UINT32_MAX, kLookSequence = UINT32_MAX - 1,
+                                 kFrameSequence = 0x80000000, kRoomSequence = 0xC0000000;
 
   NodeQueues& queues_of(ChannelId c) const { return wires_.channels.places[c].queues(); }
   // May a packet be given its departure before its turn? Not if somebody looks at what happens at ports, or
-  // where times don't tell bytes to the last one: it must make no difference.
-  bool can_foresee(const Channel& channel) const {
-    constexpr std::uint16_t kHarmless = kScheduled | kGuarded | kWatched | kListed | kAwaited;
+  // where times don't tell bytes to the last one: it must make no difference. And not where a frame that
+  // matters is on its way, or nobody here knows that.
+  bool can_foresee(const Channel& channel, const NodeQueues& queues) const {
+    constexpr std::uint16_t kHarmless = kScheduled | kWaiting | kGuarded | kWatched | kListed | kAwaited;
     return (channel.flags & ~kHarmless) == 0 && channel.ps_per_byte != 0 && wires_.channels.undisturbed &&
-           wires_.observer == nullptr;
+           wires_.observer == nullptr &&
+           (!queues.heeds_frames() || channel.end_partition == wires_.partition);
   }
   void settle_before(ChannelId c, std::int64_t limit_ps);
+  // Works out what the port has done, and what it is sure to do.
+  void settle_ahead(ChannelId c, const NodeQueues& queues);
   // When the port decides next, if that is known; INT64_MAX: not, or nothing waits.
   std::int64_t next_start_ps(ChannelId c) const;
   bool start_next(ChannelId c, NodeQueues& queues, std::int64_t start_ps);

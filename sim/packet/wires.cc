@@ -23,6 +23,12 @@ FabricCounters& FabricCounters::operator+=(const FabricCounters& other) {
   return *this;
 }
 
+void Wires::mail(std::uint32_t to, Event hop) {
+  const PacketHandle handle{hop.payload};
+  outbox.send(to, hop, pool[handle], pool, handle);
+  pool.release(handle);
+}
+
 bool Wires::fails_on_wire(ChannelId c, std::uint32_t bytes) {
   if (hot[c].flags & kDown) {
     ++counters.lost_to_down_links;

@@ -28,8 +28,9 @@ enum EventKind : std::uint16_t {
   kPolicyTimer,    // of a switch's policy, which the source stands for: the policy's own number
   kDeparted,       // a packet has left a port whose switch's policy wants to know: record of RouteChoice
   kStart,  // a packet that waited in a FIFO queue goes on the wire and is stamped: record of FifoServer
+  kLook,   // a node's queues want to be called for a port: channel
 };
-static_assert(kStart < kClientKinds);
+static_assert(kLook < kClientKinds);
 
 struct FabricCounters {
   std::uint64_t packets_injected = 0, bytes_injected = 0;
@@ -71,11 +72,11 @@ struct Wires {
     if (channel.end_partition == partition) [[likely]] {
       engine.insert(hop);
     } else {
-      const PacketHandle handle{hop.payload};
-      outbox.send(channel.end_partition, hop, pool[handle], pool, handle);
-      pool.release(handle);
+      mail(channel.end_partition, hop);
     }
   }
+  // The same for the end of a channel in another partition.
+  void mail(std::uint32_t to, Event hop);
   // Draws whether a packet that goes on the wire now will not arrive, and counts it.
   bool fails_on_wire(ChannelId c, std::uint32_t bytes);
   // Ends a packet at a channel of this partition's.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "sim/packet/queues/lanes.h"
-#include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -26,18 +25,13 @@ class CreditQueues final : public LaneQueues<CreditPort> {
  public:
   CreditQueues(const Parameters& parameters, const NodeSite& site, std::uint32_t channels,
                Selection selection)
-      : LaneQueues(static_cast<std::uint32_t>(site.ports.size()), channels),
-        is_host_(site.is_host),
+      : LaneQueues(site, channels),
         packet_bytes_(site.packet_bytes),
         selection_(selection),
-        random_(site.random),
         far_(site.ports.size()) {
     for (PortId p{0}; p < ports(); ++p) {
       const PortSite& cable = site.ports[p];
-      const QueueRule rule = marking_below(parameters, default_capacity(queue_site(site, p)));
-      const Marking marking{
-          .rule = rule, .rate = cable.rate, .unmarked = cable.rate.serialization(rule.mark_from_bytes)};
-      port(p).rule = index_of(marking, markings_);
+      set_marking(p, marking_below(parameters, default_capacity(queue_site(site, p))), cable.rate);
       // The other end's buffer, and this end's. A host takes in what comes.
       const std::uint64_t there = buffer_bytes(parameters, site, cable, cable.pipeline);
       capacity_bytes_ += channels * buffer_bytes(parameters, site, cable, site.pipeline);
@@ -76,7 +70,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     port(in).own.returned.prefetch();
     if (port(out).waiting != 0) prefetch_queues(out);
   }
-  void prefetch_deepest(PortId out) const override {
+  void prefetch_deepest(PortId, PortId out) const override {
     if (port(out).waiting == 0) return;
     LaneQueues::prefetch_deep(out, out);
     const std::uint32_t from = port(out).next_from();
@@ -110,13 +104,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     Port& each = port(out);
     each.departure = departure;
     if (each.from_port == kMadeHere) return;
-    const std::uint32_t content = each.from_lane | each.sent_bytes << kChannelBits;
-    Port& from = port(each.from_port);
-    if (from.flags() & kIsRead) {
-      from.own.returned.add({departure, content});
-    } else {
-      node.return_room(PortId(each.from_port), out, content, departure);
-    }
+    return_room(PortId(each.from_port), out, each.from_lane, each.sent_bytes, departure, node);
   }
 
   void frame(PortId p, std::uint32_t content, NodeActions& node) override {
@@ -142,13 +130,8 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     give_back(out, node.packets()[packet].channel, node.bytes(packet));
   }
   void lost_on_wire(PortId in, PacketHandle packet, NodeActions& node) override {
-    if (is_host_) return;
-    const std::uint32_t content = node.packets()[packet].channel | node.bytes(packet) << kChannelBits;
-    if (port(in).flags() & kIsRead) {
-      port(in).own.returned.add({node.now(), content});
-    } else {
-      node.return_room(in, PortId(ports()), content, node.now());
-    }
+    if (is_host()) return;
+    return_room(in, PortId(ports()), node.packets()[packet].channel, node.bytes(packet), node.now(), node);
   }
 
   // A flow's packet is taken when there is room for it; of which channel it will be is not known yet.
@@ -174,13 +157,6 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     kToHost = 1,
     kStalled = 2,  // idle with packets that have no credits
     kIsRead = 4,   // the other end reads what is returned; else it is told
-  };
-  // When to mark, on links of such a rate.
-  struct Marking {
-    QueueRule rule;
-    Bandwidth rate;
-    Time unmarked;  // of a link that is busy for so long, and no packet waits, none is
-    bool operator==(const Marking&) const = default;
   };
   // What the other end of a cable returns, each good after a frame's time.
   struct Far {
@@ -224,6 +200,16 @@ class CreditQueues final : public LaneQueues<CreditPort> {
       if (found == Time::max() && enough(lane, credits[lane])) found = back.departure + far.frame;
     });
     return found;
+  }
+  // Of a packet that came through (in, lane) and leaves through `out` at `departure`.
+  void return_room(PortId in, PortId out, std::uint32_t lane, std::uint32_t bytes, Time departure,
+                   NodeActions& node) {
+    const std::uint32_t content = lane | bytes << kChannelBits;
+    if (port(in).flags() & kIsRead) {
+      port(in).own.returned.add({departure, content});
+    } else {
+      node.return_room(in, out, content, departure);
+    }
   }
   void begin_stall(PortId out, Time now) {
     port(out).set(kStalled);
@@ -271,28 +257,15 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     if (!(port(out).flags() & kToHost)) credits_[out * lanes() + lane] -= bytes;
     return true;
   }
-  // By what is not on the wire yet, the packet being sent counted with what remains of it.
-  void mark(PortId out, PacketHandle packet, NodeActions& node) {
-    if (is_host_ || node.packets()[packet].control()) return;
-    const Marking& marking = markings_[port(out).rule];
-    if (!marking.rule.marks) return;
-    const Time busy = port(out).departure - node.now();
-    if (busy <= marking.unmarked && backlog_bytes(out) == 0) return;
-    const std::uint64_t leaving = busy > Time() ? bytes_in(marking.rate, busy) : 0;
-    if (marks(marking.rule, leaving + backlog_bytes(out), random_)) node.mark(out, packet);
-  }
   std::uint32_t lane_out(Origin from, PortId out) const {
     if (selection_ == Selection::kByFlow) return from.lane;
     if ((port(out).flags() | port(from.port).flags()) & kToHost) return 0;
     return std::min(from.lane + 1u, lanes() - 1);
   }
 
-  const bool is_host_;
   const std::uint32_t packet_bytes_;
   const Selection selection_;
-  RandomStream random_;
-  std::vector<Marking> markings_;  // that are different
-  std::vector<Far> far_;           // by port
+  std::vector<Far> far_;  // by port
   // Bytes, by port and channel. No host's buffer is ever full.
   std::vector<std::uint32_t> credits_;
   std::uint64_t capacity_bytes_ = 0;

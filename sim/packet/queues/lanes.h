@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "sim/packet/queues/marking.h"
 #include "sim/packet/queues/node_queues.h"
 
 namespace weft::sim::packet {
@@ -38,11 +39,13 @@ class LaneQueues : public NodeQueues {
       }
     }
   }
-  void filled_by(Lane in, Time now, std::vector<Lane>& out) const final {
+  void filled_by(Lane in, Time now, Time later, std::vector<Lane>& out) const final {
     for (PortId p{0}; p < ports(); ++p) {
       const Port& port = ports_[p];
-      const bool under_way = port.sent_bytes > 0 && port.departure > now && port.from_port == in.port &&
-                             port.from_lane == in.lane;
+      // Before the packet that was sent last others may be on their way, of which no more is known.
+      const bool under_way = port.sent_bytes > 0 &&
+                             (port.departure > later || (port.departure > now && port.from_port == in.port &&
+                                                         port.from_lane == in.lane));
       for (std::uint32_t lane = 0; lane < lanes_; ++lane) {
         bool found = under_way && port.lane == lane;
         queues_[p * lanes_ + lane].for_each([&](const Entry& entry) {
@@ -71,8 +74,8 @@ class LaneQueues : public NodeQueues {
   struct alignas(64) Port {
     // Of the packet that was sent last: where it came from, the lane it left in.
     Time departure;
-    std::uint32_t sent_bytes : 22 = 0;  // 0: nothing, or it is known to have left
-    std::uint32_t rule : 10 = 0;        // the discipline's: index of when to mark
+    std::uint32_t sent_bytes : 22 = 0;  // 0: nothing so far
+    std::uint32_t rule : 10 = 0;        // index: when to mark
     std::uint16_t from_port = 0;
     std::uint8_t from_lane = 0, lane = 0;
     // Lanes with packets, and those whose first packet may not go, by bit.
@@ -95,9 +98,29 @@ class LaneQueues : public NodeQueues {
   static_assert(sizeof(Port) == NodeBuffers::Memory::kPortBytes);
 
   // REQUIRES: ports above 0, less than 65,535; lanes from 1 to kMostLanes.
-  LaneQueues(std::uint32_t ports, std::uint32_t lanes)
-      : lanes_(lanes), ports_(ports), queues_(std::size_t{ports} * lanes) {
+  LaneQueues(const NodeSite& site, std::uint32_t lanes)
+      : is_host_(site.is_host),
+        lanes_(lanes),
+        ports_(site.ports.size()),
+        queues_(site.ports.size() * lanes),
+        random_(site.random) {
     follows_departures_ = true;
+  }
+  bool is_host() const { return is_host_; }
+  void set_marking(PortId p, const QueueRule& rule, Bandwidth rate) {
+    const Marking marking{.rule = rule, .rate = rate, .unmarked = rate.serialization(rule.mark_from_bytes)};
+    ports_[p].rule = index_of(marking, markings_);
+  }
+  // By what is not on the wire yet, the packet being sent counted with what remains of it.
+  void mark(PortId out, PacketHandle packet, NodeActions& node) {
+    if (is_host_ || node.packets()[packet].control()) return;
+    const Port& port = ports_[out];
+    const Marking& marking = markings_[port.rule];
+    if (!marking.rule.marks) return;
+    const Time busy = port.departure - node.now();
+    if (busy <= marking.unmarked && port.backlog_bytes() == 0) return;
+    const std::uint64_t leaving = busy > Time() ? bytes_in(marking.rate, busy) : 0;
+    if (marks(marking.rule, leaving + port.backlog_bytes(), random_)) node.mark(out, packet);
   }
 
   void prefetch_queues(PortId out) const {
@@ -140,10 +163,21 @@ class LaneQueues : public NodeQueues {
   }
 
  private:
+  // When to mark, on links of such a rate.
+  struct Marking {
+    QueueRule rule;
+    Bandwidth rate;
+    Time unmarked;  // of a link that is busy for so long, and no packet waits, none is
+    bool operator==(const Marking&) const = default;
+  };
+
+  const bool is_host_;
   const std::uint32_t lanes_;
   std::vector<Port> ports_;
   std::vector<EntryFifo<Entry>> queues_;  // by port and lane
   std::uint32_t arrivals_ = 0;
+  std::vector<Marking> markings_;  // that are different
+  RandomStream random_;
 };
 
 }  // namespace weft::sim::packet

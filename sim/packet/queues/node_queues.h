@@ -62,11 +62,13 @@ class NodeActions {
   // now(). To be called unless the other end reads it (NodeQueues::room_to_read); it may be read in another
   // partition, without a frame.
   virtual void return_room(PortId port, PortId out, std::uint32_t content, Time when) = 0;
+  // NodeQueues::look() is to be called for the port at `when`, after now().
+  virtual void look_at(PortId port, Time when) = 0;
   // The port may be able to send now: next() is asked, unless it is sending.
   virtual void wake(PortId port) = 0;
   // Works out all that the node's other ports have done until now().
   virtual void settle() = 0;
-  // From now on (until this is called with false) everything at this node is worked out at its time.
+  // From now on (until this is called with false) what waits at this node starts at its time.
   virtual void be_exact(bool exact) = 0;
 
  protected:
@@ -99,7 +101,7 @@ class NodeBuffers {
   // A packet will soon come in through `in` to join `out`: fetches what is found in memory(), and then what
   // that leads to.
   virtual void prefetch_deep(PortId /*in*/, PortId /*out*/) const {}
-  virtual void prefetch_deepest(PortId /*out*/) const {}
+  virtual void prefetch_deepest(PortId /*in*/, PortId /*out*/) const {}
 };
 
 // Decides what FIFO queues take that have more in common than their own occupancy. The departure is known on
@@ -142,8 +144,8 @@ class NodeQueues : public NodeBuffers {
   virtual Next next(PortId out, NodeActions& node) = 0;
   // The packet that next() has just given will have left to its last bit at `departure`.
   virtual void started(PortId /*out*/, Time /*departure*/, NodeActions& /*node*/) {}
-  // now() is the departure of the packet that was last sent through `out`. Called where the node is exact.
-  virtual void departed(PortId /*out*/, NodeActions& /*node*/) {}
+  // What NodeActions::look_at() has asked for. Other things that happen then may have come before or not.
+  virtual void look(PortId /*port*/, NodeActions& /*node*/) {}
   // The packet that next() gave last will not arrive: the link of `out` has just lost it.
   virtual void lost_when_sent(PortId /*out*/, PacketHandle /*packet*/, NodeActions& /*node*/) {}
   // A packet that should have arrived through `in` was lost, as the link was cut while it was on its way.
@@ -171,10 +173,11 @@ class NodeQueues : public NodeBuffers {
   // What it is asked once, when it is made. Packets that find a port free and empty pass it, and it need not
   // know.
   bool free_pass() const { return free_pass_; }
-  // Nothing that comes later can take a packet's turn: where none waits, pass() is asked though the link is
-  // busy.
+  // Nothing that comes later can take a packet's turn, but for a frame where heeds_frames(): where none
+  // waits, pass() is asked though the link is busy.
   bool commits() const { return commits_; }
-  // started() and departed() matter.
+  bool heeds_frames() const { return heeds_frames_; }
+  // started() matters.
   bool follows_departures() const { return follows_departures_; }
   // Ports that may not send look for room (ready()); else it is told of in frames.
   bool returns_room() const { return returns_room_; }
@@ -194,11 +197,11 @@ class NodeQueues : public NodeBuffers {
   // Adds the lanes of ports that have packets, send nothing at `now`, and may not.
   virtual void held_back(Time /*now*/, std::vector<Lane>& /*out*/) const {}
   // Adds the lanes where packets that came through this one wait, or are being sent at `now`: as these leave,
-  // it gets room.
-  virtual void filled_by(Lane /*in*/, Time /*now*/, std::vector<Lane>& /*out*/) const {}
+  // it gets room. Lanes that may hold packets which will leave after `later` are added too.
+  virtual void filled_by(Lane /*in*/, Time /*now*/, Time /*later*/, std::vector<Lane>& /*out*/) const {}
 
  protected:
-  bool free_pass_ = false, commits_ = false, follows_departures_ = false;
+  bool free_pass_ = false, commits_ = false, heeds_frames_ = false, follows_departures_ = false;
   bool returns_room_ = false, always_exact_ = false;
 
  private:

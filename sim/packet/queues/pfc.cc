@@ -5,7 +5,6 @@
 #include <bit>
 
 #include "sim/packet/queues/lanes.h"
-#include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -29,20 +28,26 @@ struct PfcPort {
   std::uint8_t stopped = 0;  // the classes whose sender was told to pause, by bit
 };
 
+// What a packet that leaves had taken: the class in the lowest bit, above it the bytes.
+constexpr std::uint32_t leaving_content(std::uint32_t lane, std::uint32_t bytes) { return lane | bytes << 1; }
+struct CountOut {
+  PfcPort& from;
+  void operator()(std::uint32_t content) const { from.held_bytes[content & 1] -= content >> 1; }
+};
+
 class PfcQueues final : public LaneQueues<PfcPort> {
  public:
   PfcQueues(const Parameters& parameters, const NodeSite& site, std::uint32_t classes)
-      : LaneQueues(static_cast<std::uint32_t>(site.ports.size()), classes),
-        is_host_(site.is_host),
-        random_(site.random),
-        paused_since_(site.ports.size() * classes) {
+      : LaneQueues(site, classes), leaving_(site.ports.size()), paused_since_(site.ports.size() * classes) {
     for (PortId p{0}; p < ports(); ++p) {
       const Limits limits = limits_of(parameters, site, p, classes);
       port(p).own.limits = index_of(limits, limits_);
-      port(p).rule = index_of(marking_below(parameters, limits.xoff), rules_);
+      set_marking(p, marking_below(parameters, limits.xoff), site.ports[p].rate);
       capacity_bytes_ += (limits.xoff + limits.headroom) * classes;
     }
-    if (is_host_ || parameters.automatic("buffer")) return;
+    commits_ = classes == 1;  // else a packet of the first class may take a turn
+    heeds_frames_ = true;
+    if (is_host() || parameters.automatic("buffer")) return;
     if (const std::uint64_t buffer = parameters.bytes("buffer"); capacity_bytes_ > buffer) {
       parameters.fail("buffer", "a switch here has " + std::to_string(site.ports.size()) +
                                     " ports that need " + bytes_to_string(capacity_bytes_) +
@@ -58,40 +63,56 @@ class PfcQueues final : public LaneQueues<PfcPort> {
       node.drop(out, packet);
       return;
     }
-    if (!control && !is_host_ && marks(rules_[port(out).rule], queue(out, lane).bytes(), random_)) {
-      node.mark(out, packet);
-    }
+    mark(out, packet, node);
     put(origin(in, lane), out, lane, packet, bytes);
   }
-  bool pass(PortId in, PortId out, PacketHandle packet, Time, Time departure, NodeActions& node) override {
+  // A pause that is not on its way yet takes at least the cable's latency.
+  bool pass(PortId in, PortId out, PacketHandle packet, Time start, Time departure,
+            NodeActions& node) override {
     const std::uint32_t lane = node.packets()[packet].control() ? 0 : lanes() - 1;
     const std::uint32_t bytes = node.bytes(packet);
     Port& to = port(out);
     if (to.held >> lane & 1) return false;
+    if (start > node.now() && start >= node.now() + limits_[to.own.limits].latency) return false;
     if (in != kHere) {
       PfcPort& from = port(in).own;
-      if (!surely_below(from.held_bytes[lane] + bytes, from)) return false;
+      if (leaving_[in].full() || !surely_below(from.held_bytes[lane] + bytes, from)) {
+        collect(in, node);
+        if (!surely_below(from.held_bytes[lane] + bytes, from)) return false;
+      }
       from.held_bytes[lane] += bytes;
     }
-    leave(out, node);
+    if (start > node.now()) mark(out, packet, node);
     note_sent(to, origin(in, lane), lane, bytes);
-    to.departure = departure;
+    started(out, departure, node);
     return true;
   }
 
+  void prefetch_deep(PortId in, PortId out) const override {
+    __builtin_prefetch(&leaving_[in], 1);
+    if (port(out).waiting == 0) return;
+    LaneQueues::prefetch_deep(in, out);
+    if (const std::uint32_t from = port(out).next_from(); from != kMadeHere)
+      __builtin_prefetch(&leaving_[from], 1);
+  }
+  void prefetch_deepest(PortId in, PortId) const override { leaving_[in].prefetch(); }
   // Strict priority: the control class first, if there is one.
-  Next next(PortId out, NodeActions& node) override {
-    leave(out, node);
+  Next next(PortId out, NodeActions&) override {
     const Port& from = port(out);
     if (const std::uint64_t free = from.waiting & ~from.held; free != 0) {
       return take(out, static_cast<std::uint32_t>(std::countr_zero(free)));
     }
     return {.more = from.waiting != 0};
   }
-  void started(PortId out, Time departure, NodeActions&) override { port(out).departure = departure; }
-  void departed(PortId out, NodeActions& node) override {
-    if (port(out).departure <= node.now()) leave(out, node);
+  void started(PortId out, Time departure, NodeActions& node) override {
+    Port& to = port(out);
+    to.departure = departure;
+    if (to.from_port == kMadeHere) return;
+    leaving_[to.from_port].add({departure, leaving_content(to.from_lane, to.sent_bytes)});
+    if (stopped_ != 0 && port(to.from_port).own.stopped != 0) node.look_at(PortId(to.from_port), departure);
   }
+  // A sender that is stopped may go on.
+  void look(PortId in, NodeActions& node) override { collect(in, node); }
 
   void frame(PortId p, std::uint32_t content, NodeActions& node) override {
     const std::uint32_t lane = content >> 1;
@@ -118,7 +139,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
 
   Signals signals() const override {
     Signals list;
-    if (!is_host_) {
+    if (!is_host()) {
       list.emplace_back("pause", pauses_);
       list.emplace_back("most_ingress_bytes", most_ingress_bytes_);
     }
@@ -130,6 +151,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
  private:
   struct Limits {
     std::uint64_t xoff = 0, xon = 0, headroom = 0;
+    Time latency;  // of the cable
     bool operator==(const Limits&) const = default;
   };
 
@@ -138,7 +160,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
   }
   static Limits limits_of(const Parameters& parameters, const NodeSite& site, std::size_t port,
                           std::uint32_t classes) {
-    Limits limits;
+    Limits limits{.latency = site.ports[port].latency};
     limits.headroom =
         parameters.automatic("headroom") ? headroom_of(site, site.ports[port]) : parameters.bytes("headroom");
     if (!parameters.automatic("xoff")) {
@@ -163,8 +185,7 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     return limits;
   }
 
-  // Counts what departures may already have made less: if that is no reason for anything, nothing is. It is
-  // exact while a sender is stopped, for the word to go on comes at its time.
+  // Counts what departures may already have made less: if that is no reason for anything, nothing is.
   bool surely_below(std::uint64_t bytes, const PfcPort& in) const {
     return bytes <= limits_[in.limits].xoff && bytes <= most_ingress_bytes_;
   }
@@ -173,9 +194,10 @@ class PfcQueues final : public LaneQueues<PfcPort> {
     PfcPort& from = port(in).own;
     std::uint64_t& held = from.held_bytes[lane];
     const Limits& limits = limits_[from.limits];
+    if (leaving_[in].full() || !surely_below(held + bytes, from)) collect(in, node);
     if (!exact() && !surely_below(held + bytes, from)) {
       node.settle();
-      for (PortId out{0}; out < ports(); ++out) departed(out, node);
+      collect(in, node);
     }
     if (held + bytes > limits.xoff + limits.headroom) [[unlikely]] {
       ++overflows_;
@@ -188,30 +210,26 @@ class PfcQueues final : public LaneQueues<PfcPort> {
       ++pauses_;
       if (++stopped_ == 1) node.be_exact(true);
       node.send_frame(in, frame_content(lane, true));
+      leaving_[in].for_each([&](const RoomReturns::Return& left) { node.look_at(in, left.departure); });
     }
     return true;
   }
 
-  // The packet that `out` sent last has left to its last bit.
-  void leave(PortId out, NodeActions& node) {
-    Port& to = port(out);
-    const std::uint32_t bytes = to.sent_bytes;
-    to.sent_bytes = 0;
-    if (bytes == 0 || to.from_port == kMadeHere) return;
-    PfcPort& from = port(to.from_port).own;
-    const std::uint32_t lane = to.from_lane;
-    from.held_bytes[lane] -= bytes;
-    if (!(from.stopped >> lane & 1) || from.held_bytes[lane] > limits_[from.limits].xon) return;
-    from.stopped &= static_cast<std::uint8_t>(~(1u << lane));
-    if (--stopped_ == 0) node.be_exact(false);
-    node.send_frame(PortId(to.from_port), frame_content(lane, false));
+  // Counts out what came through `in` and has left by now to its last bit.
+  void collect(PortId in, NodeActions& node) {
+    PfcPort& from = port(in).own;
+    leaving_[in].take_until(node.now(), CountOut{from});
+    for (std::uint32_t lane = 0; from.stopped >> lane != 0; ++lane) {
+      if (!(from.stopped >> lane & 1) || from.held_bytes[lane] > limits_[from.limits].xon) continue;
+      from.stopped &= static_cast<std::uint8_t>(~(1u << lane));
+      if (--stopped_ == 0) node.be_exact(false);
+      node.send_frame(in, frame_content(lane, false));
+    }
   }
 
-  const bool is_host_;
-  RandomStream random_;
-  std::vector<Limits> limits_;      // that are different
-  std::vector<QueueRule> rules_;    // that are different: when to mark
-  std::vector<Time> paused_since_;  // by port and class: what the other end has told
+  std::vector<Limits> limits_;        // that are different
+  std::vector<RoomReturns> leaving_;  // by port: of what came through it, and may not be counted out yet
+  std::vector<Time> paused_since_;    // by port and class: what the other end has told
   std::uint64_t capacity_bytes_ = 0;
   std::uint32_t stopped_ = 0;  // senders of one class
   std::uint64_t pauses_ = 0, most_ingress_bytes_ = 0, overflows_ = 0;

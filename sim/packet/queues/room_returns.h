@@ -25,6 +25,8 @@ class RoomReturns {
     entries_[count_++] = back;
     earliest_ = std::min(earliest_, back.departure);
   }
+  // Would more memory be needed for another one?
+  bool full() const { return count_ == size_; }
   // Takes what left until `then`, in any order.
   template <typename Use>
   void take_until(Time then, Use&& use) {

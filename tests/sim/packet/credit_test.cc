@@ -30,7 +30,7 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
   std::vector<std::uint32_t> sent;
   for (PacketHandle packet; (packet = node.send(*queues, PortId(1))) != NodeQueues::kNone;) {
     sent.push_back(node.pool[packet].number);
-    node.leave(*queues, PortId(1));
+    node.leave(*queues);
   }
   REQUIRE(sent == std::vector<std::uint32_t>{0, 1, 4, 5});
   // All to where the packets came from, when they have left.
@@ -43,7 +43,7 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
   queues->held_back(node.now(), lanes);
   REQUIRE(lanes == std::vector<NodeQueues::Lane>{{PortId(1), 0}, {PortId(1), 1}});
   lanes.clear();
-  queues->filled_by({PortId(0), 1}, node.now(), lanes);
+  queues->filled_by({PortId(0), 1}, node.now(), Time::max(), lanes);
   REQUIRE(lanes == std::vector<NodeQueues::Lane>{{PortId(1), 1}});
 
   // What such a frame says, the other end understands: 4,160 bytes of channel 1.

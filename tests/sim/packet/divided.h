@@ -122,6 +122,18 @@ inline Account run_divided(const topologies::Topology& topology, const Options& 
   return account;
 }
 
+// Who is watched by it has all events at their time.
+class Watching final : public Observer {
+ public:
+  void on_inject(Time, const Sighting&) override {}
+  void on_enqueue(Time, std::uint32_t, const Sighting&, Time) override {}
+  void on_transmit(Time, std::uint32_t, const Sighting&, Time) override {}
+  void on_trim(Time, std::uint32_t, const Sighting&) override {}
+  void on_drop(Time, std::uint32_t, const Sighting&) override {}
+  void on_arrive(Time, std::uint32_t, const Sighting&) override {}
+  void on_deliver(Time, const Sighting&) override {}
+};
+
 // Every node anywhere, so that nearly all links are cut.
 inline topologies::Partitioning random_division(const topologies::Topology& topology, std::uint32_t parts,
                                                 RandomStream& random) {

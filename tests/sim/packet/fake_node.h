@@ -39,20 +39,27 @@ class FakeNode final : public NodeActions {
   void return_room(PortId port, PortId, std::uint32_t content, Time when) override {
     rooms.push_back({port, content, when});
   }
+  void look_at(PortId port, Time when) override { looks.emplace_back(port, when); }
   void wake(PortId port) override { woken.push_back(port); }
   void settle() override { ++settled; }
   void be_exact(bool now_exact) override { exact = now_exact; }
 
   void at(Time time) { now_ = time; }
-  // What leaves `out` now, for a microsecond; and the end of that.
+  // What leaves `out` now, for a microsecond; and the end of that, at all ports.
   PacketHandle send(NodeQueues& queues, PortId out) {
     const PacketHandle packet = queues.next(out, *this).packet;
     if (packet != NodeQueues::kNone) queues.started(out, now_ + Time::us(1), *this);
     return packet;
   }
-  void leave(NodeQueues& queues, PortId out) {
+  void leave(NodeQueues& queues) {
     now_ += Time::us(1);
-    queues.departed(out, *this);
+    for (const auto& [port, when] : std::exchange(looks, {})) {
+      if (when <= now_) {
+        queues.look(port, *this);
+      } else {
+        looks.emplace_back(port, when);
+      }
+    }
   }
 
   // A new packet.
@@ -75,6 +82,7 @@ class FakeNode final : public NodeActions {
   std::vector<std::uint32_t> dropped, marked, trimmed, returned, woken;  // numbers of packets; ports
   std::vector<std::pair<std::uint32_t, std::uint32_t>> frames;
   std::vector<Room> rooms;
+  std::vector<std::pair<PortId, Time>> looks;
   int settled = 0;
   bool exact = false;
 };

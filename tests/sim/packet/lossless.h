@@ -62,11 +62,15 @@ inline std::vector<Message> crowded_messages(const topologies::Topology& topolog
   return messages;
 }
 
-// A property: all messages arrive, and the account is the same however the network is divided.
+// A property: all messages arrive, and the account is the same however the network is divided, and also where
+// no departure is worked out before its time.
 inline void check_divisions(const topologies::Topology& topology, const Options& options,
                             const std::vector<Message>& messages, RandomStream& random) {
   const Account whole = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
   RC_ASSERT(whole.delivered == messages.size());
+  Watching watching;
+  RC_ASSERT(run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1, StopEvery::kNever,
+                        nullptr, &watching) == whole);
   for (const std::uint32_t parts : {2, 4}) {
     const auto metis = topologies::partition(topology, parts, {}, options.seed);
     RC_ASSERT(run_divided(topology, options, messages, metis, 1) == whole);
