@@ -34,6 +34,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
   hot.resize(number);
   cold.resize(number);
   ends.resize(number);
+  end_ports.resize(number, PortId(0));
   places.resize(number);
   for (ChannelId c{0}; c < number; ++c) {
     const topologies::Node& end = topology.node(wires[c].to);
@@ -51,7 +52,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     PortId port{0};
     for (const std::uint32_t c : topology.out_channels(v)) {
       places[c] = {.vertex = v, .port = port};
-      ends[opposite(ChannelId(c))].port = port;
+      end_ports[opposite(ChannelId(c))] = port;
       ++port;
     }
   }

@@ -93,7 +93,6 @@ static_assert(sizeof(PortPlace) == 32);
 inline constexpr std::uint32_t kHostBit = 0x80000000, kCutBit = 0x40000000;
 struct ChannelEnd {
   std::uint32_t vertex = 0;
-  PortId port{0};  // of it: where the cable's other direction leaves
 
   NodeId node() const { return NodeId(vertex & (kCutBit - 1)); }
   bool is_host() const { return vertex & kHostBit; }
@@ -179,6 +178,7 @@ class Channels {
   // What is returned for channels that are cut, told by mail; null elsewhere, and empty if there is none.
   std::vector<std::unique_ptr<RoomReturns>> mailed_room;
   std::vector<ChannelEnd> ends;
+  std::vector<PortId> end_ports;     // of the node at its end: where the cable's other direction leaves
   std::vector<std::uint64_t> salts;  // by vertex
   bool degraded = false;             // some link is or was down: look before you forward
   bool undisturbed = false;          // links never change, and no policy looks at queues

@@ -94,13 +94,13 @@ class Fabric final : private Forwarding {
     const ChannelId c = routes_.plain(at, wires_.pool[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&hot_[c], 1);
-    if (!channels_.buffers.empty()) foresee_port(c, channels_.ends[in].port);
+    if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);
   }
   // The same for a scheduled channel that is to be looked after.
   [[gnu::always_inline]] void foresee_serve(ChannelId c) {
     __builtin_prefetch(&hot_[c], 1);
     __builtin_prefetch(&channels_.cold[c].serve_ps, 1);
-    foresee_port(c, channels_.ends[opposite(c)].port);
+    foresee_port(c, channels_.end_ports[opposite(c)]);
   }
   [[gnu::always_inline]] void prefetch_queue(ChannelId c) const { __builtin_prefetch(&hot_[c], 1); }
   // The event of a packet at the end of a channel, before it is forwarded or delivered.

@@ -94,7 +94,7 @@ void ScheduledServer::arrive(ChannelId c, PacketHandle handle, ChannelId in) {
   if (wires_.observer != nullptr) [[unlikely]]
     wires_.observer->on_enqueue(moment, c, wires_.sighting(handle), Time::max());
   Node node(*this, place.vertex, now);
-  const PortId from = in == kNoChannel ? NodeQueues::kHere : wires_.channels.ends[in].port;
+  const PortId from = in == kNoChannel ? NodeQueues::kHere : wires_.channels.end_ports[in];
   if (!(channel.flags & (kWaiting | kAsleep)) &&
       (channel.free_at_ps <= now || (queues.commits() && can_foresee(channel, queues)))) {
     const std::uint32_t bytes = wires_.pool[handle].bytes;
