@@ -24,6 +24,7 @@ struct FlowInfo {
   std::uint32_t mtu_bytes = 0;  // payload of a full packet
   Bandwidth line_rate;          // of the sender's NIC, or of all that it may use
   Time base_rtt;                // round trip of a full packet and its ACK without queueing
+  Time longest_rtt;             // the same over the longest path that the routing policy may use
   // Bandwidth-delay product of the path in bytes: line_rate × base_rtt.
   std::uint64_t bdp_bytes = 0;
   std::uint32_t hops = 0;  // links of the path

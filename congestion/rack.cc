@@ -1,5 +1,6 @@
 #include "congestion/rack.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "sim/units/random.h"
@@ -11,7 +12,7 @@ constexpr std::uint8_t kMaxWidening = 16;
 
 Rack::Rack(const RecoverySetup& setup, const Settings&)
     : Recovery(setup),
-      srtt_ps_(setup.base_rtt.ps()),
+      srtt_ps_(std::max(setup.base_rtt, setup.longest_rtt).ps()),
       min_timeout_ps_(setup.config.min_timeout.ps()),
       max_timeout_ps_(setup.config.max_timeout.ps()),
       reordering_(setup.config.reordering),

@@ -57,6 +57,7 @@ struct RecoverySetup {
   RecoveryConfig config;
   std::uint32_t mtu_bytes = 0;  // payload of a full packet
   Time base_rtt;                // round trip of a full packet and its ACK without queueing
+  Time longest_rtt;             // the same over the longest path that the routing policy may use
   std::uint32_t random = 0;     // the connection's own draw, for the jitter
   RingPool* rings = nullptr;    // lives longer
   // Where to write down the numbers of packets that are declared lost, for who asks which path they took;

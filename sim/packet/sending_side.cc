@@ -145,12 +145,14 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
                                 side_.hosts.nics_of(message.destination));
   const Channels::PathTimes path = path_times(connection, shape);
   const Time round_trip = path.round_trip + config.receive_delay * 2;
+  const Time longest = path.round_trip * setup.policy.longest_path + config.receive_delay * 2;
   const auto jitter = static_cast<std::uint32_t>(
       config.timeout_jitter > 0 ? RandomStream(seed, opening.identity, kJitterPurpose).next() : 0);
   connection.recovery =
       setup.recoveries->construct(storage(slot), {.config = setup.recovery,
                                                   .mtu_bytes = config.mtu_bytes,
                                                   .base_rtt = round_trip,
+                                                  .longest_rtt = longest,
                                                   .random = jitter,
                                                   .rings = &rings_,
                                                   .losses = keeps_paths() ? &losses_ : nullptr,
@@ -160,6 +162,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
                                                 {.mtu_bytes = config.mtu_bytes,
                                                  .line_rate = line_rate,
                                                  .base_rtt = round_trip,
+                                                 .longest_rtt = longest,
                                                  .bdp_bytes = bytes_in(line_rate, round_trip),
                                                  .hops = path.hops,
                                                  .signals = side_.signals.senders.data()});

@@ -56,6 +56,18 @@ TEST_CASE("acknowledged one by one, nothing is lost and bytes add up") {
   REQUIRE(recovery.smoothed_rtt() == kRtt);
 }
 
+TEST_CASE("before the first ACK a round trip is that of the longest path that may be used") {
+  RingPool rings;
+  Rack recovery({.config = {.min_timeout = Time::us(1), .max_timeout = Time::us(1000)},
+                 .mtu_bytes = 1000,
+                 .base_rtt = kRtt,
+                 .longest_rtt = kRtt * 2,
+                 .rings = &rings});
+  recovery.append(1000);
+  recovery.on_send(0, Time());
+  REQUIRE(recovery.deadline() == kRtt * 2);
+}
+
 TEST_CASE("RFC 6298: smoothed round trip, variance, timeout and its back-off") {
   Started recovery(100, {.min_timeout = Time::us(1), .max_timeout = Time::us(1000)});
   send(recovery, 3, Time());

@@ -123,6 +123,38 @@ TEST_CASE("an intermediate node spreads what all goes one way") {
   REQUIRE(spread < 0.75 * minimal);
 }
 
+// Notes what its connections are told when they open.
+struct Told final : congestion::Sender {
+  struct Settings {
+    explicit Settings(const Parameters&) {}
+  };
+  Told(const congestion::FlowInfo& flow, const Settings&) {
+    last = flow;
+    allowed_.window_bytes = flow.mtu_bytes;
+  }
+  void start(Time) override {}
+  void on_ack(const congestion::Ack&) override {}
+  void on_loss(const congestion::Loss&) override {}
+  void on_timeout(const congestion::Loss&) override {}
+
+  static inline congestion::FlowInfo last;
+};
+
+TEST_CASE("flows know how long the longest path takes that their packets may use") {
+  const auto topology = topologies::build(parse_module_choice("torus:dims=9"));
+  routing::Valiant::hosts = topology.hosts();
+  const congestion::Control told{.info = {.name = "told"},
+                                 .make_factory = congestion::SenderFactoryFor<Told>::make};
+  for (const auto& [policy, times] : {std::pair{one_path(), 1}, {routing::valiant(), 2}}) {
+    Simulation simulation(topology, {.control = "told", .policy = policy}, told);
+    simulation.send(0, 1, 1000);
+    simulation.run();
+    REQUIRE(simulation.client.deliveries == 1);
+    REQUIRE(Told::last.base_rtt > Time());
+    REQUIRE(Told::last.longest_rtt == Told::last.base_rtt * times);
+  }
+}
+
 TEST_CASE("flows that are paused stop, and go on") {
   const auto topology = star(9, Bandwidth::gbps(100), Time::ns(500), Time());
   std::vector<Message> messages;
