@@ -23,10 +23,11 @@ results::Outcome outcome_of(StopReason reason, bool complete) {
       break;
     case StopReason::kInterrupt:
       return results::Outcome::kInterrupted;
+    // What would follow the last operation is of no use.
     case StopReason::kTimeLimit:
-      return results::Outcome::kTimeLimit;
+      return complete ? results::Outcome::kComplete : results::Outcome::kTimeLimit;
     case StopReason::kEventLimit:
-      return results::Outcome::kEventLimit;
+      return complete ? results::Outcome::kComplete : results::Outcome::kEventLimit;
     case StopReason::kMemoryLimit:
       return results::Outcome::kMemoryLimit;
     case StopReason::kDeadlock:
@@ -73,6 +74,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
       report.stopped_at = std::max(report.stopped_at, engine->now());
     }
   }
+  if (report.outcome == results::Outcome::kTimeLimit) report.stopped_at = control_.bounds().time;
   report.ops = totals.ops;
   report.executed_ops = totals.executed_ops;
   report.messages = totals.messages;

@@ -57,6 +57,12 @@ class ModelReplay {
   std::vector<NetworkClient*> clients_;
 };
 
+// Gives the memory of a run back, unless the process ends, since for gigabytes that takes seconds.
+template <typename... Parts>
+void give_back(const RunControl& control, std::unique_ptr<Parts>... parts) {
+  if (control.process_ends()) ((void)parts.release(), ...);
+}
+
 // How a run ended that stopped for this reason.
 results::Outcome outcome_of(StopReason reason, bool complete);
 

@@ -1,32 +1,17 @@
 // One partition of a simulation: its clock, its events and the digest of what it executed.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "sim/core/event_queue.h"
 #include "sim/core/random.h"
+#include "sim/core/run_control.h"
 #include "sim/units/quantity.h"
 
 namespace weft::sim {
-
-// Why a run ended before its events did.
-enum class StopReason : std::uint8_t { kNone, kInterrupt, kTimeLimit, kEventLimit, kMemoryLimit, kDeadlock };
-
-// Asked now and then whether to go on; also where progress is shown. The engine itself reads no clock.
-class RunControl {
- public:
-  virtual ~RunControl() = default;
-  // The simulation is built and starts now; `fraction` tells how much of its work is done, from 0 to 1, and
-  // may be called until end().
-  virtual void begin(std::function<double()> /*fraction*/) {}
-  virtual void end() {}
-  // Called every kPollInterval events, from the thread that runs the partition.
-  virtual StopReason poll(Time now, std::uint64_t events) = 0;
-  static constexpr std::uint64_t kPollInterval = 1 << 16;
-};
 
 class Engine {
  public:
@@ -85,16 +70,19 @@ class Engine {
   // Time of the least event that waits; Time::max() if there is none.
   Time next_time() { return Time::ps(queue_.next_time_ps()); }
 
+  // From now on run_before() also ends when the control is asked for a poll. To be called before a run.
+  void heed(const RunControl& control) { asked_ = &control.asked(); }
   // Executes events in order until none is left or `control` says stop. `handle(const Event&)` is inlined;
   // for far, middle and near see run_before().
   template <typename Handle, typename Far, typename Middle, typename Near>
   StopReason run(RunControl& control, Handle&& handle, Far&& far, Middle&& middle, Near&& near) {
+    heed(control);
+    RunWatch watch(control, executed_);
     while (pending() > 0) {
-      run_before(Time::max(), RunControl::kPollInterval - executed_ % RunControl::kPollInterval, handle, far,
-                 middle, near);
-      if (executed_ % RunControl::kPollInterval != 0) break;
-      const StopReason reason = control.poll(now(), executed_);
+      Time limit = Time::max();
+      const StopReason reason = watch.before(next_time(), executed_, &limit);
       if (reason != StopReason::kNone) return reason;
+      run_before(limit, watch.most(executed_), handle, far, middle, near);
     }
     return StopReason::kNone;
   }
@@ -111,7 +99,7 @@ class Engine {
   template <typename Handle, typename Far, typename Middle, typename Near>
   void run_before(Time limit, std::uint64_t most, Handle&& handle, Far&& far, Middle&& middle, Near&& near) {
     const std::uint64_t until = executed_ + most;
-    while (executed_ < until) {
+    while (executed_ < until && !asked_->load(std::memory_order_relaxed)) {
       const Event* event = queue_.pop_before(limit.ps());
       if (event == nullptr) return;
       if (const Event* upcoming = queue_.upcoming(kFar)) far(*upcoming);
@@ -135,12 +123,14 @@ class Engine {
   }
 
   static constexpr EntityId kFirstCounting = 0x80000000;
+  static constexpr std::atomic<bool> kNobody = false;
 
   EventQueue queue_;
   EntityId counting_entities_ = 0;
   std::int64_t now_ps_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t digest_ = 0;
+  const std::atomic<bool>* asked_ = &kNobody;
   std::uint64_t seed_;
   std::vector<std::uint32_t> next_sequence_;  // per entity
 };

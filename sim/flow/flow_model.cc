@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "sim/flow/flow_network.h"
 #include "sim/model_replay.h"
@@ -40,15 +41,17 @@ void run_flow(const ModelRun& run, results::Report& report) {
   for (const LinkChange& change : run.fabric->link_changes) {
     setup.changes.push_back({change.at, change.link, change.rate_share});
   }
-  ModelReplay replay(run, run.hosts, 1, {});
-  FlowNetwork network(*replay.engines()[0], *replay.clients()[0], setup);
+  auto replay = std::make_unique<ModelReplay>(run, run.hosts, 1, std::span<const std::uint16_t>());
+  auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);
+  FlowNetwork& network = *owned;
   network.set_series(run.fabric->series);
-  replay.run(
+  replay->run(
       network, [&] { return network.run(run.control); }, report);
   if (network.cut_off() > 0 && report.outcome == results::Outcome::kIncomplete) {
     report.diagnosis.insert(report.diagnosis.begin(),
                             fmt::format("{} messages have no link left on their way", network.cut_off()));
   }
+  give_back(run.control, std::move(owned), std::move(replay));
 }
 
 }  // namespace

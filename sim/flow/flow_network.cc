@@ -433,40 +433,45 @@ void FlowNetwork::handle(const Event& event) {
 }
 
 // All that happens at one moment.
-StopReason FlowNetwork::run_events(Time now, RunControl& control) {
+StopReason FlowNetwork::run_events(Time now, RunWatch& watch) {
   const auto nothing = [](const Event&) {};
   do {
-    const std::uint64_t before = engine_.executed();
-    const std::uint64_t most = RunControl::kPollInterval - before % RunControl::kPollInterval;
+    Time limit = now + Time::ps(1);
+    const StopReason reason = watch.before(now, engine_.executed(), &limit);
+    if (reason != StopReason::kNone) return reason;
     engine_.run_before(
-        now + Time::ps(1), most, [this](const Event& event) { handle(event); }, nothing, nothing, nothing);
-    if (engine_.executed() % RunControl::kPollInterval == 0) {
-      const StopReason reason = control.poll(now, engine_.executed());
-      if (reason != StopReason::kNone) return reason;
-    }
+        limit, watch.most(engine_.executed()), [this](const Event& event) { handle(event); }, nothing,
+        nothing, nothing);
   } while (engine_.next_time() == now);
   return StopReason::kNone;
 }
 
 StopReason FlowNetwork::run(RunControl& control) {
   StopReason reason = StopReason::kNone;
+  engine_.heed(control);
+  RunWatch watch(control, engine_.executed());
   while (reason == StopReason::kNone) {
     if (max_min_.changed()) solve(clock_);
     if (max_min_.work() >= next_poll_) {
       next_poll_ = max_min_.work() + kPollWork;
-      reason = control.poll(clock_, engine_.executed());
+      reason = control.answer(clock_, engine_.executed());
       if (reason != StopReason::kNone) break;
     }
     arm();
     const Time event = engine_.next_time(), change = next_change();
     if (event == kNever && change == kNever) break;
     const Time next = std::min(event, change);
+    if (next > control.bounds().time) {
+      clock_ = control.bounds().time;
+      reason = StopReason::kTimeLimit;
+      break;
+    }
     if (series_ != nullptr && next >= series_->next()) series_->advance(next, *this);
     clock_ = next;
     if (change <= event) {
       change_links(change);
     } else {
-      reason = run_events(event, control);
+      reason = run_events(event, watch);
     }
   }
   if (series_ != nullptr) series_->finish(clock_, *this);

@@ -164,7 +164,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   void change_links(Time now);
   std::vector<std::uint64_t> carried(Time now) const;
   void note_sent(Flow& flow, std::uint64_t bytes) const;
-  StopReason run_events(Time now, RunControl& control);
+  StopReason run_events(Time now, RunWatch& watch);
 
   const topologies::Topology& topology_;
   const FlowConfig config_;

@@ -37,6 +37,7 @@ struct CompatResult {
   std::uint64_t messages = 0, bytes = 0;
   std::uint64_t unreceived = 0;  // messages no receive took
   StopReason stop = StopReason::kNone;
+  Time stopped_at;  // how far the clock had come, where the run was stopped
   // If operations were left over or messages unreceived, and nothing stopped the run: who waits for what, a
   // line each. The programs themselves report such a run as a success, or print no times.
   std::vector<std::string> diagnosis;

@@ -129,8 +129,15 @@ class CompatQueueLoop : protected CompatLoop {
  private:
   void run_until_stopped(RunControl& control) {
     Mode& mode = static_cast<Mode&>(*this);
+    const RunControl::Bounds& bounds = control.bounds();
     while (!queue_.empty()) {
       const CompatEvent event = queue_.top();
+      if (to_time(event.time) > bounds.time) [[unlikely]] {
+        return stop(StopReason::kTimeLimit, bounds.time);
+      }
+      if (result_.events >= bounds.events) [[unlikely]] {
+        return stop(StopReason::kEventLimit, to_time(event.time));
+      }
       queue_.pop();
       record(event);
       switch (event.kind) {
@@ -150,11 +157,17 @@ class CompatQueueLoop : protected CompatLoop {
       if (!freed_.empty()) mode.push_freed();
       freed_.clear();
       touched_count_ = 0;
-      if ((result_.events & (RunControl::kPollInterval - 1)) == 0) [[unlikely]] {
-        result_.stop = control.poll(to_time(event.time), result_.events);
-        if (result_.stop != StopReason::kNone) return;
+      if ((result_.events & (RunControl::kPollInterval - 1)) == 0 ||
+          control.asked().load(std::memory_order_relaxed)) [[unlikely]] {
+        const StopReason reason = control.answer(to_time(event.time), result_.events);
+        if (reason != StopReason::kNone) return stop(reason, to_time(event.time));
       }
     }
+  }
+
+  void stop(StopReason reason, Time at) {
+    result_.stop = reason;
+    result_.stopped_at = at;
   }
 
   void calc(const CompatEvent& event) {

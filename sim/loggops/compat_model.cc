@@ -23,6 +23,7 @@ std::int64_t whole_ns(const Parameters& parameters, std::string_view name) {
 void report_result(CompatResult result, results::Report& report) {
   report.outcome = outcome_of(result.stop, result.complete());
   for (const results::Rank& rank : result.ranks) report.makespan = std::max(report.makespan, rank.finish);
+  if (report.outcome != results::Outcome::kComplete) report.stopped_at = result.stopped_at;
   report.digest = result.digest;
   report.events = result.events;
   report.ops = result.total_ops;
@@ -64,8 +65,10 @@ void run_compat(const ModelRun& run, results::Report& report) {
   const auto replay = [&](const goal::Graph& graph) {
     return run_mode(graph, compat_parameters(run.parameters), run.control, run.scenario.output.flows);
   };
+  run.control.begin(nullptr);
   const goal::Graph* graph = run.program.graph();
   report_result(graph != nullptr ? replay(*graph) : replay(run.program.packed()->graph()), report);
+  run.control.end();
 }
 
 }  // namespace weft::sim

@@ -36,7 +36,7 @@ class LogGopsNetwork::Part final : public Network {
   void take_in(const Part& from, std::uint32_t window);
   Time earliest_mail() const { return earliest_mail_; }
   StopReason run(RunControl& control);
-  void run_before(Time limit);
+  void run_before(Time limit, std::uint64_t most);
 
   const results::NetworkTotals& totals() const { return totals_; }
   // A flow with its place among those injected in this partition.
@@ -218,9 +218,9 @@ void LogGopsNetwork::Part::callback_done(std::uint32_t handle) {
       [this](const Event& event) { foresee(event, 2); });
 }
 
-[[gnu::flatten]] void LogGopsNetwork::Part::run_before(Time limit) {
+[[gnu::flatten]] void LogGopsNetwork::Part::run_before(Time limit, std::uint64_t most) {
   engine_.run_before(
-      limit, RunControl::kPollInterval, [this](const Event& event) { execute(event); },
+      limit, most, [this](const Event& event) { execute(event); },
       [this](const Event& event) { foresee_far(event); }, [this](const Event& event) { foresee(event, 1); },
       [this](const Event& event) { foresee(event, 2); });
 }
@@ -245,10 +245,7 @@ void LogGopsNetwork::Part::foresee(const Event& event, int look) const {
 class LogGopsNetwork::Run final : public Partitioned {
  public:
   Run(LogGopsNetwork& network, RunControl& control)
-      : network_(network),
-        control_(control),
-        first_window_(network.windows_),
-        polled_at_(events_executed()) {}
+      : network_(network), first_window_(network.windows_), watch_(control, events_executed()) {}
 
   std::uint32_t partitions() const override { return static_cast<std::uint32_t>(network_.parts_.size()); }
   Time run_window(std::uint32_t p, std::uint32_t window, Time limit) override {
@@ -259,7 +256,7 @@ class LogGopsNetwork::Run final : public Partitioned {
     for (std::uint32_t from = 0; from < partitions(); ++from) {
       if (from != p) part.take_in(*network_.parts_[from], number);
     }
-    part.run_before(limit);
+    part.run_before(limit, most_);
     return std::min(part.engine().next_time(), part.earliest_mail());
   }
   std::uint64_t events_executed() const override {
@@ -267,18 +264,17 @@ class LogGopsNetwork::Run final : public Partitioned {
     for (const auto& part : network_.parts_) events += part->engine().executed();
     return events;
   }
-  StopReason between_windows(Time now, Time* /*limit*/) override {
+  StopReason between_windows(Time now, Time* limit) override {
     const std::uint64_t events = events_executed();
-    if (events - polled_at_ < RunControl::kPollInterval) return StopReason::kNone;
-    polled_at_ = events;
-    return control_.poll(now, events);
+    most_ = watch_.most(events);
+    return watch_.before(now, events, limit);
   }
 
  private:
   LogGopsNetwork& network_;
-  RunControl& control_;
   const std::uint32_t first_window_;
-  std::uint64_t polled_at_;
+  RunWatch watch_;
+  std::uint64_t most_ = 0;  // events of a partition in the next window
 };
 
 LogGopsNetwork::LogGopsNetwork(const LogGopsConfig& config, std::uint32_t hosts, std::uint32_t nics,
@@ -307,6 +303,7 @@ Network& LogGopsNetwork::part(std::uint32_t partition) { return *parts_[partitio
 
 StopReason LogGopsNetwork::run(RunControl& control, std::uint32_t threads) {
   if (parts_.size() == 1) return parts_.front()->run(control);
+  for (const auto& part : parts_) part->engine().heed(control);
   Run run(*this, control);
   Time first = Time::max();
   for (const auto& part : parts_)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "sim/host_config.h"
 #include "sim/loggops/compat_model.h"
@@ -48,10 +49,14 @@ FlowRecord flow_record(const ModelRun& run) {
                                      : FlowRecord::kNothing;
 }
 
-// Windows are as long as L, so there is one partition without it. Each has a box for each other one.
-std::uint32_t partitions(const LogGopsConfig& config, std::uint32_t threads, std::uint32_t hosts) {
+// Windows are as long as L, so there is one partition without it. Each has a box for each other one. Events
+// are counted one by one in one partition only.
+std::uint32_t partitions(const LogGopsConfig& config, const ModelRun& run, std::uint32_t hosts) {
   constexpr std::uint32_t kMost = 1024;
-  return config.latency == Time() ? 1 : std::clamp<std::uint32_t>(hosts, 1, std::min(threads, kMost));
+  const std::uint32_t threads = run.scenario.threads;
+  return config.latency == Time() || run.control.counts_events()
+             ? 1
+             : std::clamp<std::uint32_t>(hosts, 1, std::min(threads, kMost));
 }
 
 void run_loggops(const ModelRun& run, results::Report& report) {
@@ -62,16 +67,17 @@ void run_loggops(const ModelRun& run, results::Report& report) {
   hosts.eager_limit_bytes = run.parameters.bytes("S");
   const LogGopsConfig config = loggops_config(run.parameters);
   const std::uint32_t host_count = hosts_needed(run.program, hosts);
-  const std::uint32_t parts = partitions(config, run.scenario.threads, host_count);
+  const std::uint32_t parts = partitions(config, run, host_count);
   std::vector<std::uint16_t> partition_of_host(host_count);
   for (std::uint64_t host = 0; host < host_count; ++host) {
     partition_of_host[host] = static_cast<std::uint16_t>(host * parts / host_count);
   }
-  ModelReplay replay(run, hosts, parts, partition_of_host);
-  LogGopsNetwork network(config, run.program.facts().max_nic + 1u, flow_record(run), replay.engines(),
-                         replay.clients(), partition_of_host);
-  replay.run(
-      network, [&] { return network.run(run.control, run.scenario.threads); }, report);
+  auto replay = std::make_unique<ModelReplay>(run, hosts, parts, partition_of_host);
+  auto network = std::make_unique<LogGopsNetwork>(config, run.program.facts().max_nic + 1u, flow_record(run),
+                                                  replay->engines(), replay->clients(), partition_of_host);
+  replay->run(
+      *network, [&] { return network->run(run.control, run.scenario.threads); }, report);
+  give_back(run.control, std::move(network), std::move(replay));
 }
 
 void run_semantics(const ModelRun& run, results::Report& report) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
 #include "congestion/controls.h"
@@ -25,9 +26,10 @@ void check(const Parameters& parameters) {
 topologies::Partitioning partition_of(const ModelRun& run) {
   const topologies::Topology& topology = run.fabric->topology;
   const std::uint32_t threads = run.scenario.threads;
-  // An observer sees all packets, in the order of events.
-  const std::uint32_t parts =
-      run.fabric->observer != nullptr ? 1 : partitions(run.parameters, threads, topology.hosts());
+  // An observer sees all packets, in the order of events; and events are counted one by one.
+  const std::uint32_t parts = run.fabric->observer != nullptr || run.control.counts_events()
+                                  ? 1
+                                  : partitions(run.parameters, threads, topology.hosts());
   if (parts == 1) return {.of_vertex = {}, .parts = 1};
   const std::vector<double> loads = host_loads(run.program, run.hosts, topology);
   topologies::Partitioning partitioning = topologies::partition(topology, parts, loads);
@@ -74,11 +76,14 @@ PacketSetup setup_of(const ModelRun& run) {
 
 void run_packet(const ModelRun& run, results::Report& report) {
   topologies::Partitioning partitioning = partition_of(run);
-  ModelReplay replay(run, run.hosts, partitioning.parts, of_hosts(partitioning, run.fabric->topology));
-  PacketNetwork network(replay.engines(), replay.clients(), setup_of(run), std::move(partitioning));
+  auto replay = std::make_unique<ModelReplay>(run, run.hosts, partitioning.parts,
+                                              of_hosts(partitioning, run.fabric->topology));
+  auto owned = std::make_unique<PacketNetwork>(replay->engines(), replay->clients(), setup_of(run),
+                                               std::move(partitioning));
+  PacketNetwork& network = *owned;
   network.set_observer(run.fabric->observer);
   network.set_series(run.fabric->series);
-  replay.run(
+  replay->run(
       network, [&] { return network.run(run.control, run.scenario.threads); }, report);
   if (network.given_up() > 0 && report.outcome == results::Outcome::kIncomplete) {
     report.diagnosis.insert(
@@ -88,6 +93,7 @@ void run_packet(const ModelRun& run, results::Report& report) {
                     network.given_up(), congestion::Rack::kMostTimeouts));
   }
   if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
+  give_back(run.control, std::move(owned), std::move(replay));
 }
 
 }  // namespace

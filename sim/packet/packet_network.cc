@@ -228,9 +228,7 @@ class PacketNetwork::Part final : public Network {
 class PacketNetwork::Run final : public Partitioned {
  public:
   Run(PacketNetwork& network, RunControl& control)
-      : network_(network), control_(control), first_window_(network.windows_) {
-    polled_at_ = events_executed();
-  }
+      : network_(network), first_window_(network.windows_), watch_(control, events_executed()) {}
 
   std::uint32_t partitions() const override { return static_cast<std::uint32_t>(network_.parts_.size()); }
   Time run_window(std::uint32_t p, std::uint32_t window, Time limit) override {
@@ -241,7 +239,7 @@ class PacketNetwork::Run final : public Partitioned {
     for (std::uint32_t from = 0; from < partitions(); ++from) {
       if (from != p) part.take_in(from, network_.parts_[from]->outbox.sent_before(number, p));
     }
-    part.run_before(limit, RunControl::kPollInterval);
+    part.run_before(limit, most_);
     return part.next_time(limit);
   }
   std::uint64_t events_executed() const override {
@@ -281,16 +279,15 @@ class PacketNetwork::Run final : public Partitioned {
     if (network_.look_for_livelock(now)) return StopReason::kDeadlock;
     *limit = std::min(*limit, network_.livelock_watch_.next());
     const std::uint64_t events = events_executed();
-    if (events - polled_at_ < RunControl::kPollInterval) return StopReason::kNone;
-    polled_at_ = events;
-    return control_.poll(now, events);
+    most_ = watch_.most(events);
+    return watch_.before(now, events, limit);
   }
 
  private:
   PacketNetwork& network_;
-  RunControl& control_;
   const std::uint32_t first_window_;
-  std::uint64_t polled_at_ = 0;
+  RunWatch watch_;
+  std::uint64_t most_ = 0;  // events of a partition in the next window
 };
 
 PacketNetwork::PacketNetwork(Engine& engine, NetworkClient& client, const PacketSetup& setup)
@@ -327,6 +324,10 @@ void PacketNetwork::inject(const Message& message) {
 }
 
 StopReason PacketNetwork::run(RunControl& control, std::uint32_t threads) {
+  const RunControl::Bounds& bounds = control.bounds();
+  // Where a run is sure to be cut off, nothing is worked out before its time.
+  if (bounds.time < Time::max() || control.counts_events()) channels_.undisturbed = false;
+  for (const auto& part : parts_) part->engine.heed(control);
   Run run(*this, control);
   Time first = Time::max();
   for (const auto& part : parts_) {
@@ -338,9 +339,15 @@ StopReason PacketNetwork::run(RunControl& control, std::uint32_t threads) {
       deadlock_watch_->look(kEndOfTime, kEndOfTime) && look_for_deadlock(kEndOfTime)) {
     reason = StopReason::kDeadlock;
   }
+  Time last;
+  for (const auto& part : parts_) last = std::max(last, part->engine.now());
+  if (reason == StopReason::kTimeLimit) last = bounds.time;
+  cut_off_ = Time::max();
+  if (reason != StopReason::kNone) {
+    cut_off_ = last;
+    settle(reason == StopReason::kTimeLimit ? last + Time::ps(1) : last);
+  }
   if (series_ != nullptr) {
-    Time last;
-    for (const auto& part : parts_) last = std::max(last, part->engine.now());
     settle(last);
     series_->finish(last, *this);
   }
@@ -363,29 +370,36 @@ std::size_t PacketNetwork::most_packets() const {
 
 std::vector<results::Flow> PacketNetwork::flows() const {
   std::vector<DeliveredMessage> delivered;
-  std::vector<SentMessage> sent;
   for (const auto& part : parts_) {
     delivered.insert(delivered.end(), part->transport.delivered().begin(), part->transport.delivered().end());
-    const auto more = part->transport.sent();
-    sent.insert(sent.end(), more.begin(), more.end());
   }
-  const auto key = [](const SentMessage& flow) { return std::pair(flow.source, flow.number); };
-  std::sort(sent.begin(), sent.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
   std::sort(delivered.begin(), delivered.end(), [](const auto& a, const auto& b) {
     return std::tie(a.record.start, a.record.source, a.number) <
            std::tie(b.record.start, b.record.source, b.number);
   });
   std::vector<results::Flow> flows;
   flows.reserve(delivered.size());
+  // The numbers of a source's messages, and where these stand. Of a run that was stopped, many more are sent.
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> places;
+  places.reserve(delivered.size());
   for (const DeliveredMessage& flow : delivered) {
+    places.emplace_back(flow.record.source, flow.number, static_cast<std::uint32_t>(flows.size()));
     flows.push_back(flow.record);
-    const std::pair id(flow.record.source, flow.number);
-    const auto found =
-        std::lower_bound(sent.begin(), sent.end(), id,
-                         [&](const auto& each, const auto& wanted) { return key(each) < wanted; });
-    if (found == sent.end() || key(*found) != id) continue;  // a copy within a host
-    flows.back().packets = found->packets;
-    flows.back().retransmissions = found->retransmissions;
+  }
+  std::sort(places.begin(), places.end());
+  for (const auto& part : parts_) {
+    if (flows.empty()) break;
+    for (const SentMessage& sent : part->transport.sent()) {
+      const auto found = std::lower_bound(
+          places.begin(), places.end(),
+          std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>(sent.source, sent.number, 0));
+      if (found == places.end() || std::get<0>(*found) != sent.source || std::get<1>(*found) != sent.number) {
+        continue;  // not delivered yet
+      }
+      results::Flow& flow = flows[std::get<2>(*found)];
+      flow.packets = sent.packets;
+      flow.retransmissions = sent.retransmissions;
+    }
   }
   return flows;
 }
@@ -515,15 +529,17 @@ std::vector<results::Link> PacketNetwork::links() const {
   const auto& channels = topology_.channels();
   links.reserve(channels.size());
   for (ChannelId c{0}; c < channels.size(); ++c) {
+    const std::uint64_t unsent = cut_off_ == Time::max() ? 0 : channels_.unsent_bytes(c, cut_off_);
+    const std::uint64_t bytes = channels_.hot[c].bytes - unsent;
     links.push_back({.from = topology_.node(channels[c].from).name,
                      .to = topology_.node(channels[c].to).name,
                      .rate = channels[c].rate,
-                     .bytes = channels_.hot[c].bytes,
+                     .bytes = bytes,
                      .packets = channels_.hot[c].packets,
                      .drops = channels_.drops(c),
                      .ecn_marks = channels_.cold[c].marks,
                      .max_queue_bytes = channels_.max_queue_bytes(c),
-                     .busy = channels[c].rate.serialization(channels_.hot[c].bytes)});
+                     .busy = channels[c].rate.serialization(bytes)});
   }
   return links;
 }

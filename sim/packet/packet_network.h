@@ -107,6 +107,8 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   const PacketConfig config_;  // with what the control adds to headers
   Channels channels_;
   SwitchPolicies policies_;
+  Time cut_off_ =
+      Time::max();  // when the run was stopped before its end: links have sent less than they took
   Time longest_round_trip_;
   TransportSetup transport_setup_;
   Hosts hosts_;

@@ -181,17 +181,20 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
   connection.selector = cold.selector.get();
   connection.control->start(side_.engine.now());
   allow(slot);
-
-  ReceiveSlots& slots = receive_slots_[side_.part_of_host(message.destination)];
-  if (slots.unused.empty()) {
-    connection.receive_slot = ReceiveSlotId(static_cast<std::uint32_t>(slots.senders.size()));
-    slots.senders.push_back(slot);
-  } else {
-    connection.receive_slot = slots.unused.back();
-    slots.unused.pop_back();
-    slots.senders[connection.receive_slot] = slot;
-  }
+  connection.receive_slot = new_receive_slot(side_.part_of_host(message.destination), slot);
   return slot;
+}
+
+ReceiveSlotId SendingSide::new_receive_slot(std::uint32_t part, SlotId sender) {
+  ReceiveSlots& slots = receive_slots_[part];
+  if (slots.unused.empty()) {
+    slots.senders.push_back(sender);
+    return ReceiveSlotId(static_cast<std::uint32_t>(slots.senders.size() - 1));
+  }
+  const ReceiveSlotId receive = slots.unused.back();
+  slots.unused.pop_back();
+  slots.senders[receive] = sender;
+  return receive;
 }
 
 // Of the packets that carry its payload; there may be redundant ones beside them.

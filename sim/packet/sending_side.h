@@ -142,6 +142,7 @@ class SendingSide {
   void rest(SlotId slot);
   void go_live(SlotId slot);
   SlotId new_slot();
+  ReceiveSlotId new_receive_slot(std::uint32_t part, SlotId sender);
   std::uint32_t new_message(const OutgoingMessage& message);
   PortId choose_port(const Message& message, std::uint32_t entropy);
   Bandwidth line_rate(NicId nic, HostId host) const;

@@ -66,6 +66,7 @@ std::string json_summary(const Report& report) {
   json["schema_version"] = 1;
   json["outcome"] = name(report.outcome);
   json["makespan_ns"] = nanoseconds(report.makespan);
+  if (report.outcome != Outcome::kComplete) json["stopped_at_ns"] = nanoseconds(report.stopped_at);
   json["digest"] = fmt::format("{:016x}", report.digest);
   json["seed"] = report.seed;
   json["network"] = report.network;

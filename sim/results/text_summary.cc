@@ -163,7 +163,12 @@ std::string text_summary(const Report& report, const std::string& directory) {
     lines.add("outcome", "{} after {} of {} operations; the figures below are of the part that ran",
               name(report.outcome), grouped(report.executed_ops), grouped(report.ops));
   }
-  lines.add("simulated runtime", "{}", readable_time(report.makespan));
+  if (report.outcome == Outcome::kComplete) {
+    lines.add("simulated runtime", "{}", readable_time(report.makespan));
+  } else {
+    lines.add("simulated time", "{} when it stopped; last operation of a rank at {}",
+              readable_time(report.stopped_at), readable_time(report.makespan));
+  }
   for (const Job& job : report.jobs) {
     lines.add("job", "{}: {} ranks, {}", job.name, job.ranks, readable_time(job.finish));
   }

@@ -59,7 +59,7 @@ constexpr const char* kExamples =
 Each subcommand tells more: weft sim --help.
 
 Exit status: 0 done, 1 internal error, 2 bad input, 3 the simulation could not go on,
-4 a limit was hit, 130 interrupted.)";
+4 a limit was hit, 128 + the number of a signal that ended it (130: Ctrl-C).)";
 
 int run(int argc, char** argv) {
   CommandLine line("weft", kDescription, kVersion);

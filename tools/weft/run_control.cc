@@ -1,60 +1,41 @@
 #include "tools/weft/run_control.h"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 
 namespace weft::cli {
 namespace {
 
-// Signal handlers can reach nothing but a global.
-volatile std::sig_atomic_t interrupts = 0;
-
-void on_interrupt(int) {
-  interrupts = 1;
-  std::signal(SIGINT, SIG_DFL);
+sim::RunControl::Bounds bounds_of(const sim::Limits& limits) {
+  sim::RunControl::Bounds bounds;
+  if (limits.time > Time()) bounds.time = limits.time;
+  if (limits.events != 0) bounds.events = limits.events;
+  return bounds;
 }
 
 }  // namespace
 
-std::uint64_t resident_bytes() {
-  unsigned long total = 0, resident = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
-    if (std::fscanf(file, "%lu %lu", &total, &resident) != 2) resident = 0;
-    std::fclose(file);
-  }
-  return static_cast<std::uint64_t>(resident) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
+TerminalControl::TerminalControl(const sim::Limits& limits, Phases& phases, bool quiet)
+    : RunControl(bounds_of(limits)),
+      phases_(phases),
+      most_bytes_(limits.memory_bytes),
+      show_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
-std::uint64_t peak_resident_bytes() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;
-}
-
-TerminalControl::TerminalControl(const sim::Limits& limits, bool quiet)
-    : limits_(limits), show_(!quiet && isatty(STDERR_FILENO) == 1) {
-  interrupts = 0;
-  std::signal(SIGINT, on_interrupt);
-}
-
-TerminalControl::~TerminalControl() {
-  std::signal(SIGINT, SIG_DFL);
-  clear_line();
-}
+TerminalControl::~TerminalControl() { clear_line(); }
 
 void TerminalControl::begin(std::function<double()> fraction) {
   fraction_ = std::move(fraction);
   begin_ = last_shown_ = Clock::now();
+  phases_.enter("simulating", [this] { ask_poll(); });
 }
 
 void TerminalControl::end() {
   seconds_ = elapsed();
   fraction_ = nullptr;
   clear_line();
+  phases_.finish("writing results");
 }
 
 double TerminalControl::elapsed() const {
@@ -62,15 +43,15 @@ double TerminalControl::elapsed() const {
 }
 
 sim::StopReason TerminalControl::poll(Time now, std::uint64_t events) {
-  if (interrupts != 0) return sim::StopReason::kInterrupt;
-  if (limits_.time > Time() && now >= limits_.time) return sim::StopReason::kTimeLimit;
-  if (limits_.events != 0 && events >= limits_.events) return sim::StopReason::kEventLimit;
-  if (limits_.memory_bytes != 0 && ++polls_ % 16 == 0 && resident_bytes() >= limits_.memory_bytes) {
+  if (Phases::signal() != 0) return sim::StopReason::kInterrupt;
+  if (most_bytes_ != 0 && ++polls_ % 16 == 0 && resident_bytes() >= most_bytes_) {
     return sim::StopReason::kMemoryLimit;
   }
   if (show_) show(now, events);
   return sim::StopReason::kNone;
 }
+
+bool TerminalControl::process_ends() const { return Phases::signal() != 0; }
 
 void TerminalControl::show(Time now, std::uint64_t events) {
   const auto at = Clock::now();

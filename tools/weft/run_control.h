@@ -1,4 +1,4 @@
-// What a person at a terminal needs of a running simulation: a progress line, Ctrl-C, and limits.
+// What a person at a terminal needs of a running simulation: a progress line, and limits.
 #pragma once
 
 #include <chrono>
@@ -7,15 +7,15 @@
 
 #include "sim/core/engine.h"
 #include "sim/scenario/scenario.h"
+#include "tools/weft/phases.h"
 
 namespace weft::cli {
 
-// Shows progress on standard error where that is a terminal (and `quiet` is false), ends the run on SIGINT
-// and at limits (checked every RunControl::kPollInterval events). While one exists, SIGINT stops the run at
-// its next poll; a second SIGINT kills the process.
+// Shows progress on standard error where that is a terminal (and `quiet` is false), and ends the run at
+// limits and after signals (Phases). Of limits, those of time and events are exact (RunControl::Bounds).
 class TerminalControl : public sim::RunControl {
  public:
-  TerminalControl(const sim::Limits& limits, bool quiet);
+  TerminalControl(const sim::Limits& limits, Phases& phases, bool quiet);
   ~TerminalControl() override;
   TerminalControl(const TerminalControl&) = delete;
   TerminalControl& operator=(const TerminalControl&) = delete;
@@ -23,6 +23,7 @@ class TerminalControl : public sim::RunControl {
   void begin(std::function<double()> fraction) override;
   void end() override;
   sim::StopReason poll(Time now, std::uint64_t events) override;
+  bool process_ends() const override;
   // Wall time between begin() and end().
   double seconds() const { return seconds_; }
 
@@ -32,7 +33,8 @@ class TerminalControl : public sim::RunControl {
   void show(Time now, std::uint64_t events);
   void clear_line();
 
-  sim::Limits limits_;
+  Phases& phases_;
+  const std::uint64_t most_bytes_;  // 0: any
   std::function<double()> fraction_;
   bool show_;
   bool line_shown_ = false;
@@ -40,9 +42,5 @@ class TerminalControl : public sim::RunControl {
   double seconds_ = 0;
   std::uint64_t polls_ = 0;
 };
-
-// Resident size of this process now, and its peak, in bytes.
-std::uint64_t resident_bytes();
-std::uint64_t peak_resident_bytes();
 
 }  // namespace weft::cli

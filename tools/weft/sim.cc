@@ -14,6 +14,7 @@
 #include "sim/sinks.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/log.h"
+#include "tools/weft/phases.h"
 #include "tools/weft/run_control.h"
 
 namespace weft::cli {
@@ -79,7 +80,7 @@ int exit_code_of(results::Outcome outcome) {
     case results::Outcome::kIncomplete:
       return kAbnormalEnd;
     case results::Outcome::kInterrupted:
-      return kInterrupted;
+      return 128 + Phases::signal();
     default:
       return kLimit;
   }
@@ -97,6 +98,8 @@ void report_incomplete(const results::Report& report) {
 }
 
 int run(const Options& options) {
+  Phases phases(!options.quiet);
+  phases.enter("reading the scenario");
   const sim::Registries registries = sim::builtin_registries();
   std::vector<sim::Setting> settings;
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
@@ -115,6 +118,7 @@ int run(const Options& options) {
   const std::string resolved = sim::to_text(scenario, registries);
   if (options.verbose) log::show_info();
   log::info(fmt::format("building the network: {} {}", scenario.network.name, scenario.topology.name));
+  phases.enter(fmt::format("building the network ({})", scenario.topology.name));
   sim::Simulation simulation(scenario);
   if (scenario.output.directory.empty()) simulation.omit_flow_rows();
   if (options.dry_run) {
@@ -122,6 +126,7 @@ int run(const Options& options) {
     return kOk;
   }
   log::info(fmt::format("reading the graph of job {}", scenario.jobs.at(0).name));
+  phases.enter(fmt::format("reading the graph of job {}", scenario.jobs.at(0).name));
   const goal::Program program = simulation.workload();
   sim::Scenario decided = scenario;
   std::vector<std::string> remarks;  // the report has them
@@ -129,7 +134,7 @@ int run(const Options& options) {
   log::info(fmt::format("replaying {} operations of {} ranks", program.facts().ops, program.ranks()));
   const std::string& directory = scenario.output.directory;
   sim::ReportSinks sinks({.scenario = scenario, .terminal = options.quiet ? nullptr : stdout});
-  TerminalControl control(scenario.limits, options.quiet);
+  TerminalControl control(scenario.limits, phases, options.quiet);
   results::Report report = simulation.run(program, control);
   report.scenario = sim::to_text(decided, registries);
   report.wall_seconds = control.seconds();
@@ -137,7 +142,9 @@ int run(const Options& options) {
   if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
   sinks.write(report);
   report_incomplete(report);
-  return exit_code_of(report.outcome);
+  const int status = exit_code_of(report.outcome);
+  if (report.outcome == results::Outcome::kInterrupted) Phases::leave(status);
+  return status;
 }
 
 }  // namespace
@@ -177,8 +184,8 @@ void add_sim(Command& command, int& exit_code) {
       "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7\n"
       "What to choose from: weft list. Parameters, defaults and units: weft describe NAME.\n"
       "The scenario file: sim/scenario/README.md. The files in RUN: sim/results/README.md.\n"
-      "Exit status: 0 done, 2 bad input, 3 the simulation could not go on, 4 a limit was hit, 130 "
-      "interrupted.");
+      "Exit status: 0 done, 2 bad input, 3 the simulation could not go on, 4 a limit was hit, 128 + the "
+      "number of a signal that ended it (130: Ctrl-C); the results of a run that was stopped are partial.");
   command.callback([options, &exit_code] { exit_code = run(*options); });
 }
 

@@ -12,10 +12,10 @@ namespace weft::cli {
 enum ExitCode : int {
   kOk = 0,
   kInternalError = 1,
-  kBadInput = 2,       // a file, flag or scenario the user can mend; also a check that found errors
-  kAbnormalEnd = 3,    // the simulation could not go on: deadlock, unmatched messages
-  kLimit = 4,          // a limit on time or memory was hit
-  kInterrupted = 130,  // SIGINT; partial results are written
+  kBadInput = 2,     // a file, flag or scenario the user can mend; also a check that found errors
+  kAbnormalEnd = 3,  // the simulation could not go on: deadlock, unmatched messages
+  kLimit = 4,        // a limit on time or memory was hit
+  // 128 and the number of a signal (130: SIGINT, 143: SIGTERM, 129: SIGHUP): partial results are written.
 };
 
 // How to add one: declare `void add_NAME(Command& command, int& exit_code)` in NAME.h and write it in
