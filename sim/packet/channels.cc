@@ -43,6 +43,11 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     hot[c].delay_ps = wires[c].latency.ps() + (at_host ? 0 : end.switch_latency.ps());
     hot[c].end_partition = static_cast<std::uint16_t>(part_of(wires[c].to));
     set_rate(c, wires[c].rate);
+    if (!at_host && topology.node(wires[c].from).kind == topologies::NodeKind::kSwitch) {
+      const bool is_first = fastest_ == Bandwidth();
+      fastest_ = std::max(fastest_, wires[c].rate);
+      least_delay_ps_ = is_first ? hot[c].delay_ps : std::min(least_delay_ps_, hot[c].delay_ps);
+    }
     cold[c].loss = wires[c].loss;
     set_error_flag(c);
     cold[c].random = engine.stream(first_entity + c, kMarkPurpose);
@@ -297,6 +302,37 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
     const auto candidates = original_table.candidates(at, destination_host);
     c = ChannelId(candidates[routing::hash_choice(entropy, salts[at], candidates.size())]);
   }
+}
+
+Time Channels::least_one_way(std::span<const ChannelId> nic_channels, HostId destination_host,
+                             std::uint32_t hops, std::uint32_t packet_bytes, std::uint32_t packets,
+                             std::uint32_t last_bytes) const {
+  std::int64_t bps = 0, first_ps = INT64_MAX, last_ps = INT64_MAX;
+  for (const ChannelId c : nic_channels) {
+    bps += topology.channels()[c].rate.bps();
+    first_ps = std::min(first_ps, hot[c].delay_ps);
+  }
+  Bandwidth at_end;
+  for (const std::uint32_t c : topology.out_channels(topology.host(destination_host))) {
+    const ChannelId in = opposite(ChannelId(c));
+    at_end = std::max(at_end, topology.channels()[in].rate);
+    last_ps = std::min(last_ps, hot[in].delay_ps);
+  }
+  const std::int64_t between = std::max<std::int64_t>(hops, 2) - 2;
+  const bool cut_through = std::any_of(nic_channels.begin(), nic_channels.end(),
+                                       [&](ChannelId c) { return hot[c].flags & kCutThrough; });
+  // Of a packet whose last bit has left its NIC. Headers alone don't slow one down that is cut through.
+  const auto rest = [&](std::uint32_t bytes) {
+    if (hops == 1) return first_ps;
+    const std::int64_t delays = first_ps + between * least_delay_ps_ + last_ps;
+    if (cut_through) return delays;
+    return delays + between * fastest_.serialization(bytes).ps() + at_end.serialization(bytes).ps();
+  };
+  const Bandwidth out = Bandwidth::bps(bps);
+  const std::uint64_t full = std::uint64_t{packets - 1} * packet_bytes;
+  const std::int64_t with_last = out.serialization(full + last_bytes).ps() + rest(last_bytes);
+  if (packets == 1) return Time::ps(with_last);
+  return Time::ps(std::max(with_last, out.serialization(full).ps() + rest(packet_bytes)));
 }
 
 std::uint64_t Channels::backlog_bytes(ChannelId c, std::int64_t backlog_ps) const {

@@ -141,6 +141,12 @@ class Channels {
   PathTimes path_times(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
 
+  // No message can be there sooner whose packets take different paths of `hops` links, out of any of these
+  // NICs: all that is sent has to leave them, and what leaves last has the way before it. `packet_bytes`: of
+  // all packets but the last, on the wire. The least there is where all links between switches are alike.
+  Time least_one_way(std::span<const ChannelId> nic_channels, HostId destination_host, std::uint32_t hops,
+                     std::uint32_t packet_bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
+
   // Packets lost in the queue of a channel and on its wire. REQUIRES: no partition runs.
   std::uint64_t drops(ChannelId c) const { return cold[c].drops + cold[opposite(c)].lost_coming_in; }
   std::uint64_t max_queue_bytes(ChannelId c) const;
@@ -188,6 +194,10 @@ class Channels {
   std::vector<std::unique_ptr<Admission>> admissions;  // the same for where FIFO queues share a buffer
 
  private:
+  // The fastest link between switches, and the least delay of one.
+  Bandwidth fastest_;
+  std::int64_t least_delay_ps_ = 0;
+
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);
   void schedule_ports(NodeId v);

@@ -169,7 +169,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
   connection.hops = static_cast<std::uint16_t>(path.hops);
   ColdConnection& cold = cold_[slot];
   cold = {};
-  one_way = path.one_way;
+  one_way = ideal_time(connection, shape, path);
   if (setup.make_selector) {
     cold.selector = setup.make_selector({.connection = opening.identity,
                                          .source = message.source,
@@ -221,6 +221,32 @@ Channels::PathTimes SendingSide::path_times(const Connection& connection, const 
                                    shape.last_bytes + config.header_bytes);
 }
 
+// Of a message alone in the network, over the paths that its packets really use.
+Time SendingSide::ideal_time(const Connection& connection, const Shape& shape,
+                             const Channels::PathTimes& path) const {
+  const PacketConfig& config = side_.setup.config;
+  const Hosts& hosts = side_.hosts;
+  const bool sprays = config.nic_choice == NicChoice::kSpray;
+  if (!sprays && !side_.setup.make_selector && side_.setup.policy.make_switch_policy == nullptr) {
+    return path.one_way;
+  }
+  std::vector<ChannelId> nics;
+  std::uint32_t hops = path.hops;
+  if (!sprays) nics.push_back(hosts.nics[connection.nic].channel);
+  for (std::uint32_t n = hosts.first_nic[connection.source];
+       sprays && n < hosts.first_nic[connection.source + 1]; ++n) {
+    Connection other;
+    other.nic = NicId(n);
+    other.destination = connection.destination;
+    other.entropy = connection.entropy;
+    nics.push_back(hosts.nics[n].channel);
+    hops = std::min(hops, path_times(other, shape).hops);
+  }
+  return side_.channels.least_one_way(nics, connection.destination, hops,
+                                      config.mtu_bytes + config.header_bytes, shape.packets,
+                                      shape.last_bytes + config.header_bytes);
+}
+
 // What waits in a system's buffer is a stream of bytes: a few more go with the packet at its end.
 bool SendingSide::rides_along(const Message& message, const congestion::Recovery& recovery) const {
   return message.control && message.bytes == 0 && side_.setup.config.connections.send_buffer_bytes > 0 &&
@@ -257,7 +283,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
   cold.last_message = added;
   if (cold.first_untold == kNone) cold.first_untold = added;
 
-  if (!opens) one_way = path_times(connection, shape).one_way;
+  if (!opens) one_way = ideal_time(connection, shape, path_times(connection, shape));
   return {.receive_slot = connection.receive_slot,
           .send_slot = slot,
           .flow_number = connection.number,

@@ -126,6 +126,7 @@ class SendingSide {
   Shape shape_of(std::uint64_t bytes) const;
   [[noreturn]] void refuse(std::uint64_t bytes) const;
   Channels::PathTimes path_times(const Connection& connection, const Shape& shape) const;
+  Time ideal_time(const Connection& connection, const Shape& shape, const Channels::PathTimes& path) const;
   bool rides_along(const Message& message, const congestion::Recovery& recovery) const;
   // Where it opens one, also what the message takes alone from its first bit to its last.
   SlotId find_or_open(const Message& message, std::uint32_t number, const Shape& shape, Time& one_way);
