@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <filesystem>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 
 #include "sim/mpi_library.h"
@@ -96,6 +98,34 @@ void report_incomplete(const results::Report& report) {
   for (const std::string& line : report.diagnosis) std::fprintf(stderr, "  %s\n", line.c_str());
 }
 
+// The folder's files of an earlier run stay until everything is built and the simulation starts.
+class Control final : public TerminalControl {
+ public:
+  Control(const sim::Limits& limits, bool quiet, sim::ReportSinks& sinks)
+      : TerminalControl(limits, quiet), sinks_(sinks) {}
+
+  void begin(std::function<double()> fraction) override {
+    sinks_.begin();
+    TerminalControl::begin(std::move(fraction));
+  }
+
+ private:
+  sim::ReportSinks& sinks_;
+};
+
+// Runs `work`; what ends it before its end is told in the folder of the results too.
+void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    sinks.failed("out of memory");
+    throw;
+  } catch (const std::exception& error) {
+    sinks.failed(error.what());
+    throw;
+  }
+}
+
 int run(const Options& options) {
   const sim::Registries registries = sim::builtin_registries();
   std::vector<sim::Setting> settings;
@@ -129,13 +159,16 @@ int run(const Options& options) {
   log::info(fmt::format("replaying {} operations of {} ranks", program.facts().ops, program.ranks()));
   const std::string& directory = scenario.output.directory;
   sim::ReportSinks sinks({.scenario = scenario, .terminal = options.quiet ? nullptr : stdout});
-  TerminalControl control(scenario.limits, options.quiet);
-  results::Report report = simulation.run(program, control);
-  report.scenario = sim::to_text(decided, registries);
-  report.wall_seconds = control.seconds();
-  report.peak_memory_bytes = peak_resident_bytes();
-  if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
-  sinks.write(report);
+  Control control(scenario.limits, options.quiet, sinks);
+  results::Report report;
+  with_folder(sinks, [&] {
+    report = simulation.run(program, control);
+    report.scenario = sim::to_text(decided, registries);
+    report.wall_seconds = control.seconds();
+    report.peak_memory_bytes = peak_resident_bytes();
+    if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
+    sinks.write(report);
+  });
   report_incomplete(report);
   return exit_code_of(report.outcome);
 }

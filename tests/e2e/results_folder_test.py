@@ -1,0 +1,127 @@
+"""The folder of a run as it stays behind when runs are killed, fail, meet each other, or are repeated from elsewhere."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+WEFT = str(Path(sys.argv.pop(1)).resolve())
+
+# Far more work than any test waits for: 256 ranks, 3,000 alltoalls.
+RANKS, ROUNDS = 256, 3000
+SHORT = ["--traffic", "shift:size=10KB", "--topology", "single_switch:hosts=4"]
+
+
+def long_graph():
+    body = "\n".join(f"a{i}: alltoall 64b" + (f"\na{i} requires a{i - 1}" if i else "") for i in range(ROUNDS))
+    return f"num_ranks {RANKS}\n" + "".join(f"rank {r} {{\n{body}\n}}\n" for r in range(RANKS))
+
+
+def weft(*arguments, cwd, **how):
+    return subprocess.run([WEFT, *arguments], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, **how)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
+
+
+def digest(folder):
+    return json.loads((Path(folder) / "summary.json").read_text())["digest"]
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.folder = Path(temporary.name)
+        self.run_folder = self.folder / "RUN"
+
+    def finish(self, *arguments, status=0, cwd=None, **how):
+        run = weft("sim", *arguments, cwd=cwd or self.folder, **how)
+        self.assertEqual(run.returncode, status, run.stderr)
+        return run
+
+    def start_long(self, *arguments):
+        """A run that would go on for long; it has begun when this returns."""
+        (self.folder / "long.goal").write_text(long_graph())
+        run = subprocess.Popen([WEFT, "sim", "--goal", "long.goal", "--no-flows", "-o", "RUN", *arguments], cwd=self.folder,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(lambda: (run.kill(), run.wait()))
+        while not (self.run_folder / "INCOMPLETE").exists():
+            self.assertIsNone(run.poll(), "it ended before it began")
+            time.sleep(0.01)
+        return run
+
+    def test_a_killed_run_leaves_no_results_of_an_earlier_one(self):
+        self.finish(*SHORT, "-o", "RUN", "--sample", "1us", "--packet-log", "0-1", "--pcapng", "0")
+        whole = set(contents(self.run_folder))
+        self.assertIn("summary.json", whole)
+        self.assertNotIn("INCOMPLETE", whole)
+        run = self.start_long()
+        while (self.run_folder / "capture.pcapng").exists():  # the last that goes
+            self.assertIsNone(run.poll())
+            time.sleep(0.01)
+        os.kill(run.pid, signal.SIGKILL)
+        run.wait()
+        left = contents(self.run_folder)
+        self.assertIn("INCOMPLETE", left)
+        self.assertIn(f"process {run.pid}", left["INCOMPLETE"].decode())
+        self.assertFalse(whole & set(left))
+        # The lock went with the process.
+        self.finish(*SHORT, "-o", "RUN")
+        self.assertEqual(set(contents(self.run_folder)), whole - {"series.csv", "network_series.csv", "packets.csv",
+                                                                  "capture.pcapng"})
+
+    def test_a_second_run_leaves_the_first_alone(self):
+        run = self.start_long()
+        second = self.finish(*SHORT, "-o", "RUN", status=2)
+        self.assertEqual(second.stderr.count("\n"), 1)
+        self.assertIn(f"RUN: another run (process {run.pid}) is writing", second.stderr)
+        self.assertEqual(second.stdout, "")
+        self.assertEqual(set(contents(self.run_folder)), {"INCOMPLETE", ".weft.lock"})
+        run.send_signal(signal.SIGINT)
+        self.assertEqual(run.wait(), 130)
+        # Partial results, but all of them.
+        self.assertEqual(set(contents(self.run_folder)),
+                         {"summary.json", "scenario.txtpb", "ranks.csv", "hosts.csv", "links.csv"})
+        self.assertEqual(json.loads((self.run_folder / "summary.json").read_text())["outcome"], "interrupted")
+
+    def test_a_run_that_never_begins_leaves_the_earlier_results(self):
+        self.finish(*SHORT, "-o", "RUN", "--sample", "1us", "--packet-log", "0-1", "--pcapng", "0")
+        before = contents(self.run_folder)
+        (self.folder / "large.goal").write_text(
+            "num_ranks 9\n" + "".join(f"rank {r} {{\nallreduce 8b\n}}\n" for r in range(9)))
+        (self.folder / "damaged.goal").write_text("num_ranks 2\nrank 0 {\nsend 8b to 7\n")
+        switch = ["--topology", "single_switch:hosts=4"]
+        for arguments in (["--goal", "missing.goal"], ["--goal", "damaged.goal"], ["--goal", "large.goal", *switch],
+                          [*SHORT, "--routing", "nothing"], [*SHORT, "--packet-log", "0-99"],
+                          # Only the network itself finds that these don't fit.
+                          [*SHORT, "--queue", "ecn:kmin=900KB,kmax=100KB", "--sample", "1us", "--pcapng", "0"],
+                          ["--goal", "large.goal", "--network", "loggops:semantics=classic"]):
+            run = self.finish(*arguments, "-o", "RUN", status=2)
+            self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+            self.assertEqual(contents(self.run_folder), before, arguments)
+            self.finish(*arguments, "-o", "NEW", status=2)
+            self.assertFalse((self.folder / "NEW").exists(), arguments)
+
+    def test_a_run_that_fails_says_so_in_its_folder(self):
+        self.finish(*SHORT, "-o", "RUN")
+        (self.run_folder / "links.csv").unlink()
+        (self.run_folder / "links.csv").mkdir()
+        run = self.finish(*SHORT, "-o", "RUN", status=2)
+        reason = "RUN/links.csv: can't remove what an earlier run left here: Is a directory"
+        self.assertEqual(run.stderr, f"weft: {reason}\n")
+        self.assertIn(f"How it ended: {reason}\n", (self.run_folder / "INCOMPLETE").read_text())
+        self.assertFalse((self.run_folder / "summary.json").exists())
+        (self.run_folder / "links.csv").rmdir()
+        self.finish(*SHORT, "-o", "RUN")
+        self.assertNotIn("INCOMPLETE", contents(self.run_folder))
+
+
+if __name__ == "__main__":
+    unittest.main()
