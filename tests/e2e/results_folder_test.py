@@ -122,6 +122,37 @@ class Folder(unittest.TestCase):
         self.finish(*SHORT, "-o", "RUN")
         self.assertNotIn("INCOMPLETE", contents(self.run_folder))
 
+    def repeat_elsewhere(self, *arguments):
+        """Repeats the run from another working directory; the first one's folder is not written to again."""
+        self.finish(*arguments, "-o", "RUN", "--sample", "1us")
+        before = contents(self.run_folder)
+        elsewhere = self.folder / "else/where"
+        elsewhere.mkdir(parents=True, exist_ok=True)
+        self.finish("../../RUN/scenario.txtpb", "-o", "AGAIN", cwd=elsewhere)
+        again = contents(elsewhere / "AGAIN")
+        for name in ("series.csv", "flows.csv", "ranks.csv", "scenario.txtpb"):
+            self.assertEqual(again[name], before[name], name)
+        self.assertEqual(digest(elsewhere / "AGAIN"), digest(self.run_folder))
+        self.finish("RUN/scenario.txtpb", cwd=self.folder)
+        self.assertEqual(contents(self.run_folder), before)
+
+    def test_the_scenario_repeats_the_run_from_anywhere(self):
+        (self.folder / "in").mkdir()
+        (self.folder / "in/reduce.goal").write_text(
+            "num_ranks 4\n" + "".join(f"rank {r} {{\nallreduce 8000b elem 8\n}}\n" for r in range(4)))
+        (self.folder / "rules").write_text("allreduce bytes<=8000 ring\n")
+        (self.folder / "sizes.txt").write_text("1000 50\n2000 100\n")
+        (self.folder / "matrix,1.cm").write_text(
+            "Nodes 4\nConnections 2\n0->1 id 1 start 0 size 100000\n2->3 id 2 start 0 size 5000\n")
+        weft("topo", "gen", "single_switch:hosts=4", "-o", "net.graphml", cwd=self.folder, check=True)
+        file = ["--topology", "graph_file:file=net.graphml"]
+        self.repeat_elsewhere("--goal", "in/reduce.goal", *file, "--set", "collectives.table=rules")
+        self.repeat_elsewhere("--traffic", "poisson:sizes=./sizes.txt,duration=10us", *file)
+        self.repeat_elsewhere("--traffic", "poisson:duration=10us", "--topology",
+                              "random_equivalent:of=[fat_tree:k=4]")
+        self.repeat_elsewhere("--traffic", "connections:file=[matrix,1.cm]", "--topology",
+                              "datacenters:of=[graph_file:file=net.graphml],sites=2")
+
 
 if __name__ == "__main__":
     unittest.main()

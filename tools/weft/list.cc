@@ -101,6 +101,12 @@ const char* type_name(ParameterType type) {
       return "boolean";
     case ParameterType::kText:
       return "text";
+    case ParameterType::kFile:
+      return "file";
+    case ParameterType::kNameOrFile:
+      return "name or file";
+    case ParameterType::kTopologies:
+      return "topologies";
     case ParameterType::kTime:
       return "time";
     case ParameterType::kBandwidth:
@@ -112,7 +118,7 @@ const char* type_name(ParameterType type) {
 }
 
 bool is_required(const ParameterSpec& spec) {
-  return spec.default_value.empty() && spec.type != ParameterType::kText;
+  return spec.default_value.empty() && !is_text(spec.type);
 }
 
 bool is_quoted(ParameterType type) {

@@ -163,7 +163,7 @@ int run(const Options& options) {
   results::Report report;
   with_folder(sinks, [&] {
     report = simulation.run(program, control);
-    report.scenario = sim::to_text(decided, registries);
+    report.scenario = sim::to_text(sim::repeatable(decided, registries), registries);
     report.wall_seconds = control.seconds();
     report.peak_memory_bytes = peak_resident_bytes();
     if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
