@@ -15,6 +15,7 @@
 #include "sim/simulation.h"
 #include "sim/sinks.h"
 #include "sim/units/input_error.h"
+#include "sim/units/printable.h"
 #include "tools/weft/log.h"
 #include "tools/weft/run_control.h"
 
@@ -95,7 +96,9 @@ void report_incomplete(const results::Report& report) {
     log::error(fmt::format("stopped ({}) after {} of {} operations; the results are partial",
                            results::name(report.outcome), report.executed_ops, report.ops));
   }
-  for (const std::string& line : report.diagnosis) std::fprintf(stderr, "  %s\n", line.c_str());
+  for (const std::string& line : report.diagnosis) {
+    std::fprintf(stderr, "  %s\n", printable(line).c_str());
+  }
 }
 
 // The folder's files of an earlier run stay until everything is built and the simulation starts.
@@ -121,7 +124,7 @@ void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
     sinks.failed("out of memory");
     throw;
   } catch (const std::exception& error) {
-    sinks.failed(error.what());
+    sinks.failed(printable(error.what()));
     throw;
   }
 }
