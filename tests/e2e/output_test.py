@@ -104,6 +104,24 @@ class Output(unittest.TestCase):
                 self.assertFalse([c for c in shown.decode() if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160], shown[:300])
                 self.assertLess(len(shown), 6000)
 
+    def test_errors_of_graphs_name_file_rank_and_operation(self):
+        comm = "".join(f"rank {r} {{\nc: calc 1\nbarrier comm 1\n}}\n" for r in range(3))
+        (self.folder / "member.goal").write_text('num_ranks 3\ncomm 1 "pair" { 0 1 }\n' + comm)
+        (self.folder / "collective.goal").write_text("num_ranks 2\nrank 0 {\ncalc 1\nbarrier\n}\nrank 1 {\nbarrier\n}\n")
+        not_member = "rank 2, operation 1 calls a collective on communicator 1 (pair), of which it is no member"
+        cases = [("member.goal", ["--network", "loggops"], not_member),
+                 ("member.goal", [*SWITCH, "--threads", "2"], not_member),
+                 ("collective.goal", ["--network", "loggops:semantics=classic"], "rank 0, operation 1 (barrier")]
+        for graph, arguments, expected in cases:
+            for file in (graph, "packed.weft"):
+                self.assertEqual(self.weft("goal", "convert", graph, "packed.weft").returncode, 0)
+                run = self.weft("sim", "--goal", file, *arguments)
+                self.assertEqual(run.returncode, 2)
+                self.assertTrue(run.stderr.decode().startswith(f"weft: {file}: {expected}"), run.stderr)
+        # The operation's place in its file is told where there is one.
+        (self.folder / "text.goal").write_text("num_ranks 2\nrank 0 {\nsnd 8b to 1\n}\nrank 1 {\n}\n")
+        self.assertIn(b"weft: text.goal:3", self.weft("goal", "check", "text.goal").stderr)
+
 
 if __name__ == "__main__":
     unittest.main()

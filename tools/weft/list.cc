@@ -117,9 +117,7 @@ const char* type_name(ParameterType type) {
   return "";
 }
 
-bool is_required(const ParameterSpec& spec) {
-  return spec.default_value.empty() && !is_text(spec.type);
-}
+bool is_required(const ParameterSpec& spec) { return spec.default_value.empty() && !is_text(spec.type); }
 
 bool is_quoted(ParameterType type) {
   return type != ParameterType::kInteger && type != ParameterType::kReal && type != ParameterType::kBoolean;
