@@ -3,6 +3,7 @@
 #include "goal/collectives/selection.h"
 #include "goal/graph/graph.h"
 #include "sim/mpi_library.h"
+#include "sim/units/brackets.h"
 
 namespace weft::sim {
 
@@ -29,7 +30,7 @@ HostConfig host_config(const Scenario& resolved) {
     choices.forced[kind] = given(goal::name(static_cast<goal::CollectiveKind>(kind)));
   }
   choices.profile = given("profile");
-  choices.table = given("table");
+  choices.table = std::string(without_brackets(given("table")));
   config.collectives = goal::CollectiveSelection(choices);
   return config;
 }

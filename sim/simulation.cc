@@ -22,6 +22,7 @@
 #include "sim/replay/protocols.h"
 #include "sim/routing/policies.h"
 #include "sim/routing/routing_table.h"
+#include "sim/units/graph_error.h"
 #include "topologies/families.h"
 
 namespace weft::sim {
@@ -156,7 +157,12 @@ void Simulation::run_model(const goal::Program& program, RunControl& control, re
     fabric->observer = measurements->observer();
     fabric->series = measurements->series();
   }
-  model_.run(run, report);
+  try {
+    model_.run(run, report);
+  } catch (const GraphError& error) {
+    if (scenario_.jobs.at(0).goal.empty()) throw;
+    throw InputError(SourceLocation{.file = scenario_.jobs.at(0).goal}, error.what());
+  }
   if (measurements) measurements->close();
 }
 

@@ -57,8 +57,8 @@ struct Sink {
   // Throws InputError for what the topology does not have. Null: there is nothing to check.
   void (*check)(const SinkRequest& request) = nullptr;
   // What writes the report once it is there, and what is told while the run goes on; one of them may be
-  // empty. Called before the run, when files of an earlier one are gone. Throw InputError if a file can't be
-  // written.
+  // empty. Called before the run, when files of an earlier one may still be there: files are to be written
+  // with results::OutputFile. Throw InputError if a file can't be written.
   std::function<std::unique_ptr<results::ReportSink>(const SinkRequest& request)> make;
   std::function<std::unique_ptr<Recorder>(const SinkRequest& request)> make_recorder;
 };

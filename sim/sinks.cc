@@ -1,30 +1,24 @@
 #include "sim/sinks.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
+#include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "sim/packet/log_sinks.h"
 #include "sim/results/report_sinks.h"
-#include "sim/units/input_error.h"
 
 namespace weft::sim {
 namespace {
 
-void prepare_folder(const std::string& directory) {
-  std::error_code error;
-  std::filesystem::create_directories(directory, error);
-  if (error) throw InputError(fmt::format("{}: can't create this directory: {}", directory, error.message()));
-  if (::access(directory.c_str(), W_OK | X_OK) != 0) {
-    throw InputError(fmt::format("{}: can't write in this directory: {}", directory, std::strerror(errno)));
-  }
+// Every file that any run may leave, the summary first: without it nobody takes the others for results.
+std::vector<std::string> all_files() {
+  std::vector<std::string> names;
   for (const Sink& sink : sinks()) {
-    if (sink.acts == nullptr) continue;
-    for (const SinkFile& file : sink.files) std::filesystem::remove(directory + "/" + file.name, error);
+    for (const SinkFile& file : sink.files) names.push_back(file.name);
   }
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return name == "summary.json"; });
+  return names;
 }
 
 }  // namespace
@@ -46,14 +40,26 @@ bool acts(const Sink& sink, const SinkRequest& request) {
 }
 
 ReportSinks::ReportSinks(const SinkRequest& request) {
-  if (!request.output().directory.empty()) prepare_folder(request.output().directory);
+  if (!request.output().directory.empty()) folder_.emplace(request.output().directory, all_files());
   for (const Sink& sink : sinks()) {
-    if (sink.make != nullptr && acts(sink, request)) sinks_.push_back(sink.make(request));
+    if (sink.make == nullptr || !acts(sink, request)) continue;
+    (sink.files.empty() ? others_ : files_).push_back(sink.make(request));
   }
 }
 
+void ReportSinks::begin() {
+  if (folder_) folder_->begin();
+}
+
 void ReportSinks::write(const results::Report& report) {
-  for (const auto& sink : sinks_) sink->write(report);
+  if (folder_ && !folder_->begun()) throw std::logic_error("a report before the simulation began");
+  for (const auto& sink : files_) sink->write(report);
+  if (folder_) folder_->complete();
+  for (const auto& sink : others_) sink->write(report);
+}
+
+void ReportSinks::failed(std::string_view reason) noexcept {
+  if (folder_) folder_->failed(reason);
 }
 
 }  // namespace weft::sim

@@ -17,7 +17,7 @@ namespace weft::topologies {
 
 std::vector<ParameterSpec> with_inner_network(std::vector<ParameterSpec> own) {
   own.insert(own.begin(),
-             {"of", ParameterType::kText, "", "The other network, written like [slim_fly:q=5]."});
+             {"of", ParameterType::kTopologies, "", "The other network, written like [slim_fly:q=5]."});
   for (ParameterSpec& spec : with_cabling({})) {
     spec.default_value = "auto";
     spec.help = "As for other networks; auto: as `of` has it.";

@@ -174,7 +174,7 @@ std::vector<Detour> read_detours(const std::string& path) {
 }
 
 NoiseMaker recorded(const Parameters& parameters, Rank, std::uint64_t seed, std::uint64_t purpose) {
-  std::vector<Detour> detours = read_detours(parameters.text("file"));
+  std::vector<Detour> detours = read_detours(parameters.file("file"));
   const std::uint64_t first = detours.front().start_ns, last = detours.back().start_ns;
   const std::uint64_t end = last + detours.back().length_ns;
   std::uint64_t cycle = 0;
@@ -269,7 +269,7 @@ std::span<const NoiseModel> noise_models() {
       {{"recorded",
         "Detours as measured: a file of starts and lengths (ns, or with units), one a line, repeated.",
         kSc10,
-        {{"file", ParameterType::kText, "", "Lines START LENGTH in ascending order; # begins a comment."},
+        {{"file", ParameterType::kFile, "", "Lines START LENGTH in ascending order; # begins a comment."},
          {"cycle", ParameterType::kTime, "auto",
           "When the recording begins anew; auto: after the last start and the average distance of starts."},
          phase_parameter()}},

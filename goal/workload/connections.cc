@@ -9,7 +9,7 @@ namespace weft::goal {
 namespace {
 
 ConnectionMatrix read(const Parameters& parameters) {
-  const std::string& path = parameters.text("file");
+  const std::string path = parameters.file("file");
   if (path.empty()) parameters.fail("file", "it must be the path of a connection matrix (*.cm)");
   return parse_connection_matrix(FileView(path).bytes(), path);
 }
@@ -26,7 +26,7 @@ std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ran
   return {fmt::format(
       "{}: {} of {} triggers act{} between ranks, which htsim lets happen at once: here {} of 0 bytes tell{} "
       "of it",
-      parameters.text("file"), made.travelling_triggers, matrix.triggers.size(),
+      parameters.file("file"), made.travelling_triggers, matrix.triggers.size(),
       made.travelling_triggers == 1 ? "s" : "",
       made.trigger_messages == 1 ? "1 message" : fmt::format("{} messages", made.trigger_messages),
       made.trigger_messages == 1 ? "s" : "")};
@@ -38,7 +38,7 @@ Workload connections_workload() {
   return {{"connections",
            "The connections of an htsim connection-matrix file (*.cm), with their start times and triggers.",
            "htsim, the simulator of M. Handley et al., NDP, SIGCOMM 2017",
-           {{"file", ParameterType::kText, "",
+           {{"file", ParameterType::kFile, "",
              "Path of the file; a relative one starts at the working directory."},
             ranks_parameter()}},
           generate,

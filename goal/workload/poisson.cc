@@ -27,7 +27,7 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t 
   if (!(rate_bps > 0)) parameters.fail("rate", "it must be above 0");
   const Time duration = parameters.time("duration");
   if (duration <= Time()) parameters.fail("duration", "it must be above 0");
-  const FlowSizes sizes = load_flow_sizes(parameters.text("sizes"));
+  const FlowSizes sizes = load_flow_sizes(parameters.file("sizes"));
   const double mean_gap_ns = 8e9 * sizes.mean_bytes() / (load * rate_bps);
   const double duration_ns = static_cast<double>(duration.ps()) / 1000;
   const double expected = duration_ns / mean_gap_ns * ranks;
@@ -77,7 +77,7 @@ Workload poisson_workload() {
        "M. Alizadeh et al., DCTCP, SIGCOMM 2010 (web search); Y. Li et al., HPCC, SIGCOMM 2019 (use and "
        "data)",
        {{"load", ParameterType::kReal, "0.5", "Mean payload a rank sends, as a share of `rate`; above 0."},
-        {"sizes", ParameterType::kText, "websearch",
+        {"sizes", ParameterType::kNameOrFile, "websearch",
          "Size distribution: websearch, hadoop, alistorage, google_rpc, or the path of a file of lines "
          "BYTES PERCENT."},
         {"duration", ParameterType::kTime, "1ms", "Messages start from time 0 up to this time."},

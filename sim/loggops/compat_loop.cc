@@ -8,6 +8,7 @@
 
 #include "goal/text/text.h"
 #include "sim/core/random.h"
+#include "sim/units/graph_error.h"
 #include "sim/units/input_error.h"
 
 namespace weft::sim {
@@ -65,14 +66,14 @@ CompatLoop::CompatLoop(const goal::Graph& graph, const CompatParameters& paramet
 void CompatLoop::check_graph(const std::string& program, const CompatParameters& parameters) {
   has_wildcards_.resize(graph_.ranks());
   if (graph_.max_cpu() > kMaxCpu) {
-    throw InputError(
+    throw GraphError(
         fmt::format("the graph uses cpu {}; {} knows cpus 0 to {}", graph_.max_cpu(), program, kMaxCpu));
   }
   for (std::uint32_t r = 0; r < graph_.ranks(); ++r) {
     const goal::RankView view = graph_.rank(r);
     for (goal::OpIndex i = 0; i < view.ops(); ++i) {
       const auto refuse = [&](const std::string& why) {
-        throw InputError(
+        throw GraphError(
             fmt::format("rank {}, operation {} ({}): {}", r, i, goal::op_to_text(graph_, r, i), why));
       };
       const goal::OpKind kind = view.kind(i);
@@ -155,7 +156,7 @@ void CompatLoop::release_send(std::uint32_t sender, std::uint32_t send, std::uin
   if (!done_[view.first_op() + send]) return mark_done(sender, send, time);
   for (const goal::Edge edge : view.dependents(send)) {
     if (edge.on_start()) continue;
-    throw InputError(
+    throw GraphError(
         fmt::format("rank {}, operation {} ({}) is eager at S={}, but its receive is larger and rendezvous: "
                     "operations that require the send would start twice; expected equal sizes",
                     sender, send, goal::op_to_text(graph_, sender, send), S_));

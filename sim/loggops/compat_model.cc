@@ -65,10 +65,8 @@ void run_compat(const ModelRun& run, results::Report& report) {
   const auto replay = [&](const goal::Graph& graph) {
     return run_mode(graph, compat_parameters(run.parameters), run.control, run.scenario.output.flows);
   };
-  run.control.begin(nullptr);
   const goal::Graph* graph = run.program.graph();
   report_result(graph != nullptr ? replay(*graph) : replay(run.program.packed()->graph()), report);
-  run.control.end();
 }
 
 }  // namespace weft::sim

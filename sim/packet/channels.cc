@@ -326,7 +326,8 @@ Time Channels::least_one_way(std::span<const ChannelId> nic_channels, HostId des
     if (hops == 1) return first_ps;
     const std::int64_t delays = first_ps + between * least_delay_ps_ + last_ps;
     if (cut_through) return delays;
-    return delays + between * fastest_.serialization(bytes).ps() + at_end.serialization(bytes).ps();
+    const std::int64_t last = at_end.serialization(bytes).ps();
+    return delays + last + (between > 0 ? between * fastest_.serialization(bytes).ps() : 0);
   };
   const Bandwidth out = Bandwidth::bps(bps);
   const std::uint64_t full = std::uint64_t{packets - 1} * packet_bytes;

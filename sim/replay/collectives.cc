@@ -35,7 +35,7 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
   const goal::Op call = view(local).op(op);
   const goal::Collective& collective = program_.collectives[call.peer];
   RankState& rank = ranks_[local];
-  const std::uint32_t me = plan_.position_in(collective.comm, rank.view.rank());
+  const std::uint32_t me = plan_.position_in(collective.comm, rank.view.rank(), op);
   release_on_start(rank, op);
   const std::uint32_t size = program_.communicator_size(collective.comm);
   if (size == 1) return finish_op(rank, op);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sim/units/input_error.h"
+#include "sim/units/graph_error.h"
 
 namespace weft::sim {
 namespace {
@@ -35,7 +35,8 @@ void ProgramWindow::load(goal::OpIndex keep, goal::OpBlock& scratch) {
   for (goal::OpIndex i = first; i < end_; ++i) {
     const std::span<const goal::Edge> edges = scratch.dependents(i - first);
     if (edges.size() > goal::OpRecord::kMaxEdges - edges_.size()) {
-      throw InputError(fmt::format("rank {} has more than 2^30 - 1 dependencies under way", reader_.rank()));
+      throw GraphError(fmt::format(
+          "rank {}, operation {}: more than 2^30 - 1 dependencies are under way here", reader_.rank(), i));
     }
     goal::OpRecord& record = records_.emplace_back();
     record.op = scratch.ops[i - first];

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "sim/replay/share.h"
-#include "sim/units/input_error.h"
+#include "sim/units/graph_error.h"
 
 namespace weft::sim {
 
@@ -30,12 +30,13 @@ ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, Enti
   }
 }
 
-std::uint32_t ReplayPlan::position_in(std::uint32_t comm, std::uint32_t rank) const {
+std::uint32_t ReplayPlan::position_in(std::uint32_t comm, std::uint32_t rank, goal::OpIndex op) const {
   const std::uint32_t position = places.position(comm, rank);
   if (position != goal::kAny) return position;
   const std::string& name = program.facts().communicators[comm].name;
-  throw InputError(fmt::format("rank {} calls a collective on communicator {}{}, of which it is no member",
-                               rank, comm, name.empty() ? "" : " (" + name + ")"));
+  throw GraphError(
+      fmt::format("rank {}, operation {} calls a collective on communicator {}{}, of which it is no member",
+                  rank, op, comm, name.empty() ? "" : " (" + name + ")"));
 }
 
 // ---- The shares ----

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "sim/units/input_error.h"
+#include "sim/units/graph_error.h"
 
 namespace weft::sim {
 
 std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes) {
   if (!__builtin_add_overflow(sum, bytes, &sum)) return sum;
-  throw InputError("the messages sent have more than 2^64 bytes in all");
+  throw GraphError("the messages sent have more than 2^64 bytes in all");
 }
 
 namespace {

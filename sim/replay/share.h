@@ -23,7 +23,7 @@
 
 namespace weft::sim {
 
-// Throws InputError if the sum passes 2^64.
+// Throws GraphError if the sum passes 2^64.
 std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes);
 
 // What all shares read and none changes.
@@ -31,8 +31,9 @@ struct ReplayPlan {
   ReplayPlan(const goal::Program& what, const HostConfig& config, EntityId entity);
   ReplayPlan(const ReplayPlan&) = delete;
   ReplayPlan& operator=(const ReplayPlan&) = delete;
-  // Place of a rank among the members of a communicator with collectives. Throws InputError if it is none.
-  std::uint32_t position_in(std::uint32_t comm, std::uint32_t rank) const;
+  // Place of a rank among the members of a communicator with collectives. Throws GraphError if it is none;
+  // `op` is the rank's operation that asks.
+  std::uint32_t position_in(std::uint32_t comm, std::uint32_t rank, goal::OpIndex op) const;
 
   goal::Program program;
   std::uint32_t shares = 1;

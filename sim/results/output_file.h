@@ -9,13 +9,14 @@
 
 namespace weft::results {
 
-// Gathers what is written and hands it to the system in large pieces. Every member throws InputError, with
-// the path and the system's reason, if the file can't be written.
+// Gathers what is written and hands it to the system in large pieces. It is a part (part_path() in
+// results_folder.h) until it is closed, or until ResultsFolder::begin() gives it its name. Every member
+// throws InputError, with the path and the system's reason, if the file can't be written.
 class OutputFile {
  public:
-  // Creates or empties the file, and the directories on the way to it.
+  // Creates or empties the part, and the directories on the way to it.
   explicit OutputFile(std::string path);
-  // Keeps what was written, but can't say if that failed: see close().
+  // Of a file that was not closed, removes the part; one that has its name keeps what was written so far.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -28,17 +29,16 @@ class OutputFile {
   void print(fmt::format_string<Args...> format, Args&&... args) {
     append(format, fmt::make_format_args(args...));
   }
-  // Hands everything to the system now, so that others can read it.
-  void flush();
-  // The end; nothing may be written afterwards.
+  // The end: from now on the file has its name, and nothing may be written any more.
   void close();
 
  private:
   static constexpr std::size_t kBufferBytes = 1 << 16;
+  void flush();
   void append(fmt::string_view format, fmt::format_args args);
   [[noreturn]] void fail(int error) const;
 
-  std::string path_;
+  std::string path_, part_;
   std::FILE* file_ = nullptr;
   std::string buffer_;
 };

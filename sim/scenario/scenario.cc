@@ -121,7 +121,7 @@ pb::Message& open(pb::Message& message, const std::string& name) {
 }
 
 void write_output(const Output& output, pb::Message& message) {
-  set(message, "directory", output.directory);
+  if (!output.directory.empty()) set(message, "directory", output.directory);
   set(message, "flows", output.flows ? "true" : "false");
   set(message, "sample_interval", to_string(output.sample_interval));
   set(message, "sample_links", output.sample_links);
@@ -246,7 +246,7 @@ ModuleInfo collectives_section(const Registries& registries) {
                                    ". auto: those of the MPI library which the graph is of, else " +
                                    registries.profiles[0].name + "."});
     info.parameters.push_back(
-        {"table", ParameterType::kText, "", "Path of a file of rules that come before the profile's."});
+        {"table", ParameterType::kFile, "", "Path of a file of rules that come before the profile's."});
   }
   for (const RegisteredAlgorithm& algorithm : registries.algorithms) {
     const auto same = [&](const ParameterSpec& spec) { return spec.name == algorithm.collective; };

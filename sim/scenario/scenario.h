@@ -149,6 +149,10 @@ Scenario resolve(const Scenario& scenario, const Registries& registries);
 Scenario load_scenario(const Registries& registries, const std::string& path,
                        std::span<const Setting> settings);
 
+// The same run, told so that it can be repeated from any working directory and with results elsewhere: paths
+// of files are absolute, and it has no folder for results.
+Scenario repeatable(const Scenario& scenario, const Registries& registries);
+
 // A scenario file that gives this scenario when read: for a resolved one, all that decides the run.
 std::string to_text(const Scenario& scenario, const Registries& registries);
 

@@ -25,6 +25,9 @@ pb::FieldDescriptorProto::Type field_type(ParameterType type) {
     case ParameterType::kBoolean:
       return pb::FieldDescriptorProto::TYPE_BOOL;
     case ParameterType::kText:
+    case ParameterType::kFile:
+    case ParameterType::kNameOrFile:
+    case ParameterType::kTopologies:
     case ParameterType::kTime:
     case ParameterType::kBandwidth:
     case ParameterType::kBytes:

@@ -7,6 +7,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "sim/units/brackets.h"
+
 namespace weft {
 namespace {
 
@@ -50,6 +52,9 @@ void check_type(ParameterType type, std::string_view text) {
       parse_boolean(text);
       return;
     case ParameterType::kText:
+    case ParameterType::kFile:
+    case ParameterType::kNameOrFile:
+    case ParameterType::kTopologies:
       return;
     case ParameterType::kTime:
       parse_time(text);
@@ -80,6 +85,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+bool is_text(ParameterType type) {
+  return type == ParameterType::kText || type == ParameterType::kFile || type == ParameterType::kNameOrFile ||
+         type == ParameterType::kTopologies;
+}
+
 Parameters::Parameters(const ModuleInfo& module, const std::map<std::string, std::string>& given,
                        const SourceLocation& location)
     : module_name_(module.name), location_(location) {
@@ -97,7 +107,7 @@ void Parameters::read(const ModuleInfo& module, const std::map<std::string, std:
   for (const ParameterSpec& spec : module.parameters) {
     const auto found = given.find(spec.name);
     const std::string& value = found != given.end() ? found->second : spec.default_value;
-    if (value.empty() && spec.type != ParameterType::kText) {
+    if (value.empty() && !is_text(spec.type)) {
       throw InputError(location_of(spec.name),
                        fmt::format("{} needs a value for '{}': {}", module.name, spec.name, spec.help));
     }
@@ -127,6 +137,9 @@ std::int64_t Parameters::integer(std::string_view name) const { return parse_int
 double Parameters::real(std::string_view name) const { return parse_real(find(name)); }
 bool Parameters::boolean(std::string_view name) const { return parse_boolean(find(name)); }
 const std::string& Parameters::text(std::string_view name) const { return find(name); }
+std::string Parameters::file(std::string_view name) const {
+  return std::string(without_brackets(find(name)));
+}
 Time Parameters::time(std::string_view name) const { return parse_time(find(name)); }
 Bandwidth Parameters::bandwidth(std::string_view name) const { return parse_bandwidth(find(name)); }
 std::uint64_t Parameters::bytes(std::string_view name) const { return parse_bytes(find(name)); }

@@ -26,12 +26,20 @@ enum class ParameterType : std::uint8_t {
   kTime,       // parse_time
   kBandwidth,  // parse_bandwidth
   kBytes,      // parse_bytes
+  // Text as well, with a meaning that is known outside of the module, so that a scenario can be repeated from
+  // another working directory. Relative paths start at the working directory; one with a comma stands in
+  // brackets: see Parameters::file().
+  kFile,        // the path of a file; may be empty
+  kNameOrFile,  // a word that the module knows, or a path: what has a '.' or '/' in it
+  kTopologies,  // topologies in short form, in brackets: "[slim_fly:q=5]", "[slim_fly:q=5; torus]"
 };
+// A word of any kind, which may be empty?
+bool is_text(ParameterType type);
 
 // One parameter. `default_value` is in the same text form a user writes; "" means "must be given",
-// except for kText, where "" is a value. "auto", for a whole number, time, bandwidth or size, means that the
-// module works the value out; users may write it too. Nothing else tells a default from the same value given
-// by a user, so that a run can be repeated from all its values.
+// except for text of any kind, where "" is a value. "auto", for a whole number, time, bandwidth or size,
+// means that the module works the value out; users may write it too. Nothing else tells a default from the
+// same value given by a user, so that a run can be repeated from all its values.
 struct ParameterSpec {
   std::string name;
   ParameterType type = ParameterType::kInteger;
@@ -78,6 +86,8 @@ class Parameters {
   double real(std::string_view name) const;
   bool boolean(std::string_view name) const;
   const std::string& text(std::string_view name) const;
+  // A path, without the brackets that a comma in it needs.
+  std::string file(std::string_view name) const;
   Time time(std::string_view name) const;
   Bandwidth bandwidth(std::string_view name) const;
   std::uint64_t bytes(std::string_view name) const;

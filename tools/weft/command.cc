@@ -3,9 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 #include <utility>
 
 #include "sim/units/module.h"
+#include "sim/units/printable.h"
 
 namespace weft::cli {
 namespace {
@@ -54,7 +56,7 @@ void complain(const CLI::App& app, const CLI::ParseError& error) {
     if (!nearest.empty() && (is_option || has_subcommands)) hint = "; did you mean '" + nearest + "'?";
   }
   std::replace(message.begin(), message.end(), '\n', ' ');
-  std::fprintf(stderr, "%s: %s%s (see '%s --help')\n", name.c_str(), message.c_str(), hint.c_str(),
+  std::fprintf(stderr, "%s: %s%s (see '%s --help')\n", name.c_str(), printable(message).c_str(), hint.c_str(),
                name.c_str());
 }
 
@@ -189,7 +191,9 @@ bool CommandLine::run(int argc, char** argv) {
     app_->parse(argc, argv);
     if (app_->get_subcommands().empty()) std::fputs(app_->help().c_str(), stdout);
   } catch (const CLI::Success& success) {  // --help and --version
-    app_->exit(success);
+    std::ostringstream text;
+    app_->exit(success, text, text);
+    std::fputs(text.str().c_str(), stdout);
   } catch (const CLI::ParseError& error) {
     complain(*app_, error);
     return false;

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "goal/check/check.h"
+#include "sim/units/printable.h"
 #include "tools/weft/goal_commands.h"
 #include "tools/weft/subcommand.h"
 
@@ -27,7 +28,7 @@ void add_check(Command& parent, int& exit_code) {
         goal::check_file(options->file, {.examples = std::max(1u, options->examples)});
     for (const goal::Finding& finding : report.findings) {
       print(fmt::format("{}: {}: {}\n", goal::name(goal::severity(finding.kind)), goal::name(finding.kind),
-                        finding.sentence));
+                        printable(finding.sentence)));
     }
     for (std::size_t kind = 0; kind < goal::kFindingKinds; ++kind) {
       if (report.counts[kind] == 0) continue;

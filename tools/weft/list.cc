@@ -101,6 +101,12 @@ const char* type_name(ParameterType type) {
       return "boolean";
     case ParameterType::kText:
       return "text";
+    case ParameterType::kFile:
+      return "file";
+    case ParameterType::kNameOrFile:
+      return "name or file";
+    case ParameterType::kTopologies:
+      return "topologies";
     case ParameterType::kTime:
       return "time";
     case ParameterType::kBandwidth:
@@ -111,9 +117,7 @@ const char* type_name(ParameterType type) {
   return "";
 }
 
-bool is_required(const ParameterSpec& spec) {
-  return spec.default_value.empty() && spec.type != ParameterType::kText;
-}
+bool is_required(const ParameterSpec& spec) { return spec.default_value.empty() && !is_text(spec.type); }
 
 bool is_quoted(ParameterType type) {
   return type != ParameterType::kInteger && type != ParameterType::kReal && type != ParameterType::kBoolean;

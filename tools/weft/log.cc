@@ -3,6 +3,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "sim/units/printable.h"
+
 namespace weft::cli::log {
 
 void start() {
@@ -13,10 +15,10 @@ void start() {
 
 void show_info() { spdlog::set_level(spdlog::level::info); }
 
-void error(const std::string& text) { spdlog::error(text); }
+void error(const std::string& text) { spdlog::error(printable(text)); }
 
-void warn(const std::string& text) { spdlog::warn(text); }
+void warn(const std::string& text) { spdlog::warn(printable(text)); }
 
-void info(const std::string& text) { spdlog::info(text); }
+void info(const std::string& text) { spdlog::info(printable(text)); }
 
 }  // namespace weft::cli::log

@@ -1,5 +1,6 @@
-// Lines for the user on standard error, "weft: …", on top of spdlog. Only log.cc includes that library, whose
-// headers are costly to compile.
+// Lines for the user on standard error, "weft: …", on top of spdlog; what they quote is made fit for a
+// terminal here (sim/units/printable.h). Only log.cc includes that library, whose headers are costly to
+// compile.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // weft: the one command-line program. Each subcommand is a file pair beside this one.
+#include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
@@ -11,6 +12,7 @@
 #include "tools/weft/list.h"
 #include "tools/weft/log.h"
 #include "tools/weft/sim.h"
+#include "tools/weft/standard_output.h"
 #include "tools/weft/subcommand.h"
 #include "tools/weft/topo.h"
 #include "tools/weft/trace.h"
@@ -73,21 +75,29 @@ int run(int argc, char** argv) {
   return line.run(argc, argv) ? exit_code : kBadInput;
 }
 
+// The same, with a line on standard error for what ends it early.
+int run_reporting(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const InputError& error) {
+    log::error(error.what());
+    return kBadInput;
+  } catch (const std::bad_alloc&) {
+    log::error("out of memory");
+    return kLimit;
+  } catch (const std::exception& error) {
+    log::error(std::string("internal error: ") + error.what());
+    return kInternalError;
+  }
+}
+
 }  // namespace
 }  // namespace weft::cli
 
 int main(int argc, char** argv) {
+  weft::cli::hold_standard_streams();
   weft::cli::log::start();
-  try {
-    return weft::cli::run(argc, argv);
-  } catch (const weft::InputError& error) {
-    weft::cli::log::error(error.what());
-    return weft::cli::kBadInput;
-  } catch (const std::bad_alloc&) {
-    weft::cli::log::error("out of memory");
-    return weft::cli::kLimit;
-  } catch (const std::exception& error) {
-    weft::cli::log::error(std::string("internal error: ") + error.what());
-    return weft::cli::kInternalError;
-  }
+  const int status = weft::cli::run_reporting(argc, argv);
+  const bool printed = weft::cli::finish_output(stdout);
+  return status == weft::cli::kOk && !printed ? weft::cli::kBadInput : status;
 }

@@ -3,16 +3,21 @@
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <filesystem>
+#include <exception>
+#include <functional>
 #include <memory>
+#include <new>
 #include <optional>
+#include <utility>
 
 #include "sim/mpi_library.h"
 #include "sim/results/report.h"
+#include "sim/results/results_folder.h"
 #include "sim/scenario/scenario.h"
 #include "sim/simulation.h"
 #include "sim/sinks.h"
 #include "sim/units/input_error.h"
+#include "sim/units/printable.h"
 #include "tools/weft/log.h"
 #include "tools/weft/phases.h"
 #include "tools/weft/run_control.h"
@@ -94,12 +99,43 @@ void report_incomplete(const results::Report& report) {
     log::error(fmt::format("stopped ({}) after {} of {} operations; the results are partial",
                            results::name(report.outcome), report.executed_ops, report.ops));
   }
-  for (const std::string& line : report.diagnosis) std::fprintf(stderr, "  %s\n", line.c_str());
+  for (const std::string& line : report.diagnosis) {
+    std::fprintf(stderr, "  %s\n", printable(line).c_str());
+  }
+}
+
+// The folder's files of an earlier run stay until everything is built and the simulation starts.
+class Control final : public TerminalControl {
+ public:
+  Control(const sim::Limits& limits, Phases& phases, bool quiet, sim::ReportSinks& sinks)
+      : TerminalControl(limits, phases, quiet), sinks_(sinks) {}
+
+  void begin(std::function<double()> fraction) override {
+    sinks_.begin();
+    TerminalControl::begin(std::move(fraction));
+  }
+
+ private:
+  sim::ReportSinks& sinks_;
+};
+
+// Runs `work`; what ends it before its end is told in the folder of the results too.
+void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    sinks.failed("out of memory");
+    throw;
+  } catch (const std::exception& error) {
+    sinks.failed(printable(error.what()));
+    throw;
+  }
 }
 
 int run(const Options& options) {
   Phases phases(!options.quiet);
   phases.enter("reading the scenario");
+  phases.set_last_words([](const std::string& reason) { results::note_end_of_run(reason); });
   const sim::Registries registries = sim::builtin_registries();
   std::vector<sim::Setting> settings;
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
@@ -133,14 +169,19 @@ int run(const Options& options) {
   sim::follow_library(decided, program, remarks);
   log::info(fmt::format("replaying {} operations of {} ranks", program.facts().ops, program.ranks()));
   const std::string& directory = scenario.output.directory;
-  sim::ReportSinks sinks({.scenario = scenario, .terminal = options.quiet ? nullptr : stdout});
-  TerminalControl control(scenario.limits, phases, options.quiet);
-  results::Report report = simulation.run(program, control);
-  report.scenario = sim::to_text(decided, registries);
-  report.wall_seconds = control.seconds();
-  report.peak_memory_bytes = peak_resident_bytes();
-  if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
-  sinks.write(report);
+  std::optional<sim::ReportSinks> sinks(
+      std::in_place, sim::SinkRequest{.scenario = scenario, .terminal = options.quiet ? nullptr : stdout});
+  Control control(scenario.limits, phases, options.quiet, *sinks);
+  results::Report report;
+  with_folder(*sinks, [&] {
+    report = simulation.run(program, control);
+    report.scenario = sim::to_text(sim::repeatable(decided, registries), registries);
+    report.wall_seconds = control.seconds();
+    report.peak_memory_bytes = peak_resident_bytes();
+    if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
+    sinks->write(report);
+  });
+  sinks.reset();
   report_incomplete(report);
   const int status = exit_code_of(report.outcome);
   if (report.outcome == results::Outcome::kInterrupted) Phases::leave(status);

@@ -5,16 +5,26 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "goal/file.h"
+#include "sim/results/results_folder.h"
 #include "sim/units/input_error.h"
 
 namespace weft::cli {
 namespace {
 
+void refuse_incomplete(const std::string& run) {
+  const std::string marker = run + "/" + results::kIncompleteMarker;
+  if (std::filesystem::exists(marker)) {
+    throw InputError(fmt::format("{}: these results are not complete; {} says why", run, marker));
+  }
+}
+
 nlohmann::json summary(const std::string& run) {
+  refuse_incomplete(run);
   const std::string path = run + "/summary.json";
   const goal::FileView file(path);
   nlohmann::json json = nlohmann::json::parse(file.bytes(), nullptr, false);
@@ -73,6 +83,7 @@ double RunFolder::goodput_bps(const std::string& run) {
 }
 
 std::vector<double> RunFolder::load(const std::string& run, const topologies::Topology& topology) {
+  refuse_incomplete(run);
   const std::string path = run + "/links.csv";
   const goal::FileView file(path);
   std::string_view rest = file.bytes();

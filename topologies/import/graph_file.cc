@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 
-#include "sim/units/brackets.h"
 #include "topologies/families/cabling.h"
 #include "topologies/import/build_network.h"
 #include "topologies/import/readers.h"
@@ -17,7 +16,7 @@ constexpr const char* kAutomatic = "auto";
 
 std::vector<ParameterSpec> parameters_of_graph_file() {
   std::vector<ParameterSpec> all = {
-      {"file", ParameterType::kText, "", "The file's path; [in brackets] if it has a comma."},
+      {"file", ParameterType::kFile, "", "The file's path; [in brackets] if it has a comma."},
       {"format", ParameterType::kText, kAutomatic,
        "What the file is: graphml, edges, topo (htsim) or adjacency (EvalNet); auto: by its name and "
        "content."},
@@ -66,7 +65,7 @@ std::string short_form(const Parameters& parameters, const std::string& file) {
 }
 
 Topology build(const Parameters& parameters) {
-  const std::string file(without_brackets(parameters.text("file")));
+  const std::string file = parameters.file("file");
   if (file.empty()) parameters.fail("file", "it must be the path of a file, like network.graphml");
   const std::string text = read_whole_file(file);
   return build_network(read_format(parameters, text, file).read(text, file), parameters,

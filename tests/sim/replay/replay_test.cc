@@ -205,7 +205,7 @@ TEST_CASE("a collective of a rank that is no member is refused") {
     FAIL("not refused");
   } catch (const InputError& error) {
     CHECK(std::string(error.what()) ==
-          "rank 2 calls a collective on communicator 1 (pair), of which it is no member");
+          "rank 2, operation 0 calls a collective on communicator 1 (pair), of which it is no member");
   }
 }
 

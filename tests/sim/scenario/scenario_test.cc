@@ -165,7 +165,7 @@ TEST_CASE("scenario: the resolved text names every parameter") {
         "  ranks_per_host: 1\n}\n"
         "collectives {\n  allreduce: \"doubling\"\n  barrier: \"dissemination\"\n}\n"
         "seed: 7\nthreads: 1\n"
-        "output {\n  directory: \"\"\n  flows: true\n  sample_interval: \"0ps\"\n"
+        "output {\n  flows: true\n  sample_interval: \"0ps\"\n"
         "  sample_links: \"switches\"\n  packet_log: \"\"\n  pcapng: \"\"\n}\n"
         "limits {\n  time: \"0ps\"\n  events: 0\n  memory: \"0B\"\n}\n"
         "connections: \"per_pair\"\nconnection_idle: \"0ps\"\n");

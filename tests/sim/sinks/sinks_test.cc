@@ -23,9 +23,14 @@ namespace {
 namespace fs = std::filesystem;
 using Catch::Contains;
 
-class NoControl final : public RunControl {
+class Control final : public RunControl {
  public:
+  explicit Control(ReportSinks& sinks) : sinks_(sinks) {}
+  void begin(std::function<double()>) override { sinks_.begin(); }
   StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
+
+ private:
+  ReportSinks& sinks_;
 };
 
 std::string temporary(const std::string& name) {
@@ -44,7 +49,7 @@ std::string run(const std::string& directory, std::vector<Setting> settings, boo
   Simulation simulation(scenario);
   const goal::Program program = simulation.workload();
   ReportSinks sinks({.scenario = scenario, .terminal = terminal});
-  NoControl control;
+  Control control(sinks);
   results::Report report = simulation.run(program, control);
   report.scenario = to_text(scenario, registries);
   sinks.write(report);
@@ -151,6 +156,13 @@ TEST_CASE("sinks: a folder that can't be is refused before the run") {
   Scenario scenario;
   scenario.output.directory = path + "/below";
   CHECK_THROWS_WITH(ReportSinks({.scenario = scenario}), Contains("can't create this directory"));
+}
+
+TEST_CASE("sinks: a report without a run that began is a bug, not a removal of what the run wrote") {
+  Scenario scenario;
+  scenario.output.directory = temporary("not_begun");
+  ReportSinks sinks({.scenario = scenario});
+  CHECK_THROWS_AS(sinks.write({}), std::logic_error);
 }
 
 }  // namespace weft::sim
