@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include "sim/units/input_error.h"
+#include "tools/weft/phases.h"
 #include "tools/weft/topo_commands.h"
 #include "topologies/families.h"
 
@@ -29,7 +30,10 @@ ModuleChoice TopologyArgument::choice(const std::string& text) const {
 }
 
 topologies::Topology TopologyArgument::build(const std::string& text) const {
-  return topologies::build(choice(text));
+  const ModuleChoice chosen = choice(text);
+  Phases phases(true);
+  phases.enter(fmt::format("building {}", text));
+  return topologies::build(chosen);
 }
 
 }  // namespace weft::cli
