@@ -104,6 +104,27 @@ class Limits(unittest.TestCase):
                 self.assertEqual(part["summary"]["events"], 50)
 
 
+class Memory(unittest.TestCase):
+    def test_memory_is_refused_before_it_is_spent(self):
+        # Several hundred megabytes of messages at once; and less than the program itself has.
+        for limit, megabytes in (("100MB", 100), ("1MB", 1)):
+            with tempfile.TemporaryDirectory() as folder, self.subTest(limit=limit):
+                running = subprocess.Popen(
+                    [WEFT, "sim", "-q", "--traffic", "alltoall:size=10KB", "--topology", "fat_tree:k=16", "--set",
+                     f"limits.memory={limit}", "-o", "RUN"],
+                    cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                message = running.stderr.read()
+                running.stderr.close()
+                _, status, usage = os.wait4(running.pid, 0)
+                running.returncode = os.waitstatus_to_exitcode(status)
+                self.assertEqual((running.returncode, message.count("\n")), (EXIT_LIMIT, 1), message)
+                self.assertIn("memory", message)
+                # The program's own code and libraries are not memory that it asks for.
+                self.assertLess(usage.ru_maxrss / 1024, megabytes + 30)
+                if (Path(folder) / "RUN").exists():
+                    self.assertTrue((Path(folder) / "RUN/INCOMPLETE").exists() or (Path(folder) / "RUN/summary.json").exists())
+
+
 class Signals(unittest.TestCase):
     def test_a_simulation_ends_with_what_there_is(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -105,6 +105,11 @@ void Phases::begin(const std::string& what, Kind kind, std::function<void()> sto
   if (received != 0 && kind_ == Kind::kAsked) stop_();
 }
 
+std::string Phases::current() {
+  const std::lock_guard lock(mutex_);
+  return what_;
+}
+
 void Phases::set_last_words(std::function<void(const std::string&)> last_words) {
   const std::lock_guard lock(mutex_);
   last_words_ = std::move(last_words);

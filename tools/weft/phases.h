@@ -36,6 +36,9 @@ class Phases {
   // by SIGTERM while building the network".
   void set_last_words(std::function<void(const std::string&)> last_words);
 
+  // What is being done.
+  std::string current();
+
   // The signal that came; 0: none. The last phase was asked to stop by it.
   static int signal();
   // Ends the process, with all that was printed, but without giving its memory back: for gigabytes that takes

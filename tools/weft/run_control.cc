@@ -1,8 +1,10 @@
 #include "tools/weft/run_control.h"
 
 #include <fmt/core.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace weft::cli {
@@ -16,6 +18,23 @@ sim::RunControl::Bounds bounds_of(const sim::Limits& limits) {
 }
 
 }  // namespace
+
+void MemoryLimit::set(std::uint64_t bytes) {
+  rlimit limit{};
+  if (bytes == 0 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
+  if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
+  bytes_ = bytes;
+  lifted_ = false;
+}
+
+void MemoryLimit::lift() {
+  rlimit limit{};
+  if (lifted_ || getrlimit(RLIMIT_DATA, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_DATA, &limit);
+  lifted_ = true;
+}
 
 TerminalControl::TerminalControl(const sim::Limits& limits, Phases& phases, bool quiet)
     : RunControl(bounds_of(limits)),
@@ -44,9 +63,8 @@ double TerminalControl::elapsed() const {
 
 sim::StopReason TerminalControl::poll(Time now, std::uint64_t events) {
   if (Phases::signal() != 0) return sim::StopReason::kInterrupt;
-  if (most_bytes_ != 0 && ++polls_ % 16 == 0 && resident_bytes() >= most_bytes_) {
-    return sim::StopReason::kMemoryLimit;
-  }
+  // Before memory is refused (MemoryLimit), where there is time: so that there are results.
+  if (most_bytes_ != 0 && resident_bytes() >= most_bytes_ / 10 * 9) return sim::StopReason::kMemoryLimit;
   if (show_) show(now, events);
   return sim::StopReason::kNone;
 }

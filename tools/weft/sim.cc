@@ -132,8 +132,7 @@ void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
   }
 }
 
-int run(const Options& options) {
-  Phases phases(!options.quiet);
+int run(const Options& options, Phases& phases, MemoryLimit& memory) {
   phases.enter("reading the scenario");
   phases.set_last_words([](const std::string& reason) { results::note_end_of_run(reason); });
   const sim::Registries registries = sim::builtin_registries();
@@ -152,6 +151,7 @@ int run(const Options& options) {
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
   const sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
   const std::string resolved = sim::to_text(scenario, registries);
+  memory.set(scenario.limits.memory_bytes);
   if (options.verbose) log::show_info();
   log::info(fmt::format("building the network: {} {}", scenario.network.name, scenario.topology.name));
   phases.enter(fmt::format("building the network ({})", scenario.topology.name));
@@ -186,6 +186,20 @@ int run(const Options& options) {
   const int status = exit_code_of(report.outcome);
   if (report.outcome == results::Outcome::kInterrupted) Phases::leave(status);
   return status;
+}
+
+int run(const Options& options) {
+  Phases phases(!options.quiet);
+  MemoryLimit memory;
+  try {
+    return run(options, phases, memory);
+  } catch (const std::bad_alloc&) {
+    if (!memory.is_set()) throw;
+    memory.lift();
+    log::error(fmt::format("limits.memory is {}, which does not suffice; it was reached while {}",
+                           bytes_to_string(memory.bytes()), phases.current()));
+    return kLimit;
+  }
 }
 
 }  // namespace
