@@ -23,11 +23,10 @@ results::Outcome outcome_of(StopReason reason, bool complete) {
       break;
     case StopReason::kInterrupt:
       return results::Outcome::kInterrupted;
-    // What would follow the last operation is of no use.
     case StopReason::kTimeLimit:
-      return complete ? results::Outcome::kComplete : results::Outcome::kTimeLimit;
+      return results::Outcome::kTimeLimit;
     case StopReason::kEventLimit:
-      return complete ? results::Outcome::kComplete : results::Outcome::kEventLimit;
+      return results::Outcome::kEventLimit;
     case StopReason::kMemoryLimit:
       return results::Outcome::kMemoryLimit;
     case StopReason::kDeadlock:
@@ -59,7 +58,12 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
                             const std::function<StopReason()>& run, results::Report& report) {
   replay_.start(parts);
   control_.begin([this] { return replay_.progress(); });
-  const StopReason reason = run();
+  StopReason reason = run();
+  // All is done but for what follows the last operation, such as ACKs: the run is as good as without a limit.
+  if ((reason == StopReason::kTimeLimit || reason == StopReason::kEventLimit) && replay_.complete()) {
+    control_.lift_bounds();
+    reason = run();
+  }
   control_.end();
   const ReplayTotals totals = replay_.totals();
   report.outcome = outcome_of(reason, replay_.complete());

@@ -38,6 +38,8 @@ class RunControl {
   // Will the process end soon, so that nobody needs to give memory back?
   virtual bool process_ends() const { return false; }
   const Bounds& bounds() const { return bounds_; }
+  // The run may go on to its end. While nothing runs.
+  void lift_bounds() { bounds_ = Bounds(); }
   // Then a model runs in one partition: only there is it known which events come first.
   bool counts_events() const { return bounds_.events != Bounds().events; }
   // Asks for a poll soon, from any thread or a signal handler.
@@ -51,7 +53,7 @@ class RunControl {
   }
 
  private:
-  const Bounds bounds_;
+  Bounds bounds_;
   std::atomic<bool> asked_ = false;
 };
 

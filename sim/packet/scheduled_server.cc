@@ -190,7 +190,7 @@ void ScheduledServer::settle_before(ChannelId c, std::int64_t limit_ps) {
 void ScheduledServer::settle_ahead(ChannelId c, const NodeQueues& queues) {
   const std::int64_t now = wires_.engine.now().ps();
   const bool sure = queues.commits() && queues.heeds_frames() && can_foresee(wires_.hot[c], queues);
-  settle_before(c, now + (sure ? wires_.channels.cold[c].slack_ps : 1));
+  settle_before(c, now + (sure ? std::max<std::int64_t>(wires_.channels.cold[c].slack_ps, 1) : 1));
 }
 
 // After something has happened to a port: sees that it is looked at again in time.
