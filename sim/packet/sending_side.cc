@@ -143,7 +143,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
   connection.reply_nic =
       static_cast<std::uint8_t>((given ? message.destination_nic : std::uint32_t{opening.port}) %
                                 side_.hosts.nics_of(message.destination));
-  const Channels::PathTimes path = path_times(connection, shape);
+  const Channels::PathTimes path = path_times(connection, connection.nic, shape);
   const Time round_trip = path.round_trip + config.receive_delay * 2;
   const Time longest = path.round_trip * setup.policy.longest_path + config.receive_delay * 2;
   const auto jitter = static_cast<std::uint32_t>(
@@ -214,35 +214,32 @@ void SendingSide::refuse(std::uint64_t bytes) const {
                    " bytes; expected a larger mtu or smaller messages");
 }
 
-Channels::PathTimes SendingSide::path_times(const Connection& connection, const Shape& shape) const {
+Channels::PathTimes SendingSide::path_times(const Connection& connection, NicId nic,
+                                            const Shape& shape) const {
   const PacketConfig& config = side_.setup.config;
-  return side_.channels.path_times(side_.hosts.nics[connection.nic].channel, connection.destination,
-                                   connection.entropy, config.mtu_bytes + config.header_bytes, shape.packets,
+  return side_.channels.path_times(side_.hosts.nics[nic].channel, connection.destination, connection.entropy,
+                                   config.mtu_bytes + config.header_bytes, shape.packets,
                                    shape.last_bytes + config.header_bytes);
 }
 
 // Of a message alone in the network, over the paths that its packets really use.
 Time SendingSide::ideal_time(const Connection& connection, const Shape& shape,
-                             const Channels::PathTimes& path) const {
+                             const Channels::PathTimes& path) {
   const PacketConfig& config = side_.setup.config;
   const Hosts& hosts = side_.hosts;
   const bool sprays = config.nic_choice == NicChoice::kSpray;
   if (!sprays && !side_.setup.make_selector && side_.setup.policy.make_switch_policy == nullptr) {
     return path.one_way;
   }
-  std::vector<ChannelId> nics;
+  const NicId first{sprays ? hosts.first_nic[connection.source] : connection.nic};
+  const NicId end{sprays ? hosts.first_nic[connection.source + 1] : connection.nic + 1};
+  ideal_nics_.clear();
   std::uint32_t hops = path.hops;
-  if (!sprays) nics.push_back(hosts.nics[connection.nic].channel);
-  for (std::uint32_t n = hosts.first_nic[connection.source];
-       sprays && n < hosts.first_nic[connection.source + 1]; ++n) {
-    Connection other;
-    other.nic = NicId(n);
-    other.destination = connection.destination;
-    other.entropy = connection.entropy;
-    nics.push_back(hosts.nics[n].channel);
-    hops = std::min(hops, path_times(other, shape).hops);
+  for (NicId nic = first; nic < end; ++nic) {
+    ideal_nics_.push_back(hosts.nics[nic].channel);
+    if (nic != connection.nic) hops = std::min(hops, path_times(connection, nic, shape).hops);
   }
-  return side_.channels.least_one_way(nics, connection.destination, hops,
+  return side_.channels.least_one_way(ideal_nics_, connection.destination, hops,
                                       config.mtu_bytes + config.header_bytes, shape.packets,
                                       shape.last_bytes + config.header_bytes);
 }
@@ -283,7 +280,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
   cold.last_message = added;
   if (cold.first_untold == kNone) cold.first_untold = added;
 
-  if (!opens) one_way = ideal_time(connection, shape, path_times(connection, shape));
+  if (!opens) one_way = ideal_time(connection, shape, path_times(connection, connection.nic, shape));
   return {.receive_slot = connection.receive_slot,
           .send_slot = slot,
           .flow_number = connection.number,

@@ -125,8 +125,8 @@ class SendingSide {
   };
   Shape shape_of(std::uint64_t bytes) const;
   [[noreturn]] void refuse(std::uint64_t bytes) const;
-  Channels::PathTimes path_times(const Connection& connection, const Shape& shape) const;
-  Time ideal_time(const Connection& connection, const Shape& shape, const Channels::PathTimes& path) const;
+  Channels::PathTimes path_times(const Connection& connection, NicId nic, const Shape& shape) const;
+  Time ideal_time(const Connection& connection, const Shape& shape, const Channels::PathTimes& path);
   bool rides_along(const Message& message, const congestion::Recovery& recovery) const;
   // Where it opens one, also what the message takes alone from its first bit to its last.
   SlotId find_or_open(const Message& message, std::uint32_t number, const Shape& shape, Time& one_way);
@@ -199,7 +199,8 @@ class SendingSide {
   congestion::RingPool rings_;
   std::vector<std::uint32_t> losses_;  // of the present call; filled only if paths are kept
   std::vector<std::uint32_t> lost_paths_;
-  std::vector<Message> to_tell_;  // whose on_sent is due, of the present event
+  std::vector<Message> to_tell_;       // whose on_sent is due, of the present event
+  std::vector<ChannelId> ideal_nics_;  // of ideal_time()
   std::vector<SentMessage> sent_;
   std::uint64_t live_ = 0;
 };
