@@ -51,7 +51,8 @@ const ModuleInfo& packet_module() {
           {"reconvergence", ParameterType::kTime, "1ms",
            "From a link's failure or return until routes everywhere know; its own switches know at once."},
           {"partitions", ParameterType::kInteger, "0",
-           "Parts that the network is simulated in; 0: one per thread, and at least one per 512 hosts. "
+           "Parts that the network is simulated in; 0: one per thread, and at least one per 512 hosts up to "
+           "128. "
            "Results "
            "never depend on it."},
       }};
@@ -107,7 +108,10 @@ std::uint32_t partitions(const Parameters& parameters, std::uint32_t threads, st
   constexpr std::uint32_t kHostsInCache = 512;  // measured: tools/bench/packet/README.md
   const std::int64_t given = parameters.integer("partitions");
   if (given == 0) {
-    const std::uint32_t blocks = hosts / kHostsInCache > 2 ? hosts / kHostsInCache : 1;
+    // In each window every partition looks for mail of every other.
+    constexpr std::uint32_t kMostOfItself = 128;
+    const std::uint32_t blocks =
+        hosts / kHostsInCache > 2 ? std::min(hosts / kHostsInCache, kMostOfItself) : 1;
     return std::min(std::max(threads, blocks), topologies::kMostParts);
   }
   if (given < 0 || given > topologies::kMostParts) {

@@ -168,6 +168,7 @@ int run(const Options& options, Phases& phases, MemoryLimit& memory) {
   std::vector<std::string> remarks;  // the report has them
   sim::follow_library(decided, program, remarks);
   log::info(fmt::format("replaying {} operations of {} ranks", program.facts().ops, program.ranks()));
+  phases.enter("setting up the simulation");
   const std::string& directory = scenario.output.directory;
   std::optional<sim::ReportSinks> sinks(
       std::in_place, sim::SinkRequest{.scenario = scenario, .terminal = options.quiet ? nullptr : stdout});

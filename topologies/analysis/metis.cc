@@ -4,6 +4,7 @@
 #include <metis.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <limits>
 #include <new>
@@ -56,6 +57,50 @@ WeightedGraph subgraph(const WeightedGraph& graph, const std::vector<std::uint32
   return result;
 }
 
+// The vertices that are a part each as they outweigh what is left for one, from the heaviest on; at most one
+// less than `parts`.
+std::vector<std::uint32_t> outweighing(const WeightedGraph& graph, std::uint32_t parts) {
+  std::vector<std::uint32_t> by_weight(graph.vertices());
+  std::iota(by_weight.begin(), by_weight.end(), 0U);
+  std::int64_t left =
+      std::accumulate(graph.vertex_weight.begin(), graph.vertex_weight.end(), std::int64_t{0});
+  // As many as may be asked for: there are often none, and never more than parts.
+  const std::size_t most = std::min<std::size_t>(parts, by_weight.size());
+  std::partial_sort(by_weight.begin(), by_weight.begin() + static_cast<std::ptrdiff_t>(most), by_weight.end(),
+                    [&](std::uint32_t a, std::uint32_t b) {
+                      const auto weight = [&](std::uint32_t v) { return graph.vertex_weight[v]; };
+                      return weight(a) != weight(b) ? weight(a) > weight(b) : a < b;
+                    });
+  std::vector<std::uint32_t> result;
+  for (std::uint32_t parts_left = parts; parts_left > 1; --parts_left) {
+    const std::uint32_t v = by_weight[result.size()];
+    const std::int64_t weight = graph.vertex_weight[v];
+    if (weight * parts_left < left - left / 10'000) break;  // but for rounding
+    left -= weight;
+    result.push_back(v);
+  }
+  return result;
+}
+
+std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts, idx_t imbalance,
+                                 std::uint64_t seed);
+
+// Splits each side, of which the first gets so many parts.
+std::vector<std::uint32_t> split_sides(const WeightedGraph& graph, const std::vector<idx_t>& side,
+                                       const std::array<std::uint32_t, 2>& parts_of, idx_t imbalance,
+                                       std::uint64_t seed) {
+  std::vector<std::uint32_t> part(graph.vertices(), 0);
+  for (const idx_t s : {0, 1}) {
+    std::vector<std::uint32_t> members;
+    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
+      if (side[v] == s) members.push_back(v);
+    }
+    const auto inner = split(subgraph(graph, members), parts_of[s], imbalance, seed);
+    for (std::size_t i = 0; i < members.size(); ++i) part[members[i]] = (s == 0 ? 0 : parts_of[0]) + inner[i];
+  }
+  return part;
+}
+
 std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts, idx_t imbalance,
                                  std::uint64_t seed) {
   const std::uint32_t count = graph.vertices();
@@ -65,35 +110,34 @@ std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts
     std::iota(part.begin(), part.end(), 0U);
     return part;
   }
-  const std::int64_t total =
-      std::accumulate(graph.vertex_weight.begin(), graph.vertex_weight.end(), std::int64_t{0});
-  const auto heaviest = std::max_element(graph.vertex_weight.begin(), graph.vertex_weight.end());
-  const bool outweighs_a_part =
-      std::int64_t{*heaviest} * parts >= total - total / 10'000;  // but for rounding
-  std::uint32_t left = parts / 2, right_count = 0;
-  std::vector<idx_t> side;
-  if (!outweighs_a_part) {
-    side = bisection(graph, static_cast<real_t>(left) / static_cast<real_t>(parts), imbalance, seed);
-    right_count = static_cast<std::uint32_t>(std::accumulate(side.begin(), side.end(), 0));
-  }
-  if (right_count == 0 || right_count == count) {
-    // The heaviest vertex is a part of its own.
-    side.assign(count, 1);
-    side[static_cast<std::size_t>(heaviest - graph.vertex_weight.begin())] = 0;
-    left = 1;
-    right_count = count - 1;
-  }
-  // A side can't have more parts than vertices: the other side gets what it leaves.
-  const std::uint32_t right_parts = std::min(parts - std::min(left, count - right_count), right_count);
-  const std::uint32_t parts_of[2] = {parts - right_parts, right_parts};
-  for (const idx_t s : {0, 1}) {
-    std::vector<std::uint32_t> members;
-    for (std::uint32_t v = 0; v < count; ++v) {
-      if (side[v] == s) members.push_back(v);
+  std::vector<std::uint32_t> alone = outweighing(graph, parts);
+  if (alone.empty()) {
+    const std::uint32_t left = parts / 2;
+    const std::vector<idx_t> side =
+        bisection(graph, static_cast<real_t>(left) / static_cast<real_t>(parts), imbalance, seed);
+    const auto right_count = static_cast<std::uint32_t>(std::accumulate(side.begin(), side.end(), 0));
+    if (right_count > 0 && right_count < count) {
+      // A side can't have more parts than vertices: the other side gets what it leaves.
+      const std::uint32_t right_parts = std::min(parts - std::min(left, count - right_count), right_count);
+      return split_sides(graph, side, {parts - right_parts, right_parts}, imbalance, seed);
     }
-    const auto inner = split(subgraph(graph, members), parts_of[s], imbalance, seed);
-    for (std::size_t i = 0; i < members.size(); ++i) part[members[i]] = (s == 0 ? 0 : parts_of[0]) + inner[i];
+    alone.push_back(
+        static_cast<std::uint32_t>(std::max_element(graph.vertex_weight.begin(), graph.vertex_weight.end()) -
+                                   graph.vertex_weight.begin()));
   }
+  // All at once: each would cost a copy of the graph.
+  std::vector<bool> is_alone(count);
+  for (std::uint32_t i = 0; i < alone.size(); ++i) {
+    is_alone[alone[i]] = true;
+    part[alone[i]] = i;
+  }
+  std::vector<std::uint32_t> others;
+  for (std::uint32_t v = 0; v < count; ++v) {
+    if (!is_alone[v]) others.push_back(v);
+  }
+  const auto first = static_cast<std::uint32_t>(alone.size());
+  const auto inner = split(subgraph(graph, others), parts - first, imbalance, seed);
+  for (std::size_t i = 0; i < others.size(); ++i) part[others[i]] = first + inner[i];
   return part;
 }
 
