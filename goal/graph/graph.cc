@@ -1,8 +1,12 @@
 #include "goal/graph/graph.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
+#include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
+#include "sim/units/memory.h"
 
 namespace weft::goal {
 namespace {
@@ -70,8 +74,14 @@ std::uint32_t GraphBuilder::add_communicator(Communicator communicator) {
 }
 
 void GraphBuilder::reserve(std::uint64_t ops, std::uint64_t edges) {
+  expect_graph(ops, edges);
   graph_.ops_.reserve(ops);
   graph_.edges_.reserve(edges);
+}
+
+void GraphBuilder::expect_graph(std::uint64_t ops, std::uint64_t edges) {
+  expect_memory(static_cast<double>(ops) * sizeof(OpRecord) + static_cast<double>(edges) * sizeof(Edge),
+                fmt::format("a graph of {} operations and {} dependencies", grouped(ops), grouped(edges)));
 }
 
 OpIndex GraphBuilder::add(const Op& op, std::string_view label) {

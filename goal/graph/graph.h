@@ -269,7 +269,11 @@ class GraphBuilder {
   // Returns the index of the communicator; an equal one is stored once. Needed before operations use it.
   std::uint32_t add_communicator(Communicator communicator);
   // Makes room for the whole graph, where its size is known beforehand. Only a matter of memory and speed.
+  // Throws NotEnoughMemory as expect_graph.
   void reserve(std::uint64_t ops, std::uint64_t edges);
+  // Such a graph is about to be built. Throws NotEnoughMemory if there is no room for one
+  // (sim/units/memory.h).
+  static void expect_graph(std::uint64_t ops, std::uint64_t edges);
   // Appends an operation to the current rank. Throws InputError past 2^31 - 1 operations in a rank.
   OpIndex add(const Op& op, std::string_view label = {});
   OpIndex add_calc(std::uint64_t ns, std::uint16_t cpu = 0);

@@ -62,7 +62,11 @@ Graph message_graph(std::uint32_t ranks, std::span<const Message> messages, std:
   std::vector<OpIndex> receive_op(send_op.size());
 
   GraphBuilder builder;
-  builder.reserve(2 * messages.size(), releases.size());
+  // Those that wait for a time have a calc, which the next one and they themselves wait for.
+  const bool timed =
+      std::any_of(messages.begin(), messages.end(), [](const Message& m) { return m.start_ns > 0; });
+  const std::uint64_t ticks = timed ? messages.size() : 0;
+  builder.reserve(2 * messages.size() + ticks, releases.size() + 2 * ticks);
   std::vector<std::uint32_t> by_start;
   auto release = release_order.begin();
   for (Rank r = 0; r < ranks; ++r) {

@@ -7,6 +7,7 @@
 #include "goal/workload/flow_sizes.h"
 #include "goal/workload/message_graph.h"
 #include "goal/workload/random_pairs.h"
+#include "sim/units/memory.h"
 
 namespace weft::goal {
 namespace {
@@ -16,8 +17,8 @@ constexpr std::uint64_t kGapDraws = 0x706F6731;
 constexpr std::uint64_t kSizeDraws = 0x706F6732;
 constexpr std::uint64_t kDestinationDraws = 0x706F6733;
 
-// At about 140 bytes each, more than most machines hold.
-constexpr double kMostMessages = 1e8;
+// Of each message, in the list of them and in the graph: two operations, a calc and two dependencies.
+constexpr double kBytesOfMessage = 168;
 
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t seed) {
   require_ranks(parameters, ranks, 2);
@@ -31,12 +32,12 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t 
   const double mean_gap_ns = 8e9 * sizes.mean_bytes() / (load * rate_bps);
   const double duration_ns = static_cast<double>(duration.ps()) / 1000;
   const double expected = duration_ns / mean_gap_ns * ranks;
-  if (expected > kMostMessages) {
-    parameters.fail("duration",
-                    fmt::format("it must be shorter: {:.3g} messages are expected, and {:.0e} are "
-                                "the limit",
-                                expected, kMostMessages));
+  if (expected > UINT32_MAX / 2) {
+    parameters.fail("duration", fmt::format("it must be shorter: {:.3g} messages are expected, and {} are "
+                                            "the limit",
+                                            expected, UINT32_MAX / 2));
   }
+  expect_memory(expected * kBytesOfMessage, fmt::format("traffic of about {:.3g} messages", expected));
 
   std::vector<Message> messages;
   messages.reserve(static_cast<std::size_t>(expected * 1.01) + 1);

@@ -13,6 +13,8 @@
 #include "sim/packet/packet_network.h"
 #include "sim/routing/policies.h"
 #include "sim/scenario/connections.h"
+#include "sim/units/grouped.h"
+#include "sim/units/memory.h"
 #include "topologies/analysis/partition.h"
 
 namespace weft::sim::packet {
@@ -27,9 +29,12 @@ topologies::Partitioning partition_of(const ModelRun& run) {
   const topologies::Topology& topology = run.fabric->topology;
   const std::uint32_t threads = run.scenario.threads;
   // An observer sees all packets, in the order of events; and events are counted one by one.
+  // To divide networks of very many links takes longer than more parts than threads save.
+  constexpr std::size_t kWorthDividing = std::size_t{1} << 24;
+  const std::uint32_t hosts = topology.channels().size() <= kWorthDividing ? topology.hosts() : 0;
   const std::uint32_t parts = run.fabric->observer != nullptr || run.control.counts_events()
                                   ? 1
-                                  : partitions(run.parameters, threads, topology.hosts());
+                                  : partitions(run.parameters, threads, hosts);
   if (parts == 1) return {.of_vertex = {}, .parts = 1};
   const std::vector<double> loads = host_loads(run.program, run.hosts, topology);
   topologies::Partitioning partitioning = topologies::partition(topology, parts, loads);
@@ -74,8 +79,19 @@ PacketSetup setup_of(const ModelRun& run) {
           {run.fabric->link_changes.begin(), run.fabric->link_changes.end()}};
 }
 
+// What an idle network takes (README.md).
+void expect_network(const topologies::Topology& topology, std::uint32_t partitions) {
+  constexpr double kOfChannel = 244, kOfHost = 84, kOfHostInPartition = 4, kOfPartition = 140e3;
+  const double directions = static_cast<double>(topology.channels().size()), hosts = topology.hosts();
+  expect_memory(
+      directions * kOfChannel + hosts * (kOfHost + kOfHostInPartition * partitions) +
+          kOfPartition * partitions,
+      fmt::format("a packet network of {} links and {} hosts", grouped(directions / 2), grouped(hosts)));
+}
+
 void run_packet(const ModelRun& run, results::Report& report) {
   topologies::Partitioning partitioning = partition_of(run);
+  expect_network(run.fabric->topology, partitioning.parts);
   auto replay = std::make_unique<ModelReplay>(run, run.hosts, partitioning.parts,
                                               of_hosts(partitioning, run.fabric->topology));
   auto owned = std::make_unique<PacketNetwork>(replay->engines(), replay->clients(), setup_of(run),

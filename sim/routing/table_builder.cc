@@ -10,7 +10,9 @@
 #include "sim/routing/routing_table.h"
 #include "sim/routing/row_builder.h"
 #include "sim/routing/table_base.h"
+#include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
+#include "sim/units/memory.h"
 
 namespace weft::routing {
 
@@ -93,8 +95,11 @@ class RoutingTable::Builder {
       most_neighbours = std::max(most_neighbours, c.neighbours.size());
     directs_ = static_cast<std::uint32_t>(std::min<std::size_t>(most_neighbours, kMostDirect));
     if (base_->grid == nullptr) {
-      rows_.reserve(topology_.switches());
       const std::size_t switches = topology_.switches();
+      expect_memory(static_cast<double>(switches) * classes_,
+                    fmt::format("the routing table of {} switches and {} destinations",
+                                grouped(static_cast<double>(switches)), grouped(classes_)));
+      rows_.reserve(switches);
       const bool may_be_wide = 2 * switches * classes_ <= quick_bytes_;
       const std::size_t sets_of_wide = quick_bytes_ / (kSetBytes * std::max<std::size_t>(1, switches));
       for (std::uint32_t s = 0; s < topology_.switches(); ++s) {

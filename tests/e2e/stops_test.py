@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pty
+import resource
 import signal
 import subprocess
 import sys
@@ -124,6 +125,48 @@ class Memory(unittest.TestCase):
                 self.assertLess(usage.ru_maxrss / 1024, megabytes + 30)
                 if (Path(folder) / "RUN").exists():
                     self.assertTrue((Path(folder) / "RUN/INCOMPLETE").exists() or (Path(folder) / "RUN/summary.json").exists())
+
+
+def run_with_data_limit(arguments, megabytes, cwd=None):
+    """Runs weft with so much memory; gives status, standard error, and the megabytes that it took."""
+    running = subprocess.Popen([WEFT, *arguments], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True,
+                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20,) * 2))
+    message = running.stderr.read()
+    running.stderr.close()
+    _, status, usage = os.wait4(running.pid, 0)
+    running.returncode = os.waitstatus_to_exitcode(status)
+    return running.returncode, message, usage.ru_maxrss / 1024
+
+
+class Estimates(unittest.TestCase):
+    """What can't fit is refused before any of it is built, whatever there is of memory."""
+
+    def test_traffic(self):
+        traffic = ["--traffic", "poisson:duration=99999999999", "--topology", "fat_tree:k=4"]
+        status, message, taken = run_with_data_limit(["sim", *traffic], 500)
+        self.assertEqual((status, message.count("\n")), (EXIT_LIMIT, 1), message)
+        self.assertRegex(message, r"not enough memory for traffic of about 2\.3.e\+07 messages: about 3\.9 GB, with 0\.[45] GB")
+        self.assertLess(taken, 100)
+
+    def test_a_small_file_of_a_large_graph(self):
+        with tempfile.TemporaryDirectory() as folder:
+            # 2,000,000 operations in less than a kilobyte, 32 bytes each in memory.
+            gen = ["goal", "gen", "ping_pong:sizes=[8B],iterations=1000000", "--ranks", "2", "-o", "p.weft"]
+            subprocess.run([WEFT, *gen], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            self.assertLess((Path(folder) / "p.weft").stat().st_size, 1000)
+            status, message, taken = run_with_data_limit(["goal", "stats", "p.weft"], 60, folder)
+            self.assertEqual((status, message.count("\n")), (EXIT_LIMIT, 1), message)
+            self.assertIn("a graph of 4,000,000 operations", message)
+            self.assertLess(taken, 60)
+            # A replay reads it on the way.
+            status, message, _ = run_with_data_limit(["sim", "-q", "--goal", "p.weft"], 60, folder)
+            self.assertEqual((status, message), (0, ""))
+
+    def test_a_network(self):
+        status, message, _ = run_with_data_limit(["topo", "info", "scale_up:of=[fat_tree:k=64]"], 100)
+        self.assertEqual((status, message.count("\n")), (EXIT_LIMIT, 1), message)
+        self.assertRegex(message, "all 0.1 GB that were available are taken; it was reached while building ")
 
 
 class Signals(unittest.TestCase):

@@ -6,11 +6,13 @@
 #include <vector>
 
 #include "sim/units/input_error.h"
+#include "sim/units/memory.h"
 #include "tools/weft/command.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
 #include "tools/weft/list.h"
 #include "tools/weft/log.h"
+#include "tools/weft/memory_limit.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/standard_output.h"
 #include "tools/weft/subcommand.h"
@@ -82,8 +84,9 @@ int run_reporting(int argc, char** argv) {
   } catch (const InputError& error) {
     log::error(error.what());
     return kBadInput;
-  } catch (const std::bad_alloc&) {
-    log::error("out of memory");
+  } catch (const std::bad_alloc& error) {
+    lift_memory_limit();
+    log::error(about_memory(error, ""));
     return kLimit;
   } catch (const std::exception& error) {
     log::error(std::string("internal error: ") + error.what());
@@ -97,6 +100,8 @@ int run_reporting(int argc, char** argv) {
 int main(int argc, char** argv) {
   weft::cli::hold_standard_streams();
   weft::cli::log::start();
+  weft::cli::limit_memory_to_available();
+  weft::listen_for_memory([](const std::string& text) { weft::cli::log::warn(text); });
   const int status = weft::cli::run_reporting(argc, argv);
   const bool printed = weft::cli::finish_output(stdout);
   return status == weft::cli::kOk && !printed ? weft::cli::kBadInput : status;

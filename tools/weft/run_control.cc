@@ -1,11 +1,12 @@
 #include "tools/weft/run_control.h"
 
 #include <fmt/core.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+
+#include "tools/weft/memory_limit.h"
 
 namespace weft::cli {
 namespace {
@@ -19,28 +20,8 @@ sim::RunControl::Bounds bounds_of(const sim::Limits& limits) {
 
 }  // namespace
 
-void MemoryLimit::set(std::uint64_t bytes) {
-  rlimit limit{};
-  if (bytes == 0 || getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  limit.rlim_cur = std::min<rlim_t>(bytes, limit.rlim_max);
-  if (setrlimit(RLIMIT_DATA, &limit) != 0) return;
-  bytes_ = bytes;
-  lifted_ = false;
-}
-
-void MemoryLimit::lift() {
-  rlimit limit{};
-  if (lifted_ || getrlimit(RLIMIT_DATA, &limit) != 0) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_DATA, &limit);
-  lifted_ = true;
-}
-
 TerminalControl::TerminalControl(const sim::Limits& limits, Phases& phases, bool quiet)
-    : RunControl(bounds_of(limits)),
-      phases_(phases),
-      most_bytes_(limits.memory_bytes),
-      show_(!quiet && isatty(STDERR_FILENO) == 1) {}
+    : RunControl(bounds_of(limits)), phases_(phases), show_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
 TerminalControl::~TerminalControl() { clear_line(); }
 
@@ -63,8 +44,10 @@ double TerminalControl::elapsed() const {
 
 sim::StopReason TerminalControl::poll(Time now, std::uint64_t events) {
   if (Phases::signal() != 0) return sim::StopReason::kInterrupt;
-  // Before memory is refused (MemoryLimit), where there is time: so that there are results.
-  if (most_bytes_ != 0 && resident_bytes() >= most_bytes_ / 10 * 9) return sim::StopReason::kMemoryLimit;
+  // Before memory is refused (memory_limit.h), where there is time: so that there are results.
+  if (memory_limit() != 0 && resident_bytes() >= memory_limit() / 10 * 9) {
+    return sim::StopReason::kMemoryLimit;
+  }
   if (show_) show(now, events);
   return sim::StopReason::kNone;
 }

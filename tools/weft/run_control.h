@@ -11,25 +11,6 @@
 
 namespace weft::cli {
 
-// A limit on the memory of this process: what would pass it is not given, and std::bad_alloc thrown.
-class MemoryLimit {
- public:
-  MemoryLimit() = default;
-  ~MemoryLimit() { lift(); }
-  MemoryLimit(const MemoryLimit&) = delete;
-  MemoryLimit& operator=(const MemoryLimit&) = delete;
-
-  // 0: no limit.
-  void set(std::uint64_t bytes);
-  void lift();
-  bool is_set() const { return bytes_ != 0; }
-  std::uint64_t bytes() const { return bytes_; }
-
- private:
-  std::uint64_t bytes_ = 0;
-  bool lifted_ = true;
-};
-
 // Shows progress on standard error where that is a terminal (and `quiet` is false), and ends the run at
 // limits and after signals (Phases). Of limits, those of time and events are exact (RunControl::Bounds).
 class TerminalControl : public sim::RunControl {
@@ -53,7 +34,6 @@ class TerminalControl : public sim::RunControl {
   void clear_line();
 
   Phases& phases_;
-  const std::uint64_t most_bytes_;  // 0: any
   std::function<double()> fraction_;
   bool show_;
   bool line_shown_ = false;

@@ -17,8 +17,10 @@
 #include "sim/simulation.h"
 #include "sim/sinks.h"
 #include "sim/units/input_error.h"
+#include "sim/units/memory.h"
 #include "sim/units/printable.h"
 #include "tools/weft/log.h"
+#include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
 #include "tools/weft/run_control.h"
 
@@ -123,8 +125,8 @@ class Control final : public TerminalControl {
 void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
   try {
     work();
-  } catch (const std::bad_alloc&) {
-    sinks.failed("out of memory");
+  } catch (const std::bad_alloc& error) {
+    sinks.failed(about_memory(error, ""));
     throw;
   } catch (const std::exception& error) {
     sinks.failed(printable(error.what()));
@@ -132,7 +134,7 @@ void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
   }
 }
 
-int run(const Options& options, Phases& phases, MemoryLimit& memory) {
+int run(const Options& options, Phases& phases) {
   phases.enter("reading the scenario");
   phases.set_last_words([](const std::string& reason) { results::note_end_of_run(reason); });
   const sim::Registries registries = sim::builtin_registries();
@@ -151,7 +153,7 @@ int run(const Options& options, Phases& phases, MemoryLimit& memory) {
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
   const sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
   const std::string resolved = sim::to_text(scenario, registries);
-  memory.set(scenario.limits.memory_bytes);
+  if (scenario.limits.memory_bytes != 0) limit_memory(scenario.limits.memory_bytes);
   if (options.verbose) log::show_info();
   log::info(fmt::format("building the network: {} {}", scenario.network.name, scenario.topology.name));
   phases.enter(fmt::format("building the network ({})", scenario.topology.name));
@@ -190,15 +192,13 @@ int run(const Options& options, Phases& phases, MemoryLimit& memory) {
 }
 
 int run(const Options& options) {
+  if (options.quiet) listen_for_memory(nullptr);
   Phases phases(!options.quiet);
-  MemoryLimit memory;
   try {
-    return run(options, phases, memory);
-  } catch (const std::bad_alloc&) {
-    if (!memory.is_set()) throw;
-    memory.lift();
-    log::error(fmt::format("limits.memory is {}, which does not suffice; it was reached while {}",
-                           bytes_to_string(memory.bytes()), phases.current()));
+    return run(options, phases);
+  } catch (const std::bad_alloc& error) {
+    lift_memory_limit();
+    log::error(about_memory(error, phases.current()));
     return kLimit;
   }
 }

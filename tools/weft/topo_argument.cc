@@ -1,6 +1,10 @@
 #include <fmt/core.h>
 
+#include <new>
+
 #include "sim/units/input_error.h"
+#include "sim/units/memory.h"
+#include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
 #include "tools/weft/topo_commands.h"
 #include "topologies/families.h"
@@ -33,7 +37,11 @@ topologies::Topology TopologyArgument::build(const std::string& text) const {
   const ModuleChoice chosen = choice(text);
   Phases phases(true);
   phases.enter(fmt::format("building {}", text));
-  return topologies::build(chosen);
+  try {
+    return topologies::build(chosen);
+  } catch (const std::bad_alloc& error) {
+    throw NotEnoughMemory(about_memory(error, phases.current()));
+  }
 }
 
 }  // namespace weft::cli

@@ -20,6 +20,7 @@
 
 #include "goal/import/mpi/trace_reader.h"
 #include "sim/units/input_error.h"
+#include "tools/weft/memory_limit.h"
 
 namespace weft::cli {
 namespace {
@@ -154,6 +155,7 @@ int run_command(const Options& options, const Environment& environment) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   posix_spawnattr_setsigmask(&attributes, &before);
   pid_t child = 0;
+  lift_memory_limit();  // it is not the command's
   const int failure = posix_spawnp(&child, argv[0], nullptr, &attributes, argv.data(), envp.data());
   posix_spawnattr_destroy(&attributes);
   int status = 0;
