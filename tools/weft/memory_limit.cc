@@ -12,6 +12,13 @@
 namespace weft::cli {
 namespace {
 
+// Sanitizers take terabytes of addresses for their own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSystemKeepsIt = false;
+#else
+constexpr bool kSystemKeepsIt = true;
+#endif
+
 struct Limit {
   std::uint64_t bytes = 0;
   bool given = false;                // by limits.memory
@@ -25,7 +32,7 @@ Limit& limit() {
 
 bool set_limit(rlim_t bytes) {
   rlimit of_data{};
-  if (getrlimit(RLIMIT_DATA, &of_data) != 0) return false;
+  if (!kSystemKeepsIt || getrlimit(RLIMIT_DATA, &of_data) != 0) return false;
   if (limit().bytes == 0) limit().inherited = of_data.rlim_cur;
   of_data.rlim_cur = std::min<rlim_t>(bytes, of_data.rlim_max);
   return setrlimit(RLIMIT_DATA, &of_data) == 0;
