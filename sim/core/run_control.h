@@ -77,6 +77,11 @@ class RunWatch {
     polled_at_ = executed;
     return control_.answer(now, executed);
   }
+  // Where much is to be done at a moment: the answer to who has asked to stop by now.
+  StopReason if_asked(Time now, std::uint64_t executed) {
+    return control_.asked().load(std::memory_order_relaxed) ? control_.answer(now, executed)
+                                                            : StopReason::kNone;
+  }
   // As many may be executed until it is asked again.
   std::uint64_t most(std::uint64_t executed) const {
     return std::min(RunControl::kPollInterval, control_.bounds().events - executed);

@@ -30,6 +30,12 @@ bool LivelockWatch::look(const FabricCounters& counters) {
   return again && longest_ps >= interval_.ps() / 2;
 }
 
+void LivelockWatch::rest_until(Time now) {
+  if (now < next_) return;
+  sent_.clear();
+  next_ += interval_ * ((now - next_).ps() / interval_.ps() + 1);
+}
+
 std::vector<std::string> LivelockWatch::describe() const {
   const topologies::Channel& wire = channels_.topology.channels()[busiest_];
   return {fmt::format("livelock: links are busy ({} -> {} most), but not one packet with data has come to a "

@@ -23,6 +23,8 @@ class LivelockWatch {
   Time next() const { return next_; }
   // At next(), with sums of all partitions. True if there is a livelock.
   bool look(const FabricCounters& counters);
+  // Nothing happens from the last look until `now`: the looks before are left out.
+  void rest_until(Time now);
   // What was found, in words. REQUIRES: look() returned true.
   std::vector<std::string> describe() const;
 

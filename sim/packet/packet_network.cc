@@ -274,6 +274,8 @@ class PacketNetwork::Run final : public Partitioned {
         const std::uint32_t part = network_.channels_.part_of(network_.channels_.node_of(s));
         return network_.parts_[part]->fabric.view(s, moment);
       });
+      const StopReason reason = watch_.if_asked(moment, events_executed());
+      if (reason != StopReason::kNone) return reason;
     }
     *limit = std::min(*limit, policies.next());
     if (network_.look_for_livelock(now)) return StopReason::kDeadlock;
@@ -417,12 +419,13 @@ void PacketNetwork::settle(Time now) {
 }
 
 bool PacketNetwork::look_for_livelock(Time now) {
-  while (now >= livelock_watch_.next()) {
-    settle(livelock_watch_.next());
-    if (!livelock_watch_.look(counters())) continue;
+  if (now < livelock_watch_.next()) return false;
+  settle(livelock_watch_.next());
+  if (livelock_watch_.look(counters())) {
     deadlock_ = livelock_watch_.describe();
     return true;
   }
+  livelock_watch_.rest_until(now);
   return false;
 }
 

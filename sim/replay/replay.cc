@@ -112,7 +112,7 @@ ReplayTotals Replay::totals() const {
     totals.messages += part.messages;
     totals.unreceived += part.unreceived;
     totals.makespan = std::max(totals.makespan, part.makespan);
-    totals.bytes = add_message_bytes(totals.bytes, part.bytes);
+    if (__builtin_add_overflow(totals.bytes, part.bytes, &totals.bytes)) throw GraphError(kTooManyBytes);
   }
   return totals;
 }

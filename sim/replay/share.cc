@@ -1,15 +1,12 @@
 #include "sim/replay/share.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "sim/units/graph_error.h"
 
 namespace weft::sim {
-
-std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes) {
-  if (!__builtin_add_overflow(sum, bytes, &sum)) return sum;
-  throw GraphError("the messages sent have more than 2^64 bytes in all");
-}
 
 namespace {
 
@@ -70,7 +67,13 @@ void ReplayShare::start(Network& network) {
     begin_rank(rank);
   } else {
     Cpu& cpu = cpus_[event.payload];
-    if (!end_work(rank, cpu)) {
+    bool goes_on = false;
+    try {
+      goes_on = end_work(rank, cpu);
+    } catch (const InputError& error) {
+      refuse_work(rank, cpu.current, error);
+    }
+    if (!goes_on) {
       cpu.current = kNone;
       if (cpu.head != kNone) take_up(rank, cpu);
     }
@@ -142,14 +145,30 @@ void ReplayShare::take_up(RankState& rank, Cpu& cpu) {
 // True if the cpu is busy with it from now on. What takes no time is done at once.
 inline bool ReplayShare::begin_work(RankState& rank, Cpu& cpu, std::uint32_t work) {
   cpu.current = work;
-  const Time duration = start_of_work(rank, work);
-  if (duration > Time()) [[likely]] {
-    schedule_done(rank, cpu, duration);
-    return true;
+  try {
+    const Time duration = start_of_work(rank, work);
+    if (duration > Time()) [[likely]] {
+      schedule_done(rank, cpu, duration);
+      return true;
+    }
+    if (end_work(rank, cpu)) return true;
+  } catch (const InputError& error) {
+    refuse_work(rank, work, error);
   }
-  if (end_work(rank, cpu)) return true;
   cpu.current = kNone;
   return false;
+}
+
+// The same error with the operation that the work is for.
+[[gnu::noinline]] void ReplayShare::refuse_work(const RankState& rank, std::uint32_t work,
+                                                const InputError& error) const {
+  if (dynamic_cast<const GraphError*>(&error) != nullptr) throw;
+  goal::OpIndex op = work;
+  if ((work & kTask) != 0) {
+    const Task& task = tasks_[work & ~kTask];
+    op = task.lane == kNone ? task.op : actives_[lanes_[task.lane].active].op;
+  }
+  throw GraphError(fmt::format("rank {}, operation {}: {}", rank.view.rank(), op, error.what()));
 }
 
 // Returns how long it takes.
@@ -203,7 +222,7 @@ void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
   rank.overhead = after(rank.overhead, overhead(bytes));
   ++rank.messages_sent;
   rank.bytes_sent += bytes;
-  bytes_ = add_message_bytes(bytes_, bytes);
+  if (__builtin_add_overflow(bytes_, bytes, &bytes_)) throw InputError(kTooManyBytes);
 }
 
 // The handshake of a large message begins.

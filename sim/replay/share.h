@@ -19,12 +19,13 @@
 #include "sim/replay/ready_queue.h"
 #include "sim/replay/replay.h"
 #include "sim/results/records.h"
+#include "sim/units/input_error.h"
 #include "sim/units/large_pages.h"
 
 namespace weft::sim {
 
-// Throws GraphError if the sum passes 2^64.
-std::uint64_t add_message_bytes(std::uint64_t sum, std::uint64_t bytes);
+// Of the bytes of all messages, whose sum is counted in 64 bits.
+inline constexpr const char* kTooManyBytes = "the messages sent have more than 2^64 bytes in all";
 
 // What all shares read and none changes.
 struct ReplayPlan {
@@ -234,6 +235,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   }
   Time start_of_work(RankState& rank, std::uint32_t work);
   bool end_work(RankState& rank, Cpu& cpu);
+  [[noreturn]] void refuse_work(const RankState& rank, std::uint32_t work, const InputError& error) const;
   void end_of_task(std::uint32_t task);
   void give_task(std::uint32_t task);
   void count_received(RankState& rank, std::uint64_t bytes);

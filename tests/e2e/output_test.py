@@ -108,9 +108,16 @@ class Output(unittest.TestCase):
         comm = "".join(f"rank {r} {{\nc: calc 1\nbarrier comm 1\n}}\n" for r in range(3))
         (self.folder / "member.goal").write_text('num_ranks 3\ncomm 1 "pair" { 0 1 }\n' + comm)
         (self.folder / "collective.goal").write_text("num_ranks 2\nrank 0 {\ncalc 1\nbarrier\n}\nrank 1 {\nbarrier\n}\n")
+        (self.folder / "late.goal").write_text(
+            "num_ranks 2\nrank 0 {\na: calc 4000000000000000\nb: calc 4000000000000000\nb requires a\n}\nrank 1 {\ncalc 1\n}\n")
+        (self.folder / "large.goal").write_text(
+            "num_ranks 2\nrank 0 {\nrecv 1b from 1\nrecv 1b from 1\n}\nrank 1 {\ncalc 9\n" + f"send {2**64 - 1}b to 0\n" * 2 + "}\n")
+        late, large = "rank 0, operation 1: simulated time would pass 53 days", "rank 1, operation 2: the messages sent have more than 2^64 bytes"
         not_member = "rank 2, operation 1 calls a collective on communicator 1 (pair), of which it is no member"
         cases = [("member.goal", ["--network", "loggops"], not_member),
                  ("member.goal", [*SWITCH, "--threads", "2"], not_member),
+                 ("late.goal", ["--network", "loggops"], late), ("late.goal", [*SWITCH, "--threads", "2"], late),
+                 ("large.goal", [*SWITCH, "--network", "flow"], large), ("large.goal", SWITCH, large),
                  ("collective.goal", ["--network", "loggops:semantics=classic"], "rank 0, operation 1 (barrier")]
         for graph, arguments, expected in cases:
             for file in (graph, "packed.weft"):
