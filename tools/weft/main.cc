@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "sim/units/input_error.h"
@@ -11,6 +12,7 @@
 #include "tools/weft/import.h"
 #include "tools/weft/list.h"
 #include "tools/weft/log.h"
+#include "tools/weft/out_of_memory.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/standard_output.h"
 #include "tools/weft/subcommand.h"
@@ -78,6 +80,7 @@ int run(int argc, char** argv) {
 // The same, with a line on standard error for what ends it early.
 int run_reporting(int argc, char** argv) {
   try {
+    log::start();
     return run(argc, argv);
   } catch (const InputError& error) {
     log::error(error.what());
@@ -85,6 +88,10 @@ int run_reporting(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     log::error("out of memory");
     return kLimit;
+  } catch (const std::system_error& error) {  // a folder that can't be read, for instance
+    const bool memory = error.code() == std::errc::not_enough_memory;
+    log::error(memory ? "out of memory" : error.what());
+    return memory ? kLimit : kBadInput;
   } catch (const std::exception& error) {
     log::error(std::string("internal error: ") + error.what());
     return kInternalError;
@@ -96,7 +103,7 @@ int run_reporting(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   weft::cli::hold_standard_streams();
-  weft::cli::log::start();
+  weft::cli::watch_for_refused_memory();
   const int status = weft::cli::run_reporting(argc, argv);
   const bool printed = weft::cli::finish_output(stdout);
   return status == weft::cli::kOk && !printed ? weft::cli::kBadInput : status;
