@@ -72,6 +72,7 @@ bool selected[kCalls];
 Action action = Action::kNone;
 int error_number = 0;
 uint64_t first = 0, step = 0;
+const char* file_part = nullptr;  // null: of any file
 
 std::atomic<uint64_t> calls = 0;
 std::atomic<bool> begun = false;  // main() has been called
@@ -112,6 +113,21 @@ constexpr Caught kCaught[] = {
     {SYS_fallocate, kTruncate}, {SYS_fsync, kSync},       {SYS_fdatasync, kSync}, {SYS_flock, kLock},
 };
 
+// Is the file of this descriptor one that is meant?
+bool is_meant(uint64_t descriptor) {
+  if (file_part == nullptr) return true;
+  char link[32] = "/proc/self/fd/", path[4096];
+  char* at = link + strlen(link);
+  for (uint64_t place = descriptor < 10 ? 1 : descriptor < 100 ? 10 : 100; place > 0; place /= 10) {
+    *at++ = static_cast<char>('0' + descriptor / place % 10);
+  }
+  const long length = system_call(SYS_readlink, reinterpret_cast<uint64_t>(link),
+                                  reinterpret_cast<uint64_t>(path), sizeof path - 1);
+  if (length < 0) return false;
+  path[length] = '\0';
+  return strstr(path, file_part) != nullptr;
+}
+
 bool is_written(uint64_t descriptor) {
   struct stat status {};
   if (system_call(SYS_fstat, descriptor, reinterpret_cast<uint64_t>(&status)) != 0 ||
@@ -126,11 +142,12 @@ Call kind_of(uint32_t number, const uint64_t* arguments) {
     if (caught.number != number) continue;
     if (caught.call == kOpen && number != SYS_creat) {
       const uint64_t flags = arguments[number == SYS_openat ? 2 : 1];
-      return (flags & O_ACCMODE) == O_RDONLY ? kCalls : kOpen;
+      if ((flags & O_ACCMODE) == O_RDONLY) return kCalls;
     }
-    if (caught.call != kWrite && caught.call != kClose) return caught.call;
+    if (caught.call != kWrite && caught.call != kClose) return file_part == nullptr ? caught.call : kCalls;
     if (caught.call == kWrite && arguments[0] == STDOUT_FILENO) return kPrint;
-    return arguments[0] > STDERR_FILENO && is_written(arguments[0]) ? caught.call : kCalls;
+    return arguments[0] > STDERR_FILENO && is_written(arguments[0]) && is_meant(arguments[0]) ? caught.call
+                                                                                              : kCalls;
   }
   return kCalls;
 }
@@ -229,14 +246,15 @@ void map_counters(const char* path) {
 }
 
 // WEFT_FAULT_PROGRAM: what it starts is left alone.
-bool is_meant(const char* program) {
+bool is_program(const char* program) {
   const char* slash = strrchr(program_invocation_name, '/');
   return program == nullptr || strcmp(program, slash == nullptr ? program_invocation_name : slash + 1) == 0;
 }
 
 __attribute__((constructor)) void start() {
-  if (!is_meant(getenv("WEFT_FAULT_PROGRAM"))) return;
+  if (!is_program(getenv("WEFT_FAULT_PROGRAM"))) return;
   if (const char* fault = getenv("WEFT_FAULT")) read_fault(fault);
+  file_part = getenv("WEFT_FAULT_FILE");
   if (const char* path = getenv("WEFT_FAULT_COUNTERS")) map_counters(path);
   for (uint32_t call = 0; call < kMalloc; ++call) {
     if (selected[call]) return install_filter();
@@ -246,7 +264,7 @@ __attribute__((constructor)) void start() {
 int (*program_main)(int, char**, char**) = nullptr;
 
 int armed_main(int count, char** arguments, char** environment) {
-  if (is_meant(getenv("WEFT_FAULT_PROGRAM"))) begun = true;
+  if (is_program(getenv("WEFT_FAULT_PROGRAM"))) begun = true;
   return program_main(count, arguments, environment);
 }
 
