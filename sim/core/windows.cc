@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/units/input_error.h"
-
 namespace weft::sim {
 namespace {
 
@@ -54,8 +52,8 @@ class Windows {
     try {
       return std::jthread([this, thread] { work(thread); });
     } catch (const std::system_error& error) {
-      throw InputError("can't start thread " + std::to_string(thread + 1) + " of " +
-                       std::to_string(threads_) + ": " + error.code().message());
+      throw std::system_error(error.code(), "can't start thread " + std::to_string(thread + 1) + " of " +
+                                                std::to_string(threads_));
     }
   }
 
