@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include "sim/units/input_error.h"
@@ -13,11 +14,23 @@
 namespace weft::goal {
 namespace {
 
+constexpr std::size_t kBufferBytes = 1 << 16;
+
 [[noreturn]] void fail_open(const std::string& path, const std::string& reason) {
   throw InputError(SourceLocation{.file = path}, "can't read the file: " + reason);
 }
 
 }  // namespace
+
+bool write_whole(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 FileView::FileView(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -69,25 +82,37 @@ FileWriter::FileWriter(const std::string& path) : path_(path) {
   struct stat status {};
   const bool direct = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   if (!direct) temporary_ = path + ".partial";
-  file_ = std::fopen(direct ? path.c_str() : temporary_.c_str(), "wb");
-  if (file_ == nullptr) fail("can't create the file");
+  buffer_.reserve(kBufferBytes);
+  file_ = ::open(direct ? path.c_str() : temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0) fail("can't create the file");
 }
 
 FileWriter::~FileWriter() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
+  if (file_ < 0) return;
+  ::close(file_);
   if (!temporary_.empty()) std::remove(temporary_.c_str());
 }
 
 void FileWriter::write(std::string_view bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail("can't write the file");
   written_ += bytes.size();
+  if (buffer_.size() + bytes.size() > kBufferBytes) flush();
+  if (bytes.size() < kBufferBytes) {
+    buffer_ += bytes;
+  } else if (!write_whole(file_, bytes)) {
+    fail("can't write the file");
+  }
+}
+
+void FileWriter::flush() {
+  if (!write_whole(file_, buffer_)) fail("can't write the file");
+  buffer_.clear();
 }
 
 void FileWriter::commit() {
-  std::FILE* file = file_;
-  file_ = nullptr;
-  const bool closed = std::fclose(file) == 0;
+  flush();
+  const int file = file_;
+  file_ = -1;
+  const bool closed = ::close(file) == 0;
   if (closed && (temporary_.empty() || std::rename(temporary_.c_str(), path_.c_str()) == 0)) return;
   const int error = errno;
   if (!temporary_.empty()) std::remove(temporary_.c_str());
@@ -96,7 +121,8 @@ void FileWriter::commit() {
 }
 
 void FileWriter::fail(const char* what) const {
-  throw InputError(SourceLocation{.file = path_}, std::string(what) + ": " + std::strerror(errno));
+  const int error = errno;
+  throw InputError(SourceLocation{.file = path_}, std::string(what) + ": " + std::strerror(error));
 }
 
 }  // namespace weft::goal

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace weft::goal {
+
+// Writes all bytes to a descriptor, in as many steps as the system takes. False if that fails: errno says
+// why.
+bool write_whole(int descriptor, std::string_view bytes);
 
 // A file's bytes, mapped for reading; a pipe is read into memory. Not thread-safe to move, safe to read.
 class FileView {
@@ -43,10 +46,12 @@ class FileWriter {
   void commit();
 
  private:
+  void flush();
   [[noreturn]] void fail(const char* what) const;
 
   std::string path_, temporary_;  // temporary_ is empty when path_ is written directly
-  std::FILE* file_ = nullptr;
+  std::string buffer_;
+  int file_ = -1;
   std::size_t written_ = 0;
 };
 

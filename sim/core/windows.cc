@@ -4,6 +4,8 @@
 #include <atomic>
 #include <barrier>
 #include <exception>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,7 +31,7 @@ class Windows {
   StopReason run() {
     std::vector<std::jthread> others;
     try {
-      for (std::uint32_t t = 1; t < threads_; ++t) others.emplace_back([this, t] { work(t); });
+      for (std::uint32_t t = 1; t < threads_; ++t) others.push_back(start(t));
     } catch (...) {
       // The system gives no more threads. Those that there are wait for this one and the missing ones.
       failed_.store(true, std::memory_order_relaxed);
@@ -46,6 +48,15 @@ class Windows {
   }
 
  private:
+  std::jthread start(std::uint32_t thread) {
+    try {
+      return std::jthread([this, thread] { work(thread); });
+    } catch (const std::system_error& error) {
+      throw std::system_error(error.code(), "can't start thread " + std::to_string(thread + 1) + " of " +
+                                                std::to_string(threads_));
+    }
+  }
+
   enum class Mode : std::uint8_t { kTogether, kAlone, kOver };
   // Events in a window from which more threads are worth it, and below which they are not. They differ, so
   // that it does not change all the time; meeting takes as long as some hundred events.

@@ -1,5 +1,6 @@
 #include "sim/results/output_file.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -7,6 +8,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "goal/file.h"
 #include "sim/results/results_folder.h"
 #include "sim/units/input_error.h"
 
@@ -14,17 +16,16 @@ namespace weft::results {
 
 OutputFile::OutputFile(std::string path) : path_(std::move(path)), part_(part_path(path_)) {
   const std::filesystem::path parent = std::filesystem::path(path_).parent_path();
-  std::error_code ignored;  // fopen says what is wrong
+  std::error_code ignored;  // open() says what is wrong
   if (!parent.empty()) std::filesystem::create_directories(parent, ignored);
-  file_ = std::fopen(part_.c_str(), "wbe");
-  if (file_ == nullptr) fail(errno);
-  std::setvbuf(file_, nullptr, _IONBF, 0);  // buffer_ is enough
+  file_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file_ < 0) fail(errno);
 }
 
 OutputFile::~OutputFile() {
-  if (file_ == nullptr) return;
-  std::fwrite(buffer_.data(), 1, buffer_.size(), file_);
-  std::fclose(file_);
+  if (file_ < 0) return;
+  (void)goal::write_whole(file_, buffer_);
+  ::close(file_);
   ::unlink(part_.c_str());
 }
 
@@ -34,15 +35,15 @@ void OutputFile::append(fmt::string_view format, fmt::format_args args) {
 }
 
 void OutputFile::flush() {
-  if (std::fwrite(buffer_.data(), 1, buffer_.size(), file_) != buffer_.size()) fail(errno);
+  if (!goal::write_whole(file_, buffer_)) fail(errno);
   buffer_.clear();
 }
 
 void OutputFile::close() {
   flush();
-  std::FILE* file = file_;
-  file_ = nullptr;
-  int error = std::fclose(file) == 0 ? 0 : errno;
+  const int file = file_;
+  file_ = -1;
+  int error = ::close(file) == 0 ? 0 : errno;
   if (error == 0 && std::rename(part_.c_str(), path_.c_str()) != 0) {
     error = errno;
     // It has its name already.

@@ -3,7 +3,6 @@
 
 #include <fmt/core.h>
 
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -39,7 +38,7 @@ class OutputFile {
   [[noreturn]] void fail(int error) const;
 
   std::string path_, part_;
-  std::FILE* file_ = nullptr;
+  int file_ = -1;
   std::string buffer_;
 };
 

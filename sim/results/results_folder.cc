@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "goal/file.h"
 #include "sim/units/input_error.h"
 
 namespace weft::results {
@@ -26,15 +27,9 @@ ResultsFolder* in_use = nullptr;
   throw InputError(fmt::format("{}: {}: {}", path, what, std::strerror(error)));
 }
 
-// True if all bytes are in the file; else errno says why not.
-bool write_whole(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+void remove(const std::string& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return;
+  fail(path, "can't remove what an earlier run left here", errno);
 }
 
 // Is the file that was opened still the one of this name? The run before may have removed it meanwhile.
@@ -71,14 +66,19 @@ void note_end_of_run(std::string_view reason) noexcept {
 }
 
 ResultsFolder::ResultsFolder(std::string path, std::vector<std::string> files, Lock lock)
-    : path_(std::move(path)), files_(std::move(files)) {
+    : path_(std::move(path)), lock_path_(file(kLockFile)), files_(std::move(files)) {
   std::error_code error;
   created_ = std::filesystem::create_directories(path_, error);
   if (error) fail(path_, "can't create this directory", error.value());
-  if (::access(path_.c_str(), W_OK | X_OK) != 0) fail(path_, "can't write in this directory", errno);
-  take_lock(lock != nullptr ? lock : ::flock);
-  for (const std::string& name : files_) ::unlink(part_path(file(name)).c_str());
-  ::unlink(part_path(file(kIncompleteMarker)).c_str());
+  try {
+    if (::access(path_.c_str(), W_OK | X_OK) != 0) fail(path_, "can't write in this directory", errno);
+    take_lock(lock != nullptr ? lock : ::flock);
+    for (const std::string& name : files_) remove(part_path(file(name)));
+    remove(part_path(file(kIncompleteMarker)));
+  } catch (...) {
+    leave();
+    throw;
+  }
   const std::lock_guard guard(mutex);
   in_use = this;
 }
@@ -88,18 +88,21 @@ ResultsFolder::~ResultsFolder() {
     const std::lock_guard guard(mutex);
     in_use = nullptr;
   }
+  leave();
+}
+
+void ResultsFolder::leave() {
   if (lock_ >= 0) {  // removed before it is let go, so that nobody takes the lock of a file that goes
-    ::unlink(file(kLockFile).c_str());
+    ::unlink(lock_path_.c_str());
     ::close(lock_);
   }
   if (created_ && state_ == State::kWaiting) ::rmdir(path_.c_str());  // fails unless it is empty
 }
 
 void ResultsFolder::take_lock(Lock lock) {
-  const std::string path = file(kLockFile);
   do {
     if (lock_ >= 0) ::close(lock_);
-    lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    lock_ = ::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (lock_ < 0) fail(path_, "can't write in this directory", errno);
     int error = 0;
     while (lock(lock_, LOCK_EX | LOCK_NB) != 0 && (error = errno) == EINTR) {
@@ -113,9 +116,9 @@ void ResultsFolder::take_lock(Lock lock) {
           path_, other));
     }
     // Any other error: a file system without locks.
-  } while (!is_at(lock_, path));
+  } while (!is_at(lock_, lock_path_));
   // Only for the message above: without it the lock does its work too.
-  if (::ftruncate(lock_, 0) == 0) (void)write_whole(lock_, fmt::format("{}\n", ::getpid()));
+  if (::ftruncate(lock_, 0) == 0) (void)goal::write_whole(lock_, fmt::format("{}\n", ::getpid()));
 }
 
 bool ResultsFolder::write_marker() const {
@@ -131,7 +134,7 @@ bool ResultsFolder::write_marker() const {
   const std::string marker = file(kIncompleteMarker), part = part_path(marker);
   const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) return false;
-  bool written = write_whole(descriptor, text);
+  bool written = goal::write_whole(descriptor, text);
   int error = errno;
   if (::close(descriptor) != 0 && written) {
     written = false;
@@ -154,9 +157,7 @@ void ResultsFolder::begin() {
   }
   for (const std::string& name : files_) {
     const std::string path = file(name), part = part_path(path);
-    if (::unlink(path.c_str()) != 0 && errno != ENOENT) {
-      fail(path, "can't remove what an earlier run left here", errno);
-    }
+    remove(path);
     if (::rename(part.c_str(), path.c_str()) != 0 && errno != ENOENT) {
       fail(path, "can't write this file", errno);
     }

@@ -56,9 +56,10 @@ class ResultsFolder {
 
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
   void take_lock(Lock lock);
+  void leave();               // lets the lock go, and removes a new folder in which nothing has begun
   bool write_marker() const;  // false: errno says why not
 
-  const std::string path_;
+  const std::string path_, lock_path_;
   const std::vector<std::string> files_;
   bool created_ = false;
   int lock_ = -1;  // descriptor; -1: without

@@ -91,9 +91,21 @@ std::string lower(std::string text) {
   return text;
 }
 
-}  // namespace
+// Throws InputError if the file's names do not go together.
+std::unique_ptr<const pb::DescriptorPool> make_pool(const pb::FileDescriptorProto& file) {
+  auto pool = std::make_unique<pb::DescriptorPool>();
+  BuildErrors errors;
+  try {
+    if (pool->BuildFileCollectingErrors(file, &errors) != nullptr) return pool;
+  } catch (...) {
+    (void)pool.release();  // one that is half built can't be destroyed: that ends the process
+    throw;
+  }
+  throw InputError("these modules can't be in one scenario: " + errors.first);
+}
 
-Schema::Schema(const Registries& registries) : registries_(registries) {
+// scenario.proto, and in it a message for each module.
+pb::FileDescriptorProto file_with_modules(const Registries& registries) {
   pb::FileDescriptorProto file;
   scenario::Scenario::descriptor()->file()->CopyTo(&file);
   const auto message = [&](const std::string& name) -> pb::DescriptorProto& {
@@ -109,11 +121,13 @@ Schema::Schema(const Registries& registries) : registries_(registries) {
   add_parameters(hosts_section(), message("hosts"));
   add_parameters(fault_section(), message("fault"));
   add_parameters(collectives_section(registries), message("collectives"));
-  BuildErrors errors;
-  if (pool_.BuildFileCollectingErrors(file, &errors) == nullptr) {
-    throw InputError("these modules can't be in one scenario: " + errors.first);
-  }
+  return file;
 }
+
+}  // namespace
+
+Schema::Schema(const Registries& registries)
+    : registries_(registries), pool_(make_pool(file_with_modules(registries))) {}
 
 const RegisteredModule* Schema::sized_module(const pb::Descriptor& type) const {
   const pb::Descriptor* const seam = type.containing_type();

@@ -29,12 +29,12 @@ class Schema {
   const RegisteredModule* sized_module(const google::protobuf::Descriptor& type) const;
   // By full name; null if there is none.
   const google::protobuf::Descriptor* find(const std::string& full_name) const {
-    return pool_.FindMessageTypeByName(full_name);
+    return pool_->FindMessageTypeByName(full_name);
   }
 
  private:
   const Registries& registries_;
-  google::protobuf::DescriptorPool pool_;
+  const std::unique_ptr<const google::protobuf::DescriptorPool> pool_;
   mutable google::protobuf::DynamicMessageFactory factory_;
 };
 

@@ -488,6 +488,29 @@ TEST_CASE("a killed process leaves a readable file, and other ends are told apar
   }
 }
 
+TEST_CASE("a disk that fails ends the traces, which say so, and not the program") {
+  for (const std::string& mpi : installed()) {
+    const std::string full = "write:ENOSPC@2+1", kept = "close:EIO@1", in_pieces = "write:short@1+1";
+    for (const std::string& fault : {full, kept, in_pieces}) {
+      SECTION(mpi + " " + fault) {
+        const Run result = run(mpi, 4, "calls", "", fault);
+        CHECK(result.status == 0);
+        for (const Trace& t : result.ranks) {
+          const std::string told = fmt::format("weft: the trace of rank {} ends here: ", t.header.rank);
+          CAPTURE(result.output);
+          if (fault == full)
+            CHECK(result.output.find(told + "write: No space left on device") != std::string::npos);
+          if (fault == kept)
+            CHECK(result.output.find(told + "close: Input/output error") != std::string::npos);
+          if (fault == in_pieces) CHECK(result.output.find(told) == std::string::npos);
+          CHECK(t.complete == (fault != full));
+          CHECK(t.of(Function::kFinalize).empty() == (fault == full));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("a program that makes no MPI call runs under the preload as if it were not there") {
   const std::string library = fs::absolute("tracer/mpi/libweft_trace_mpi.so").string();
   CHECK(std::system(fmt::format("test \"$(LD_PRELOAD={} echo hello)\" = hello", library).c_str()) == 0);

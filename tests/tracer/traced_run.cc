@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 namespace weft::trace::test {
 
@@ -77,21 +78,31 @@ Trace read(const fs::path& path) {
 
 }  // namespace
 
-Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument) {
+Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument,
+        const std::string& fault) {
   const fs::path directory =
       fs::path(std::getenv("TEST_TMPDIR") != nullptr ? std::getenv("TEST_TMPDIR") : "/tmp") /
-      fmt::format("{}-{}-{}", mpi, program, fs::path(argument).stem().string());
+      fmt::format("{}-{}-{}-{}", mpi, program, fs::path(argument).stem().string(), fault);
   fs::remove_all(directory);
   fs::create_directories(directory);
+  const std::string name = fmt::format("{}_{}_program", program, mpi);
+  std::string library = fs::absolute("tracer/mpi/libweft_trace_mpi.so").string(), faults;
+  if (!fault.empty()) {
+    library += ":" + fs::absolute("tests/e2e/failing_system/libfailing_system.so").string();
+    faults = fmt::format("WEFT_FAULT={} WEFT_FAULT_FILE=.wtrc WEFT_FAULT_PROGRAM={} ", fault, name);
+  }
   const std::string command = fmt::format(
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
-      "WEFT_TRACE_DIR={0} LD_PRELOAD={1} timeout 120 mpirun.{2} -n {3} {4} {5} > {0}/output 2>&1",
-      directory.string(), fs::absolute("tracer/mpi/libweft_trace_mpi.so").string(), mpi, ranks,
-      fs::absolute(fmt::format("tests/tracer/{}_{}_program", program, mpi)).string(), argument);
+      "{6}WEFT_TRACE_DIR='{0}' LD_PRELOAD={1} timeout 120 mpirun.{2} -n {3} {4} {5} > '{0}/output' 2>&1",
+      directory.string(), library, mpi, ranks, fs::absolute("tests/tracer/" + name).string(), argument,
+      faults);
   Run result;
   result.status = std::system(command.c_str());
+  std::ostringstream output;
+  output << std::ifstream(directory / "output").rdbuf();
+  result.output = output.str();
   if (argument.empty() && result.status != 0) {
-    std::cout << std::ifstream(directory / "output").rdbuf();
+    std::cout << result.output;
   }
   for (int rank = 0; rank < ranks; ++rank) {
     const fs::path path = directory / fmt::format("rank-{:06}.wtrc", rank);

@@ -30,12 +30,15 @@ struct Trace {
 };
 
 struct Run {
-  int status = 0;  // of std::system
+  int status = 0;      // of std::system
+  std::string output;  // standard output and error
   std::vector<Trace> ranks;
 };
 
 // Runs a program of this folder with `ranks` ranks of one MPI under the tracer and reads all ranks' files.
-Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument = "");
+// `fault`: what fails in each rank of calls on its trace file, see tests/e2e/failing_system/README.md.
+Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument = "",
+        const std::string& fault = "");
 
 // The MPIs of this machine, by the endings of their commands; says which are missing.
 std::vector<std::string> installed();

@@ -7,7 +7,7 @@
 
 namespace weft::cli::log {
 
-// To be called once, before any other: from then on errors and warnings are shown.
+// To be called once, before any other but error(): from then on warnings are shown.
 void start();
 // Shows info() too.
 void show_info();

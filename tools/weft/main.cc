@@ -3,6 +3,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "sim/units/input_error.h"
@@ -13,6 +14,7 @@
 #include "tools/weft/list.h"
 #include "tools/weft/log.h"
 #include "tools/weft/memory_limit.h"
+#include "tools/weft/out_of_memory.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/standard_output.h"
 #include "tools/weft/subcommand.h"
@@ -80,6 +82,9 @@ int run(int argc, char** argv) {
 // The same, with a line on standard error for what ends it early.
 int run_reporting(int argc, char** argv) {
   try {
+    log::start();
+    limit_memory_to_available();
+    listen_for_memory([](const std::string& text) { log::warn(text); });
     return run(argc, argv);
   } catch (const InputError& error) {
     log::error(error.what());
@@ -88,6 +93,10 @@ int run_reporting(int argc, char** argv) {
     lift_memory_limit();
     log::error(about_memory(error, ""));
     return kLimit;
+  } catch (const std::system_error& error) {  // a folder that can't be read, for instance
+    const bool memory = error.code() == std::errc::not_enough_memory;
+    log::error(memory ? "out of memory" : error.what());
+    return memory ? kLimit : kBadInput;
   } catch (const std::exception& error) {
     log::error(std::string("internal error: ") + error.what());
     return kInternalError;
@@ -99,9 +108,7 @@ int run_reporting(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   weft::cli::hold_standard_streams();
-  weft::cli::log::start();
-  weft::cli::limit_memory_to_available();
-  weft::listen_for_memory([](const std::string& text) { weft::cli::log::warn(text); });
+  weft::cli::watch_for_refused_memory();
   const int status = weft::cli::run_reporting(argc, argv);
   const bool printed = weft::cli::finish_output(stdout);
   return status == weft::cli::kOk && !printed ? weft::cli::kBadInput : status;

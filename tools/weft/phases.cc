@@ -6,12 +6,15 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
+#include "sim/units/input_error.h"
 #include "tools/weft/log.h"
 
 namespace weft::cli {
@@ -65,9 +68,15 @@ std::uint64_t peak_resident_bytes() {
 
 Phases::Phases(bool says)
     : says_(says), on_terminal_(isatty(STDERR_FILENO) == 1), wake_(::eventfd(0, EFD_CLOEXEC)) {
+  if (wake_ < 0) throw InputError(fmt::format("can't watch for signals: {}", std::strerror(errno)));
   received = 0;
   wake_descriptor = wake_;
-  thread_ = std::thread([this] { watch(); });
+  try {
+    thread_ = std::thread([this] { watch(); });
+  } catch (const std::system_error& error) {
+    ::close(wake_);
+    throw InputError(fmt::format("can't start a thread: {}", error.code().message()));
+  }
   set_handlers(on_signal);
 }
 

@@ -239,7 +239,10 @@ void print(const Summary& summary, const Options& options) {
         summary.ranks, summary.places.rbegin()->first);
   }
   if (summary.cut > 0)
-    text += fmt::format("  cut       {} traces end before MPI_Finalize: a rank was killed\n", summary.cut);
+    text += fmt::format(
+        "  cut       {} traces end before MPI_Finalize: a rank was killed, or its file could not be "
+        "written\n",
+        summary.cut);
   for (const auto& [name, calls] : summary.not_replayed) {
     text += fmt::format("  warning   {} calls of {}: counted, but not replayed\n", calls, name);
   }

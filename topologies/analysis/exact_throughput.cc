@@ -2,8 +2,10 @@
 #include <glpk.h>
 
 #include <algorithm>
-#include <memory>
+#include <cstring>
+#include <new>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "topologies/analysis/throughput.h"
@@ -33,6 +35,51 @@ std::vector<std::uint32_t> sources(const Demands& demands) {
   return list;
 }
 
+// A problem of GLPK, which at an error tells of it on the terminal and aborts: here it throws. std::bad_alloc
+// if it gets no memory.
+class Problem {
+ public:
+  // The delegate has made this an object that is destroyed if the rest fails.
+  Problem() : Problem(glp_init_env()) { problem_ = glp_create_prob(); }
+  ~Problem() {
+    if (failed_) {
+      glp_free_env();  // after an error nothing else may be called
+      return;
+    }
+    if (problem_ != nullptr) glp_delete_prob(problem_);
+    glp_error_hook(nullptr, nullptr);
+    glp_term_hook(nullptr, nullptr);
+  }
+  Problem(const Problem&) = delete;
+  Problem& operator=(const Problem&) = delete;
+
+  glp_prob* get() const { return problem_; }
+
+ private:
+  explicit Problem(int environment) {
+    if (environment > 1) throw std::bad_alloc();
+    glp_term_out(GLP_OFF);
+    glp_term_hook(&Problem::hear, this);
+    glp_error_hook(&Problem::fail, this);
+  }
+  // What would go to the terminal. The first line of an error names it.
+  static int hear(void* info, const char* text) {
+    auto* self = static_cast<Problem*>(info);
+    if (self->heard_[0] == '\0') std::strncpy(self->heard_, text, sizeof self->heard_ - 1);
+    return 1;
+  }
+  [[noreturn]] static void fail(void* info) {
+    auto* self = static_cast<Problem*>(info);
+    self->failed_ = true;
+    if (std::strstr(self->heard_, "memory") != nullptr) throw std::bad_alloc();
+    throw std::runtime_error(std::string("GLPK: ") + self->heard_);
+  }
+
+  glp_prob* problem_ = nullptr;
+  bool failed_ = false;
+  char heard_[256] = {};
+};
+
 }  // namespace
 
 std::uint64_t exact_size(const FlowNetwork& network, const Demands& demands) {
@@ -53,8 +100,7 @@ Throughput exact_throughput(const FlowNetwork& network, const Demands& demands) 
   }
   if (network.arcs() == 0) return result;
   const double unit = *std::max_element(network.rate.begin(), network.rate.end());
-  const std::unique_ptr<glp_prob, decltype(&glp_delete_prob)> problem(glp_create_prob(), glp_delete_prob);
-  glp_term_out(GLP_OFF);
+  const Problem problem;
   glp_prob* lp = problem.get();
   glp_set_obj_dir(lp, GLP_MAX);
   const int first_capacity = 1;

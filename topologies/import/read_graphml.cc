@@ -260,6 +260,9 @@ void GraphmlReader::parse(std::string_view text) {
     const bool last = size == text.size();
     const XML_Status status = XML_Parse(parser_.get(), text.data(), static_cast<int>(size), last ? 1 : 0);
     if (thrown_ != nullptr) std::rethrow_exception(thrown_);
+    if (status != XML_STATUS_OK && XML_GetErrorCode(parser_.get()) == XML_ERROR_NO_MEMORY) {
+      throw std::bad_alloc();
+    }
     if (status != XML_STATUS_OK) {
       throw InputError(
           {graph_.file, line(), static_cast<std::int64_t>(XML_GetCurrentColumnNumber(parser_.get())) + 1},

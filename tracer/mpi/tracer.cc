@@ -72,7 +72,7 @@ State state;
 void fail(const char* what) {
   fprintf(stderr, "weft: the trace of rank %d ends here: %s: %s\n", state.rank, what, strerror(errno));
   state.recording = false;
-  state.writer.close();
+  (void)state.writer.close();
 }
 
 void begin_chunk() {
@@ -264,8 +264,11 @@ void stop(End reason) {
       state.writer.byte(static_cast<std::uint8_t>(Meta::kEnd));
       state.writer.number(static_cast<std::uint64_t>(reason));
     }
-    if (!state.writer.write_chunk()) fail("write");
-    state.writer.close();
+    if (!state.writer.write_chunk()) {
+      fail("write");
+    } else if (!state.writer.close()) {
+      fail("close");
+    }
   }
   if (locked) pthread_mutex_unlock(&state.mutex);
 }

@@ -89,11 +89,12 @@ bool Writer::write_all(const std::uint8_t* data, std::size_t bytes) {
   return true;
 }
 
-void Writer::close() {
-  if (file_ >= 0) ::close(file_);
+bool Writer::close() {
+  const bool closed = file_ < 0 || ::close(file_) == 0;
   file_ = -1;
   free(memory_);
   memory_ = begin_ = at_ = capacity_ = nullptr;
+  return closed;
 }
 
 }  // namespace weft::trace

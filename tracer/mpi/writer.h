@@ -33,7 +33,8 @@ class Writer {
   bool write_header();
   // Writes what is in the buffer as one chunk and empties it. False, with errno, on failure.
   bool write_chunk();
-  void close();
+  // False, with errno, if the system had kept an error of what was written until now.
+  bool close();
 
  private:
   bool grow(std::size_t bytes);
