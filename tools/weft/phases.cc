@@ -110,7 +110,8 @@ void Phases::begin(const std::string& what, Kind kind, std::function<void()> sto
   kind_ = kind;
   stop_ = std::move(stop);
   entered_ = Clock::now();
-  tell_after_ = on_terminal_ ? kOnTerminal : kElsewhere;
+  const bool awaited = kind_ == Kind::kFinished && received != 0;  // by who has sent a signal
+  tell_after_ = on_terminal_ || awaited ? kOnTerminal : kElsewhere;
   if (received != 0 && kind_ == Kind::kAsked) stop_();
 }
 
@@ -151,7 +152,10 @@ void Phases::interrupt() {
   while (!over_) {
     {
       const std::lock_guard lock(mutex_);
-      if (kind_ == Kind::kFinished) return;
+      if (kind_ == Kind::kFinished) {
+        tell_after_ = Clock::duration();  // who has sent the signal waits
+        return;
+      }
       if (kind_ == Kind::kCutShort || Clock::now() >= until) end_process();
       if (!std::exchange(asked, true)) stop_();
     }
@@ -174,8 +178,9 @@ void Phases::tell() {
   const Clock::duration lasted = Clock::now() - entered_;
   if (!says_ || what_.empty() || kind_ == Kind::kAsked || lasted < tell_after_) return;
   const std::string line =
-      fmt::format("{}: {:.0f} s so far, {:.2f} GB of memory", what_,
-                  std::chrono::duration<double>(lasted).count(), static_cast<double>(resident_bytes()) / 1e9);
+      fmt::format("{}: {:.0f} s so far, {:.2f} GB of memory{}", what_,
+                  std::chrono::duration<double>(lasted).count(), static_cast<double>(resident_bytes()) / 1e9,
+                  received != 0 ? "; a second signal ends it at once, incomplete" : "");
   if (on_terminal_) {
     std::fputs(("\r\x1b[K" + line).c_str(), stderr);
     std::fflush(stderr);
