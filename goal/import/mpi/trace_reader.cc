@@ -385,7 +385,9 @@ std::uint32_t TraceReader::comm_id() {
 }
 
 std::string TraceReader::text() {
-  const std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a text");
+  const std::uint64_t n = varint();
+  const auto left = static_cast<std::uint64_t>(chunk_end_ - at_);  // behind that number
+  if (n > left) fail(fmt::format("length of a text {}: expected at most {}", n, left));
   std::string value(reinterpret_cast<const char*>(at_), n);
   at_ += n;
   return value;
