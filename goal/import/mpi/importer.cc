@@ -56,7 +56,7 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Ranks of another program than rank 0, or started more than a minute apart from it; unless mpirun was "
      "given several programs, the traces of different runs were mixed."},
     {Note::kOutsideWorld, "outside_world", Severity::kWarning,
-     "Messages with processes of another MPI_COMM_WORLD, which are not in the graph."},
+     "Messages and collectives with processes of another MPI_COMM_WORLD, which are not in the graph."},
     {Note::kIntercommunicatorCollectives, "intercommunicator_collectives", Severity::kWarning,
      "Collectives between two groups, not replayed; the time inside them counts as compute."},
 }};

@@ -163,6 +163,7 @@ bool TraceReader::read_meta(std::uint8_t kind) {
       comm.parent = comm_id();
       comm.inter = varint_at_most(1, "intercommunicator mark") != 0;
       read_members(comm.ranks);
+      comm.outside = std::any_of(comm.ranks.begin(), comm.ranks.end(), [](std::int32_t r) { return r < 0; });
       if (comm.inter) read_members(comm.remote_ranks);
       communicators_.push_back(std::move(comm));
       return true;
