@@ -59,7 +59,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return std::make_unique<goal::PackedProgram>(bytes, "in.weft");
   });
   if (!graph) return 0;
-  fuzz::check_graph(*graph, info);
+  fuzz::check_graph(*graph, info, fuzz::TextForm::kMayBeRefused);
   if (file == nullptr) return 0;
   check_readers(*file, *graph);
   if (program) fuzz::require((*program)->graph() == *graph, "another graph as it is replayed");
