@@ -222,8 +222,9 @@ class MessageCheck {
       for (const Short& example : shorts.first) {
         const std::uint64_t count = &example == &shorts.first.back() ? left : 1;
         left -= count;
-        recorder_.add(FindingKind::kShortReceive, count, group.first, example.receive, [&] {
-          return recorder_.describe(group.first, example.receive) + " takes fewer bytes than " +
+        const Rank receiver = group.first;
+        recorder_.add(FindingKind::kShortReceive, count, receiver, example.receive, [&] {
+          return recorder_.describe(receiver, example.receive) + " takes fewer bytes than " +
                  recorder_.describe(example.sender, example.send) + " has";
         });
       }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "goal/graph/algorithm_word.h"
+
 namespace weft::goal::pack {
 namespace {
 
@@ -65,6 +67,7 @@ const char* misfit(const Collective& in, const FileTables& tables) {
   const bool lists_fit = fits(in.counts(), of_neighbors ? in.destinations_size() : ranks) &&
                          fits(in.receive_counts(), of_neighbors ? in.sources_size() : ranks) &&
                          all(in.destinations()) && all(in.sources());
+  if (!is_algorithm_word(in.algorithm())) return "the algorithm is not a word like ring:segment=64KiB";
   if (in.root() < size && in.element_bytes() != 0 && lists_fit) return nullptr;
   return "root, counts or neighbors do not fit the communicator";
 }

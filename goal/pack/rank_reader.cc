@@ -10,11 +10,19 @@ using pack::BlockType;
 
 namespace {
 
+std::string at_operation(const std::string& why, OpIndex position) {
+  return why + ", at operation " + std::to_string(position);
+}
+
 // Whom a rank's places stand for.
 class Names {
  public:
-  Names(PackedFile::Inside& file, Rank rank)
-      : file_(file), place_(file.table(rank)), rank_(rank), ranks_(file.index->tables.ranks) {
+  Names(PackedFile::Inside& file, Rank rank, const OpIndex& position)
+      : file_(file),
+        place_(file.table(rank)),
+        position_(position),
+        rank_(rank),
+        ranks_(file.index->tables.ranks) {
     const pack::TableBlock::Table& table = *place_.table;
     const std::uint32_t* names = place_.block->names.data();
     peers_ = {names + table.peers, names + table.comms};
@@ -44,12 +52,14 @@ class Names {
   [[noreturn]] void bad(const char* column) const {
     file_.frames.damaged(
         place_.offset, BlockType::kTables, rank_,
-        std::string("its program asks for more of the column '") + column + "' than there is");
+        at_operation(std::string("its program asks for more of the column '") + column + "' than there is",
+                     position_));
   }
 
  private:
   PackedFile::Inside& file_;
   PackedFile::Inside::TablePlace place_;
+  const OpIndex& position_;  // of the reader, for messages
   Rank rank_, ranks_, shift_, mask_;
   int how_;
   std::span<const std::uint32_t> peers_, comms_, collectives_;
@@ -71,11 +81,12 @@ RankReader::RankReader(PackedFile::Inside& file, Rank rank, const PackedFile::Pa
 }
 
 void RankReader::bad_program(const char* why) const {
-  file_->frames.damaged(file_->index->program_blocks[program_block_], BlockType::kPrograms, rank_, why);
+  file_->frames.damaged(file_->index->program_blocks[program_block_], BlockType::kPrograms, rank_,
+                        at_operation(why, position_));
 }
 
 void RankReader::bad_values(const char* why) const {
-  file_->frames.damaged(values_at_, BlockType::kValues, rank_, why);
+  file_->frames.damaged(values_at_, BlockType::kValues, rank_, at_operation(why, position_));
 }
 
 bool RankReader::next(OpBlock& out, std::uint32_t most) {
@@ -86,7 +97,7 @@ bool RankReader::next(OpBlock& out, std::uint32_t most) {
   out.labels.clear();
   const std::uint32_t count = std::min(most, ops_ - position_);
   if (count == 0) return false;
-  const Names names(*file_, rank_);
+  const Names names(*file_, rank_, position_);
   std::shared_ptr<const pack::ProgramBlock> program = file_->program_block(program_block_, rank_);
   std::shared_ptr<const pack::ValueBlock> values;
   for (std::uint32_t k = 0; k < count; ++k) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "goal/file.h"
+#include "goal/graph/algorithm_word.h"
 #include "goal/text/label_table.h"
 #include "goal/text/scanner.h"
 #include "goal/text/text.h"
@@ -308,11 +309,7 @@ class Parser : private Scanner {
   // knows.
   std::string algorithm_choice() {
     const char* begin = at_after_blanks();
-    const auto belongs = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-             c == ':' || c == '=' || c == ',' || c == '.';
-    };
-    while (at_ != end_ && belongs(*at_)) ++at_;
+    while (at_ != end_ && belongs_to_algorithm(*at_)) ++at_;
     if (at_ == begin) fail("found " + found() + "; expected an algorithm, such as ring:segment=64KiB");
     return std::string(begin, at_);
   }

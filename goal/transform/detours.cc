@@ -1,13 +1,23 @@
 #include "goal/transform/detours.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
+
+#include "sim/units/input_error.h"
 
 namespace weft::goal {
 
 Detours::Detours(std::vector<Detour> detours, std::uint64_t cycle_ns)
     : detours_(std::move(detours)), cycle_ns_(cycle_ns), work_per_cycle_ns_(cycle_ns) {
   for (const Detour& detour : detours_) work_per_cycle_ns_ -= detour.length_ns;
+}
+
+void Detours::check_work(std::uint64_t ns) const {
+  const unsigned __int128 cycles = ns / work_per_cycle_ns_ + 2;
+  if (cycles * cycle_ns_ > std::uint64_t{1} << 62) {
+    throw InputError("a calc of " + std::to_string(ns) + " ns, with noise, is longer than 2^62 ns");
+  }
 }
 
 std::uint64_t Detours::end_of_work(std::uint64_t now_ns, std::uint64_t ns) const {

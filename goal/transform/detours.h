@@ -19,7 +19,10 @@ class Detours {
 
   // When work of `ns` that begins at `now_ns` ends. Work that ends just where a detour begins does not wait
   // for it; work of no length takes none. Time in the number of detours, whatever the length of the work.
+  // REQUIRES: check_work(ns); now_ns < cycle_ns().
   std::uint64_t end_of_work(std::uint64_t now_ns, std::uint64_t ns) const;
+  // Throws InputError for work that may end after more than 2^62 ns.
+  void check_work(std::uint64_t ns) const;
   std::uint64_t cycle_ns() const { return cycle_ns_; }
 
  private:

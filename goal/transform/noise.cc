@@ -100,7 +100,7 @@ class DetourNoise : public Noise {
   std::uint64_t disturb(std::uint64_t ns, std::uint16_t cpu) override {
     if (clock_ns_.size() <= cpu) clock_ns_.resize(cpu + 1u, phase_ns_);
     const std::uint64_t begin = clock_ns_[cpu];
-    if (ns > (1ULL << 62)) scaled_ns(ns, 2);  // refused there
+    detours_->check_work(ns);
     const std::uint64_t end = detours_->end_of_work(begin, ns);
     // Only the place within the cycle matters.
     clock_ns_[cpu] = end % detours_->cycle_ns();

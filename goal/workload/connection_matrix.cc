@@ -175,6 +175,13 @@ std::vector<Activation> activations(const ConnectionMatrix& matrix) {
   return all;
 }
 
+// The part of a list, sorted by trigger, that is of this one.
+template <typename Item, typename TriggerOf>
+std::span<const Item> of_trigger(std::span<const Item> list, std::uint32_t id, const TriggerOf& trigger_of) {
+  return {std::ranges::lower_bound(list, id, {}, trigger_of),
+          std::ranges::upper_bound(list, id, {}, trigger_of)};
+}
+
 void check_triggers_exist(const ConnectionMatrix& matrix) {
   for (const Connection& connection : matrix.connections) {
     for (const std::uint32_t id :
@@ -393,8 +400,8 @@ ConnectionGraph connection_graph(const ConnectionMatrix& matrix, std::uint32_t r
 
   std::vector<Wiring> wirings;
   for (const Trigger& trigger : matrix.triggers) {
-    const auto those = std::ranges::equal_range(active, trigger.id, {}, &Activation::trigger);
-    const auto these = std::ranges::equal_range(started, trigger.id, {}, trigger_of);
+    const auto those = of_trigger<Activation>(active, trigger.id, &Activation::trigger);
+    const auto these = of_trigger<std::uint32_t>(started, trigger.id, trigger_of);
     check_fires(trigger, those.size(), these.size());
     wirings.push_back({&trigger, those, these});
   }

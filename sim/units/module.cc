@@ -163,10 +163,12 @@ ModuleChoice parse_module_choice(std::string_view text) {
   std::string_view rest = text.substr(colon + 1);
   while (!rest.empty()) {
     std::size_t end = 0;
-    for (int depth = 0; end < rest.size() && (rest[end] != ',' || depth > 0); ++end) {
+    int depth = 0;
+    for (; end < rest.size() && (rest[end] != ',' || depth > 0); ++end) {
       depth += rest[end] == '[' ? 1 : rest[end] == ']' ? -1 : 0;
     }
     const std::string_view item = rest.substr(0, end);
+    if (depth > 0) throw fail(fmt::format("has a [ without its ] in '{}'", item));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos || equals == 0) {

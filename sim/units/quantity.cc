@@ -27,6 +27,11 @@ Split split_number(std::string_view text, std::string_view what, std::string_vie
   };
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  // Neither "inf" nor "nan". That of the standard library looks beyond the end of a text that begins like
+  // these.
+  const std::size_t digits = text.starts_with('-') ? 1 : 0;
+  if (text.size() == digits || (text[digits] != '.' && (text[digits] < '0' || text[digits] > '9')))
+    throw fail();
   long double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || !std::isfinite(number)) throw fail();

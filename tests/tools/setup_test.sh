@@ -52,7 +52,13 @@ expect "--check only looks" '[[ $status == 1 && $output == *hpcc* && ! -e $APT_L
 call --list
 expect "--list names packages" '[[ $status == 0 && $output == *catch2* && $output != *tools/setup* ]]'
 
+MISSING="clang-14" call
+expect "Clang is for fuzzing alone" '[[ $status == 0 && ! -e $APT_LOG ]]'
+
+MISSING="clang-14" call --fuzz
+expect "--fuzz installs it" '[[ $status == 0 && $(tail -n 1 "$APT_LOG") == install*clang-14 ]]'
+
 call --chek
-expect "an unknown option" '[[ $status == 2 && $output == *"known: --check, --list"* && ! -e $APT_LOG ]]'
+expect "an unknown option" '[[ $status == 2 && $output == *"known: --check, --list, --fuzz"* && ! -e $APT_LOG ]]'
 
 exit $((failures > 0))

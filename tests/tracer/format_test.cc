@@ -253,6 +253,12 @@ TEST_CASE("what is no trace, or makes no sense, is an error that says where") {
   Bytes damaged = header();
   damaged[17] ^= 1;
   CHECK(error_of(damaged) == ": byte 16: the header is cut or damaged (its checksum does not hold)");
+  // Its last byte would be the first behind the header.
+  const Bytes payload_with_long_text = {1, 2, 3, 'M', 'p'};
+  Bytes behind_the_end = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n', 1, 0, 0, 0, 5, 0, 0, 0};
+  append(behind_the_end, payload_with_long_text);
+  append(behind_the_end, checksum(payload_with_long_text));
+  CHECK(error_of(behind_the_end) == ": byte 19: length of a text 3: expected at most 2");
   const auto with = [](const Bytes& records) {
     Bytes file = header();
     append(file, chunk(payload({kStart, records})));

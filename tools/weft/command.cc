@@ -103,7 +103,7 @@ const Option& Option::excludes(const Option& other) const {
 }
 
 Command Command::add_subcommand(const std::string& name, const std::string& summary) {
-  return Command(app_->add_subcommand(name, summary));
+  return {app_->add_subcommand(name, summary), works_};
 }
 
 void Command::require_subcommand() { app_->require_subcommand(1); }
@@ -160,7 +160,11 @@ Option Command::add_flag(const std::string& names, bool& target, const std::stri
 
 void Command::footer(const std::string& text) { app_->footer(text); }
 
-void Command::callback(std::function<void()> work) { app_->callback(std::move(work)); }
+void Command::callback(std::function<void()> work) {
+  app_->callback([works = works_, work = std::move(work)] {
+    if (*works) work();
+  });
+}
 
 std::string Command::name() const { return app_->get_name(); }
 
@@ -184,7 +188,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
 
 CommandLine::~CommandLine() { delete app_; }
 
-Command CommandLine::root() { return Command(app_); }
+Command CommandLine::root() { return {app_, works_}; }
 
 bool CommandLine::run(int argc, char** argv) {
   try {

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -45,7 +47,8 @@ struct GivenOption {
 // One command: a handle, cheap to copy, that lives no longer than the CommandLine.
 class Command {
  public:
-  explicit Command(CLI::App* app) : app_(app) {}
+  // Callbacks do their work only while *works is true.
+  Command(CLI::App* app, std::shared_ptr<const bool> works) : app_(app), works_(std::move(works)) {}
   Command add_subcommand(const std::string& name, const std::string& summary);
   // Without one of its subcommands the command is bad input.
   void require_subcommand();
@@ -75,6 +78,7 @@ class Command {
 
  private:
   CLI::App* app_;
+  std::shared_ptr<const bool> works_;
 };
 
 // The program's command line.
@@ -90,9 +94,12 @@ class CommandLine {
   // is. True if that could be done; false after one line on standard error that says what is wrong with the
   // command line, with the nearest name where one is unknown. What a callback throws comes through.
   bool run(int argc, char** argv);
+  // From now on run() only reads the command line, and does none of the work.
+  void read_only() { *works_ = false; }
 
  private:
   CLI::App* app_;
+  std::shared_ptr<bool> works_ = std::make_shared<bool>(true);
 };
 
 }  // namespace weft::cli

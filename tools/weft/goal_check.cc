@@ -26,17 +26,18 @@ void add_check(Command& parent, int& exit_code) {
   command.callback([options, &exit_code] {
     const goal::Report report =
         goal::check_file(options->file, {.examples = std::max(1u, options->examples)});
+    const std::string file = printable(options->file);
     for (const goal::Finding& finding : report.findings) {
-      print(fmt::format("{}: {}: {}\n", goal::name(goal::severity(finding.kind)), goal::name(finding.kind),
-                        printable(finding.sentence)));
+      print(fmt::format("{}: {}: {}: {}\n", file, goal::name(goal::severity(finding.kind)),
+                        goal::name(finding.kind), printable(finding.sentence)));
     }
     for (std::size_t kind = 0; kind < goal::kFindingKinds; ++kind) {
       if (report.counts[kind] == 0) continue;
-      print(fmt::format("{}: {} in all\n", goal::name(static_cast<goal::FindingKind>(kind)),
+      print(fmt::format("{}: {}: {} in all\n", file, goal::name(static_cast<goal::FindingKind>(kind)),
                         report.counts[kind]));
     }
     if (report.clean()) {
-      print(fmt::format("{}: sound ({} ranks, {} operations)\n", options->file, report.ranks, report.ops));
+      print(fmt::format("{}: sound ({} ranks, {} operations)\n", file, report.ranks, report.ops));
     }
     if (report.has_errors()) exit_code = kBadInput;
   });

@@ -94,7 +94,7 @@ std::string json(const std::vector<Analysis>& analyses, const std::vector<Priced
     }
     list[i]["cost"] = std::move(cost);
   }
-  return list.dump(2) + "\n";
+  return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

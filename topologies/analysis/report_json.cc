@@ -154,12 +154,14 @@ Json json_of(const Analysis& a) {
 
 }  // namespace
 
-std::string analysis_json(const Analysis& analysis) { return json_of(analysis).dump(2) + "\n"; }
+std::string analysis_json(const Analysis& analysis) {
+  return json_of(analysis).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
 
 std::string comparison_json(std::span<const Analysis> analyses) {
   Json list = Json::array();
   for (const Analysis& analysis : analyses) list.push_back(json_of(analysis));
-  return list.dump(2) + "\n";
+  return list.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace weft::topologies

@@ -117,7 +117,7 @@ std::string bill_json(const Bill& bill, const Worth& worth) {
   add("injection", bill.injection_bps);
   add("bisection", worth.bisection_bps);
   add("achieved", worth.achieved_bps);
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace weft::topologies

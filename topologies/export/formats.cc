@@ -91,6 +91,12 @@ const Format& format_of_file(const std::string& path) {
 }
 
 void write_graphml(const Topology& topology, TextSink& out) {
+  // Names tell nodes apart: none may change.
+  for (Vertex v = 0; v < topology.nodes(); ++v) {
+    const std::string& name = topology.node(v).name;
+    if (fits_xml(name)) continue;
+    throw InputError(fmt::format("a node is called '{}', which is no text in UTF-8 that XML can hold", name));
+  }
   out.print(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n");

@@ -63,6 +63,11 @@ CollectiveKind kind_of(Function function) {
   }
 }
 
+bool is_rooted(CollectiveKind kind) {
+  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
+         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
+}
+
 bool is_reduction(CollectiveKind kind) {
   return kind == CollectiveKind::kReduce || kind == CollectiveKind::kAllreduce ||
          kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan ||
@@ -74,9 +79,12 @@ bool is_reduction(CollectiveKind kind) {
 Collective collective_of(const TraceRecord& record) {
   Collective collective;
   collective.kind = kind_of(record.function);
-  if (record.root > 0) collective.root = static_cast<std::uint32_t>(record.root);
+  if (record.root > 0 && is_rooted(collective.kind)) {
+    collective.root = static_cast<std::uint32_t>(record.root);
+  }
   if (is_reduction(collective.kind)) {
-    collective.element_bytes = static_cast<std::uint32_t>(std::max<std::uint64_t>(record.type_size, 1));
+    collective.element_bytes =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(record.type_size, 1, UINT32_MAX));
   }
   switch (blocking_form(record.function)) {
     case Function::kBarrier:

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "goal/import/mpi/communicators.h"
@@ -54,7 +56,7 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Ranks of another program than rank 0, or started more than a minute apart from it; unless mpirun was "
      "given several programs, the traces of different runs were mixed."},
     {Note::kOutsideWorld, "outside_world", Severity::kWarning,
-     "Messages with processes of another MPI_COMM_WORLD, which are not in the graph."},
+     "Messages and collectives with processes of another MPI_COMM_WORLD, which are not in the graph."},
     {Note::kIntercommunicatorCollectives, "intercommunicator_collectives", Severity::kWarning,
      "Collectives between two groups, not replayed; the time inside them counts as compute."},
 }};
@@ -113,28 +115,32 @@ std::vector<fs::path> rank_files(const fs::path& directory) {
                      ": no MPI traces here; expected files rank-000000.wtrc, rank-000001.wtrc …");
   }
   std::sort(found.begin(), found.end());
-  std::vector<fs::path> files;
+  // By rank: a file may claim to be of a run of millions.
+  std::map<std::uint32_t, fs::path> by_rank;
+  std::uint32_t size = 0;
   for (const fs::path& path : found) {
     const TraceHeader header = TraceReader(path.string()).header();
-    if (files.empty()) files.resize(header.size);
-    if (header.size != files.size()) {
+    if (by_rank.empty()) size = header.size;
+    if (header.size != size) {
       throw InputError({path.string()}, fmt::format("from a run of {} ranks, but {} is from one of {}; a "
                                                     "directory may hold the traces of one run only",
-                                                    header.size, found[0].filename().string(), files.size()));
+                                                    header.size, found[0].filename().string(), size));
     }
-    if (header.rank >= files.size() || !files[header.rank].empty()) {
-      throw InputError({path.string()},
-                       fmt::format("says it is rank {}, which is {}", header.rank,
-                                   header.rank >= files.size()
-                                       ? "too large"
-                                       : "there already (did two MPI programs run while tracing?)"));
+    if (!by_rank.emplace(header.rank, path).second) {
+      throw InputError(
+          {path.string()},
+          fmt::format("says it is rank {}, which is there already (did two MPI programs run while tracing?)",
+                      header.rank));
     }
-    files[header.rank] = path;
   }
-  const auto missing = std::find_if(files.begin(), files.end(), [](const fs::path& p) { return p.empty(); });
-  if (missing != files.end()) {
+  std::vector<fs::path> files;
+  for (auto& [rank, path] : by_rank) {
+    if (rank != files.size()) break;
+    files.push_back(std::move(path));
+  }
+  if (files.size() < size) {
     throw InputError(fmt::format("{}: the trace of rank {} is missing ({} of {} ranks have one)",
-                                 directory.string(), missing - files.begin(), found.size(), files.size()));
+                                 directory.string(), files.size(), found.size(), size));
   }
   return files;
 }

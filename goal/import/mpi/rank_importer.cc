@@ -1,5 +1,7 @@
 #include "goal/import/mpi/rank_importer.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -371,14 +373,35 @@ Op RankImporter::collective_op(const TraceRecord& record, const Collective& coll
           .value = collectives_.size() - 1};
 }
 
+// No MPI program has another root, or other counts, than its communicator has ranks.
+void RankImporter::check_fits(const Collective& collective, const TraceCommunicator& communicator) {
+  const std::size_t ranks = communicator.ranks.size();
+  if (collective.root >= ranks) {
+    throw InputError(fmt::format("root {} in a communicator of {} ranks", collective.root, ranks));
+  }
+  for (const auto* counts : {&collective.counts, &collective.receive_counts}) {
+    if (counts->empty() || counts->size() == ranks) continue;
+    throw InputError(fmt::format("{} counts in a communicator of {} ranks", counts->size(), ranks));
+  }
+  const bool two_lists = collective.kind == CollectiveKind::kAlltoall;
+  if (two_lists && collective.counts.empty() != collective.receive_counts.empty()) {
+    throw InputError("counts of what is sent or of what is received, but not of both");
+  }
+}
+
 void RankImporter::collective(Thread& thread, const TraceRecord& record,
                               const std::vector<TraceCommunicator>& known) {
   const bool alone = record.comm < known.size() && known[record.comm].ranks.size() == 1;
   OpIndex index = kNone;
   const bool has_request = trace::function_info(record.function).shape == Shape::kCollectiveRequest;
-  if (!alone) {
-    Collective collective = collective_of(record);
+  Collective collective = collective_of(record);
+  // Roots and counts are by ranks of the communicator, of which the graph has those in the world only.
+  const bool by_rank = record.root >= 0 || !collective.counts.empty();
+  const bool outside = by_rank && record.comm < known.size() && known[record.comm].outside;
+  if (outside) notes_.add(Note::kOutsideWorld);
+  if (!alone && !outside) {
     collective.comm = communicators_.graph_number(known, record.comm);
+    check_fits(collective, known[record.comm]);
     const Op op = collective_op(record, collective);
     if (has_request) {
       index = nonblocking(thread, op);

@@ -93,6 +93,7 @@ class RankImporter {
   void collective(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void create_communicator(Thread& thread, const TraceRecord& record,
                            const std::vector<TraceCommunicator>& known);
+  static void check_fits(const Collective& collective, const TraceCommunicator& communicator);
   Op collective_op(const TraceRecord& record, const Collective& collective);
 
   const MpiImportOptions options_;

@@ -163,6 +163,7 @@ bool TraceReader::read_meta(std::uint8_t kind) {
       comm.parent = comm_id();
       comm.inter = varint_at_most(1, "intercommunicator mark") != 0;
       read_members(comm.ranks);
+      comm.outside = std::any_of(comm.ranks.begin(), comm.ranks.end(), [](std::int32_t r) { return r < 0; });
       if (comm.inter) read_members(comm.remote_ranks);
       communicators_.push_back(std::move(comm));
       return true;
@@ -385,7 +386,9 @@ std::uint32_t TraceReader::comm_id() {
 }
 
 std::string TraceReader::text() {
-  const std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a text");
+  const std::uint64_t n = varint();
+  const auto left = static_cast<std::uint64_t>(chunk_end_ - at_);  // behind that number
+  if (n > left) fail(fmt::format("length of a text {}: expected at most {}", n, left));
   std::string value(reinterpret_cast<const char*>(at_), n);
   at_ += n;
   return value;

@@ -114,6 +114,7 @@ struct TraceCommunicator {
   std::uint64_t key = 0;
   std::uint32_t parent = trace::kNoComm;
   std::vector<std::int32_t> ranks;  // world ranks in communicator order (kOutsideWorld: a spawned process)
+  bool outside = false;             // has such processes; their messages and collectives are not in the graph
   bool inter = false;
   std::vector<std::int32_t> remote_ranks;  // of an intercommunicator
 };

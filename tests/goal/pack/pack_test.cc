@@ -200,6 +200,18 @@ TEST_CASE("random times cost what they hold") {
   CHECK(size < 2 * kOps + 1000);
 }
 
+TEST_CASE("an algorithm that would be more than a word in the text is refused") {
+  const auto file_with = [](const std::string& algorithm) {
+    GraphBuilder builder;
+    builder.add_collective({.kind = CollectiveKind::kBarrier, .algorithm = algorithm});
+    builder.end_rank();
+    return to_pack(builder.finish(), {});
+  };
+  CHECK(error_of(file_with("ring:segment=64KiB,k=1.5")) == "accepted");
+  CHECK_THAT(error_of(file_with("ring\nsend 8b to 0")),
+             Catch::Matchers::Contains("the algorithm is not a word"));
+}
+
 TEST_CASE("a file that can't be read or written is named") {
   CHECK_THROWS_WITH(read_pack_file("no/such.weft"),
                     "no/such.weft: can't read the file: No such file or directory");

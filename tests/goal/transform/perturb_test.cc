@@ -230,5 +230,9 @@ TEST_CASE("noise that makes no sense is refused, with the reason") {
   refuses("recorded:file=" + file_with("10 five\n"), ":1: ");
   refuses("recorded:file=" + file_with("# none\n"), "no detours");
   refuses("recorded:file=" + file_with("10 5\n"), "single detour");
+  // Most of the time is taken: 2^62 ns of work would take more than 2^64.
+  CHECK_THROWS_WITH(
+      perturbed(calcs(1, 1, std::uint64_t{1} << 62), {"recorded:file=" + file_with("0 90\n95 90\n")}),
+      Catch::Contains("longer than 2^62 ns"));
   refuses("recorded:cycle=12ns,file=" + file_with("10 5\n"), "ends at 15 ns");
 }

@@ -28,6 +28,8 @@ TEST_CASE("a short form that can't be read says how to write one") {
                     Catch::StartsWith("'fat_tree:8' has '8' where key=value was expected"));
   CHECK_THROWS_WITH(parse_module_choice(":k=1"), Catch::StartsWith("':k=1' has no name"));
   CHECK_THROWS_WITH(parse_module_choice("a:k=1,k=2"), Catch::StartsWith("'a:k=1,k=2' gives 'k' twice"));
+  CHECK_THROWS_WITH(parse_module_choice("a:k=[1,l=2"),
+                    Catch::StartsWith("'a:k=[1,l=2' has a [ without its ] in 'k=[1,l=2'"));
 }
 
 TEST_CASE("parameters: given values and defaults") {

@@ -40,6 +40,9 @@ TEST_CASE("printable: long quotes and long messages are cut") {
   CHECK(printable("'" + bytes(80) + "'") == "'" + bytes(80) + "'");
   CHECK(printable("f: '" + bytes(81) + "' is no number") ==
         "f: '" + bytes(60) + "…' (81 bytes) is no number");
+  // What it is shown as counts, and is not cut within.
+  CHECK(printable("'" + bytes(21, '\x01') + "'") ==
+        "'\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01…' (21 bytes)");
   CHECK(printable("'" + bytes(1000000) + "' and '" + bytes(90, 'y') + "'") ==
         "'" + bytes(60) + "…' (1000000 bytes) and '" + bytes(60, 'y') + "…' (90 bytes)");
   // No half characters: 59 bytes, then one of two.
@@ -57,7 +60,8 @@ TEST_CASE("printable: any bytes come out short, printable and final") {
     std::string text(random() % 6000, ' ');
     for (char& c : text) c = random() % 4 == 0 ? '\'' : static_cast<char>(random());
     const std::string shown = printable(text);
-    CHECK(shown.size() <= 4 * 4000);
+    CHECK(shown.size() <= 4000);
+    CHECK(printable(shown) == shown);
     for (const char c : shown) REQUIRE((static_cast<unsigned char>(c) >= 0x20 && c != 0x7F));
   }
 }

@@ -41,9 +41,9 @@ expect "info: a folder" 2 '' 'it is a folder' goal info .
 expect "info: gzip" 2 '' 'zipped.goal: the file is compressed with gzip.*expected GOAL text' goal info zipped.goal
 
 expect "check: sound" 0 '^pair.goal: sound \(2 ranks, 5 operations\)$' '' goal check pair.goal
-expect "check: unmatched" 2 '^error: unmatched_send: no receive takes 1 message like operation 0 of rank 0' '' goal check lone.goal
-expect "check: totals" 2 '^unmatched_send: 1 in all$' '' goal check lone.goal
-expect "check: warnings are no failure" 0 '^warning: short_receive: ' '' goal check short.goal
+expect "check: unmatched" 2 '^lone.goal: error: unmatched_send: no receive takes 1 message like operation 0 of rank 0' '' goal check lone.goal
+expect "check: totals" 2 '^lone.goal: unmatched_send: 1 in all$' '' goal check lone.goal
+expect "check: warnings are no failure" 0 '^short.goal: warning: short_receive: ' '' goal check short.goal
 expect "check: bad text" 2 '' '^weft: bad.goal:3:12: rank 3 does not exist' goal check bad.goal
 
 expect "print" 0 '^recv 2000b from -1 tag 7$' '' goal print pair.goal

@@ -235,6 +235,16 @@ TEST_CASE("export: loss, sites and routers inside hosts") {
 TEST_CASE("export: unknown formats and odd names") {
   CHECK_THROWS_WITH(find_format("graphxml"), Catch::Matchers::Contains("did you mean 'graphml'"));
   CHECK(xml_text("a<b>&\"c'\x01") == "a&lt;b&gt;&amp;&quot;c&apos;?");
+  CHECK(xml_text("gr\xFC\xC3\xBC \xEF\xBF\xBF") == "gr?\xC3\xBC ???");
+
+  // GraphML is read again by names, so none may change there.
+  Topology topology("odd");
+  const Vertex host = topology.add_host("gr\xFC");
+  topology.add_link(host, topology.add_switch("\x01", 1), {.rate = Bandwidth::gbps(1)});
+  topology.finish();
+  CHECK_THROWS_WITH(text_of(topology, "graphml"),
+                    "a node is called 'gr\xFC', which is no text in UTF-8 that XML can hold");
+  CHECK(nlohmann::json::parse(text_of(topology, "json"))["nodes"].size() == 2);
 }
 
 TEST_CASE("export: long texts arrive whole, in pieces") {

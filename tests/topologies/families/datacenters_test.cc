@@ -171,8 +171,9 @@ TEST_CASE("datacenters: what can't be built") {
                     Catch::Contains("'nan' is not a finite number"));
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],shape=mesh"),
                     "datacenters: shape is 'mesh', but it must be one of full, ring, chain, star");
-  CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4"),
-                    "datacenters: of is '[fat_tree:k=4', but each [ must have its ], like [slim_fly:q=5]");
+  CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4"), Catch::Contains("has a [ without its ]"));
+  CHECK_THROWS_WITH(make("datacenters:of=fat_tree:k=4]"),
+                    "datacenters: of is 'fat_tree:k=4]', but each [ must have its ], like [slim_fly:q=5]");
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4;]"),
                     Catch::Contains("it must be another network, written like [slim_fly:q=5]"));
   CHECK_THROWS_WITH(make("datacenters:of=[fat_tree:k=4],long_rate=0bps"),

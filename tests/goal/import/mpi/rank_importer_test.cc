@@ -440,6 +440,29 @@ TEST_CASE("a peer or communicator that cannot be is refused") {
   CHECK_THROWS_AS(text_of_rank0({init(0), on_comm(9, call(Function::kBarrier, 0, 1))}), InputError);
 }
 
+TEST_CASE("a root or counts that the communicator has no ranks for are refused") {
+  TraceRecord bcast = message(Function::kBcast, 0, 1, 0, 0, 3, 1);
+  bcast.root = 3;
+  CHECK_THROWS_WITH(text_of_rank0({init(0), bcast}, 3), "root 3 in a communicator of 3 ranks");
+  TraceRecord gatherv = call(Function::kGatherv, 0, 1);
+  gatherv.root = 0;
+  gatherv.recv_bytes = {1, 2, 3, 4};
+  CHECK_THROWS_WITH(text_of_rank0({init(0), gatherv}, 3), "4 counts in a communicator of 3 ranks");
+  TraceRecord alltoallv = call(Function::kAlltoallv, 0, 1);
+  alltoallv.recv_bytes = {1, 2, 3};
+  CHECK_THROWS_WITH(text_of_rank0({init(0), alltoallv}, 3), Catch::Contains("not of both"));
+}
+
+TEST_CASE("collectives told by ranks of a communicator that reaches outside of the world are left out") {
+  Files files;
+  files.communicators = {{.id = 2, .key = 9, .ranks = {0, trace::kOutsideWorld, 1}, .outside = true}};
+  TraceRecord bcast = on_comm(2, message(Function::kBcast, 0, 1, 0, 0, 3, 1));
+  bcast.root = 2;
+  files.ranks = {{init(0), bcast, on_comm(2, call(Function::kBarrier, 1, 1)), finalize(1)}, {}};
+  CHECK(to_text(files.import()).find("rank 0 {\nbarrier comm 1\n}\n") != std::string::npos);
+  CHECK(files.notes.count(Note::kOutsideWorld) == 1);
+}
+
 TEST_CASE("completions of unknown requests are counted") {
   ImportNotes notes;
   text_of_rank0({init(0), done(Function::kWait, 0, 1, {request(17)}), finalize(1)}, 2, {}, &notes);

@@ -1,0 +1,12 @@
+// Binary GOAL.
+#include "goal/binary/binary.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/graphs.h"
+
+using namespace weft;
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto graph = fuzz::attempt([&] { return goal::parse_binary(fuzz::text_of(data, size), "in.bin"); });
+  if (graph) fuzz::check_graph(*graph);
+  return 0;
+}
