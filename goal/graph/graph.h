@@ -42,6 +42,22 @@ enum class CollectiveKind : std::uint8_t {
   kNeighborAlltoall = 12,   // counts, receive_counts (v form): by destination and by source
 };
 inline constexpr int kCollectiveKinds = 13;
+// Is there a root (Collective::root)?
+constexpr bool has_root(CollectiveKind kind) {
+  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
+         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
+}
+// May there be bytes for each rank (Collective::counts)?
+constexpr bool has_counts(CollectiveKind kind) {
+  return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllgather ||
+         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter ||
+         kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAlltoall;
+}
+// May they be others for what is received (Collective::receive_counts)?
+constexpr bool has_receive_counts(CollectiveKind kind) {
+  return kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAllgather ||
+         kind == CollectiveKind::kNeighborAlltoall;
+}
 // Does each rank say whom it exchanges with (Collective::destinations, sources)?
 constexpr bool is_of_neighbors(CollectiveKind kind) {
   return kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;

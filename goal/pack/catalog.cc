@@ -53,6 +53,19 @@ void to_message(const goal::Collective& collective, Collective& out) {
   out.set_algorithm(collective.algorithm);
 }
 
+// Is there nothing that its kind has not?
+bool suits_kind(const Collective& in) {
+  const auto kind = static_cast<CollectiveKind>(in.kind());
+  const bool neighbors = is_of_neighbors(kind);
+  if (!has_root(kind) && in.root() != 0) return false;
+  if (!has_counts(kind) && in.counts_size() != 0) return false;
+  if (!has_receive_counts(kind) && in.receive_counts_size() != 0) return false;
+  if (!neighbors && (in.destinations_size() != 0 || in.sources_size() != 0)) return false;
+  if (!has_counts(kind) && !neighbors && in.v_form()) return false;
+  if (in.counts_size() != 0 && in.bytes() != 0) return false;
+  return kind != CollectiveKind::kBarrier || (in.bytes() == 0 && in.element_bytes() == 1);
+}
+
 // Why the collective does not fit its communicator, or null.
 const char* misfit(const Collective& in, const FileTables& tables) {
   if (in.kind() >= kCollectiveKinds || in.comm() >= tables.communicators.size()) {
@@ -67,6 +80,7 @@ const char* misfit(const Collective& in, const FileTables& tables) {
   const bool lists_fit = fits(in.counts(), of_neighbors ? in.destinations_size() : ranks) &&
                          fits(in.receive_counts(), of_neighbors ? in.sources_size() : ranks) &&
                          all(in.destinations()) && all(in.sources());
+  if (!suits_kind(in)) return "it has what its kind has not";
   if (!is_algorithm_word(in.algorithm())) return "the algorithm is not a word like ring:segment=64KiB";
   if (in.root() < size && in.element_bytes() != 0 && lists_fit) return nullptr;
   return "root, counts or neighbors do not fit the communicator";

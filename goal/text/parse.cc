@@ -14,17 +14,6 @@
 namespace weft::goal {
 namespace {
 
-// Which attributes and arguments a collective takes.
-bool has_root(CollectiveKind kind) {
-  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
-         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
-}
-bool has_counts(CollectiveKind kind) {
-  return kind == CollectiveKind::kReduceScatter || kind == CollectiveKind::kAllgather ||
-         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter ||
-         kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAlltoall;
-}
-
 // By recursive descent; one pass, one look ahead.
 class Parser : private Scanner {
  public:

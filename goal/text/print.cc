@@ -136,8 +136,6 @@ class Printer {
 
   void collective(const Collective& collective) {
     const CollectiveKind kind = collective.kind;
-    const bool of_neighbors =
-        kind == CollectiveKind::kNeighborAllgather || kind == CollectiveKind::kNeighborAlltoall;
     put(name(kind));
     const bool both_ways = kind == CollectiveKind::kAlltoall || kind == CollectiveKind::kNeighborAlltoall;
     const bool is_list = !collective.counts.empty() || (both_ways && !collective.receive_counts.empty());
@@ -150,16 +148,13 @@ class Printer {
       put(" receives");
       byte_list(collective.receive_counts);
     }
-    if (of_neighbors) {
+    if (is_of_neighbors(kind)) {
       put(" to");
       rank_list(collective.destinations);
       put(" from");
       rank_list(collective.sources);
     }
-    const bool rooted =
-        collective.kind == CollectiveKind::kBcast || collective.kind == CollectiveKind::kReduce ||
-        collective.kind == CollectiveKind::kGather || collective.kind == CollectiveKind::kScatter;
-    if (rooted || collective.root != 0) put(" root ").put(collective.root);
+    if (has_root(kind) || collective.root != 0) put(" root ").put(collective.root);
     if (collective.element_bytes != 1) put(" elem ").put(collective.element_bytes);
     if (collective.v_form) put(" v");
     if (!collective.algorithm.empty()) put(" by ").put(collective.algorithm);

@@ -23,11 +23,6 @@ bool uses_wildcards(const Graph& graph) {
   return false;
 }
 
-bool has_root(CollectiveKind kind) {
-  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
-         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
-}
-
 class Slicer {
  public:
   Slicer(const Graph& graph, const SliceOptions& options)

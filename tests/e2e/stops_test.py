@@ -12,6 +12,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from sanitized import but_not_sanitized
+
 WEFT = str(Path(sys.argv.pop(1)).resolve())
 
 DIVISIONS = [["--threads", "1"], ["--threads", "2"], ["--threads", "2", "--set", "network.packet.partitions=4"],
@@ -22,8 +24,6 @@ QUEUES = ["ecn", "red", "priority", "composite:capacity=20KB", "pfc:xoff=20KB", 
 TRAFFIC = ["--traffic", "random:count=3,size=60KB", "--topology", "fat_tree:k=4", "--routing", "spray",
            "--congestion", "dctcp"]
 EXIT_LIMIT = 4
-# Built with a sanitizer, weft has terabytes of addresses, and no limit of the system's fits.
-SANITIZED = any(name in Path(WEFT).read_bytes() for name in (b"__asan_init", b"__tsan_init"))
 
 
 def rows_of(path):
@@ -109,7 +109,7 @@ class Limits(unittest.TestCase):
 
 
 class Memory(unittest.TestCase):
-    @unittest.skipIf(SANITIZED, "no limits on memory with a sanitizer")
+    @but_not_sanitized(WEFT)
     def test_memory_is_refused_before_it_is_spent(self):
         # Several hundred megabytes of messages at once; and less than the program itself has.
         for limit, megabytes in (("100MB", 100), ("1MB", 1)):
@@ -142,7 +142,7 @@ def run_with_data_limit(arguments, megabytes, cwd=None):
     return running.returncode, message, usage.ru_maxrss / 1024
 
 
-@unittest.skipIf(SANITIZED, "no limits on memory with a sanitizer")
+@but_not_sanitized(WEFT)
 class Estimates(unittest.TestCase):
     """What can't fit is refused before any of it is built, whatever there is of memory."""
 

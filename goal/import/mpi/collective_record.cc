@@ -63,11 +63,6 @@ CollectiveKind kind_of(Function function) {
   }
 }
 
-bool is_rooted(CollectiveKind kind) {
-  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
-         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
-}
-
 bool is_reduction(CollectiveKind kind) {
   return kind == CollectiveKind::kReduce || kind == CollectiveKind::kAllreduce ||
          kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan ||
@@ -79,7 +74,7 @@ bool is_reduction(CollectiveKind kind) {
 Collective collective_of(const TraceRecord& record) {
   Collective collective;
   collective.kind = kind_of(record.function);
-  if (record.root > 0 && is_rooted(collective.kind)) {
+  if (record.root > 0 && has_root(collective.kind)) {
     collective.root = static_cast<std::uint32_t>(record.root);
   }
   if (is_reduction(collective.kind)) {

@@ -200,6 +200,28 @@ TEST_CASE("random times cost what they hold") {
   CHECK(size < 2 * kOps + 1000);
 }
 
+TEST_CASE("a collective with what its kind has not, and the text can't say, is refused") {
+  const auto read = [](const Collective& collective) {
+    GraphBuilder builder;
+    builder.add_collective(collective);
+    builder.end_rank();
+    return error_of(to_pack(builder.finish(), {}));
+  };
+  CHECK(read({.kind = CollectiveKind::kAllreduce, .bytes = 8, .element_bytes = 4}) == "accepted");
+  const std::vector<Collective> wrong = {
+      {.kind = CollectiveKind::kBarrier, .element_bytes = 4},
+      {.kind = CollectiveKind::kBarrier, .bytes = 4},
+      {.kind = CollectiveKind::kBarrier, .v_form = true},
+      {.kind = CollectiveKind::kAllreduce, .bytes = 8, .counts = {8}},
+      {.kind = CollectiveKind::kBcast, .bytes = 8, .receive_counts = {8}},
+      {.kind = CollectiveKind::kAllgather, .bytes = 8, .counts = {8}},
+      {.kind = CollectiveKind::kAlltoall, .bytes = 8, .destinations = {0}},
+  };
+  for (const Collective& collective : wrong) {
+    CHECK_THAT(read(collective), Catch::Matchers::Contains("what its kind has not"));
+  }
+}
+
 TEST_CASE("an algorithm that would be more than a word in the text is refused") {
   const auto file_with = [](const std::string& algorithm) {
     GraphBuilder builder;
