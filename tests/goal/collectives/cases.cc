@@ -15,10 +15,6 @@ struct Case {
   std::vector<Collective> calls;  // per rank
 };
 
-bool has_root(CollectiveKind kind) {
-  return kind == CollectiveKind::kBcast || kind == CollectiveKind::kReduce ||
-         kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter;
-}
 bool has_v_form(CollectiveKind kind) {
   return kind == CollectiveKind::kAllgather || kind == CollectiveKind::kReduceScatter ||
          kind == CollectiveKind::kGather || kind == CollectiveKind::kScatter ||
