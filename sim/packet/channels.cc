@@ -132,6 +132,7 @@ void Channels::stamp_packets(std::span<Engine* const> engines) {
 
 void Channels::cut_through() {
   for (Channel& channel : hot) channel.flags |= kCutThrough;
+  cut_through_ = true;
 }
 
 void Channels::reroute() {
@@ -289,7 +290,7 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
     const ChannelId back = opposite(c);
     acks += wire_ps(back, control_bytes) + hot[back].delay_ps;
     const auto needed = [&](std::uint32_t size) {
-      const bool cut_through = (hot[c].flags & kCutThrough) && !ends[c].is_host();
+      const bool cut_through = cut_through_ && !ends[c].is_host();
       return wire_ps(c, cut_through ? std::min(size, control_bytes) : size);
     };
     const std::int64_t full = wire_ps(c, bytes);
@@ -319,13 +320,11 @@ Time Channels::least_one_way(std::span<const ChannelId> nic_channels, HostId des
     last_ps = std::min(last_ps, hot[in].delay_ps);
   }
   const std::int64_t between = std::max<std::int64_t>(hops, 2) - 2;
-  const bool cut_through = std::any_of(nic_channels.begin(), nic_channels.end(),
-                                       [&](ChannelId c) { return hot[c].flags & kCutThrough; });
   // Of a packet whose last bit has left its NIC. Headers alone don't slow one down that is cut through.
   const auto rest = [&](std::uint32_t bytes) {
     if (hops == 1) return first_ps;
     const std::int64_t delays = first_ps + between * least_delay_ps_ + last_ps;
-    if (cut_through) return delays;
+    if (cut_through_) return delays;
     const std::int64_t last = at_end.serialization(bytes).ps();
     return delays + last + (between > 0 ? between * fastest_.serialization(bytes).ps() : 0);
   };

@@ -197,6 +197,8 @@ class Channels {
   // The fastest link between switches, and the least delay of one.
   Bandwidth fastest_;
   std::int64_t least_delay_ps_ = 0;
+  // Do all have kCutThrough? Flags of another partition's channels may be changing.
+  bool cut_through_ = false;
 
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);

@@ -147,6 +147,9 @@ class Fabric final : private Forwarding {
   [[gnu::noinline]] void foresee_port(ChannelId c, PortId in) {
     constexpr std::uint32_t kStep = 4;
     __builtin_prefetch(&channels_.places[c]);
+    // Any port of this partition will do; another's may be changing.
+    if (ahead_ == 0) [[unlikely]]
+      ports_ahead_.fill({c, in});
     ports_ahead_[ahead_ % kPortsAhead] = {c, in};
     fetch_soon(ports_ahead_[(ahead_ - kStep) % kPortsAhead]);
     fetch_sooner(ports_ahead_[(ahead_ - 2 * kStep) % kPortsAhead]);
