@@ -23,8 +23,11 @@ Graph read_version_2(std::string_view bytes, const std::string& file_name, PackI
       throw InputError(SourceLocation{.file = file_name}, "two communicators are equal");
     }
   }
-  GraphBuilder::expect_graph(file.ops(), file.edges());
-  if (file.ops() <= kMaxReserve && file.edges() <= kMaxReserve) builder.reserve(file.ops(), file.edges());
+  if (file.ops() <= kMaxReserve && file.edges() <= kMaxReserve) {
+    builder.reserve(file.ops(), file.edges());
+  } else {
+    GraphBuilder::expect_graph(file.ops(), file.edges());
+  }
   OpBlock block;
   for (Rank rank = 0; rank < file.ranks(); ++rank) {
     RankReader reader = file.rank(rank);

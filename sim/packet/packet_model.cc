@@ -28,10 +28,10 @@ void check(const Parameters& parameters) {
 topologies::Partitioning partition_of(const ModelRun& run) {
   const topologies::Topology& topology = run.fabric->topology;
   const std::uint32_t threads = run.scenario.threads;
-  // An observer sees all packets, in the order of events; and events are counted one by one.
   // To divide networks of very many links takes longer than more parts than threads save.
   constexpr std::size_t kWorthDividing = std::size_t{1} << 24;
   const std::uint32_t hosts = topology.channels().size() <= kWorthDividing ? topology.hosts() : 0;
+  // An observer sees all packets, in the order of events; and events are counted one by one.
   const std::uint32_t parts = run.fabric->observer != nullptr || run.control.counts_events()
                                   ? 1
                                   : partitions(run.parameters, threads, hosts);

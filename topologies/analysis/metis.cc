@@ -4,7 +4,6 @@
 #include <metis.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <limits>
 #include <new>
@@ -83,25 +82,6 @@ std::vector<std::uint32_t> outweighing(const WeightedGraph& graph, std::uint32_t
 }
 
 std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts, idx_t imbalance,
-                                 std::uint64_t seed);
-
-// Splits each side, of which the first gets so many parts.
-std::vector<std::uint32_t> split_sides(const WeightedGraph& graph, const std::vector<idx_t>& side,
-                                       const std::array<std::uint32_t, 2>& parts_of, idx_t imbalance,
-                                       std::uint64_t seed) {
-  std::vector<std::uint32_t> part(graph.vertices(), 0);
-  for (const idx_t s : {0, 1}) {
-    std::vector<std::uint32_t> members;
-    for (std::uint32_t v = 0; v < graph.vertices(); ++v) {
-      if (side[v] == s) members.push_back(v);
-    }
-    const auto inner = split(subgraph(graph, members), parts_of[s], imbalance, seed);
-    for (std::size_t i = 0; i < members.size(); ++i) part[members[i]] = (s == 0 ? 0 : parts_of[0]) + inner[i];
-  }
-  return part;
-}
-
-std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts, idx_t imbalance,
                                  std::uint64_t seed) {
   const std::uint32_t count = graph.vertices();
   std::vector<std::uint32_t> part(count, 0);
@@ -111,33 +91,34 @@ std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts
     return part;
   }
   std::vector<std::uint32_t> alone = outweighing(graph, parts);
+  std::uint32_t left = parts / 2, right_count = 0;
+  std::vector<idx_t> side;
   if (alone.empty()) {
-    const std::uint32_t left = parts / 2;
-    const std::vector<idx_t> side =
-        bisection(graph, static_cast<real_t>(left) / static_cast<real_t>(parts), imbalance, seed);
-    const auto right_count = static_cast<std::uint32_t>(std::accumulate(side.begin(), side.end(), 0));
-    if (right_count > 0 && right_count < count) {
-      // A side can't have more parts than vertices: the other side gets what it leaves.
-      const std::uint32_t right_parts = std::min(parts - std::min(left, count - right_count), right_count);
-      return split_sides(graph, side, {parts - right_parts, right_parts}, imbalance, seed);
+    side = bisection(graph, static_cast<real_t>(left) / static_cast<real_t>(parts), imbalance, seed);
+    right_count = static_cast<std::uint32_t>(std::accumulate(side.begin(), side.end(), 0));
+    if (right_count == 0 || right_count == count) {
+      const auto heaviest = std::max_element(graph.vertex_weight.begin(), graph.vertex_weight.end());
+      alone.push_back(static_cast<std::uint32_t>(heaviest - graph.vertex_weight.begin()));
     }
-    alone.push_back(
-        static_cast<std::uint32_t>(std::max_element(graph.vertex_weight.begin(), graph.vertex_weight.end()) -
-                                   graph.vertex_weight.begin()));
   }
-  // All at once: each would cost a copy of the graph.
-  std::vector<bool> is_alone(count);
-  for (std::uint32_t i = 0; i < alone.size(); ++i) {
-    is_alone[alone[i]] = true;
-    part[alone[i]] = i;
+  if (!alone.empty()) {
+    // All at once: each would cost a copy of the graph.
+    side.assign(count, 1);
+    for (const std::uint32_t v : alone) side[v] = 0;
+    left = static_cast<std::uint32_t>(alone.size());
+    right_count = count - left;
   }
-  std::vector<std::uint32_t> others;
-  for (std::uint32_t v = 0; v < count; ++v) {
-    if (!is_alone[v]) others.push_back(v);
+  // A side can't have more parts than vertices: the other side gets what it leaves.
+  const std::uint32_t right_parts = std::min(parts - std::min(left, count - right_count), right_count);
+  const std::uint32_t parts_of[2] = {parts - right_parts, right_parts};
+  for (const idx_t s : {0, 1}) {
+    std::vector<std::uint32_t> members;
+    for (std::uint32_t v = 0; v < count; ++v) {
+      if (side[v] == s) members.push_back(v);
+    }
+    const auto inner = split(subgraph(graph, members), parts_of[s], imbalance, seed);
+    for (std::size_t i = 0; i < members.size(); ++i) part[members[i]] = (s == 0 ? 0 : parts_of[0]) + inner[i];
   }
-  const auto first = static_cast<std::uint32_t>(alone.size());
-  const auto inner = split(subgraph(graph, others), parts - first, imbalance, seed);
-  for (std::size_t i = 0; i < others.size(); ++i) part[others[i]] = first + inner[i];
   return part;
 }
 
