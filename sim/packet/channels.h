@@ -170,6 +170,7 @@ class Channels {
   void apply(const LinkChange& change);
   // From now on routes avoid the links that are down.
   void reroute();
+  const std::vector<bool>& down_links() const { return down_links_; }  // by link
 
   const topologies::Topology& topology;
   const routing::RoutingTable* table;           // of the moment

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/packet/channels.h"
+#include "sim/packet/switch_policies.h"
 
 namespace weft::sim::packet {
 
@@ -14,7 +15,7 @@ Time LinkSchedule::next() const {
   return next_reroute_ < reroutes_.size() ? std::min(change, reroutes_[next_reroute_]) : change;
 }
 
-bool LinkSchedule::advance(Time now, Channels& channels) {
+bool LinkSchedule::advance(Time now, Channels& channels, SwitchPolicies& policies) {
   bool changed = false;
   for (Time due = next(); due <= now && due != Time::max(); due = next()) {
     changed = true;
@@ -24,6 +25,7 @@ bool LinkSchedule::advance(Time now, Channels& channels) {
     if (!more && next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == due) {
       ++next_reroute_;
       channels.reroute();
+      policies.reconverge(channels.down_links());
       continue;
     }
     const LinkChange& change = changes_[next_change_++];

@@ -12,6 +12,7 @@
 namespace weft::sim::packet {
 
 class Channels;
+class SwitchPolicies;
 
 // Makes the changes at their times, and new routes some time after links went down or came up.
 class LinkSchedule {
@@ -23,7 +24,7 @@ class LinkSchedule {
   // executed before advance().
   Time next() const;
   // Does all that is due at or before `now`, in its order. True if routes or links have changed.
-  bool advance(Time now, Channels& channels);
+  bool advance(Time now, Channels& channels, SwitchPolicies& policies);
   std::uint64_t applied() const { return next_change_; }
 
  private:

@@ -57,7 +57,7 @@ Time prepare(Channels& channels, const PacketSetup& setup, const PacketConfig& c
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
   if (setup.policy.asks.departures || setup.policy.asks.losses) channels.report_ports();
   if (setup.control.needs.noticed().has(Capability::kTelemetry)) channels.stamp_packets(engines);
-  channels.undisturbed = setup.policy.make_switch_policy == nullptr && setup.changes.empty();
+  channels.undisturbed = setup.policy.make_plan == nullptr && setup.changes.empty();
   channels.join_room();
   return longest * setup.policy.longest_path;
 }
@@ -258,7 +258,7 @@ class PacketNetwork::Run final : public Partitioned {
     LinkSchedule& links = network_.link_schedule_;
     while (now >= links.next()) {
       network_.settle(links.next());
-      links.advance(links.next(), network_.channels_);
+      links.advance(links.next(), network_.channels_, network_.policies_);
       for (const auto& part : network_.parts_) part->fabric.forget_foreseen();
     }
     *limit = std::min(*limit, links.next());
@@ -302,7 +302,8 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
       partition_(std::move(partition)),
       config_(config_of(setup)),
       channels_(engines, setup.topology, setup.table, partition_, config_.ack_bytes),
-      policies_(engines, setup.topology, setup.policy, setup.policy_parameters),
+      policies_(engines, setup.policy,
+                {setup.policy_parameters, setup.topology, setup.table, engines.front()->seed()}),
       longest_round_trip_(prepare(channels_, setup, config_, engines)),
       transport_setup_({setup.policy, setup.policy_parameters, setup.control, setup.control_parameters,
                         setup.recovery, setup.recovery_parameters},

@@ -45,11 +45,13 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   }
   bool to_host(std::uint32_t port) const override { return channels_.ends[channel(PortId(port))].is_host(); }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
-    found_.clear();
+    std::vector<std::uint32_t>& found = choice_.found_;
+    found.clear();
     for (const std::uint32_t c : channels_.table->candidates(at_, host)) {
-      if (!(channels_.hot[c].flags & kDown)) found_.push_back(channels_.places[c].port);
+      if (channels_.degraded && (channels_.hot[c].flags & kDown)) continue;
+      found.push_back(channels_.places[c].port);
     }
-    return found_;
+    return found;
   }
   void set_timer(Time when, std::uint32_t cookie) override {
     SwitchPolicies& policies = choice_.policies_;
@@ -86,7 +88,6 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   Channels& channels_;
   const NodeId at_;
   const Time now_;
-  std::vector<std::uint32_t> found_;  // what minimal() gave
 };
 
 RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& forwarding,
@@ -166,20 +167,23 @@ ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
 ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle,
                            std::span<const std::uint32_t> candidates) {
   Channels& channels = wires_.channels;
-  ports_.clear();
+  if (asking_ == ports_.size()) ports_.emplace_back();
+  std::vector<std::uint32_t>& ports = ports_[asking_];
+  ports.clear();
   for (const std::uint32_t c : candidates) {
-    if (!(channels.hot[c].flags & kDown)) ports_.push_back(channels.places[c].port);
+    if (channels.degraded && (channels.hot[c].flags & kDown)) continue;
+    ports.push_back(channels.places[c].port);
   }
-  if (ports_.empty()) return ChannelId(candidates.front());  // it is lost there
-  if (ports_.size() < candidates.size()) ++wires_.counters.detours;
+  if (ports.empty()) return ChannelId(candidates.front());  // it is lost there
+  if (ports.size() < candidates.size()) ++wires_.counters.detours;
   const auto out = channels.topology.out_channels(at);
-  if (ports_.size() == 1 && !asks_.single) return ChannelId(out[ports_.front()]);
+  if (ports.size() == 1 && !asks_.single) return ChannelId(out[ports.front()]);
   const routing::PacketView view = view_of(in, wires_.pool[handle]);
   routing::RouteNote note = wires_.pool.notes().get(handle);
   Here here(*this, at, wires_.engine.now());
-  // A copy: what the policy does may lead to another question.
-  const std::vector<std::uint32_t> minimal(ports_);
-  const routing::Output chosen = policies_.site(here.index()).policy->choose(view, note, minimal, here);
+  ++asking_;
+  const routing::Output chosen = policies_.site(here.index()).policy->choose(view, note, ports, here);
+  --asking_;
   if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
   wires_.pool.notes().set(handle, note);
   if (chosen.port >= out.size() ||

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
 #include <vector>
@@ -79,7 +80,10 @@ class RouteChoice final : private PortListener {
   SwitchPolicies& policies_;
   const routing::SwitchAsks asks_;
   const bool keeps_records_;
-  std::vector<std::uint32_t> ports_;  // of the packet that is being asked about
+  // Of packets that are being asked about: what a policy does may lead to another question.
+  std::deque<std::vector<std::uint32_t>> ports_;
+  std::size_t asking_ = 0;
+  std::vector<std::uint32_t> found_;  // what a view's minimal() gave
   std::vector<Departing> departing_;
   std::vector<std::uint32_t> unused_departing_;
   std::unique_ptr<routing::OwnSwitch> quiet_view_;  // of view()

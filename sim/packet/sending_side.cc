@@ -228,7 +228,7 @@ Time SendingSide::ideal_time(const Connection& connection, const Shape& shape,
   const PacketConfig& config = side_.setup.config;
   const Hosts& hosts = side_.hosts;
   const bool sprays = config.nic_choice == NicChoice::kSpray;
-  if (!sprays && !side_.setup.make_selector && side_.setup.policy.make_switch_policy == nullptr) {
+  if (!sprays && !side_.setup.make_selector && side_.setup.policy.make_plan == nullptr) {
     return path.one_way;
   }
   const NicId first{sprays ? hosts.first_nic[connection.source] : connection.nic};

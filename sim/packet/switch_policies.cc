@@ -12,15 +12,16 @@ constexpr std::uint64_t kPolicyPurpose = 0x9011, kTiePurpose = 0x71E5;
 
 }  // namespace
 
-SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const topologies::Topology& topology,
-                               const routing::Policy& policy, const Parameters& parameters)
+SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const routing::Policy& policy,
+                               const routing::PlanSetup& setup)
     : asks_(policy.asks), source_routes_(policy.source_routes) {
-  if (policy.make_switch_policy == nullptr) return;
-  for (Engine* engine : engines) first_entity_ = engine->add_counting_entities(topology.switches());
-  const std::uint64_t seed = engines.front()->seed();
-  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    sites_.push_back({policy.make_switch_policy(parameters, s, RandomStream(seed, s, kPolicyPurpose)),
-                      RandomStream(seed, s, kTiePurpose)});
+  if (policy.make_plan == nullptr) return;
+  plan_ = policy.make_plan(setup);
+  const std::uint32_t switches = setup.topology.switches();
+  for (Engine* engine : engines) first_entity_ = engine->add_counting_entities(switches);
+  for (std::uint32_t s = 0; s < switches; ++s) {
+    sites_.push_back({plan_->make(s, RandomStream(setup.seed, s, kPolicyPurpose)),
+                      RandomStream(setup.seed, s, kTiePurpose)});
   }
   if (asks_.snapshot_period > Time() &&
       (asks_.snapshot_delay <= Time() || asks_.snapshot_delay > asks_.snapshot_period)) {

@@ -24,8 +24,8 @@ class SwitchPolicies {
  public:
   // `engines`: one for each partition; they reserve the same entity numbers. Throws InputError if parameters
   // or the policy's own declarations make no sense.
-  SwitchPolicies(std::span<Engine* const> engines, const topologies::Topology& topology,
-                 const routing::Policy& policy, const Parameters& parameters);
+  SwitchPolicies(std::span<Engine* const> engines, const routing::Policy& policy,
+                 const routing::PlanSetup& setup);
 
   // False: all switches follow the built-in rule.
   bool any() const { return !sites_.empty(); }
@@ -35,6 +35,10 @@ class SwitchPolicies {
   // What the objects have counted, together.
   void add_signals(Signals& sum) const;
   PolicySite& site(std::uint32_t s) { return sites_[s]; }
+  // Routes are worked out anew. REQUIRES: no partition runs.
+  void reconverge(const std::vector<bool>& down_links) {
+    if (plan_ != nullptr) plan_->reconverge(down_links);
+  }
   // Of a switch's timers.
   EntityId entity(std::uint32_t switch_index) const { return first_entity_ + switch_index; }
   SwitchId switch_of(EntityId entity) const { return SwitchId(entity - first_entity_); }
@@ -56,7 +60,8 @@ class SwitchPolicies {
 
   routing::SwitchAsks asks_;
   bool source_routes_ = false;
-  std::vector<PolicySite> sites_;  // by switch
+  std::unique_ptr<routing::SwitchPlan> plan_;  // outlives the sites
+  std::vector<PolicySite> sites_;              // by switch
   EntityId first_entity_ = 0;
   std::vector<routing::Snapshot> snapshots_;  // under way
   Time published_at_, told_at_ = Time::max();

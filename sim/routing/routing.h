@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sim/core/random.h"
+#include "sim/routing/path_model.h"
 #include "sim/routing/path_selector.h"
+#include "sim/routing/switch_plan.h"
 #include "sim/routing/switch_policy.h"
 #include "sim/units/capabilities.h"
 #include "sim/units/module.h"
@@ -33,9 +34,11 @@ enum class KeepsOrder : std::uint8_t {
 // switches hash the packet's entropy with their salt; NICs keep one entropy per flow.
 struct Policy {
   ModuleInfo info;
-  std::unique_ptr<SwitchPolicy> (*make_switch_policy)(const Parameters&, std::uint32_t switch_index,
-                                                      sim::RandomStream) = nullptr;
-  // Called once per run: parameters are read and checked here, not per flow.
+  // All three are called once per run: parameters are read and checked there, and networks that the policy
+  // isn't defined for are refused (InputError that says why).
+  std::unique_ptr<SwitchPlan> (*make_plan)(const PlanSetup&) = nullptr;
+  // Null: MinimalPaths.
+  std::unique_ptr<PathModel> (*make_paths)(const PlanSetup&) = nullptr;
   PathSelectorMaker (*make_path_selectors)(const Parameters&) = nullptr;
   // False: selectors ignore what happens to packets, and aren't told.
   bool selectors_want_feedback = true;
@@ -53,7 +56,7 @@ struct Policy {
   // Loss recovery may take a gap for a loss.
   bool keeps_order() const {
     if (order != KeepsOrder::kIfBuiltIn) return order == KeepsOrder::kYes;
-    return make_switch_policy == nullptr && make_path_selectors == nullptr;
+    return make_plan == nullptr && make_path_selectors == nullptr;
   }
 };
 

@@ -166,7 +166,7 @@ TEST_CASE("flows that are paused stop, and go on") {
     const Account account =
         whole_run(topology, {.control = "fixed_window:packets=100", .policy = policy}, messages);
     REQUIRE(account.delivered == messages.size());
-    REQUIRE((signal(account, "paused_flow") > 0) == (policy.make_switch_policy != nullptr));
+    REQUIRE((signal(account, "paused_flow") > 0) == (policy.make_plan != nullptr));
     std::uint64_t most = 0;
     for (std::uint32_t c = 0; c < topology.channels().size(); ++c) {
       most = std::max(most, account.links[c * 5 + 4]);
@@ -253,9 +253,9 @@ TEST_CASE("a flowlet's packets keep their order if the gap is long, and not if t
     static thread_local Time given;
     given = Parameters(routing::flowlet().info, {{"gap", gap}}).time("gap");
     routing::Policy policy = routing::flowlet();
-    policy.make_switch_policy = [](const Parameters&, std::uint32_t,
-                                   RandomStream) -> std::unique_ptr<routing::SwitchPolicy> {
-      return std::make_unique<routing::Flowlet>(given);
+    policy.make_plan = [](const routing::PlanSetup&) {
+      return routing::each_switch(
+          [](std::uint32_t, RandomStream) { return std::make_unique<routing::Flowlet>(given); });
     };
     Simulation simulation(topology, {.control = "fixed_window:packets=50", .policy = policy});
     simulation.send_at_random(topology.hosts());
@@ -291,8 +291,11 @@ TEST_CASE("a policy is asked once where a link is down, and never for it") {
   }
   Options options;
   options.policy = {.info = {.name = "watching"},
-                    .make_switch_policy = [](const Parameters&, std::uint32_t, RandomStream)
-                        -> std::unique_ptr<routing::SwitchPolicy> { return std::make_unique<Watching>(); },
+                    .make_plan =
+                        [](const routing::PlanSetup&) {
+                          return routing::each_switch(
+                              [](std::uint32_t, RandomStream) { return std::make_unique<Watching>(); });
+                        },
                     .asks = {.control = false}};
   options.changes = {{.at = Time(), .link = cut, .rate_share = 0}};
   options.config.reconvergence = Time::us(1'000'000);

@@ -12,8 +12,8 @@ namespace weft::routing {
 
 // Makes objects without parameters.
 template <typename Made>
-std::unique_ptr<SwitchPolicy> make_plain(const Parameters&, std::uint32_t, sim::RandomStream random) {
-  return std::make_unique<Made>(random);
+std::unique_ptr<SwitchPlan> make_plain(const PlanSetup&) {
+  return each_switch([](std::uint32_t, sim::RandomStream random) { return std::make_unique<Made>(random); });
 }
 
 // Each packet through the port of least backlog.
@@ -25,9 +25,7 @@ class LeastQueue final : public SwitchPolicy {
     return {.port = least_loaded(minimal, here)};
   }
 };
-inline Policy least_queue() {
-  return {.info = {.name = "least_queue"}, .make_switch_policy = make_plain<LeastQueue>};
-}
+inline Policy least_queue() { return {.info = {.name = "least_queue"}, .make_plan = make_plain<LeastQueue>}; }
 
 // L. G. Valiant, A scheme for fast parallel communication, SIAM J. Comput. 11(2), 1982: first to any host's
 // switch, then to the destination; a virtual channel for each of the two parts.
@@ -56,7 +54,7 @@ class Valiant final : public SwitchPolicy {
 };
 inline Policy valiant() {
   return {.info = {.name = "valiant"},
-          .make_switch_policy = make_plain<Valiant>,
+          .make_plan = make_plain<Valiant>,
           .asks = {.control = false, .single = true, .notes = true},
           .longest_path = 2};
 }
@@ -90,13 +88,13 @@ class Pausing final : public SwitchPolicy {
 };
 inline Policy pausing() {
   return {.info = {.name = "pausing"},
-          .make_switch_policy = make_plain<Pausing<>>,
+          .make_plan = make_plain<Pausing<>>,
           .asks = {.control = false, .single = true},
           .order = KeepsOrder::kYes};
 }
 inline Policy pausing_for_good() {
   Policy policy = pausing();
-  policy.make_switch_policy = make_plain<Pausing<true>>;
+  policy.make_plan = make_plain<Pausing<true>>;
   return policy;
 }
 
@@ -113,9 +111,7 @@ class Retracing final : public SwitchPolicy {
   sim::RandomStream random_;
 };
 inline Policy retracing() {
-  return {.info = {.name = "retracing"},
-          .make_switch_policy = make_plain<Retracing>,
-          .asks = {.acks_retrace = true}};
+  return {.info = {.name = "retracing"}, .make_plan = make_plain<Retracing>, .asks = {.acks_retrace = true}};
 }
 
 // Keeps an account of what it has sent out, and goes by what others have told of theirs.
@@ -145,7 +141,7 @@ class Telling final : public SwitchPolicy {
 };
 inline Policy telling() {
   return {.info = {.name = "telling"},
-          .make_switch_policy = make_plain<Telling>,
+          .make_plan = make_plain<Telling>,
           .asks = {.single = true,
                    .departures = true,
                    .losses = true,

@@ -65,8 +65,12 @@ inline Policy flowlet() {
                    .summary = "A flow may change its port after a gap.",
                    .parameters = {{"gap", ParameterType::kTime, "20us",
                                    "Above what paths differ by, so that no packet overtakes another."}}},
-          .make_switch_policy = [](const Parameters& parameters, std::uint32_t, sim::RandomStream)
-              -> std::unique_ptr<SwitchPolicy> { return std::make_unique<Flowlet>(parameters.time("gap")); },
+          .make_plan =
+              [](const PlanSetup& setup) {
+                return each_switch([gap = setup.parameters.time("gap")](std::uint32_t, sim::RandomStream) {
+                  return std::make_unique<Flowlet>(gap);
+                });
+              },
           .order = KeepsOrder::kYes};
 }
 

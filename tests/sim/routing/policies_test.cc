@@ -67,7 +67,7 @@ TEST_CASE("ecmp: the path of a flow follows from its entropy and the seed alone"
   const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=8"));
   const RoutingTable table(topology);
   CHECK(policy("ecmp").make_path_selectors == nullptr);
-  CHECK(policy("ecmp").make_switch_policy == nullptr);
+  CHECK(policy("ecmp").make_plan == nullptr);
   std::set<std::vector<topologies::Vertex>> paths;
   for (std::uint32_t entropy = 0; entropy < 1000; ++entropy) {
     const auto path = walk(topology, table, 1, 0, 127, entropy);

@@ -1,0 +1,58 @@
+// What a routing policy makes of a network before a run: shared by its switches, which only read it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/core/random.h"
+#include "sim/routing/routing_table.h"
+#include "sim/routing/switch_policy.h"
+#include "sim/units/module.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::routing {
+
+// The network that a policy is to work on. All of it outlives what is made of it.
+struct PlanSetup {
+  const Parameters& parameters;
+  const topologies::Topology& topology;
+  const RoutingTable& table;  // the network's minimal next channels, with all links up
+  std::uint64_t seed = 1;
+};
+
+class SwitchPlan {
+ public:
+  virtual ~SwitchPlan() = default;
+  // Called once for each switch. The plan outlives what it makes.
+  virtual std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream random) const = 0;
+  // Links have failed or come back, and routes are worked out anew everywhere: a plan with routes of its own
+  // does so too. Minimal ones, as policies are given them, have changed already. No switch is at work then.
+  // `down_links`: by link.
+  virtual void reconverge(const std::vector<bool>& /*down_links*/) {}
+};
+
+namespace internal {
+
+template <typename Make>
+class EachSwitch final : public SwitchPlan {
+ public:
+  explicit EachSwitch(Make make) : make_(std::move(make)) {}
+  std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream random) const override {
+    return make_(switch_index, random);
+  }
+
+ private:
+  Make make_;
+};
+
+}  // namespace internal
+
+// A plan that knows nothing of the network: make(switch index, random stream) returns a switch's object.
+template <typename Make>
+std::unique_ptr<SwitchPlan> each_switch(Make make) {
+  return std::make_unique<internal::EachSwitch<Make>>(std::move(make));
+}
+
+}  // namespace weft::routing
