@@ -122,7 +122,7 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       changes_(setup.changes),
       down_(setup.topology.channels().size() / 2),
       original_table_(setup.table) {
-  if (setup.policy.fluid == routing::FluidPaths::kUnknown) {
+  if (setup.policy.fluid != routing::FluidPaths::kOne && setup.policy.fluid != routing::FluidPaths::kEven) {
     throw InputError(
         fmt::format("routing policy {} chooses for each packet by what it sees, and network model flow has "
                     "no packets; choose ecmp or spray",

@@ -43,6 +43,9 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
     choice_.scheduled_.settle_until(c, now_);
     return channels_.queues[at_]->held(port, now_);
   }
+  bool is_up(std::uint32_t port) const override {
+    return !(channels_.hot[channel(PortId(port))].flags & kDown);
+  }
   bool to_host(std::uint32_t port) const override { return channels_.ends[channel(PortId(port))].is_host(); }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
     std::vector<std::uint32_t>& found = choice_.found_;

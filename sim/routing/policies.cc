@@ -1,18 +1,26 @@
 #include "sim/routing/policies.h"
 
 #include "sim/routing/bitmap.h"
+#include "sim/routing/dimension_order.h"
+#include "sim/routing/drill.h"
 #include "sim/routing/ecmp.h"
+#include "sim/routing/minimal_adaptive.h"
+#include "sim/routing/mod_k.h"
 #include "sim/routing/reps.h"
 #include "sim/routing/spray.h"
+#include "sim/routing/switch_spray.h"
+#include "sim/routing/ugal.h"
+#include "sim/routing/valiant.h"
+#include "sim/routing/wcmp.h"
 
 namespace weft::routing {
 
 std::span<const Policy> policies() {
   static const Policy list[] = {
-      ecmp(),
-      spray(),
-      bitmap(),
-      reps(),
+      ecmp(),         spray(),     bitmap(),          reps(),         wcmp(),
+      d_mod_k(),      s_mod_k(),   dimension_order(), switch_spray(), minimal_adaptive(),
+      power_of_two(), drill(),     valiant(),         ugal(),         ugal_g(),
+      par(),          slingshot(),
   };
   return list;
 }

@@ -21,6 +21,7 @@ enum class FluidPaths : std::uint8_t {
   kUnknown,  // it can't be told without packets: the flow-level network refuses the policy
   kOne,      // each flow keeps the path that the built-in rule gives its entropy
   kEven,     // each flow divides evenly among all minimal next links, at every hop
+  kModel,    // each flow divides as Policy::make_paths says
 };
 
 // Do packets of a flow arrive in the order they were sent in, while nothing is lost and no link changes?
@@ -37,7 +38,7 @@ struct Policy {
   // All three are called once per run: parameters are read and checked there, and networks that the policy
   // isn't defined for are refused (InputError that says why).
   std::unique_ptr<SwitchPlan> (*make_plan)(const PlanSetup&) = nullptr;
-  // Null: MinimalPaths.
+  // Null: MinimalPaths. What is only nearly so is said in `paths_remark`.
   std::unique_ptr<PathModel> (*make_paths)(const PlanSetup&) = nullptr;
   PathSelectorMaker (*make_path_selectors)(const Parameters&) = nullptr;
   // False: selectors ignore what happens to packets, and aren't told.
@@ -48,6 +49,8 @@ struct Policy {
   // The longest path it uses, in minimal ones: 2 for one by way of any node. Round trips and timeouts follow.
   std::uint32_t longest_path = 1;
   CapabilityNeeds needs = {};  // of queues
+  // What `make_paths` leaves out, a clause: "packets choose among these by load".
+  const char* paths_remark = nullptr;
   // Selectors name routes (Path::route); else they can't.
   bool source_routes = false;
   // What its selectors count (PathSetup::signals), by the names that stand in the results.

@@ -72,6 +72,8 @@ class OwnSwitch {
   // Nothing that arrives for the port could leave, however short the backlog: it is paused, has no credits,
   // or its link is down.
   virtual bool held(std::uint32_t port) = 0;
+  // Its link is not down.
+  virtual bool is_up(std::uint32_t port) const = 0;
   virtual bool to_host(std::uint32_t port) const = 0;
   // The ports on minimal paths to a host; none if there is no way. Good until the next call.
   virtual std::span<const std::uint32_t> minimal(std::uint32_t host) = 0;

@@ -65,6 +65,7 @@ Topology build(const Parameters& parameters) {
     topology.add_link(router[link.group_a * kRouters + link.port_a / kGlobalPorts],
                       router[link.group_b * kRouters + link.port_b / kGlobalPorts], optical);
   }
+  topology.set_linked_groups();
   topology.finish();
   return topology;
 }

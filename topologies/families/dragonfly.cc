@@ -78,6 +78,7 @@ Topology build(const Parameters& parameters) {
     topology.add_link(router[link.group_a * a + link.port_a / h], router[link.group_b * a + link.port_b / h],
                       cabling.fabric);
   }
+  topology.set_linked_groups();
   topology.finish();
   return topology;
 }

@@ -71,6 +71,7 @@ Topology build(const Parameters& parameters) {
       }
     }
   }
+  topology.set_linked_groups();
   topology.finish();
   return topology;
 }

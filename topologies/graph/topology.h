@@ -80,6 +80,9 @@ class Topology {
   // fastest, and that all parallel lines of it are linked alike. Routing computes next links from it, once it
   // has found it true.
   void set_grid(std::vector<std::uint32_t> sizes) { grid_ = std::move(sizes); }
+  // Says that Node::group are groups as in a dragonfly, every two of them linked: routing then spares the
+  // links between them, and takes one of these at most on a minimal path.
+  void set_linked_groups() { linked_groups_ = true; }
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // 0 <= loss < 1,
   // all hosts reachable from host 0. Throws InputError naming the node at fault.
@@ -95,6 +98,7 @@ class Topology {
   // All cables, in the order they were added. (boost_graph.h makes a Boost.Graph of them.)
   const std::vector<Edge>& edges() const { return edges_; }
   const std::vector<std::uint32_t>& grid() const { return grid_; }  // as set_grid(); empty: not said
+  bool linked_groups() const { return linked_groups_; }             // set_linked_groups() was called
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
   // The channels that leave a node, in the order its links were added. A host's k-th is its NIC k.
@@ -108,6 +112,7 @@ class Topology {
   std::vector<Edge> edges_;
   std::vector<Vertex> hosts_, switches_;
   std::vector<std::uint32_t> grid_;
+  bool linked_groups_ = false;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;
 };

@@ -1,0 +1,71 @@
+// How much each of a switch's next ports towards a host can carry, where paths differ.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/routing/path_model.h"
+#include "sim/routing/switch_plan.h"
+
+namespace weft::routing {
+
+// The capacity behind a next link is that of the link, or what the shortest paths from its end can carry
+// together if that is less: the sum over the links there, and so on to the switch that the host is cabled to.
+// Weights are in proportion to it (J. Zhou et al., WCMP: weighted cost multipathing for improved fairness in
+// data centers, EuroSys 2014, 4).
+class PathWeights {
+ public:
+  explicit PathWeights(const PlanSetup& setup);
+  // With these links down; weights are then worked out anew.
+  void repair(const std::vector<bool>& down_links);
+
+  // What each of these next channels towards the host can carry, in bit/s, in their order.
+  std::vector<double> capacities(std::uint32_t host, std::span<const std::uint32_t> channels) const;
+  std::uint32_t version() const { return version_; }
+  const topologies::Topology& topology() const { return topology_; }
+
+ private:
+  double behind(std::uint32_t channel, std::uint32_t host,
+                std::unordered_map<topologies::Vertex, double>& known) const;
+
+  const topologies::Topology& topology_;
+  const RoutingTable& original_;
+  std::unique_ptr<RoutingTable> repaired_;  // null: all links are up
+  std::uint32_t version_ = 0;
+};
+
+// All shortest paths, with these weights.
+class WeightedPaths final : public PathModel {
+ public:
+  explicit WeightedPaths(const PlanSetup& setup) : table_(setup.table), weights_(setup) {}
+  void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const override;
+  void steps(topologies::Vertex at, PathState state, std::uint32_t host,
+             std::vector<PathStep>& steps) const override;
+
+ private:
+  const RoutingTable& table_;
+  PathWeights weights_;
+};
+
+// One switch's draws by weight. Remembers the weights of hosts it has sent to.
+class WeightedDraw {
+ public:
+  WeightedDraw(const PathWeights& weights, topologies::Vertex at) : weights_(&weights), at_(at) {}
+  // The port for a number drawn evenly from 0 to 2^32 - 1.
+  std::uint32_t pick(std::uint32_t host, std::span<const std::uint32_t> ports, std::uint32_t drawn);
+
+ private:
+  const PathWeights* weights_;
+  topologies::Vertex at_;
+  std::uint32_t version_ = 0;
+  struct Entry {
+    std::vector<std::uint32_t> ports;  // that these are of
+    std::vector<std::uint32_t> up_to;  // in 2^32: the port is taken by what is drawn below; empty: even odds
+  };
+  std::unordered_map<std::uint32_t, Entry> entries_;  // by host
+};
+
+}  // namespace weft::routing

@@ -1,0 +1,202 @@
+// Policies that don't look at loads: mod-k, dimension order, weights, spraying in switches, Valiant.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/sim/packet/divided.h"
+#include "tests/sim/routing/registered.h"
+#include "topologies/families.h"
+
+namespace weft::sim::packet {
+namespace {
+
+using topologies::NodeKind;
+using topologies::Topology;
+
+std::vector<Message> shift(const Topology& topology, std::uint32_t by, std::uint64_t bytes) {
+  std::vector<Message> messages;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    messages.push_back({.source = host,
+                        .destination = (host + by) % topology.hosts(),
+                        .notify_sent = true,
+                        .bytes = bytes,
+                        .client = {host}});
+  }
+  return messages;
+}
+
+Account run(const Topology& topology, const std::string& policy, const std::vector<Message>& messages,
+            const std::string& queue = "droptail:capacity=1GB") {
+  const Options options{
+      .control = "fixed_window:packets=100", .queue = queue, .policy = routing::registered(policy)};
+  return run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
+}
+
+Time end_of(const Account& account) {
+  std::int64_t last = 0;
+  for (const auto& [message, at, kind] : account.calls) last = std::max(last, at);
+  return Time::ps(last);
+}
+
+// Data bytes are much more than those of ACKs.
+std::uint64_t busiest(const Topology& topology, const Account& account) {
+  std::uint64_t most = 0;
+  for (std::uint32_t c = 0; c < topology.channels().size(); ++c) most = std::max(most, account.links[c * 5]);
+  return most;
+}
+
+std::unique_ptr<routing::SwitchPlan> plan(const std::string& text, const Topology& topology) {
+  const routing::Policy policy = routing::registered(text);
+  const routing::RoutingTable table(topology);
+  const Parameters parameters(policy.info, std::map<std::string, std::string>());
+  return policy.make_plan({parameters, topology, table, 1});
+}
+
+}  // namespace
+
+TEST_CASE("mod-k: shift permutations of a full fat tree meet nowhere") {
+  // E. Zahavi et al., 2010: every shift is free of contention.
+  constexpr std::uint64_t kBytes = 200'000;
+  for (const char* policy : {"d_mod_k", "s_mod_k"}) {
+    for (const char* tree :
+         {"fat_tree:k=4", "fat_tree:k=6", "leaf_spine:leaves=5,spines=4,hosts_per_leaf=4"}) {
+      const Topology topology = topologies::build(parse_module_choice(tree));
+      for (std::uint32_t by = 1; by < topology.hosts(); by += 3) {
+        INFO(policy << " on " << tree << ", shift by " << by);
+        // One message on a link, and less than another tenth of ACKs.
+        REQUIRE(busiest(topology, run(topology, policy, shift(topology, by, kBytes))) < 1.15 * kBytes);
+      }
+    }
+  }
+  // Hashed, some meet.
+  const Topology topology = topologies::build(parse_module_choice("fat_tree:k=6"));
+  REQUIRE(busiest(topology, run(topology, "ecmp", shift(topology, 10, kBytes))) > 1.9 * kBytes);
+}
+
+TEST_CASE("policies refuse networks that they aren't defined for, and say why") {
+  const auto refusal = [](const char* policy, const char* text) {
+    const Topology topology = topologies::build(parse_module_choice(text));
+    try {
+      (void)plan(policy, topology);
+    } catch (const InputError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no refusal");
+  };
+  REQUIRE_THAT(refusal("d_mod_k", "jellyfish:n=12,r=4,hosts=2"),
+               Catch::Contains("d_mod_k is for trees") && Catch::Contains("isn't a tier above or below"));
+  REQUIRE_THAT(refusal("dimension_order", "fat_tree:k=4"), Catch::Contains("dimension_order is for grids"));
+  REQUIRE_THAT(refusal("valiant:intermediate=group", "torus:dims=4x4"), Catch::Contains("it must be switch"));
+  REQUIRE_THAT(refusal("switch_spray:choice=even", "fat_tree:k=4"), Catch::Contains("round_robin"));
+}
+
+TEST_CASE("dimension order: the first dimension first, and two channels keep a ring from locking up") {
+  // From (0, 0) to (1, 2): the other hosts' links stay idle.
+  const Topology torus = topologies::build(parse_module_choice("torus:dims=5x5"));
+  const Account account =
+      run(torus, "dimension_order",
+          {{.source = 0, .destination = 7, .notify_sent = true, .bytes = 100'000, .client = {0}}});
+  std::vector<std::string> used;
+  for (std::uint32_t c = 0; c < torus.channels().size(); ++c) {
+    if (account.links[c * 5] > 90'000) used.push_back(torus.node(torus.channels()[c].to).name);
+  }
+  std::sort(used.begin(), used.end());
+  const auto name = [&](std::uint32_t s) { return torus.node(torus.switch_at(s)).name; };
+  std::vector<std::string> expected = {name(0), name(5), name(6), name(7), torus.node(torus.host(7)).name};
+  std::sort(expected.begin(), expected.end());
+  REQUIRE(used == expected);
+
+  // All of a ring send half way round, in small buffers: a circle of full buffers with one channel.
+  const Topology ring = topologies::build(parse_module_choice("torus:dims=9"));
+  const auto messages = shift(ring, 4, 1'000'000);
+  const auto delivered = [&](const std::string& queue) {
+    return run(ring, "dimension_order", messages, queue).delivered;
+  };
+  REQUIRE(delivered("credit:vcs=1,buffer=20KB,selection=routed") < messages.size());
+  REQUIRE(delivered("credit:vcs=2,buffer=20KB,selection=routed") == messages.size());
+}
+
+// Two leaves with four hosts each; three spines, whose links to leaf 1 carry 100, 200 and 100 Gb/s.
+Topology uneven() {
+  Topology topology("uneven");
+  const auto near = topology.add_switch("near", 1), far = topology.add_switch("far", 1);
+  for (int i = 0; i < 8; ++i) {
+    topology.add_link(topology.add_host("h" + std::to_string(i)), i < 4 ? near : far,
+                      {Bandwidth::gbps(100), Time::ns(500)});
+  }
+  for (const int gbps : {100, 200, 100}) {
+    const auto spine = topology.add_switch("spine " + std::to_string(topology.switches()), 2);
+    topology.add_link(near, spine, {Bandwidth::gbps(400), Time::ns(500)});
+    topology.add_link(spine, far, {Bandwidth::gbps(gbps), Time::ns(500)});
+  }
+  topology.finish();
+  return topology;
+}
+
+TEST_CASE("weights follow what paths can carry, beyond the next link") {
+  const Topology topology = uneven();
+  std::vector<Message> messages;
+  for (std::uint32_t i = 0; i < 400; ++i) {
+    messages.push_back(
+        {.source = i % 4, .destination = 4 + i / 4 % 4, .notify_sent = true, .bytes = 40'000, .client = {i}});
+  }
+  const auto shares = [&](const std::string& policy) {
+    const Account account = run(topology, policy, messages);
+    std::vector<double> sums;
+    for (std::uint32_t c = 0; c < topology.channels().size(); ++c) {
+      const auto &from = topology.node(topology.channels()[c].from),
+                 &to = topology.node(topology.channels()[c].to);
+      if (from.name == "near" && to.tier == 2) sums.push_back(static_cast<double>(account.links[c * 5]));
+    }
+    return std::vector<double>{sums[0] / sums[1], sums[2] / sums[1]};
+  };
+  // 4,000 packets, or 400 flows: within 10 and 30 % of one to two, and of even without weights.
+  for (const double share : shares("switch_spray:choice=weighted"))
+    REQUIRE(share == Approx(0.5).epsilon(0.1));
+  for (const double share : shares("wcmp")) REQUIRE(share == Approx(0.5).epsilon(0.3));
+  for (const double share : shares("switch_spray")) REQUIRE(share == Approx(1).epsilon(0.1));
+  for (const double share : shares("ecmp")) REQUIRE(share == Approx(1).epsilon(0.3));
+}
+
+TEST_CASE("round robin gives every port the same, at random nearly so") {
+  const Topology topology =
+      topologies::build(parse_module_choice("leaf_spine:leaves=2,spines=7,hosts_per_leaf=1"));
+  const std::vector<Message> messages{
+      {.source = 0, .destination = 1, .notify_sent = true, .bytes = 4096 * 7 * 50, .client = {0}}};
+  const auto packets = [&](const std::string& policy) {
+    const Account account = run(topology, policy, messages);
+    std::vector<std::uint64_t> counts;
+    for (std::uint32_t c = 0; c < topology.channels().size(); ++c) {
+      if (topology.node(topology.channels()[c].to).tier == 2 &&
+          topology.node(topology.channels()[c].from).index == 0) {
+        counts.push_back(account.links[c * 5 + 1]);
+      }
+    }
+    return counts;
+  };
+  REQUIRE(packets("switch_spray:choice=round_robin") == std::vector<std::uint64_t>(7, 50));
+  const auto counts = packets("switch_spray");
+  // 350 packets over 7 ports: five standard deviations of 6.5.
+  for (const std::uint64_t count : counts) REQUIRE(std::abs(static_cast<double>(count) - 50) < 33);
+  REQUIRE(std::set<std::uint64_t>(counts.begin(), counts.end()).size() > 1);
+}
+
+TEST_CASE("Valiant: what all goes to the next group spreads over all") {
+  // Dragonfly with p=2, a=4, h=2, g=9: one link between two groups for 8 hosts. Minimal ways take 8 times as
+  // long as the hosts' links; by way of any switch two phases share 36 links of each group evenly, with 64
+  // messages.
+  const Topology topology = topologies::build(parse_module_choice("dragonfly:p=2"));
+  const auto messages = shift(topology, 8, 1'000'000);
+  const double minimal = static_cast<double>(end_of(run(topology, "ecmp", messages)).ps());
+  const double spread = static_cast<double>(end_of(run(topology, "valiant", messages)).ps());
+  const double alone = 1e6 * 8 / 400e9 * 1e12;
+  REQUIRE(minimal > 3.5 * alone);  // some have two links between groups, as short: not all 8 share one
+  REQUIRE(spread < 3 * alone);
+  REQUIRE(spread < 0.7 * minimal);
+}
+
+}  // namespace weft::sim::packet
