@@ -53,7 +53,7 @@ constexpr Flag kFlags[] = {
      "flow[:mtu=…,max_rate=…]; by default packet where a topology is given, else loggops"},
     {"--topology", "topology",
      "topology of a packet or flow network: fat_tree:k=8, or fat_tree:endpoints=100 for at least so many"},
-    {"--routing", "routing", "routing policy: ecmp, spray; of a packet network also bitmap, reps"},
+    {"--routing", "routing", "routing policy: ecmp, spray, ugal, flowcut …: weft list routing"},
     {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
     {"--recovery", "recovery", "loss recovery: rack"},
     {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},

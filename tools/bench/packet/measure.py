@@ -4,6 +4,7 @@
   measure.py speed [--probe PROGRAM]   packet hops per second; PROGRAM K PACKETS as a yardstick, run in turn
   measure.py threads                   two threads against two runs of one thread side by side
   measure.py queues                    each queue discipline against drop-tail, run in turn
+  measure.py policies                  each routing policy against static ECMP, run in turn
   measure.py growth                    16 to 65,536 hosts: time per packet hop, and peak memory
 
 Figures are medians of --runs (3). The machine should be idle.
@@ -18,8 +19,8 @@ import sys
 BENCH = pathlib.Path(__file__).resolve().parents[3] / "bazel-bin/tools/bench/packet/packet_bench"
 
 
-def start(k, packets, partitions=0, threads=1, queue="ecn"):
-    return subprocess.Popen([BENCH, str(k), str(packets), "1", str(partitions), str(threads), queue],
+def start(network, packets, partitions=0, threads=1, queue="ecn", routing="spray"):
+    return subprocess.Popen([BENCH, str(network), str(packets), "1", str(partitions), str(threads), queue, routing],
                             stdout=subprocess.PIPE, text=True)
 
 
@@ -87,6 +88,29 @@ def queues(runs):
               f"{result['events'] / result['packet-hops']:.2f} |")
 
 
+# Where policies that are defined for some networks only are measured; all others on the fat tree.
+NETWORKS = {"dimension_order": "torus:dims=12x12x8", "valiant": "dragonfly:p=4", "ugal": "dragonfly:p=4",
+            "ugal_g": "dragonfly:p=4", "par": "dragonfly:p=4", "slingshot": "dragonfly:p=4"}
+POLICIES = ("spray", "wcmp", "d_mod_k", "s_mod_k", "dimension_order", "switch_spray", "switch_spray:choice=round_robin",
+            "switch_spray:choice=weighted", "valiant", "minimal_adaptive", "power_of_two", "drill", "ugal", "ugal_g", "par",
+            "slingshot")
+
+
+def policies(runs):
+    print("| policy | network | of static ECMP, per packet hop | packet hops |")
+    print("|---|---|---|---|")
+    for policy in POLICIES:
+        network = NETWORKS.get(policy.split(":")[0], 16)
+        ratios, more = [], 0
+        for _ in range(runs):
+            plain, result = (run(network, 200, queue="droptail:capacity=1GB", routing=each) for each in ("ecmp", policy))
+            ratios.append(result["cpu"] / result["packet-hops"] / (plain["cpu"] / plain["packet-hops"]))
+            more = result["packet-hops"] / plain["packet-hops"]
+        name = f"`fat_tree:k={network}`" if isinstance(network, int) else f"`{network}`"
+        print(f"| `{policy}` | {name} | {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) | {more:.2f} |",
+              flush=True)
+
+
 def growth(runs):
     print("| hosts | packet hops | time | per packet hop | peak memory |")
     print("|---|---|---|---|---|")
@@ -100,7 +124,7 @@ def growth(runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("speed", "threads", "queues", "growth"))
+    parser.add_argument("table", choices=("speed", "threads", "queues", "policies", "growth"))
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--probe", help="a program that takes K and PACKETS and prints millions of hops per second")
     given = parser.parse_args()
@@ -110,6 +134,8 @@ def main():
         threads(given.runs)
     elif given.table == "queues":
         queues(given.runs)
+    elif given.table == "policies":
+        policies(given.runs)
     else:
         growth(given.runs)
 

@@ -1,9 +1,10 @@
 // Speed of the packet network: a permutation on a full three-level fat tree, one message per host.
-//   packet_bench K PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS [QUEUE]]]]
-// PARTITIONS 0: as many as `weft sim` takes. QUEUE: a discipline as `weft sim --queue` takes it; ecn. Prints
-// one line per run: hosts, packet hops, events, seconds of the event loop by the clock and of processor time,
-// million packet hops per second (of processor time with one thread, else by the clock), peak memory of the
-// process in MiB, digest.
+//   packet_bench NETWORK PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS [QUEUE [ROUTING]]]]]
+// NETWORK: ports of a fat tree's switches, or a topology as `weft sim --topology` takes it. PARTITIONS 0: as
+// many as `weft sim` takes. QUEUE, ROUTING: as `weft sim` takes them; ecn, spray. Prints one line per run:
+// hosts, packet hops, events, seconds of the event loop by the clock and of processor time, million packet
+// hops per second (of processor time with one thread, else by the clock), peak memory of the process in MiB,
+// digest.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -21,7 +22,7 @@
 #include "congestion/rack.h"
 #include "sim/packet/packet_network.h"
 #include "sim/packet/queues/queues.h"
-#include "sim/routing/spray.h"
+#include "sim/routing/policies.h"
 #include "topologies/analysis/partition.h"
 #include "topologies/families.h"
 
@@ -55,12 +56,19 @@ void inject_permutation(PacketNetwork& network, std::uint32_t hosts, std::uint64
   }
 }
 
-void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t threads,
-         const std::string& queue_text) {
-  const topologies::Topology topology = topologies::build(
-      parse_module_choice("fat_tree:link=400Gbps,latency=500ns,switch_latency=0ns,k=" + std::to_string(k)));
+// "16": a fat tree.
+topologies::Topology network_named(const std::string& text) {
+  const bool is_number = text.find_first_not_of("0123456789") == std::string::npos;
+  return topologies::build(parse_module_choice(
+      is_number ? "fat_tree:link=400Gbps,latency=500ns,switch_latency=0ns,k=" + text : text));
+}
+
+void run(const std::string& network_text, std::uint64_t packets, std::uint32_t partitions,
+         std::uint32_t threads, const std::string& queue_text, const std::string& routing_text) {
+  const topologies::Topology topology = network_named(network_text);
   const routing::RoutingTable table(topology);
-  const routing::Policy spray = routing::spray();
+  const ModuleChoice routing_choice = parse_module_choice(routing_text);
+  const routing::Policy& policy = find_module(routing::policies(), routing_choice, "routing policy");
   const ModuleChoice queue_choice = parse_module_choice(queue_text);
   const Discipline& queue = find_module(disciplines(), queue_choice, "queue");
   const congestion::Control& control = congestion::fixed_window();
@@ -80,8 +88,8 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
   PacketNetwork network(all, clients,
                         {.topology = topology,
                          .table = table,
-                         .policy = spray,
-                         .policy_parameters = Parameters(spray.info, given({})),
+                         .policy = policy,
+                         .policy_parameters = Parameters(policy.info, routing_choice),
                          .control = control,
                          .control_parameters = Parameters(control.info, given({{"packets", "100"}})),
                          .recovery = recovery,
@@ -122,12 +130,15 @@ void run(int k, std::uint64_t packets, std::uint32_t partitions, std::uint32_t t
 }  // namespace weft::sim::packet
 
 int main(int argc, char** argv) {
-  const int k = argc > 1 ? std::atoi(argv[1]) : 16;
+  const std::string network = argc > 1 ? argv[1] : "16";
   const auto packets = static_cast<std::uint64_t>(argc > 2 ? std::atoll(argv[2]) : 1000);
   const int runs = argc > 3 ? std::atoi(argv[3]) : 1;
   const auto partitions = static_cast<std::uint32_t>(argc > 4 ? std::atoi(argv[4]) : 0);
   const auto threads = static_cast<std::uint32_t>(argc > 5 ? std::atoi(argv[5]) : 1);
   const std::string queue = argc > 6 ? argv[6] : "ecn";
-  for (int i = 0; i < runs; ++i) weft::sim::packet::run(k, packets, partitions, threads, queue);
+  const std::string routing = argc > 7 ? argv[7] : "spray";
+  for (int i = 0; i < runs; ++i) {
+    weft::sim::packet::run(network, packets, partitions, threads, queue, routing);
+  }
   return 0;
 }
