@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "sim/routing/path_draws.h"
+#include "sim/routing/source_route.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -44,6 +45,7 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
     return channels_.queues[at_]->held(port, now_);
   }
   bool to_host(std::uint32_t port) const override { return channels_.ends[channel(PortId(port))].is_host(); }
+  Time packet_lifetime() const override { return channels_.packet_lifetime; }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
     std::vector<std::uint32_t>& found = choice_.found_;
     found.clear();
@@ -99,7 +101,8 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
       forwarding_(forwarding),
       policies_(policies),
       asks_(policies.asks()),
-      keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()) {
+      keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()),
+      asks_single_(asks_.single || (asks_.single_if_links_change && wires.channels.links_change)) {
   if (asks_.acks_retrace) wires_.pool.trails().keep();
   if (policies.source_routes()) wires_.pool.routes().keep();
   if (!policies_.any()) return;
@@ -118,6 +121,7 @@ ChannelId RouteChoice::detour(ChannelId c, PacketHandle handle) {
   const Channels& channels = wires_.channels;
   if (channels.ends[opposite(c)].is_host() || has_route(handle)) return c;
   const Packet& packet = wires_.pool[handle];
+  if (asks_.no_detours && !packet.control()) return c;
   const NodeId at = channels.places[c].vertex;
   std::vector<std::uint32_t> left;
   for (const std::uint32_t other : channels.table->candidates(at, packet.destination)) {
@@ -145,6 +149,36 @@ ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
   return ChannelId(wires_.channels.topology.out_channels(at)[port]);
 }
 
+// The rest of the way of a packet, as a policy has named it.
+void RouteChoice::take_route(ChannelId in, PacketHandle handle, const routing::Output& chosen) {
+  if (!asks_.names_routes || in == kNoChannel || chosen.route->ports[0] != chosen.port) {
+    throw std::logic_error(
+        "a routing policy names a route that does not begin with the port it chose, or "
+        "does not declare that it names any (SwitchAsks::names_routes)");
+  }
+  routing::check_route(wires_.channels.topology, in, wires_.pool[handle].destination, *chosen.route);
+  wires_.pool.routes().set(handle, {.route = *chosen.route, .next = 1});
+}
+
+// The port that a flow keeps, if its policy says so before it sees what there is to choose from. REQUIRES:
+// no link has failed.
+ChannelId RouteChoice::kept(NodeId at, ChannelId in, PacketHandle handle) {
+  const Packet& packet = wires_.pool[handle];
+  if (packet.control() || !is_asked(in, packet)) return kNoChannel;
+  std::size_t count = 0;
+  const auto first = [&count](std::size_t candidates) {
+    count = candidates;
+    return std::size_t{0};
+  };
+  const std::uint32_t only = channels_.table->candidate(at, packet.destination, first);
+  if (count == 0) return kNoChannel;
+  if (count == 1 && !asks_single_) return ChannelId(only);
+  Here here(*this, at, wires_.engine.now());
+  const std::uint32_t port = policies_.site(here.index()).policy->kept_port(view_of(in, packet), here);
+  if (port == routing::SwitchPolicy::kNoPort) return kNoChannel;
+  return ChannelId(channels_.topology.out_channels(at)[port]);
+}
+
 // At a switch with a policy that is asked about such packets.
 bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
   if (!policies_.any() || (packet.control() && !asks_.control)) return false;
@@ -155,9 +189,17 @@ bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
 ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
   if (asks_.acks_retrace) note_way(in, handle);
   if (has_route(handle)) return follow_route(at, handle);
+  if (!channels_.degraded) {  // there is a way
+    if (asks_.acks_retrace) {
+      if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
+    }
+    if (asks_.kept_ports) {
+      if (const ChannelId c = kept(at, in, handle); c != kNoChannel) return c;
+    }
+  }
   const auto candidates = wires_.channels.table->candidates(at, wires_.pool[handle].destination);
   if (candidates.empty()) return kNoChannel;
-  if (asks_.acks_retrace) {
+  if (asks_.acks_retrace && channels_.degraded) {
     if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
   }
   if (!is_asked(in, wires_.pool[handle])) return built_in(at, wires_.pool[handle], candidates);
@@ -177,7 +219,7 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle,
   if (ports.empty()) return ChannelId(candidates.front());  // it is lost there
   if (ports.size() < candidates.size()) ++wires_.counters.detours;
   const auto out = channels.topology.out_channels(at);
-  if (ports.size() == 1 && !asks_.single) return ChannelId(out[ports.front()]);
+  if (ports.size() == 1 && !asks_single_) return ChannelId(out[ports.front()]);
   const routing::PacketView view = view_of(in, wires_.pool[handle]);
   routing::RouteNote note = wires_.pool.notes().get(handle);
   Here here(*this, at, wires_.engine.now());
@@ -186,6 +228,7 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle,
   --asking_;
   if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
   wires_.pool.notes().set(handle, note);
+  if (chosen.route != nullptr) take_route(in, handle, chosen);
   if (chosen.port >= out.size() ||
       (channels.ends[out[chosen.port]].is_host() &&
        channels.ends[out[chosen.port]].node() != channels.topology.host(view.destination))) {
@@ -205,7 +248,8 @@ ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
   if (wires_.channels.hot[c].flags & kDown) trail.length = 0;  // from here on it finds its own way
   wires_.pool.trails().set(handle, trail);
   if (wires_.channels.hot[c].flags & kDown) return kNoChannel;
-  if (policies_.any() && asks_.control) {
+  const bool is_here = asks_.placement == routing::Placement::kAll || wires_.channels.ends[c].is_host();
+  if (policies_.any() && asks_.control && is_here) {
     const routing::PacketView view = view_of(in, packet);
     Here here(*this, at, wires_.engine.now());
     policies_.site(here.index()).policy->retraced(view, port, here);
@@ -236,6 +280,7 @@ void RouteChoice::reset_records(PacketHandle handle) {
 
 routing::PacketView RouteChoice::view_of(ChannelId in, const Packet& packet) const {
   const bool forth = packet.sender() == packet.source;
+  const bool answers = packet.ack() || packet.kind == PacketKind::kNack;
   return {.flow = {.sender = packet.sender(),
                    .receiver = forth ? packet.destination : packet.source,
                    .number = packet.flow_number,
@@ -246,6 +291,9 @@ routing::PacketView RouteChoice::view_of(ChannelId in, const Packet& packet) con
           .bytes = packet.bytes,
           .in_port =
               in == kNoChannel ? routing::PacketView::kMadeHere : wires_.channels.places[opposite(in)].port,
+          .number = packet.number,
+          .acked_below = answers ? packet.cumulative() : 0,
+          .sent = packet.data() || packet.ack() ? Time::ps(packet.sent_ps) : Time::max(),
           .control = packet.control(),
           .marked = packet.marked()};
 }

@@ -60,6 +60,8 @@ class RouteChoice final : private PortListener {
   ChannelId choose(NodeId at, ChannelId in, PacketHandle handle);
   bool has_route(PacketHandle handle) const;
   ChannelId follow_route(NodeId at, PacketHandle handle);
+  void take_route(ChannelId in, PacketHandle handle, const routing::Output& chosen);
+  ChannelId kept(NodeId at, ChannelId in, PacketHandle handle);
   ChannelId built_in(NodeId at, const Packet& packet, std::span<const std::uint32_t> candidates) const;
   ChannelId retrace(NodeId at, ChannelId in, PacketHandle handle);
   ChannelId ask(NodeId at, ChannelId in, PacketHandle handle, std::span<const std::uint32_t> candidates);
@@ -80,6 +82,7 @@ class RouteChoice final : private PortListener {
   SwitchPolicies& policies_;
   const routing::SwitchAsks asks_;
   const bool keeps_records_;
+  const bool asks_single_;  // also where there is one candidate
   // Of packets that are being asked about: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;

@@ -30,8 +30,8 @@ class SwitchPolicies {
   // False: all switches follow the built-in rule.
   bool any() const { return !sites_.empty(); }
   const routing::SwitchAsks& asks() const { return asks_; }
-  // Sources may name the way of a packet.
-  bool source_routes() const { return source_routes_; }
+  // Sources or switches may name the way of a packet.
+  bool source_routes() const { return source_routes_ || asks_.names_routes; }
   // What the objects have counted, together.
   void add_signals(Signals& sum) const;
   PolicySite& site(std::uint32_t s) { return sites_[s]; }

@@ -2,6 +2,8 @@
 
 #include "sim/routing/bitmap.h"
 #include "sim/routing/ecmp.h"
+#include "sim/routing/flowcut.h"
+#include "sim/routing/flowlet.h"
 #include "sim/routing/reps.h"
 #include "sim/routing/spray.h"
 
@@ -9,10 +11,7 @@ namespace weft::routing {
 
 std::span<const Policy> policies() {
   static const Policy list[] = {
-      ecmp(),
-      spray(),
-      bitmap(),
-      reps(),
+      ecmp(), spray(), bitmap(), reps(), flowlet(), flowcut(),
   };
   return list;
 }
