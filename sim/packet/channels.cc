@@ -139,6 +139,7 @@ void Channels::reroute() {
   if (repaired_table_ == nullptr) repaired_table_ = std::make_unique<routing::RoutingTable>(original_table);
   repaired_table_->repair(topology, down_links_);
   table = repaired_table_.get();
+  ++reroutes;
 }
 
 void Channels::set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,

@@ -187,8 +187,11 @@ class Channels {
   std::vector<ChannelEnd> ends;
   std::vector<PortId> end_ports;     // of the node at its end: where the cable's other direction leaves
   std::vector<std::uint64_t> salts;  // by vertex
+  std::uint32_t reroutes = 0;        // so far
   bool degraded = false;             // some link is or was down: look before you forward
   bool undisturbed = false;          // links never change, and no policy looks at queues
+  bool links_change = false;         // at some time of the run
+  Time packet_lifetime;              // see routing::OwnSwitch
   // By vertex; null where queues are FIFO with a rule. Empty if that is everywhere.
   std::vector<std::unique_ptr<NodeQueues>> queues;
   std::vector<NodeBuffers*> buffers;                   // either of these two

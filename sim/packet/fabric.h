@@ -90,7 +90,7 @@ class Fabric final : private Forwarding {
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.
   [[gnu::always_inline]] void foresee(NodeId at, ChannelId in, PacketHandle handle) {
-    if (!routes_.is_plain()) return;
+    if (!routes_.is_plain()) return routes_.fetch_ports(at, wires_.pool[handle]);
     const ChannelId c = routes_.plain(at, wires_.pool[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&hot_[c], 1);

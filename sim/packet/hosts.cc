@@ -46,6 +46,7 @@ TransportCounters& TransportCounters::operator+=(const TransportCounters& other)
   pauses_expired += other.pauses_expired;
   out_of_order_packets += other.out_of_order_packets;
   out_of_order_messages += other.out_of_order_messages;
+  overtaken_packets += other.overtaken_packets;
   max_reorder_distance = std::max(max_reorder_distance, other.max_reorder_distance);
   return *this;
 }
@@ -53,9 +54,8 @@ TransportCounters& TransportCounters::operator+=(const TransportCounters& other)
 TransportSetup::TransportSetup(const Modules& modules, const PacketConfig& config_, Time longest_round_trip_,
                                Time longest_queue)
     : policy(modules.policy),
-      make_selector(policy.make_path_selectors != nullptr
-                        ? policy.make_path_selectors(modules.policy_parameters)
-                        : routing::PathSelectorMaker()),
+      make_selector(policy.make_path_selectors != nullptr ? policy.make_path_selectors(modules.routing)
+                                                          : routing::PathSelectorMaker()),
       control(modules.control),
       senders(control.make_factory(modules.control_parameters)),
       receivers(control.make_receivers != nullptr ? control.make_receivers(modules.control_parameters)

@@ -65,6 +65,7 @@ struct TransportCounters {
   // Data packets that came after a later one of their connection, messages with such packets, and how many
   // numbers they were late at most.
   std::uint64_t out_of_order_packets = 0, out_of_order_messages = 0, max_reorder_distance = 0;
+  std::uint64_t overtaken_packets = 0;  // of the first, those that had not been sent before
 
   TransportCounters& operator+=(const TransportCounters& other);
 };
@@ -88,7 +89,7 @@ struct TransportSetup {
 
   struct Modules {
     const routing::Policy& policy;
-    const Parameters& policy_parameters;
+    const routing::PlanSetup& routing;
     const congestion::Control& control;
     const Parameters& control_parameters;
     const congestion::RecoveryKind& recovery;

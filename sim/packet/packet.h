@@ -30,6 +30,7 @@ enum PacketFlag : std::uint8_t {
   kDuplicate = 2,  // ACK: the receiver had the packet before
   kTrimmed = 4,    // data: only the header is left
   kReturned = 8,   // data: a header on its way back to the sender
+  kAgain = 16,     // data: it was sent before
 };
 
 struct Packet {

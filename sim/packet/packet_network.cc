@@ -42,8 +42,8 @@ PacketConfig config_of(const PacketSetup& setup) {
 }
 
 // Queues are sized by the longest round trip, so it must be known between the two.
-Time prepare(Channels& channels, const PacketSetup& setup, const PacketConfig& config,
-             std::span<Engine* const> engines) {
+Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy& policy,
+             const PacketConfig& config, std::span<Engine* const> engines) {
   if (config.cut_through) {
     if (setup.queue.make != nullptr) {
       throw InputError(
@@ -55,11 +55,12 @@ Time prepare(Channels& channels, const PacketSetup& setup, const PacketConfig& c
   const std::uint32_t bytes = config.mtu_bytes + config.header_bytes;
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
-  if (setup.policy.asks.departures || setup.policy.asks.losses) channels.report_ports();
+  if (policy.asks.departures || policy.asks.losses) channels.report_ports();
   if (setup.control.needs.noticed().has(Capability::kTelemetry)) channels.stamp_packets(engines);
-  channels.undisturbed = setup.policy.make_plan == nullptr && setup.changes.empty();
+  channels.links_change = !setup.changes.empty();
+  channels.undisturbed = policy.make_plan == nullptr && !channels.links_change;
   channels.join_room();
-  return longest * setup.policy.longest_path;
+  return longest * policy.longest_path;
 }
 
 }  // namespace
@@ -301,16 +302,22 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
     : topology_(setup.topology),
       partition_(std::move(partition)),
       config_(config_of(setup)),
+      policy_parameters_(setup.policy_parameters),
+      policy_(setup.policy.configured(policy_parameters_)),
       channels_(engines, setup.topology, setup.table, partition_, config_.ack_bytes),
-      policies_(engines, setup.policy,
-                {setup.policy_parameters, setup.topology, setup.table, engines.front()->seed()}),
-      longest_round_trip_(prepare(channels_, setup, config_, engines)),
-      transport_setup_({setup.policy, setup.policy_parameters, setup.control, setup.control_parameters,
-                        setup.recovery, setup.recovery_parameters},
+      policies_(engines, policy_, {policy_parameters_, setup.topology, setup.table, engines.front()->seed()}),
+      longest_round_trip_(prepare(channels_, setup, policy_, config_, engines)),
+      transport_setup_({policy_,
+                        {policy_parameters_, setup.topology, setup.table, engines.front()->seed()},
+                        setup.control,
+                        setup.control_parameters,
+                        setup.recovery,
+                        setup.recovery_parameters},
                        config_, longest_round_trip_, channels_.longest_queue()),
       hosts_(engines, setup.topology),
       link_schedule_(setup.changes, setup.config.reconvergence),
       livelock_watch_(channels_, transport_setup_.recovery.min_timeout * kLivelockTimeouts) {
+  channels_.packet_lifetime = transport_setup_.recovery.min_timeout;
   if (setup.queue.offers.always.has(Capability::kLossless))
     deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {
@@ -480,6 +487,7 @@ results::NetworkTotals PacketNetwork::totals() const {
                                 .bytes_dropped = fabric.bytes_dropped,
                                 .bytes_trimmed = fabric.bytes_trimmed,
                                 .out_of_order_packets = transport.out_of_order_packets,
+                                .overtaken_packets = transport.overtaken_packets,
                                 .out_of_order_flows = transport.out_of_order_messages,
                                 .max_reorder_distance = transport.max_reorder_distance};
   for (ChannelId c{0}; c < topology_.channels().size(); ++c) {

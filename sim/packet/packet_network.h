@@ -105,6 +105,8 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   const topologies::Topology& topology_;
   const topologies::Partitioning partition_;
   const PacketConfig config_;  // with what the control adds to headers
+  const Parameters policy_parameters_;
+  const routing::Policy policy_;  // as these parameters make it
   Channels channels_;
   SwitchPolicies policies_;
   Time cut_off_ =

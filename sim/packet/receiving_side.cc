@@ -284,6 +284,7 @@ void ReceivingSide::note_order(Connection& connection, const Packet& packet) {
   if (late == 0 || connection.arrivals.has(packet.number)) [[likely]]
     return;
   ++side_.counters.out_of_order_packets;
+  side_.counters.overtaken_packets += (packet.flags & kAgain) == 0;
   side_.counters.max_reorder_distance = std::max<std::uint64_t>(side_.counters.max_reorder_distance, late);
   IncomingMessage& message = *message_with(connection, packet.number);
   side_.counters.out_of_order_messages += message.out_of_order == 0;

@@ -1,9 +1,12 @@
 #include "sim/packet/route_choice.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <stdexcept>
 
 #include "sim/routing/path_draws.h"
+#include "sim/routing/source_route.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -18,7 +21,7 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   Here(RouteChoice& choice, NodeId at, Time now)
       : choice_(choice), channels_(choice.wires_.channels), at_(at), now_(now) {}
 
-  std::uint32_t index() const override { return channels_.topology.node(at_).index; }
+  std::uint32_t index() const override { return choice_.policies_.switch_at(at_); }
   std::uint32_t ports() const override {
     return static_cast<std::uint32_t>(channels_.topology.out_channels(at_).size());
   }
@@ -43,18 +46,29 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
     choice_.scheduled_.settle_until(c, now_);
     return channels_.queues[at_]->held(port, now_);
   }
+  std::uint32_t least_loaded(std::span<const std::uint32_t> ports) override {
+    // Ports with the least load so far, up to what one draw is to decide among.
+    constexpr std::size_t kMost = 256;
+    std::array<std::uint32_t, kMost> best;
+    std::size_t equals = 0;
+    std::int64_t least_ps = INT64_MAX;
+    for (const std::uint32_t port : ports) {
+      const std::int64_t load_ps = this->load_ps(port);
+      if (load_ps < least_ps) equals = 0;
+      if (load_ps > least_ps || equals == kMost) continue;
+      least_ps = load_ps;
+      best[equals++] = port;
+    }
+    return equals == 1 ? best[0] : best[random().below(equals)];
+  }
+  bool all_up() const override { return !channels_.degraded; }
   bool is_up(std::uint32_t port) const override {
     return !(channels_.hot[channel(PortId(port))].flags & kDown);
   }
   bool to_host(std::uint32_t port) const override { return channels_.ends[channel(PortId(port))].is_host(); }
+  Time packet_lifetime() const override { return channels_.packet_lifetime; }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
-    std::vector<std::uint32_t>& found = choice_.found_;
-    found.clear();
-    for (const std::uint32_t c : channels_.table->candidates(at_, host)) {
-      if (channels_.degraded && (channels_.hot[c].flags & kDown)) continue;
-      found.push_back(channels_.places[c].port);
-    }
-    return found;
+    return choice_.ports_towards(at_, host, choice_.found_);
   }
   void set_timer(Time when, std::uint32_t cookie) override {
     SwitchPolicies& policies = choice_.policies_;
@@ -66,6 +80,12 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
 
  private:
   ChannelId channel(PortId port) const { return ChannelId(channels_.topology.out_channels(at_)[port]); }
+  // The backlog of a port, or the most there is if it is held.
+  std::int64_t load_ps(std::uint32_t port) {
+    const Channel& state = channels_.hot[channel(PortId(port))];
+    if (state.flags & (kDown | kScheduled)) return held(port) ? INT64_MAX : backlog(port).ps();
+    return std::max<std::int64_t>(state.free_at_ps - now_.ps(), 0);
+  }
   void tell_source(const routing::FlowRef& flow, PacketKind kind) {
     Wires& wires = choice_.wires_;
     const PacketHandle handle = wires.pool.acquire();
@@ -102,10 +122,18 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
       forwarding_(forwarding),
       policies_(policies),
       asks_(policies.asks()),
-      keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()) {
+      keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()),
+      asks_single_(asks_.single || (asks_.single_if_links_change && wires.channels.links_change)) {
   if (asks_.acks_retrace) wires_.pool.trails().keep();
   if (policies.source_routes()) wires_.pool.routes().keep();
   if (!policies_.any()) return;
+  std::size_t most_ports = 0;
+  for (std::uint32_t s = 0; s < channels_.topology.switches(); ++s) {
+    most_ports =
+        std::max(most_ports, channels_.topology.out_channels(channels_.topology.switch_at(s)).size());
+  }
+  numbers_.resize(most_ports);
+  std::iota(numbers_.begin(), numbers_.end(), 0);
   if (asks_.notes) wires_.pool.notes().keep();
   if (asks_.departures || asks_.losses) wires_.listener = this;
 }
@@ -121,6 +149,7 @@ ChannelId RouteChoice::detour(ChannelId c, PacketHandle handle) {
   const Channels& channels = wires_.channels;
   if (channels.ends[opposite(c)].is_host() || has_route(handle)) return c;
   const Packet& packet = wires_.pool[handle];
+  if (asks_.no_detours && !packet.control()) return c;
   const NodeId at = channels.places[c].vertex;
   std::vector<std::uint32_t> left;
   for (const std::uint32_t other : channels.table->candidates(at, packet.destination)) {
@@ -148,6 +177,36 @@ ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
   return ChannelId(wires_.channels.topology.out_channels(at)[port]);
 }
 
+// The rest of the way of a packet, as a policy has named it.
+void RouteChoice::take_route(ChannelId in, PacketHandle handle, const routing::Output& chosen) {
+  if (!asks_.names_routes || in == kNoChannel || chosen.route->ports[0] != chosen.port) {
+    throw std::logic_error(
+        "a routing policy names a route that does not begin with the port it chose, or "
+        "does not declare that it names any (SwitchAsks::names_routes)");
+  }
+  routing::check_route(wires_.channels.topology, in, wires_.pool[handle].destination, *chosen.route);
+  wires_.pool.routes().set(handle, {.route = *chosen.route, .next = 1});
+}
+
+// The port that a flow keeps, if its policy says so before it sees what there is to choose from. REQUIRES:
+// no link has failed.
+ChannelId RouteChoice::kept(NodeId at, ChannelId in, PacketHandle handle) {
+  const Packet& packet = wires_.pool[handle];
+  if (packet.control() || !is_asked(in, packet)) return kNoChannel;
+  std::size_t count = 0;
+  const auto first = [&count](std::size_t candidates) {
+    count = candidates;
+    return std::size_t{0};
+  };
+  const std::uint32_t only = channels_.table->candidate(at, packet.destination, first);
+  if (count == 0) return kNoChannel;
+  if (count == 1 && !asks_single_) return ChannelId(only);
+  Here here(*this, at, wires_.engine.now());
+  const std::uint32_t port = policies_.site(here.index()).policy->kept_port(view_of(in, packet), here);
+  if (port == routing::SwitchPolicy::kNoPort) return kNoChannel;
+  return ChannelId(channels_.topology.out_channels(at)[port]);
+}
+
 // At a switch with a policy that is asked about such packets.
 bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
   if (!policies_.any() || (packet.control() && !asks_.control)) return false;
@@ -158,37 +217,94 @@ bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
 ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
   if (asks_.acks_retrace) note_way(in, handle);
   if (has_route(handle)) return follow_route(at, handle);
+  if (!channels_.degraded) {
+    if (asks_.acks_retrace) {
+      if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
+    }
+    if (asks_.kept_ports) {
+      if (const ChannelId c = kept(at, in, handle); c != kNoChannel) return c;
+    }
+    return is_asked(in, wires_.pool[handle]) ? ask(at, in, handle) : plain(at, wires_.pool[handle]);
+  }
   const auto candidates = wires_.channels.table->candidates(at, wires_.pool[handle].destination);
   if (candidates.empty()) return kNoChannel;
   if (asks_.acks_retrace) {
     if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
   }
   if (!is_asked(in, wires_.pool[handle])) return built_in(at, wires_.pool[handle], candidates);
-  return ask(at, in, handle, candidates);
+  const ChannelId c = ask(at, in, handle);
+  return c != kNoChannel ? c : ChannelId(candidates.front());  // it is lost there
 }
 
-ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle,
-                           std::span<const std::uint32_t> candidates) {
-  Channels& channels = wires_.channels;
-  if (asking_ == ports_.size()) ports_.emplace_back();
-  std::vector<std::uint32_t>& ports = ports_[asking_];
-  ports.clear();
-  for (const std::uint32_t c : candidates) {
-    if (channels.degraded && (channels.hot[c].flags & kDown)) continue;
-    ports.push_back(channels.places[c].port);
+// The first of a set's ports, which follow each other, or kIrregular.
+std::uint16_t RouteChoice::find_first_port(std::uint32_t set) {
+  const routing::RoutingTable::Run run = channels_.table->run_of(set);
+  if (run.count == 0) return kIrregular;
+  const std::uint32_t first = channels_.places[run.first].port;
+  for (std::uint32_t i = 1; i < run.count; ++i) {
+    if (channels_.places[run.first + i * run.stride].port != first + i) return kIrregular;
   }
-  if (ports.empty()) return ChannelId(candidates.front());  // it is lost there
-  if (ports.size() < candidates.size()) ++wires_.counters.detours;
+  return first < kIrregular ? static_cast<std::uint16_t>(first) : kIrregular;
+}
+
+std::uint16_t RouteChoice::first_port(std::uint32_t set) {
+  if (reroutes_ != channels_.reroutes) {
+    reroutes_ = channels_.reroutes;
+    first_ports_.clear();
+  }
+  if (set >= first_ports_.size()) first_ports_.resize(set + 1, kUnknown);
+  if (first_ports_[set] == kUnknown) first_ports_[set] = find_first_port(set);
+  return first_ports_[set];
+}
+
+std::span<const std::uint32_t> RouteChoice::ports_towards(NodeId at, std::uint32_t host,
+                                                          std::vector<std::uint32_t>& room) {
+  if (!channels_.degraded) {
+    const std::uint32_t set = channels_.table->set_number(at, host);
+    const std::uint16_t first = first_port(set);
+    if (first != kIrregular) return {numbers_.data() + first, channels_.table->run_of(set).count};
+  }
+  room.clear();
+  for (const std::uint32_t c : channels_.table->candidates(at, host)) {
+    if (channels_.degraded && (channels_.hot[c].flags & kDown)) continue;
+    room.push_back(channels_.places[c].port);
+  }
+  return room;
+}
+
+void RouteChoice::fetch_ports(NodeId at, const Packet& packet) {
+  if (channels_.degraded || (packet.control() && !asks_.control)) return;
+  const std::uint32_t set = channels_.table->set_number(at, packet.destination);
+  const routing::RoutingTable::Run run = channels_.table->run_of(set);
+  constexpr std::uint32_t kMost = 16;
+  for (std::uint32_t i = 0; i < std::min(run.count, kMost); ++i) {
+    __builtin_prefetch(&channels_.hot[run.first + i * run.stride], 1);
+  }
+}
+
+// What the policy says of a packet; kNoChannel: the links of all ports are down. REQUIRES: is_asked().
+ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
+  Channels& channels = wires_.channels;
+  const Packet& packet = wires_.pool[handle];
+  if (asking_ == ports_.size()) ports_.emplace_back();
+  const std::span<const std::uint32_t> ports = ports_towards(at, packet.destination, ports_[asking_]);
+  if (ports.empty()) return kNoChannel;
+  if (channels.degraded) {
+    wires_.counters.detours += ports.size() < channels.table->candidates(at, packet.destination).size();
+  }
   const auto out = channels.topology.out_channels(at);
-  if (ports.size() == 1 && !asks_.single) return ChannelId(out[ports.front()]);
-  const routing::PacketView view = view_of(in, wires_.pool[handle]);
+  if (ports.size() == 1 && !asks_single_) return ChannelId(out[ports.front()]);
+  const routing::PacketView view = view_of(in, packet);
   routing::RouteNote note = wires_.pool.notes().get(handle);
   Here here(*this, at, wires_.engine.now());
   ++asking_;
   const routing::Output chosen = policies_.site(here.index()).policy->choose(view, note, ports, here);
   --asking_;
-  if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
-  wires_.pool.notes().set(handle, note);
+  if (asks_.notes) {
+    if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
+    wires_.pool.notes().set(handle, note);
+  }
+  if (chosen.route != nullptr) take_route(in, handle, chosen);
   if (chosen.port >= out.size() ||
       (channels.ends[out[chosen.port]].is_host() &&
        channels.ends[out[chosen.port]].node() != channels.topology.host(view.destination))) {
@@ -208,7 +324,8 @@ ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
   if (wires_.channels.hot[c].flags & kDown) trail.length = 0;  // from here on it finds its own way
   wires_.pool.trails().set(handle, trail);
   if (wires_.channels.hot[c].flags & kDown) return kNoChannel;
-  if (policies_.any() && asks_.control) {
+  const bool is_here = asks_.placement == routing::Placement::kAll || wires_.channels.ends[c].is_host();
+  if (policies_.any() && asks_.control && is_here) {
     const routing::PacketView view = view_of(in, packet);
     Here here(*this, at, wires_.engine.now());
     policies_.site(here.index()).policy->retraced(view, port, here);
@@ -239,6 +356,7 @@ void RouteChoice::reset_records(PacketHandle handle) {
 
 routing::PacketView RouteChoice::view_of(ChannelId in, const Packet& packet) const {
   const bool forth = packet.sender() == packet.source;
+  const bool answers = packet.ack() || packet.kind == PacketKind::kNack;
   return {.flow = {.sender = packet.sender(),
                    .receiver = forth ? packet.destination : packet.source,
                    .number = packet.flow_number,
@@ -247,8 +365,10 @@ routing::PacketView RouteChoice::view_of(ChannelId in, const Packet& packet) con
           .destination = packet.destination,
           .entropy = packet.entropy,
           .bytes = packet.bytes,
-          .in_port =
-              in == kNoChannel ? routing::PacketView::kMadeHere : wires_.channels.places[opposite(in)].port,
+          .in_port = in == kNoChannel ? routing::PacketView::kMadeHere : wires_.channels.end_ports[in],
+          .number = packet.number,
+          .acked_below = answers ? packet.cumulative() : 0,
+          .sent = packet.data() || packet.ack() ? Time::ps(packet.sent_ps) : Time::max(),
           .control = packet.control(),
           .marked = packet.marked()};
 }

@@ -37,6 +37,9 @@ class RouteChoice final : private PortListener {
   // unless the packet's source has named its way: then it is lost there.
   ChannelId detour(ChannelId c, PacketHandle handle);
 
+  // Fetches what a policy may look at, of a packet that will soon be at a switch.
+  void fetch_ports(NodeId at, const Packet& packet);
+
   // A packet enters the network: what stood beside the one that had its handle before is void.
   void begin(PacketHandle handle) {
     if (keeps_records_) [[unlikely]]
@@ -60,9 +63,16 @@ class RouteChoice final : private PortListener {
   ChannelId choose(NodeId at, ChannelId in, PacketHandle handle);
   bool has_route(PacketHandle handle) const;
   ChannelId follow_route(NodeId at, PacketHandle handle);
+  void take_route(ChannelId in, PacketHandle handle, const routing::Output& chosen);
+  ChannelId kept(NodeId at, ChannelId in, PacketHandle handle);
   ChannelId built_in(NodeId at, const Packet& packet, std::span<const std::uint32_t> candidates) const;
   ChannelId retrace(NodeId at, ChannelId in, PacketHandle handle);
-  ChannelId ask(NodeId at, ChannelId in, PacketHandle handle, std::span<const std::uint32_t> candidates);
+  ChannelId ask(NodeId at, ChannelId in, PacketHandle handle);
+  std::uint16_t find_first_port(std::uint32_t set);
+  std::uint16_t first_port(std::uint32_t set);
+  // The ports on minimal ways whose links are up; `room`: where they are put if they have to be listed.
+  std::span<const std::uint32_t> ports_towards(NodeId at, std::uint32_t host,
+                                               std::vector<std::uint32_t>& room);
   bool is_asked(ChannelId in, const Packet& packet) const;
   routing::PacketView view_of(ChannelId in, const Packet& packet) const;
   void reset_records(PacketHandle handle);
@@ -80,10 +90,16 @@ class RouteChoice final : private PortListener {
   SwitchPolicies& policies_;
   const routing::SwitchAsks asks_;
   const bool keeps_records_;
+  const bool asks_single_;  // also where there is one candidate
   // Of packets that are being asked about: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;
   std::vector<std::uint32_t> found_;  // what a view's minimal() gave
+  // Most sets of candidates are ports that follow each other: then these are their list.
+  static constexpr std::uint16_t kUnknown = UINT16_MAX, kIrregular = kUnknown - 1;
+  std::vector<std::uint16_t> first_ports_;  // by set of the table
+  std::uint32_t reroutes_ = 0;              // that first_ports_ are of
+  std::vector<std::uint32_t> numbers_;      // 0, 1, 2 …
   std::vector<Departing> departing_;
   std::vector<std::uint32_t> unused_departing_;
   std::unique_ptr<routing::OwnSwitch> quiet_view_;  // of view()

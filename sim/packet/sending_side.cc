@@ -176,6 +176,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
                                          .destination = message.destination,
                                          .random = random,
                                          .topology = &side_.channels.topology,
+                                         .packet_lifetime = setup.recovery.min_timeout,
                                          .signals = side_.signals.paths.data()});
   }
   connection.selector = cold.selector.get();

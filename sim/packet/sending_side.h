@@ -157,6 +157,8 @@ class SendingSide {
 
   // Packets out: sending_turns.cc.
   bool may_send(const Connection& connection) const;
+  bool is_held(SlotId slot) { return side_.setup.policy.selectors_hold && hold(slot); }
+  bool hold(SlotId slot);
   void wake(SlotId slot);  // queues the connection at its NIC if it may send
   void serve(NicId nic);   // sends one packet of the next connection
   void send_packet(SlotId slot);

@@ -25,9 +25,26 @@ bool SendingSide::may_send(const Connection& connection) const {
   return recovery.in_flight_bytes() + payload <= connection.window_bytes;
 }
 
+// Does its selector keep it waiting? It is asked again at the time that it names.
+bool SendingSide::hold(SlotId slot) {
+  Connection& connection = connections_[slot];
+  const congestion::Recovery& recovery = *connection.recovery;
+  const Time now = side_.engine.now();
+  const Time until =
+      connection.selector->held_until({.now = now,
+                                       .unacknowledged = recovery.next_new() - recovery.first_unacked(),
+                                       .again = recovery.lost() > 0});
+  if (until <= now) return false;
+  if (until < Time::max() && !connection.pacing) {
+    connection.pacing = true;
+    side_.engine.schedule(until, side_.hosts.nics[connection.nic].entity, kPace, slot, connection.generation);
+  }
+  return true;
+}
+
 void SendingSide::wake(SlotId slot) {
   Connection& connection = connections_[slot];
-  if (connection.waiting || connection.pacing || !may_send(connection)) return;
+  if (connection.waiting || connection.pacing || !may_send(connection) || is_held(slot)) return;
   Engine& engine = side_.engine;
   if (connection.rate.bps() > 0 && connection.next_send_ps > engine.now().ps()) {
     connection.pacing = true;
@@ -77,7 +94,7 @@ void SendingSide::serve(NicId nic_number) {
       unused_.push_back(slot);
       continue;
     }
-    if (!may_send(connection)) continue;
+    if (!may_send(connection) || is_held(slot)) continue;
     nic.busy = true;  // keeps wake() from coming back here
     send_packet(slot);
     wake(slot);
@@ -128,8 +145,10 @@ void SendingSide::send_packet(SlotId slot) {
                            .bytes = bytes,
                            .reply_nic = connection.reply_nic};
   connection.sent_bytes += payload;
-  if (again) [[unlikely]]
+  if (again) [[unlikely]] {
+    packets[handle].set(kAgain);
     count_again(slot, number);
+  }
   if (connection.rate.bps() > 0) {
     connection.next_send_ps = start.ps() + connection.rate.serialization(bytes).ps();
   }
@@ -155,10 +174,13 @@ void SendingSide::send_packet(SlotId slot) {
 // packet.
 routing::Path SendingSide::choose_path(SlotId slot, std::uint32_t number, bool again) {
   const Connection& connection = connections_[slot];
-  const routing::Path path = connection.selector->next({.now = side_.engine.now(),
-                                                        .number = number,
-                                                        .in_flight = connection.recovery->in_flight_packets(),
-                                                        .again = again});
+  const congestion::Recovery& recovery = *connection.recovery;
+  const routing::Path path =
+      connection.selector->next({.now = side_.engine.now(),
+                                 .number = number,
+                                 .in_flight = recovery.in_flight_packets(),
+                                 .unacknowledged = recovery.next_new() - recovery.first_unacked(),
+                                 .again = again});
   if (path.route != nullptr && !side_.setup.policy.source_routes) {
     throw std::logic_error("routing policy " + side_.setup.policy.info.name +
                            " names a route, but does not declare that it does (Policy::source_routes)");

@@ -18,6 +18,9 @@ SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const routing::
   if (policy.make_plan == nullptr) return;
   plan_ = policy.make_plan(setup);
   const std::uint32_t switches = setup.topology.switches();
+  for (std::uint32_t v = 0; v < setup.topology.nodes(); ++v) {
+    switch_of_.push_back(setup.topology.node(v).index);
+  }
   for (Engine* engine : engines) first_entity_ = engine->add_counting_entities(switches);
   for (std::uint32_t s = 0; s < switches; ++s) {
     sites_.push_back({plan_->make(s, RandomStream(setup.seed, s, kPolicyPurpose)),
@@ -44,6 +47,7 @@ Time SwitchPolicies::next() const {
 
 void SwitchPolicies::deliver() {
   told_at_ = Time::max();
+  if (plan_->told(snapshots_)) return;
   for (std::uint32_t to = 0; to < sites_.size(); ++to) {
     for (std::uint32_t from = 0; from < sites_.size(); ++from) {
       if (from != to) sites_[to].policy->heard(from, snapshots_[from]);

@@ -30,11 +30,12 @@ class SwitchPolicies {
   // False: all switches follow the built-in rule.
   bool any() const { return !sites_.empty(); }
   const routing::SwitchAsks& asks() const { return asks_; }
-  // Sources may name the way of a packet.
-  bool source_routes() const { return source_routes_; }
+  // Sources or switches may name the way of a packet.
+  bool source_routes() const { return source_routes_ || asks_.names_routes; }
   // What the objects have counted, together.
   void add_signals(Signals& sum) const;
   PolicySite& site(std::uint32_t s) { return sites_[s]; }
+  std::uint32_t switch_at(NodeId v) const { return switch_of_[v]; }
   // Routes are worked out anew. REQUIRES: no partition runs.
   void reconverge(const std::vector<bool>& down_links) {
     if (plan_ != nullptr) plan_->reconverge(down_links);
@@ -62,6 +63,7 @@ class SwitchPolicies {
   bool source_routes_ = false;
   std::unique_ptr<routing::SwitchPlan> plan_;  // outlives the sites
   std::vector<PolicySite> sites_;              // by switch
+  std::vector<std::uint32_t> switch_of_;       // by vertex
   EntityId first_entity_ = 0;
   std::vector<routing::Snapshot> snapshots_;  // under way
   Time published_at_, told_at_ = Time::max();

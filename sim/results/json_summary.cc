@@ -101,6 +101,7 @@ std::string json_summary(const Report& report) {
                         {"dropped", net.bytes_dropped},
                         {"trimmed", net.bytes_trimmed}};
   json["out_of_order_packets"] = net.out_of_order_packets;
+  json["overtaken_packets"] = net.overtaken_packets;
   json["out_of_order_flows"] = net.out_of_order_flows;
   json["max_reorder_distance"] = net.max_reorder_distance;
   add_flows(report, json);

@@ -41,8 +41,8 @@ class Bitmap final : public PathSelector {
   std::uint64_t* skipped_;
 };
 
-PathSelectorMaker make(const Parameters& parameters) {
-  return [paths = Rounds::paths(parameters)](const PathSetup& setup) {
+PathSelectorMaker make(const PlanSetup& plan) {
+  return [paths = Rounds::paths(plan.parameters)](const PathSetup& setup) {
     return std::make_unique<Bitmap>(paths, setup);
   };
 }

@@ -51,16 +51,20 @@ std::uint32_t DetourRoutes::links_between(std::uint32_t host, std::uint32_t othe
   return least;
 }
 
-std::span<const std::uint32_t> DetourRoutes::next(OwnSwitch& here, std::uint32_t host,
+std::span<const std::uint32_t> DetourRoutes::next(OwnSwitch& here, std::uint32_t switch_index,
+                                                  std::uint32_t host,
                                                   std::vector<std::uint32_t>& ports) const {
-  ports.clear();
   if (groups_ == nullptr) {
     const auto minimal = here.minimal(host);
+    if (here.all_up()) return minimal;
     ports.assign(minimal.begin(), minimal.end());
-  } else {
-    for (const std::uint16_t port : groups_->ports(here.index(), host)) {
-      if (here.is_up(port)) ports.push_back(port);
-    }
+    return ports;
+  }
+  const auto all = groups_->ports(switch_index, host);
+  if (here.all_up()) return all;
+  ports.clear();
+  for (const std::uint32_t port : all) {
+    if (here.is_up(port)) ports.push_back(port);
   }
   return ports;
 }
@@ -74,7 +78,7 @@ void DetourRoutes::channels(std::uint32_t switch_index, std::uint32_t host,
     channels.assign(next.begin(), next.end());
     return;
   }
-  for (const std::uint16_t port : groups_->ports(switch_index, host)) {
+  for (const std::uint32_t port : groups_->ports(switch_index, host)) {
     channels.push_back(topology_.out_channels(at)[port]);
   }
 }
@@ -104,10 +108,10 @@ bool DetourPolicy::detour_is_over(std::uint32_t via) const {
 Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                             ActiveSwitch& here) {
   const auto channel = [&] { return static_cast<std::uint8_t>(note.phase == kDetour ? 0 : 1); };
-  const bool arrived = here.to_host(minimal.front());
+  const bool arrived = routes_.cabled(index_, packet.destination);
   if (note.phase == kDetour && detour_is_over(note.via)) note.phase = kMinimal;
   if (note.phase == kDetour) {
-    const auto ports = routes_.next(here, note.via, ports_);
+    const auto ports = routes_.next(here, index_, note.via, ports_);
     if (!ports.empty()) return {.port = pick(packet, ports, here), .channel = channel()};
     note.phase = kPlain;
   }
@@ -116,7 +120,7 @@ Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span
     return {.port = pick(packet, minimal, here), .channel = channel()};
   }
   if (routes_.linked_groups()) {
-    const auto ports = routes_.next(here, packet.destination, ports_);
+    const auto ports = routes_.next(here, index_, packet.destination, ports_);
     if (ports.empty()) {
       note.phase = kPlain;
       return {.port = pick(packet, minimal, here), .channel = channel()};

@@ -36,9 +36,9 @@ class DetourRoutes {
   std::uint32_t links(std::uint32_t switch_index, std::uint32_t host) const;
   // And from a host's switch, the nearest, to another host's.
   std::uint32_t links_between(std::uint32_t host, std::uint32_t other) const;
-  // The ports of a switch on the way to a host that isn't cabled to it, none whose link is down.
-  // Valid until the next call for this `ports`.
-  std::span<const std::uint32_t> next(OwnSwitch& here, std::uint32_t host,
+  // The ports of a switch, which `here` is of, on the way to a host that isn't cabled to it; none whose link
+  // is down. `ports`: where they are put if need be; good until the next call of this or here.minimal().
+  std::span<const std::uint32_t> next(OwnSwitch& here, std::uint32_t switch_index, std::uint32_t host,
                                       std::vector<std::uint32_t>& ports) const;
   // The channels of all ways, links up as built.
   void channels(std::uint32_t switch_index, std::uint32_t host, std::vector<std::uint32_t>& channels) const;

@@ -75,7 +75,7 @@ void GroupRoutes::search(std::uint32_t host_class, const HostClass& hosts,
 }
 
 void GroupRoutes::note_ports(std::uint32_t host_class, const std::vector<bool>& down_links) {
-  std::vector<std::uint16_t> ports;
+  std::vector<std::uint32_t> ports;
   for (std::uint32_t s = 0; s < links_.switches(); ++s) {
     if (cost_[s] == 0 || cost_[s] == kUnreached) continue;
     ports.clear();
@@ -85,16 +85,16 @@ void GroupRoutes::note_ports(std::uint32_t host_class, const std::vector<bool>& 
       if (end.kind == topologies::NodeKind::kHost || is_down(down_links, out[port])) continue;
       const std::uint32_t step = group_[s] == end.group ? 1 : kBetweenGroups + 1;
       if (cost_[end.index] != kUnreached && cost_[end.index] + step == cost_[s]) {
-        ports.push_back(static_cast<std::uint16_t>(port));
+        ports.push_back(port);
       }
     }
     set_of_[std::size_t{s} * classes_ + host_class] = number_of(ports);
   }
 }
 
-std::uint32_t GroupRoutes::number_of(const std::vector<std::uint16_t>& ports) {
+std::uint32_t GroupRoutes::number_of(const std::vector<std::uint32_t>& ports) {
   std::uint64_t hash = ports.size();
-  for (const std::uint16_t port : ports) hash = (hash ^ port) * 0x9E3779B97F4A7C15ULL;
+  for (const std::uint32_t port : ports) hash = (hash ^ port) * 0x9E3779B97F4A7C15ULL;
   const auto [begin, end] = known_.equal_range(hash);
   for (auto it = begin; it != end; ++it) {
     const Set& set = sets_[it->second];

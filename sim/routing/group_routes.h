@@ -24,7 +24,7 @@ class GroupRoutes {
   void rebuild(const std::vector<bool>& down_links);
 
   // The ports of a switch on the way to a host that isn't cabled to it; none if there is no way.
-  std::span<const std::uint16_t> ports(std::uint32_t switch_index, std::uint32_t host) const {
+  std::span<const std::uint32_t> ports(std::uint32_t switch_index, std::uint32_t host) const {
     const Set& set = sets_[set_of_[index(switch_index, host)]];
     return {pool_.data() + set.first, set.count};
   }
@@ -42,7 +42,7 @@ class GroupRoutes {
   }
   void search(std::uint32_t host_class, const HostClass& hosts, const std::vector<bool>& down_links);
   void note_ports(std::uint32_t host_class, const std::vector<bool>& down_links);
-  std::uint32_t number_of(const std::vector<std::uint16_t>& ports);
+  std::uint32_t number_of(const std::vector<std::uint32_t>& ports);
 
   const topologies::Topology& topology_;
   const SwitchLinks links_;
@@ -52,7 +52,7 @@ class GroupRoutes {
   std::vector<std::uint32_t> set_of_;    // [switch][class]
   std::vector<std::uint8_t> distance_;   // the same
   std::vector<Set> sets_;
-  std::vector<std::uint16_t> pool_;
+  std::vector<std::uint32_t> pool_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_;  // sets, by hash
   // Of a search: links between groups, and links of all kinds, by switch.
   std::vector<std::uint32_t> cost_;

@@ -1,13 +1,12 @@
 // Path choice in the sending NIC: which NIC or plane, and which entropy, each packet takes.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 
 #include "sim/core/random.h"
+#include "sim/routing/switch_policy.h"
 #include "sim/units/quantity.h"
 
 namespace weft::topologies {
@@ -16,22 +15,14 @@ class Topology;
 
 namespace weft::routing {
 
-// A way that is named hop by hop: the port that the packet leaves through at each switch, from the one at the
-// NIC's cable on; the last leads to the destination. See source_route.h.
-struct SourceRoute {
-  static constexpr std::size_t kMost = 15;
-  std::array<std::uint16_t, kMost> ports{};  // positions in Topology::out_channels of the switch
-  std::uint16_t length = 0;
-  bool operator==(const SourceRoute&) const = default;
-};
-
 // Where a packet goes.
 struct Path {
   static constexpr std::uint8_t kAnyNic = 0xFF;
   std::uint32_t entropy = 0;   // what switches hash: UDP port, flow label
   std::uint8_t nic = kAnyNic;  // which of the source's NICs; kAnyNic: the one that the network model chose
-  // Null: switches choose. Else the selector's own, as long as that lives, and never changed; for policies
-  // with Policy::source_routes. It tells the selector which way news are of.
+  // Null: switches choose. Else the selector's own, as long as that lives, for policies with
+  // Policy::source_routes. Copied when the packet is sent; afterwards the address tells the selector which
+  // way news are of.
   const SourceRoute* route = nullptr;
 };
 
@@ -40,7 +31,16 @@ struct PathRequest {
   Time now;
   std::uint32_t number = 0;     // among its connection's packets
   std::uint32_t in_flight = 0;  // packets of the connection
-  bool again = false;           // it was sent before
+  // Packets from the oldest that isn't acknowledged to the newest that was sent.
+  std::uint32_t unacknowledged = 0;
+  bool again = false;  // it was sent before
+};
+
+// A connection has something to send, and its congestion control allows it.
+struct HoldQuestion {
+  Time now;
+  std::uint32_t unacknowledged = 0;  // as PathRequest's
+  bool again = false;
 };
 
 // What happened to a packet.
@@ -61,6 +61,9 @@ class PathSelector {
   virtual void on_ack(const PathNews& /*news*/) {}
   virtual void on_trim(const PathNews& news) { on_loss(news); }
   virtual void on_loss(const PathNews& /*news*/) {}
+  // Asked before next(), of policies with Policy::selectors_hold: until when the packet has to wait. Not
+  // after now: it may go; Time::max(): until something is acknowledged or lost, when it is asked again.
+  virtual Time held_until(const HoldQuestion& /*question*/) { return Time(); }
   // The retransmission timer expired; the losses that follow from it are told too.
   virtual void on_timeout(Time /*now*/) {}
 };
@@ -72,6 +75,7 @@ struct PathSetup {
   sim::RandomStream random;                   // the connection's own
   // The network as it was built, for who names routes.
   const topologies::Topology* topology = nullptr;
+  Time packet_lifetime;  // see OwnSwitch::packet_lifetime()
   // A count for each of Policy::path_signals, shared with other connections: for the selector to count up.
   std::uint64_t* signals = nullptr;
 };

@@ -4,6 +4,8 @@
 #include "sim/routing/dimension_order.h"
 #include "sim/routing/drill.h"
 #include "sim/routing/ecmp.h"
+#include "sim/routing/flowcut.h"
+#include "sim/routing/flowlet.h"
 #include "sim/routing/minimal_adaptive.h"
 #include "sim/routing/mod_k.h"
 #include "sim/routing/reps.h"
@@ -17,10 +19,29 @@ namespace weft::routing {
 
 std::span<const Policy> policies() {
   static const Policy list[] = {
-      ecmp(),         spray(),     bitmap(),          reps(),         wcmp(),
-      d_mod_k(),      s_mod_k(),   dimension_order(), switch_spray(), minimal_adaptive(),
-      power_of_two(), drill(),     valiant(),         ugal(),         ugal_g(),
-      par(),          slingshot(),
+      ecmp(),
+      wcmp(),
+      d_mod_k(),
+      s_mod_k(),
+      dimension_order(),
+      // Packet by packet, whatever the load.
+      spray(),
+      switch_spray(),
+      valiant(),
+      // By what the sender sees.
+      bitmap(),
+      reps(),
+      // By what switches see.
+      minimal_adaptive(),
+      power_of_two(),
+      drill(),
+      ugal(),
+      ugal_g(),
+      par(),
+      slingshot(),
+      // In order, or nearly so.
+      flowlet(),
+      flowcut(),
   };
   return list;
 }

@@ -1,8 +1,6 @@
 // What policies share that choose among ports by their load.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -17,19 +15,11 @@ inline Time load_of(std::uint32_t port, OwnSwitch& here) {
 
 // The port with the least load; by lot among equals. REQUIRES: there is one.
 inline std::uint32_t least_loaded(std::span<const std::uint32_t> ports, OwnSwitch& here) {
-  // Ports with the least load so far, up to what one draw is to decide among.
-  constexpr std::size_t kMost = 256;
-  std::array<std::uint32_t, kMost> best;
-  std::size_t equals = 0;
-  Time least = Time::max();
-  for (const std::uint32_t port : ports) {
-    const Time load = load_of(port, here);
-    if (load < least) equals = 0;
-    if (load > least || equals == kMost) continue;
-    least = load;
-    best[equals++] = port;
-  }
-  return equals == 1 ? best[0] : best[here.random().below(equals)];
+  return here.least_loaded(ports);
+}
+
+inline std::uint32_t any_port(std::span<const std::uint32_t> ports, OwnSwitch& here) {
+  return ports[here.random().below(ports.size())];
 }
 
 }  // namespace weft::routing

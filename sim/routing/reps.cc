@@ -32,8 +32,8 @@ class Reps final : public PathSelector {
   std::uint64_t* recycled_;
 };
 
-PathSelectorMaker make(const Parameters& parameters) {
-  return [paths = Rounds::paths(parameters)](const PathSetup& setup) {
+PathSelectorMaker make(const PlanSetup& plan) {
+  return [paths = Rounds::paths(plan.parameters)](const PathSetup& setup) {
     return std::make_unique<Reps>(paths, setup);
   };
 }

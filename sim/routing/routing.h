@@ -35,12 +35,14 @@ enum class KeepsOrder : std::uint8_t {
 // switches hash the packet's entropy with their salt; NICs keep one entropy per flow.
 struct Policy {
   ModuleInfo info;
+  // Where what is declared here depends on parameters: sets it. Called first.
+  void (*configure)(const Parameters&, Policy&) = nullptr;
   // All three are called once per run: parameters are read and checked there, and networks that the policy
   // isn't defined for are refused (InputError that says why).
   std::unique_ptr<SwitchPlan> (*make_plan)(const PlanSetup&) = nullptr;
   // Null: MinimalPaths. What is only nearly so is said in `paths_remark`.
   std::unique_ptr<PathModel> (*make_paths)(const PlanSetup&) = nullptr;
-  PathSelectorMaker (*make_path_selectors)(const Parameters&) = nullptr;
+  PathSelectorMaker (*make_path_selectors)(const PlanSetup&) = nullptr;
   // False: selectors ignore what happens to packets, and aren't told.
   bool selectors_want_feedback = true;
   FluidPaths fluid = FluidPaths::kUnknown;
@@ -55,7 +57,14 @@ struct Policy {
   bool source_routes = false;
   // What its selectors count (PathSetup::signals), by the names that stand in the results.
   std::vector<std::string> path_signals = {};
+  bool selectors_hold = false;  // PathSelector::held_until()
 
+  // As it is with these parameters.
+  Policy configured(const Parameters& parameters) const {
+    Policy policy = *this;
+    if (configure != nullptr) configure(parameters, policy);
+    return policy;
+  }
   // Loss recovery may take a gap for a loss.
   bool keeps_order() const {
     if (order != KeepsOrder::kIfBuiltIn) return order == KeepsOrder::kYes;

@@ -60,6 +60,18 @@ class RoutingTable {
     }
     return choose_among_all(at, destination_host, choose);
   }
+  // Names what a lookup finds: equal numbers, equal candidates, as long as nothing is repaired.
+  std::uint32_t set_number(topologies::Vertex at, std::uint32_t destination_host) const {
+    return set_of(at, destination_host);
+  }
+  // These candidates as channels first, first + stride …; count 0: they aren't evenly spaced.
+  struct Run {
+    std::uint32_t first = 0, count = 0, stride = 0;
+  };
+  Run run_of(std::uint32_t set_number) const {
+    const Set& set = sets_[set_number];
+    return {set.first, set.count, set.stride};
+  }
   // Fetches the table's entry into the cache.
   [[gnu::always_inline]] void prefetch(topologies::Vertex at, std::uint32_t destination_host) const {
     __builtin_prefetch(code_address(nodes_[at], destinations_[destination_host]));

@@ -14,8 +14,8 @@ class Spray final : public PathSelector {
   Rounds rounds_;
 };
 
-PathSelectorMaker make(const Parameters& parameters) {
-  return [paths = Rounds::paths(parameters)](const PathSetup& setup) {
+PathSelectorMaker make(const PlanSetup& plan) {
+  return [paths = Rounds::paths(plan.parameters)](const PathSetup& setup) {
     return std::make_unique<Spray>(paths, setup.random);
   };
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,9 @@ class SwitchPlan {
   // does so too. Minimal ones, as policies are given them, have changed already. No switch is at work then.
   // `down_links`: by link.
   virtual void reconverge(const std::vector<bool>& /*down_links*/) {}
+  // What all switches have told, by switch, where there are snapshots: for a plan that keeps it for all of
+  // its switches. False: each switch hears what each other one has told (SwitchPolicy::heard()).
+  virtual bool told(std::span<const Snapshot> /*snapshots*/) { return false; }
 };
 
 namespace internal {

@@ -29,7 +29,12 @@ struct PacketView {
   std::uint32_t entropy = 0;                  // chosen by the sender's PathSelector (UDP port / flow label)
   std::uint32_t bytes = 0;                    // on the wire
   std::uint32_t in_port = kMadeHere;          // that it came through
-  bool control = false;                       // ACK or other small packet without user bytes
+  std::uint32_t number = 0;                   // data: among the flow's packets; ACK: the one it answers
+  // ACKs and NACKs: all packets of the flow below this number have arrived. Others: 0.
+  std::uint32_t acked_below = 0;
+  // Data: when its first bit left the NIC; an ACK echoes its data packet's. Time::max(): not told.
+  Time sent = Time::max();
+  bool control = false;  // ACK or other small packet without user bytes
   bool marked = false;
 };
 
@@ -52,6 +57,15 @@ struct Trail {
   bool operator==(const Trail&) const = default;
 };
 
+// A way that is named hop by hop: the port that the packet leaves through at each switch, from the one at the
+// NIC's cable on; the last leads to the destination. See source_route.h.
+struct SourceRoute {
+  static constexpr std::size_t kMost = 15;
+  std::array<std::uint16_t, kMost> ports{};  // positions in Topology::out_channels of the switch
+  std::uint16_t length = 0;
+  bool operator==(const SourceRoute&) const = default;
+};
+
 // What a switch tells the others at intervals. Its meaning is the policy's.
 struct Snapshot {
   std::array<std::uint32_t, 16> words{};
@@ -72,9 +86,16 @@ class OwnSwitch {
   // Nothing that arrives for the port could leave, however short the backlog: it is paused, has no credits,
   // or its link is down.
   virtual bool held(std::uint32_t port) = 0;
+  // The port with the least backlog that isn't held; by lot among equals. REQUIRES: `ports` is not empty.
+  virtual std::uint32_t least_loaded(std::span<const std::uint32_t> ports) = 0;
+  // No link of the network is or was down.
+  virtual bool all_up() const = 0;
   // Its link is not down.
   virtual bool is_up(std::uint32_t port) const = 0;
   virtual bool to_host(std::uint32_t port) const = 0;
+  // What left its source so long ago has arrived or is lost: the network's least retransmission timeout.
+  // Where packets are not dropped but held up, they may take longer.
+  virtual Time packet_lifetime() const = 0;
   // The ports on minimal paths to a host; none if there is no way. Good until the next call.
   virtual std::span<const std::uint32_t> minimal(std::uint32_t host) = 0;
 };
@@ -95,12 +116,21 @@ struct Output {
   std::uint32_t port = 0;
   // Virtual channel, into RouteNote::channel: for disciplines that let routing choose it.
   std::uint8_t channel = kSameChannel;
+  // Where asked for (SwitchAsks::names_routes), the rest of the packet's way, from this switch on: its first
+  // port is `port`. Followed without asking any policy, as a selector's (Path::route). Copied.
+  const SourceRoute* route = nullptr;
 };
 
 // One object per switch, so it may keep state.
 class SwitchPolicy {
  public:
+  static constexpr std::uint32_t kNoPort = UINT32_MAX;
+
   virtual ~SwitchPolicy() = default;
+  // Where asked for (SwitchAsks::kept_ports), and as long as no link has failed: the port that the packet's
+  // flow keeps, which costs less than a choice; kNoPort: choose() is asked. Data only. REQUIRES of policies:
+  // it lies on a minimal path, and choose() would return it too.
+  virtual std::uint32_t kept_port(const PacketView& /*packet*/, ActiveSwitch& /*here*/) { return kNoPort; }
   // The port that the packet leaves through. `minimal`: ports on minimal paths, in a fixed order, none with a
   // link that is down; at least two, or one if SwitchAsks::single. Any other port may be returned, but for
   // those to other hosts.
@@ -130,11 +160,16 @@ enum class Placement : std::uint8_t {
 // What a policy asks of switches; what it doesn't ask for costs nothing.
 struct SwitchAsks {
   Placement placement = Placement::kAll;
-  bool control = true;      // ACKs and other small packets too; else they take the built-in rule
-  bool single = false;      // also where there is one candidate
-  bool departures = false;  // SwitchPolicy::departed()
-  bool losses = false;      // dropped() and trimmed()
-  bool notes = false;       // a RouteNote beside each packet
+  bool control = true;                  // ACKs and other small packets too; else they take the built-in rule
+  bool single = false;                  // also where there is one candidate
+  bool single_if_links_change = false;  // the same, but only in runs in which links fail or come back
+  bool kept_ports = false;              // SwitchPolicy::kept_port()
+  // A port is final: where its link is down the packet is lost, and takes no detour.
+  bool no_detours = false;
+  bool names_routes = false;  // Output::route
+  bool departures = false;    // SwitchPolicy::departed()
+  bool losses = false;        // dropped() and trimmed()
+  bool notes = false;         // a RouteNote beside each packet
   bool acks_retrace = false;
   // Every switch tells all others so often; 0: never. What is told takes `snapshot_delay`, above 0: no less
   // than a message would through the network.

@@ -28,7 +28,7 @@ class Board {
   static constexpr std::size_t kPortsOfWord = 4;
 
   explicit Board(std::uint32_t switches) : told_(switches) {}
-  void tell(std::uint32_t from, const Snapshot& snapshot) { told_[from] = snapshot; }
+  void tell(std::span<const Snapshot> snapshots) { told_.assign(snapshots.begin(), snapshots.end()); }
   // In steps of `unit`, rounded down.
   Time load(std::uint32_t s, std::uint32_t port, Time unit) const {
     if (port >= kPorts) return Time();
@@ -43,7 +43,7 @@ class Board {
 // The loads of a whole way, as far as they are known at its first switch.
 class GlobalLoads {
  public:
-  GlobalLoads(const DetourRoutes& routes, Board& board, Time unit)
+  GlobalLoads(const DetourRoutes& routes, const Board& board, Time unit)
       : routes_(routes), board_(board), unit_(unit) {}
 
   // From the end of a port, by ports drawn at random, to a host's switch; `end` is that switch then.
@@ -87,7 +87,6 @@ class GlobalLoads {
     }
     return snapshot;
   }
-  void heard(std::uint32_t from, const Snapshot& snapshot) { board_.tell(from, snapshot); }
 
  private:
   static constexpr Time kNever = Time::us(1'000'000);
@@ -98,7 +97,7 @@ class GlobalLoads {
   }
 
   const DetourRoutes& routes_;
-  Board& board_;
+  const Board& board_;
   const Time unit_;
   std::vector<std::uint32_t> channels_;
 };
@@ -112,9 +111,6 @@ class Ugal final : public DetourPolicy {
   Snapshot publish(OwnSwitch& here) override {
     return global_ != nullptr ? global_->publish(here) : Snapshot();
   }
-  void heard(std::uint32_t from, const Snapshot& snapshot) override {
-    if (global_ != nullptr) global_->heard(from, snapshot);
-  }
   Signals signals() const override { return {{"detoured_packet", detoured_}, {"minimal_packet", minimal_}}; }
 
  private:
@@ -126,15 +122,17 @@ class Ugal final : public DetourPolicy {
   Decision decide(const PacketView& packet, const RouteNote& note, std::span<const std::uint32_t> minimal,
                   ActiveSwitch& here) override {
     if (note.phase == kUndecided && !asks_again(packet)) return {};
-    const Candidate direct = best_minimal(packet, minimal, here);
+    const Candidate direct = best_minimal(packet, minimal, here);  // `minimal` is not good from here on
     const Phase stays = rules_.progressive ? kUndecided : kMinimal;
     Decision decision{.phase = stays, .port = direct.port};
     double least = direct.cost - static_cast<double>(rules_.bias.ps());
     if (least > 0) {
       for (std::uint32_t i = 0; i < rules_.detours; ++i) {
         const auto via = static_cast<std::uint32_t>(random_.below(routes_.hosts()));
-        if (routes_.cabled(index_, via) || routes_.next(here, via, detour_ports_).empty()) continue;
-        const Candidate detour = by_way_of(packet, via, here);
+        if (routes_.cabled(index_, via)) continue;
+        const auto ports = routes_.next(here, index_, via, detour_ports_);
+        if (ports.empty()) continue;
+        const Candidate detour = by_way_of(packet, via, ports, here);
         if (detour.cost >= least) continue;
         least = detour.cost;
         decision = {.phase = kDetour, .via = via, .port = detour.port};
@@ -179,9 +177,9 @@ class Ugal final : public DetourPolicy {
     return {port, load * routes_.links(index_, packet.destination)};
   }
 
-  // REQUIRES: detour_ports_ has the ports there.
-  Candidate by_way_of(const PacketView& packet, std::uint32_t via, ActiveSwitch& here) {
-    const std::uint32_t port = least_loaded(detour_ports_, here);
+  Candidate by_way_of(const PacketView& packet, std::uint32_t via, std::span<const std::uint32_t> ports,
+                      ActiveSwitch& here) {
+    const std::uint32_t port = least_loaded(ports, here);
     const double load = static_cast<double>(load_of(port, here).ps());
     if (global_ != nullptr) {
       std::uint32_t end = 0;
@@ -215,13 +213,16 @@ class Plan final : public SwitchPlan {
     return std::make_unique<Ugal>(routes_, switch_index, rules_, std::move(global), random);
   }
   void reconverge(const std::vector<bool>& down_links) override { routes_.rebuild(down_links); }
+  bool told(std::span<const Snapshot> snapshots) override {
+    board_.tell(snapshots);
+    return true;
+  }
 
  private:
   const Rules rules_;
   DetourRoutes routes_;
   const Time unit_;
-  // All switches hear the same at the same moment, when none is at work: they share it.
-  mutable Board board_;
+  Board board_;
 };
 
 const ParameterSpec kDetours{"detours", ParameterType::kInteger, "1",

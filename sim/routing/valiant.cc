@@ -39,8 +39,10 @@ class Valiant final : public DetourPolicy {
                   ActiveSwitch& here) override {
     const auto via = rules_.per_flow ? hash_choice(packet.entropy, salt_, routes_.hosts())
                                      : static_cast<std::uint32_t>(random_.below(routes_.hosts()));
-    if (routes_.cabled(index_, via) || routes_.next(here, via, detour_ports_).empty()) return {};
-    return {.phase = kDetour, .via = via, .port = pick(packet, detour_ports_, here)};
+    if (routes_.cabled(index_, via)) return {};
+    const auto ports = routes_.next(here, index_, via, detour_ports_);
+    if (ports.empty()) return {};
+    return {.phase = kDetour, .via = via, .port = pick(packet, ports, here)};
   }
   std::uint32_t pick(const PacketView& packet, std::span<const std::uint32_t> ports, ActiveSwitch&) override {
     if (ports.size() == 1) return ports.front();

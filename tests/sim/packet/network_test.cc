@@ -142,7 +142,7 @@ TEST_CASE("a switch policy is asked and obeyed, for ACKs too; a selector hears o
                                        return std::make_unique<First>();
                                      });
                                    },
-                               .make_path_selectors = [](const Parameters&) -> routing::PathSelectorMaker {
+                               .make_path_selectors = [](const routing::PlanSetup&) -> routing::PathSelectorMaker {
                                  return
                                      [](const routing::PathSetup&) { return std::make_unique<Counting>(); };
                                }};

@@ -42,7 +42,7 @@ class OneWay final : public routing::PathSelector {
 };
 routing::Policy one_way() {
   return {.info = {.name = "one_way"},
-          .make_path_selectors = [](const Parameters&) -> routing::PathSelectorMaker {
+          .make_path_selectors = [](const routing::PlanSetup&) -> routing::PathSelectorMaker {
             return [](const routing::PathSetup&) { return std::make_unique<OneWay>(); };
           },
           .source_routes = true};

@@ -51,10 +51,11 @@ class SprayForTest final : public routing::PathSelector {
 
 inline routing::Policy one_path() { return {.info = {.name = "one_path"}}; }
 inline routing::Policy spray() {
-  return {
-      .info = {.name = "spray"}, .make_path_selectors = [](const Parameters&) -> routing::PathSelectorMaker {
-        return [](const routing::PathSetup& setup) { return std::make_unique<SprayForTest>(setup.random); };
-      }};
+  return {.info = {.name = "spray"},
+          .make_path_selectors = [](const routing::PlanSetup&) -> routing::PathSelectorMaker {
+            return
+                [](const routing::PathSetup& setup) { return std::make_unique<SprayForTest>(setup.random); };
+          }};
 }
 
 struct Options {
@@ -62,6 +63,7 @@ struct Options {
   std::string queue = "droptail:capacity=1GB";
   congestion::RecoveryKind recovery = congestion::rack();
   routing::Policy policy = one_path();
+  std::map<std::string, std::string> policy_parameters = {};
   PacketConfig config;
   std::uint64_t seed = 1;
   int bucket_shift = 15;
@@ -86,7 +88,7 @@ class Simulation {
                 {.topology = topology,
                  .table = table_,
                  .policy = policy_,
-                 .policy_parameters = Parameters(policy_.info, std::map<std::string, std::string>()),
+                 .policy_parameters = Parameters(policy_.info, options.policy_parameters),
                  .control = control_,
                  .control_parameters = parameters(control_.info, options.control),
                  .recovery = recovery_,

@@ -250,14 +250,9 @@ TEST_CASE("ACKs retrace the way of their data, and only where asked to") {
 TEST_CASE("a flowlet's packets keep their order if the gap is long, and not if there is none") {
   const auto topology = fat_tree();
   const auto out_of_order = [&](const char* gap) {
-    static thread_local Time given;
-    given = Parameters(routing::flowlet().info, {{"gap", gap}}).time("gap");
-    routing::Policy policy = routing::flowlet();
-    policy.make_plan = [](const routing::PlanSetup&) {
-      return routing::each_switch(
-          [](std::uint32_t, RandomStream) { return std::make_unique<routing::Flowlet>(given); });
-    };
-    Simulation simulation(topology, {.control = "fixed_window:packets=50", .policy = policy});
+    Simulation simulation(topology, {.control = "fixed_window:packets=50",
+                                     .policy = routing::flowlet(),
+                                     .policy_parameters = {{"gap", gap}}});
     simulation.send_at_random(topology.hosts());
     simulation.run();
     REQUIRE(simulation.verdict() == "");

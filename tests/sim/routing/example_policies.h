@@ -1,4 +1,4 @@
-// Small policies, each for one part of the seam of switches (flowlet.h is the worked example).
+// Small policies, each for one part of the seam of switches.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,9 @@
 #include <memory>
 #include <span>
 
-#include "tests/sim/routing/flowlet.h"
+#include "sim/routing/flowlet.h"
+#include "sim/routing/port_choice.h"
+#include "sim/routing/routing.h"
 
 namespace weft::routing {
 

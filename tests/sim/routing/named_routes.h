@@ -69,7 +69,7 @@ inline Policy named_routes() {
                    .summary = "Takes the spines in turn.",
                    .source = "",
                    .parameters = {}},
-          .make_path_selectors = [](const Parameters&) -> PathSelectorMaker {
+          .make_path_selectors = [](const PlanSetup&) -> PathSelectorMaker {
             return [](const PathSetup& setup) { return std::make_unique<NamedRoutes>(setup); };
           },
           .source_routes = true,

@@ -27,8 +27,10 @@ std::array<std::uint64_t, 4> counted;
 
 std::unique_ptr<PathSelector> make_selector(const std::string& name, std::int64_t paths, std::uint64_t seed) {
   const Policy& found = policy(name);
-  const PathSelectorMaker maker =
-      found.make_path_selectors(Parameters(found.info, {{"paths", std::to_string(paths)}}));
+  const topologies::Topology topology = topologies::build(parse_module_choice("single_switch:hosts=2"));
+  const RoutingTable table(topology);
+  const Parameters parameters(found.info, {{"paths", std::to_string(paths)}});
+  const PathSelectorMaker maker = found.make_path_selectors({parameters, topology, table});
   counted = {};
   return maker({.random = sim::RandomStream(seed, 0), .signals = counted.data()});
 }

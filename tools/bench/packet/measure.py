@@ -93,7 +93,7 @@ NETWORKS = {"dimension_order": "torus:dims=12x12x8", "valiant": "dragonfly:p=4",
             "ugal_g": "dragonfly:p=4", "par": "dragonfly:p=4", "slingshot": "dragonfly:p=4"}
 POLICIES = ("spray", "wcmp", "d_mod_k", "s_mod_k", "dimension_order", "switch_spray", "switch_spray:choice=round_robin",
             "switch_spray:choice=weighted", "valiant", "minimal_adaptive", "power_of_two", "drill", "ugal", "ugal_g", "par",
-            "slingshot")
+            "slingshot", "flowlet", "flowcut")
 
 
 def policies(runs):
