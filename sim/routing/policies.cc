@@ -2,6 +2,8 @@
 
 #include "sim/routing/bitmap.h"
 #include "sim/routing/ecmp.h"
+#include "sim/routing/flowbender.h"
+#include "sim/routing/plb.h"
 #include "sim/routing/reps.h"
 #include "sim/routing/spray.h"
 
@@ -13,6 +15,8 @@ std::span<const Policy> policies() {
       spray(),
       bitmap(),
       reps(),
+      plb(),
+      flowbender(),
   };
   return list;
 }
