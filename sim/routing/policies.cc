@@ -6,6 +6,7 @@
 #include "sim/routing/plb.h"
 #include "sim/routing/reps.h"
 #include "sim/routing/spray.h"
+#include "sim/routing/srv6.h"
 
 namespace weft::routing {
 
@@ -17,6 +18,7 @@ std::span<const Policy> policies() {
       reps(),
       plb(),
       flowbender(),
+      srv6(),
   };
   return list;
 }

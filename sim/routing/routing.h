@@ -47,6 +47,9 @@ struct Policy {
   CapabilityNeeds needs = {};  // of queues
   // Selectors name routes (Path::route); else they can't.
   bool source_routes = false;
+  // Selectors name the NIC of every packet (Path::nic), in turn: connections use all of their host's,
+  // whatever the network's `nic_choice`.
+  bool all_nics = false;
   // What its selectors count (PathSetup::signals), by the names that stand in the results.
   std::vector<std::string> path_signals = {};
 
