@@ -276,7 +276,7 @@ TEST_CASE("reps: after a timeout it takes what has worked in turn, then sixteen 
   std::set<std::uint32_t> newest;
   for (std::uint32_t n = 1; n < 9; ++n) newest.insert(known(n));
   REQUIRE(reused == newest);
-  // Another timeout doesn't make it longer: 10 ms after the first it is over.
+  // Another timeout doesn't make it longer, as ACKs came: 10 ms after the first it is over.
   selector->on_timeout(Time::us(9'000));
   REQUIRE(is_known(selector->next({.now = Time::us(10'009)}).entropy));
   for (std::uint32_t i = 0; i < 16; ++i) {
@@ -287,6 +287,28 @@ TEST_CASE("reps: after a timeout it takes what has worked in turn, then sixteen 
   REQUIRE(counted[0] == 5 + 4 + 1);
   REQUIRE(counted[1] == 1);
   REQUIRE(counted[2] == 12 + 8 + 1);
+}
+
+TEST_CASE("reps: a timeout with no ACK since the last ends the freeze") {
+  auto selector = make_selector("reps", 256, 6);
+  selector->on_ack({.path = {7}});
+  REQUIRE(selector->next({.now = Time::us(1)}).entropy == 7);
+  selector->on_timeout(Time::us(1));
+  for (int i = 0; i < 5; ++i) REQUIRE(selector->next({.now = Time::us(2)}).entropy == 7);
+  selector->on_timeout(Time::us(3));
+  for (int i = 0; i < 20; ++i) REQUIRE(selector->next({.now = Time::us(4)}).entropy != 7);
+  REQUIRE(counted[1] == 1);
+}
+
+TEST_CASE("reps: losses freeze where the user says so, and trimmed packets never") {
+  for (const bool losses : {false, true}) {
+    auto selector = make_selector_with("reps", {{"trigger", losses ? "loss" : "timeout"}}, 6);
+    selector->on_trim({.now = Time::us(1), .path = {9}});
+    REQUIRE(counted[1] == 0);
+    selector->on_loss({.now = Time::us(1), .path = {9}});
+    selector->on_loss({.now = Time::us(2), .path = {9}});
+    REQUIRE(counted[1] == (losses ? 1 : 0));
+  }
 }
 
 TEST_CASE("reps: freeze=0 leaves timeouts without effect") {
@@ -388,7 +410,7 @@ TEST_CASE("flowbender: another path after a round trip with more than T marked, 
   REQUIRE(counted[1] == 1);
 }
 
-TEST_CASE("plb and flowbender: what their parameters must be") {
+TEST_CASE("plb, flowbender, reps: what their parameters must be") {
   const auto fails = [](const std::string& name, const std::string& parameter, const std::string& value,
                         const std::string& why) {
     CHECK_THROWS_WITH(make_selector_with(name, {{parameter, value}}, 1),
@@ -398,6 +420,8 @@ TEST_CASE("plb and flowbender: what their parameters must be") {
     fails(name, "threshold", "0", "above 0 and at most 1");
     fails(name, "threshold", "1.5", "above 0 and at most 1");
   }
+  fails("reps", "freeze", "7200s", "from 0 to 3600s");
+  fails("reps", "trigger", "mark", "timeout or loss");
   fails("plb", "rounds", "-1", "from 0 to 1000000");
   fails("flowbender", "rounds", "0", "from 1 to 1000000");
   fails("plb", "suspend", "7200s", "from 0 to 3600s");
