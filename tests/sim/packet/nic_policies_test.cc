@@ -51,25 +51,33 @@ std::vector<LinkChange> cut(const topologies::Topology& topology, const std::str
 
 double microseconds(Time time) { return static_cast<double>(time.ps()) / 1e6; }
 
-// Eight planes of 100 Gb/s, 32 hosts on leaves of four with four links up. Every host sends to one on the
-// next leaf, so that each leaf's links up are full in every plane.
+// Eight planes of 100 Gb/s, of k-port switches: leaves of k/2 hosts with k/2 links up. Every host sends to
+// one on the next leaf, so that each leaf's links up are full in every plane.
 struct Planes {
-  explicit Planes(const std::vector<std::string>& failed, Time at = Time::us(1), Time until = Time::max(),
-                  const std::map<std::string, std::string>& values = {})
-      : topology(network("multi_plane:k=8,planes=8,link=100Gbps,latency=500ns")) {
+  struct Case {
+    // Pairs of names: links between nodes whose names begin so.
+    std::vector<std::pair<std::string, std::string>> failed;
+    Time at = Time::us(1), until = Time::max();
+    std::map<std::string, std::string> values = {};  // of the policy's parameters
+    std::uint32_t k = 4;
+  };
+  explicit Planes(const Case& run)
+      : topology(network("multi_plane:planes=8,link=100Gbps,latency=500ns,k=" + std::to_string(run.k))) {
     Options options{
-        .control = "fixed_window:packets=200", .queue = "composite", .policy = policy("srv6", values)};
-    for (std::size_t i = 0; i < failed.size(); i += 2) {
-      for (const LinkChange& change : cut(topology, failed[i], failed[i + 1], at, until)) {
-        options.changes.push_back(change);
-      }
+        .control = "fixed_window:packets=200", .queue = "composite", .policy = policy("srv6", run.values)};
+    for (const auto& [a, b] : run.failed) {
+      const std::vector<LinkChange> changes = cut(topology, a, b, run.at, run.until);
+      options.changes.insert(options.changes.end(), changes.begin(), changes.end());
     }
     std::stable_sort(options.changes.begin(), options.changes.end(),
                      [](const LinkChange& a, const LinkChange& b) { return a.at < b.at; });
     Simulation simulation(topology, options);
-    for (std::uint32_t host = 0; host < 32; ++host) simulation.send(host, (host + 4) % 32, kBytes);
+    const std::uint32_t hosts = topology.hosts();
+    for (std::uint32_t host = 0; host < hosts; ++host) {
+      simulation.send(host, (host + run.k / 2) % hosts, kBytes);
+    }
     simulation.run();
-    REQUIRE(simulation.client.deliveries == 32);
+    REQUIRE(simulation.client.deliveries == hosts);
     for (const auto& [message, time] : simulation.client.delivered) done.push_back(microseconds(time));
     longest = *std::max_element(done.begin(), done.end());
     for (const char* name : {"timeout", "assumed_bad", "restored_path", "probe"}) {
@@ -90,28 +98,30 @@ struct Planes {
 // Until a loss is known: a round trip, in which queues of 32 packets may be met (10.6 us), and as much
 // patience. What is lost until then is an eighth of what a host sends or less.
 constexpr double kNotice = 20;
+const std::vector<std::pair<std::string, std::string>> kPlane3 = {{"leaf 3.", "spine 3."},
+                                                                  {"leaf 3.", "host"}};
 
 TEST_CASE("srv6: eight planes carry eight times what one does") {
-  const Planes whole({});
+  const Planes whole(Planes::Case{});
   REQUIRE(whole.longest >= Planes::kWire + Planes::kWay);
   REQUIRE(whole.longest <= 1.02 * (Planes::kWire + Planes::kWay));
   REQUIRE(whole.signals.at("assumed_bad") == 0);
 }
 
 TEST_CASE("srv6: without one of eight planes seven eighths are left") {
-  const Planes run({"leaf 3.", "spine 3.", "leaf 3.", "host"});
+  const Planes run({.failed = kPlane3});
   for (const double time : run.done) {
     REQUIRE(time >= Planes::kWire * 8 / 7);
     REQUIRE(time <= Planes::kWire * 8 / 7 + Planes::kWay + kNotice);
   }
-  REQUIRE(run.signals.at("assumed_bad") == 32 * 4);  // all ways of that plane, of every connection
+  REQUIRE(run.signals.at("assumed_bad") == 8 * 2);  // all ways of that plane, of every connection
   REQUIRE(run.signals.at("timeout") == 0);
 }
 
 TEST_CASE("srv6: a host that lost one of eight ports has seven eighths, and others what they had") {
-  const Planes run({"host 9", "leaf 3."});
-  for (std::uint32_t host = 0; host < 32; ++host) {
-    const bool ends_there = host == 9 || host == 5;
+  const Planes run({.failed = {{"host 5", "leaf 3."}}});
+  for (std::uint32_t host = 0; host < 8; ++host) {
+    const bool ends_there = host == 5 || host == 3;
     const double wire = Planes::kWire * (ends_there ? 8.0 / 7 : 1);
     REQUIRE(run.done[host] >= wire);
     REQUIRE(run.done[host] <= wire + Planes::kWay + (ends_there ? kNotice : 5));
@@ -119,12 +129,13 @@ TEST_CASE("srv6: a host that lost one of eight ports has seven eighths, and othe
 }
 
 TEST_CASE("srv6: a leaf that lost one of its links up loses that link, and others nothing") {
-  const Planes run({"leaf 3.2", "spine 3.1"});
-  // Hosts 8 to 11 send through it, 4 to 7 to it. Of 32 links 31 are left; if planes took equal turns
-  // whatever they carry it would be three of four.
+  const Planes run({.failed = {{"leaf 3.2", "spine 3.1"}}, .k = 8});
+  // Hosts 8 to 11 send through it, 4 to 7 to it. Of 32 links 31 are left: what is trimmed in that plane goes
+  // through the next. If planes took equal turns whatever they carry it would be three of four.
   for (std::uint32_t host = 0; host < 32; ++host) {
     const bool meets = host >= 4 && host < 12;
-    REQUIRE(run.done[host] <= (meets ? Planes::kWire * 32 / 31 + kNotice : Planes::kWire + 6) + Planes::kWay);
+    const double wire = meets ? Planes::kWire * 32 / 31 + kNotice : Planes::kWire + 6;
+    REQUIRE(run.done[host] <= wire + Planes::kWay);
   }
   // All four together can't be faster than their links.
   REQUIRE(*std::max_element(run.done.begin() + 8, run.done.begin() + 12) >= Planes::kWire * 32 / 31);
@@ -132,13 +143,13 @@ TEST_CASE("srv6: a leaf that lost one of its links up loses that link, and other
 
 TEST_CASE("srv6: a plane that comes back is found by probes, and used again") {
   // Down for 40 us: an eighth of what these could carry is lost, 5 us, and what it takes to notice both.
-  const Planes back({"leaf 3.", "spine 3.", "leaf 3.", "host"}, Time::us(20), Time::us(60),
-                    {{"probe", "20us"}});
+  const Planes back(
+      {.failed = kPlane3, .at = Time::us(20), .until = Time::us(60), .values = {{"probe", "20us"}}});
   REQUIRE(back.longest >= Planes::kWire + 5);
   REQUIRE(back.longest <= Planes::kWire + Planes::kWay + 5 + 20.0 / 8 + kNotice);
   REQUIRE(back.signals.at("restored_path") == back.signals.at("assumed_bad"));
   // Without a probe in time it is not.
-  const Planes late({"leaf 3.", "spine 3.", "leaf 3.", "host"}, Time::us(20), Time::us(60));
+  const Planes late({.failed = kPlane3, .at = Time::us(20), .until = Time::us(60)});
   REQUIRE(late.longest > back.longest + 5);
   REQUIRE(late.signals.at("probe") == 0);
 }
