@@ -9,7 +9,6 @@
 
 namespace weft::routing {
 
-using topologies::NodeKind;
 using topologies::Topology;
 using topologies::Vertex;
 
@@ -20,7 +19,7 @@ const ShortestRoutes::Distances& ShortestRoutes::towards(Vertex host) {
   std::vector<Vertex> last;
   for (const std::uint32_t out : topology_.out_channels(host)) {
     const Vertex next = topology_.channels()[out].to;
-    if (!is_denied(out) && topology_.node(next).kind == NodeKind::kSwitch) last.push_back(next);
+    if (!is_denied(out) && is_switch(next)) last.push_back(next);
   }
   std::sort(last.begin(), last.end());
   last.erase(std::unique(last.begin(), last.end()), last.end());
@@ -32,16 +31,15 @@ const ShortestRoutes::Distances& ShortestRoutes::towards(Vertex host) {
 
 // Breadth first from the switches that lead to the destination.
 ShortestRoutes::Distances ShortestRoutes::search(std::span<const Vertex> last) const {
-  Distances distances(topology_.nodes(), kNoWay);
+  Distances distances(topology_.switches(), kNoWay);
   std::vector<Vertex> queue(last.begin(), last.end());
-  for (const Vertex v : queue) distances[v] = 1;
+  for (const Vertex v : queue) distances[index(v)] = 1;
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const Vertex at = queue[i];
     for (const std::uint32_t out : topology_.out_channels(at)) {
       const Vertex next = topology_.channels()[out].to;
-      if (is_denied(out) || distances[next] != kNoWay || topology_.node(next).kind == NodeKind::kHost)
-        continue;
-      distances[next] = std::min<std::uint8_t>(kFar, distances[at] + 1);
+      if (is_denied(out) || !is_switch(next) || distances[index(next)] != kNoWay) continue;
+      distances[index(next)] = std::min<std::uint8_t>(kFar, distances[index(at)] + 1);
       queue.push_back(next);
     }
   }
@@ -51,8 +49,9 @@ ShortestRoutes::Distances ShortestRoutes::search(std::span<const Vertex> last) c
 bool ShortestRoutes::leads_on(const Goal& goal, Vertex at, std::uint32_t channel) const {
   if (is_denied(channel)) return false;
   const Vertex next = topology_.channels()[channel].to;
-  if (goal.distances[at] == 1) return next == goal.host;
-  return goal.distances[next] == goal.distances[at] - 1;
+  const std::uint8_t distance = goal.distances[index(at)];
+  if (distance == 1) return next == goal.host;
+  return is_switch(next) && goal.distances[index(next)] == distance - 1;
 }
 
 // All ways from a switch, depth first, until there are enough. `route` leads to the switch.
@@ -95,7 +94,7 @@ std::vector<SourceRoute> ShortestRoutes::draw(std::uint32_t source, std::uint32_
   if (is_denied(out) || most == 0) return {};
   if (first == to) return {SourceRoute()};
   const Goal goal{towards(to), to};
-  const std::uint8_t distance = goal.distances[first];
+  const std::uint8_t distance = is_switch(first) ? goal.distances[index(first)] : kNoWay;
   if (distance == kNoWay) return {};
   if (distance > SourceRoute::kMost) {
     throw InputError(

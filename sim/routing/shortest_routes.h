@@ -30,7 +30,8 @@ class ShortestRoutes {
                                 std::size_t most, sim::RandomStream& random);
 
  private:
-  using Distances = std::vector<std::uint8_t>;  // by vertex: switches to the destination, itself included
+  using Distances =
+      std::vector<std::uint8_t>;  // by switch: how many there are to the destination, itself included
   static constexpr std::uint8_t kNoWay = 255, kFar = 254;
 
   // A way in the making: the channels from a switch one nearer to the destination.
@@ -39,6 +40,10 @@ class ShortestRoutes {
     topologies::Vertex host;
   };
 
+  bool is_switch(topologies::Vertex v) const {
+    return topology_.node(v).kind == topologies::NodeKind::kSwitch;
+  }
+  std::uint32_t index(topologies::Vertex v) const { return topology_.node(v).index; }
   bool is_denied(std::uint32_t channel) const { return !denied_.empty() && denied_[channel]; }
   const Distances& towards(topologies::Vertex host);
   Distances search(std::span<const topologies::Vertex> last) const;

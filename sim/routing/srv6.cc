@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -56,6 +55,8 @@ class Srv6 final : public PathSelector {
                                    topology.node(topology.host(setup.source)).name,
                                    topology.node(topology.host(setup.destination)).name, settings.denied));
     }
+    routes_.shrink_to_fit();
+    ways_.shrink_to_fit();
     turn_ = random.below(planes_.size());
   }
 
@@ -102,7 +103,7 @@ class Srv6 final : public PathSelector {
   };
   struct Plane {
     std::vector<std::uint16_t> profile, backups;  // ways
-    std::deque<std::uint16_t> bad;                // the one that was tried or lost longest ago first
+    std::vector<std::uint16_t> bad;               // the one that was tried or lost longest ago first
     std::size_t share = 0;                        // ways of its profile, if there are enough
     std::size_t turn = 0;                         // in the profile
     Time probe_at;
@@ -140,10 +141,8 @@ class Srv6 final : public PathSelector {
     } else {
       plane.probe_at = now + probe_;
     }
-    const std::uint16_t number = plane.bad.front();
-    plane.bad.pop_front();
-    plane.bad.push_back(number);
-    return path(number);
+    std::rotate(plane.bad.begin(), plane.bad.begin() + 1, plane.bad.end());
+    return path(plane.bad.back());
   }
   // In the profile, by a backup if there is one.
   void replace(Plane& plane, std::uint16_t number) {
