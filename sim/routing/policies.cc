@@ -12,13 +12,7 @@ namespace weft::routing {
 
 std::span<const Policy> policies() {
   static const Policy list[] = {
-      ecmp(),
-      spray(),
-      bitmap(),
-      reps(),
-      plb(),
-      flowbender(),
-      srv6(),
+      ecmp(), spray(), bitmap(), reps(), plb(), flowbender(), srv6(),
   };
   return list;
 }
