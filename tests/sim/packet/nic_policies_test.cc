@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/routing/policies.h"
@@ -205,6 +206,51 @@ TEST_CASE("reps: frozen after a timeout it gets through the one link that is lef
   INFO(time << " us, " << lost << " lost; unfrozen " << unfrozen_time << ", " << unfrozen_lost);
   CHECK(time < 0.7 * unfrozen_time);
   CHECK(lost < 0.9 * unfrozen_lost);
+}
+
+TEST_CASE("plb and flowbender: flows that met on one path part") {
+  // Eight flows over eight spines: with ecmp some spine has two or three, for as long as they last.
+  const auto topology = network("leaf_spine:leaves=2,spines=8,hosts_per_leaf=8,link=100Gbps,latency=500ns");
+  const auto longest = [&](const std::string& name) {
+    constexpr std::uint64_t kSeeds = 5;
+    double mean = 0;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      Options options{.control = "fixed_window:packets=48",
+                      .queue = "ecn:capacity=8MB,kmin=50KB,kmax=50KB",
+                      .policy = policy(name)};
+      options.seed = seed;
+      Simulation simulation(topology, options);
+      for (std::uint32_t host = 0; host < 8; ++host) simulation.send(host, 8 + host, 4000 * kMtu);
+      simulation.run();
+      REQUIRE(simulation.verdict() == "");
+      Time last;
+      for (const auto& [message, at] : simulation.client.delivered) last = std::max(last, at);
+      mean += microseconds(last) / kSeeds;
+    }
+    return mean;
+  };
+  const double ecmp = longest("ecmp"), plb = longest("plb"), flowbender = longest("flowbender");
+  INFO("ecmp " << ecmp << " us, plb " << plb << ", flowbender " << flowbender);
+  CHECK(plb < 0.85 * ecmp);
+  CHECK(flowbender < 0.75 * ecmp);
+}
+
+TEST_CASE("plb: flows that change paths only while idle keep their order") {
+  const auto topology = network("leaf_spine:leaves=2,spines=8,hosts_per_leaf=8,link=100Gbps,latency=20ns");
+  const auto out_of_order = [&](const char* rounds, const char* control, std::uint32_t receivers) {
+    Simulation simulation(topology, {.control = control,
+                                     .queue = "ecn:capacity=8MB,kmin=5KB,kmax=5KB",
+                                     .policy = policy("plb", {{"rounds", rounds}})});
+    for (std::uint32_t host = 0; host < 8; ++host) simulation.send(host, 8 + host % receivers, 1000 * kMtu);
+    simulation.run();
+    REQUIRE(simulation.verdict() == "");
+    REQUIRE(simulation.signal("repath") > 0);
+    return simulation.network.totals().out_of_order_packets;
+  };
+  // One packet of each of eight flows at a time, of which some always wait for the receiver's link.
+  REQUIRE(out_of_order("0", "fixed_window:packets=1", 1) == 0);
+  // Many of each, which wait at the spines, leave a queue for a shorter one.
+  REQUIRE(out_of_order("4", "fixed_window:packets=48", 8) > 0);
 }
 
 TEST_CASE("policies of the NIC: one account, however the network is divided") {
