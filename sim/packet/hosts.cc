@@ -67,6 +67,7 @@ TransportSetup::TransportSetup(const Modules& modules, const PacketConfig& confi
       config(config_),
       longest_round_trip(longest_round_trip_),
       timer_grain(longest_round_trip_ + config_.receive_delay * 2) {
+  if (policy.all_nics) config.nic_choice = NicChoice::kSpray;
   // A timeout must not fire while queues merely are full: out and back, no path crosses more queues than
   // this allows for in practice.
   constexpr int kFullQueues = 8;

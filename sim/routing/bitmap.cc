@@ -28,7 +28,12 @@ class Bitmap final : public PathSelector {
   void on_ack(const PathNews& news) override {
     if (news.ecn_marked) punish(news.path.entropy, kMarkPenalty);
   }
-  void on_loss(const PathNews& news) override { punish(news.path.entropy, kLossPenalty); }
+  void on_trim(const PathNews& news) override { punish(news.path.entropy, kLossPenalty); }
+  // What a timeout found lost is told at its own moment.
+  void on_loss(const PathNews& news) override {
+    punish(news.path.entropy, news.now == timed_out_ ? kMostPenalty : kLossPenalty);
+  }
+  void on_timeout(Time now) override { timed_out_ = now; }
 
  private:
   void punish(std::uint32_t entropy, std::uint8_t by) {
@@ -38,6 +43,7 @@ class Bitmap final : public PathSelector {
 
   Rounds rounds_;
   std::vector<std::uint8_t> penalties_;  // by position in the entropies
+  Time timed_out_ = Time::ps(-1);        // last
   std::uint64_t* skipped_;
 };
 

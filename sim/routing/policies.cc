@@ -4,12 +4,15 @@
 #include "sim/routing/dimension_order.h"
 #include "sim/routing/drill.h"
 #include "sim/routing/ecmp.h"
+#include "sim/routing/flowbender.h"
 #include "sim/routing/flowcut.h"
 #include "sim/routing/flowlet.h"
 #include "sim/routing/minimal_adaptive.h"
 #include "sim/routing/mod_k.h"
+#include "sim/routing/plb.h"
 #include "sim/routing/reps.h"
 #include "sim/routing/spray.h"
+#include "sim/routing/srv6.h"
 #include "sim/routing/switch_spray.h"
 #include "sim/routing/ugal.h"
 #include "sim/routing/valiant.h"
@@ -31,6 +34,9 @@ std::span<const Policy> policies() {
       // By what the sender sees.
       bitmap(),
       reps(),
+      plb(),
+      flowbender(),
+      srv6(),
       // By what switches see.
       minimal_adaptive(),
       power_of_two(),

@@ -55,6 +55,9 @@ struct Policy {
   const char* paths_remark = nullptr;
   // Selectors name routes (Path::route); else they can't.
   bool source_routes = false;
+  // Selectors name the NIC of every packet (Path::nic), in turn: connections use all of their host's,
+  // whatever the network's `nic_choice`.
+  bool all_nics = false;
   // What its selectors count (PathSetup::signals), by the names that stand in the results.
   std::vector<std::string> path_signals = {};
   bool selectors_hold = false;  // PathSelector::held_until()

@@ -25,14 +25,19 @@ const Policy& policy(const std::string& name) {
 // What selectors of the test that runs have counted; no policy has more signals.
 std::array<std::uint64_t, 4> counted;
 
-std::unique_ptr<PathSelector> make_selector(const std::string& name, std::int64_t paths, std::uint64_t seed) {
+std::unique_ptr<PathSelector> make_selector_with(const std::string& name,
+                                                 const std::map<std::string, std::string>& parameters,
+                                                 std::uint64_t seed) {
   const Policy& found = policy(name);
   const topologies::Topology topology = topologies::build(parse_module_choice("single_switch:hosts=2"));
   const RoutingTable table(topology);
-  const Parameters parameters(found.info, {{"paths", std::to_string(paths)}});
-  const PathSelectorMaker maker = found.make_path_selectors({parameters, topology, table});
+  const Parameters given(found.info, parameters);
+  const PathSelectorMaker maker = found.make_path_selectors({given, topology, table});
   counted = {};
   return maker({.random = sim::RandomStream(seed, 0), .signals = counted.data()});
+}
+std::unique_ptr<PathSelector> make_selector(const std::string& name, std::int64_t paths, std::uint64_t seed) {
+  return make_selector_with(name, {{"paths", std::to_string(paths)}}, seed);
 }
 std::unique_ptr<PathSelector> make_spray(std::int64_t paths, std::uint64_t seed) {
   return make_selector("spray", paths, seed);
@@ -184,6 +189,28 @@ TEST_CASE("bitmap: an entropy misses one turn for each mark, four for a loss, an
   CHECK(counted[0] == static_cast<std::uint64_t>(missed));
 }
 
+TEST_CASE(
+    "bitmap: a path that a timeout found lost is left out for fifteen turns, one that trimmed for four") {
+  constexpr std::uint32_t kPaths = 16;
+  auto selector = make_selector("bitmap", kPaths, 4);
+  std::set<std::uint32_t> all;
+  for (std::uint32_t i = 0; i < kPaths; ++i) all.insert(selector->next({.number = i}).entropy);
+  const auto any = std::vector<std::uint32_t>(all.begin(), all.end());
+  selector->on_loss({.now = Time::us(9), .path = {any[0]}});
+  selector->on_timeout(Time::us(10));
+  selector->on_loss({.now = Time::us(10), .path = {any[1]}});
+  selector->on_loss({.now = Time::us(11), .path = {any[2]}});
+  selector->on_trim({.now = Time::us(11), .path = {any[3]}});
+  const std::map<std::uint32_t, int> missed = {{any[0], 4}, {any[1], 15}, {any[2], 4}, {any[3], 4}};
+  constexpr std::uint32_t kRounds = 20;
+  std::map<std::uint32_t, int> used;
+  for (std::uint32_t i = 0; i < kPaths * kRounds - 27; ++i) ++used[selector->next({.number = i}).entropy];
+  for (const std::uint32_t entropy : all) {
+    const auto found = missed.find(entropy);
+    CHECK(used[entropy] == static_cast<int>(kRounds) - (found == missed.end() ? 0 : found->second));
+  }
+}
+
 TEST_CASE("bitmap: where every path is bad, it takes them all the same") {
   auto selector = make_selector("bitmap", 8, 4);
   std::set<std::uint32_t> all;
@@ -226,6 +253,181 @@ TEST_CASE("reps: it takes again what came back without a mark, the oldest of the
   CHECK(fresh.size() > kPaths / 2);
   CHECK(fresh.size() <= kPaths);
   CHECK(*fresh.rbegin() - *fresh.begin() < kPaths);
+}
+
+TEST_CASE("reps: after a timeout it takes what has worked in turn, then sixteen at random") {
+  const auto random = [](std::uint32_t entropy) { return entropy < 0x80000000u; };
+  // Of 2^31 entropies that are not drawn: the selector's own lie together, in one half or the other.
+  auto selector = make_selector("reps", 256, 6);
+  const bool low = random(selector->next({}).entropy);
+  const auto known = [&](std::uint32_t n) { return (low ? 0x80000000u : 0u) + n; };
+  const auto is_known = [&](std::uint32_t entropy) { return random(entropy) != low; };
+  for (std::uint32_t n = 0; n < 5; ++n) selector->on_ack({.now = Time::us(n), .path = {known(n)}});
+  for (std::uint32_t n = 0; n < 5; ++n) REQUIRE(selector->next({.now = Time::us(9)}).entropy == known(n));
+  REQUIRE_FALSE(is_known(selector->next({.now = Time::us(9)}).entropy));
+
+  selector->on_timeout(Time::us(10));
+  for (std::uint32_t n = 0; n < 12; ++n) {
+    REQUIRE(selector->next({.now = Time::us(20)}).entropy == known(n % 5));
+  }
+  // Newer ones are taken before, and stand in the place of the oldest then.
+  selector->on_ack({.now = Time::us(30), .path = {known(77)}, .ecn_marked = true});
+  for (std::uint32_t n = 5; n < 9; ++n) selector->on_ack({.now = Time::us(30), .path = {known(n)}});
+  for (std::uint32_t n = 5; n < 9; ++n) REQUIRE(selector->next({.now = Time::us(31)}).entropy == known(n));
+  std::set<std::uint32_t> reused;
+  for (int i = 0; i < 8; ++i) reused.insert(selector->next({.now = Time::us(32)}).entropy);
+  std::set<std::uint32_t> newest;
+  for (std::uint32_t n = 1; n < 9; ++n) newest.insert(known(n));
+  REQUIRE(reused == newest);
+  // Another timeout doesn't make it longer, as ACKs came: 10 ms after the first it is over.
+  selector->on_timeout(Time::us(9'000));
+  REQUIRE(is_known(selector->next({.now = Time::us(10'009)}).entropy));
+  for (std::uint32_t i = 0; i < 16; ++i) {
+    selector->on_ack({.now = Time::us(10'010), .path = {known(100 + i)}});
+    REQUIRE_FALSE(is_known(selector->next({.now = Time::us(10'010)}).entropy));
+  }
+  REQUIRE(selector->next({.now = Time::us(10'010)}).entropy == known(108));  // of the last eight
+  REQUIRE(counted[0] == 5 + 4 + 1);
+  REQUIRE(counted[1] == 1);
+  REQUIRE(counted[2] == 12 + 8 + 1);
+}
+
+TEST_CASE("reps: a timeout with no ACK since the last ends the freeze") {
+  auto selector = make_selector("reps", 256, 6);
+  selector->on_ack({.path = {7}});
+  REQUIRE(selector->next({.now = Time::us(1)}).entropy == 7);
+  selector->on_timeout(Time::us(1));
+  for (int i = 0; i < 5; ++i) REQUIRE(selector->next({.now = Time::us(2)}).entropy == 7);
+  selector->on_timeout(Time::us(3));
+  for (int i = 0; i < 20; ++i) REQUIRE(selector->next({.now = Time::us(4)}).entropy != 7);
+  REQUIRE(counted[1] == 1);
+}
+
+TEST_CASE("reps: losses freeze where the user says so, and trimmed packets never") {
+  for (const bool losses : {false, true}) {
+    auto selector = make_selector_with("reps", {{"trigger", losses ? "loss" : "timeout"}}, 6);
+    selector->on_trim({.now = Time::us(1), .path = {9}});
+    REQUIRE(counted[1] == 0);
+    selector->on_loss({.now = Time::us(1), .path = {9}});
+    selector->on_loss({.now = Time::us(2), .path = {9}});
+    REQUIRE(counted[1] == (losses ? 1 : 0));
+  }
+}
+
+TEST_CASE("reps: freeze=0 leaves timeouts without effect") {
+  auto selector = make_selector_with("reps", {{"freeze", "0"}}, 6);
+  selector->on_ack({.path = {7}});
+  selector->on_timeout(Time::us(1));
+  REQUIRE(selector->next({.now = Time::us(2)}).entropy == 7);
+  REQUIRE(selector->next({.now = Time::us(2)}).entropy != 7);
+  REQUIRE(counted[1] == 0);
+}
+
+// One round trip of 10 us, of `acks` packets sent from `at` on, 1 ns apart; the first `marks` are marked.
+void round_trip(PathSelector& selector, Time at, int acks, int marks) {
+  for (int i = 0; i < acks; ++i) {
+    const std::uint32_t entropy = selector.next({.now = at + Time::ns(i), .in_flight = 1}).entropy;
+    selector.on_ack({.now = at + Time::us(10) + Time::ns(i),
+                     .path = {entropy},
+                     .rtt = Time::us(10),
+                     .ecn_marked = i < marks});
+  }
+}
+std::uint32_t entropy_of(PathSelector& selector, Time now, std::uint32_t in_flight = 1) {
+  return selector.next({.now = now, .in_flight = in_flight}).entropy;
+}
+
+TEST_CASE("plb: another path after twelve congested round trips, or after three if nothing is under way") {
+  auto selector = make_selector_with("plb", {}, 3);
+  const std::uint32_t first = entropy_of(*selector, Time());
+  Time now = Time::us(1);
+  // The first ACK is of the round trip that began before; each call ends one then, by its first ACK, which
+  // counts the marks of those before it.
+  const auto rounds = [&](int count, int marks) {
+    for (int i = 0; i < count; ++i, now += Time::us(20)) round_trip(*selector, now, 10, marks);
+  };
+  rounds(1, 0);
+  SECTION("half marked is congested, less is not") {
+    rounds(40, 4);
+    REQUIRE(entropy_of(*selector, now, 0) == first);
+    REQUIRE(counted[0] == 0);
+    rounds(11, 5);
+    REQUIRE(entropy_of(*selector, now) == first);
+    rounds(2, 5);
+    REQUIRE(entropy_of(*selector, now) != first);
+    REQUIRE(counted[0] == 1);
+  }
+  SECTION("an idle one needs three") {
+    rounds(2, 10);
+    REQUIRE(entropy_of(*selector, now, 0) == first);
+    rounds(2, 10);
+    REQUIRE(entropy_of(*selector, now, 1) == first);
+    REQUIRE(entropy_of(*selector, now, 0) != first);
+    REQUIRE(counted[0] == 1);
+  }
+  SECTION("one that is not congested between them starts the count anew") {
+    for (int i = 0; i < 10; ++i) {
+      rounds(10, 10);
+      rounds(2, 0);
+    }
+    REQUIRE(entropy_of(*selector, now) == first);
+  }
+  SECTION("a timeout changes the path at once, and then nothing does for one to two milliseconds") {
+    selector->on_timeout(now);
+    const Time end = now + Time::us(1'000);
+    const std::uint32_t second = entropy_of(*selector, now);
+    REQUIRE(second != first);
+    while (now + Time::us(20) < end) rounds(1, 10);
+    REQUIRE(entropy_of(*selector, now, 0) == second);
+    REQUIRE(counted[0] == 0);
+    REQUIRE(counted[1] == 1);
+    while (now < end + Time::us(1'020)) rounds(1, 10);
+    REQUIRE(entropy_of(*selector, now) != second);
+    REQUIRE(counted[0] >= 1);
+  }
+}
+
+TEST_CASE("flowbender: another path after a round trip with more than T marked, and after a timeout") {
+  auto selector = make_selector_with("flowbender", {{"threshold", "0.2"}, {"rounds", "2"}}, 3);
+  const std::uint32_t first = entropy_of(*selector, Time());
+  Time now = Time::us(1);
+  const auto rounds = [&](int count, int marks) {
+    for (int i = 0; i < count; ++i, now += Time::us(20)) round_trip(*selector, now, 10, marks);
+  };
+  rounds(20, 2);  // no more than T
+  REQUIRE(entropy_of(*selector, now) == first);
+  rounds(2, 3);  // the second is not over
+  rounds(2, 0);
+  REQUIRE(entropy_of(*selector, now) == first);
+  rounds(3, 3);
+  const std::uint32_t second = entropy_of(*selector, now);
+  REQUIRE(second != first);
+  REQUIRE(counted[0] == 1);
+  // News of the path that was left says nothing of this one.
+  for (int i = 0; i < 100; ++i, now += Time::us(20)) {
+    selector->on_ack({.now = now, .path = {first}, .rtt = Time::us(10), .ecn_marked = true});
+  }
+  REQUIRE(entropy_of(*selector, now) == second);
+  selector->on_timeout(now);
+  REQUIRE(entropy_of(*selector, now) != second);
+  REQUIRE(counted[1] == 1);
+}
+
+TEST_CASE("plb, flowbender, reps: what their parameters must be") {
+  const auto fails = [](const std::string& name, const std::string& parameter, const std::string& value,
+                        const std::string& why) {
+    CHECK_THROWS_WITH(make_selector_with(name, {{parameter, value}}, 1),
+                      name + ": " + parameter + " is '" + value + "', but it must be " + why);
+  };
+  for (const std::string name : {"plb", "flowbender"}) {
+    fails(name, "threshold", "0", "above 0 and at most 1");
+    fails(name, "threshold", "1.5", "above 0 and at most 1");
+  }
+  fails("reps", "freeze", "7200s", "from 0 to 3600s");
+  fails("reps", "trigger", "mark", "timeout or loss");
+  fails("plb", "rounds", "-1", "from 0 to 1000000");
+  fails("flowbender", "rounds", "0", "from 1 to 1000000");
+  fails("plb", "suspend", "7200s", "from 0 to 3600s");
 }
 
 TEST_CASE("spray and its relatives: paths must be a power of two") {
