@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "sim/routing/path_draws.h"
-#include "sim/routing/source_route.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -138,15 +137,20 @@ bool RouteChoice::has_route(PacketHandle handle) const {
   if (!wires_.pool.routes().kept()) [[likely]]
     return false;
   const Packet& packet = wires_.pool[handle];
-  return packet.data() && !packet.returned() && wires_.pool.routes().get(handle).route.length > 0;
+  if (!packet.data() || packet.returned()) return false;
+  const RouteRecord* const record = wires_.pool.routes().find(handle);
+  return record != nullptr && record->route.length > 0;
 }
 
-// REQUIRES: has_route(), and the route was checked when the packet was sent.
+// REQUIRES: has_route(). A selector's route was checked when the packet was sent, a policy's is here.
 ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
-  RouteRecord record = wires_.pool.routes().get(handle);
+  RouteRecord& record = *wires_.pool.routes().find(handle);
+  const auto out = channels_.topology.out_channels(at);
   const std::uint16_t port = record.route.ports[record.next++];
-  wires_.pool.routes().set(handle, record);
-  return ChannelId(wires_.channels.topology.out_channels(at)[port]);
+  if (record.next > record.route.length || port >= out.size()) {
+    throw std::logic_error("a route ends before its destination, or names a port that does not exist");
+  }
+  return ChannelId(out[port]);
 }
 
 // The rest of the way of a packet, as a policy has named it.
@@ -156,7 +160,6 @@ void RouteChoice::take_route(ChannelId in, PacketHandle handle, const routing::O
         "a routing policy names a route that does not begin with the port it chose, or "
         "does not declare that it names any (SwitchAsks::names_routes)");
   }
-  routing::check_route(wires_.channels.topology, in, wires_.pool[handle].destination, *chosen.route);
   wires_.pool.routes().set(handle, {.route = *chosen.route, .next = 1});
 }
 
@@ -164,7 +167,7 @@ void RouteChoice::take_route(ChannelId in, PacketHandle handle, const routing::O
 // no link has failed.
 ChannelId RouteChoice::kept(NodeId at, ChannelId in, PacketHandle handle) {
   const Packet& packet = wires_.pool[handle];
-  if (packet.control() || !is_asked(in, packet)) return kNoChannel;
+  if (!is_asked(in, packet)) return kNoChannel;
   std::size_t count = 0;
   const auto first = [&count](std::size_t candidates) {
     count = candidates;
@@ -226,6 +229,7 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle,
   ++asking_;
   const routing::Output chosen = policies_.site(here.index()).policy->choose(view, note, ports, here);
   --asking_;
+  if (chosen.port == routing::Output::kNowhere) return kNoChannel;
   if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
   wires_.pool.notes().set(handle, note);
   if (chosen.route != nullptr) take_route(in, handle, chosen);
@@ -241,13 +245,14 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle,
 ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
   const Packet& packet = wires_.pool[handle];
   if (packet.kind != PacketKind::kAck && packet.kind != PacketKind::kNack) return kNoChannel;
-  routing::Trail trail = wires_.pool.trails().get(handle);
-  if (trail.length == 0 || trail.length > routing::Trail::kMost) return kNoChannel;
-  const std::uint32_t port = trail.ports[--trail.length];
-  const ChannelId c{wires_.channels.topology.out_channels(at)[port]};
-  if (wires_.channels.hot[c].flags & kDown) trail.length = 0;  // from here on it finds its own way
-  wires_.pool.trails().set(handle, trail);
-  if (wires_.channels.hot[c].flags & kDown) return kNoChannel;
+  routing::Trail* const trail = wires_.pool.trails().find(handle);
+  if (trail == nullptr || trail->length == 0 || trail->length > routing::Trail::kMost) return kNoChannel;
+  const std::uint32_t port = trail->ports[--trail->length];
+  const ChannelId c{channels_.topology.out_channels(at)[port]};
+  if (channels_.degraded && (channels_.hot[c].flags & kDown)) {
+    trail->length = 0;  // from here on it finds its own way
+    return kNoChannel;
+  }
   const bool is_here = asks_.placement == routing::Placement::kAll || wires_.channels.ends[c].is_host();
   if (policies_.any() && asks_.control && is_here) {
     const routing::PacketView view = view_of(in, packet);
@@ -260,13 +265,12 @@ ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
 // A trail that is too long says so, and is not followed.
 void RouteChoice::note_way(ChannelId in, PacketHandle handle) {
   if (!wires_.pool[handle].data() || in == kNoChannel) return;
-  routing::Trail trail = wires_.pool.trails().get(handle);
+  routing::Trail& trail = *wires_.pool.trails().find(handle);
   if (trail.length > routing::Trail::kMost) return;
   if (trail.length < routing::Trail::kMost) {
-    trail.ports[trail.length] = static_cast<std::uint16_t>(wires_.channels.places[opposite(in)].port);
+    trail.ports[trail.length] = static_cast<std::uint16_t>(channels_.end_ports[in]);
   }
   ++trail.length;
-  wires_.pool.trails().set(handle, trail);
 }
 
 // An ACK keeps the trail and the telemetry of the data packet whose place it takes.
