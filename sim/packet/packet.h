@@ -97,6 +97,11 @@ class Sidecar {
   void keep() { kept_ = true; }
   bool kept() const { return kept_; }
   Record get(PacketHandle handle) const { return handle < records_.size() ? records_[handle] : Record(); }
+  // In place; null if none was set for the handle since it is kept.
+  Record* find(PacketHandle handle) { return handle < records_.size() ? &records_[handle] : nullptr; }
+  [[gnu::always_inline]] void prefetch(PacketHandle handle) const {
+    if (handle < records_.size()) __builtin_prefetch(&records_[handle], 1);
+  }
   // Nothing, unless it is kept.
   void set(PacketHandle handle, const Record& record) {
     if (!kept_) [[likely]]
@@ -176,6 +181,10 @@ class PacketPool {
     const char* packet = reinterpret_cast<const char*>(packets_.data() + handle);
     __builtin_prefetch(packet, 1);
     __builtin_prefetch(packet + sizeof(Packet) - 1, 1);  // it may lie on two lines
+  }
+  [[gnu::always_inline]] void prefetch_ways(PacketHandle handle) const {
+    trails_.prefetch(handle);
+    routes_.prefetch(handle);
   }
   Sidecar<AckRecord>& acks() { return acks_; }
   const Sidecar<AckRecord>& acks() const { return acks_; }

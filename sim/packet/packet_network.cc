@@ -100,8 +100,11 @@ class PacketNetwork::Part final : public Network {
     // what is found there.
     const ChannelEnd* const ends = channels_.ends.data();
     const EntityId first = channels_.first_entity;
-    const auto far = [this](const Event& event) {
-      if (event.kind == kHop) fabric.packets().prefetch(PacketHandle(event.payload));
+    const bool has_ways = fabric.packets().keeps_records();
+    const auto far = [this, has_ways](const Event& event) {
+      if (event.kind != kHop) return;
+      fabric.packets().prefetch(PacketHandle(event.payload));
+      if (has_ways) fabric.packets().prefetch_ways(PacketHandle(event.payload));
     };
     const auto middle = [this, ends, first](const Event& event) {
       if (event.kind != kHop) return;

@@ -6,7 +6,6 @@
 #include <stdexcept>
 
 #include "sim/routing/path_draws.h"
-#include "sim/routing/source_route.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -166,15 +165,20 @@ bool RouteChoice::has_route(PacketHandle handle) const {
   if (!wires_.pool.routes().kept()) [[likely]]
     return false;
   const Packet& packet = wires_.pool[handle];
-  return packet.data() && !packet.returned() && wires_.pool.routes().get(handle).route.length > 0;
+  if (!packet.data() || packet.returned()) return false;
+  const RouteRecord* const record = wires_.pool.routes().find(handle);
+  return record != nullptr && record->route.length > 0;
 }
 
-// REQUIRES: has_route(), and the route was checked when the packet was sent.
+// REQUIRES: has_route(). A selector's route was checked when the packet was sent, a policy's is here.
 ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
-  RouteRecord record = wires_.pool.routes().get(handle);
+  RouteRecord& record = *wires_.pool.routes().find(handle);
+  const auto out = channels_.topology.out_channels(at);
   const std::uint16_t port = record.route.ports[record.next++];
-  wires_.pool.routes().set(handle, record);
-  return ChannelId(wires_.channels.topology.out_channels(at)[port]);
+  if (record.next > record.route.length || port >= out.size()) {
+    throw std::logic_error("a route ends before its destination, or names a port that does not exist");
+  }
+  return ChannelId(out[port]);
 }
 
 // The rest of the way of a packet, as a policy has named it.
@@ -184,7 +188,6 @@ void RouteChoice::take_route(ChannelId in, PacketHandle handle, const routing::O
         "a routing policy names a route that does not begin with the port it chose, or "
         "does not declare that it names any (SwitchAsks::names_routes)");
   }
-  routing::check_route(wires_.channels.topology, in, wires_.pool[handle].destination, *chosen.route);
   wires_.pool.routes().set(handle, {.route = *chosen.route, .next = 1});
 }
 
@@ -192,7 +195,7 @@ void RouteChoice::take_route(ChannelId in, PacketHandle handle, const routing::O
 // no link has failed.
 ChannelId RouteChoice::kept(NodeId at, ChannelId in, PacketHandle handle) {
   const Packet& packet = wires_.pool[handle];
-  if (packet.control() || !is_asked(in, packet)) return kNoChannel;
+  if (!is_asked(in, packet)) return kNoChannel;
   std::size_t count = 0;
   const auto first = [&count](std::size_t candidates) {
     count = candidates;
@@ -232,8 +235,7 @@ ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
     if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
   }
   if (!is_asked(in, wires_.pool[handle])) return built_in(at, wires_.pool[handle], candidates);
-  const ChannelId c = ask(at, in, handle);
-  return c != kNoChannel ? c : ChannelId(candidates.front());  // it is lost there
+  return ask(at, in, handle);
 }
 
 // The first of a set's ports, which follow each other, or kIrregular.
@@ -282,13 +284,16 @@ void RouteChoice::fetch_ports(NodeId at, const Packet& packet) {
   }
 }
 
-// What the policy says of a packet; kNoChannel: the links of all ports are down. REQUIRES: is_asked().
+// What the policy says of a packet; kNoChannel: it is dropped. REQUIRES: is_asked().
 ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
   Channels& channels = wires_.channels;
   const Packet& packet = wires_.pool[handle];
   if (asking_ == ports_.size()) ports_.emplace_back();
   const std::span<const std::uint32_t> ports = ports_towards(at, packet.destination, ports_[asking_]);
-  if (ports.empty()) return kNoChannel;
+  if (ports.empty()) {
+    const auto candidates = channels.table->candidates(at, packet.destination);
+    return candidates.empty() ? kNoChannel : ChannelId(candidates.front());  // it is lost there
+  }
   if (channels.degraded) {
     wires_.counters.detours += ports.size() < channels.table->candidates(at, packet.destination).size();
   }
@@ -300,6 +305,7 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
   ++asking_;
   const routing::Output chosen = policies_.site(here.index()).policy->choose(view, note, ports, here);
   --asking_;
+  if (chosen.port == routing::Output::kNowhere) return kNoChannel;
   if (asks_.notes) {
     if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
     wires_.pool.notes().set(handle, note);
@@ -317,13 +323,14 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
 ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
   const Packet& packet = wires_.pool[handle];
   if (packet.kind != PacketKind::kAck && packet.kind != PacketKind::kNack) return kNoChannel;
-  routing::Trail trail = wires_.pool.trails().get(handle);
-  if (trail.length == 0 || trail.length > routing::Trail::kMost) return kNoChannel;
-  const std::uint32_t port = trail.ports[--trail.length];
-  const ChannelId c{wires_.channels.topology.out_channels(at)[port]};
-  if (wires_.channels.hot[c].flags & kDown) trail.length = 0;  // from here on it finds its own way
-  wires_.pool.trails().set(handle, trail);
-  if (wires_.channels.hot[c].flags & kDown) return kNoChannel;
+  routing::Trail* const trail = wires_.pool.trails().find(handle);
+  if (trail == nullptr || trail->length == 0 || trail->length > routing::Trail::kMost) return kNoChannel;
+  const std::uint32_t port = trail->ports[--trail->length];
+  const ChannelId c{channels_.topology.out_channels(at)[port]};
+  if (channels_.degraded && (channels_.hot[c].flags & kDown)) {
+    trail->length = 0;  // from here on it finds its own way
+    return kNoChannel;
+  }
   const bool is_here = asks_.placement == routing::Placement::kAll || wires_.channels.ends[c].is_host();
   if (policies_.any() && asks_.control && is_here) {
     const routing::PacketView view = view_of(in, packet);
@@ -336,13 +343,12 @@ ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
 // A trail that is too long says so, and is not followed.
 void RouteChoice::note_way(ChannelId in, PacketHandle handle) {
   if (!wires_.pool[handle].data() || in == kNoChannel) return;
-  routing::Trail trail = wires_.pool.trails().get(handle);
+  routing::Trail& trail = *wires_.pool.trails().find(handle);
   if (trail.length > routing::Trail::kMost) return;
   if (trail.length < routing::Trail::kMost) {
-    trail.ports[trail.length] = static_cast<std::uint16_t>(wires_.channels.places[opposite(in)].port);
+    trail.ports[trail.length] = static_cast<std::uint16_t>(channels_.end_ports[in]);
   }
   ++trail.length;
-  wires_.pool.trails().set(handle, trail);
 }
 
 // An ACK keeps the trail and the telemetry of the data packet whose place it takes.

@@ -30,6 +30,7 @@ Time FlowcutSwitch::idle(const OwnSwitch& here) const {
 }
 
 std::uint32_t FlowcutSwitch::kept_port(const PacketView& packet, ActiveSwitch& here) {
+  if (packet.control) return kNoPort;
   Entry* const entry = table_.find(packet.flow.identity());
   if (entry == nullptr || !(entry->state & kOpen)) return kNoPort;
   note_forwarded(*entry, packet, here);
@@ -42,6 +43,8 @@ Output FlowcutSwitch::choose(const PacketView& packet, RouteNote&, std::span<con
   if (packet.control) return {.port = minimal[hash_choice(packet.entropy, salt_, minimal.size())]};
   Entry& entry = entry_of(packet, here);
   if (!(entry.state & kOpen) || !goes_on(entry, packet, minimal, here)) begin(entry, packet, minimal, here);
+  // A path that isn't minimal may lead back here: what comes again would be under way for ever.
+  if ((entry.state & kCutOff) && packet.number < entry.end) return {.port = Output::kNowhere};
   note_forwarded(entry, packet, here);
   return {.port = entry.port, .route = plan_.whole_ways ? &routes_[entry.route] : nullptr};
 }
@@ -132,11 +135,9 @@ void FlowcutSwitch::draw_way(Entry& entry, const PacketView& packet, OwnSwitch& 
 
 void FlowcutSwitch::note_forwarded(Entry& entry, const PacketView& packet, ActiveSwitch& here) {
   const std::int64_t now = here.now().ps();
-  const bool is_new = packet.number >= entry.end;
   if (settings_.drain != FlowcutDrain::kNone) watch_data(entry, packet, here);
-  if (is_new) entry.end = packet.number + 1;
-  // On a path that isn't minimal packets may come by again; these don't keep it.
-  if (is_new || !(entry.state & kCutOff)) entry.last_ps = now;
+  if (packet.number >= entry.end) entry.end = packet.number + 1;
+  entry.last_ps = now;
 }
 
 void FlowcutSwitch::watch_data(Entry& entry, const PacketView& packet, ActiveSwitch& here) {
@@ -215,8 +216,8 @@ void FlowcutSwitch::drain(Entry& entry, ActiveSwitch& here) {
   here.pause(flow_of(entry));
 }
 
-// Its path is gone. Until no packet is under way any more, those that come are sent after the others, and no
-// new one should.
+// Its path is gone. Until no packet is under way any more, new ones are sent after the others, where they may
+// be lost, and their source should send no more.
 void FlowcutSwitch::cut_off(Entry& entry, ActiveSwitch& here) {
   ++cut_off_;
   entry.state |= kCutOff;

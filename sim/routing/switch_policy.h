@@ -113,7 +113,8 @@ class ActiveSwitch : public OwnSwitch {
 
 struct Output {
   static constexpr std::uint8_t kSameChannel = UINT8_MAX;
-  std::uint32_t port = 0;
+  static constexpr std::uint32_t kNowhere = UINT32_MAX;
+  std::uint32_t port = 0;  // kNowhere: the packet is dropped
   // Virtual channel, into RouteNote::channel: for disciplines that let routing choose it.
   std::uint8_t channel = kSameChannel;
   // Where asked for (SwitchAsks::names_routes), the rest of the packet's way, from this switch on: its first
@@ -128,8 +129,8 @@ class SwitchPolicy {
 
   virtual ~SwitchPolicy() = default;
   // Where asked for (SwitchAsks::kept_ports), and as long as no link has failed: the port that the packet's
-  // flow keeps, which costs less than a choice; kNoPort: choose() is asked. Data only. REQUIRES of policies:
-  // it lies on a minimal path, and choose() would return it too.
+  // flow keeps, which costs less than a choice; kNoPort: choose() is asked. REQUIRES of policies: it lies on
+  // a minimal path, and choose() would return it too.
   virtual std::uint32_t kept_port(const PacketView& /*packet*/, ActiveSwitch& /*here*/) { return kNoPort; }
   // The port that the packet leaves through. `minimal`: ports on minimal paths, in a fixed order, none with a
   // link that is down; at least two, or one if SwitchAsks::single. Any other port may be returned, but for
