@@ -7,6 +7,8 @@
 
 #include "sim/routing/host_groups.h"
 #include "sim/routing/path_graph.h"
+#include "topologies/analysis/edge_load.h"
+#include "topologies/analysis/router_graph.h"
 
 namespace weft::routing {
 namespace {
@@ -20,7 +22,11 @@ class GroupTraffic {
   };
 
   GroupTraffic(const topologies::HostTraffic& traffic, const HostGroups& groups)
-      : sent_(traffic.weight.size()), received_(sent_), weight_(groups.size()), own_(groups.size()) {
+      : traffic_(traffic),
+        sent_(traffic.weight.size()),
+        received_(sent_),
+        weight_(groups.size()),
+        own_(groups.size()) {
     if (!traffic.weight.empty()) {
       const double all = std::accumulate(traffic.weight.begin(), traffic.weight.end(), 0.0);
       for (std::uint32_t h = 0; h < sent_.size(); ++h) {
@@ -47,6 +53,7 @@ class GroupTraffic {
   double sent(std::uint32_t host) const { return host < sent_.size() ? sent_[host] : 0; }
   double received(std::uint32_t host) const { return host < received_.size() ? received_[host] : 0; }
   // Who sends to a group.
+  const topologies::HostTraffic& hosts() const { return traffic_; }
   void to(std::uint32_t group, std::vector<Rate>& rates) const {
     if (weight_.empty()) {
       rates = rows_[group];
@@ -73,6 +80,7 @@ class GroupTraffic {
     row.resize(count);
   }
 
+  const topologies::HostTraffic& traffic_;
   std::vector<double> sent_, received_;  // by host
   std::vector<double> weight_, own_;     // of a product, by group: of its hosts; their squares
   std::vector<std::vector<Rate>> rows_;  // of others, by destination
@@ -94,6 +102,12 @@ class Loader {
   }
 
   LinkLoad run() {
+    if (is_plain()) {
+      minimal();
+      add_hosts();
+      summarize();
+      return std::move(load_);
+    }
     for (std::uint32_t d = 0; d < groups_.size(); ++d) direct(d);
     for (Detours& detours : detours_) {
       if (detours.sent.empty()) continue;
@@ -117,6 +131,39 @@ class Loader {
     std::vector<double> sent, received;        // by group; empty: there is none
     std::vector<std::vector<Arrival>> at_via;  // by the intermediate host's group; amounts are shares of 1
   };
+
+  // All shortest paths from and to hosts with one switch each: a search for each destination is quicker than
+  // a question for each switch.
+  bool is_plain() const {
+    if (dynamic_cast<const MinimalPaths*>(&model_) == nullptr) return false;
+    for (std::uint32_t g = 0; g < groups_.size(); ++g) {
+      const auto nics = groups_.nics(g);
+      if (topology_.node(nics[0].to).kind != topologies::NodeKind::kSwitch) return false;
+      if (std::ranges::any_of(nics, [&](const Entry& nic) { return nic.to != nics[0].to; })) return false;
+    }
+    return true;
+  }
+  void minimal() {
+    const topologies::RouterGraph graph = topologies::router_graph(topology_);
+    const topologies::FlowNetwork network = topologies::flow_network(graph);
+    const topologies::EdgeLoad load =
+        topologies::edge_load(network, topologies::terminal_demands(graph, traffic_.hosts()));
+    for (std::uint32_t c = 0; c < load_.bps.size(); ++c) {
+      const topologies::Node& from = topology_.node(topology_.channels()[c].from);
+      const topologies::Node& to = topology_.node(topology_.channels()[c].to);
+      if (from.kind == topologies::NodeKind::kHost || to.kind == topologies::NodeKind::kHost) continue;
+      const auto begin = network.to.begin() + network.begin[from.index];
+      const auto end = network.to.begin() + network.begin[from.index + 1];
+      const auto arc = static_cast<std::size_t>(std::lower_bound(begin, end, to.index) - network.to.begin());
+      if (from.index != to.index) load_.bps[c] = load.arc[arc] * network.rate[arc] / network.links[arc];
+    }
+    for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
+      const std::uint32_t group = groups_.of(h);
+      total_ += traffic_.sent(h);
+      for (double& nic : by_nic_[group]) nic += traffic_.sent(h) / static_cast<double>(by_nic_[group].size());
+      arrived_[group][groups_.nics(group)[0].to] += traffic_.received(h);
+    }
+  }
 
   // What a group's hosts send to another's: the sum of a start's shares.
   template <typename Visit>
@@ -284,7 +331,6 @@ class Loader {
         for (std::size_t k = 0; k < nics.size() && sent > 0; ++k) {
           load_.bps[nics[k]] += by_nic_[g][k] * traffic_.sent(h) / sent;
         }
-        if (groups_.hosts(g).size() == 1) continue;
         for (const auto& [at, amount] : arrived_[g]) {
           const auto from_there = [&](std::uint32_t c) { return topology_.channels()[c].to == at; };
           const auto cables = static_cast<double>(std::ranges::count_if(nics, from_there));

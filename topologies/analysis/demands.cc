@@ -225,6 +225,21 @@ Demands matrix_demands(const RouterGraph& graph, const std::string& name,
   return HostDemands(graph, matrix_entries(graph, name, matrix)).finish(name);
 }
 
+Demands terminal_demands(const RouterGraph& graph, const HostTraffic& traffic) {
+  if (!traffic.weight.empty()) {
+    std::vector<double> weight(graph.terminals.size());
+    for (std::uint32_t h = 0; h < graph.endpoints(); ++h) weight[graph.terminal_of[h]] += traffic.weight[h];
+    return Demands::product(traffic.name, std::move(weight));
+  }
+  std::vector<std::pair<std::uint32_t, Demands::Entry>> entries;
+  for (const MatrixEntry& entry : traffic.entries) {
+    const std::uint32_t s = graph.terminal_of[entry.from], t = graph.terminal_of[entry.to];
+    if (s != t) entries.push_back({s, {t, entry.weight}});
+  }
+  return Demands::sparse(traffic.name, static_cast<std::uint32_t>(graph.terminals.size()),
+                         std::move(entries));
+}
+
 HostTraffic uniform_traffic(const RouterGraph& graph) {
   HostTraffic traffic{.name = "uniform", .weight = graph.host_rate, .entries = {}};
   const double all = std::accumulate(traffic.weight.begin(), traffic.weight.end(), 0.0);

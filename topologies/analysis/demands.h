@@ -84,6 +84,9 @@ Demands matrix_demands(const RouterGraph& graph, const std::string& name,
 // stats --matrix` writes (from,to,messages,bytes: the weight is bytes). Throws InputError with the line.
 std::vector<MatrixEntry> read_matrix(const std::string& path);
 
+// The same between terminals.
+Demands terminal_demands(const RouterGraph& graph, const HostTraffic& traffic);
+
 // What the four above stand for between hosts. The i-th host of a terminal is matched with the i-th host of
 // the other.
 HostTraffic uniform_traffic(const RouterGraph& graph);

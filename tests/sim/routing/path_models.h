@@ -2,6 +2,7 @@
 // ring with a dateline; and a plain way to follow any model.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -111,6 +112,83 @@ class DatelinePaths : public PathModel {
   const topologies::Topology& topology_;
   const bool shorter_;
   const std::uint32_t places_;
+};
+
+// In a dragonfly with one link between every two groups, with that link only; by none, a third group, or a
+// host's switch. States: 0, or 1 + the third group.
+class GroupPaths : public PathModel {
+ public:
+  enum class Detour { kNone, kGroup, kHost };
+  GroupPaths(const topologies::Topology& topology, Detour detour) : topology_(topology), detour_(detour) {
+    for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+      groups_ = std::max(groups_, topology.node(topology.switch_at(s)).group + 1);
+    }
+  }
+  void starts(std::uint32_t source, std::uint32_t destination,
+              std::vector<PathStart>& starts) const override {
+    const std::uint32_t here = group(switch_of(source)), there = group(switch_of(destination));
+    if (detour_ == Detour::kHost && switch_of(source) != switch_of(destination)) {
+      starts.push_back({.by_detour = true});
+    } else if (detour_ == Detour::kGroup && here != there) {
+      for (std::uint32_t g = 0; g < groups_; ++g) {
+        if (g == here || g == there) continue;
+        starts.push_back({.share = 1.0 / (groups_ - 2), .state = static_cast<PathState>(1 + g)});
+      }
+    } else {
+      starts.push_back({});
+    }
+  }
+  void steps(topologies::Vertex at, PathState state, std::uint32_t host,
+             std::vector<PathStep>& steps) const override {
+    const topologies::Vertex to = switch_of(host);
+    if (at == to && state == 0) {
+      steps.push_back({.channel = topology_.out_channels(topology_.host(host))[0] ^ 1});
+      return;
+    }
+    const std::uint32_t goal = state == 0 ? group(to) : state - 1u;
+    std::uint32_t channel = 0;
+    if (group(at) == goal) {
+      channel = link(at, [&](std::uint32_t v) { return v == to; });
+    } else if (!find(
+                   at, [&](std::uint32_t v) { return group(v) == goal; }, channel)) {
+      // The router of this group that has the link there.
+      channel = link(at, [&](std::uint32_t v) {
+        std::uint32_t unused;
+        return group(v) == group(at) && find(
+                                            v, [&](std::uint32_t w) { return group(w) == goal; }, unused);
+      });
+    }
+    const bool arrives = group(topology_.channels()[channel].to) == goal;
+    steps.push_back({.channel = channel, .state = arrives ? PathState{0} : state});
+  }
+  std::uint32_t states() const override { return 1 + (detour_ == Detour::kGroup ? groups_ : 0); }
+  bool tells_hosts_apart() const override { return false; }
+
+ private:
+  std::uint32_t group(topologies::Vertex v) const { return topology_.node(v).group; }
+  topologies::Vertex switch_of(std::uint32_t host) const {
+    return topology_.channels()[topology_.out_channels(topology_.host(host))[0]].to;
+  }
+  template <typename Fits>
+  bool find(topologies::Vertex at, const Fits& fits, std::uint32_t& channel) const {
+    for (const std::uint32_t c : topology_.out_channels(at)) {
+      const std::uint32_t to = topology_.channels()[c].to;
+      if (topology_.node(to).kind != topologies::NodeKind::kSwitch || !fits(to)) continue;
+      channel = c;
+      return true;
+    }
+    return false;
+  }
+  template <typename Fits>
+  std::uint32_t link(topologies::Vertex at, const Fits& fits) const {
+    std::uint32_t channel = UINT32_MAX;
+    find(at, fits, channel);
+    return channel;
+  }
+
+  const topologies::Topology& topology_;
+  const Detour detour_;
+  std::uint32_t groups_ = 0;
 };
 
 // Every way from a switch to a host, step by step, by plain recursion. `leaves(vertex)`: the way ends there;
