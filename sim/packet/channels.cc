@@ -189,10 +189,12 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
     std::vector<PortSite> ports;
     for (const std::uint32_t c : topology.out_channels(v)) {
       const topologies::Channel& wire = topology.channels()[c];
-      ports.push_back({.rate = wire.rate,
-                       .latency = wire.latency,
-                       .to_host = ends[c].is_host(),
-                       .pipeline = Time::ps(hot[c].delay_ps) - wire.latency});
+      ports.push_back(
+          {.rate = wire.rate,
+           .latency = wire.latency,
+           .to_host = ends[c].is_host(),
+           .crosses_groups = !ends[c].is_host() && topology.node(wire.to).group != topology.node(v).group,
+           .pipeline = Time::ps(hot[c].delay_ps) - wire.latency});
       hot[c].flags |= admits ? kAdmits : kScheduled;
     }
     const NodeSite site{.is_host = is_host,

@@ -9,6 +9,7 @@
 #include "congestion/rack.h"
 #include "congestion/recoveries.h"
 #include "sim/model_replay.h"
+#include "sim/packet/deadlock_check.h"
 #include "sim/packet/packet_config.h"
 #include "sim/packet/packet_network.h"
 #include "sim/routing/policies.h"
@@ -23,6 +24,20 @@ namespace {
 void check(const Parameters& parameters) {
   (void)packet_config(parameters);
   (void)partitions(parameters, 1, 1);
+}
+
+// Before the run, whether lossless queues may lock up.
+void warn(const ModelRun& run, std::vector<std::string>& warnings) {
+  const Scenario& scenario = run.scenario;
+  const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
+  const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
+  const Parameters of_policy(policy.info, scenario.routing);
+  const topologies::Topology& topology = run.fabric->topology;
+  const auto check = check_deadlocks(policy, {of_policy, topology, run.fabric->table, scenario.seed}, queue,
+                                     Parameters(queue.info, scenario.queue), routing::kCheckWork);
+  if (!check) return;
+  std::string text = deadlock_warning(*check, topology, queue.info.name, policy.info.name);
+  if (!text.empty()) warnings.push_back(std::move(text));
 }
 
 topologies::Partitioning partition_of(const ModelRun& run) {
@@ -121,6 +136,7 @@ NetworkModel packet_model() {
           .has_partitions = true,
           .has_connections = true,
           .check = check,
+          .warn = warn,
           .run = run_packet};
 }
 

@@ -51,6 +51,9 @@ class PathModel {
   virtual std::uint32_t states() const { return 1; }
   // The virtual channels that it chooses among; 0: it leaves them to the queues.
   virtual std::uint32_t virtual_channels() const { return 0; }
+  // Does it matter which of the hosts that are cabled to the same switches in the same order (HostClass) a
+  // packet comes from or goes to, but for the last link? If not, they are looked at as one.
+  virtual bool tells_hosts_apart() const { return true; }
 };
 
 // All shortest paths, evenly at each switch: what most policies come to over time.
@@ -60,6 +63,7 @@ class MinimalPaths final : public PathModel {
   void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const override;
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
+  bool tells_hosts_apart() const override { return false; }
 
  private:
   const RoutingTable& table_;

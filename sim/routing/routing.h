@@ -75,4 +75,10 @@ struct Policy {
   }
 };
 
+// Where the policy may send packets. Throws InputError for a network that it isn't defined for.
+inline std::unique_ptr<PathModel> paths_of(const Policy& policy, const PlanSetup& setup) {
+  if (policy.make_paths == nullptr) return std::make_unique<MinimalPaths>(setup.table);
+  return policy.make_paths(setup);
+}
+
 }  // namespace weft::routing

@@ -32,6 +32,9 @@ PRINTING = [
     ["topo", "cost", "fat_tree:k=4"],
     ["topo", "draw", "fat_tree:k=4"],
     ["topo", "export", "fat_tree:k=4"],
+    ["route", "show", *SWITCH, "--from", "0", "--to", "1"],
+    ["route", "load", *SWITCH],
+    ["route", "check", *SWITCH, "--queue", "pfc"],
     ["sim", "--traffic", "shift:size=8B", *SWITCH],
     ["sim", "--traffic", "shift:size=8B", *SWITCH, "--dry-run"],
 ]

@@ -15,6 +15,7 @@
 #include "tools/weft/log.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/out_of_memory.h"
+#include "tools/weft/route.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/standard_output.h"
 #include "tools/weft/subcommand.h"
@@ -34,6 +35,7 @@ std::vector<Subcommand> subcommands() {
       {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
+      {"route", "List paths, expect loads of links, and look for deadlocks, without a simulation", add_route},
       {"list", "Name the networks, topologies, policies and algorithms to choose from", add_list},
       {"describe", "Tell what one of them does and which parameters it takes", add_describe},
   };

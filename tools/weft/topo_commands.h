@@ -23,6 +23,8 @@ void add_topo_export(Command& parent);   // topo_export.cc
 class TopologyArgument {
  public:
   void add_to(Command& command);
+  // As an option, "--topology".
+  void add_option_to(Command& command);
   // `text` is used instead of the argument where several can be given.
   topologies::Topology build() const { return build(text_); }
   topologies::Topology build(const std::string& text) const;

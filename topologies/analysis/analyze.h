@@ -50,6 +50,9 @@ struct Analysis {
   std::optional<Spectrum> spectrum;
   std::optional<Bisection> bisection;
   std::map<std::string, EdgeLoad> edge_load;  // by demands; without the loads of single arcs
+  // The same under a routing policy; not filled in by analyze(), which knows of none.
+  std::string routing;
+  std::map<std::string, EdgeLoad> routed_load;
   std::vector<Throughput> throughput;
   std::optional<double> matching_distance;  // of longest-matching: mean hops
   bool matching_exact = true;

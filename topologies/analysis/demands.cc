@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -20,6 +21,10 @@ class HostDemands {
   explicit HostDemands(const RouterGraph& graph)
       : graph_(graph), sent_(graph.endpoints(), 0), received_(graph.endpoints(), 0) {}
 
+  HostDemands(const RouterGraph& graph, const HostTraffic& traffic) : HostDemands(graph) {
+    for (const MatrixEntry& entry : traffic.entries) add(entry.from, entry.to, entry.weight);
+  }
+
   void add(std::uint32_t from, std::uint32_t to, double rate) {
     sent_[from] += rate;
     received_[to] += rate;
@@ -27,11 +32,17 @@ class HostDemands {
     if (s != t) entries_.push_back({s, {t, rate}});
   }
 
-  Demands finish(std::string name) {
+  // Of the busiest host, in its rate.
+  double most() const {
     double most = 0;
     for (std::uint32_t h = 0; h < graph_.endpoints(); ++h) {
       most = std::max(most, std::max(sent_[h], received_[h]) / graph_.host_rate[h]);
     }
+    return most;
+  }
+
+  Demands finish(std::string name) {
+    const double most = this->most();
     Demands demands = Demands::sparse(std::move(name), static_cast<std::uint32_t>(graph_.terminals.size()),
                                       std::move(entries_));
     if (most > 0) demands.scale(1 / most);
@@ -43,6 +54,12 @@ class HostDemands {
   std::vector<double> sent_, received_;
   std::vector<std::pair<std::uint32_t, Demands::Entry>> entries_;
 };
+
+HostTraffic scaled(const RouterGraph& graph, HostTraffic traffic) {
+  const double most = HostDemands(graph, traffic).most();
+  for (MatrixEntry& entry : traffic.entries) entry.weight /= most > 0 ? most : 1;
+  return traffic;
+}
 
 std::vector<std::uint32_t> shuffled(std::uint32_t count, RandomStream& random) {
   std::vector<std::uint32_t> list(count);
@@ -124,17 +141,43 @@ Demands uniform_demands(const RouterGraph& graph) {
   return demands;
 }
 
-Demands permutation_demands(const RouterGraph& graph, std::uint64_t seed) {
+namespace {
+
+// Not scaled.
+HostTraffic permutation(const RouterGraph& graph, std::uint64_t seed) {
   RandomStream random(seed, 0, 3);
-  HostDemands demands(graph);
+  HostTraffic traffic{.name = "permutation", .weight = {}, .entries = {}};
   const std::uint32_t hosts = graph.endpoints();
   // One cycle through all hosts in random order: no host is its own partner.
   const std::vector<std::uint32_t> order = shuffled(hosts, random);
   for (std::uint32_t i = 0; i < hosts && hosts > 1; ++i) {
     const std::uint32_t from = order[i], to = order[(i + 1) % hosts];
-    demands.add(from, to, std::min(graph.host_rate[from], graph.host_rate[to]));
+    traffic.entries.push_back({from, to, std::min(graph.host_rate[from], graph.host_rate[to])});
   }
-  return demands.finish("permutation");
+  return traffic;
+}
+
+HostTraffic matrix_entries(const RouterGraph& graph, const std::string& name,
+                           const std::vector<MatrixEntry>& matrix) {
+  HostTraffic traffic{.name = name, .weight = {}, .entries = {}};
+  for (const MatrixEntry& entry : matrix) {
+    const std::uint32_t highest = std::max(entry.from, entry.to);
+    if (highest >= graph.endpoints()) {
+      throw InputError(fmt::format("{}: endpoint {}, but the network has {} (0 to {})", name, highest,
+                                   graph.endpoints(), graph.endpoints() - 1));
+    }
+    if (entry.from != entry.to && entry.weight > 0) traffic.entries.push_back(entry);
+  }
+  if (traffic.entries.empty()) {
+    throw InputError(name + ": nothing is sent from one endpoint to another");
+  }
+  return traffic;
+}
+
+}  // namespace
+
+Demands permutation_demands(const RouterGraph& graph, std::uint64_t seed) {
+  return HostDemands(graph, permutation(graph, seed)).finish("permutation");
 }
 
 Matching longest_matching(const RouterGraph& graph, std::uint64_t seed) {
@@ -179,20 +222,60 @@ Matching longest_matching(const RouterGraph& graph, std::uint64_t seed) {
 
 Demands matrix_demands(const RouterGraph& graph, const std::string& name,
                        const std::vector<MatrixEntry>& matrix) {
-  HostDemands demands(graph);
-  bool any = false;
-  for (const MatrixEntry& entry : matrix) {
-    const std::uint32_t highest = std::max(entry.from, entry.to);
-    if (highest >= graph.endpoints()) {
-      throw InputError(fmt::format("{}: endpoint {}, but the network has {} (0 to {})", name, highest,
-                                   graph.endpoints(), graph.endpoints() - 1));
-    }
-    if (entry.from == entry.to || entry.weight == 0) continue;
-    demands.add(entry.from, entry.to, entry.weight);
-    any = true;
+  return HostDemands(graph, matrix_entries(graph, name, matrix)).finish(name);
+}
+
+Demands terminal_demands(const RouterGraph& graph, const HostTraffic& traffic) {
+  if (!traffic.weight.empty()) {
+    std::vector<double> weight(graph.terminals.size());
+    for (std::uint32_t h = 0; h < graph.endpoints(); ++h) weight[graph.terminal_of[h]] += traffic.weight[h];
+    return Demands::product(traffic.name, std::move(weight));
   }
-  if (!any) throw InputError(name + ": nothing is sent from one endpoint to another");
-  return demands.finish(name);
+  std::vector<std::pair<std::uint32_t, Demands::Entry>> entries;
+  for (const MatrixEntry& entry : traffic.entries) {
+    const std::uint32_t s = graph.terminal_of[entry.from], t = graph.terminal_of[entry.to];
+    if (s != t) entries.push_back({s, {t, entry.weight}});
+  }
+  return Demands::sparse(traffic.name, static_cast<std::uint32_t>(graph.terminals.size()),
+                         std::move(entries));
+}
+
+HostTraffic uniform_traffic(const RouterGraph& graph) {
+  HostTraffic traffic{.name = "uniform", .weight = graph.host_rate, .entries = {}};
+  const double all = std::accumulate(traffic.weight.begin(), traffic.weight.end(), 0.0);
+  const double slowest = *std::min_element(traffic.weight.begin(), traffic.weight.end());
+  const double factor = all > slowest ? std::sqrt(1 / (all - slowest)) : 1;
+  for (double& weight : traffic.weight) weight *= factor;
+  return traffic;
+}
+
+HostTraffic permutation_traffic(const RouterGraph& graph, std::uint64_t seed) {
+  return scaled(graph, permutation(graph, seed));
+}
+
+HostTraffic matching_traffic(const RouterGraph& graph, std::uint64_t seed) {
+  HostTraffic traffic{.name = "longest-matching", .weight = {}, .entries = {}};
+  const Demands demands = longest_matching(graph, seed).demands;
+  std::vector<std::vector<std::uint32_t>> hosts(graph.terminals.size());
+  for (std::uint32_t h = 0; h < graph.endpoints(); ++h) hosts[graph.terminal_of[h]].push_back(h);
+  std::vector<Demands::Entry> entries;
+  for (std::uint32_t t = 0; t < hosts.size(); ++t) {
+    demands.from(t, entries);
+    for (const Demands::Entry& entry : entries) {
+      const std::vector<std::uint32_t>&from = hosts[t], &to = hosts[entry.terminal];
+      const std::size_t pairs = std::max(from.size(), to.size());
+      for (std::size_t i = 0; i < pairs; ++i) {
+        traffic.entries.push_back(
+            {from[i % from.size()], to[i % to.size()], entry.rate / static_cast<double>(pairs)});
+      }
+    }
+  }
+  return scaled(graph, std::move(traffic));
+}
+
+HostTraffic matrix_traffic(const RouterGraph& graph, const std::string& name,
+                           const std::vector<MatrixEntry>& matrix) {
+  return scaled(graph, matrix_entries(graph, name, matrix));
 }
 
 }  // namespace weft::topologies

@@ -44,6 +44,21 @@ class Demands {
   Lists rows_, columns_;  // of others
 };
 
+// A communication matrix: endpoints, and how much in any unit.
+struct MatrixEntry {
+  std::uint32_t from = 0, to = 0;
+  double weight = 0;
+};
+
+// The same host by host, for who tells hosts of one terminal apart: in bit/s, scaled as Demands are. Endpoint
+// i is host i; no entry from a host to itself.
+struct HostTraffic {
+  std::string name;
+  // Of a product: host h sends weight[h] · weight[t] to each other host t.
+  std::vector<double> weight;
+  std::vector<MatrixEntry> entries;  // of others
+};
+
 // Every host sends the same to every other (with hosts of different rates: in proportion to both).
 Demands uniform_demands(const RouterGraph& graph);
 // Every host sends to one other and receives from one, drawn with `seed`; none sends to itself.
@@ -61,11 +76,6 @@ struct Matching {
 inline constexpr std::uint32_t kMostMatched = 1500;
 Matching longest_matching(const RouterGraph& graph, std::uint64_t seed);
 
-// A communication matrix: endpoints, and how much in any unit.
-struct MatrixEntry {
-  std::uint32_t from = 0, to = 0;
-  double weight = 0;
-};
 // Endpoint i is host i. Throws InputError for an endpoint that the network does not have, and if nothing goes
 // from one host to another.
 Demands matrix_demands(const RouterGraph& graph, const std::string& name,
@@ -73,5 +83,16 @@ Demands matrix_demands(const RouterGraph& graph, const std::string& name,
 // Reads lines "src dst weight" (blanks or commas between; # begins a comment), or the CSV that `weft goal
 // stats --matrix` writes (from,to,messages,bytes: the weight is bytes). Throws InputError with the line.
 std::vector<MatrixEntry> read_matrix(const std::string& path);
+
+// The same between terminals.
+Demands terminal_demands(const RouterGraph& graph, const HostTraffic& traffic);
+
+// What the four above stand for between hosts. The i-th host of a terminal is matched with the i-th host of
+// the other.
+HostTraffic uniform_traffic(const RouterGraph& graph);
+HostTraffic permutation_traffic(const RouterGraph& graph, std::uint64_t seed);
+HostTraffic matching_traffic(const RouterGraph& graph, std::uint64_t seed);
+HostTraffic matrix_traffic(const RouterGraph& graph, const std::string& name,
+                           const std::vector<MatrixEntry>& matrix);
 
 }  // namespace weft::topologies

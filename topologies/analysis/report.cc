@@ -32,6 +32,15 @@ std::string sampled_text(bool sampled, std::uint64_t sources, const char* what) 
   return sampled ? fmt::format(" (from a sample of {} {})", sources, what) : "";
 }
 
+std::string load_text(const EdgeLoad& load) {
+  if (load.sampled) {
+    return fmt::format("{:.4f} on average{}", load.mean,
+                       sampled_text(true, load.destinations, "destinations"));
+  }
+  return fmt::format("{:.4f} at most, {:.4f} on average, imbalance {:.3f}; saturates at {:.1f}%", load.most,
+                     load.mean, load.imbalance, 100 * load.saturation);
+}
+
 double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -149,12 +158,10 @@ std::string analysis_text(const Analysis& a) {
     if (b.full > 0) table.row("  of full bisection", fmt::format("{:.1f}%", 100 * b.rate / b.full));
   }
   for (const auto& [name, load] : a.edge_load) {
-    table.row("ECMP load, " + name,
-              load.sampled
-                  ? fmt::format("{:.4f} on average{}", load.mean,
-                                sampled_text(true, load.destinations, "destinations"))
-                  : fmt::format("{:.4f} at most, {:.4f} on average, imbalance {:.3f}; saturates at {:.1f}%",
-                                load.most, load.mean, load.imbalance, 100 * load.saturation));
+    table.row("ECMP load, " + name, load_text(load));
+  }
+  for (const auto& [name, load] : a.routed_load) {
+    table.row(fmt::format("{} load, {}", a.routing, name), load_text(load));
   }
   for (const Throughput& t : a.throughput) {
     std::string text = theta_text(t);

@@ -139,6 +139,10 @@ Json json_of(const Analysis& a) {
   if (a.spectrum) json["spectrum"] = spectrum_json(*a.spectrum);
   if (a.bisection) json["bisection"] = bisection_json(*a.bisection);
   if (!a.edge_load.empty()) json["edge_load"] = edge_load_json(a.edge_load);
+  if (!a.routed_load.empty()) {
+    json["routed_load"] = edge_load_json(a.routed_load);
+    json["routing"] = a.routing;
+  }
   if (!a.throughput.empty()) json["throughput"] = throughput_json(a);
   if (a.resilience) {
     const Resilience& r = *a.resilience;

@@ -15,7 +15,7 @@ namespace {
 // Credits on their way back: the channel in the low byte, above it the bytes. A packet has less than 2^24.
 constexpr std::uint32_t kChannelBits = 8, kChannelMask = (1u << kChannelBits) - 1;
 
-enum class Selection : std::uint8_t { kByHop, kByFlow, kRouted };
+using Selection = routing::ChannelRule::Selection;
 
 struct CreditPort {
   RoomReturns returned;  // of the packets that came through it: for the other end to read, if it does
@@ -38,6 +38,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
       credits_.insert(credits_.end(), channels,
                       cable.to_host ? UINT32_MAX : static_cast<std::uint32_t>(there));
       if (cable.to_host) port(p).set(kToHost);
+      if (cable.crosses_groups) port(p).set(kCrosses);
     }
     returns_room_ = true;
     commits_ = true;
@@ -157,6 +158,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
     kToHost = 1,
     kStalled = 2,  // idle with packets that have no credits
     kIsRead = 4,   // the other end reads what is returned; else it is told
+    kCrosses = 8,  // to another group of switches
   };
   // What the other end of a cable returns, each good after a frame's time.
   struct Far {
@@ -260,6 +262,9 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   std::uint32_t lane_out(Origin from, PortId out) const {
     if (selection_ == Selection::kByFlow) return from.lane;
     if ((port(out).flags() | port(from.port).flags()) & kToHost) return 0;
+    // Out of a group: links within a group wait for these, and these for none in the same channel.
+    const bool leaves = port(out).flags() & ~port(from.port).flags() & kCrosses;
+    if (selection_ == Selection::kByGroup && leaves) return from.lane;
     return std::min(from.lane + 1u, lanes() - 1);
   }
 
@@ -274,10 +279,13 @@ class CreditQueues final : public LaneQueues<CreditPort> {
   std::vector<Time> stalled_since_;  // by port
 };
 
-constexpr std::array<std::pair<std::string_view, Selection>, 3> kSelections = {
-    {{"by_hop", Selection::kByHop}, {"by_flow", Selection::kByFlow}, {"routed", Selection::kRouted}}};
+constexpr std::array<std::pair<std::string_view, Selection>, 4> kSelections = {
+    {{"by_hop", Selection::kByHop},
+     {"by_group", Selection::kByGroup},
+     {"by_flow", Selection::kByFlow},
+     {"routed", Selection::kRouted}}};
 
-std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+routing::ChannelRule channels(const Parameters& parameters) {
   const std::int64_t channels = parameters.integer("vcs");
   if (channels < 1 || channels > std::int64_t{kMostLanes}) {
     parameters.fail("vcs", "it must be from 1 to " + std::to_string(kMostLanes));
@@ -285,37 +293,46 @@ std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& s
   const std::string& selection = parameters.text("selection");
   const auto known = std::find_if(kSelections.begin(), kSelections.end(),
                                   [&](const auto& each) { return each.first == selection; });
-  if (known == kSelections.end()) parameters.fail("selection", "it must be by_hop, by_flow or routed");
+  if (known == kSelections.end())
+    parameters.fail("selection", "it must be by_hop, by_group, by_flow or routed");
+  return {.channels = static_cast<std::uint32_t>(channels), .selection = known->second};
+}
+
+std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+  const routing::ChannelRule rule = channels(parameters);
   if (!parameters.automatic("buffer") && parameters.bytes("buffer") < site.packet_bytes) {
     parameters.fail("buffer", "it must have room for one full packet (" + bytes_to_string(site.packet_bytes) +
                                   " on the wire)");
   }
-  return std::make_unique<CreditQueues>(parameters, site, static_cast<std::uint32_t>(channels),
-                                        known->second);
+  return std::make_unique<CreditQueues>(parameters, site, rule.channels, rule.selection);
 }
 
 }  // namespace
 
 Discipline credit() {
   Discipline discipline{
-      .info = {.name = "credit",
-               .summary = "Lossless: a packet is sent only when the next switch's buffer for its virtual "
-                          "channel has room; data is marked as with ecn.",
-               .source = "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, "
-                         "2004, section 13.3; InfiniBand Architecture Specification, section 7.9",
-               .parameters =
-                   {{"vcs", ParameterType::kInteger, "4",
-                     "Virtual channels of a cable, 1 to 64; with by_hop, as many as a path has links "
-                     "between switches exclude deadlock."},
-                    {"selection", ParameterType::kText, "by_hop",
-                     "Either by_hop: the channel is the number of links between switches crossed before; "
-                     "by_flow: flows are spread over the channels and keep theirs; routed: a routing policy "
-                     "chooses, and it is 0 where none does."},
-                    {"buffer", ParameterType::kBytes, "auto",
-                     "Bytes for each channel at the end of a cable; auto: just enough for the full "
-                     "rate of the link."}}},
+      .info =
+          {.name = "credit",
+           .summary = "Lossless: a packet is sent only when the next switch's buffer for its virtual "
+                      "channel has room; data is marked as with ecn.",
+           .source = "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, "
+                     "2004, section 13.3; InfiniBand Architecture Specification, section 7.9",
+           .parameters =
+               {{"vcs", ParameterType::kInteger, "4",
+                 "Virtual channels of a cable, 1 to 64; with by_hop, as many as a path has links "
+                 "between switches exclude deadlock."},
+                {"selection", ParameterType::kText, "by_hop",
+                 "Either by_hop: the channel is the number of links between switches crossed before; "
+                 "by_group: the same, but a link that leaves a group of switches after one within it is in "
+                 "the same channel; by_flow: flows are spread over the channels and keep theirs; routed: a "
+                 "routing policy "
+                 "chooses, and it is 0 where none does."},
+                {"buffer", ParameterType::kBytes, "auto",
+                 "Bytes for each channel at the end of a cable; auto: just enough for the full "
+                 "rate of the link."}}},
       .offers = {.always = Capability::kMark | Capability::kLossless},
       .make = make,
+      .channels = channels,
       .at_hosts = true};
   for (ParameterSpec& parameter :
        threshold_parameters("a bandwidth-delay product of the longest path, at least 32 full packets")) {

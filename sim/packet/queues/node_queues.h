@@ -20,9 +20,10 @@ namespace weft::sim::packet {
 // One port of a node: a channel that leaves it, and the one that comes back over the same cable.
 struct PortSite {
   Bandwidth rate;
-  Time latency;          // of the cable, one way
-  bool to_host = false;  // a host is at its other end
-  Time pipeline;         // of the switch at its other end
+  Time latency;                 // of the cable, one way
+  bool to_host = false;         // a host is at its other end
+  bool crosses_groups = false;  // a switch of another group is there (topologies::Node::group)
+  Time pipeline;                // of the switch at its other end
 };
 
 // The node whose packets an object holds.

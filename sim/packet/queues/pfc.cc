@@ -236,10 +236,20 @@ class PfcQueues final : public LaneQueues<PfcPort> {
   std::int64_t paused_ps_ = 0;  // of pauses that are over
 };
 
-std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+std::uint32_t classes_of(const Parameters& parameters) {
   const std::int64_t classes = parameters.integer("classes");
   if (classes != 1 && classes != 2) parameters.fail("classes", "it must be 1 or 2");
-  return std::make_unique<PfcQueues>(parameters, site, static_cast<std::uint32_t>(classes));
+  return static_cast<std::uint32_t>(classes);
+}
+
+std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
+  return std::make_unique<PfcQueues>(parameters, site, classes_of(parameters));
+}
+
+routing::ChannelRule channels(const Parameters& parameters) {
+  return {.channels = 1,
+          .selection = routing::ChannelRule::Selection::kByFlow,
+          .control_apart = classes_of(parameters) == 2};
 }
 
 }  // namespace
@@ -269,6 +279,7 @@ Discipline pfc() {
       .offers = {.always = Capability::kMark | Capability::kLossless,
                  .switches = {{Capability::kCredit, "classes", "2", "1"}}},
       .make = make,
+      .channels = channels,
       .at_hosts = true};
   for (ParameterSpec& parameter : threshold_parameters("xoff")) {
     discipline.info.parameters.push_back(std::move(parameter));

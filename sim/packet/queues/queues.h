@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/packet/queues/node_queues.h"
+#include "sim/routing/channel_rule.h"
 #include "sim/units/capabilities.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
@@ -62,6 +63,8 @@ struct Discipline {
   std::unique_ptr<NodeQueues> (*make)(const Parameters& parameters, const NodeSite& site) = nullptr;
   // What FIFO queues of one switch have in common, beside a rule that takes and marks all. Throws as above.
   std::unique_ptr<Admission> (*make_admission)(const Parameters& parameters, const NodeSite& site) = nullptr;
+  // Of a lossless one. Throws as above.
+  routing::ChannelRule (*channels)(const Parameters& parameters) = nullptr;
   bool at_hosts = false;  // also makes the queues of hosts' NICs, which otherwise hold anything, FIFO
 };
 

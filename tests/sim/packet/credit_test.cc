@@ -1,4 +1,6 @@
 // Credits and virtual channels: what may be sent, what full rate needs, and when packets wait in a circle.
+#include "sim/packet/queues/credit.h"
+
 #include <rapidcheck.h>
 
 #include <array>
@@ -52,6 +54,36 @@ TEST_CASE("a packet is sent only with credits for all of it, and its own go back
   const PacketHandle packet = node.send(*queues, PortId(1));
   REQUIRE(node.pool[packet].number == 6);
   REQUIRE(node.send(*queues, PortId(1)) == NodeQueues::kNone);
+}
+
+TEST_CASE("by groups, a link out of a group is in the channel of one within it, and any other in the next") {
+  FakeNode node;
+  constexpr std::size_t kWithin = 0, kOut = 1, kHost = 2;
+  std::vector<PortSite> ports(6, {.rate = Bandwidth::gbps(400), .latency = Time::ns(500)});
+  for (const std::size_t port : {kOut, kOut + 3}) ports[port].crosses_groups = true;
+  for (const std::size_t port : {kHost, kHost + 3}) ports[port].to_host = true;
+  const Discipline discipline = credit();
+  const ModuleChoice choice = parse_module_choice("credit:vcs=3,selection=by_group");
+  const auto queues =
+      discipline.make(Parameters(discipline.info, choice),
+                      {.ports = ports, .packet_bytes = kPacket, .random = RandomStream(1, 2)});
+  const auto channel = [&](std::size_t in, std::size_t out, std::uint8_t before) {
+    const PacketHandle packet = node.data(0, kPacket);
+    node.pool[packet].channel = before;
+    queues->arrive(PortId(static_cast<std::uint32_t>(in)), PortId(static_cast<std::uint32_t>(out + 3)),
+                   packet, node);
+    return std::uint32_t{node.pool[packet].channel};
+  };
+  REQUIRE(channel(kHost, kWithin, 0) == 0);
+  REQUIRE(channel(kHost, kOut, 0) == 0);
+  for (std::uint8_t before = 0; before < 3; ++before) {
+    const std::uint32_t next = std::min(before + 1u, 2u);
+    REQUIRE(channel(kWithin, kOut, before) == before);
+    REQUIRE(channel(kOut, kWithin, before) == next);
+    REQUIRE(channel(kWithin, kWithin, before) == next);
+    REQUIRE(channel(kOut, kOut, before) == next);
+    REQUIRE(channel(kOut, kHost, before) == 0);
+  }
 }
 
 TEST_CASE("values that make no sense are refused") {

@@ -1,0 +1,32 @@
+// Whether lossless queues and a routing policy together allow that packets wait for each other in a circle:
+// told before a run. (deadlock.h finds circles that have come about.)
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/packet/queues/queues.h"
+#include "sim/routing/dependencies.h"
+#include "sim/routing/routing.h"
+#include "sim/units/module.h"
+
+namespace weft::sim::packet {
+
+struct DeadlockCheck {
+  routing::ChannelRule rule;
+  routing::Dependencies found;
+};
+
+// Of data by the policy's paths, and of ACKs by those, by the built-in rule's, or back by their data's, as
+// the policy asks for. Nothing for a discipline that isn't lossless. Throws InputError for parameters that
+// make no sense, and where the policy isn't defined for the network.
+std::optional<DeadlockCheck> check_deadlocks(const routing::Policy& policy, const routing::PlanSetup& setup,
+                                             const Discipline& queue, const Parameters& parameters,
+                                             std::uint64_t most_work = UINT64_MAX);
+
+// What a run's results say of it; "": nothing, it can't happen.
+std::string deadlock_warning(const DeadlockCheck& check, const topologies::Topology& topology,
+                             const std::string& queue, const std::string& policy);
+
+}  // namespace weft::sim::packet

@@ -1,0 +1,88 @@
+#!/bin/bash
+# weft route, from the command line: what it prints and writes, and its exit status.
+set -u
+. tests/tools/weft/expect.sh
+
+# Four ways through four cores, evenly; the names are those of weft topo.
+expect "paths" 0 '^ 25\.0000% +6  host 0 -> edge 0\.0 -> aggregation 0\.1 -> core 3 -> aggregation 3\.1 -> edge 3\.1 -> host 15$' '' \
+  route show --topology fat_tree:k=4 --from 0 --to 15
+expect "most of them, by name" 0 '^ 50\.0000%  left out: 2 more$' '' \
+  route show --topology fat_tree:k=4 --from 'host 0' --to 'host 15' --most 2
+expect "paths as JSON" 0 '"left_out"' '' route show --topology torus:dims=4x4 --from 0 --to 10 --json --most 100
+python3 - out.txt <<'PY' || { echo "FAILED: the paths' values"; failed=1; }
+import json, sys
+a = json.load(open(sys.argv[1]))
+# Two steps in each dimension, each either way round: 6 orders, 4 directions.
+assert len(a["paths"]) == 24 and abs(sum(p["share"] for p in a["paths"]) - 1) < 1e-12, a
+assert all(p["hops"] == 6 and p["nodes"][0] == "host 0" and p["nodes"][-1] == "host 10" for p in a["paths"]), a
+assert len({tuple(p["nodes"]) for p in a["paths"]}) == 24 and a["left_out"] == {"paths": 0, "share": 0}, a
+PY
+expect "no such host" 2 '' '^weft: --to is 99, but the network has 16 hosts \(0 to 15\)$' \
+  route show --topology fat_tree:k=4 --from 0 --to 99
+expect "no such name" 2 '' "^weft: --from is 'edge 0.0', but expected the number or name of a host, like 'host 0'$" \
+  route show --topology fat_tree:k=4 --from 'edge 0.0' --to 1
+expect "the same host" 2 '' '^weft: --from and --to are the same host' \
+  route show --topology fat_tree:k=4 --from 1 --to 1
+expect "no such policy" 2 '' "^weft: 'ecpm' is not a routing policy; did you mean 'ecmp'" \
+  route show --topology fat_tree:k=4 --routing ecpm --from 0 --to 1
+
+# As tabulated for the torus; patterns of ranks, and the same as a matrix.
+expect "uniform load" 0 '^load +1\.0159 at most, 1\.0159 on average' '' route load --topology torus:dims=8x8
+expect "tornado" 0 '^saturation +33\.3% of this traffic fits$' '' \
+  route load --topology torus:dims=8x8 --traffic 'tornado:dims=[8,8]' --most 1
+expect "transpose" 0 '^load +1\.6296 at most' '' route load --topology torus:dims=8x8 --traffic transpose
+expect "bit complement" 0 '^load +2\.8125 at most' '' route load --topology torus:dims=8x8 --traffic bit_complement
+"$weft" goal gen transpose --ranks 64 -o t.weft > /dev/null
+"$weft" goal stats t.weft --matrix t.csv > /dev/null
+expect "a matrix as JSON" 0 '"max": 1\.6296' '' route load --topology torus:dims=8x8 --matrix t.csv --json
+python3 - out.txt <<'PY' || { echo "FAILED: the links' values"; failed=1; }
+import json, sys
+a = json.load(open(sys.argv[1]))
+between = [l for l in a["links"] if "host" not in l["from"] + l["to"]]
+assert len(between) == 256 and len(a["links"]) == 256 + 128, len(a["links"])
+assert abs(max(l["load"] for l in between) - a["max"]) < 1e-9 and abs(a["saturation"] * a["max"] - 1) < 1e-9, a["max"]
+assert a["hosts_max"] == 1 and a["detoured"] == 0 and a["stranded"] == 0, a
+PY
+expect "as CSV to a file" 0 '' '' route load --topology torus:dims=8x8 --csv -o links.csv
+[[ $(head -1 links.csv) == link,from,to,bps,load && $(wc -l < links.csv) == 385 ]] || { echo "FAILED: links.csv"; failed=1; }
+expect "two formats" 2 '' "^weft: --json and --csv can't both" route load --topology torus:dims=8x8 --json --csv
+expect "two kinds of traffic" 2 '' 'excludes' route load --topology torus:dims=8x8 --traffic uniform --matrix t.csv
+expect "too many ranks" 2 '' "the network has 8 hosts" route load --topology torus:dims=8 --traffic shift:ranks=9
+expect "no such traffic" 2 '' "'unifrom' is not a traffic pattern" route load --topology torus:dims=8 --traffic unifrom
+expect "analyses under a policy" 0 '^spray load, uniform +1\.0159 at most' '' \
+  topo analyze torus:dims=8x8 --only edge_load --routing spray
+expect "a policy for nothing" 2 '' '^weft: --routing is given, but the measure edge_load' \
+  topo analyze torus:dims=8x8 --only distances --routing spray
+
+# A ring of eight is safe with as many channels as its paths have links.
+expect "cyclic" 3 '^  router 7 -> router 0 \(virtual channel 2\)$' '' \
+  route check --topology torus:dims=8 --queue credit:vcs=3
+expect "acyclic" 0 "^acyclic: packets can't wait for each other in a circle$" '' \
+  route check --topology torus:dims=8 --queue credit:vcs=4
+expect "a tree" 0 '^acyclic' '' route check --topology fat_tree:k=4 --queue pfc
+expect "cyclic as JSON" 3 '"acyclic": false' '' route check --topology torus:dims=8 --queue pfc --json
+python3 - out.txt <<'PY' || { echo "FAILED: the check's values"; failed=1; }
+import json, sys
+a = json.load(open(sys.argv[1]))
+assert (a["acyclic"], a["channels"], a["dependencies"], len(a["cycle"])) == (False, 16, 16, 8), a
+for one, then in zip(a["cycle"], a["cycle"][1:] + a["cycle"][:1]):
+    assert one["to"] == then["from"] and one["virtual_channel"] == 0, a
+PY
+expect "no lossless queue" 2 '' '^weft: queue droptail drops packets' \
+  route check --topology torus:dims=8 --queue droptail
+expect "no queue" 2 '' 'queue' route check --topology torus:dims=8
+expect "no such selection" 2 '' 'it must be by_hop, by_group, by_flow or routed' \
+  route check --topology torus:dims=8 --queue credit:selection=any
+
+# A run says it before it starts; the results keep it.
+expect "a run that may lock up" 0 '' '' sim --quiet --traffic shift:by=1,size=100KB --topology torus:dims=8 \
+  --queue credit:vcs=3 -o RUN
+python3 - RUN/summary.json <<'PY' || { echo "FAILED: the run's warnings"; failed=1; }
+import json, sys
+found = [w for w in json.load(open(sys.argv[1]))["warnings"] if "in a circle" in w]
+assert len(found) == 1 and "queue credit with routing ecmp" in found[0] and "(virtual channel 2)" in found[0], found
+PY
+expect "a run that can't" 0 '' '' sim --quiet --traffic shift:by=1,size=100KB --topology torus:dims=8 \
+  --queue credit:vcs=4 -o SAFE
+grep -q "in a circle" SAFE/summary.json && { echo "FAILED: a warning without a reason"; failed=1; }
+exit $failed

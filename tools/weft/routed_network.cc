@@ -1,0 +1,129 @@
+#include "tools/weft/routed_network.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include "goal/graph/graph.h"
+#include "goal/transform/expand.h"
+#include "goal/workload/workload.h"
+#include "sim/routing/policies.h"
+#include "sim/units/input_error.h"
+#include "sim/units/memory.h"
+#include "tools/weft/memory_limit.h"
+#include "tools/weft/phases.h"
+#include "topologies/analysis/router_graph.h"
+
+namespace weft::cli {
+namespace {
+
+const routing::Policy& policy_of(const std::string& text) {
+  return find_module(routing::policies(), parse_module_choice(text), "routing policy");
+}
+
+// What the messages of a generated graph amount to; rank r is on host r.
+std::vector<topologies::MatrixEntry> pattern(const std::string& text, std::uint32_t hosts,
+                                             std::uint64_t seed) {
+  ModuleChoice choice = parse_module_choice(text);
+  const goal::Workload& workload = find_module(goal::workloads(), choice, "traffic pattern");
+  if (!choice.given.contains("ranks") || choice.given["ranks"] == "0") {
+    choice.given["ranks"] = fmt::format("{}", hosts);
+  }
+  const Parameters parameters(workload.info, choice);
+  const std::int64_t ranks = parameters.integer("ranks");
+  if (ranks < 1 || ranks > hosts) {
+    parameters.fail("ranks", fmt::format("the network has {} hosts", hosts));
+  }
+  const goal::Graph graph =
+      goal::expand_collectives(workload.generate(parameters, static_cast<goal::Rank>(ranks), seed),
+                               goal::CollectiveSelection(goal::CollectiveChoices{}), {});
+  std::vector<topologies::MatrixEntry> entries;
+  for (goal::Rank r = 0; r < graph.ranks(); ++r) {
+    const goal::RankView rank = graph.rank(r);
+    for (goal::OpIndex i = 0; i < rank.ops(); ++i) {
+      if (rank.kind(i) != goal::OpKind::kSend || rank.value(i) == 0) continue;
+      const std::uint32_t to = rank.peer(i);
+      if (!entries.empty() && entries.back().from == r && entries.back().to == to) {
+        entries.back().weight += static_cast<double>(rank.value(i));
+      } else {
+        entries.push_back({r, to, static_cast<double>(rank.value(i))});
+      }
+    }
+  }
+  return entries;
+}
+
+}  // namespace
+
+void during(const std::string& what, const std::function<void()>& work) {
+  Phases phases(true);
+  phases.enter(what);
+  try {
+    work();
+  } catch (const std::bad_alloc& error) {
+    throw NotEnoughMemory(about_memory(error, phases.current()));
+  }
+}
+
+RoutedNetwork::RoutedNetwork(topologies::Topology topology, const std::string& routing, std::uint64_t seed)
+    : topology_(std::move(topology)),
+      policy_(policy_of(routing)),
+      parameters_(policy_.info, parse_module_choice(routing)),
+      seed_(seed) {
+  during("working out routes", [&] {
+    table_ = std::make_unique<routing::RoutingTable>(topology_);
+    paths_ = routing::paths_of(policy_, setup());
+  });
+}
+
+std::string RoutedNetwork::routing() const { return to_short_form(policy_.info.name, parameters_); }
+
+routing::LinkLoad RoutedNetwork::load(const topologies::HostTraffic& traffic) const {
+  routing::LinkLoad load;
+  during("adding up the loads of links",
+         [&] { load = routing::link_load(topology_, *table_, *paths_, traffic); });
+  return load;
+}
+
+std::string RoutedArguments::default_routing() { return routing::policies().front().info.name; }
+
+void RoutedArguments::add_to(Command& command) {
+  topology_.add_option_to(command);
+  command.add_option("--routing", routing_, "Routing policy, NAME:key=value,…; `weft list routing` names all")
+      .with_default();
+  command.add_option("--seed", seed_, "Of what is drawn at random").with_default();
+}
+
+std::unique_ptr<RoutedNetwork> RoutedArguments::build() const {
+  (void)policy_of(routing_);  // before the work, not after
+  return std::make_unique<RoutedNetwork>(topology_.build(), routing_, seed_);
+}
+
+void TrafficArguments::add_to(Command& command) {
+  const Option traffic = command
+                             .add_option("--traffic", traffic_,
+                                         "Who sends to whom: uniform, permutation, longest-matching, or any "
+                                         "of `weft list traffic`, like tornado:dims=8x8")
+                             .with_default();
+  command
+      .add_option("--matrix", matrix_,
+                  "A communication matrix: lines 'src dst weight', or what `weft goal stats --matrix` writes")
+      .excludes(traffic);
+}
+
+topologies::HostTraffic TrafficArguments::build(const topologies::Topology& topology,
+                                                std::uint64_t seed) const {
+  const topologies::RouterGraph graph = topologies::router_graph(topology);
+  if (!matrix_.empty()) {
+    return topologies::matrix_traffic(graph, matrix_, topologies::read_matrix(matrix_));
+  }
+  if (traffic_ == "uniform") return topologies::uniform_traffic(graph);
+  if (traffic_ == "permutation") return topologies::permutation_traffic(graph, seed);
+  if (traffic_ == "longest-matching") return topologies::matching_traffic(graph, seed);
+  return topologies::matrix_traffic(graph, traffic_, pattern(traffic_, graph.endpoints(), seed));
+}
+
+}  // namespace weft::cli
