@@ -45,7 +45,8 @@ struct NetworkTotals {
   std::uint64_t packet_hops = 0;  // packets × links crossed, ACKs included
   // Data packets that came after a later one of their connection, those among them that had not been sent
   // before, messages with such packets, and how many packets they were late at most.
-  std::uint64_t out_of_order_packets = 0, overtaken_packets = 0, out_of_order_flows = 0, max_reorder_distance = 0;
+  std::uint64_t out_of_order_packets = 0, overtaken_packets = 0, out_of_order_flows = 0,
+                max_reorder_distance = 0;
   // How often each signal acted (ecn_mark, drop, retransmit, timeout …), in a fixed order.
   Signals signals;
 };

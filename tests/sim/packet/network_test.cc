@@ -135,17 +135,16 @@ TEST_CASE("a switch policy is asked and obeyed, for ACKs too; a selector hears o
     void on_ack(const routing::PathNews&) override { ++seen->answers; }
     void on_loss(const routing::PathNews&) override { ++seen->losses; }
   };
-  const routing::Policy policy{.info = {.name = "first"},
-                               .make_plan =
-                                   [](const routing::PlanSetup&) {
-                                     return routing::each_switch([](std::uint32_t, RandomStream) {
-                                       return std::make_unique<First>();
-                                     });
-                                   },
-                               .make_path_selectors = [](const routing::PlanSetup&) -> routing::PathSelectorMaker {
-                                 return
-                                     [](const routing::PathSetup&) { return std::make_unique<Counting>(); };
-                               }};
+  const routing::Policy policy{
+      .info = {.name = "first"},
+      .make_plan =
+          [](const routing::PlanSetup&) {
+            return routing::each_switch(
+                [](std::uint32_t, RandomStream) { return std::make_unique<First>(); });
+          },
+      .make_path_selectors = [](const routing::PlanSetup&) -> routing::PathSelectorMaker {
+        return [](const routing::PathSetup&) { return std::make_unique<Counting>(); };
+      }};
   Seen counts;
   seen = &counts;
   const auto topology = small_fat_tree();
