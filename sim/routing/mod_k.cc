@@ -134,6 +134,11 @@ Policy s_mod_k() {
   policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
     return std::make_unique<ModKPlan>(setup, true);
   };
+  policy.make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
+    (void)divisors(setup.topology, "s_mod_k");
+    return std::make_unique<MinimalPaths>(setup.table);
+  };
+  policy.paths_remark = "a pair takes one of these, by its source: shares are as if evenly";
   return policy;
 }
 

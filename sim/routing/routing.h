@@ -80,5 +80,14 @@ inline std::unique_ptr<PathModel> paths_of(const Policy& policy, const PlanSetup
   if (policy.make_paths == nullptr) return std::make_unique<MinimalPaths>(setup.table);
   return policy.make_paths(setup);
 }
+// What these leave out, a sentence; "": nothing.
+inline const char* remark_on_paths(const Policy& policy) {
+  if (policy.paths_remark != nullptr) return policy.paths_remark;
+  const bool looks = policy.make_plan != nullptr ||
+                     (policy.make_path_selectors != nullptr && policy.selectors_want_feedback);
+  return looks && policy.make_paths == nullptr
+             ? "which of these a packet takes goes by what it meets: shares are as if evenly"
+             : "";
+}
 
 }  // namespace weft::routing

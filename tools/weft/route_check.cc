@@ -57,18 +57,16 @@ void tell(const Options& options, int& exit_code) {
   const std::string short_queue = to_short_form(queue.info.name, parameters);
   options.output.write([&](topologies::TextSink& sink) {
     if (options.json) {
-      const Json json = {{"topology", topology.name()},
-                         {"routing", network->routing()},
-                         {"queue", short_queue},
-                         {"acyclic", found.acyclic()},
-                         {"channels", found.channels},
-                         {"dependencies", found.dependencies},
-                         {"cycle", cycle_json(topology, *check)}};
+      const Json json = {{"topology", topology.name()},        {"routing", network->routing()},
+                         {"remark", network->remark()},        {"queue", short_queue},
+                         {"acyclic", found.acyclic()},         {"channels", found.channels},
+                         {"dependencies", found.dependencies}, {"cycle", cycle_json(topology, *check)}};
       sink.print("{}\n", json.dump(2));
       return sink.finish();
     }
     sink.print("{:<13} {}\n{:<13} {}\n{:<13} {}\n", "topology", topology.name(), "routing",
                network->routing(), "queue", short_queue);
+    if (!network->remark().empty()) sink.print("{:<13} {}\n", "  note", network->remark());
     sink.print("{:<13} {}\n{:<13} {}\n", "channels", grouped(static_cast<double>(found.channels)),
                "dependencies", grouped(static_cast<double>(found.dependencies)));
     if (found.acyclic()) {

@@ -58,6 +58,7 @@ struct Loads {
 void print_json(const Loads& loads, topologies::TextSink& sink) {
   nlohmann::ordered_json json = {{"topology", loads.topology().name()},
                                  {"routing", loads.network.routing()},
+                                 {"remark", loads.network.remark()},
                                  {"traffic", loads.traffic.name},
                                  {"max", loads.load.most},
                                  {"mean", loads.load.mean},
@@ -87,6 +88,7 @@ void print_text(const Loads& loads, std::uint32_t most, topologies::TextSink& si
   const routing::LinkLoad& load = loads.load;
   sink.print("{:<12} {}\n{:<12} {}\n{:<12} {}, the busiest host at its full rate\n", "topology",
              loads.topology().name(), "routing", loads.network.routing(), "traffic", loads.traffic.name);
+  if (!loads.network.remark().empty()) sink.print("{:<12} {}\n", "  note", loads.network.remark());
   sink.print("{:<12} {:.4f} at most, {:.4f} on average, of a link's rate, between switches\n", "load",
              load.most, load.mean);
   sink.print("{:<12} {:.4f} at most\n", "  of hosts", loads.host_most());

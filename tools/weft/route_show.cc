@@ -77,6 +77,7 @@ bool any_length(const routing::ListedDetour& detour) { return detour.most_hops =
 void print_json(const Shown& shown, topologies::TextSink& sink) {
   Json json = {{"topology", shown.network.topology().name()},
                {"routing", shown.network.routing()},
+               {"remark", shown.network.remark()},
                {"from", shown.host(shown.from)},
                {"to", shown.host(shown.to)},
                {"paths", Json::array()}};
@@ -104,6 +105,7 @@ void print_json(const Shown& shown, topologies::TextSink& sink) {
 void print_text(const Shown& shown, topologies::TextSink& sink) {
   sink.print("{:<10} {}\n{:<10} {}\n", "topology", shown.network.topology().name(), "routing",
              shown.network.routing());
+  if (!shown.network.remark().empty()) sink.print("{:<10} {}\n", "  note", shown.network.remark());
   sink.print("{:<10} {} -> {}\n", "between", shown.host(shown.from), shown.host(shown.to));
   if (shown.list.paths.empty() && shown.list.detours.empty()) sink.print("there is no way\n");
   if (!shown.list.paths.empty()) sink.print("{:>9}  links\n", "share");

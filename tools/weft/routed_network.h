@@ -31,6 +31,8 @@ class RoutedNetwork {
   const routing::PathModel& paths() const { return *paths_; }
   routing::PlanSetup setup() const { return {parameters_, topology_, *table_, seed_}; }
   std::string routing() const;  // in short form, with all parameters
+  // What paths() leaves out, a sentence; "": nothing.
+  std::string remark() const { return routing::remark_on_paths(policy_); }
   routing::LinkLoad load(const topologies::HostTraffic& traffic) const;
 
  private:
