@@ -71,6 +71,8 @@ class Fabric final : private Forwarding {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
     if (foreseen.handle == handle) [[likely]] {
       foreseen.handle = kNoPacket;
+      if (routes_.notes_ways()) [[unlikely]]
+        routes_.note_way(in, handle);
       enqueue(foreseen.channel, handle, in);
     } else {
       const ChannelId c = routes_.output(at, in, handle);
@@ -90,11 +92,19 @@ class Fabric final : private Forwarding {
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.
   [[gnu::always_inline]] void foresee(NodeId at, ChannelId in, PacketHandle handle) {
-    if (!routes_.is_plain()) return routes_.fetch_ports(at, wires_.pool[handle]);
+    if (!routes_.is_plain()) return foresee_asked(at, handle);
     const ChannelId c = routes_.plain(at, wires_.pool[handle]);
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&hot_[c], 1);
     if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);
+  }
+  // The same where policies choose: only for packets that they are not asked about; for others, fetches what
+  // a policy may look at.
+  [[gnu::noinline]] void foresee_asked(NodeId at, PacketHandle handle) {
+    const ChannelId c = routes_.foresees_only() ? routes_.only(at, handle) : kNoChannel;
+    if (c == kNoChannel) return routes_.fetch_ports(at, wires_.pool[handle]);
+    foreseen_[handle % kForeseen] = {handle, c};
+    __builtin_prefetch(&hot_[c], 1);
   }
   // The same for a scheduled channel that is to be looked after.
   [[gnu::always_inline]] void foresee_serve(ChannelId c) {

@@ -122,7 +122,8 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
       policies_(policies),
       asks_(policies.asks()),
       keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()),
-      asks_single_(asks_.single || (asks_.single_if_links_change && wires.channels.links_change)) {
+      asks_single_(asks_.single || (asks_.single_if_links_change && wires.channels.links_change)),
+      foresees_only_(policies.any() && !asks_single_ && !policies.source_routes()) {
   if (asks_.acks_retrace) wires_.pool.trails().keep();
   if (policies.source_routes()) wires_.pool.routes().keep();
   if (!policies_.any()) return;
@@ -207,6 +208,7 @@ ChannelId RouteChoice::kept(NodeId at, ChannelId in, PacketHandle handle) {
   Here here(*this, at, wires_.engine.now());
   const std::uint32_t port = policies_.site(here.index()).policy->kept_port(view_of(in, packet), here);
   if (port == routing::SwitchPolicy::kNoPort) return kNoChannel;
+  note_asked(handle);
   return ChannelId(channels_.topology.out_channels(at)[port]);
 }
 
@@ -305,6 +307,7 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
   ++asking_;
   const routing::Output chosen = policies_.site(here.index()).policy->choose(view, note, ports, here);
   --asking_;
+  note_asked(handle);
   if (chosen.port == routing::Output::kNowhere) return kNoChannel;
   if (asks_.notes) {
     if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
@@ -325,14 +328,14 @@ ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
   if (packet.kind != PacketKind::kAck && packet.kind != PacketKind::kNack) return kNoChannel;
   routing::Trail* const trail = wires_.pool.trails().find(handle);
   if (trail == nullptr || trail->length == 0 || trail->length > routing::Trail::kMost) return kNoChannel;
-  const std::uint32_t port = trail->ports[--trail->length];
+  const std::uint16_t noted = trail->ports[--trail->length];
+  const std::uint32_t port = noted & ~std::uint32_t{routing::Trail::kAsked};
   const ChannelId c{channels_.topology.out_channels(at)[port]};
   if (channels_.degraded && (channels_.hot[c].flags & kDown)) {
     trail->length = 0;  // from here on it finds its own way
     return kNoChannel;
   }
-  const bool is_here = asks_.placement == routing::Placement::kAll || wires_.channels.ends[c].is_host();
-  if (policies_.any() && asks_.control && is_here) {
+  if (policies_.any() && asks_.control && (noted & routing::Trail::kAsked)) {
     const routing::PacketView view = view_of(in, packet);
     Here here(*this, at, wires_.engine.now());
     policies_.site(here.index()).policy->retraced(view, port, here);
@@ -349,6 +352,14 @@ void RouteChoice::note_way(ChannelId in, PacketHandle handle) {
     trail.ports[trail.length] = static_cast<std::uint16_t>(channels_.end_ports[in]);
   }
   ++trail.length;
+}
+
+// The policy was asked about the packet here.
+void RouteChoice::note_asked(PacketHandle handle) {
+  if (!asks_.acks_retrace || !wires_.pool[handle].data()) return;
+  routing::Trail& trail = *wires_.pool.trails().find(handle);
+  if (trail.length == 0 || trail.length > routing::Trail::kMost) return;
+  trail.ports[trail.length - 1] |= routing::Trail::kAsked;
 }
 
 // An ACK keeps the trail and the telemetry of the data packet whose place it takes.

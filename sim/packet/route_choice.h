@@ -21,6 +21,24 @@ class RouteChoice final : private PortListener {
 
   // Nothing but the packet and the table decides: it may be worked out ahead.
   bool is_plain() const { return is_hashed_ && !channels_.degraded; }
+  // May the output of some packets be worked out ahead, as no policy is asked where there is one candidate?
+  bool foresees_only() const { return foresees_only_ && !channels_.degraded; }
+  // The output of such a packet, or kNoChannel. REQUIRES: foresees_only().
+  ChannelId only(NodeId at, PacketHandle handle) const {
+    const Packet& packet = wires_.pool[handle];
+    if (asks_.acks_retrace && !packet.data()) return kNoChannel;
+    if (packet.control() && !asks_.control) return plain(at, packet);
+    std::size_t count = 0;
+    const auto first = [&count](std::size_t candidates) {
+      count = candidates;
+      return std::size_t{0};
+    };
+    const std::uint32_t c = channels_.table->candidate(at, packet.destination, first);
+    return count == 1 ? ChannelId(c) : kNoChannel;
+  }
+  // What a packet that was foreseen leaves behind.
+  bool notes_ways() const { return asks_.acks_retrace; }
+  void note_way(ChannelId in, PacketHandle handle);
   // The output of the built-in rule; kNoChannel: there is no way, here and below. REQUIRES: is_plain().
   ChannelId plain(NodeId at, const Packet& packet) const {
     // By value: nothing is put into memory for the few lookups that are worked out elsewhere.
@@ -76,7 +94,7 @@ class RouteChoice final : private PortListener {
   bool is_asked(ChannelId in, const Packet& packet) const;
   routing::PacketView view_of(ChannelId in, const Packet& packet) const;
   void reset_records(PacketHandle handle);
-  void note_way(ChannelId in, PacketHandle handle);
+  void note_asked(PacketHandle handle);
   // PortListener.
   void departs(ChannelId c, PacketHandle handle, std::int64_t departure_ps) override;
   void dropped(ChannelId c, PacketHandle handle) override;
@@ -91,6 +109,7 @@ class RouteChoice final : private PortListener {
   const routing::SwitchAsks asks_;
   const bool keeps_records_;
   const bool asks_single_;  // also where there is one candidate
+  const bool foresees_only_;
   // Of packets that are being asked about: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;

@@ -52,7 +52,9 @@ struct RouteNote {
 // The way that a data packet came, which its ACK goes back (SwitchAsks::acks_retrace).
 struct Trail {
   static constexpr std::size_t kMost = 15;
-  std::array<std::uint16_t, kMost> ports{};  // that it came in through, at each switch
+  static constexpr std::uint16_t kAsked = 0x8000;
+  // That it came in through, at each switch; with kAsked where the policy was asked about it.
+  std::array<std::uint16_t, kMost> ports{};
   std::uint16_t length = 0;
   bool operator==(const Trail&) const = default;
 };
@@ -137,7 +139,7 @@ class SwitchPolicy {
   // those to other hosts.
   virtual Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                         ActiveSwitch& here) = 0;
-  // An ACK that retraces its way takes this port.
+  // An ACK that retraces its way takes this port. Where choose() or kept_port() was asked about its data.
   virtual void retraced(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
   // Where asked for: a packet has left to its last bit; was dropped at the port; lost its payload there.
   virtual void departed(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
