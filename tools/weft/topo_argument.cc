@@ -18,7 +18,8 @@ void TopologyArgument::add_to(Command& command) {
 }
 
 void TopologyArgument::add_option_to(Command& command) {
-  command.add_option("--topology", text_, "NAME:key=value,…, like slim_fly:q=5; `weft list topology` names all")
+  command
+      .add_option("--topology", text_, "NAME:key=value,…, like slim_fly:q=5; `weft list topology` names all")
       .required();
   add_endpoints_to(command);
 }
