@@ -115,7 +115,7 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       seed_(engine.seed()),
       connected_(!config_.connections.per_message || config_.connections.send_buffer_bytes > 0),
       first_entity_(engine.add_entities(setup.topology.hosts() + 1)),
-      paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed()),
+      paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed(), setup.make_paths),
       flow_count_(setup.topology.hosts()),
       turn_(setup.topology.hosts()),
       copy_free_at_(setup.topology.hosts()),
