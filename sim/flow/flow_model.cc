@@ -21,7 +21,9 @@ void check(const Parameters& parameters) { (void)flow_config(parameters); }
 
 void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const routing::Policy& policy = policy_of(run);
-  for (const ParameterSpec& spec : policy.info.parameters) {
+  // A path model follows from its parameters.
+  const std::size_t count = policy.fluid == routing::FluidPaths::kModel ? 0 : policy.info.parameters.size();
+  for (const ParameterSpec& spec : std::span(policy.info.parameters).first(count)) {
     if (run.scenario.routing.given.at(spec.name) == spec.default_value) continue;
     warnings.push_back(
         fmt::format("routing.{}.{} has no effect: network model flow has no packets to choose for",
@@ -41,6 +43,11 @@ void run_flow(const ModelRun& run, results::Report& report) {
   for (const LinkChange& change : run.fabric->link_changes) {
     setup.changes.push_back({change.at, change.link, change.rate_share});
   }
+  setup.make_paths = [&run](const routing::RoutingTable& table) {
+    const routing::Policy& policy = policy_of(run);
+    const Parameters parameters(policy.info, run.scenario.routing);
+    return routing::paths_of(policy, {parameters, run.fabric->topology, table, run.scenario.seed});
+  };
   auto replay = std::make_unique<ModelReplay>(run, run.hosts, 1, std::span<const std::uint16_t>());
   auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);
   FlowNetwork& network = *owned;

@@ -115,17 +115,17 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       seed_(engine.seed()),
       connected_(!config_.connections.per_message || config_.connections.send_buffer_bytes > 0),
       first_entity_(engine.add_entities(setup.topology.hosts() + 1)),
-      paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed()),
+      paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed(), setup.make_paths),
       flow_count_(setup.topology.hosts()),
       turn_(setup.topology.hosts()),
       copy_free_at_(setup.topology.hosts()),
       changes_(setup.changes),
       down_(setup.topology.channels().size() / 2),
       original_table_(setup.table) {
-  if (setup.policy.fluid != routing::FluidPaths::kOne && setup.policy.fluid != routing::FluidPaths::kEven) {
+  if (setup.policy.fluid == routing::FluidPaths::kUnknown) {
     throw InputError(
         fmt::format("routing policy {} chooses for each packet by what it sees, and network model flow has "
-                    "no packets; choose ecmp or spray",
+                    "no packets; choose ecmp, spray, valiant or another that divides flows",
                     setup.policy.info.name));
   }
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);

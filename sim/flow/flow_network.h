@@ -66,6 +66,7 @@ struct FlowSetup {
   const routing::Policy& policy;
   FlowConfig config;
   std::vector<LinkShare> changes = {};  // in the order of time
+  PathMaker make_paths = {};            // for a policy whose fluid is kModel
 };
 
 class FlowNetwork final : public Network, public results::Reporter, public results::SeriesSource {

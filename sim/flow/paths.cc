@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/routing/path_draws.h"
 #include "sim/units/input_error.h"
@@ -26,12 +27,13 @@ std::uint64_t part_of_bytes(std::uint64_t bytes, std::size_t i, std::size_t coun
 }  // namespace
 
 Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& table,
-             routing::FluidPaths kind, std::uint64_t seed)
+             routing::FluidPaths kind, std::uint64_t seed, PathMaker make)
     : topology_(topology),
       table_(&table),
       kind_(kind),
       salts_(topology.nodes()),
-      bytes_(topology.channels().size()) {
+      bytes_(topology.channels().size()),
+      make_(std::move(make)) {
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
     salts_[topology.switch_at(s)] = routing::switch_salt(seed, s);
   }
@@ -57,6 +59,12 @@ void Paths::set_share(std::uint32_t link, double share) {
 void Paths::refresh() {
   if (kind_ == routing::FluidPaths::kOne) {
     resources_ = capacity_;
+    return;
+  }
+  if (kind_ == routing::FluidPaths::kModel) {
+    resources_ = capacity_;
+    divided_bytes_.resize(capacity_.size());
+    division_ = std::make_unique<Division>(topology_, *table_, make_, capacity_);
     return;
   }
   settle();
@@ -104,6 +112,8 @@ void Paths::find(const Trip& trip, Way& way) {
   way.open = true;
   if (kind_ == routing::FluidPaths::kOne) {
     find_one(trip, way);
+  } else if (kind_ == routing::FluidPaths::kModel) {
+    find_divided(trip, way);
   } else {
     find_even(trip, way);
   }
@@ -195,6 +205,24 @@ void Paths::find_even(const Trip& trip, Way& way) {
   });
 }
 
+void Paths::find_divided(const Trip& trip, Way& way) {
+  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+    const std::uint32_t at = topology_.channels()[nic].to;
+    const double part = 1.0 / trip.nics;
+    use(way, trip, nic, part);
+    const bool first = way.hops.empty();
+    if (first) way.hops.push_back(nic);
+    if (capacity_[nic] == 0) way.open = false;
+    if (topology_.node(at).kind == topologies::NodeKind::kHost) {
+      way.open = way.open && at == topology_.host(trip.destination);
+      return;
+    }
+    if (!division_->divide(trip.source, at, trip.destination, parts_, scratch_)) way.open = false;
+    for (const Division::Part& each : parts_) use(way, trip, each.channel, part * each.share);
+    if (first) way.hops.insert(way.hops.end(), scratch_.begin(), scratch_.end());
+  });
+}
+
 Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
   const auto [position, fresh] =
       middle_of_.emplace(std::uint64_t{source} << 32 | unit, static_cast<std::uint32_t>(middles_.size()));
@@ -233,9 +261,9 @@ Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
 }
 
 void Paths::carry(const Trip& trip, std::uint64_t bytes) {
-  const bool even = kind_ == routing::FluidPaths::kEven;
+  const bool one = kind_ == routing::FluidPaths::kOne;
   each_nic(trip, bytes, [&](std::uint32_t nic, std::uint64_t part) {
-    if (!even) {
+    if (one) {
       scratch_.clear();
       walk(nic, trip, scratch_);
       for (const std::uint32_t c : scratch_) bytes_[c] += part;
@@ -244,6 +272,13 @@ void Paths::carry(const Trip& trip, std::uint64_t bytes) {
     bytes_[nic] += part;
     const std::uint32_t at = topology_.channels()[nic].to;
     if (topology_.node(at).kind == topologies::NodeKind::kHost) return;
+    if (kind_ == routing::FluidPaths::kModel) {
+      division_->divide(trip.source, at, trip.destination, parts_, scratch_);
+      for (const Division::Part& each : parts_) {
+        divided_bytes_[each.channel] += each.share * static_cast<double>(part);
+      }
+      return;
+    }
     Middle& between = middle(at, spread_->unit_of(trip.destination));
     between.bytes += part;
     double sum = 0;
@@ -301,6 +336,9 @@ void Paths::expand(std::vector<std::uint64_t>& bytes) {
 std::vector<std::uint64_t> Paths::carried() {
   std::vector<std::uint64_t> bytes = bytes_;
   expand(bytes);
+  for (std::size_t c = 0; c < divided_bytes_.size(); ++c) {
+    bytes[c] += static_cast<std::uint64_t>(divided_bytes_[c] + 0.5);
+  }
   return bytes;
 }
 

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/flow/division.h"
 #include "sim/flow/max_min.h"
 #include "sim/flow/spread.h"
 #include "sim/routing/routing.h"
@@ -30,13 +31,15 @@ struct Way {
   bool open = false;  // false: there is no way, or part of the flow has none; then there are no uses
 };
 
-// What may be a bottleneck is a resource: every channel where flows keep to one path; where they divide
-// evenly, each host's links and each group of channels that are loaded alike (Spread).
+// What may be a bottleneck is a resource: every channel where flows keep to one path or divide by a path
+// model; where they divide evenly, each host's links and each group of channels that are loaded alike
+// (Spread).
 class Paths {
  public:
-  // `kind`: kOne or kEven. Topology and table must outlive it. Throws InputError for links too fast to count.
+  // `kind`: any but kUnknown; kModel needs `make`. Topology and table must outlive it. Throws InputError for
+  // links too fast to count.
   Paths(const topologies::Topology& topology, const routing::RoutingTable& table, routing::FluidPaths kind,
-        std::uint64_t seed);
+        std::uint64_t seed, PathMaker make = {});
 
   // The link carries this share of the rate it was built with, from 0 (down) on. Then, or with a new table,
   // refresh(): ways and resources are others from then on.
@@ -70,6 +73,7 @@ class Paths {
   bool walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint32_t>& hops) const;
   void find_one(const Trip& trip, Way& way);
   void find_even(const Trip& trip, Way& way);
+  void find_divided(const Trip& trip, Way& way);
   static void use(Way& way, const Trip& trip, std::uint32_t resource, double share);
   Middle& middle(std::uint32_t source, std::uint32_t unit);
   void expand(std::vector<std::uint64_t>& bytes);
@@ -87,6 +91,11 @@ class Paths {
   std::vector<std::uint32_t> resource_of_;  // by channel; kNone: it is never a bottleneck
   std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have
   std::vector<std::uint32_t> scratch_;
+  // Of kModel.
+  const PathMaker make_;
+  std::unique_ptr<Division> division_;
+  std::vector<Division::Part> parts_;
+  std::vector<double> divided_bytes_;  // by channel
   // Of kEven.
   bool only_hosts_bind_ = false;  // no channel between switches is a resource, and none is down
   std::unique_ptr<Spread> spread_;

@@ -21,7 +21,7 @@ enum class FluidPaths : std::uint8_t {
   kUnknown,  // it can't be told without packets: the flow-level network refuses the policy
   kOne,      // each flow keeps the path that the built-in rule gives its entropy
   kEven,     // each flow divides evenly among all minimal next links, at every hop
-  kModel,    // each flow divides as Policy::make_paths says
+  kModel,    // each flow divides as the path model says (make_paths)
 };
 
 // Do packets of a flow arrive in the order they were sent in, while nothing is lost and no link changes?

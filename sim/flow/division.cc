@@ -1,0 +1,220 @@
+#include "sim/flow/division.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sim/units/grouped.h"
+#include "sim/units/memory.h"
+
+namespace weft::sim::flow {
+
+using routing::PathGraph;
+using routing::PathStart;
+using routing::PathState;
+using routing::PathStep;
+
+Division::Division(const topologies::Topology& topology, const routing::RoutingTable& table,
+                   const PathMaker& make, const std::vector<Rate>& capacity)
+    : topology_(topology),
+      capacity_(capacity),
+      model_(make(table)),
+      groups_(topology, table, model_->tells_hosts_apart()),
+      graph_(topology, *model_),
+      load_(topology.channels().size()) {}
+
+bool Division::divide(std::uint32_t source, std::uint32_t at, std::uint32_t destination,
+                      std::vector<Part>& parts, std::vector<std::uint32_t>& hops) {
+  starts_.clear();
+  model_->starts(source, destination, starts_);
+  bool open = true;
+  hops.clear();
+  const std::vector<PathStart> starts = starts_;
+  for (const PathStart& start : starts) {
+    if (!start.by_detour) {
+      open = straight(at, start.state, destination, start.share, hops) && open;
+      continue;
+    }
+    const std::uint32_t near = groups_.hosts_near(groups_.of(source), groups_.of(destination));
+    const double direct = start.share * near / topology_.hosts();
+    open = straight(at, model_->behind_detour(start.state), destination, direct, hops) && open;
+    open = by_detour(source, at, destination, start) && open;
+  }
+  parts.clear();
+  std::ranges::sort(touched_);
+  for (const std::uint32_t c : touched_) {
+    const double share = std::exchange(load_[c], 0.0);
+    constexpr double kNothing = 1e-9;  // what differences of sums leave
+    if (share > kNothing) parts.push_back({c, std::min(share, 1.0)});
+  }
+  touched_.clear();
+  return open;
+}
+
+void Division::add(std::uint32_t channel, double share) {
+  if (load_[channel] == 0) touched_.push_back(channel);
+  load_[channel] += share;
+}
+
+// Moves what is in amount_ along the graph, in the order of its stops.
+bool Division::move(const Ways& ways, double scale) {
+  bool open = true;
+  amount_.resize(graph_.stops().size());
+  constexpr double kNothing = 1e-9;
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::uint32_t number : graph_.order()) {
+      const double amount = std::exchange(amount_[number], 0.0);
+      const PathGraph::Stop& stop = graph_.stops()[number];
+      if (amount == 0 || stop.last) continue;
+      const auto steps = graph_.steps(stop);
+      double up = 0;
+      for (const PathStep& step : steps) up += capacity_[step.channel] > 0 ? step.share : 0;
+      open = open && up > 0;
+      for (std::uint32_t i = 0; i < steps.size() && up > 0; ++i) {
+        if (capacity_[steps[i].channel] == 0) continue;
+        const double part = amount * steps[i].share / up;
+        const std::uint32_t next = graph_.next(stop, i);
+        if (next != PathGraph::kArrived) {
+          amount_[next] += part;
+          again = again || part > kNothing;
+        }
+        if (next == PathGraph::kArrived && ways.arrivals != nullptr) {
+          ways.arrivals->push_back({stop.at, part * scale});
+        } else if (&ways.load == &load_) {
+          add(steps[i].channel, part * scale);
+        } else {
+          ways.load[steps[i].channel] += part * scale;
+        }
+      }
+    }
+    again = again && graph_.has_circle();
+  }
+  return open;
+}
+
+bool Division::straight(std::uint32_t at, PathState state, std::uint32_t destination, double share,
+                        std::vector<std::uint32_t>& hops) {
+  graph_.begin(destination, PathGraph::End::kHost);
+  const std::uint32_t stop = graph_.add(at, state);
+  if (hops.empty()) follow(at, state, hops);
+  if (share == 0) return true;
+  amount_.assign(graph_.stops().size(), 0);
+  amount_[stop] = 1;
+  return move({load_, nullptr}, share);
+}
+
+void Division::follow(std::uint32_t at, PathState state, std::vector<std::uint32_t>& hops) const {
+  // Each stop at most once: a model may lead in a circle.
+  std::uint32_t number = 0;
+  while (graph_.stops()[number].at != at || graph_.stops()[number].state != state) ++number;
+  for (std::size_t left = graph_.stops().size(); left > 0; --left) {
+    const PathGraph::Stop& stop = graph_.stops()[number];
+    const auto steps = graph_.steps(stop);
+    std::uint32_t best = UINT32_MAX;
+    for (std::uint32_t i = 0; i < steps.size(); ++i) {
+      if (capacity_[steps[i].channel] == 0) continue;
+      if (best == UINT32_MAX || steps[i].share > steps[best].share) best = i;
+    }
+    if (best == UINT32_MAX) return;
+    hops.push_back(steps[best].channel);
+    number = graph_.next(stop, best);
+    if (number == PathGraph::kArrived) return;
+  }
+}
+
+double Division::odds(std::uint32_t group) const {
+  return static_cast<double>(groups_.hosts(group).size()) / topology_.hosts();
+}
+
+bool Division::first_leg(std::uint32_t at, PathState state, std::uint32_t via, double share,
+                         const Ways& ways) {
+  graph_.begin(groups_.destination(via), PathGraph::End::kSwitch);
+  const std::uint32_t stop = graph_.add(at, state);
+  amount_.assign(graph_.stops().size(), 0);
+  amount_[stop] = 1;
+  return move(ways, share);
+}
+
+bool Division::second_leg(std::uint32_t via, PathState state, std::uint32_t destination, double share,
+                          const Ways& ways) {
+  graph_.begin(destination, PathGraph::End::kHost);
+  const auto nics = groups_.nics(via);
+  std::vector<std::uint32_t> stops;
+  for (const routing::Entry& nic : nics) stops.push_back(graph_.add(nic.to, model_->behind_detour(state)));
+  amount_.assign(graph_.stops().size(), 0);
+  for (const std::uint32_t stop : stops) amount_[stop] += 1.0 / static_cast<double>(nics.size());
+  return move(ways, share);
+}
+
+void Division::expect_legs() {
+  if (std::exchange(expected_, true)) return;
+  const double channels = static_cast<double>(topology_.channels().size());
+  expect_memory(2 * groups_.size() * channels * sizeof(double),
+                fmt::format("the detours of {} groups of hosts over {} channels", grouped(groups_.size()),
+                            grouped(channels)));
+}
+
+const Division::Legs& Division::first_legs(std::uint32_t group, std::uint32_t at, PathState state) {
+  const auto [position, fresh] = first_.try_emplace({std::uint64_t{group} << 32 | at, state});
+  Legs& legs = position->second;
+  if (!fresh) return legs;
+  expect_legs();
+  legs.load.resize(topology_.channels().size());
+  for (std::uint32_t v = 0; v < groups_.size(); ++v) {
+    if (groups_.is_near(group, v)) continue;
+    legs.open = first_leg(at, state, v, odds(v), {legs.load, nullptr}) && legs.open;
+  }
+  return legs;
+}
+
+const Division::Legs& Division::second_legs(std::uint32_t group, PathState state) {
+  const auto [position, fresh] = second_.try_emplace({group, state});
+  Legs& legs = position->second;
+  if (!fresh) return legs;
+  expect_legs();
+  legs.load.resize(topology_.channels().size());
+  for (std::uint32_t v = 0; v < groups_.size(); ++v) {
+    if (groups_.is_near(group, v)) continue;
+    legs.open =
+        second_leg(v, state, groups_.destination(group), odds(v), {legs.load, &legs.arrivals}) && legs.open;
+  }
+  return legs;
+}
+
+// All detours of source and destination, less those by hosts near the other end.
+bool Division::by_detour(std::uint32_t source, std::uint32_t at, std::uint32_t destination,
+                         const PathStart& start) {
+  const std::uint32_t s = groups_.of(source), d = groups_.of(destination);
+  const Legs& first = first_legs(s, at, start.state);
+  const Legs& second = second_legs(d, start.state);
+  for (std::uint32_t c = 0; c < load_.size(); ++c) {
+    const double all = first.load[c] + second.load[c];
+    if (all > 0) add(c, all * start.share);
+  }
+  std::vector<std::pair<std::uint32_t, double>> arrivals = second.arrivals, not_so;
+  for (const std::uint32_t v : groups_.near(d)) {
+    if (!groups_.is_near(s, v)) first_leg(at, start.state, v, -odds(v) * start.share, {load_, nullptr});
+  }
+  for (const std::uint32_t v : groups_.near(s)) {
+    if (groups_.is_near(d, v)) continue;
+    second_leg(v, start.state, groups_.destination(d), -odds(v) * start.share, {load_, &not_so});
+  }
+  for (auto& [vertex, share] : arrivals) share *= start.share;
+  arrivals.insert(arrivals.end(), not_so.begin(), not_so.end());
+  bool open = first.open && second.open;
+  const auto cables = topology_.out_channels(topology_.host(destination));
+  for (const auto& [vertex, share] : arrivals) {
+    const auto fits = [&, there = vertex](std::uint32_t c) {
+      return topology_.channels()[c].to == there && capacity_[c ^ 1] > 0;
+    };
+    const auto count = static_cast<double>(std::ranges::count_if(cables, fits));
+    open = open && count > 0;
+    for (const std::uint32_t c : cables) {
+      if (fits(c)) add(c ^ 1, share / count);
+    }
+  }
+  return open;
+}
+
+}  // namespace weft::sim::flow

@@ -1,0 +1,84 @@
+// Flows that divide as a policy's path model says.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/flow/max_min.h"
+#include "sim/routing/host_groups.h"
+#include "sim/routing/path_graph.h"
+#include "sim/routing/path_model.h"
+#include "sim/routing/routing_table.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim::flow {
+
+// For the table of minimal next channels at hand.
+using PathMaker = std::function<std::unique_ptr<routing::PathModel>(const routing::RoutingTable&)>;
+
+// At a switch with links that are down, the shares of the others grow in proportion. Detours are known as the
+// sum over all intermediate hosts: of a source once, of a destination once, and put together for a pair. That
+// takes a double for each channel, for each group of hosts, twice; a flow with detours then has a share of
+// most links of the network. Their second legs begin in the state behind that in which the first began.
+class Division {
+ public:
+  // All must outlive it. `capacity`: of every channel; 0: it is down.
+  Division(const topologies::Topology& topology, const routing::RoutingTable& table, const PathMaker& make,
+           const std::vector<Rate>& capacity);
+
+  struct Part {
+    std::uint32_t channel = 0;
+    double share = 0;
+  };
+  // What comes from a NIC of `source` to switch `at`, on its way to another host: the parts of it that each
+  // channel carries. `hops`: the likeliest way without detours. False: some of it has no way.
+  bool divide(std::uint32_t source, std::uint32_t at, std::uint32_t destination, std::vector<Part>& parts,
+              std::vector<std::uint32_t>& hops);
+
+ private:
+  // What all first legs of a source, or all second legs to a destination, put on each channel.
+  struct Legs {
+    std::vector<double> load;                                // by channel
+    std::vector<std::pair<std::uint32_t, double>> arrivals;  // second legs: what comes to the last switches
+    bool open = true;
+  };
+  struct Ways {
+    std::vector<double>& load;
+    std::vector<std::pair<std::uint32_t, double>>* arrivals;  // null: the last cable is one of the channels
+  };
+
+  void add(std::uint32_t channel, double share);
+  bool move(const Ways& ways, double scale);
+  bool straight(std::uint32_t at, routing::PathState state, std::uint32_t destination, double share,
+                std::vector<std::uint32_t>& hops);
+  void follow(std::uint32_t at, routing::PathState state, std::vector<std::uint32_t>& hops) const;
+  bool by_detour(std::uint32_t source, std::uint32_t at, std::uint32_t destination,
+                 const routing::PathStart& start);
+  // One leg to the hosts of a group, or from them, for a flow of `share`.
+  bool first_leg(std::uint32_t at, routing::PathState state, std::uint32_t via, double share,
+                 const Ways& ways);
+  bool second_leg(std::uint32_t via, routing::PathState state, std::uint32_t destination, double share,
+                  const Ways& ways);
+  const Legs& first_legs(std::uint32_t group, std::uint32_t at, routing::PathState state);
+  const Legs& second_legs(std::uint32_t group, routing::PathState state);
+  double odds(std::uint32_t group) const;
+  void expect_legs();
+
+  const topologies::Topology& topology_;
+  const std::vector<Rate>& capacity_;
+  std::unique_ptr<routing::PathModel> model_;
+  routing::HostGroups groups_;
+  routing::PathGraph graph_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, Legs> first_, second_;
+  bool expected_ = false;
+  std::vector<double> load_;            // by channel; 0 between calls
+  std::vector<std::uint32_t> touched_;  // channels that aren't
+  std::vector<double> amount_;
+  std::vector<routing::PathStart> starts_;
+};
+
+}  // namespace weft::sim::flow
