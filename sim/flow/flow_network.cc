@@ -125,7 +125,7 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
   if (setup.policy.fluid == routing::FluidPaths::kUnknown) {
     throw InputError(
         fmt::format("routing policy {} chooses for each packet by what it sees, and network model flow has "
-                    "no packets; choose ecmp, spray, valiant or another that divides flows",
+                    "no packets; choose ecmp or spray",
                     setup.policy.info.name));
   }
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
