@@ -23,6 +23,13 @@ void Fabric::send_from(NodeId at, PacketHandle handle, ChannelId seen_at) {
   }
 }
 
+// The room that was kept for it here is free again.
+void Fabric::lose_without_route(ChannelId in, PacketHandle handle) {
+  ++wires_.counters.without_route;
+  scheduled_.lost_on_wire(in, handle);
+  wires_.lose(in, handle, engine_.now());
+}
+
 bool Fabric::lost_on_wire(ChannelId c, const Event& event) {
   if (event.sequence >= channels_.cold[c].lost_before) return false;
   const PacketHandle handle{event.payload};

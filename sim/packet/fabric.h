@@ -79,8 +79,7 @@ class Fabric final : private Forwarding {
       if (c != kNoChannel) [[likely]] {
         enqueue(c, handle, in);
       } else {
-        ++wires_.counters.without_route;
-        wires_.lose(in, handle, engine_.now());
+        lose_without_route(in, handle);
       }
     }
   }
@@ -194,6 +193,7 @@ class Fabric final : private Forwarding {
   // A channel with any ChannelFlag.
   void enqueue_special(ChannelId c, PacketHandle handle, ChannelId in);
   void send_from(NodeId at, PacketHandle handle, ChannelId seen_at) override;
+  void lose_without_route(ChannelId in, PacketHandle handle);
   void observe_arrival(ChannelId c, PacketHandle handle);
 
   Wires wires_;

@@ -41,6 +41,15 @@ PacketConfig config_of(const PacketSetup& setup) {
   return config;
 }
 
+// How much longer queues may take than those of the network as it was built.
+std::int64_t slowdown(std::span<const LinkChange> changes) {
+  double least = 1;
+  for (const LinkChange& change : changes) {
+    if (change.rate_share > 0) least = std::min(least, change.rate_share);
+  }
+  return static_cast<std::int64_t>(1 / least + 0.999);
+}
+
 // Queues are sized by the longest round trip, so it must be known between the two.
 Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy& policy,
              const PacketConfig& config, std::span<Engine* const> engines) {
@@ -320,7 +329,7 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
       hosts_(engines, setup.topology),
       link_schedule_(setup.changes, setup.config.reconvergence),
       livelock_watch_(channels_, transport_setup_.recovery.min_timeout * kLivelockTimeouts) {
-  channels_.packet_lifetime = transport_setup_.recovery.min_timeout;
+  channels_.packet_lifetime = transport_setup_.recovery.min_timeout * slowdown(setup.changes);
   if (setup.queue.offers.always.has(Capability::kLossless))
     deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {

@@ -176,7 +176,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
                                          .destination = message.destination,
                                          .random = random,
                                          .topology = &side_.channels.topology,
-                                         .packet_lifetime = setup.recovery.min_timeout,
+                                         .packet_lifetime = side_.channels.packet_lifetime,
                                          .signals = side_.signals.paths.data()});
   }
   connection.selector = cold.selector.get();
