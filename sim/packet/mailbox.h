@@ -93,11 +93,15 @@ class Outbox {
     mail.arrivals.push_back({event, packet});
     earliest_ps_ = std::min(earliest_ps_, event.time_ps);
   }
-  void send(std::uint32_t to, const RoomReturn& back) { boxes_[filling_][to].rooms.push_back(back); }
+  // `due`: when the room may be used at the other end; something that waits for it may happen there then.
+  void send(std::uint32_t to, const RoomReturn& back, Time due) {
+    boxes_[filling_][to].rooms.push_back(back);
+    earliest_ps_ = std::min(earliest_ps_, due.ps());
+  }
   void send(std::uint32_t to, const FlowStart& flow) { boxes_[filling_][to].flows.push_back(flow); }
   // What was sent to a partition in the window before `window`: that partition reads it and empties it.
   Mail& sent_before(std::uint32_t window, std::uint32_t to) { return boxes_[(window & 1) ^ 1][to]; }
-  // Least time of an event sent since open(); INT64_MAX if there was none.
+  // Least time of what was sent since open(), flows aside; INT64_MAX if there was nothing.
   std::int64_t earliest_ps() const { return earliest_ps_; }
 
  private:

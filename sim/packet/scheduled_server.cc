@@ -52,7 +52,8 @@ class ScheduledServer::Node final : public NodeActions {
     if (channels.mailed_room.empty() || channels.mailed_room[opposite(c)] == nullptr) {
       server_.send_frame(c, content, kRoomSequence | out, when);
     } else {
-      wires_.outbox.send(wires_.hot[c].end_partition, RoomReturn{opposite(c), content, when});
+      const Time due = when + Time::ps(channels.cold[c].frame_ps);
+      wires_.outbox.send(wires_.hot[c].end_partition, RoomReturn{opposite(c), content, when}, due);
     }
   }
   void look_at(PortId port, Time when) override {

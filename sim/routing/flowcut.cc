@@ -123,7 +123,7 @@ std::vector<ParameterSpec> parameters() {
       {"max_ratio", ParameterType::kReal, "0",
        "Of the mean round trip to the least, for drain=rtt; 0: 6 in switches, 3 in NICs."},
       {"from_bytes", ParameterType::kBytes, "20000",
-       "drain=rtt in switches: bytes of a flowcut before its round trips count."},
+       "In switches, with drain=rtt: bytes of a flowcut before its round trips count."},
       {"max_bytes", ParameterType::kBytes, "10000", "Of a flowcut on the wire, for drain=bytes."},
       {"max_queue", ParameterType::kInteger, "10", "Packets at the flowcut's port, for drain=queue."},
       {"max_gradient", ParameterType::kReal, "10",

@@ -57,7 +57,7 @@ COMMANDS = [
     writing(f"goal stats {GRAPH} --json"),
     writing(f"goal stats {GRAPH} --expand --matrix out.csv --picture out.svg", "out.csv", "out.svg"),
     writing(f"goal stats {GRAPH} --expand --picture out.pgm", "out.pgm"),
-    writing("route show --topology fat_tree:k=4 --from 0 --to 15"),
+    writing("route show --topology fat_tree:k=4 --from 0 --to 15 -o out.txt", "out.txt"),
     writing("route load --topology fat_tree:k=4 --csv -o out.csv", "out.csv"),
     writing("route check --topology fat_tree:k=4 --queue pfc --json -o out.json", "out.json"),
     writing("import mpi ../in/trace -o out.weft", "out.weft"),

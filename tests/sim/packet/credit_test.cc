@@ -259,22 +259,27 @@ TEST_CASE("credits of packets that links lose are not lost") {
   REQUIRE(signals["link_down_loss"] > 20);
 }
 
+void check_random_divisions(std::uint32_t seed) {
+  RandomStream random(seed, 4);
+  constexpr std::array kQueues = {"credit:vcs=6,buffer=9KB", "credit:vcs=6",
+                                  "credit:vcs=3,selection=by_flow,buffer=20KB"};
+  const auto kind = random.below(kQueues.size());
+  const auto topology = random_topology(random, kind < 2);
+  const auto messages = crowded_messages(topology, random);
+  Options options{
+      .queue = kQueues[kind], .policy = random.below(2) == 0 ? spray() : one_path(), .seed = seed};
+  if (random.below(2) == 0) {
+    options.control = "dctcp";
+    options.queue += ",kmin=10KB,kmax=30KB";
+  }
+  check_divisions(topology, options, messages, random);
+}
+
 TEST_CASE("credits cross partitions: the same results for any number of them and of threads") {
-  REQUIRE(rc::check([](std::uint32_t seed) {
-    RandomStream random(seed, 4);
-    constexpr std::array kQueues = {"credit:vcs=6,buffer=9KB", "credit:vcs=6",
-                                    "credit:vcs=3,selection=by_flow,buffer=20KB"};
-    const auto kind = random.below(kQueues.size());
-    const auto topology = random_topology(random, kind < 2);
-    const auto messages = crowded_messages(topology, random);
-    Options options{
-        .queue = kQueues[kind], .policy = random.below(2) == 0 ? spray() : one_path(), .seed = seed};
-    if (random.below(2) == 0) {
-      options.control = "dctcp";
-      options.queue += ",kmin=10KB,kmax=30KB";
-    }
-    check_divisions(topology, options, messages, random);
-  }));
+  REQUIRE(rc::check(check_random_divisions));
+  // In one of a thousand nothing but room that comes back from another partition lets anything happen there.
+  REQUIRE(rc::check("a window begins when room that was mailed may be used",
+                    [] { check_random_divisions(674718112); }));
 }
 
 }  // namespace
