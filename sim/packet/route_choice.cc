@@ -67,7 +67,8 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   bool to_host(std::uint32_t port) const override { return channels_.ends[channel(PortId(port))].is_host(); }
   Time packet_lifetime() const override { return channels_.packet_lifetime; }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
-    return choice_.ports_towards(at_, host, choice_.found_);
+    choice_.found_turn_ ^= 1;
+    return choice_.ports_towards(at_, host, choice_.found_[choice_.found_turn_]);
   }
   void set_timer(Time when, std::uint32_t cookie) override {
     SwitchPolicies& policies = choice_.policies_;
@@ -277,7 +278,7 @@ std::span<const std::uint32_t> RouteChoice::ports_towards(NodeId at, std::uint32
 }
 
 void RouteChoice::fetch_ports(NodeId at, const Packet& packet) {
-  if (channels_.degraded || (packet.control() && !asks_.control)) return;
+  if (channels_.degraded || asks_.own_ports || (packet.control() && !asks_.control)) return;
   const std::uint32_t set = channels_.table->set_number(at, packet.destination);
   const routing::RoutingTable::Run run = channels_.table->run_of(set);
   constexpr std::uint32_t kMost = 16;
@@ -291,8 +292,10 @@ ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
   Channels& channels = wires_.channels;
   const Packet& packet = wires_.pool[handle];
   if (asking_ == ports_.size()) ports_.emplace_back();
-  const std::span<const std::uint32_t> ports = ports_towards(at, packet.destination, ports_[asking_]);
-  if (ports.empty()) {
+  const bool own = asks_.own_ports && !channels.degraded;
+  const std::span<const std::uint32_t> ports =
+      own ? std::span<const std::uint32_t>() : ports_towards(at, packet.destination, ports_[asking_]);
+  if (ports.empty() && !own) {
     const auto candidates = channels.table->candidates(at, packet.destination);
     return candidates.empty() ? kNoChannel : ChannelId(candidates.front());  // it is lost there
   }

@@ -1,6 +1,7 @@
 // A switch's choice of port: the built-in rule, or the routing policy's.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -113,7 +114,8 @@ class RouteChoice final : private PortListener {
   // Of packets that are being asked about: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;
-  std::vector<std::uint32_t> found_;  // what a view's minimal() gave
+  std::array<std::vector<std::uint32_t>, 2> found_;  // what a view's minimal() gave the last two times
+  std::uint32_t found_turn_ = 0;
   // Most sets of candidates are ports that follow each other: then these are their list.
   static constexpr std::uint16_t kUnknown = UINT16_MAX, kIrregular = kUnknown - 1;
   std::vector<std::uint16_t> first_ports_;  // by set of the table

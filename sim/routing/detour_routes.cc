@@ -115,7 +115,9 @@ Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span
     if (!ports.empty()) return {.port = pick(packet, ports, here), .channel = channel()};
     note.phase = kPlain;
   }
-  if (arrived || note.phase == kPlain) {
+  const bool is_plain = arrived || note.phase == kPlain;
+  if (minimal.empty() && (is_plain || !routes_.linked_groups())) minimal = here.minimal(packet.destination);
+  if (is_plain) {
     if (note.phase == kFresh) note.phase = kMinimal;
     return {.port = pick(packet, minimal, here), .channel = channel()};
   }
@@ -123,6 +125,7 @@ Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span
     const auto ports = routes_.next(here, index_, packet.destination, ports_);
     if (ports.empty()) {
       note.phase = kPlain;
+      if (minimal.empty()) minimal = here.minimal(packet.destination);
       return {.port = pick(packet, minimal, here), .channel = channel()};
     }
     minimal = ports;

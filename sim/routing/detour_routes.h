@@ -60,6 +60,7 @@ class DetourPaths final : public PathModel {
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
   PathState behind_detour(PathState) const override { return 1; }
+  bool tells_hosts_apart() const override { return false; }
   std::uint32_t states() const override { return 2; }
   std::uint32_t virtual_channels() const override { return 2; }
 

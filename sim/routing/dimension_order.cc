@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -78,10 +79,52 @@ std::uint8_t keep_first_dimension(const Dimensions& dimensions, Channels& channe
   return first;
 }
 
+// Where hosts are in the grid.
+class Places {
+ public:
+  explicit Places(const Topology& topology) : sizes_(topology.grid()), host_at_(topology.switches(), kNone) {
+    for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+      const auto cables = topology.out_channels(topology.host(host));
+      const topologies::Node& end = topology.node(topology.channels()[cables.front()].to);
+      const bool is_one = cables.size() == 1 && end.kind == NodeKind::kSwitch;
+      switch_of_.push_back(is_one ? end.index : kNone);
+      if (is_one) host_at_[end.index] = host;
+    }
+    std::uint32_t stride = topology.switches();
+    for (const std::uint32_t size : sizes_) strides_.push_back(stride /= size);
+  }
+
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::uint32_t lines() const { return std::accumulate(sizes_.begin(), sizes_.end(), 0u); }
+  // A host on the line of switch `s` along the first dimension in which it and the host's switch differ, with
+  // the host's coordinate there; and which of lines() that is. kNone: there is none, or nothing differs.
+  std::uint32_t first_corner(std::uint32_t s, std::uint32_t host, std::uint32_t& line) const {
+    const std::uint32_t t = switch_of_[host];
+    if (t == kNone || t == s) return kNone;
+    line = 0;
+    for (std::size_t d = 0; d < sizes_.size(); ++d) {
+      const std::uint32_t from = s / strides_[d] % sizes_[d], to = t / strides_[d] % sizes_[d];
+      if (from != to) {
+        line += to;
+        return host_at_[s - from * strides_[d] + to * strides_[d]];
+      }
+      line += sizes_[d];
+    }
+    return kNone;
+  }
+
+ private:
+  const std::vector<std::uint32_t> sizes_;
+  std::vector<std::uint32_t> strides_;
+  std::vector<std::uint32_t> switch_of_;  // by host; kNone: it has more than one
+  std::vector<std::uint32_t> host_at_;    // by switch
+};
+
 class DimensionOrder final : public SwitchPolicy {
  public:
-  DimensionOrder(const Dimensions& dimensions, const Topology& topology, std::uint32_t s, std::uint64_t salt)
-      : salt_(salt) {
+  DimensionOrder(const Dimensions& dimensions, const Places& places, const Topology& topology,
+                 std::uint32_t s, std::uint64_t salt)
+      : places_(places), switch_(s), salt_(salt), known_(places.lines()) {
     for (const std::uint32_t c : topology.out_channels(topology.switch_at(s))) {
       // A link changes the same coordinate in both directions.
       ports_.push_back({dimensions.of(c), dimensions.wraps(c)});
@@ -89,7 +132,8 @@ class DimensionOrder final : public SwitchPolicy {
   }
 
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
-                ActiveSwitch&) override {
+                ActiveSwitch& here) override {
+    if (minimal.empty()) minimal = first_ports(packet.destination, here);
     std::uint8_t first = Dimensions::kNone;
     std::size_t equals = 0;
     for (const std::uint32_t port : minimal) {
@@ -113,22 +157,41 @@ class DimensionOrder final : public SwitchPolicy {
     std::uint8_t dimension;
     bool wraps;
   };
+
+  // The ports on shortest ways to where the first dimension is right, while all links are up; they are the
+  // same for all hosts with that coordinate.
+  std::span<const std::uint32_t> first_ports(std::uint32_t host, ActiveSwitch& here) {
+    std::uint32_t line = 0;
+    const std::uint32_t corner = places_.first_corner(switch_, host, line);
+    if (corner == Places::kNone) return here.minimal(host);
+    std::vector<std::uint32_t>& known = known_[line];
+    if (known.empty()) {
+      const auto ports = here.minimal(corner);
+      known.assign(ports.begin(), ports.end());
+    }
+    return known;
+  }
+
+  const Places& places_;
+  const std::uint32_t switch_;
   std::vector<Port> ports_;
   const std::uint64_t salt_;
+  std::vector<std::vector<std::uint32_t>> known_;  // by Places::lines(), as they were asked for
 };
 
 class Plan final : public SwitchPlan {
  public:
   explicit Plan(const PlanSetup& setup)
-      : topology_(setup.topology), dimensions_(setup.topology), seed_(setup.seed) {}
+      : topology_(setup.topology), dimensions_(setup.topology), places_(setup.topology), seed_(setup.seed) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
-    return std::make_unique<DimensionOrder>(dimensions_, topology_, switch_index,
+    return std::make_unique<DimensionOrder>(dimensions_, places_, topology_, switch_index,
                                             switch_salt(seed_, switch_index));
   }
 
  private:
   const Topology& topology_;
   const Dimensions dimensions_;
+  const Places places_;
   const std::uint64_t seed_;
 };
 
@@ -157,6 +220,7 @@ class Paths final : public PathModel {
                        .virtual_channel = static_cast<std::uint8_t>(crossed ? 1 : 0)});
     }
   }
+  bool tells_hosts_apart() const override { return false; }
   std::uint32_t states() const override { return dimensions_.any_wraps() ? kMostStates : 1; }
   std::uint32_t virtual_channels() const override { return dimensions_.any_wraps() ? 2 : 1; }
 
@@ -180,7 +244,7 @@ Policy dimension_order() {
             return std::make_unique<Paths>(setup);
           },
           .fluid = FluidPaths::kModel,
-          .asks = {.single = true, .notes = true},
+          .asks = {.single = true, .own_ports = true, .notes = true},
           .order = KeepsOrder::kYes};
 }
 

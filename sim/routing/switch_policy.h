@@ -98,7 +98,7 @@ class OwnSwitch {
   // What left its source so long ago has arrived or is lost: the network's least retransmission timeout.
   // Where packets are not dropped but held up, they may take longer.
   virtual Time packet_lifetime() const = 0;
-  // The ports on minimal paths to a host; none if there is no way. Good until the next call.
+  // The ports on minimal paths to a host; none if there is no way. Good until the call after the next.
   virtual std::span<const std::uint32_t> minimal(std::uint32_t host) = 0;
 };
 
@@ -135,8 +135,8 @@ class SwitchPolicy {
   // a minimal path, and choose() would return it too.
   virtual std::uint32_t kept_port(const PacketView& /*packet*/, ActiveSwitch& /*here*/) { return kNoPort; }
   // The port that the packet leaves through. `minimal`: ports on minimal paths, in a fixed order, none with a
-  // link that is down; at least two, or one if SwitchAsks::single. Any other port may be returned, but for
-  // those to other hosts.
+  // link that is down; at least two, or one if SwitchAsks::single; none with SwitchAsks::own_ports. Any other
+  // port may be returned, but for those to other hosts.
   virtual Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                         ActiveSwitch& here) = 0;
   // An ACK that retraces its way takes this port. Where choose() or kept_port() was asked about its data.
@@ -167,6 +167,9 @@ struct SwitchAsks {
   bool single = false;                  // also where there is one candidate
   bool single_if_links_change = false;  // the same, but only in runs in which links fail or come back
   bool kept_ports = false;              // SwitchPolicy::kept_port()
+  // The policy finds its ports by itself: as long as no link has failed it is asked about each packet, with
+  // no ports to choose from (OwnSwitch::minimal() tells them).
+  bool own_ports = false;
   // A port is final: where its link is down the packet is lost, and takes no detour.
   bool no_detours = false;
   bool names_routes = false;  // Output::route

@@ -90,7 +90,7 @@ Policy valiant() {
         return std::make_unique<DetourPaths>(setup, 0);
       },
       .fluid = FluidPaths::kModel,
-      .asks = {.control = false, .single = true, .notes = true},
+      .asks = {.control = false, .single = true, .own_ports = true, .notes = true},
       .order = KeepsOrder::kNo,
       .longest_path = 2,
       .paths_remark = "with intermediate=group the first part may end earlier"};

@@ -1,8 +1,8 @@
 #include "sim/routing/weights.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <utility>
 
 namespace weft::routing {
 
@@ -60,34 +60,55 @@ void WeightedPaths::steps(topologies::Vertex at, PathState state, std::uint32_t 
   }
 }
 
-std::uint32_t WeightedDraw::pick(std::uint32_t host, std::span<const std::uint32_t> ports,
-                                 std::uint32_t drawn) {
-  if (version_ != weights_->version()) {
-    version_ = weights_->version();
-    entries_.clear();
-  }
-  Entry& entry = entries_[host];
-  if (!std::equal(entry.ports.begin(), entry.ports.end(), ports.begin(), ports.end())) {
-    entry.ports.assign(ports.begin(), ports.end());
-    entry.up_to.clear();
-    std::vector<std::uint32_t> channels;
-    for (const std::uint32_t port : ports) channels.push_back(weights_->topology().out_channels(at_)[port]);
-    const std::vector<double> capacities = weights_->capacities(host, channels);
-    const auto [least, most] = std::minmax_element(capacities.begin(), capacities.end());
-    double sum = 0;
-    for (const double capacity : capacities) sum += capacity;
-    if (*least < *most && std::isfinite(sum)) {
-      double before = 0;
-      for (const double capacity : capacities) {
-        before += capacity;
-        entry.up_to.push_back(static_cast<std::uint32_t>(std::min(before / sum * 0x1p32, 0x1p32 - 1)));
-      }
-      entry.up_to.back() = UINT32_MAX;
+void WeightedDraw::forget() {
+  version_ = weights_->version();
+  entries_.clear();
+  dense_.clear();
+  sparse_.clear();
+}
+
+const WeightedDraw::Entry* WeightedDraw::learn(std::uint32_t host, std::span<const std::uint32_t> ports) {
+  const topologies::Topology& topology = weights_->topology();
+  constexpr std::uint64_t kMostDense = 1 << 25;  // of all switches together
+  if (entries_.empty()) {
+    entries_.emplace_back();
+    if (std::uint64_t{topology.hosts()} * topology.switches() <= kMostDense) {
+      dense_.assign(topology.hosts(), kUnknown);
     }
   }
-  if (entry.up_to.empty()) return ports[std::uint64_t{drawn} * ports.size() >> 32];
+  std::vector<std::uint32_t> channels;
+  for (const std::uint32_t port : ports) channels.push_back(topology.out_channels(at_)[port]);
+  const std::vector<double> capacities = weights_->capacities(host, channels);
+  const auto [least, most] = std::minmax_element(capacities.begin(), capacities.end());
+  std::uint32_t number = 0;
+  if (*least < *most) {
+    double sum = 0, before = 0;
+    for (const double capacity : capacities) sum += capacity;
+    Entry entry{.ports = {ports.begin(), ports.end()}, .up_to = {}};
+    for (const double capacity : capacities) {
+      before += capacity;
+      entry.up_to.push_back(static_cast<std::uint32_t>(std::min(before / sum * 0x1p32, 0x1p32 - 1)));
+    }
+    entry.up_to.back() = UINT32_MAX;
+    number = static_cast<std::uint32_t>(entries_.size());
+    entries_.push_back(std::move(entry));
+  }
+  if (!dense_.empty()) {
+    dense_[host] = number;
+  } else {
+    sparse_[host] = number;
+  }
+  return &entries_[number];
+}
+
+std::uint32_t WeightedDraw::draw(const Entry& entry, std::uint32_t host, std::span<const std::uint32_t> ports,
+                                 std::uint32_t drawn) {
+  // A link is down, and routes haven't been worked out anew: weights of those that are left.
+  const bool same = std::equal(entry.ports.begin(), entry.ports.end(), ports.begin(), ports.end());
+  const Entry& good = same ? entry : *learn(host, ports);
+  if (good.up_to.empty()) return ports[std::uint64_t{drawn} * ports.size() >> 32];
   std::size_t i = 0;
-  while (i + 1 < ports.size() && drawn >= entry.up_to[i]) ++i;
+  while (i + 1 < ports.size() && drawn >= good.up_to[i]) ++i;
   return ports[i];
 }
 

@@ -44,28 +44,53 @@ class WeightedPaths final : public PathModel {
   void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const override;
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
+  bool tells_hosts_apart() const override { return false; }
 
  private:
   const RoutingTable& table_;
   PathWeights weights_;
 };
 
-// One switch's draws by weight. Remembers the weights of hosts it has sent to.
+// One switch's draws by weight. Remembers the weights towards hosts that it has sent to.
 class WeightedDraw {
  public:
   WeightedDraw(const PathWeights& weights, topologies::Vertex at) : weights_(&weights), at_(at) {}
   // The port for a number drawn evenly from 0 to 2^32 - 1.
-  std::uint32_t pick(std::uint32_t host, std::span<const std::uint32_t> ports, std::uint32_t drawn);
+  std::uint32_t pick(std::uint32_t host, std::span<const std::uint32_t> ports, std::uint32_t drawn) {
+    if (version_ != weights_->version()) [[unlikely]]
+      forget();
+    const std::uint32_t number = number_of(host);
+    // A choice of two or more, and nothing known of it yet.
+    const Entry* const entry = number == kUnknown ? learn(host, ports) : &entries_[number];
+    if (entry->up_to.empty()) return ports[std::uint64_t{drawn} * ports.size() >> 32];
+    return draw(*entry, host, ports, drawn);
+  }
 
  private:
-  const PathWeights* weights_;
-  topologies::Vertex at_;
-  std::uint32_t version_ = 0;
+  static constexpr std::uint32_t kUnknown = UINT32_MAX;
   struct Entry {
     std::vector<std::uint32_t> ports;  // that these are of
     std::vector<std::uint32_t> up_to;  // in 2^32: the port is taken by what is drawn below; empty: even odds
   };
-  std::unordered_map<std::uint32_t, Entry> entries_;  // by host
+
+  std::uint32_t number_of(std::uint32_t host) const {
+    if (!dense_.empty()) [[likely]]
+      return dense_[host];
+    const auto found = sparse_.find(host);
+    return found == sparse_.end() ? kUnknown : found->second;
+  }
+  void forget();
+  const Entry* learn(std::uint32_t host, std::span<const std::uint32_t> ports);
+  std::uint32_t draw(const Entry& entry, std::uint32_t host, std::span<const std::uint32_t> ports,
+                     std::uint32_t drawn);
+
+  const PathWeights* weights_;
+  topologies::Vertex at_;
+  std::uint32_t version_ = 0;
+  std::vector<Entry> entries_;  // the first one: even odds
+  // Numbers of entries by host; which of the two depends on the network's size.
+  std::vector<std::uint32_t> dense_;
+  std::unordered_map<std::uint32_t, std::uint32_t> sparse_;
 };
 
 }  // namespace weft::routing
