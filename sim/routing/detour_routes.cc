@@ -93,10 +93,7 @@ void DetourPaths::steps(topologies::Vertex at, PathState state, std::uint32_t ho
   std::vector<std::uint32_t> channels;
   routes_.channels(routes_.topology().node(at).index, host, channels);
   for (const std::uint32_t c : channels) {
-    steps.push_back({.channel = c,
-                     .share = 1.0 / static_cast<double>(channels.size()),
-                     .state = state,
-                     .virtual_channel = state});
+    steps.push_back({.channel = c, .share = 1.0 / static_cast<double>(channels.size()), .state = state});
   }
 }
 
@@ -107,26 +104,25 @@ bool DetourPolicy::detour_is_over(std::uint32_t via) const {
 
 Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                             ActiveSwitch& here) {
-  const auto channel = [&] { return static_cast<std::uint8_t>(note.phase == kDetour ? 0 : 1); };
   const bool arrived = routes_.cabled(index_, packet.destination);
   if (note.phase == kDetour && detour_is_over(note.via)) note.phase = kMinimal;
   if (note.phase == kDetour) {
     const auto ports = routes_.next(here, index_, note.via, ports_);
-    if (!ports.empty()) return {.port = pick(packet, ports, here), .channel = channel()};
+    if (!ports.empty()) return {.port = pick(packet, ports, here)};
     note.phase = kPlain;
   }
   const bool is_plain = arrived || note.phase == kPlain;
   if (minimal.empty() && (is_plain || !routes_.linked_groups())) minimal = here.minimal(packet.destination);
   if (is_plain) {
     if (note.phase == kFresh) note.phase = kMinimal;
-    return {.port = pick(packet, minimal, here), .channel = channel()};
+    return {.port = pick(packet, minimal, here)};
   }
   if (routes_.linked_groups()) {
     const auto ports = routes_.next(here, index_, packet.destination, ports_);
     if (ports.empty()) {
       note.phase = kPlain;
       if (minimal.empty()) minimal = here.minimal(packet.destination);
-      return {.port = pick(packet, minimal, here), .channel = channel()};
+      return {.port = pick(packet, minimal, here)};
     }
     minimal = ports;
   }
@@ -134,9 +130,9 @@ Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span
     const Decision decision = decide(packet, note, minimal, here);
     note.phase = decision.phase;
     note.via = decision.via;
-    if (decision.port != Decision::kAnyPort) return {.port = decision.port, .channel = channel()};
+    if (decision.port != Decision::kAnyPort) return {.port = decision.port};
   }
-  return {.port = pick(packet, minimal, here), .channel = channel()};
+  return {.port = pick(packet, minimal, here)};
 }
 
 }  // namespace weft::routing

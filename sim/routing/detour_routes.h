@@ -50,7 +50,7 @@ class DetourRoutes {
   std::vector<std::uint32_t> begin_, switch_of_;  // switches by host
 };
 
-// First to a host, then on: state 0 up to its switch, 1 behind, each a virtual channel of its own.
+// First to a host, then on: state 0 up to its switch, 1 behind.
 class DetourPaths final : public PathModel {
  public:
   // `minimal`: the share of packets without a detour, in state 1.
@@ -62,7 +62,6 @@ class DetourPaths final : public PathModel {
   PathState behind_detour(PathState) const override { return 1; }
   bool tells_hosts_apart() const override { return false; }
   std::uint32_t states() const override { return 2; }
-  std::uint32_t virtual_channels() const override { return 2; }
 
  private:
   const RoutingTable& table_;

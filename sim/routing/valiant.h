@@ -9,8 +9,8 @@ namespace weft::routing {
 // traffic. Anew for each packet, or once for each flow. `intermediate=group`: the first part ends in the
 // drawn host's group, at whichever switch that is. ACKs follow the built-in rule.
 //
-// Virtual channels, with queue discipline credit:selection=routed: one for each part; enough where minimal
-// ways are free of circles by themselves (trees, HyperX in dimension order). Else selection=by_hop.
+// It leaves virtual channels to the queue: with credit:selection=by_hop as many as the longest way has links
+// between switches, twice the diameter at most, exclude circles.
 Policy valiant();
 
 }  // namespace weft::routing
