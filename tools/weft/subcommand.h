@@ -1,7 +1,6 @@
 // One subcommand of weft: a file pair, and one line in the list in main.cc.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "tools/weft/command.h"
