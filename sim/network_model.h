@@ -11,7 +11,7 @@
 #include "sim/replay/replay.h"
 #include "sim/results/report.h"
 #include "sim/results/series.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "sim/scenario/scenario.h"
 #include "sim/units/module.h"
 #include "topologies/graph/topology.h"

@@ -20,8 +20,8 @@
 #include "sim/network_models.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/replay/protocols.h"
-#include "sim/routing/policies.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/policies/policies.h"
+#include "sim/routing/table/routing_table.h"
 #include "sim/units/graph_error.h"
 #include "topologies/families.h"
 

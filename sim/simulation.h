@@ -11,7 +11,7 @@
 #include "sim/link_change.h"
 #include "sim/network_model.h"
 #include "sim/results/report.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "sim/scenario/scenario.h"
 #include "topologies/graph/topology.h"
 

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "sim/flow/max_min.h"
-#include "sim/routing/host_groups.h"
-#include "sim/routing/path_graph.h"
 #include "sim/routing/path_model.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/paths/host_groups.h"
+#include "sim/routing/paths/path_graph.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::sim::flow {

@@ -7,7 +7,7 @@
 
 #include "sim/flow/flow_network.h"
 #include "sim/model_replay.h"
-#include "sim/routing/policies.h"
+#include "sim/routing/policies/policies.h"
 #include "sim/scenario/connections.h"
 
 namespace weft::sim::flow {

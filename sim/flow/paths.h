@@ -12,7 +12,7 @@
 #include "sim/flow/max_min.h"
 #include "sim/flow/spread.h"
 #include "sim/routing/routing.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::sim::flow {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sim/flow/max_min.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::sim::flow {

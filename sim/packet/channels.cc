@@ -1,5 +1,7 @@
 #include "sim/packet/channels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -301,11 +303,26 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
     const std::int64_t left = first.cross(0, full, needed(bytes), hot[c].delay_ps);
     const std::int64_t ahead = packets > 1 ? left + std::int64_t{packets - 2} * slowest : 0;
     last.cross(ahead, wire_ps(c, last_bytes), needed(last_bytes), hot[c].delay_ps);
-    if (ends[c].is_host()) return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
+    if (ends[c].is_host()) {
+      if (ends[c].node() != topology.host(destination_host)) fail_no_way(nic_channel, destination_host);
+      return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
+    }
     const NodeId at = ends[c].node();
     const auto candidates = original_table.candidates(at, destination_host);
+    if (candidates.empty()) fail_no_way(nic_channel, destination_host);
     c = ChannelId(candidates[routing::hash_choice(entropy, salts[at], candidates.size())]);
   }
+}
+
+// What its source sends through a NIC can't come to a host.
+void Channels::fail_no_way(ChannelId nic_channel, HostId destination_host) const {
+  const topologies::Channel& cable = topology.channels()[nic_channel];
+  throw InputError(
+      fmt::format("a message from {} to {} is to leave through the link to {}, from where there is no way; "
+                  "choose a topology "
+                  "in which all links of a host lead to all hosts, or other NICs (network.packet.nic_choice)",
+                  topology.node(cable.from).name, topology.node(topology.host(destination_host)).name,
+                  topology.node(cable.to).name));
 }
 
 Time Channels::least_one_way(std::span<const ChannelId> nic_channels, HostId destination_host,

@@ -11,7 +11,7 @@
 #include "sim/packet/ids.h"
 #include "sim/packet/link_changes.h"
 #include "sim/packet/queues/queues.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/analysis/partition.h"
 #include "topologies/graph/topology.h"
 
@@ -137,7 +137,8 @@ class Channels {
     std::uint32_t hops = 0;  // links
   };
   // Of a message that needs `packets` packets on the wire, all `bytes` long but the last, on the path that
-  // the built-in rule takes with this entropy. REQUIRES: packets > 0.
+  // the built-in rule takes with this entropy. Throws InputError if none leads there from this NIC.
+  // REQUIRES: packets > 0.
   PathTimes path_times(ChannelId nic_channel, HostId destination_host, std::uint32_t entropy,
                        std::uint32_t bytes, std::uint32_t packets, std::uint32_t last_bytes) const;
 
@@ -204,6 +205,7 @@ class Channels {
   // Do all have kCutThrough? Flags of another partition's channels may be changing.
   bool cut_through_ = false;
 
+  [[noreturn]] void fail_no_way(ChannelId nic_channel, HostId destination_host) const;
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);
   void schedule_ports(NodeId v);

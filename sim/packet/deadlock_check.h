@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sim/packet/queues/queues.h"
-#include "sim/routing/dependencies.h"
+#include "sim/routing/paths/dependencies.h"
 #include "sim/routing/routing.h"
 #include "sim/units/module.h"
 

@@ -93,6 +93,8 @@ class Fabric final : private Forwarding {
   [[gnu::always_inline]] void foresee(NodeId at, ChannelId in, PacketHandle handle) {
     if (!routes_.is_plain()) return foresee_asked(at, handle);
     const ChannelId c = routes_.plain(at, wires_.pool[handle]);
+    if (c == kNoChannel) [[unlikely]]
+      return;
     foreseen_[handle % kForeseen] = {handle, c};
     __builtin_prefetch(&hot_[c], 1);
     if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);

@@ -12,7 +12,7 @@
 #include "sim/packet/deadlock_check.h"
 #include "sim/packet/packet_config.h"
 #include "sim/packet/packet_network.h"
-#include "sim/routing/policies.h"
+#include "sim/routing/policies/policies.h"
 #include "sim/scenario/connections.h"
 #include "sim/units/grouped.h"
 #include "sim/units/memory.h"

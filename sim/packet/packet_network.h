@@ -22,7 +22,7 @@
 #include "sim/results/records.h"
 #include "sim/results/series.h"
 #include "sim/routing/routing.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::sim::packet {

@@ -193,26 +193,6 @@ void RouteChoice::take_route(ChannelId in, PacketHandle handle, const routing::O
   wires_.pool.routes().set(handle, {.route = *chosen.route, .next = 1});
 }
 
-// The port that a flow keeps, if its policy says so before it sees what there is to choose from. REQUIRES:
-// no link has failed.
-ChannelId RouteChoice::kept(NodeId at, ChannelId in, PacketHandle handle) {
-  const Packet& packet = wires_.pool[handle];
-  if (!is_asked(in, packet)) return kNoChannel;
-  std::size_t count = 0;
-  const auto first = [&count](std::size_t candidates) {
-    count = candidates;
-    return std::size_t{0};
-  };
-  const std::uint32_t only = channels_.table->candidate(at, packet.destination, first);
-  if (count == 0) return kNoChannel;
-  if (count == 1 && !asks_single_) return ChannelId(only);
-  Here here(*this, at, wires_.engine.now());
-  const std::uint32_t port = policies_.site(here.index()).policy->kept_port(view_of(in, packet), here);
-  if (port == routing::SwitchPolicy::kNoPort) return kNoChannel;
-  note_asked(handle);
-  return ChannelId(channels_.topology.out_channels(at)[port]);
-}
-
 // At a switch with a policy that is asked about such packets.
 bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
   if (!policies_.any() || (packet.control() && !asks_.control)) return false;
@@ -226,9 +206,6 @@ ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
   if (!channels_.degraded) {
     if (asks_.acks_retrace) {
       if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
-    }
-    if (asks_.kept_ports) {
-      if (const ChannelId c = kept(at, in, handle); c != kNoChannel) return c;
     }
     return is_asked(in, wires_.pool[handle]) ? ask(at, in, handle) : plain(at, wires_.pool[handle]);
   }

@@ -29,13 +29,8 @@ class RouteChoice final : private PortListener {
     const Packet& packet = wires_.pool[handle];
     if (asks_.acks_retrace && !packet.data()) return kNoChannel;
     if (packet.control() && !asks_.control) return plain(at, packet);
-    std::size_t count = 0;
-    const auto first = [&count](std::size_t candidates) {
-      count = candidates;
-      return std::size_t{0};
-    };
-    const std::uint32_t c = channels_.table->candidate(at, packet.destination, first);
-    return count == 1 ? ChannelId(c) : kNoChannel;
+    const auto run = channels_.table->run_of(channels_.table->set_number(at, packet.destination));
+    return run.count == 1 ? ChannelId(run.first) : kNoChannel;
   }
   // What a packet that was foreseen leaves behind.
   bool notes_ways() const { return asks_.acks_retrace; }
@@ -83,7 +78,6 @@ class RouteChoice final : private PortListener {
   bool has_route(PacketHandle handle) const;
   ChannelId follow_route(NodeId at, PacketHandle handle);
   void take_route(ChannelId in, PacketHandle handle, const routing::Output& chosen);
-  ChannelId kept(NodeId at, ChannelId in, PacketHandle handle);
   ChannelId built_in(NodeId at, const Packet& packet, std::span<const std::uint32_t> candidates) const;
   ChannelId retrace(NodeId at, ChannelId in, PacketHandle handle);
   ChannelId ask(NodeId at, ChannelId in, PacketHandle handle);

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::routing {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "sim/core/random.h"
-#include "sim/routing/routing_table.h"
 #include "sim/routing/switch_policy.h"
+#include "sim/routing/table/routing_table.h"
 #include "sim/units/module.h"
 #include "topologies/graph/topology.h"
 

@@ -127,19 +127,13 @@ struct Output {
 // One object per switch, so it may keep state.
 class SwitchPolicy {
  public:
-  static constexpr std::uint32_t kNoPort = UINT32_MAX;
-
   virtual ~SwitchPolicy() = default;
-  // Where asked for (SwitchAsks::kept_ports), and as long as no link has failed: the port that the packet's
-  // flow keeps, which costs less than a choice; kNoPort: choose() is asked. REQUIRES of policies: it lies on
-  // a minimal path, and choose() would return it too.
-  virtual std::uint32_t kept_port(const PacketView& /*packet*/, ActiveSwitch& /*here*/) { return kNoPort; }
   // The port that the packet leaves through. `minimal`: ports on minimal paths, in a fixed order, none with a
   // link that is down; at least two, or one if SwitchAsks::single; none with SwitchAsks::own_ports. Any other
   // port may be returned, but for those to other hosts.
   virtual Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                         ActiveSwitch& here) = 0;
-  // An ACK that retraces its way takes this port. Where choose() or kept_port() was asked about its data.
+  // An ACK that retraces its way takes this port. Where choose() was asked about its data.
   virtual void retraced(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
   // Where asked for: a packet has left to its last bit; was dropped at the port; lost its payload there.
   virtual void departed(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
@@ -166,7 +160,6 @@ struct SwitchAsks {
   bool control = true;                  // ACKs and other small packets too; else they take the built-in rule
   bool single = false;                  // also where there is one candidate
   bool single_if_links_change = false;  // the same, but only in runs in which links fail or come back
-  bool kept_ports = false;              // SwitchPolicy::kept_port()
   // The policy finds its ports by itself: as long as no link has failed it is asked about each packet, with
   // no ports to choose from (OwnSwitch::minimal() tells them).
   bool own_ports = false;

@@ -1,6 +1,7 @@
 """A real application's graph on every topology family, with default routing, packet by packet and by flows."""
 
 import json
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -43,6 +44,18 @@ class Topologies(unittest.TestCase):
         run([WEFT, "sim", "--quiet", "--goal", "app.weft", "--topology", topology, "--network", network, "-o", name],
             self.folder)
         return json.loads((self.folder / name / "summary.json").read_text())
+
+    def test_a_host_with_a_link_that_leads_nowhere(self):
+        # Behind s2 and s4 there is no way to h1, whose only link is to s1.
+        (self.folder / "net.edges").write_text("h0 s1\nh0 s2\nh1 s1\nh2 s2\nh2 s1\ns1 s3\ns2 s4\ns3 s5\n")
+        command = [WEFT, "sim", "--quiet", "--topology", "graph_file:file=net.edges", "--traffic", "alltoall:size=100KB"]
+        for option in ("--set=network.packet.nic_choice=hash", "--routing=srv6"):
+            done = subprocess.run(command + [option], cwd=self.folder, timeout=60, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2, option)
+            self.assertRegex(done.stderr, "from h. to h. is to leave through the link to s., from where there is no way")
+            self.assertEqual(done.stderr.count("\n"), 1)
+        # The NIC that is free first is the one that leads there.
+        run(command + ["--set", "network.packet.nic_choice=least_loaded"], self.folder)
 
     def test_every_family(self):
         families = self.families()

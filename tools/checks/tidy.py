@@ -46,7 +46,7 @@ KIND_FOLDERS = {
     "protocol": ["sim/replay"],
     "queue": ["sim/packet/queues"],
     "recovery": ["congestion"],
-    "routing": ["sim/routing"],
+    "routing": ["sim/routing/policies"],
     "topology": ["topologies", "topologies/families"],
     "traffic": ["goal/workload"],
 }

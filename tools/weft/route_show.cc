@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/routing/path_list.h"
+#include "sim/routing/paths/path_list.h"
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"

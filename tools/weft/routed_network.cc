@@ -10,7 +10,7 @@
 #include "goal/graph/graph.h"
 #include "goal/transform/expand.h"
 #include "goal/workload/workload.h"
-#include "sim/routing/policies.h"
+#include "sim/routing/policies/policies.h"
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
 #include "tools/weft/memory_limit.h"

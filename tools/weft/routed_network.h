@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
-#include "sim/routing/link_load.h"
+#include "sim/routing/paths/link_load.h"
 #include "sim/routing/routing.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "tools/weft/command.h"
 #include "tools/weft/topo_commands.h"
 #include "topologies/analysis/demands.h"

@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "sim/routing/ecmp.h"
+#include "sim/routing/policies/ecmp.h"
 #include "tests/sim/flow/support.h"
 
 namespace weft::sim::flow {

@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "sim/routing/ecmp.h"
+#include "sim/routing/policies/ecmp.h"
 #include "tests/sim/flow/support.h"
 
 namespace weft::sim::flow {

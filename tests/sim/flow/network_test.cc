@@ -2,7 +2,7 @@
 #include <map>
 #include <tuple>
 
-#include "sim/routing/ecmp.h"
+#include "sim/routing/policies/ecmp.h"
 #include "tests/sim/flow/support.h"
 
 namespace weft::sim::flow {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sim/flow/flow_network.h"
-#include "sim/routing/spray.h"
+#include "sim/routing/policies/spray.h"
 #include "tests/sim/packet/support.h"
 #include "topologies/families.h"
 

@@ -5,7 +5,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
-#include "sim/routing/policies.h"
+#include "sim/routing/policies/policies.h"
 #include "sim/units/input_error.h"
 #include "topologies/families.h"
 
@@ -18,7 +18,7 @@ struct Row {
   std::uint32_t least;
 };
 
-// As listed in sim/routing/README.md.
+// As listed in sim/routing/paths/README.md.
 const Row kRows[] = {
     {"single_switch:hosts=4", 1},
     {"leaf_spine:leaves=4,spines=2,hosts_per_leaf=2", 1},

@@ -1,5 +1,5 @@
 // Flowcut switching: packets keep their order on any network, whatever it is loaded with and whatever fails.
-#include "sim/routing/flowcut.h"
+#include "sim/routing/policies/flowcut.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "sim/routing/flowlet.h"
-#include "sim/routing/random_route.h"
+#include "sim/routing/policies/flowlet.h"
+#include "sim/routing/policies/random_route.h"
 #include "sim/units/random.h"
 #include "tests/sim/packet/divided.h"
 #include "topologies/families.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/policies.h"
+#include "sim/routing/policies/policies.h"
 #include "tests/sim/packet/divided.h"
 #include "tests/sim/packet/support.h"
 #include "topologies/families.h"

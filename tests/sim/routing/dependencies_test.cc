@@ -1,5 +1,5 @@
 // Dependencies between virtual channels, by hand and against every way of every pair.
-#include "sim/routing/dependencies.h"
+#include "sim/routing/paths/dependencies.h"
 
 #include <rapidcheck.h>
 

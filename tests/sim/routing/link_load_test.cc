@@ -1,5 +1,5 @@
 // Loads of links under a path model, against tables, closed forms and every way of every pair.
-#include "sim/routing/link_load.h"
+#include "sim/routing/paths/link_load.h"
 
 #include <rapidcheck.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/path_graph.h"
+#include "sim/routing/paths/path_graph.h"
 #include "sim/units/module.h"
 #include "tests/sim/routing/path_models.h"
 #include "tests/topologies/analysis/random_network.h"

@@ -1,5 +1,5 @@
 // Paths of a pair and their shares, against every way that there is.
-#include "sim/routing/path_list.h"
+#include "sim/routing/paths/path_list.h"
 
 #include <rapidcheck.h>
 

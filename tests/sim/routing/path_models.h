@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sim/routing/path_model.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::routing {

@@ -1,5 +1,5 @@
 // How evenly policies spread packets, with the built-in rule of switches.
-#include "sim/routing/policies.h"
+#include "sim/routing/policies/policies.h"
 
 #include <algorithm>
 #include <array>
@@ -12,7 +12,7 @@
 
 #include "sim/core/random.h"
 #include "sim/routing/hash_choice.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/families.h"
 
 namespace weft::routing {

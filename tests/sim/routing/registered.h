@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "sim/routing/policies.h"
+#include "sim/routing/policies/policies.h"
 #include "sim/units/module.h"
 
 namespace weft::routing {

@@ -1,5 +1,5 @@
 // The routing table against shortest paths computed in the plainest way.
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

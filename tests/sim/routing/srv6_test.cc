@@ -1,5 +1,5 @@
 // Source routes with path states: which ways are drawn, and which of them packets take.
-#include "sim/routing/srv6.h"
+#include "sim/routing/policies/srv6.h"
 
 #include <algorithm>
 #include <array>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "sim/core/random.h"
-#include "sim/routing/routing_table.h"
-#include "sim/routing/shortest_routes.h"
+#include "sim/routing/policies/shortest_routes.h"
 #include "sim/routing/source_route.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/families.h"
 
 namespace weft::routing {

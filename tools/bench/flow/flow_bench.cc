@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "sim/flow/flow_network.h"
-#include "sim/routing/ecmp.h"
-#include "sim/routing/spray.h"
+#include "sim/routing/policies/ecmp.h"
+#include "sim/routing/policies/spray.h"
 #include "topologies/families.h"
 
 namespace weft::sim::flow {

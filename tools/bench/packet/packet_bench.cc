@@ -22,7 +22,7 @@
 #include "congestion/rack.h"
 #include "sim/packet/packet_network.h"
 #include "sim/packet/queues/queues.h"
-#include "sim/routing/policies.h"
+#include "sim/routing/policies/policies.h"
 #include "topologies/analysis/partition.h"
 #include "topologies/families.h"
 

@@ -13,7 +13,7 @@
 
 #include "sim/core/random.h"
 #include "sim/routing/hash_choice.h"
-#include "sim/routing/routing_table.h"
+#include "sim/routing/table/routing_table.h"
 #include "topologies/families.h"
 
 namespace {

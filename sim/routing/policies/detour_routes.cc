@@ -1,0 +1,138 @@
+#include "sim/routing/policies/detour_routes.h"
+
+#include <algorithm>
+
+namespace weft::routing {
+namespace {
+
+constexpr std::uint32_t kFarAway = 1 << 20;
+
+}  // namespace
+
+DetourRoutes::DetourRoutes(const PlanSetup& setup)
+    : topology_(setup.topology), table_(setup.table), begin_{0} {
+  if (topology_.linked_groups()) groups_ = std::make_unique<GroupRoutes>(topology_);
+  for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
+    for (const std::uint32_t c : topology_.out_channels(topology_.host(host))) {
+      const topologies::Node& end = topology_.node(topology_.channels()[c].to);
+      if (end.kind == topologies::NodeKind::kSwitch) switch_of_.push_back(end.index);
+    }
+    begin_.push_back(static_cast<std::uint32_t>(switch_of_.size()));
+  }
+}
+
+void DetourRoutes::rebuild(const std::vector<bool>& down_links) {
+  if (groups_ != nullptr) groups_->rebuild(down_links);
+}
+
+bool DetourRoutes::cabled(std::uint32_t switch_index, std::uint32_t host) const {
+  const auto switches = switches_of(host);
+  return std::find(switches.begin(), switches.end(), switch_index) != switches.end();
+}
+
+std::uint32_t DetourRoutes::links(std::uint32_t switch_index, std::uint32_t host) const {
+  if (groups_ != nullptr) {
+    const std::uint8_t distance = groups_->distance(switch_index, host);
+    return distance == GroupRoutes::kNoWay ? kFarAway : distance;
+  }
+  std::uint32_t count = 0;
+  topologies::Vertex at = topology_.switch_at(switch_index);
+  while (!cabled(topology_.node(at).index, host)) {
+    if (table_.candidates(at, host).empty()) return kFarAway;
+    at = topology_.channels()[table_.candidate(at, host, [](std::size_t) { return 0u; })].to;
+    ++count;
+  }
+  return count;
+}
+
+std::uint32_t DetourRoutes::links_between(std::uint32_t host, std::uint32_t other) const {
+  std::uint32_t least = kFarAway;
+  for (const std::uint32_t s : switches_of(host)) least = std::min(least, links(s, other));
+  return least;
+}
+
+std::span<const std::uint32_t> DetourRoutes::next(OwnSwitch& here, std::uint32_t switch_index,
+                                                  std::uint32_t host,
+                                                  std::vector<std::uint32_t>& ports) const {
+  if (groups_ == nullptr) {
+    const auto minimal = here.minimal(host);
+    if (here.all_up()) return minimal;
+    ports.assign(minimal.begin(), minimal.end());
+    return ports;
+  }
+  const auto all = groups_->ports(switch_index, host);
+  if (here.all_up()) return all;
+  ports.clear();
+  for (const std::uint32_t port : all) {
+    if (here.is_up(port)) ports.push_back(port);
+  }
+  return ports;
+}
+
+void DetourRoutes::channels(std::uint32_t switch_index, std::uint32_t host,
+                            std::vector<std::uint32_t>& channels) const {
+  channels.clear();
+  const topologies::Vertex at = topology_.switch_at(switch_index);
+  if (groups_ == nullptr || cabled(switch_index, host)) {
+    const Candidates next = table_.candidates(at, host);
+    channels.assign(next.begin(), next.end());
+    return;
+  }
+  for (const std::uint32_t port : groups_->ports(switch_index, host)) {
+    channels.push_back(topology_.out_channels(at)[port]);
+  }
+}
+
+void DetourPaths::starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const {
+  if (minimal_ > 0) starts.push_back({.share = minimal_, .state = 1});
+  starts.push_back({.share = 1 - minimal_, .state = 0, .by_detour = true});
+}
+
+void DetourPaths::steps(topologies::Vertex at, PathState state, std::uint32_t host,
+                        std::vector<PathStep>& steps) const {
+  std::vector<std::uint32_t> channels;
+  routes_.channels(routes_.topology().node(at).index, host, channels);
+  for (const std::uint32_t c : channels) {
+    steps.push_back({.channel = c, .share = 1.0 / static_cast<double>(channels.size()), .state = state});
+  }
+}
+
+bool DetourPolicy::detour_is_over(std::uint32_t via) const {
+  if (routes_.cabled(index_, via)) return true;
+  return by_group_ && routes_.group_of(routes_.switches_of(via).front()) == group_;
+}
+
+Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
+                            ActiveSwitch& here) {
+  const bool arrived = routes_.cabled(index_, packet.destination);
+  if (note.phase == kDetour && detour_is_over(note.via)) note.phase = kMinimal;
+  if (note.phase == kDetour) {
+    const auto ports = routes_.next(here, index_, note.via, ports_);
+    if (!ports.empty()) return {.port = pick(packet, ports, here)};
+    note.phase = kPlain;
+  }
+  const bool is_plain = arrived || note.phase == kPlain;
+  if (minimal.empty() && (is_plain || !routes_.linked_groups())) minimal = here.minimal(packet.destination);
+  if (is_plain) {
+    if (note.phase == kFresh) note.phase = kMinimal;
+    return {.port = pick(packet, minimal, here)};
+  }
+  if (routes_.linked_groups()) {
+    const auto ports = routes_.next(here, index_, packet.destination, ports_);
+    if (ports.empty()) {
+      note.phase = kPlain;
+      if (minimal.empty()) minimal = here.minimal(packet.destination);
+      return {.port = pick(packet, minimal, here)};
+    }
+    minimal = ports;
+  }
+  if (note.phase == kFresh || note.phase == kUndecided) {
+    const Decision decision = decide(packet, note, minimal, here);
+    note.phase = decision.phase;
+    note.via = decision.via;
+    if (decision.port != Decision::kAnyPort) return {.port = decision.port};
+  }
+  return {.port = pick(packet, minimal, here)};
+}
+
+}  // namespace weft::routing

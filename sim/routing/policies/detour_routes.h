@@ -1,0 +1,116 @@
+// Ways by an intermediate host's switch: what Valiant's routing and its adaptive relatives share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "sim/routing/path_model.h"
+#include "sim/routing/policies/group_routes.h"
+#include "sim/routing/switch_plan.h"
+
+namespace weft::routing {
+
+// Both parts of such a way are minimal: in networks of linked groups as GroupRoutes has it, else by the
+// network's table. An intermediate node is named by a host, and reached at any switch that this is cabled to.
+class DetourRoutes {
+ public:
+  explicit DetourRoutes(const PlanSetup& setup);
+  void rebuild(const std::vector<bool>& down_links);
+
+  const topologies::Topology& topology() const { return topology_; }
+  bool linked_groups() const { return groups_ != nullptr; }
+  std::uint32_t hosts() const { return topology_.hosts(); }
+  bool cabled(std::uint32_t switch_index, std::uint32_t host) const;
+  // The switches that a host is cabled to.
+  std::span<const std::uint32_t> switches_of(std::uint32_t host) const {
+    return {switch_of_.data() + begin_[host], switch_of_.data() + begin_[host + 1]};
+  }
+  std::uint32_t group_of(std::uint32_t switch_index) const {
+    return topology_.node(topology_.switch_at(switch_index)).group;
+  }
+  // Links from a switch to the nearest that the host is cabled to; as built, or as rebuilt for groups. A
+  // large number where there is no way.
+  std::uint32_t links(std::uint32_t switch_index, std::uint32_t host) const;
+  // And from a host's switch, the nearest, to another host's.
+  std::uint32_t links_between(std::uint32_t host, std::uint32_t other) const;
+  // The ports of a switch, which `here` is of, on the way to a host that isn't cabled to it; none whose link
+  // is down. `ports`: where they are put if need be; good until the next call of this or here.minimal().
+  std::span<const std::uint32_t> next(OwnSwitch& here, std::uint32_t switch_index, std::uint32_t host,
+                                      std::vector<std::uint32_t>& ports) const;
+  // The channels of all ways, links up as built.
+  void channels(std::uint32_t switch_index, std::uint32_t host, std::vector<std::uint32_t>& channels) const;
+
+ private:
+  const topologies::Topology& topology_;
+  const RoutingTable& table_;
+  std::unique_ptr<GroupRoutes> groups_;           // null: groups don't matter
+  std::vector<std::uint32_t> begin_, switch_of_;  // switches by host
+};
+
+// First to a host, then on: state 0 up to its switch, 1 behind.
+class DetourPaths final : public PathModel {
+ public:
+  // `minimal`: the share of packets without a detour, in state 1.
+  DetourPaths(const PlanSetup& setup, double minimal)
+      : table_(setup.table), routes_(setup), minimal_(minimal) {}
+  void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const override;
+  void steps(topologies::Vertex at, PathState state, std::uint32_t host,
+             std::vector<PathStep>& steps) const override;
+  PathState behind_detour(PathState) const override { return 1; }
+  bool tells_hosts_apart() const override { return false; }
+  std::uint32_t states() const override { return 2; }
+
+ private:
+  const RoutingTable& table_;
+  const DetourRoutes routes_;
+  const double minimal_;
+};
+
+// One switch's part of such policies.
+class DetourPolicy : public SwitchPolicy {
+ public:
+  DetourPolicy(const DetourRoutes& routes, std::uint32_t switch_index)
+      : routes_(routes), index_(switch_index), group_(routes.group_of(switch_index)) {}
+  Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
+                ActiveSwitch& here) final;
+
+ protected:
+  // What RouteNote::phase says of a packet.
+  enum Phase : std::uint8_t {
+    kFresh,      // it has just come from its host
+    kDetour,     // on its way to RouteNote::via
+    kMinimal,    // on its way to its destination
+    kUndecided,  // the same, but it may still take a detour
+    kPlain,      // the same, on the network's shortest paths: others have failed
+  };
+  // A packet's way: its phase, where it goes by, and the port if that is chosen already.
+  struct Decision {
+    static constexpr std::uint32_t kAnyPort = UINT32_MAX;
+    Phase phase = kMinimal;
+    std::uint32_t via = RouteNote::kNowhere;
+    std::uint32_t port = kAnyPort;
+  };
+  // Of a packet that has just come from its host, or is undecided. `minimal`: ports on minimal ways.
+  virtual Decision decide(const PacketView& packet, const RouteNote& note,
+                          std::span<const std::uint32_t> minimal, ActiveSwitch& here) = 0;
+  // One of these ports.
+  virtual std::uint32_t pick(const PacketView& packet, std::span<const std::uint32_t> ports,
+                             ActiveSwitch& here) = 0;
+  // A detour is over as soon as a packet is in the group of the host that it goes by.
+  void end_detours_in_group() { by_group_ = true; }
+
+  const DetourRoutes& routes_;
+  const std::uint32_t index_, group_;
+  std::vector<std::uint32_t> detour_ports_;  // for decide()
+
+ private:
+  bool detour_is_over(std::uint32_t via) const;
+
+  bool by_group_ = false;
+  std::vector<std::uint32_t> ports_;
+};
+
+}  // namespace weft::routing

@@ -1,0 +1,251 @@
+#include "sim/routing/policies/dimension_order.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "sim/routing/path_draws.h"
+
+namespace weft::routing {
+namespace {
+
+using topologies::NodeKind;
+using topologies::Topology;
+using topologies::Vertex;
+
+// Which coordinate each channel between switches changes.
+class Dimensions {
+ public:
+  static constexpr std::uint8_t kNone = 0xFF;  // of hosts' cables
+
+  explicit Dimensions(const Topology& topology) : of_(topology.channels().size(), kNone) {
+    const std::vector<std::uint32_t>& sizes = topology.grid();
+    std::uint64_t points = sizes.empty() ? 0 : 1;
+    for (const std::uint32_t size : sizes) points *= size;
+    if (points != topology.switches() || sizes.size() >= kNone) {
+      refuse(topology, "it is no grid, or doesn't say so");
+    }
+    wraps_.resize(topology.channels().size());
+    for (std::uint32_t c = 0; c < topology.channels().size(); ++c) classify(topology, c);
+  }
+
+  std::uint8_t of(std::uint32_t channel) const { return of_[channel]; }
+  bool wraps(std::uint32_t channel) const { return wraps_[channel]; }
+  bool any_wraps() const { return any_wraps_; }
+
+ private:
+  [[noreturn]] static void refuse(const Topology& topology, const std::string& why) {
+    throw InputError(
+        fmt::format("routing policy dimension_order is for grids such as torus, mesh and hyperx, and "
+                    "{} can't have it: {}",
+                    topology.name(), why));
+  }
+
+  void classify(const Topology& topology, std::uint32_t c) {
+    const topologies::Channel& channel = topology.channels()[c];
+    const topologies::Node &from = topology.node(channel.from), &to = topology.node(channel.to);
+    if (from.kind == NodeKind::kHost || to.kind == NodeKind::kHost) return;
+    const std::vector<std::uint32_t>& sizes = topology.grid();
+    std::uint32_t a = from.index, b = to.index, changed = 0;
+    for (std::size_t d = sizes.size(); d-- > 0; a /= sizes[d], b /= sizes[d]) {
+      const std::uint32_t x = a % sizes[d], y = b % sizes[d];
+      if (x == y) continue;
+      ++changed;
+      of_[c] = static_cast<std::uint8_t>(d);
+      const bool ends = (x == 0 && y == sizes[d] - 1) || (y == 0 && x == sizes[d] - 1);
+      wraps_[c] = ends && sizes[d] > 2;
+    }
+    if (changed != 1) {
+      refuse(topology,
+             fmt::format("the link between {} and {} changes {} coordinates", from.name, to.name, changed));
+    }
+    any_wraps_ = any_wraps_ || wraps_[c];
+  }
+
+  std::vector<std::uint8_t> of_;  // by channel
+  std::vector<bool> wraps_;       // by channel
+  bool any_wraps_ = false;
+};
+
+// The first dimension that any of these channels changes, and those of them that do, put to the front.
+template <typename Channels>
+std::uint8_t keep_first_dimension(const Dimensions& dimensions, Channels& channels) {
+  std::uint8_t first = Dimensions::kNone;
+  for (const std::uint32_t c : channels) first = std::min(first, dimensions.of(c));
+  std::erase_if(channels, [&](std::uint32_t c) { return dimensions.of(c) != first; });
+  return first;
+}
+
+// Where hosts are in the grid.
+class Places {
+ public:
+  explicit Places(const Topology& topology) : sizes_(topology.grid()), host_at_(topology.switches(), kNone) {
+    for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+      const auto cables = topology.out_channels(topology.host(host));
+      const topologies::Node& end = topology.node(topology.channels()[cables.front()].to);
+      const bool is_one = cables.size() == 1 && end.kind == NodeKind::kSwitch;
+      switch_of_.push_back(is_one ? end.index : kNone);
+      if (is_one) host_at_[end.index] = host;
+    }
+    std::uint32_t stride = topology.switches();
+    for (const std::uint32_t size : sizes_) strides_.push_back(stride /= size);
+  }
+
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  std::uint32_t lines() const { return std::accumulate(sizes_.begin(), sizes_.end(), 0u); }
+  // A host on the line of switch `s` along the first dimension in which it and the host's switch differ, with
+  // the host's coordinate there; and which of lines() that is. kNone: there is none, or nothing differs.
+  std::uint32_t first_corner(std::uint32_t s, std::uint32_t host, std::uint32_t& line) const {
+    const std::uint32_t t = switch_of_[host];
+    if (t == kNone || t == s) return kNone;
+    line = 0;
+    for (std::size_t d = 0; d < sizes_.size(); ++d) {
+      const std::uint32_t from = s / strides_[d] % sizes_[d], to = t / strides_[d] % sizes_[d];
+      if (from != to) {
+        line += to;
+        return host_at_[s - from * strides_[d] + to * strides_[d]];
+      }
+      line += sizes_[d];
+    }
+    return kNone;
+  }
+
+ private:
+  const std::vector<std::uint32_t> sizes_;
+  std::vector<std::uint32_t> strides_;
+  std::vector<std::uint32_t> switch_of_;  // by host; kNone: it has more than one
+  std::vector<std::uint32_t> host_at_;    // by switch
+};
+
+class DimensionOrder final : public SwitchPolicy {
+ public:
+  DimensionOrder(const Dimensions& dimensions, const Places& places, const Topology& topology,
+                 std::uint32_t s, std::uint64_t salt)
+      : places_(places), switch_(s), salt_(salt), known_(places.lines()) {
+    for (const std::uint32_t c : topology.out_channels(topology.switch_at(s))) {
+      // A link changes the same coordinate in both directions.
+      ports_.push_back({dimensions.of(c), dimensions.wraps(c)});
+    }
+  }
+
+  Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
+                ActiveSwitch& here) override {
+    if (minimal.empty()) minimal = first_ports(packet.destination, here);
+    std::uint8_t first = Dimensions::kNone;
+    std::size_t equals = 0;
+    for (const std::uint32_t port : minimal) {
+      const std::uint8_t dimension = ports_[port].dimension;
+      equals = dimension < first ? 1 : equals + (dimension == first);
+      first = std::min(first, dimension);
+    }
+    std::size_t skip = equals > 1 ? hash_choice(packet.entropy, salt_, equals) : 0;
+    for (const std::uint32_t port : minimal) {
+      if (ports_[port].dimension != first || skip-- > 0) continue;
+      const bool goes_on =
+          packet.in_port != PacketView::kMadeHere && ports_[packet.in_port].dimension == first;
+      const bool crossed = ports_[port].wraps || (goes_on && note.channel == 1);
+      return {.port = port, .channel = static_cast<std::uint8_t>(crossed ? 1 : 0)};
+    }
+    return {.port = minimal.front()};  // not reached
+  }
+
+ private:
+  struct Port {
+    std::uint8_t dimension;
+    bool wraps;
+  };
+
+  // The ports on shortest ways to where the first dimension is right, while all links are up; they are the
+  // same for all hosts with that coordinate.
+  std::span<const std::uint32_t> first_ports(std::uint32_t host, ActiveSwitch& here) {
+    std::uint32_t line = 0;
+    const std::uint32_t corner = places_.first_corner(switch_, host, line);
+    if (corner == Places::kNone) return here.minimal(host);
+    std::vector<std::uint32_t>& known = known_[line];
+    if (known.empty()) {
+      const auto ports = here.minimal(corner);
+      known.assign(ports.begin(), ports.end());
+    }
+    return known;
+  }
+
+  const Places& places_;
+  const std::uint32_t switch_;
+  std::vector<Port> ports_;
+  const std::uint64_t salt_;
+  std::vector<std::vector<std::uint32_t>> known_;  // by Places::lines(), as they were asked for
+};
+
+class Plan final : public SwitchPlan {
+ public:
+  explicit Plan(const PlanSetup& setup)
+      : topology_(setup.topology), dimensions_(setup.topology), places_(setup.topology), seed_(setup.seed) {}
+  std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
+    return std::make_unique<DimensionOrder>(dimensions_, places_, topology_, switch_index,
+                                            switch_salt(seed_, switch_index));
+  }
+
+ private:
+  const Topology& topology_;
+  const Dimensions dimensions_;
+  const Places places_;
+  const std::uint64_t seed_;
+};
+
+// State: twice the dimension that a packet is in, plus one behind the dateline. Always 0 where there is none.
+class Paths final : public PathModel {
+ public:
+  explicit Paths(const PlanSetup& setup) : table_(setup.table), dimensions_(setup.topology) {
+    if (dimensions_.any_wraps() && setup.topology.grid().size() > kMostStates / 2) {
+      throw InputError(fmt::format(
+          "the paths of dimension_order can't be told for tori of more than {} dimensions", kMostStates / 2));
+    }
+  }
+  void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
+    starts.push_back({});
+  }
+  void steps(Vertex at, PathState state, std::uint32_t host, std::vector<PathStep>& steps) const override {
+    const Candidates all = table_.candidates(at, host);
+    std::vector<std::uint32_t> next(all.begin(), all.end());
+    const std::uint8_t dimension = keep_first_dimension(dimensions_, next);
+    for (const std::uint32_t c : next) {
+      const bool crossed = dimensions_.wraps(c) || (dimension == state / 2 && state % 2 == 1);
+      const bool counts = dimensions_.any_wraps() && dimension != Dimensions::kNone;
+      steps.push_back({.channel = c,
+                       .share = 1.0 / static_cast<double>(next.size()),
+                       .state = static_cast<PathState>(counts ? 2 * dimension + crossed : 0),
+                       .virtual_channel = static_cast<std::uint8_t>(crossed ? 1 : 0)});
+    }
+  }
+  bool tells_hosts_apart() const override { return false; }
+  std::uint32_t states() const override { return dimensions_.any_wraps() ? kMostStates : 1; }
+  std::uint32_t virtual_channels() const override { return dimensions_.any_wraps() ? 2 : 1; }
+
+ private:
+  const RoutingTable& table_;
+  const Dimensions dimensions_;
+};
+
+}  // namespace
+
+Policy dimension_order() {
+  return {.info = {.name = "dimension_order",
+                   .summary = "Grids: one dimension after the other; each flow keeps its path.",
+                   .source = "W. J. Dally, C. L. Seitz, Deadlock-free message routing in multiprocessor "
+                             "interconnection networks, IEEE Trans. Computers C-36(5), 1987",
+                   .parameters = {}},
+          .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+            return std::make_unique<Plan>(setup);
+          },
+          .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
+            return std::make_unique<Paths>(setup);
+          },
+          .fluid = FluidPaths::kModel,
+          .asks = {.single = true, .own_ports = true, .notes = true},
+          .order = KeepsOrder::kYes};
+}
+
+}  // namespace weft::routing

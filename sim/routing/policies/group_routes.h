@@ -1,0 +1,61 @@
+// Minimal routes in networks of linked groups: as few links between groups as can be, then as few links.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/routing/table/host_classes.h"
+#include "sim/routing/table/switch_links.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::routing {
+
+// In a dragonfly "minimal" means at most one link between groups (J. Kim et al., ISCA 2008); the fewest links
+// may be two of these. A search for each class of hosts; what is kept takes 5 bytes for each pair of a switch
+// and a class, which is estimated first.
+class GroupRoutes {
+ public:
+  static constexpr std::uint8_t kNoWay = 0xFF;
+
+  explicit GroupRoutes(const topologies::Topology& topology);
+  // Anew, without these links. `down_links`: by link.
+  void rebuild(const std::vector<bool>& down_links);
+
+  // The ports of a switch on the way to a host that isn't cabled to it; none if there is no way.
+  std::span<const std::uint32_t> ports(std::uint32_t switch_index, std::uint32_t host) const {
+    const Set& set = sets_[set_of_[index(switch_index, host)]];
+    return {pool_.data() + set.first, set.count};
+  }
+  // Links from a switch to the switch that the host is cabled to; kNoWay.
+  std::uint8_t distance(std::uint32_t switch_index, std::uint32_t host) const {
+    return distance_[index(switch_index, host)];
+  }
+
+ private:
+  struct Set {
+    std::uint32_t first = 0, count = 0;
+  };
+  std::size_t index(std::uint32_t switch_index, std::uint32_t host) const {
+    return std::size_t{switch_index} * classes_ + class_of_[host];
+  }
+  void search(std::uint32_t host_class, const HostClass& hosts, const std::vector<bool>& down_links);
+  void note_ports(std::uint32_t host_class, const std::vector<bool>& down_links);
+  std::uint32_t number_of(const std::vector<std::uint32_t>& ports);
+
+  const topologies::Topology& topology_;
+  const SwitchLinks links_;
+  std::vector<std::uint32_t> group_;  // by switch
+  std::uint32_t classes_ = 0;
+  std::vector<std::uint32_t> class_of_;  // by host
+  std::vector<std::uint32_t> set_of_;    // [switch][class]
+  std::vector<std::uint8_t> distance_;   // the same
+  std::vector<Set> sets_;
+  std::vector<std::uint32_t> pool_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> known_;  // sets, by hash
+  // Of a search: links between groups, and links of all kinds, by switch.
+  std::vector<std::uint32_t> cost_;
+};
+
+}  // namespace weft::routing

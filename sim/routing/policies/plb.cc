@@ -1,0 +1,112 @@
+#include "sim/routing/policies/plb.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "sim/routing/policies/mark_share.h"
+
+namespace weft::routing {
+namespace {
+
+struct Settings {
+  double threshold = 0;
+  std::uint32_t idle_rounds = 0, rounds = 0;  // 0: never
+  Time suspend;
+};
+
+class Plb final : public PathSelector {
+ public:
+  Plb(const Settings& settings, const PathSetup& setup)
+      : settings_(settings), random_(setup.random), signals_(setup.signals) {
+    entropy_ = draw();
+  }
+
+  Path next(const PathRequest& request) override {
+    if (request.in_flight == 0 && is_due(settings_.idle_rounds)) repath(request.now);
+    return {entropy_};
+  }
+  void on_ack(const PathNews& news) override {
+    // Of an earlier path: it says nothing of this one.
+    if (news.path.entropy != entropy_) return;
+    const std::optional<double> share = marks_.on_ack(news);
+    if (!share) return;
+    congested_ = *share >= settings_.threshold ? std::min(congested_ + 1, kMostRounds) : 0;
+    if (is_due(settings_.rounds)) repath(news.now);
+  }
+  void on_timeout(Time now) override {
+    entropy_ = draw();
+    ++signals_[1];
+    marks_.restart(now);
+    congested_ = 0;
+    suspended_until_ = now + settings_.suspend;
+    if (const auto span = static_cast<std::uint64_t>(settings_.suspend.ps()); span > 0) {
+      suspended_until_ += Time::ps(static_cast<std::int64_t>(random_.below(span)));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kMostRounds = std::numeric_limits<std::uint32_t>::max() - 1;
+
+  std::uint32_t draw() { return static_cast<std::uint32_t>(random_.next()); }
+  bool is_due(std::uint32_t rounds) const { return rounds > 0 && congested_ >= rounds; }
+  void repath(Time now) {
+    if (now < suspended_until_) return;
+    entropy_ = draw();
+    ++signals_[0];
+    marks_.restart(now);
+    congested_ = 0;
+  }
+
+  const Settings settings_;
+  sim::RandomStream random_;
+  std::uint64_t* signals_;
+  MarkShare marks_;
+  Time suspended_until_;
+  std::uint32_t congested_ = 0;  // round trips in a row
+  std::uint32_t entropy_ = 0;
+};
+
+std::uint32_t rounds(const Parameters& parameters, const char* name) {
+  const std::int64_t rounds = parameters.integer(name);
+  if (rounds < 0 || rounds > 1'000'000) parameters.fail(name, "it must be from 0 to 1000000");
+  return static_cast<std::uint32_t>(rounds);
+}
+
+PathSelectorMaker make(const PlanSetup& plan) {
+  const Parameters& parameters = plan.parameters;
+  const Settings settings{.threshold = MarkShare::threshold(parameters, "threshold"),
+                          .idle_rounds = rounds(parameters, "idle_rounds"),
+                          .rounds = rounds(parameters, "rounds"),
+                          .suspend = parameters.time("suspend")};
+  if (settings.suspend < Time() || settings.suspend > Time::us(3'600'000'000)) {
+    parameters.fail("suspend", "it must be from 0 to 3600s");
+  }
+  return [settings](const PathSetup& setup) { return std::make_unique<Plb>(settings, setup); };
+}
+
+}  // namespace
+
+Policy plb() {
+  return {
+      .info = {.name = "plb",
+               .summary = "Each flow keeps one shortest path, and takes another when it was marked for some "
+                          "round trips: soon if nothing is under way, later in any case.",
+               .source = "M. Qureshi et al., PLB: congestion signals are simple and effective for network "
+                         "load balancing, SIGCOMM 2022; defaults of Linux (tcp_plb_*)",
+               .parameters = {{"threshold", ParameterType::kReal, "0.5",
+                               "Share of marked ACKs from which on a round trip is congested: above 0, up to "
+                               "1."},
+                              {"idle_rounds", ParameterType::kInteger, "3",
+                               "Congested round trips in a row after which an idle flow takes another path; "
+                               "0: never."},
+                              {"rounds", ParameterType::kInteger, "12",
+                               "Congested round trips in a row after which any flow does; 0: never."},
+                              {"suspend", ParameterType::kTime, "1ms",
+                               "After a timeout paths stay for a random time from this to twice this (Linux: "
+                               "60 s)."}}},
+      .make_path_selectors = make,
+      .needs = {.used = Capability::kMark},
+      .path_signals = {"repath", "timeout_repath"}};
+}
+
+}  // namespace weft::routing

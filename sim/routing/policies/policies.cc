@@ -1,0 +1,55 @@
+#include "sim/routing/policies/policies.h"
+
+#include "sim/routing/policies/bitmap.h"
+#include "sim/routing/policies/dimension_order.h"
+#include "sim/routing/policies/drill.h"
+#include "sim/routing/policies/ecmp.h"
+#include "sim/routing/policies/flowbender.h"
+#include "sim/routing/policies/flowcut.h"
+#include "sim/routing/policies/flowlet.h"
+#include "sim/routing/policies/minimal_adaptive.h"
+#include "sim/routing/policies/mod_k.h"
+#include "sim/routing/policies/plb.h"
+#include "sim/routing/policies/reps.h"
+#include "sim/routing/policies/spray.h"
+#include "sim/routing/policies/srv6.h"
+#include "sim/routing/policies/switch_spray.h"
+#include "sim/routing/policies/ugal.h"
+#include "sim/routing/policies/valiant.h"
+#include "sim/routing/policies/wcmp.h"
+
+namespace weft::routing {
+
+std::span<const Policy> policies() {
+  static const Policy list[] = {
+      ecmp(),
+      wcmp(),
+      d_mod_k(),
+      s_mod_k(),
+      dimension_order(),
+      // Packet by packet, whatever the load.
+      spray(),
+      switch_spray(),
+      valiant(),
+      // By what the sender sees.
+      bitmap(),
+      reps(),
+      plb(),
+      flowbender(),
+      srv6(),
+      // By what switches see.
+      minimal_adaptive(),
+      power_of_two(),
+      drill(),
+      ugal(),
+      ugal_g(),
+      par(),
+      slingshot(),
+      // In order, or nearly so.
+      flowlet(),
+      flowcut(),
+  };
+  return list;
+}
+
+}  // namespace weft::routing

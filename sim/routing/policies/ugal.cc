@@ -1,0 +1,310 @@
+#include "sim/routing/policies/ugal.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/routing/policies/detour_routes.h"
+#include "sim/routing/policies/port_choice.h"
+
+namespace weft::routing {
+namespace {
+
+struct Rules {
+  std::uint32_t minimal_ports = 0;  // looked at; 0: all
+  std::uint32_t detours = 1;        // drawn
+  double weight = 1;
+  Time bias;
+  bool progressive = false;
+};
+
+// What switches have told of their ports.
+class Board {
+ public:
+  static constexpr std::size_t kPorts = 64;
+  static constexpr std::size_t kPortsOfWord = 4;
+
+  explicit Board(std::uint32_t switches) : told_(switches) {}
+  void tell(std::span<const Snapshot> snapshots) { told_.assign(snapshots.begin(), snapshots.end()); }
+  // In steps of `unit`, rounded down.
+  Time load(std::uint32_t s, std::uint32_t port, Time unit) const {
+    if (port >= kPorts) return Time();
+    const std::uint32_t word = told_[s].words[port / kPortsOfWord];
+    return unit * static_cast<std::int64_t>(word >> port % kPortsOfWord * 8 & 0xFF);
+  }
+
+ private:
+  std::vector<Snapshot> told_;  // by switch
+};
+
+// The loads of a whole way, as far as they are known at its first switch.
+class GlobalLoads {
+ public:
+  GlobalLoads(const DetourRoutes& routes, const Board& board, Time unit)
+      : routes_(routes), board_(board), unit_(unit) {}
+
+  // From a switch, by ports drawn at random, to a host's switch; `at` is that switch then.
+  Time along(std::uint32_t& at, std::uint32_t host, sim::RandomStream& random) {
+    const topologies::Topology& topology = routes_.topology();
+    Time sum;
+    while (!routes_.cabled(at, host)) {
+      routes_.channels(at, host, channels_);
+      if (channels_.empty()) return kNever;
+      const std::uint32_t c = channels_[random.below(channels_.size())];
+      const auto out = topology.out_channels(topology.switch_at(at));
+      const auto port = static_cast<std::uint32_t>(std::find(out.begin(), out.end(), c) - out.begin());
+      sum = sum + board_.load(at, port, unit_);
+      at = behind(at, port);
+    }
+    return sum;
+  }
+  // The switch at the end of a port.
+  std::uint32_t behind(std::uint32_t s, std::uint32_t port) const {
+    const topologies::Topology& topology = routes_.topology();
+    return topology.node(topology.channels()[topology.out_channels(topology.switch_at(s))[port]].to).index;
+  }
+
+  Snapshot publish(OwnSwitch& here) const {
+    Snapshot snapshot;
+    const std::uint32_t ports = std::min<std::uint32_t>(here.ports(), Board::kPorts);
+    for (std::uint32_t port = 0; port < ports; ++port) {
+      const std::int64_t steps = load_of(port, here).ps() / unit_.ps();
+      const auto byte = static_cast<std::uint32_t>(std::min<std::int64_t>(steps, 0xFF));
+      snapshot.words[port / Board::kPortsOfWord] |= byte << port % Board::kPortsOfWord * 8;
+    }
+    return snapshot;
+  }
+
+ private:
+  static constexpr Time kNever = Time::us(1'000'000);
+
+  const DetourRoutes& routes_;
+  const Board& board_;
+  const Time unit_;
+  std::vector<std::uint32_t> channels_;
+};
+
+class Ugal final : public DetourPolicy {
+ public:
+  Ugal(const DetourRoutes& routes, std::uint32_t switch_index, const Rules& rules,
+       std::unique_ptr<GlobalLoads> global, sim::RandomStream random)
+      : DetourPolicy(routes, switch_index), rules_(rules), global_(std::move(global)), random_(random) {}
+
+  Snapshot publish(OwnSwitch& here) override {
+    return global_ != nullptr ? global_->publish(here) : Snapshot();
+  }
+  Signals signals() const override { return {{"detoured_packet", detoured_}, {"minimal_packet", minimal_}}; }
+
+ private:
+  struct Candidate {
+    std::uint32_t port = 0;
+    double cost = 0;  // in ps
+  };
+
+  Decision decide(const PacketView& packet, const RouteNote& note, std::span<const std::uint32_t> minimal,
+                  ActiveSwitch& here) override {
+    if (note.phase == kUndecided && !asks_again(packet)) return {};
+    const Candidate direct = best_minimal(packet, minimal, here);  // `minimal` is not good from here on
+    const Phase stays = rules_.progressive ? kUndecided : kMinimal;
+    Decision decision{.phase = stays, .port = direct.port};
+    double least = direct.cost - static_cast<double>(rules_.bias.ps());
+    if (least > 0) {
+      for (std::uint32_t i = 0; i < rules_.detours; ++i) {
+        const auto via = static_cast<std::uint32_t>(random_.below(routes_.hosts()));
+        if (routes_.cabled(index_, via)) continue;
+        const auto ports = routes_.next(here, index_, via, detour_ports_);
+        if (ports.empty()) continue;
+        const Candidate detour = by_way_of(packet, via, ports, here);
+        if (detour.cost >= least) continue;
+        least = detour.cost;
+        decision = {.phase = kDetour, .via = via, .port = detour.port};
+      }
+    }
+    // Counted once, at the source's switch; less those that change their minds.
+    if (decision.phase == kDetour) {
+      ++detoured_;
+    } else if (note.phase == kFresh) {
+      ++minimal_;
+    }
+    return decision;
+  }
+
+  // Of a packet that has gone minimally so far.
+  bool asks_again(const PacketView& packet) const {
+    if (routes_.linked_groups())
+      return routes_.group_of(routes_.switches_of(packet.source).front()) == group_;
+    for (const std::uint32_t s : routes_.switches_of(packet.source)) {
+      if (routes_.links(s, packet.destination) == routes_.links(index_, packet.destination) + 1) return true;
+    }
+    return false;
+  }
+
+  Candidate best_minimal(const PacketView& packet, std::span<const std::uint32_t> minimal,
+                         ActiveSwitch& here) {
+    if (rules_.minimal_ports > 0 && minimal.size() > rules_.minimal_ports) {
+      drawn_.clear();
+      for (std::uint32_t i = 0; i < rules_.minimal_ports; ++i) {
+        drawn_.push_back(minimal[random_.below(minimal.size())]);
+      }
+      minimal = drawn_;
+    }
+    const std::uint32_t port = least_loaded(minimal, here);
+    const double load = static_cast<double>(load_of(port, here).ps());
+    if (load == 0 && global_ == nullptr) return {port, 0};
+    if (global_ != nullptr) {
+      std::uint32_t at = global_->behind(index_, port);
+      return {port, load + static_cast<double>(global_->along(at, packet.destination, random_).ps())};
+    }
+    return {port, load * routes_.links(index_, packet.destination)};
+  }
+
+  Candidate by_way_of(const PacketView& packet, std::uint32_t via, std::span<const std::uint32_t> ports,
+                      ActiveSwitch& here) {
+    const std::uint32_t port = least_loaded(ports, here);
+    const double load = static_cast<double>(load_of(port, here).ps());
+    if (global_ != nullptr) {
+      std::uint32_t at = global_->behind(index_, port);
+      const Time first = global_->along(at, via, random_);
+      const Time second = global_->along(at, packet.destination, random_);
+      return {port, rules_.weight * (load + static_cast<double>((first + second).ps()))};
+    }
+    const std::uint32_t links = routes_.links(index_, via) + routes_.links_between(via, packet.destination);
+    return {port, rules_.weight * load * links};
+  }
+
+  std::uint32_t pick(const PacketView&, std::span<const std::uint32_t> ports, ActiveSwitch& here) override {
+    return ports.size() == 1 ? ports.front() : least_loaded(ports, here);
+  }
+
+  const Rules rules_;
+  const std::unique_ptr<GlobalLoads> global_;  // null: own ports only
+  sim::RandomStream random_;
+  std::vector<std::uint32_t> drawn_;
+  std::uint64_t detoured_ = 0, minimal_ = 0;
+};
+
+class Plan final : public SwitchPlan {
+ public:
+  // `unit`: of what switches tell; 0: nothing.
+  Plan(const PlanSetup& setup, const Rules& rules, Time unit)
+      : rules_(rules), routes_(setup), unit_(unit), board_(unit > Time() ? setup.topology.switches() : 0) {}
+  std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream random) const override {
+    std::unique_ptr<GlobalLoads> global;
+    if (unit_ > Time()) global = std::make_unique<GlobalLoads>(routes_, board_, unit_);
+    return std::make_unique<Ugal>(routes_, switch_index, rules_, std::move(global), random);
+  }
+  void reconverge(const std::vector<bool>& down_links) override { routes_.rebuild(down_links); }
+  bool told(std::span<const Snapshot> snapshots) override {
+    board_.tell(snapshots);
+    return true;
+  }
+
+ private:
+  const Rules rules_;
+  DetourRoutes routes_;
+  const Time unit_;
+  Board board_;
+};
+
+const ParameterSpec kDetours{"detours", ParameterType::kInteger, "1",
+                             "Hosts drawn to go by the switch of, of which the best counts, 1 to 16."};
+const ParameterSpec kWeight{
+    "weight", ParameterType::kReal, "1",
+    "What the load of a detour is multiplied by: above 1 minimal ways are preferred."};
+const ParameterSpec kBias{"bias", ParameterType::kTime, "0ns",
+                          "What minimal ways may cost more than a detour, in time of waiting times links."};
+
+Rules rules_of(const Parameters& parameters) {
+  const std::int64_t detours = parameters.integer("detours");
+  if (detours < 1 || detours > 16) parameters.fail("detours", "it must be 1 to 16");
+  const double weight = parameters.real("weight");
+  if (!(weight >= 0) || weight > 1e6) parameters.fail("weight", "it must be 0 to 1000000");
+  return {.detours = static_cast<std::uint32_t>(detours), .weight = weight, .bias = parameters.time("bias")};
+}
+
+Policy adaptive(ModuleInfo info) {
+  return {.info = std::move(info),
+          .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+            return std::make_unique<Plan>(setup, rules_of(setup.parameters), Time());
+          },
+          .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
+            return std::make_unique<DetourPaths>(setup, 1);
+          },
+          .asks = {.control = false, .single = true, .own_ports = true, .notes = true},
+          .order = KeepsOrder::kNo,
+          .longest_path = 2,
+          .paths_remark = "shares are those of an idle network; under load packets take the detours"};
+}
+
+}  // namespace
+
+Policy ugal() {
+  return adaptive(
+      {.name = "ugal",
+       .summary = "Each packet goes minimally or by a switch drawn at random, by the queues at its "
+                  "first switch.",
+       .source = "A. Singh, Load-balanced routing in interconnection networks, PhD thesis, Stanford, "
+                 "2005; J. Kim, W. J. Dally, S. Scott, D. Abts, ISCA 2008",
+       .parameters = {kDetours, kWeight, kBias}});
+}
+
+Policy ugal_g() {
+  Policy policy =
+      adaptive({.name = "ugal_g",
+                .summary = "UGAL that knows the queues of all switches, as they were a moment ago.",
+                .source = "J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-driven, "
+                          "highly-scalable Dragonfly topology, ISCA 2008",
+                .parameters = {kDetours,
+                               kWeight,
+                               kBias,
+                               {"step", ParameterType::kTime, "100ns",
+                                "What loads are told in multiples of, up to 255; above 0."}}});
+  policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+    if (setup.parameters.time("step") == Time()) setup.parameters.fail("step", "it must be above 0");
+    return std::make_unique<Plan>(setup, rules_of(setup.parameters), setup.parameters.time("step"));
+  };
+  policy.asks.snapshot_period = Time::us(1);
+  policy.asks.snapshot_delay = Time::us(1);
+  return policy;
+}
+
+Policy par() {
+  Policy policy =
+      adaptive({.name = "par",
+                .summary = "UGAL that may still change its mind in the source's group.",
+                .source = "N. Jiang, J. Kim, W. J. Dally, Indirect adaptive routing on large scale "
+                          "interconnection networks, ISCA 2009",
+                .parameters = {kDetours, kWeight, kBias}});
+  policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+    Rules rules = rules_of(setup.parameters);
+    rules.progressive = true;
+    return std::make_unique<Plan>(setup, rules, Time());
+  };
+  policy.longest_path = 3;
+  policy.paths_remark =
+      "shares are those of an idle network; under load packets take the detours, which may begin later";
+  return policy;
+}
+
+Policy slingshot() {
+  ParameterSpec detours = kDetours, weight = kWeight;
+  detours.default_value = "2";
+  weight.default_value = "2";
+  Policy policy = adaptive({.name = "slingshot",
+                            .summary = "Adaptive routing in the manner of Slingshot: two minimal ways, two "
+                                       "detours, minimal ones preferred.",
+                            .source = "D. De Sensi, S. Di Girolamo, K. H. McMahon, D. Roweth, T. Hoefler, An "
+                                      "in-depth analysis of the Slingshot interconnect, SC 2020",
+                            .parameters = {detours, weight, kBias}});
+  policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+    Rules rules = rules_of(setup.parameters);
+    rules.minimal_ports = 2;
+    return std::make_unique<Plan>(setup, rules, Time());
+  };
+  return policy;
+}
+
+}  // namespace weft::routing

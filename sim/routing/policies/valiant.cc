@@ -1,0 +1,99 @@
+#include "sim/routing/policies/valiant.h"
+
+#include <memory>
+
+#include "sim/routing/path_draws.h"
+#include "sim/routing/policies/detour_routes.h"
+
+namespace weft::routing {
+namespace {
+
+struct Rules {
+  bool by_group = false, per_flow = false;
+};
+
+Rules rules_of(const PlanSetup& setup) {
+  const std::string &intermediate = setup.parameters.text("intermediate"),
+                    &per = setup.parameters.text("per");
+  if (intermediate != "switch" && intermediate != "group") {
+    setup.parameters.fail("intermediate", "it must be switch or group");
+  }
+  if (intermediate == "group" && !setup.topology.linked_groups()) {
+    setup.parameters.fail("intermediate", "it must be switch: " + setup.topology.name() +
+                                              " has no groups that are linked as in a dragonfly");
+  }
+  if (per != "packet" && per != "flow") setup.parameters.fail("per", "it must be packet or flow");
+  return {.by_group = intermediate == "group", .per_flow = per == "flow"};
+}
+
+class Valiant final : public DetourPolicy {
+ public:
+  Valiant(const DetourRoutes& routes, std::uint32_t switch_index, Rules rules, std::uint64_t salt,
+          sim::RandomStream random)
+      : DetourPolicy(routes, switch_index), rules_(rules), salt_(salt), random_(random) {
+    if (rules.by_group) end_detours_in_group();
+  }
+
+ private:
+  Decision decide(const PacketView& packet, const RouteNote&, std::span<const std::uint32_t>,
+                  ActiveSwitch& here) override {
+    const auto via = rules_.per_flow ? hash_choice(packet.entropy, salt_, routes_.hosts())
+                                     : static_cast<std::uint32_t>(random_.below(routes_.hosts()));
+    if (routes_.cabled(index_, via)) return {};
+    const auto ports = routes_.next(here, index_, via, detour_ports_);
+    if (ports.empty()) return {};
+    return {.phase = kDetour, .via = via, .port = pick(packet, ports, here)};
+  }
+  std::uint32_t pick(const PacketView& packet, std::span<const std::uint32_t> ports, ActiveSwitch&) override {
+    if (ports.size() == 1) return ports.front();
+    return ports[rules_.per_flow ? hash_choice(packet.entropy, salt_, ports.size())
+                                 : random_.below(ports.size())];
+  }
+
+  const Rules rules_;
+  const std::uint64_t salt_;
+  sim::RandomStream random_;
+};
+
+class Plan final : public SwitchPlan {
+ public:
+  explicit Plan(const PlanSetup& setup) : rules_(rules_of(setup)), routes_(setup), seed_(setup.seed) {}
+  std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream random) const override {
+    return std::make_unique<Valiant>(routes_, switch_index, rules_, switch_salt(seed_, switch_index), random);
+  }
+  void reconverge(const std::vector<bool>& down_links) override { routes_.rebuild(down_links); }
+
+ private:
+  const Rules rules_;
+  DetourRoutes routes_;
+  const std::uint64_t seed_;
+};
+
+}  // namespace
+
+Policy valiant() {
+  return {
+      .info = {.name = "valiant",
+               .summary = "Each packet goes by a switch drawn at random.",
+               .source = "L. G. Valiant, A scheme for fast parallel communication, SIAM J. Comput. 11(2), "
+                         "1982; J. Kim, W. J. Dally, S. Scott, D. Abts, ISCA 2008",
+               .parameters = {{"intermediate", ParameterType::kText, "switch",
+                               "What a packet goes by: the switch of a host, or any switch of its group: "
+                               "switch or group."},
+                              {"per", ParameterType::kText, "packet",
+                               "What is drawn for: packet, or flow, which then keeps its order."}}},
+      .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+        return std::make_unique<Plan>(setup);
+      },
+      .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
+        (void)rules_of(setup);
+        return std::make_unique<DetourPaths>(setup, 0);
+      },
+      .fluid = FluidPaths::kModel,
+      .asks = {.control = false, .single = true, .own_ports = true, .notes = true},
+      .order = KeepsOrder::kNo,
+      .longest_path = 2,
+      .paths_remark = "with intermediate=group the first part may end earlier"};
+}
+
+}  // namespace weft::routing

@@ -1,0 +1,58 @@
+#include "sim/routing/policies/wcmp.h"
+
+#include <memory>
+#include <utility>
+
+#include "sim/routing/path_draws.h"
+#include "sim/routing/policies/weights.h"
+
+namespace weft::routing {
+namespace {
+
+class Wcmp final : public SwitchPolicy {
+ public:
+  Wcmp(WeightedDraw draw, std::uint64_t salt) : draw_(std::move(draw)), salt_(salt) {}
+  Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
+                ActiveSwitch&) override {
+    return {.port = draw_.pick(packet.destination, minimal, hash_word(packet.entropy, salt_))};
+  }
+
+ private:
+  WeightedDraw draw_;
+  const std::uint64_t salt_;
+};
+
+class WcmpPlan final : public SwitchPlan {
+ public:
+  explicit WcmpPlan(const PlanSetup& setup) : weights_(setup), seed_(setup.seed) {}
+  std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
+    WeightedDraw draw(weights_, weights_.topology().switch_at(switch_index));
+    return std::make_unique<Wcmp>(std::move(draw), switch_salt(seed_, switch_index));
+  }
+  void reconverge(const std::vector<bool>& down_links) override { weights_.repair(down_links); }
+
+ private:
+  PathWeights weights_;
+  const std::uint64_t seed_;
+};
+
+}  // namespace
+
+Policy wcmp() {
+  return {.info = {.name = "wcmp",
+                   .summary = "Each flow keeps one shortest path, with odds in proportion to what the paths "
+                              "can carry.",
+                   .source = "J. Zhou et al., WCMP: weighted cost multipathing for improved fairness in data "
+                             "centers, EuroSys 2014",
+                   .parameters = {}},
+          .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+            return std::make_unique<WcmpPlan>(setup);
+          },
+          .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
+            return std::make_unique<WeightedPaths>(setup);
+          },
+          .fluid = FluidPaths::kModel,
+          .order = KeepsOrder::kYes};
+}
+
+}  // namespace weft::routing
