@@ -5,8 +5,8 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
+#include "sim/routing/policies/flow_table.h"
 #include "sim/routing/policies/port_choice.h"
 
 namespace weft::routing {
@@ -19,37 +19,39 @@ struct Settings {
 
 class Flowlet final : public SwitchPolicy {
  public:
-  explicit Flowlet(const Settings& settings) : settings_(settings), entries_(kEntries) {}
+  explicit Flowlet(const Settings& settings) : settings_(settings) {}
 
+  std::span<const std::uint32_t> foresee(const Coming& packet) const override {
+    entries_.prefetch(key_of(packet.flow, packet.control));
+    return {};
+  }
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override {
-    Entry& entry = entry_of(packet);
+    const Time now = here.now();
+    const auto is_over = [this, now](const Entry& entry) { return now - entry.last > settings_.gap; };
+    Entry& entry = entries_.find_or_add(key_of(packet.flow.identity(), packet.control), is_over);
     const bool known = std::find(minimal.begin(), minimal.end(), entry.port) != minimal.end();
-    if (!known || here.now() - entry.last > settings_.gap) {
+    if (!known || is_over(entry)) {
       entry.port = settings_.least_loaded ? least_loaded(minimal, here) : any_port(minimal, here);
       ++flowlets_;
     }
-    entry.last = here.now();
+    entry.last = now;
     return {.port = entry.port};
   }
   Signals signals() const override { return {{"flowlet", flowlets_}}; }
 
  private:
-  static constexpr int kBits = 12;
-  static constexpr std::size_t kEntries = 1 << kBits;
-  // A table as in switches: flows that fall on one entry share it.
   struct Entry {
+    std::uint64_t flow = UINT64_MAX;
     Time last;
     std::uint32_t port = UINT32_MAX;
   };
 
-  Entry& entry_of(const PacketView& packet) {
-    const std::uint64_t key = packet.flow.identity() * 2 + (packet.control ? 1 : 0);
-    return entries_[key * 0x9E3779B97F4A7C15ULL >> (64 - kBits)];
-  }
+  // A flow's ACKs that come by are another flow.
+  static std::uint64_t key_of(std::uint64_t flow, bool control) { return flow * 2 + (control ? 1 : 0); }
 
   const Settings settings_;
-  std::vector<Entry> entries_;
+  FlowTable<Entry> entries_;
   std::uint64_t flowlets_ = 0;
 };
 
@@ -78,6 +80,7 @@ Policy flowlet() {
                                    "The port of a new flowlet: random, or least_loaded, that with the least "
                                    "backlog."}}},
           .make_plan = make,
+          .asks = {.foresees = true},
           .order = KeepsOrder::kNo};
 }
 
