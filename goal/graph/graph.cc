@@ -1,6 +1,6 @@
 #include "goal/graph/graph.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "sim/flow/division.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

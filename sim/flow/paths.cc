@@ -1,6 +1,6 @@
 #include "sim/flow/paths.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <utility>

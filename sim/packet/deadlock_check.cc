@@ -1,6 +1,6 @@
 #include "sim/packet/deadlock_check.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 #include "sim/packet/livelock.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace weft::sim::packet {
 

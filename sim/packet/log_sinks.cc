@@ -1,6 +1,6 @@
 #include "sim/packet/log_sinks.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <cstdint>

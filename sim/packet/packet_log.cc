@@ -1,6 +1,6 @@
 #include "sim/packet/packet_log.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 

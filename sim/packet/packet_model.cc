@@ -1,6 +1,6 @@
 #include "sim/packet/packet_model.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <utility>

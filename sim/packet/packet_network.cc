@@ -287,6 +287,7 @@ class PacketNetwork::Run final : public Partitioned {
         const std::uint32_t part = network_.channels_.part_of(network_.channels_.node_of(s));
         return network_.parts_[part]->fabric.view(s, moment);
       });
+      policies.skip_idle(now);
       const StopReason reason = watch_.if_asked(moment, events_executed());
       if (reason != StopReason::kNone) return reason;
     }

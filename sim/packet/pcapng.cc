@@ -1,6 +1,6 @@
 #include "sim/packet/pcapng.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

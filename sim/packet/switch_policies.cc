@@ -45,6 +45,16 @@ Time SwitchPolicies::next() const {
   return std::min(told_at_, published_at_ + asks_.snapshot_period);
 }
 
+void SwitchPolicies::skip_idle(Time now) {
+  const std::int64_t period = asks_.snapshot_period.ps(), idle = (now - published_at_).ps();
+  if (told_at_ != Time::max() || idle < period) return;
+  const routing::Snapshot nothing;
+  for (const routing::Snapshot& snapshot : snapshots_) {
+    if (snapshot.words != nothing.words) return;
+  }
+  published_at_ = published_at_ + Time::ps(idle / period * period);
+}
+
 void SwitchPolicies::deliver() {
   told_at_ = Time::max();
   if (plan_->told(snapshots_)) return;

@@ -61,6 +61,9 @@ class SwitchPolicies {
     told_at_ = now + asks_.snapshot_delay;
     published_at_ = now;
   }
+  // Nothing happens before `now`. Where all switches had nothing to tell, and that is known, they have
+  // nothing to tell until then.
+  void skip_idle(Time now);
 
  private:
   void deliver();

@@ -1,5 +1,5 @@
 // Why a replay stopped short: who waits, for what, and which message nearly fits.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <tuple>

@@ -1,6 +1,6 @@
 #include "sim/replay/program_window.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "sim/replay/share.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

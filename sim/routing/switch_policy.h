@@ -69,7 +69,8 @@ struct SourceRoute {
   bool operator==(const SourceRoute&) const = default;
 };
 
-// What a switch tells the others at intervals. Its meaning is the policy's.
+// What a switch tells the others at intervals. Its meaning is the policy's, but that zeros are nothing: where
+// all switches tell nothing and nothing happens, none is asked until something does.
 struct Snapshot {
   std::array<std::uint32_t, 16> words{};
 };

@@ -1,6 +1,6 @@
 #include "sim/scenario/scenario.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 #include "sim/units/printable.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cstddef>
 #include <cstdint>

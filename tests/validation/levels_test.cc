@@ -1,7 +1,7 @@
 // Every algorithm of every collective on 16 hosts of one switch: LogGOPS, flow and packet level against each
 // other. README.md says why some differ; what they differ by stands here. `levels_test [table]` prints the
 // table of the README.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <cmath>

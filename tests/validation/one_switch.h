@@ -1,7 +1,7 @@
 // Collectives on 16 hosts of one switch, on any of the network models.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <stdexcept>
 #include <string>

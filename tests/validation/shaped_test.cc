@@ -1,6 +1,6 @@
 // Programs on a real network against the prediction from their traces: Open MPI 4.1.4 over TCP on four hosts,
 // measured by tools/bench/shaped. README.md has the table.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,13 +1,13 @@
 #include "topologies/analysis/spectrum.h"
 
-#include <Spectra/MatOp/SparseSymMatProd.h>
 #include <Spectra/SymEigsSolver.h>
 
-#include <Eigen/Dense>
+#include <Eigen/Eigenvalues>
 #include <Eigen/IterativeLinearSolvers>
 #include <Eigen/SparseCore>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 
 namespace weft::topologies {
@@ -41,12 +41,25 @@ Matrix laplacian(const Matrix& a) {
   return diagonal - a;
 }
 
-// The `count` largest eigenvalues of an operator of Spectra, descending.
-template <typename Operator>
-Vector largest_eigenvalues(Operator& op, Eigen::Index count, Spectra::SortRule rule) {
-  const Eigen::Index n = op.rows();
-  Spectra::SymEigsSolver<Operator> solver(op, count,
-                                          std::min<Eigen::Index>(n, std::max<Eigen::Index>(40, 4 * count)));
+// x -> Mx for Spectra, of whatever M: one type, as each costs seconds to compile.
+struct Operator {
+  using Scalar = double;
+
+  Eigen::Index size = 0;
+  std::function<Vector(const Vector&)> apply;
+
+  Eigen::Index rows() const { return size; }
+  Eigen::Index cols() const { return size; }
+  void perform_op(const double* in, double* out) const {
+    Eigen::Map<Vector>(out, size) = apply(Eigen::Map<const Vector>(in, size));
+  }
+};
+
+// The `count` largest eigenvalues, descending.
+Vector largest_eigenvalues(const Operator& op, Eigen::Index count, Spectra::SortRule rule) {
+  Operator given = op;
+  Spectra::SymEigsSolver<Operator> solver(
+      given, count, std::min<Eigen::Index>(op.size, std::max<Eigen::Index>(40, 4 * count)));
   solver.init();
   solver.compute(rule, kMostSteps, kExact);
   if (solver.info() != Spectra::CompInfo::Successful) {
@@ -55,29 +68,30 @@ Vector largest_eigenvalues(Operator& op, Eigen::Index count, Spectra::SortRule r
   return solver.eigenvalues();
 }
 
+// All eigenvalues, ascending.
+Vector dense_eigenvalues(const Operator& op) {
+  Eigen::MatrixXd matrix(op.size, op.size);
+  for (Eigen::Index i = 0; i < op.size; ++i) matrix.col(i) = op.apply(Vector::Unit(op.size, i));
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(matrix, Eigen::EigenvaluesOnly).eigenvalues();
+}
+
 // x -> P·W^½·L⁺·W^½·P·x, with P the projection that takes the trivial solution out. Its largest eigenvalue is
 // 1/μ, well apart from the next ones, so that a few applications suffice.
-class InverseOperator {
+class Inverse {
  public:
-  using Scalar = double;
-
-  InverseOperator(const Matrix& laplacian, const Vector& vertex_weight)
+  Inverse(const Matrix& laplacian, const Vector& vertex_weight)
       : root_(vertex_weight.cwiseSqrt()), trivial_(root_.normalized()) {
     solver_.setTolerance(1e-13);
     solver_.setMaxIterations(20 * static_cast<int>(laplacian.rows()) + 1000);
     solver_.compute(laplacian);
   }
 
-  Eigen::Index rows() const { return root_.size(); }
-  Eigen::Index cols() const { return root_.size(); }
-  void perform_op(const double* in, double* out) const {
-    Vector x = Eigen::Map<const Vector>(in, rows());
-    x -= trivial_ * trivial_.dot(x);
+  Vector operator()(const Vector& in) const {
+    const Vector x = in - trivial_ * trivial_.dot(in);
     Vector right = root_.cwiseProduct(x);
     right.array() -= right.mean();  // what rounding left: L has no inverse there
-    Vector y = root_.cwiseProduct(Vector(solver_.solve(right)));
-    y -= trivial_ * trivial_.dot(y);
-    Eigen::Map<Vector>(out, rows()) = y;
+    const Vector y = root_.cwiseProduct(Vector(solver_.solve(right)));
+    return y - trivial_ * trivial_.dot(y);
   }
 
  private:
@@ -133,18 +147,10 @@ double weighted_connectivity(const ArcGraph& graph, const std::vector<double>& e
     part.begin.push_back(part.arcs());
   }
   const Matrix matrix = laplacian(adjacency(part, weight));
-  InverseOperator op(matrix, of_vertex);
-  if (matrix.rows() > kDense) return 1 / largest_eigenvalues(op, 1, Spectra::SortRule::LargestAlge)[0];
-  // L + a multiple of the matrix of ones has an inverse that differs from L⁺ only where P takes it out.
-  const Eigen::Index n = matrix.rows();
-  Eigen::MatrixXd full = matrix;
-  full.array() += full.trace() / static_cast<double>(n * n);
-  const Vector root = of_vertex.cwiseSqrt(), trivial = root.normalized();
-  const Eigen::MatrixXd projection = Eigen::MatrixXd::Identity(n, n) - trivial * trivial.transpose();
-  const Eigen::MatrixXd half = root.asDiagonal() * projection;
-  const Eigen::MatrixXd inverse = half.transpose() * full.ldlt().solve(half);
-  return 1 /
-         Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(inverse, Eigen::EigenvaluesOnly).eigenvalues()[n - 1];
+  const Inverse inverse(matrix, of_vertex);
+  const Operator op{matrix.rows(), [&inverse](const Vector& x) { return inverse(x); }};
+  if (op.size > kDense) return 1 / largest_eigenvalues(op, 1, Spectra::SortRule::LargestAlge)[0];
+  return 1 / dense_eigenvalues(op)[op.size - 1];
 }
 
 Spectrum spectrum(const RouterGraph& graph) {
@@ -155,15 +161,13 @@ Spectrum spectrum(const RouterGraph& graph) {
   const std::vector<double> ones(graph.routers(), 1.0);
   result.algebraic_connectivity = weighted_connectivity(graph, weight, ones);
   const Matrix a = adjacency(graph, weight);
+  const Operator op{n, [&a](const Vector& x) { return Vector(a * x); }};
   if (n <= kDense) {
-    const Vector values =
-        Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(Eigen::MatrixXd(a), Eigen::EigenvaluesOnly)
-            .eigenvalues();
+    const Vector values = dense_eigenvalues(op);
     result.largest = values[n - 1];
     result.second = values[n - 2];
     result.smallest = values[0];
   } else {
-    Spectra::SparseSymMatProd<double> op(a);
     const Vector top = largest_eigenvalues(op, 2, Spectra::SortRule::LargestAlge);
     result.largest = top[0];
     result.second = top[1];

@@ -1,6 +1,6 @@
 #include "sim/routing/paths/dependencies.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

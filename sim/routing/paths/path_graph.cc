@@ -1,6 +1,6 @@
 #include "sim/routing/paths/path_graph.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <stdexcept>

@@ -1,6 +1,6 @@
 #include "sim/routing/policies/dimension_order.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <memory>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "sim/routing/policies/group_routes.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include "sim/routing/policies/mod_k.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdlib>

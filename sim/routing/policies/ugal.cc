@@ -290,9 +290,8 @@ Policy par() {
 }
 
 Policy slingshot() {
-  ParameterSpec detours = kDetours, weight = kWeight;
-  detours.default_value = "2";
-  weight.default_value = "2";
+  const ParameterSpec detours{kDetours.name, kDetours.type, "2", kDetours.help};
+  const ParameterSpec weight{kWeight.name, kWeight.type, "2", kWeight.help};
   Policy policy = adaptive({.name = "slingshot",
                             .summary = "Adaptive routing in the manner of Slingshot: two minimal ways, two "
                                        "detours, minimal ones preferred.",

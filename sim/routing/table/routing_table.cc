@@ -1,6 +1,6 @@
 #include "sim/routing/table/routing_table.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // How a routing table is built.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 // Any workload with any parameters: the graph is sound, and runs to its end however messages are sent.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 

@@ -2,7 +2,7 @@
 // connections.
 #include "sim/mpi_library.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <catch2/catch.hpp>
 #include <memory>

@@ -26,7 +26,36 @@ struct Account {
   std::vector<std::uint64_t> links;  // bytes, packets, drops, marks, longest queue of each
 
   bool operator==(const Account&) const = default;
+  // What a policy, a queue or the transport has counted under this name.
+  std::uint64_t signal(const std::string& name) const {
+    for (const auto& [each, count] : signals) {
+      if (each == name) return count;
+    }
+    return 0;
+  }
+  // The last call to a client.
+  Time end() const { return calls.empty() ? Time() : Time::ps(std::get<1>(*last_call())); }
+
+ private:
+  std::vector<std::tuple<std::uint32_t, std::int64_t, int>>::const_iterator last_call() const {
+    return std::max_element(calls.begin(), calls.end(),
+                            [](const auto& a, const auto& b) { return std::get<1>(a) < std::get<1>(b); });
+  }
 };
+
+// Every host to the one that is so many further on, at once.
+inline std::vector<Message> shift(const topologies::Topology& topology, std::uint32_t by,
+                                  std::uint64_t bytes) {
+  std::vector<Message> messages;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    messages.push_back({.source = host,
+                        .destination = (host + by) % topology.hosts(),
+                        .notify_sent = true,
+                        .bytes = bytes,
+                        .client = {host}});
+  }
+  return messages;
+}
 
 enum class StopEvery : std::uint8_t { kNever, kPoll };
 

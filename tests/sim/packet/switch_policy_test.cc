@@ -24,26 +24,6 @@ topologies::Topology fat_tree() {
       parse_module_choice("fat_tree:k=4,link=100Gbps,latency=500ns,switch_latency=100ns"));
 }
 
-std::vector<Message> permutation(const topologies::Topology& topology, std::uint64_t bytes,
-                                 std::uint32_t by = 5) {
-  std::vector<Message> messages;
-  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    messages.push_back({.source = host,
-                        .destination = (host + by) % topology.hosts(),
-                        .notify_sent = true,
-                        .bytes = bytes,
-                        .client = {host}});
-  }
-  return messages;
-}
-
-std::uint64_t signal(const Account& account, const std::string& name) {
-  for (const auto& [each, count] : account.signals) {
-    if (each == name) return count;
-  }
-  return 0;
-}
-
 Account whole_run(const topologies::Topology& topology, const Options& options,
                   const std::vector<Message>& messages, Observer* observer = nullptr) {
   return run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1, StopEvery::kNever,
@@ -53,7 +33,7 @@ Account whole_run(const topologies::Topology& topology, const Options& options,
 TEST_CASE("every part of the seam gives one account, however the network is divided") {
   const auto topology = fat_tree();
   routing::Valiant::hosts = topology.hosts();
-  const auto messages = permutation(topology, 200'000);
+  const auto messages = shift(topology, 5, 200'000);
   RandomStream random(5, 5);
   for (const routing::Policy& policy : {routing::flowlet(), routing::least_queue(), routing::valiant(),
                                         routing::pausing(), routing::retracing(), routing::telling()}) {
@@ -108,7 +88,7 @@ TEST_CASE("an intermediate node spreads what all goes one way") {
   // messages and the other none; by way of any node both carry (20 / 9 + 20 / 9) / 2 = 2.2 on average.
   const auto topology = topologies::build(parse_module_choice("torus:dims=9"));
   routing::Valiant::hosts = topology.hosts();
-  const auto messages = permutation(topology, 1'000'000, 4);
+  const auto messages = shift(topology, 4, 1'000'000);
   const auto busiest = [&](const routing::Policy& policy) {
     const Account account = whole_run(topology, {.policy = policy}, messages);
     REQUIRE(account.delivered == messages.size());
@@ -166,7 +146,7 @@ TEST_CASE("flows that are paused stop, and go on") {
     const Account account =
         whole_run(topology, {.control = "fixed_window:packets=100", .policy = policy}, messages);
     REQUIRE(account.delivered == messages.size());
-    REQUIRE((signal(account, "paused_flow") > 0) == (policy.make_plan != nullptr));
+    REQUIRE((account.signal("paused_flow") > 0) == (policy.make_plan != nullptr));
     std::uint64_t most = 0;
     for (std::uint32_t c = 0; c < topology.channels().size(); ++c) {
       most = std::max(most, account.links[c * 5 + 4]);
@@ -191,9 +171,9 @@ TEST_CASE("a pause that nothing ends is over after the least timeout") {
   };
   const Account free = run(one_path()), paused = run(routing::pausing_for_good());
   REQUIRE(paused.delivered == 2);
-  REQUIRE(signal(paused, "paused_flow") == 2);
-  REQUIRE(signal(paused, "expired_pause") == 2);
-  REQUIRE(signal(free, "expired_pause") == 0);
+  REQUIRE(paused.signal("paused_flow") == 2);
+  REQUIRE(paused.signal("expired_pause") == 2);
+  REQUIRE(free.signal("expired_pause") == 0);
   // The least timeout is 100 us or more; what was under way at the pause takes less.
   const auto end = [](const Account& account) {
     std::int64_t last = 0;
@@ -235,7 +215,7 @@ class Ways final : public Observer {
 
 TEST_CASE("ACKs retrace the way of their data, and only where asked to") {
   const auto topology = fat_tree();
-  const auto messages = permutation(topology, 100'000);
+  const auto messages = shift(topology, 5, 100'000);
   for (const bool retrace : {true, false}) {
     routing::Policy policy = routing::retracing();
     policy.asks.acks_retrace = retrace;
@@ -300,7 +280,43 @@ TEST_CASE("a policy is asked once where a link is down, and never for it") {
   REQUIRE(account.delivered == 1);
   REQUIRE(asked == 10);
   REQUIRE(wrong == 0);
-  REQUIRE(signal(account, "detour") >= 10);
+  REQUIRE(account.signal("detour") >= 10);
+}
+
+// Tells others a number, and counts how often it is asked for it.
+class Counted final : public routing::SwitchPolicy {
+ public:
+  static inline std::uint32_t says = 0, asked = 0;
+  explicit Counted(RandomStream) {}
+  routing::Output choose(const routing::PacketView&, routing::RouteNote&,
+                         std::span<const std::uint32_t> ports, routing::ActiveSwitch&) override {
+    return {.port = ports.front()};
+  }
+  routing::Snapshot publish(routing::OwnSwitch&) override {
+    ++asked;
+    routing::Snapshot snapshot;
+    snapshot.words[3] = says;
+    return snapshot;
+  }
+};
+
+TEST_CASE("switches that have nothing to tell are not asked while nothing happens") {
+  // One packet, a millisecond under way in each direction.
+  const auto topology =
+      topologies::build(parse_module_choice("single_switch:hosts=2,link=100Gbps,latency=500us"));
+  Options options{.policy = {.info = {.name = "counted"},
+                             .make_plan = routing::make_plain<Counted>,
+                             .asks = {.snapshot_period = Time::us(1), .snapshot_delay = Time::us(1)}}};
+  const auto asked = [&](std::uint32_t says) {
+    Counted::says = says;
+    Counted::asked = 0;
+    const Account account = whole_run(topology, options, {{.source = 0, .destination = 1, .bytes = 100}});
+    REQUIRE(account.delivered == 1);
+    return Counted::asked;
+  };
+  REQUIRE(asked(1) >= 2000);
+  REQUIRE(asked(0) < 30);
+  REQUIRE(Counted::asked > 2);
 }
 
 }  // namespace

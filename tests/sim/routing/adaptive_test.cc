@@ -13,18 +13,6 @@ namespace {
 
 using topologies::Topology;
 
-std::vector<Message> shift(const Topology& topology, std::uint32_t by, std::uint64_t bytes) {
-  std::vector<Message> messages;
-  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    messages.push_back({.source = host,
-                        .destination = (host + by) % topology.hosts(),
-                        .notify_sent = true,
-                        .bytes = bytes,
-                        .client = {host}});
-  }
-  return messages;
-}
-
 Account run(const Topology& topology, const std::string& policy, const std::vector<Message>& messages,
             std::vector<LinkChange> changes = {}, const std::string& queue = "droptail:capacity=1GB") {
   const Options options{.control = "fixed_window:packets=64",
@@ -36,18 +24,7 @@ Account run(const Topology& topology, const std::string& policy, const std::vect
   return account;
 }
 
-double end_us(const Account& account) {
-  std::int64_t last = 0;
-  for (const auto& [message, at, kind] : account.calls) last = std::max(last, at);
-  return static_cast<double>(last) / 1e6;
-}
-
-std::uint64_t signal(const Account& account, const std::string& name) {
-  for (const auto& [each, count] : account.signals) {
-    if (each == name) return count;
-  }
-  return 0;
-}
+double end_us(const Account& account) { return static_cast<double>(account.end().ps()) / 1e6; }
 
 }  // namespace
 
@@ -129,8 +106,8 @@ TEST_CASE("UGAL on an idle network goes minimally") {
   const Account account =
       run(topology, "ugal",
           {{.source = 0, .destination = 71, .notify_sent = true, .bytes = 4096, .client = {0}}});
-  REQUIRE(signal(account, "minimal_packet") == 1);
-  REQUIRE(signal(account, "detoured_packet") == 0);
+  REQUIRE(account.signal("minimal_packet") == 1);
+  REQUIRE(account.signal("detoured_packet") == 0);
 }
 
 TEST_CASE("minimal in linked groups: one link between groups, as the closed form has it") {
@@ -139,7 +116,7 @@ TEST_CASE("minimal in linked groups: one link between groups, as the closed form
   const Topology topology = topologies::build(parse_module_choice("dragonfly:p=2,latency=100ns"));
   const auto messages = shift(topology, 8, 1'000'000);
   const Account account = run(topology, "ugal:bias=1s", messages);
-  REQUIRE(signal(account, "detoured_packet") == 0);
+  REQUIRE(account.signal("detoured_packet") == 0);
   std::uint64_t most = 0;
   for (std::uint32_t c = 0; c < topology.channels().size(); ++c) {
     const auto &from = topology.node(topology.channels()[c].from),

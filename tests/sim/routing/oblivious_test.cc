@@ -17,29 +17,11 @@ namespace {
 using topologies::NodeKind;
 using topologies::Topology;
 
-std::vector<Message> shift(const Topology& topology, std::uint32_t by, std::uint64_t bytes) {
-  std::vector<Message> messages;
-  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    messages.push_back({.source = host,
-                        .destination = (host + by) % topology.hosts(),
-                        .notify_sent = true,
-                        .bytes = bytes,
-                        .client = {host}});
-  }
-  return messages;
-}
-
 Account run(const Topology& topology, const std::string& policy, const std::vector<Message>& messages,
             const std::string& queue = "droptail:capacity=1GB") {
   const Options options{
       .control = "fixed_window:packets=100", .queue = queue, .policy = routing::registered(policy)};
   return run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
-}
-
-Time end_of(const Account& account) {
-  std::int64_t last = 0;
-  for (const auto& [message, at, kind] : account.calls) last = std::max(last, at);
-  return Time::ps(last);
 }
 
 // Data bytes are much more than those of ACKs.
@@ -191,8 +173,8 @@ TEST_CASE("Valiant: what all goes to the next group spreads over all") {
   // messages.
   const Topology topology = topologies::build(parse_module_choice("dragonfly:p=2"));
   const auto messages = shift(topology, 8, 1'000'000);
-  const double minimal = static_cast<double>(end_of(run(topology, "ecmp", messages)).ps());
-  const double spread = static_cast<double>(end_of(run(topology, "valiant", messages)).ps());
+  const double minimal = static_cast<double>(run(topology, "ecmp", messages).end().ps());
+  const double spread = static_cast<double>(run(topology, "valiant", messages).end().ps());
   const double alone = 1e6 * 8 / 400e9 * 1e12;
   REQUIRE(minimal > 3.5 * alone);  // some have two links between groups, as short: not all 8 share one
   REQUIRE(spread < 3 * alone);
