@@ -4,6 +4,7 @@
 #include "sim/routing/policies/dimension_order.h"
 #include "sim/routing/policies/drill.h"
 #include "sim/routing/policies/ecmp.h"
+#include "sim/routing/policies/fatpaths.h"
 #include "sim/routing/policies/flowbender.h"
 #include "sim/routing/policies/flowcut.h"
 #include "sim/routing/policies/flowlet.h"
@@ -31,6 +32,7 @@ std::span<const Policy> policies() {
       spray(),
       switch_spray(),
       valiant(),
+      fatpaths(),
       // By what the sender sees.
       bitmap(),
       reps(),

@@ -57,6 +57,9 @@ const std::vector<Case>& cases() {
       {"par", "dragonfly:p=2"},
       {"par", "hyperx:dims=4x4,hosts=2"},
       {"slingshot", "megafly:p=2,h=2"},
+      {"fatpaths:gap=0us", "slim_fly:q=5,hosts=2"},
+      {"fatpaths:layers=16,rho=0.5,gap=0us", "jellyfish:n=16,r=4,hosts=2"},
+      {"fatpaths:gap=0us", "fat_tree:k=4"},
   };
   return all;
 }
