@@ -58,10 +58,9 @@ PathSelectorMaker make_selectors(const PlanSetup& plan) {
 
 class FatPaths final : public SwitchPolicy {
  public:
-  FatPaths(const Layers& layers, const std::vector<std::uint16_t>& port_of, std::uint64_t layer_salt,
-           std::uint32_t switch_index, std::uint64_t salt)
+  FatPaths(const Layers& layers, std::uint64_t layer_salt, std::uint32_t switch_index, std::uint64_t salt)
       : layers_(layers),
-        port_of_(port_of),
+        index_(switch_index),
         at_(layers.topology().switch_at(switch_index)),
         layer_salt_(layer_salt),
         salt_(salt) {}
@@ -72,9 +71,11 @@ class FatPaths final : public SwitchPolicy {
       note.phase =
           static_cast<std::uint8_t>(kFirst + hash_choice(packet.entropy, layer_salt_, layers_.count()));
     }
-    if (note.phase != kFirst) {
-      const std::uint32_t port = port_in(note.phase - kFirst, packet, here);
-      if (port != kNone) return {.port = port};
+    const bool all_up = here.all_up();
+    if (all_up || note.phase != kFirst) {
+      const std::uint32_t layer = note.phase - kFirst;
+      const std::uint32_t port = all_up ? port_in(layer, packet) : port_left_in(layer, packet, here);
+      if (port != Layers::kNone) return {.port = port};
       note.phase = kFirst;
       ++left_;
     }
@@ -86,25 +87,23 @@ class FatPaths final : public SwitchPolicy {
  private:
   // RouteNote::phase: kFirst + layer.
   static constexpr std::uint8_t kFresh = 0, kFirst = 1;
-  static constexpr std::uint32_t kNone = UINT32_MAX;
 
-  std::uint32_t port_in(std::uint32_t layer, const PacketView& packet, ActiveSwitch& here) {
-    const RoutingTable& table = layers_.table(layer);
-    if (here.all_up()) {
-      const std::uint32_t channel = table.candidate(at_, packet.destination, [&](std::size_t count) {
-        return hash_choice(packet.entropy, salt_, count);
-      });
-      return channel == RoutingTable::kNone ? kNone : port_of_[channel];
-    }
+  std::uint32_t port_in(std::uint32_t layer, const PacketView& packet) const {
+    return layers_.port(layer, index_, at_, packet.destination,
+                        [&](std::size_t count) { return hash_choice(packet.entropy, salt_, count); });
+  }
+  // Links are down, or were.
+  std::uint32_t port_left_in(std::uint32_t layer, const PacketView& packet, ActiveSwitch& here) {
     ports_.clear();
-    for (const std::uint32_t channel : table.candidates(at_, packet.destination)) {
-      if (here.is_up(port_of_[channel])) ports_.push_back(port_of_[channel]);
+    const Candidates next = layers_.table(layer).candidates(at_, packet.destination);
+    for (const std::uint32_t channel : next) {
+      if (here.is_up(layers_.port_of(channel))) ports_.push_back(layers_.port_of(channel));
     }
-    return ports_.empty() ? kNone : ports_[hash_choice(packet.entropy, salt_, ports_.size())];
+    return ports_.empty() ? Layers::kNone : ports_[hash_choice(packet.entropy, salt_, ports_.size())];
   }
 
   const Layers& layers_;
-  const std::vector<std::uint16_t>& port_of_;  // by channel
+  const std::uint32_t index_;
   const topologies::Vertex at_;
   const std::uint64_t layer_salt_, salt_;
   std::uint64_t left_ = 0;
@@ -114,19 +113,10 @@ class FatPaths final : public SwitchPolicy {
 class Plan final : public SwitchPlan {
  public:
   Plan(const PlanSetup& setup, const Settings& settings)
-      : seed_(setup.seed), layers_(setup, settings.layers, settings.rho) {
-    const topologies::Topology& topology = setup.topology;
-    port_of_.resize(topology.channels().size());
-    for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-      const auto out = topology.out_channels(topology.switch_at(s));
-      for (std::size_t port = 0; port < out.size(); ++port) {
-        port_of_[out[port]] = static_cast<std::uint16_t>(port);
-      }
-    }
-  }
+      : seed_(setup.seed), layers_(setup, settings.layers, settings.rho) {}
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
     constexpr std::uint64_t kPurpose = 0x1A7E5A17;
-    return std::make_unique<FatPaths>(layers_, port_of_, sim::mix64(seed_ ^ kPurpose), switch_index,
+    return std::make_unique<FatPaths>(layers_, sim::mix64(seed_ ^ kPurpose), switch_index,
                                       switch_salt(seed_, switch_index));
   }
   void reconverge(const std::vector<bool>& down_links) override { layers_.rebuild(down_links); }
@@ -134,7 +124,6 @@ class Plan final : public SwitchPlan {
  private:
   const std::uint64_t seed_;
   Layers layers_;
-  std::vector<std::uint16_t> port_of_;
 };
 
 }  // namespace

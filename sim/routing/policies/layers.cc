@@ -1,6 +1,7 @@
 #include "sim/routing/policies/layers.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -61,7 +62,12 @@ std::vector<std::uint32_t> links_between_switches(const Topology& topology) {
 }  // namespace
 
 Layers::Layers(const PlanSetup& setup, std::uint32_t count, double share)
-    : topology_(setup.topology), network_(setup.table) {
+    : topology_(setup.topology), network_(setup.table), port_of_(topology_.channels().size()) {
+  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+    const auto out = topology_.out_channels(topology_.switch_at(s));
+    for (std::size_t port = 0; port < out.size(); ++port)
+      port_of_[out[port]] = static_cast<std::uint16_t>(port);
+  }
   const Lengths lengths(topology_);
   const std::uint32_t most = kMostStretch * lengths.longest({});
   const std::vector<std::uint32_t> all = links_between_switches(topology_);
@@ -83,6 +89,44 @@ Layers::Layers(const PlanSetup& setup, std::uint32_t count, double share)
     sparse_.push_back({.without = std::move(without), .table = network_});
     sparse_.back().table.repair(topology_, sparse_.back().without);
   }
+  list_ports();
+}
+
+void Layers::list_ports() {
+  codes_.clear();
+  sets_.clear();
+  pool_.clear();
+  std::vector<std::uint32_t> hosts(topology_.hosts());
+  std::iota(hosts.begin(), hosts.end(), 0);
+  const std::vector<HostClass> classes = classify(topology_, {}, hosts, class_of_);
+  classes_ = classes.size();
+  const std::size_t all = sparse_.size() * topology_.switches() * classes_;
+  if (all * sizeof(std::uint16_t) > kQuickBytes) return;
+  codes_.reserve(all);
+  std::map<std::vector<std::uint16_t>, std::uint16_t> known;
+  std::vector<std::uint16_t> ports;
+  for (const Sparse& layer : sparse_) {
+    for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+      const topologies::Vertex at = topology_.switch_at(s);
+      for (const HostClass& each : classes) {
+        if (std::ranges::find(each.neighbours, at) != each.neighbours.end()) {
+          codes_.push_back(kAsk);
+          continue;
+        }
+        ports.clear();
+        const Candidates next = layer.table.candidates(at, each.representative);
+        for (const std::uint32_t channel : next) ports.push_back(port_of_[channel]);
+        const auto [found, is_new] = known.emplace(ports, static_cast<std::uint16_t>(sets_.size()));
+        codes_.push_back(found->second);
+        if (!is_new) continue;
+        if (sets_.size() == kAsk) return codes_.clear();
+        const auto count = static_cast<std::uint32_t>(ports.size());
+        sets_.push_back(
+            {.first = count == 1 ? ports[0] : static_cast<std::uint32_t>(pool_.size()), .count = count});
+        if (count > 1) pool_.insert(pool_.end(), ports.begin(), ports.end());
+      }
+    }
+  }
 }
 
 void Layers::rebuild(const std::vector<bool>& down_links) {
@@ -93,6 +137,7 @@ void Layers::rebuild(const std::vector<bool>& down_links) {
     }
     layer.table.repair(topology_, without);
   }
+  codes_.clear();  // as long as links are or were down nothing is asked of these
 }
 
 void LayeredPaths::starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const {

@@ -22,6 +22,9 @@ class Layers {
  public:
   static constexpr std::uint32_t kMost = PathModel::kMostStates;
   static constexpr std::uint32_t kMostStretch = 2;
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  // What the ports of all may take, a number for each layer, switch and destination.
+  static constexpr std::size_t kQuickBytes = 16 << 20;
 
   // `share`: of the links between switches that the layers but the first keep. REQUIRES: 1 <= count <= kMost,
   // 0 < share <= 1.
@@ -35,6 +38,26 @@ class Layers {
   const RoutingTable& table(std::uint32_t layer) const {
     return layer == 0 ? network_ : sparse_[layer - 1].table;
   }
+  // The port of `at`, a switch, to the next one in a layer that choose(count) picks, count being that of all
+  // candidates; kNone: the layer doesn't lead there. Quicker than the table, where that takes little memory.
+  // REQUIRES: no link is down.
+  template <typename Choose>
+  std::uint32_t port(std::uint32_t layer, std::uint32_t switch_index, topologies::Vertex at,
+                     std::uint32_t host, const Choose& choose) const {
+    if (layer > 0 && !codes_.empty()) {
+      const std::size_t row = std::size_t{layer - 1} * topology_.switches() + switch_index;
+      const std::uint16_t code = codes_[row * classes_ + class_of_[host]];
+      if (code != kAsk) [[likely]] {
+        const PortSet& set = sets_[code];
+        if (set.count == 1) return set.first;
+        return set.count == 0 ? kNone : pool_[set.first + choose(std::size_t{set.count})];
+      }
+    }
+    const std::uint32_t channel = table(layer).candidate(at, host, choose);
+    return channel == RoutingTable::kNone ? kNone : port_of_[channel];
+  }
+  // Of a channel that leaves a switch.
+  std::uint32_t port_of(std::uint32_t channel) const { return port_of_[channel]; }
   // Is the link one of the layer's, as drawn?
   bool has_link(std::uint32_t layer, std::uint32_t link) const {
     return layer == 0 || !sparse_[layer - 1].without[link];
@@ -46,9 +69,25 @@ class Layers {
     RoutingTable table;
   };
 
+  // Ports towards a destination: the only one, or so many in the pool from `first` on.
+  struct PortSet {
+    std::uint32_t first = 0, count = 0;
+  };
+  static constexpr std::uint16_t kAsk = UINT16_MAX;  // a code: the destination is cabled here
+
+  void list_ports();
+
   const topologies::Topology& topology_;
   const RoutingTable& network_;
   std::vector<Sparse> sparse_;
+  std::vector<std::uint16_t> port_of_;  // by channel
+  // Hosts that are one destination but for the last link, and a code for their ports by layer, switch and
+  // class. Empty: they would take too much, or links are down.
+  std::vector<std::uint32_t> class_of_;
+  std::size_t classes_ = 0;
+  std::vector<std::uint16_t> codes_;
+  std::vector<PortSet> sets_;  // by code
+  std::vector<std::uint16_t> pool_;
 };
 
 // Each layer is a state, and takes an equal share; where it doesn't lead to the destination, packets go on in
