@@ -8,6 +8,7 @@
 #include "sim/routing/policies/flowbender.h"
 #include "sim/routing/policies/flowcut.h"
 #include "sim/routing/policies/flowlet.h"
+#include "sim/routing/policies/k_shortest.h"
 #include "sim/routing/policies/minimal_adaptive.h"
 #include "sim/routing/policies/mod_k.h"
 #include "sim/routing/policies/plb.h"
@@ -28,6 +29,8 @@ std::span<const Policy> policies() {
       d_mod_k(),
       s_mod_k(),
       dimension_order(),
+      k_shortest(),
+      edge_disjoint(),
       // Packet by packet, whatever the load.
       spray(),
       switch_spray(),

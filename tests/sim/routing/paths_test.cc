@@ -60,6 +60,10 @@ const std::vector<Case>& cases() {
       {"fatpaths:gap=0us", "slim_fly:q=5,hosts=2"},
       {"fatpaths:layers=16,rho=0.5,gap=0us", "jellyfish:n=16,r=4,hosts=2"},
       {"fatpaths:gap=0us", "fat_tree:k=4"},
+      {"k_shortest", "jellyfish:n=16,r=4,hosts=2"},
+      {"k_shortest:k=12,per=packet", "torus:dims=4x4"},
+      {"edge_disjoint", "slim_fly:q=5,hosts=2"},
+      {"edge_disjoint:k=3,per=packet", "dragonfly:p=2"},
   };
   return all;
 }
@@ -77,6 +81,7 @@ class Spread {
   // All channels that can be used, also with share 0. Checks shares on the way.
   std::map<std::uint32_t, double> of(std::uint32_t source, std::uint32_t destination) {
     loads_.clear();
+    if (model_.names_ways()) return named(source, destination);
     const Vertex first = topology_.channels()[topology_.out_channels(topology_.host(source))[0]].to;
     std::vector<PathStart> starts;
     model_.starts(source, destination, starts);
@@ -101,6 +106,23 @@ class Spread {
   Vertex end(std::uint32_t c) const { return topology_.channels()[c].to; }
   bool is_host(Vertex v) const { return topology_.node(v).kind == topologies::NodeKind::kHost; }
 
+  std::map<std::uint32_t, double> named(std::uint32_t source, std::uint32_t destination) {
+    std::vector<routing::NamedWay> ways;
+    model_.ways(source, destination, ways);
+    double sum = 0;
+    for (const routing::NamedWay& way : ways) {
+      Vertex at = topology_.host(source);
+      for (const std::uint32_t c : way.channels) {
+        REQUIRE(topology_.channels()[c].from == at);
+        at = end(c);
+        loads_[c] += way.share;
+      }
+      REQUIRE(at == topology_.host(destination));
+      sum += way.share;
+    }
+    REQUIRE(sum == Approx(1));
+    return loads_;
+  }
   void walk(Vertex from, PathState state, std::uint32_t host, double share) {
     REQUIRE(go(from, state, host, share, true) == Approx(share).margin(1e-12));
   }
