@@ -24,15 +24,18 @@ const HostDistances::Distances& HostDistances::towards(Vertex host) {
 // Breadth first from the switches that lead to the destination.
 HostDistances::Distances HostDistances::search(const std::vector<Vertex>& last) const {
   Distances distances(topology_.switches(), kNoWay);
-  std::vector<Vertex> queue = last;
-  for (const Vertex v : queue) distances[topology_.node(v).index] = 1;
+  std::vector<std::uint32_t> queue;
+  for (const Vertex v : last) {
+    queue.push_back(topology_.node(v).index);
+    distances[queue.back()] = 1;
+  }
+  queue.reserve(distances.size());
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    const std::uint8_t here = distances[topology_.node(queue[i]).index];
-    for (const std::uint32_t out : topology_.out_channels(queue[i])) {
-      const topologies::Node& next = topology_.node(topology_.channels()[out].to);
-      if (is_denied(out) || next.kind != NodeKind::kSwitch || distances[next.index] != kNoWay) continue;
-      distances[next.index] = std::min<std::uint8_t>(kFar, here + 1);
-      queue.push_back(topology_.channels()[out].to);
+    const std::uint8_t next = std::min<std::uint8_t>(kFar, distances[queue[i]] + 1);
+    for (const SwitchLink& link : links_.of(queue[i])) {
+      if (distances[link.to] != kNoWay || is_denied(link.channel)) continue;
+      distances[link.to] = next;
+      queue.push_back(link.to);
     }
   }
   return distances;

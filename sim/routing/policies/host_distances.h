@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/routing/table/switch_links.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::routing {
@@ -23,7 +24,7 @@ class HostDistances {
 
   // `denied`: by channel, both directions of a link alike; no way takes such a link. Empty: none is.
   HostDistances(const topologies::Topology& topology, std::vector<bool> denied)
-      : topology_(topology), denied_(std::move(denied)) {}
+      : topology_(topology), links_(topology), denied_(std::move(denied)) {}
 
   const Distances& towards(topologies::Vertex host);
   bool is_denied(std::uint32_t channel) const { return !denied_.empty() && denied_[channel]; }
@@ -32,6 +33,7 @@ class HostDistances {
   Distances search(const std::vector<topologies::Vertex>& last) const;
 
   const topologies::Topology& topology_;
+  const SwitchLinks links_;
   const std::vector<bool> denied_;
   std::mutex mutex_;
   std::map<std::vector<topologies::Vertex>, std::unique_ptr<const Distances>> known_;  // by last switches

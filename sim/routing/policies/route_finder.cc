@@ -188,6 +188,7 @@ class RouteFinder::Yen {
     const Vertex at = fixed == 0 ? from_ : topology_.channels()[way[fixed - 1]].to;
     const std::uint32_t height = heights_.of(at);
     if (height == Heights::kNowhere || fixed + height > most_) return;
+    if (!is_open(way, fixed, at, barred)) return;
     search_.begin();
     for (std::size_t i = 0; i < fixed; ++i) search_.close(topology_.channels()[way[i]].from);
     const auto arcs = [&](Vertex v, auto&& visit) {
@@ -204,6 +205,19 @@ class RouteFinder::Yen {
     search_.append_to(found);
     const std::pair<std::size_t, std::uint64_t> order{found.size(), random_.next()};
     proposed_.emplace(order, Proposal{std::move(found), fixed, std::move(barred)});
+  }
+
+  // Some link to the destination comes from where the way hasn't been, or may go on from here. Else it would
+  // be looked for everywhere.
+  bool is_open(const ChannelWay& way, std::size_t fixed, Vertex at,
+               const std::vector<std::uint32_t>& barred) const {
+    const auto last = topology_.out_channels(to_);
+    return std::any_of(last.begin(), last.end(), [&](std::uint32_t back) {
+      const Vertex end = topology_.channels()[back].to;
+      if (end == at) return std::find(barred.begin(), barred.end(), back ^ 1) == barred.end();
+      return std::none_of(way.begin(), way.begin() + static_cast<std::ptrdiff_t>(fixed),
+                          [&](std::uint32_t c) { return topology_.channels()[c].from == end; });
+    });
   }
 
   const Topology& topology_;
