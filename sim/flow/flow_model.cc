@@ -21,8 +21,10 @@ void check(const Parameters& parameters) { (void)flow_config(parameters); }
 
 void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const routing::Policy& policy = policy_of(run);
-  // A path model follows from its parameters.
-  const std::size_t count = policy.fluid == routing::FluidPaths::kModel ? 0 : policy.info.parameters.size();
+  // What single paths and path models follow from.
+  const bool is_followed =
+      policy.fluid == routing::FluidPaths::kModel || policy.fluid == routing::FluidPaths::kOne;
+  const std::size_t count = is_followed ? 0 : policy.info.parameters.size();
   for (const ParameterSpec& spec : std::span(policy.info.parameters).first(count)) {
     if (run.scenario.routing.given.at(spec.name) == spec.default_value) continue;
     warnings.push_back(
@@ -37,7 +39,9 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
 }
 
 void run_flow(const ModelRun& run, results::Report& report) {
-  FlowSetup setup{run.fabric->topology, run.fabric->table, policy_of(run), flow_config(run.parameters)};
+  const routing::Policy policy =
+      policy_of(run).configured(Parameters(policy_of(run).info, run.scenario.routing));
+  FlowSetup setup{run.fabric->topology, run.fabric->table, policy, flow_config(run.parameters)};
   setup.config.record_flows = run.keeps_flow_rows;
   setup.config.connections = connection_rules(run.scenario);
   for (const LinkChange& change : run.fabric->link_changes) {

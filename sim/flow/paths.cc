@@ -27,7 +27,7 @@ std::uint64_t part_of_bytes(std::uint64_t bytes, std::size_t i, std::size_t coun
 }  // namespace
 
 Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& table,
-             routing::FluidPaths kind, std::uint64_t seed, PathMaker make)
+             routing::FluidPaths kind, std::uint64_t seed, PathMaker make, bool one_salt)
     : topology_(topology),
       table_(&table),
       kind_(kind),
@@ -35,7 +35,7 @@ Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& 
       bytes_(topology.channels().size()),
       make_(std::move(make)) {
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    salts_[topology.switch_at(s)] = routing::switch_salt(seed, s);
+    salts_[topology.switch_at(s)] = routing::switch_salt(seed, one_salt ? 0 : s);
   }
   for (const topologies::Channel& channel : topology.channels()) {
     if (channel.rate.bps() > kMostRate >> kRateBits) {

@@ -36,10 +36,10 @@ struct Way {
 // (Spread).
 class Paths {
  public:
-  // `kind`: any but kUnknown; kModel needs `make`. Topology and table must outlive it. Throws InputError for
-  // links too fast to count.
+  // `kind`: any but kUnknown; kModel needs `make`. `one_salt`: as Policy::one_salt. Topology and table must
+  // outlive it. Throws InputError for links too fast to count.
   Paths(const topologies::Topology& topology, const routing::RoutingTable& table, routing::FluidPaths kind,
-        std::uint64_t seed, PathMaker make = {});
+        std::uint64_t seed, PathMaker make = {}, bool one_salt = false);
 
   // The link carries this share of the rate it was built with, from 0 (down) on. Then, or with a new table,
   // refresh(): ways and resources are others from then on.

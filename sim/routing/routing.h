@@ -46,6 +46,8 @@ struct Policy {
   // False: selectors ignore what happens to packets, and aren't told.
   bool selectors_want_feedback = true;
   FluidPaths fluid = FluidPaths::kUnknown;
+  // The built-in rule hashes with the same salt at all switches, so that they make the same choices.
+  bool one_salt = false;
   SwitchAsks asks = {};  // of the switch policy
   KeepsOrder order = KeepsOrder::kIfBuiltIn;
   // The longest path it uses, in minimal ones: 2 for one by way of any node. Round trips and timeouts follow.

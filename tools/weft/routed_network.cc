@@ -70,8 +70,8 @@ void during(const std::string& what, const std::function<void()>& work) {
 
 RoutedNetwork::RoutedNetwork(topologies::Topology topology, const std::string& routing, std::uint64_t seed)
     : topology_(std::move(topology)),
-      policy_(policy_of(routing)),
-      parameters_(policy_.info, parse_module_choice(routing)),
+      parameters_(policy_of(routing).info, parse_module_choice(routing)),
+      policy_(policy_of(routing).configured(parameters_)),
       seed_(seed) {
   during("working out routes", [&] {
     table_ = std::make_unique<routing::RoutingTable>(topology_);

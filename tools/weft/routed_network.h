@@ -37,8 +37,8 @@ class RoutedNetwork {
 
  private:
   const topologies::Topology topology_;
-  const routing::Policy& policy_;
   const Parameters parameters_;
+  const routing::Policy policy_;  // with these
   const std::uint64_t seed_;
   std::unique_ptr<routing::RoutingTable> table_;
   std::unique_ptr<routing::PathModel> paths_;

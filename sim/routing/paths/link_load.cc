@@ -104,15 +104,10 @@ class Loader {
   LinkLoad run() {
     if (is_plain()) {
       minimal();
-      add_hosts();
-      summarize();
-      return std::move(load_);
-    }
-    for (std::uint32_t d = 0; d < groups_.size(); ++d) direct(d);
-    for (Detours& detours : detours_) {
-      if (detours.sent.empty()) continue;
-      for (std::uint32_t v = 0; v < groups_.size(); ++v) first_leg(detours, v);
-      for (std::uint32_t d = 0; d < groups_.size(); ++d) second_leg(detours, d);
+    } else if (model_.names_ways()) {
+      for (std::uint32_t d = 0; d < groups_.size(); ++d) named(d);
+    } else {
+      divided();
     }
     add_hosts();
     summarize();
@@ -162,6 +157,40 @@ class Loader {
       total_ += traffic_.sent(h);
       for (double& nic : by_nic_[group]) nic += traffic_.sent(h) / static_cast<double>(by_nic_[group].size());
       arrived_[group][groups_.nics(group)[0].to] += traffic_.received(h);
+    }
+  }
+
+  // Ways hop by hop, to one group.
+  void named(std::uint32_t d) {
+    traffic_.to(d, rates_);
+    for (const GroupTraffic::Rate& rate : rates_) {
+      total_ += rate.bps;
+      ways_.clear();
+      model_.ways(groups_.source(rate.group, d), groups_.destination(d), ways_);
+      if (ways_.empty()) load_.stranded += rate.bps;
+      for (const NamedWay& way : ways_) {
+        const topologies::Channel& first = topology_.channels()[way.channels.front()];
+        const auto nics = topology_.out_channels(first.from);
+        const auto nic = std::ranges::find(nics, way.channels.front()) - nics.begin();
+        by_nic_[rate.group][static_cast<std::size_t>(nic)] += rate.bps * way.share;
+        if (way.channels.size() == 1) continue;
+        for (std::size_t i = 1; i + 1 < way.channels.size(); ++i) {
+          load_.bps[way.channels[i]] += rate.bps * way.share;
+        }
+        if (groups_.hosts(d).size() == 1) {
+          load_.bps[way.channels.back()] += rate.bps * way.share;
+        } else {
+          arrived_[d][topology_.channels()[way.channels.back()].from] += rate.bps * way.share;
+        }
+      }
+    }
+  }
+  void divided() {
+    for (std::uint32_t d = 0; d < groups_.size(); ++d) direct(d);
+    for (Detours& detours : detours_) {
+      if (detours.sent.empty()) continue;
+      for (std::uint32_t v = 0; v < groups_.size(); ++v) first_leg(detours, v);
+      for (std::uint32_t d = 0; d < groups_.size(); ++d) second_leg(detours, d);
     }
   }
 
@@ -375,6 +404,7 @@ class Loader {
   std::vector<double> amount_, other_;  // by stop; by group
   std::vector<GroupTraffic::Rate> rates_;
   std::vector<PathStart> starts_;
+  std::vector<NamedWay> ways_;
   std::vector<Entry> entries_;
 };
 

@@ -2,11 +2,15 @@
 
 #include "sim/routing/policies/bitmap.h"
 #include "sim/routing/policies/dimension_order.h"
+#include "sim/routing/policies/dlb.h"
 #include "sim/routing/policies/drill.h"
 #include "sim/routing/policies/ecmp.h"
+#include "sim/routing/policies/fatpaths.h"
 #include "sim/routing/policies/flowbender.h"
 #include "sim/routing/policies/flowcut.h"
 #include "sim/routing/policies/flowlet.h"
+#include "sim/routing/policies/hammingmesh.h"
+#include "sim/routing/policies/k_shortest.h"
 #include "sim/routing/policies/minimal_adaptive.h"
 #include "sim/routing/policies/mod_k.h"
 #include "sim/routing/policies/plb.h"
@@ -27,10 +31,13 @@ std::span<const Policy> policies() {
       d_mod_k(),
       s_mod_k(),
       dimension_order(),
+      k_shortest(),
+      edge_disjoint(),
       // Packet by packet, whatever the load.
       spray(),
       switch_spray(),
       valiant(),
+      fatpaths(),
       // By what the sender sees.
       bitmap(),
       reps(),
@@ -41,6 +48,8 @@ std::span<const Policy> policies() {
       minimal_adaptive(),
       power_of_two(),
       drill(),
+      dlb(),
+      hammingmesh(),
       ugal(),
       ugal_g(),
       par(),
