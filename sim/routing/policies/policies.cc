@@ -15,6 +15,7 @@
 #include "sim/routing/policies/srv6.h"
 #include "sim/routing/policies/switch_spray.h"
 #include "sim/routing/policies/ugal.h"
+#include "sim/routing/policies/up_down.h"
 #include "sim/routing/policies/valiant.h"
 #include "sim/routing/policies/wcmp.h"
 
@@ -27,6 +28,8 @@ std::span<const Policy> policies() {
       d_mod_k(),
       s_mod_k(),
       dimension_order(),
+      // Without deadlocks on networks of any shape.
+      up_down(),
       // Packet by packet, whatever the load.
       spray(),
       switch_spray(),

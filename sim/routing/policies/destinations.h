@@ -1,0 +1,38 @@
+// Where packets go to, for policies with tables of their own: the switches that hosts are cabled to.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "topologies/graph/topology.h"
+
+namespace weft::routing {
+
+// Hosts that are cabled to the same switches are one destination.
+class Destinations {
+ public:
+  // `down_links`: by link, those not to use; empty: none is down.
+  Destinations(const topologies::Topology& topology, const std::vector<bool>& down_links);
+
+  std::uint32_t size() const { return static_cast<std::uint32_t>(begin_.size() - 1); }
+  std::uint32_t of(std::uint32_t host) const { return of_host_[host]; }
+  // The switches' numbers, ascending. None: its hosts have no way in.
+  std::span<const std::uint32_t> switches(std::uint32_t destination) const {
+    return {switches_.data() + begin_[destination], switches_.data() + begin_[destination + 1]};
+  }
+  bool ends_at(std::uint32_t s, std::uint32_t destination) const;
+  // Has the switch hosts, so that packets begin there?
+  bool is_source(std::uint32_t s) const { return is_source_[s]; }
+
+ private:
+  std::vector<std::uint32_t> of_host_;
+  std::vector<std::uint32_t> begin_ = {0}, switches_;
+  std::vector<bool> is_source_;
+};
+
+// Appends the cables from a switch to a host that are up.
+void add_cables(const topologies::Topology& topology, const std::vector<bool>& down_links, std::uint32_t s,
+                std::uint32_t host, std::vector<std::uint32_t>& channels);
+
+}  // namespace weft::routing
