@@ -11,7 +11,7 @@ using topologies::NodeKind;
 using topologies::Topology;
 
 Destinations::Destinations(const Topology& topology, const std::vector<bool>& down_links)
-    : is_source_(topology.switches()) {
+    : hosts_at_(topology.switches()) {
   std::map<std::vector<std::uint32_t>, std::uint32_t> known;
   std::vector<std::uint32_t> ends;
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
@@ -22,9 +22,11 @@ Destinations::Destinations(const Topology& topology, const std::vector<bool>& do
     }
     std::ranges::sort(ends);
     ends.erase(std::unique(ends.begin(), ends.end()), ends.end());
-    for (const std::uint32_t s : ends) is_source_[s] = true;
+    for (const std::uint32_t s : ends) ++hosts_at_[s];
     const auto [found, is_new] = known.emplace(ends, size());
     of_host_.push_back(found->second);
+    if (is_new) hosts_.push_back(0);
+    ++hosts_[found->second];
     if (!is_new) continue;
     switches_.insert(switches_.end(), ends.begin(), ends.end());
     begin_.push_back(static_cast<std::uint32_t>(switches_.size()));

@@ -22,13 +22,17 @@ class Destinations {
     return {switches_.data() + begin_[destination], switches_.data() + begin_[destination + 1]};
   }
   bool ends_at(std::uint32_t s, std::uint32_t destination) const;
-  // Has the switch hosts, so that packets begin there?
-  bool is_source(std::uint32_t s) const { return is_source_[s]; }
+  std::uint32_t hosts(std::uint32_t destination) const { return hosts_[destination]; }
+  // That are cabled to a switch.
+  std::uint32_t hosts_at(std::uint32_t s) const { return hosts_at_[s]; }
+  // Do packets begin there?
+  bool is_source(std::uint32_t s) const { return hosts_at_[s] > 0; }
 
  private:
   std::vector<std::uint32_t> of_host_;
   std::vector<std::uint32_t> begin_ = {0}, switches_;
-  std::vector<bool> is_source_;
+  std::vector<std::uint32_t> hosts_;     // by destination
+  std::vector<std::uint32_t> hosts_at_;  // by switch
 };
 
 // Appends the cables from a switch to a host that are up.

@@ -1,12 +1,14 @@
 #include "sim/routing/policies/policies.h"
 
 #include "sim/routing/policies/bitmap.h"
+#include "sim/routing/policies/dfsssp.h"
 #include "sim/routing/policies/dimension_order.h"
 #include "sim/routing/policies/drill.h"
 #include "sim/routing/policies/ecmp.h"
 #include "sim/routing/policies/flowbender.h"
 #include "sim/routing/policies/flowcut.h"
 #include "sim/routing/policies/flowlet.h"
+#include "sim/routing/policies/lash.h"
 #include "sim/routing/policies/minimal_adaptive.h"
 #include "sim/routing/policies/mod_k.h"
 #include "sim/routing/policies/plb.h"
@@ -30,6 +32,8 @@ std::span<const Policy> policies() {
       dimension_order(),
       // Without deadlocks on networks of any shape.
       up_down(),
+      dfsssp(),
+      lash(),
       // Packet by packet, whatever the load.
       spray(),
       switch_spray(),

