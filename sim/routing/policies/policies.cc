@@ -13,9 +13,11 @@
 #include "sim/routing/policies/mod_k.h"
 #include "sim/routing/policies/plb.h"
 #include "sim/routing/policies/reps.h"
+#include "sim/routing/policies/routes.h"
 #include "sim/routing/policies/spray.h"
 #include "sim/routing/policies/srv6.h"
 #include "sim/routing/policies/switch_spray.h"
+#include "sim/routing/policies/tables.h"
 #include "sim/routing/policies/ugal.h"
 #include "sim/routing/policies/up_down.h"
 #include "sim/routing/policies/valiant.h"
@@ -55,6 +57,9 @@ std::span<const Policy> policies() {
       // In order, or nearly so.
       flowlet(),
       flowcut(),
+      // A user's own.
+      tables(),
+      routes(),
   };
   return list;
 }

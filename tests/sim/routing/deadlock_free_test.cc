@@ -11,12 +11,15 @@
 #include <vector>
 
 #include "sim/routing/paths/dependencies.h"
+#include "sim/routing/paths/link_load.h"
 #include "sim/units/random.h"
 #include "tests/sim/packet/divided.h"
 #include "tests/sim/routing/path_models.h"
 #include "tests/sim/routing/registered.h"
 #include "tests/topologies/analysis/random_network.h"
+#include "topologies/analysis/demands.h"
 #include "topologies/analysis/partition.h"
+#include "topologies/analysis/router_graph.h"
 #include "topologies/families.h"
 
 namespace weft::sim::packet {
@@ -136,6 +139,65 @@ TEST_CASE("deadlock-free policies: the same on random networks") {
       RC_ASSERT(net.dependencies().acyclic());
       RC_ASSERT(net.reaches_all());
     }));
+  }
+}
+
+TEST_CASE("dfsssp, lash: one shortest way for each pair of switches, over all families") {
+  for (const char* policy : {"dfsssp:vcs=15", "lash:vcs=15"}) {
+    for (const std::string& choice : networks()) {
+      INFO(policy << " on " << choice);
+      const Net net(topologies::build(parse_module_choice(choice)), policy);
+      for (std::uint32_t to = 0; to < net.topology.hosts(); ++to) {
+        for (std::uint32_t s = 0; s < net.topology.switches(); ++s) {
+          std::vector<routing::PathStep> steps;
+          net.paths->steps(net.topology.switch_at(s), 0, to, steps);
+          const routing::Candidates shortest = net.table.candidates(net.topology.switch_at(s), to);
+          if (shortest.empty() != steps.empty()) FAIL("a way is missing");
+          for (const routing::PathStep& step : steps) {
+            if (std::ranges::find(shortest, step.channel) == shortest.end())
+              FAIL("a way that isn't shortest");
+          }
+          if (steps.size() > 1 && net.topology.node(net.topology.channels()[steps[0].channel].to).kind ==
+                                      topologies::NodeKind::kSwitch) {
+            FAIL("more than one way");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("dfsssp, lash: as many virtual channels as must be") {
+  for (const std::string policy : {"dfsssp", "lash"}) {
+    const auto channels = [&](const char* choice) {
+      return Net(topologies::build(parse_module_choice(choice)), policy).paths->virtual_channels();
+    };
+    INFO(policy);
+    // Trees and what has one link between any two switches need one, and a ring whose ways have two links
+    // two.
+    CHECK(channels("fat_tree:k=4") == 1);
+    CHECK(channels("leaf_spine:leaves=4,spines=3,hosts_per_leaf=3") == 1);
+    CHECK(channels("hyperx:dims=6,hosts=2") == 1);
+    CHECK(channels("torus:dims=4") == 1);  // its ways of two links go round in a part only
+    CHECK(channels("torus:dims=5") == 2);
+    CHECK(channels("torus:dims=9") == 2);
+    CHECK_THROWS_WITH(Net(topologies::build(parse_module_choice("torus:dims=5")), policy + ":vcs=1"),
+                      Catch::Matchers::StartsWith(policy + ": vcs is '1', but the ways of torus:dims=5") &&
+                          Catch::Matchers::EndsWith(" need 2"));
+    CHECK_THROWS_WITH(
+        Net(topologies::build(parse_module_choice("torus:dims=40x40")), policy),
+        Catch::Matchers::Contains("has 2,560,000 pairs of switches with hosts, and 1,000,000 are the most"));
+  }
+}
+
+TEST_CASE("dfsssp, lash: ways are spread over links, also those of hosts on one switch") {
+  for (const char* policy : {"dfsssp", "lash"}) {
+    INFO(policy);
+    const Net net(topologies::build(parse_module_choice("fat_tree:k=8")), policy);
+    const auto traffic = topologies::uniform_traffic(topologies::router_graph(net.topology));
+    const routing::LinkLoad load = routing::link_load(net.topology, net.table, *net.paths, traffic);
+    CHECK(load.stranded == 0);
+    CHECK(load.most < 1.25 * load.mean);
   }
 }
 
