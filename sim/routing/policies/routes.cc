@@ -210,7 +210,8 @@ Policy routes() {
           {.name = "routes",
            .summary = "Source routes from a file, shared out among a pair's flows; shortest paths for pairs "
                       "without one.",
-           .source = "",
+           .source =
+               "C. A. Sunshine, Source routing in computer networks, ACM Comput. Commun. Rev. 7(1), 1977",
            .parameters = {{"file", ParameterType::kFile, "",
                            "Lines 'SOURCE DESTINATION SWITCH …[=WEIGHT]': names as weft topo has them, in "
                            "quotes if they have blanks, or h0, s0; # begins a comment."},

@@ -114,7 +114,7 @@ Policy tables() {
       .info = {.name = "tables",
                .summary = "What tables in a file say; shortest paths where they say nothing. Each flow keeps "
                           "its path.",
-               .source = "",
+               .source = "InfiniBand Architecture Specification, volume 1: forwarding tables of switches",
                .parameters = {{"file", ParameterType::kFile, "",
                                "Lines 'SWITCH DESTINATION NEXT[=WEIGHT] …': names as weft topo has them, in "
                                "quotes if they have blanks, or s0, h0; a destination is a host, or a switch "
