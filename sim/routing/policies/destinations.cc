@@ -25,6 +25,12 @@ Destinations::Destinations(const Topology& topology, const std::vector<bool>& do
     for (const std::uint32_t s : ends) ++hosts_at_[s];
     const auto [found, is_new] = known.emplace(ends, size());
     of_host_.push_back(found->second);
+    cable_port_.push_back(kNone);
+    if (const auto cables = topology.out_channels(topology.host(host)); cables.size() == 1 && !ends.empty()) {
+      const auto ports = topology.out_channels(topology.switch_at(ends.front()));
+      cable_port_.back() =
+          static_cast<std::uint32_t>(std::ranges::find(ports, cables.front() ^ 1) - ports.begin());
+    }
     if (is_new) hosts_.push_back(0);
     ++hosts_[found->second];
     if (!is_new) continue;

@@ -77,7 +77,7 @@ class PairRoutes::Trees {
       best = &arc;
       least = cost;
     }
-    routes_.port_[routes_.place(s, destination)] = best->port;
+    routes_.way_[routes_.place(s, destination)].port = best->port;
     const std::uint64_t pairs =
         std::uint64_t{routes_.destinations_.hosts_at(s)} * routes_.destinations_.hosts(destination);
     if (pairs > 0) each_on_way(s, destination, [&](std::uint32_t channel) { load_[channel] += pairs; });
@@ -100,9 +100,9 @@ class PairRoutes::Trees {
 PairRoutes::PairRoutes(const Topology& topology, const std::vector<bool>& down_links)
     : topology_(topology), down_links_(down_links), destinations_(topology, down_links) {
   const double pairs = static_cast<double>(topology.switches()) * destinations_.size();
-  expect_memory(pairs * 3, fmt::format("the ways between {} switches", grouped(topology.switches())));
-  port_.assign(static_cast<std::size_t>(pairs), kNoPort);
-  layer_.assign(static_cast<std::size_t>(pairs), 0);
+  expect_memory(pairs * sizeof(Way),
+                fmt::format("the ways between {} switches", grouped(topology.switches())));
+  way_.resize(static_cast<std::size_t>(pairs));
   Trees trees(*this);
   for (std::uint32_t d = 0; d < destinations_.size(); ++d) trees.grow(d);
 }
@@ -172,7 +172,7 @@ class OverPairRoutes final : public SwitchPolicy {
   const Plan& plan_;
   const std::uint32_t switch_;
   const std::uint64_t salt_;
-  std::vector<bool> from_host_;  // by port
+  std::vector<std::uint8_t> from_host_;  // by port
 };
 
 class Plan final : public SwitchPlan {
@@ -199,7 +199,7 @@ OverPairRoutes::OverPairRoutes(const Plan& plan, std::uint32_t s, std::uint64_t 
     : plan_(plan), switch_(s), salt_(salt) {
   const Topology& topology = plan.routes().topology();
   for (const std::uint32_t c : topology.out_channels(topology.switch_at(s))) {
-    from_host_.push_back(topology.node(topology.channels()[c].to).kind == NodeKind::kHost);
+    from_host_.push_back(topology.node(topology.channels()[c].to).kind == NodeKind::kHost ? 1 : 0);
   }
 }
 
@@ -210,12 +210,14 @@ Output OverPairRoutes::choose(const PacketView& packet, RouteNote&, std::span<co
   std::uint32_t port = routes.port(switch_, destination);
   if (port == PairRoutes::kNone) {
     if (!routes.destinations().ends_at(switch_, destination)) return {.port = Output::kNowhere};
+    const std::uint32_t cable = routes.destinations().cable_port(packet.destination);
+    if (cable != Destinations::kNone) return {.port = cable};
     if (minimal.empty()) minimal = here.minimal(packet.destination);
     if (minimal.empty()) return {.port = Output::kNowhere};
     port = minimal[minimal.size() == 1 ? 0 : hash_choice(packet.entropy, salt_, minimal.size())];
   }
   if (!here.all_up() && !here.is_up(port)) return {.port = Output::kNowhere};
-  const bool begins = packet.in_port == PacketView::kMadeHere || from_host_[packet.in_port];
+  const bool begins = packet.in_port == PacketView::kMadeHere || from_host_[packet.in_port] != 0;
   return {.port = port, .channel = begins ? routes.layer(switch_, destination) : Output::kSameChannel};
 }
 

@@ -11,7 +11,7 @@
 namespace weft::routing {
 
 // Where a packet goes next depends on its destination only, so the ways to one are a tree; its virtual
-// channel on the switch where it began. Three bytes for each pair, which is estimated first.
+// channel on the switch where it began. Four bytes for each pair, which is estimated first.
 class PairRoutes {
  public:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -28,7 +28,7 @@ class PairRoutes {
   const std::vector<bool>& down_links() const { return down_links_; }
   // The port of a switch, among all of its ports; kNone: it is one of the destination's, or there is no way.
   std::uint32_t port(std::uint32_t s, std::uint32_t destination) const {
-    const std::uint16_t port = port_[place(s, destination)];
+    const std::uint16_t port = way_[place(s, destination)].port;
     return port == kNoPort ? kNone : port;
   }
   // Its channel; kNone.
@@ -40,10 +40,10 @@ class PairRoutes {
     return topology_.node(topology_.channels()[channel].to).index;
   }
   std::uint8_t layer(std::uint32_t s, std::uint32_t destination) const {
-    return layer_[place(s, destination)];
+    return way_[place(s, destination)].layer;
   }
   void set_layer(std::uint32_t s, std::uint32_t destination, std::uint32_t layer) {
-    layer_[place(s, destination)] = static_cast<std::uint8_t>(layer);
+    way_[place(s, destination)].layer = static_cast<std::uint8_t>(layer);
     layers_ = layer >= layers_ ? layer + 1 : layers_;
   }
   // How many virtual channels are in use.
@@ -54,6 +54,10 @@ class PairRoutes {
 
  private:
   static constexpr std::uint16_t kNoPort = UINT16_MAX;
+  struct Way {
+    std::uint16_t port = kNoPort;
+    std::uint8_t layer = 0;
+  };
   class Trees;
   std::size_t place(std::uint32_t s, std::uint32_t destination) const {
     return std::size_t{s} * destinations_.size() + destination;
@@ -62,8 +66,7 @@ class PairRoutes {
   const topologies::Topology& topology_;
   const std::vector<bool> down_links_;
   const Destinations destinations_;
-  std::vector<std::uint16_t> port_;  // by switch and destination
-  std::vector<std::uint8_t> layer_;  // the same
+  std::vector<Way> way_;  // by switch and destination
   std::uint32_t layers_ = 1;
 };
 

@@ -20,7 +20,7 @@ class Plan;
 
 class UpDown final : public SwitchPolicy {
  public:
-  UpDown(const Plan& plan, std::uint32_t s, std::uint64_t salt) : plan_(plan), switch_(s), salt_(salt) {}
+  UpDown(const Plan& plan, std::uint32_t s, std::uint64_t salt) : plan_(plan), salt_(salt), switch_(s) {}
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override;
 
@@ -29,18 +29,35 @@ class UpDown final : public SwitchPolicy {
   struct Set {
     std::uint32_t first = 0, count = 0;
   };
-  static constexpr std::uint16_t kUnknown = 0, kCable = 1, kFirstSet = 2;
+  // What is known of a destination: kUnknown, kCable, a set, or kRun and ports that follow each other: their
+  // number in the lowest bits, then the first of them.
+  static constexpr std::uint16_t kUnknown = 0, kCable = 1, kFirstSet = 2, kRun = 0x8000;
+  static constexpr std::uint32_t kCountBits = 6, kMostInRun = (1 << kCountBits) - 1;
+  static constexpr std::uint32_t kLastFirst = (kRun >> kCountBits) - 1;
 
   void begin();
   std::uint16_t find(bool descending, std::uint32_t destination);
+  std::uint32_t port(std::uint16_t code, std::uint32_t i) const {
+    if (code & kRun) return ((code & ~kRun) >> kCountBits) + i;
+    return pool_[sets_[code - kFirstSet].first + i];
+  }
+  std::uint32_t count(std::uint16_t code) const {
+    return code & kRun ? code & kMostInRun : sets_[code - kFirstSet].count;
+  }
+  bool comes_down(std::uint32_t port) const {
+    return port < 64 ? first_ports_down_ >> port & 1 : comes_down_[port] != 0;
+  }
+  Output pick_up(std::uint16_t code, const PacketView& packet, ActiveSwitch& here);
 
+  // What every packet takes comes first.
   const Plan& plan_;
-  const std::uint32_t switch_;
-  const std::uint64_t salt_;
-  std::uint32_t version_ = 0;     // of the plan that the rest follows from
-  std::vector<bool> comes_down_;  // by port that packets come in through
-  // By destination, then the same for packets that were led down, as they are asked for: kCable, or a set.
+  // By destination, then the same for packets that were led down, as they are asked for.
   std::vector<std::uint16_t> known_;
+  std::uint64_t first_ports_down_ = 0;  // bits: packets that come in through these ports were led down
+  const std::uint64_t salt_;
+  std::uint32_t version_ = 0;  // of the plan that the rest follows from
+  const std::uint32_t switch_;
+  std::vector<std::uint8_t> comes_down_;  // of all ports
   std::vector<Set> sets_;
   std::map<std::vector<std::uint32_t>, std::uint16_t> codes_;  // of sets
   std::vector<std::uint32_t> pool_, left_;
@@ -109,8 +126,12 @@ void UpDown::begin() {
   version_ = plan_.version();
   const auto out = plan_.topology().out_channels(plan_.topology().switch_at(switch_));
   comes_down_.clear();
+  first_ports_down_ = 0;
   // A packet has come down by a link that leads up from here.
-  for (const std::uint32_t c : out) comes_down_.push_back(ways.leads_up(c));
+  for (const std::uint32_t c : out) comes_down_.push_back(ways.leads_up(c) ? 1 : 0);
+  for (std::size_t port = 0; port < std::min<std::size_t>(64, comes_down_.size()); ++port) {
+    first_ports_down_ |= std::uint64_t{comes_down_[port]} << port;
+  }
   known_.assign(2 * std::size_t{ways.destinations().size()}, kUnknown);
   sets_.clear();
   codes_.clear();
@@ -127,10 +148,15 @@ std::uint16_t UpDown::find(bool descending, std::uint32_t destination) {
   for (std::uint32_t& port : ports) {
     port = static_cast<std::uint32_t>(std::ranges::find(out, port) - out.begin());
   }
-  if (kFirstSet + sets_.size() > UINT16_MAX) begin();  // they are found again
+  const std::size_t count = ports.size();
+  if (count > 0 && count <= kMostInRun && ports.front() <= kLastFirst &&
+      ports.back() - ports.front() + 1 == count) {
+    return static_cast<std::uint16_t>(kRun | ports.front() << kCountBits | count);
+  }
+  if (kFirstSet + sets_.size() >= kRun) begin();  // they are found again
   const auto [found, is_new] = codes_.emplace(ports, static_cast<std::uint16_t>(kFirstSet + sets_.size()));
   if (is_new) {
-    sets_.push_back({static_cast<std::uint32_t>(pool_.size()), static_cast<std::uint32_t>(ports.size())});
+    sets_.push_back({static_cast<std::uint32_t>(pool_.size()), static_cast<std::uint32_t>(count)});
     pool_.insert(pool_.end(), ports.begin(), ports.end());
   }
   return found->second;
@@ -141,26 +167,30 @@ Output UpDown::choose(const PacketView& packet, RouteNote&, std::span<const std:
   if (version_ != plan_.version()) begin();
   const Destinations& destinations = plan_.ways().destinations();
   const std::uint32_t destination = destinations.of(packet.destination);
-  const bool descending = packet.in_port != PacketView::kMadeHere && comes_down_[packet.in_port];
+  const bool descending = packet.in_port != PacketView::kMadeHere && comes_down(packet.in_port);
   std::uint16_t& code = known_[destination + (descending ? destinations.size() : 0)];
   if (code == kUnknown) code = find(descending, destination);
-  std::span<const std::uint32_t> ports;
   if (code == kCable) {
-    ports = minimal.empty() ? here.minimal(packet.destination) : minimal;
-  } else {
-    const Set set = sets_[code - kFirstSet];
-    ports = {pool_.data() + set.first, set.count};
+    const std::uint32_t cable = destinations.cable_port(packet.destination);
+    if (cable != Destinations::kNone) return {.port = cable};
+    if (minimal.empty()) minimal = here.minimal(packet.destination);
+    if (minimal.empty()) return {.port = Output::kNowhere};
+    return {.port = minimal[hash_choice(packet.entropy, salt_, minimal.size())]};
   }
-  if (!here.all_up()) {
-    left_.clear();
-    for (const std::uint32_t port : ports) {
-      if (here.is_up(port)) left_.push_back(port);
-    }
-    ports = left_;
+  if (!here.all_up()) return pick_up(code, packet, here);
+  const std::uint32_t count = this->count(code);
+  if (count == 0) return {.port = Output::kNowhere};
+  return {.port = port(code, count == 1 ? 0 : hash_choice(packet.entropy, salt_, count))};
+}
+
+// One of those that are up.
+Output UpDown::pick_up(std::uint16_t code, const PacketView& packet, ActiveSwitch& here) {
+  left_.clear();
+  for (std::uint32_t i = 0; i < count(code); ++i) {
+    if (here.is_up(port(code, i))) left_.push_back(port(code, i));
   }
-  if (ports.empty()) return {.port = Output::kNowhere};
-  if (ports.size() == 1) return {.port = ports.front()};
-  return {.port = ports[hash_choice(packet.entropy, salt_, ports.size())]};
+  if (left_.empty()) return {.port = Output::kNowhere};
+  return {.port = left_[hash_choice(packet.entropy, salt_, left_.size())]};
 }
 
 }  // namespace
