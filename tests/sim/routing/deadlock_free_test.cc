@@ -201,6 +201,33 @@ TEST_CASE("dfsssp, lash: ways are spread over links, also those of hosts on one 
   }
 }
 
+TEST_CASE(
+    "dfsssp, lash: a run ends with the reason if links that fail take more virtual channels than there may "
+    "be") {
+  for (const std::string policy : {"dfsssp:vcs=1", "lash:vcs=1"}) {
+    INFO(policy);
+    // Five switches, each linked to each other; without every other link of the circle round them a ring.
+    const Net net(topologies::build(parse_module_choice("hyperx:dims=5,hosts=1")), policy);
+    REQUIRE(net.paths->virtual_channels() == 1);
+    Options options{.control = "fixed_window:packets=20",
+                    .queue = "credit:selection=routed,vcs=1",
+                    .policy = net.policy,
+                    .config = {.reconvergence = Time::us(5)}};
+    for (std::uint32_t e = 0; e < net.topology.edges().size(); ++e) {
+      const auto &from = net.topology.node(net.topology.edges()[e].from),
+                 &to = net.topology.node(net.topology.edges()[e].to);
+      if (from.kind != to.kind) continue;
+      const std::uint32_t apart = (from.index + 5 - to.index) % 5;
+      if (apart == 1 || apart == 4)
+        options.changes.push_back({.at = Time::us(5), .link = e, .rate_share = 0});
+    }
+    REQUIRE(options.changes.size() == 5);
+    const auto messages = crowd(net.topology, 2, 1'000'000);
+    CHECK_THROWS_WITH(run_divided(net.topology, options, messages, {.of_vertex = {}, .parts = 1}, 1),
+                      Catch::Matchers::EndsWith(" need 2, with the links that are down"));
+  }
+}
+
 TEST_CASE("deadlock-free policies: crowded lossless networks with small buffers get everything through") {
   for (const char* policy : kPolicies) {
     for (const char* choice : {"torus:dims=4x4", "dragonfly:p=2", "jellyfish:n=16,r=4,hosts=2",
