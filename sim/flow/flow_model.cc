@@ -31,6 +31,12 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
         fmt::format("routing.{}.{} has no effect: network model flow has no packets to choose for",
                     policy.info.name, spec.name));
   }
+  if (policy.remark != nullptr) {
+    const Parameters parameters(policy.info, run.scenario.routing);
+    std::string text =
+        policy.remark({parameters, run.fabric->topology, run.fabric->table, run.scenario.seed});
+    if (!text.empty()) warnings.push_back(std::move(text));
+  }
   const auto loses = [](const topologies::Channel& channel) { return channel.loss > 0; };
   if (std::ranges::any_of(run.fabric->topology.channels(), loses)) {
     warnings.push_back(

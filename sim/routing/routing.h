@@ -63,6 +63,8 @@ struct Policy {
   // What its selectors count (PathSetup::signals), by the names that stand in the results.
   std::vector<std::string> path_signals = {};
   bool selectors_hold = false;  // PathSelector::held_until()
+  // What a user should know of it on this network, a sentence; "": nothing. Throws as the others do.
+  std::string (*remark)(const PlanSetup&) = nullptr;
 
   // As it is with these parameters.
   Policy configured(const Parameters& parameters) const {

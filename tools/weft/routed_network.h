@@ -31,8 +31,10 @@ class RoutedNetwork {
   const routing::PathModel& paths() const { return *paths_; }
   routing::PlanSetup setup() const { return {parameters_, topology_, *table_, seed_}; }
   std::string routing() const;  // in short form, with all parameters
-  // What paths() leaves out, a sentence; "": nothing.
-  std::string remark() const { return routing::remark_on_paths(policy_); }
+  // What paths() leaves out, or else what the policy says of itself here, a sentence; "": nothing.
+  std::string remark() const {
+    return policy_.remark != nullptr ? policy_.remark(setup()) : routing::remark_on_paths(policy_);
+  }
   routing::LinkLoad load(const topologies::HostTraffic& traffic) const;
 
  private:

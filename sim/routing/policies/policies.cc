@@ -1,6 +1,7 @@
 #include "sim/routing/policies/policies.h"
 
 #include "sim/routing/policies/bitmap.h"
+#include "sim/routing/policies/dfsssp.h"
 #include "sim/routing/policies/dimension_order.h"
 #include "sim/routing/policies/dlb.h"
 #include "sim/routing/policies/drill.h"
@@ -11,14 +12,18 @@
 #include "sim/routing/policies/flowlet.h"
 #include "sim/routing/policies/hammingmesh.h"
 #include "sim/routing/policies/k_shortest.h"
+#include "sim/routing/policies/lash.h"
 #include "sim/routing/policies/minimal_adaptive.h"
 #include "sim/routing/policies/mod_k.h"
 #include "sim/routing/policies/plb.h"
 #include "sim/routing/policies/reps.h"
+#include "sim/routing/policies/routes.h"
 #include "sim/routing/policies/spray.h"
 #include "sim/routing/policies/srv6.h"
 #include "sim/routing/policies/switch_spray.h"
+#include "sim/routing/policies/tables.h"
 #include "sim/routing/policies/ugal.h"
+#include "sim/routing/policies/up_down.h"
 #include "sim/routing/policies/valiant.h"
 #include "sim/routing/policies/wcmp.h"
 
@@ -33,6 +38,10 @@ std::span<const Policy> policies() {
       dimension_order(),
       k_shortest(),
       edge_disjoint(),
+      // Without deadlocks on networks of any shape.
+      up_down(),
+      dfsssp(),
+      lash(),
       // Packet by packet, whatever the load.
       spray(),
       switch_spray(),
@@ -57,6 +66,9 @@ std::span<const Policy> policies() {
       // In order, or nearly so.
       flowlet(),
       flowcut(),
+      // A user's own.
+      tables(),
+      routes(),
   };
   return list;
 }
