@@ -33,6 +33,8 @@ class RoutedNetwork {
   std::string routing() const;  // in short form, with all parameters
   // What paths() leaves out, a sentence; "": nothing.
   std::string remark() const { return routing::remark_on_paths(policy_); }
+  // The same of load(), where shares follow from the traffic.
+  std::string remark_on_load() const;
   routing::LinkLoad load(const topologies::HostTraffic& traffic) const;
 
  private:
