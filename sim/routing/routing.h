@@ -18,10 +18,11 @@ namespace weft::routing {
 
 // What a policy comes to where flows are fluids and there are no packets to choose for (sim/flow).
 enum class FluidPaths : std::uint8_t {
-  kUnknown,  // it can't be told without packets: the flow-level network refuses the policy
-  kOne,      // each flow keeps the path that the built-in rule gives its entropy
-  kEven,     // each flow divides evenly among all minimal next links, at every hop
-  kModel,    // each flow divides as the path model says (make_paths)
+  kUnknown,   // it can't be told without packets: the flow-level network refuses the policy
+  kOne,       // each flow keeps the path that the built-in rule gives its entropy
+  kEven,      // each flow divides evenly among all minimal next links, at every hop
+  kModel,     // each flow divides as the path model says (make_paths)
+  kBalanced,  // each flow divides between direct ways and detours of the path model as their loads balance
 };
 
 // Do packets of a flow arrive in the order they were sent in, while nothing is lost and no link changes?

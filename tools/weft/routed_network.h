@@ -35,6 +35,8 @@ class RoutedNetwork {
   std::string remark() const {
     return policy_.remark != nullptr ? policy_.remark(setup()) : routing::remark_on_paths(policy_);
   }
+  // The same of load(), where shares follow from the traffic.
+  std::string remark_on_load() const;
   routing::LinkLoad load(const topologies::HostTraffic& traffic) const;
 
  private:
