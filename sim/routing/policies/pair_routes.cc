@@ -266,7 +266,7 @@ Policy over_pair_routes(ModuleInfo info) {
        "Virtual channels that it may use, 1 to 15; the queue, credit:selection=routed, is to have as many."});
   return {.info = std::move(info),
           .fluid = FluidPaths::kModel,
-          .asks = {.single = true, .own_ports = true, .no_detours = true, .notes = true},
+          .asks = {.single = true, .own_ports = true, .ahead = true, .no_detours = true, .notes = true},
           .order = KeepsOrder::kYes};
 }
 

@@ -126,7 +126,7 @@ Policy tables() {
         return std::make_unique<Paths>(setup);
       },
       .fluid = FluidPaths::kModel,
-      .asks = {.single = true, .own_ports = true, .no_detours = true},
+      .asks = {.single = true, .own_ports = true, .ahead = true, .no_detours = true},
       .order = KeepsOrder::kYes,
       .longest_path = 2,
       .remark = remark};

@@ -213,7 +213,7 @@ Policy up_down() {
         return std::make_unique<Paths>(setup);
       },
       .fluid = FluidPaths::kModel,
-      .asks = {.single = true, .own_ports = true, .no_detours = true},
+      .asks = {.single = true, .own_ports = true, .ahead = true, .no_detours = true},
       .order = KeepsOrder::kYes,
       .longest_path = 2};
 }
