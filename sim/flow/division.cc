@@ -31,6 +31,7 @@ bool Division::divide(std::uint32_t source, std::uint32_t at, std::uint32_t dest
   hops.clear();
   const std::vector<PathStart> starts = starts_;
   for (const PathStart& start : starts) {
+    if (start.share == 0) continue;
     if (!start.by_detour) {
       open = straight(at, start.state, destination, start.share, hops) && open;
       continue;

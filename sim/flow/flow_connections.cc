@@ -64,7 +64,10 @@ void FlowNetwork::begin(std::uint32_t index) {
     step(connection);
   }
   Connection& connection = connections_[index];
-  if (connection.flows) max_min_.remove(index);
+  if (connection.flows) {
+    max_min_.remove(index);
+    ++went_;
+  }
   connection.flows = false;
 }
 

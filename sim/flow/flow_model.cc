@@ -21,13 +21,21 @@ void check(const Parameters& parameters) { (void)flow_config(parameters); }
 
 void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const routing::Policy& policy = policy_of(run);
-  // A path model follows from its parameters.
-  const std::size_t count = policy.fluid == routing::FluidPaths::kModel ? 0 : policy.info.parameters.size();
+  // What single paths and path models follow from.
+  const bool is_followed =
+      policy.fluid == routing::FluidPaths::kModel || policy.fluid == routing::FluidPaths::kOne;
+  const std::size_t count = is_followed ? 0 : policy.info.parameters.size();
   for (const ParameterSpec& spec : std::span(policy.info.parameters).first(count)) {
     if (run.scenario.routing.given.at(spec.name) == spec.default_value) continue;
     warnings.push_back(
         fmt::format("routing.{}.{} has no effect: network model flow has no packets to choose for",
                     policy.info.name, spec.name));
+  }
+  if (policy.remark != nullptr) {
+    const Parameters parameters(policy.info, run.scenario.routing);
+    std::string text =
+        policy.remark({parameters, run.fabric->topology, run.fabric->table, run.scenario.seed});
+    if (!text.empty()) warnings.push_back(std::move(text));
   }
   const auto loses = [](const topologies::Channel& channel) { return channel.loss > 0; };
   if (std::ranges::any_of(run.fabric->topology.channels(), loses)) {
@@ -37,7 +45,9 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
 }
 
 void run_flow(const ModelRun& run, results::Report& report) {
-  FlowSetup setup{run.fabric->topology, run.fabric->table, policy_of(run), flow_config(run.parameters)};
+  const routing::Policy policy =
+      policy_of(run).configured(Parameters(policy_of(run).info, run.scenario.routing));
+  FlowSetup setup{run.fabric->topology, run.fabric->table, policy, flow_config(run.parameters)};
   setup.config.record_flows = run.keeps_flow_rows;
   setup.config.connections = connection_rules(run.scenario);
   for (const LinkChange& change : run.fabric->link_changes) {

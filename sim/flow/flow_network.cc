@@ -18,10 +18,6 @@ constexpr Time kNever = Time::max();
 // Few events may mean much work, so limits and interrupts are also looked at after so many rates given.
 constexpr std::uint64_t kPollWork = 1 << 18;
 
-Rate to_rate(Bandwidth bandwidth) {
-  return bandwidth.bps() > kMostRate >> kRateBits ? kMostRate : bandwidth.bps() << kRateBits;
-}
-
 // Until so much is through, rounded up to a picosecond. REQUIRES: rate > 0.
 Time time_for(unsigned __int128 amount, Rate rate) {
   const auto divisor = static_cast<std::uint64_t>(rate);
@@ -115,7 +111,8 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       seed_(engine.seed()),
       connected_(!config_.connections.per_message || config_.connections.send_buffer_bytes > 0),
       first_entity_(engine.add_entities(setup.topology.hosts() + 1)),
-      paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed(), setup.make_paths),
+      paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed(), setup.make_paths,
+             setup.policy.one_salt),
       flow_count_(setup.topology.hosts()),
       turn_(setup.topology.hosts()),
       copy_free_at_(setup.topology.hosts()),
@@ -222,8 +219,13 @@ void FlowNetwork::join(std::uint32_t slot) {
   }
   if (flow.message.control) return leave(slot, after(clock_, flow.ideal));
   flow.state = State::kFlowing;
-  max_min_.add(fluid_of(slot), way_.uses, terms.weight, terms.cap);
+  enter(slot, terms);
   if (flow.left == 0) completions_.set(fluid_of(slot), clock_);
+}
+
+void FlowNetwork::enter(std::uint32_t slot, const Terms& terms) {
+  max_min_.add(fluid_of(slot), way_.uses, terms.weight, terms.cap);
+  if (is_offer(flows_[slot])) ++came_;
 }
 
 // Puts it into way_, and works out what follows from it.
@@ -246,8 +248,11 @@ FlowNetwork::Terms FlowNetwork::find_way(Flow& flow) {
   }
   if (flow.ideal == Time() || flow.message.control) {
     Rate alone = cap;
-    for (const Use& use : way_.uses) {
-      const auto through = static_cast<Amount>(max_min_.capacity(use.resource)) * kWhole / use.share;
+    const bool balances = paths_.detours() != nullptr;
+    if (balances) paths_.find_alone(flow.trip, alone_);
+    for (const Use& use : balances ? alone_.uses : way_.uses) {
+      const Rate whole = balances ? paths_.capacity(use.resource) : max_min_.capacity(use.resource);
+      const auto through = static_cast<Amount>(whole) * kWhole / use.share;
       alone = static_cast<Rate>(std::min<Amount>(static_cast<Amount>(alone), through));
     }
     flow.ideal = after(time_for(kBytePs * flow.wire_bytes, std::max<Rate>(alone, 1)), flow.latency);
@@ -359,6 +364,7 @@ void FlowNetwork::drain() {
       begin_next(fluid);
     } else {
       max_min_.remove(fluid);
+      if (is_offer(flows_[slot])) ++went_;
       if (flows_[slot].message.notify_sent) told_.push_back(slot);
     }
   }
@@ -451,7 +457,10 @@ StopReason FlowNetwork::run(RunControl& control) {
   engine_.heed(control);
   RunWatch watch(control, engine_.executed());
   while (reason == StopReason::kNone) {
-    if (max_min_.changed()) solve(clock_);
+    if (max_min_.changed()) {
+      if (is_unbalanced()) balance(clock_);
+      solve(clock_);
+    }
     if (max_min_.work() >= next_poll_) {
       next_poll_ = max_min_.work() + kPollWork;
       reason = control.answer(clock_, engine_.executed());
@@ -487,19 +496,13 @@ Time FlowNetwork::next_change() const {
   return next_reroute_ < reroutes_.size() ? std::min(change, reroutes_[next_reroute_]) : change;
 }
 
-// Every flow is told its way anew, before anything else happens at this moment.
+// Before anything else happens at this moment.
 void FlowNetwork::change_links(Time now) {
   std::vector<std::uint32_t> under_way;
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     Flow& flow = flows_[slot];
     if (flow.state == State::kFlowing || flow.state == State::kCutOff) under_way.push_back(slot);
-    if (flow.state != State::kFlowing) continue;
-    const std::uint32_t fluid = fluid_of(slot);
-    settle(flow, max_min_.rate(fluid), now);
-    note_sent(flow, sent_bytes(flow, 0, now));
-    max_min_.remove(fluid);
-    completions_.erase(fluid);
-    if (connected_) connections_[fluid].flows = false;
+    if (flow.state == State::kFlowing) interrupt(slot, now);
   }
   for (; next_change_ < changes_.size() && changes_[next_change_].at == now; ++next_change_) {
     const LinkShare& change = changes_[next_change_];
@@ -518,13 +521,27 @@ void FlowNetwork::change_links(Time now) {
   paths_.refresh();
   max_min_.clear_resources();
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
-  for (const std::uint32_t slot : under_way) {
-    flows_[slot].since = now;
-    if (connected_) {
-      begin(flows_[slot].connection);
-    } else {
-      join(slot);
-    }
+  for (const std::uint32_t slot : under_way) resume(slot, now);
+}
+
+// A flow leaves its way.
+void FlowNetwork::interrupt(std::uint32_t slot, Time now) {
+  Flow& flow = flows_[slot];
+  const std::uint32_t fluid = fluid_of(slot);
+  settle(flow, max_min_.rate(fluid), now);
+  note_sent(flow, sent_bytes(flow, 0, now));
+  max_min_.remove(fluid);
+  completions_.erase(fluid);
+  if (connected_) connections_[fluid].flows = false;
+}
+
+// It is told its way anew.
+void FlowNetwork::resume(std::uint32_t slot, Time now) {
+  flows_[slot].since = now;
+  if (connected_) {
+    begin(flows_[slot].connection);
+  } else {
+    join(slot);
   }
 }
 

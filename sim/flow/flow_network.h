@@ -66,8 +66,12 @@ struct FlowSetup {
   const routing::Policy& policy;
   FlowConfig config;
   std::vector<LinkShare> changes = {};  // in the order of time
-  PathMaker make_paths = {};            // for a policy whose fluid is kModel
+  PathMaker make_paths = {};            // for a policy whose fluid is kModel or kBalanced
 };
+
+inline Rate to_rate(Bandwidth bandwidth) {
+  return bandwidth.bps() > kMostRate >> kRateBits ? kMostRate : bandwidth.bps() << kRateBits;
+}
 
 class FlowNetwork final : public Network, public results::Reporter, public results::SeriesSource {
  public:
@@ -158,6 +162,13 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::uint32_t head_of(std::uint32_t fluid) const { return connected_ ? connections_[fluid].head : fluid; }
   void deliver(std::uint32_t slot, bool local);
   void solve(Time now);
+  void enter(std::uint32_t slot, const Terms& terms);
+  void interrupt(std::uint32_t slot, Time now);
+  void resume(std::uint32_t slot, Time now);
+  // Of detours (flow_balance.cc).
+  static bool is_offer(const Flow& flow) { return flow.packets > 1; }  // a single packet meets what it meets
+  bool is_unbalanced() const;
+  void balance(Time now);
   void settle(Flow& flow, Rate rate, Time now);
   std::uint64_t sent_bytes(const Flow& flow, Rate rate, Time now) const;
   void arm();
@@ -183,7 +194,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::vector<std::uint32_t> flow_count_, turn_;  // by host: flows so far; messages that took the next NIC
   std::vector<Time> copy_free_at_;                // by host
   Time clock_, tick_ = Time::max();
-  Way way_;                                // of the flow at hand
+  Way way_, alone_;                        // of the flow at hand; if it were alone
   std::vector<std::uint32_t> drained_;     // fluids
   std::vector<std::uint32_t> told_;        // messages whose senders are told next
   bool draining_ = false;                  // is told_ being filled?
@@ -202,7 +213,8 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   results::FlowStatistics statistics_;
   std::uint64_t open_flows_ = 0, under_way_ = 0, solves_ = 0, next_poll_ = 0;
   std::uint64_t packets_injected_ = 0, packets_delivered_ = 0;
-  std::uint64_t wire_bytes_ = 0;                                    // of messages that were delivered
+  std::uint64_t wire_bytes_ = 0;                  // of messages that were delivered
+  std::size_t offers_ = 0, came_ = 0, went_ = 0;  // in the last balance; fluids since, about
   std::vector<std::pair<std::uint32_t, results::Flow>> delivered_;  // with the number among the source's
 };
 

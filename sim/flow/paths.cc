@@ -27,7 +27,7 @@ std::uint64_t part_of_bytes(std::uint64_t bytes, std::size_t i, std::size_t coun
 }  // namespace
 
 Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& table,
-             routing::FluidPaths kind, std::uint64_t seed, PathMaker make)
+             routing::FluidPaths kind, std::uint64_t seed, PathMaker make, bool one_salt)
     : topology_(topology),
       table_(&table),
       kind_(kind),
@@ -35,7 +35,7 @@ Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& 
       bytes_(topology.channels().size()),
       make_(std::move(make)) {
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    salts_[topology.switch_at(s)] = routing::switch_salt(seed, s);
+    salts_[topology.switch_at(s)] = routing::switch_salt(seed, one_salt ? 0 : s);
   }
   for (const topologies::Channel& channel : topology.channels()) {
     if (channel.rate.bps() > kMostRate >> kRateBits) {
@@ -61,11 +61,8 @@ void Paths::refresh() {
     resources_ = capacity_;
     return;
   }
-  if (kind_ == routing::FluidPaths::kModel) {
-    resources_ = capacity_;
-    divided_bytes_.resize(capacity_.size());
-    division_ = std::make_unique<Division>(topology_, *table_, make_, capacity_);
-    return;
+  if (kind_ == routing::FluidPaths::kModel || kind_ == routing::FluidPaths::kBalanced) {
+    return make_division();
   }
   settle();
   middles_.clear();
@@ -98,6 +95,16 @@ void Paths::refresh() {
   }
 }
 
+void Paths::make_division() {
+  resources_ = capacity_;
+  divided_bytes_.resize(capacity_.size());
+  division_ = std::make_unique<Division>(topology_, *table_, make_, capacity_);
+  if (kind_ != routing::FluidPaths::kBalanced) return;
+  if (detours_ != nullptr) detours_->add_carried(divided_bytes_);
+  detours_ = std::make_unique<Detours>(topology_, *table_, make_, capacity_);
+  resources_.push_back(detours_->whole_pool());
+}
+
 template <typename Visit>
 void Paths::each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) const {
   const auto channels = topology_.out_channels(topology_.host(trip.source));
@@ -112,7 +119,7 @@ void Paths::find(const Trip& trip, Way& way) {
   way.open = true;
   if (kind_ == routing::FluidPaths::kOne) {
     find_one(trip, way);
-  } else if (kind_ == routing::FluidPaths::kModel) {
+  } else if (divides()) {
     find_divided(trip, way);
   } else {
     find_even(trip, way);
@@ -205,7 +212,30 @@ void Paths::find_even(const Trip& trip, Way& way) {
   });
 }
 
+void Paths::find_alone(const Trip& trip, Way& way) {
+  if (detours_ != nullptr) detours_->suspend(true);
+  find(trip, way);
+  if (detours_ != nullptr) detours_->suspend(false);
+}
+
+// The pool, and the destination's own links.
+void Paths::add_detours(const Trip& trip, double share, Way& way) const {
+  way.uses.push_back(
+      {static_cast<std::uint32_t>(capacity_.size()), fixed_point(share * detours_->pool_unit())});
+  const auto cables = topology_.out_channels(topology_.host(trip.destination));
+  const std::uint32_t part = fixed_point(share / static_cast<double>(cables.size()));
+  for (const std::uint32_t cable : cables) {
+    const auto known = std::ranges::find(way.uses, cable ^ 1, &Use::resource);
+    if (known == way.uses.end()) {
+      way.uses.push_back({cable ^ 1, part});
+    } else {
+      known->share = std::min(known->share + part, kWhole);
+    }
+  }
+}
+
 void Paths::find_divided(const Trip& trip, Way& way) {
+  const double detoured = detours_ == nullptr ? 0 : detours_->share(trip.source, trip.destination);
   each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
     const std::uint32_t at = topology_.channels()[nic].to;
     const double part = 1.0 / trip.nics;
@@ -218,9 +248,12 @@ void Paths::find_divided(const Trip& trip, Way& way) {
       return;
     }
     if (!division_->divide(trip.source, at, trip.destination, parts_, scratch_)) way.open = false;
-    for (const Division::Part& each : parts_) use(way, trip, each.channel, part * each.share);
+    for (const Division::Part& each : parts_) {
+      use(way, trip, each.channel, part * each.share * (1 - detoured));
+    }
     if (first) way.hops.insert(way.hops.end(), scratch_.begin(), scratch_.end());
   });
+  if (detoured > 0) add_detours(trip, detoured, way);
 }
 
 Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
@@ -272,13 +305,7 @@ void Paths::carry(const Trip& trip, std::uint64_t bytes) {
     bytes_[nic] += part;
     const std::uint32_t at = topology_.channels()[nic].to;
     if (topology_.node(at).kind == topologies::NodeKind::kHost) return;
-    if (kind_ == routing::FluidPaths::kModel) {
-      division_->divide(trip.source, at, trip.destination, parts_, scratch_);
-      for (const Division::Part& each : parts_) {
-        divided_bytes_[each.channel] += each.share * static_cast<double>(part);
-      }
-      return;
-    }
+    if (divides()) return carry_divided(trip, at, static_cast<double>(part));
     Middle& between = middle(at, spread_->unit_of(trip.destination));
     between.bytes += part;
     double sum = 0;
@@ -296,6 +323,20 @@ void Paths::carry(const Trip& trip, std::uint64_t bytes) {
       }
     }
   });
+}
+
+void Paths::carry_divided(const Trip& trip, std::uint32_t at, double bytes) {
+  const double detoured = detours_ == nullptr ? 0 : detours_->share(trip.source, trip.destination);
+  division_->divide(trip.source, at, trip.destination, parts_, scratch_);
+  for (const Division::Part& each : parts_) {
+    divided_bytes_[each.channel] += each.share * bytes * (1 - detoured);
+  }
+  if (detoured == 0) return;
+  detours_->carry(trip.source, trip.destination, detoured * bytes);
+  const auto cables = topology_.out_channels(topology_.host(trip.destination));
+  for (const std::uint32_t cable : cables) {
+    divided_bytes_[cable ^ 1] += detoured * bytes / static_cast<double>(cables.size());
+  }
 }
 
 // While links still are as they were.
@@ -336,8 +377,10 @@ void Paths::expand(std::vector<std::uint64_t>& bytes) {
 std::vector<std::uint64_t> Paths::carried() {
   std::vector<std::uint64_t> bytes = bytes_;
   expand(bytes);
-  for (std::size_t c = 0; c < divided_bytes_.size(); ++c) {
-    bytes[c] += static_cast<std::uint64_t>(divided_bytes_[c] + 0.5);
+  std::vector<double> divided = divided_bytes_;
+  if (detours_ != nullptr) detours_->add_carried(divided);
+  for (std::size_t c = 0; c < divided.size(); ++c) {
+    bytes[c] += static_cast<std::uint64_t>(divided[c] + 0.5);
   }
   return bytes;
 }

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/flow/detours.h"
 #include "sim/flow/division.h"
 #include "sim/flow/max_min.h"
 #include "sim/flow/spread.h"
@@ -36,10 +37,10 @@ struct Way {
 // (Spread).
 class Paths {
  public:
-  // `kind`: any but kUnknown; kModel needs `make`. Topology and table must outlive it. Throws InputError for
-  // links too fast to count.
+  // `kind`: any but kUnknown; kModel and kBalanced need `make`. `one_salt`: as Policy::one_salt. Topology and
+  // table must outlive it. Throws InputError for links too fast to count.
   Paths(const topologies::Topology& topology, const routing::RoutingTable& table, routing::FluidPaths kind,
-        std::uint64_t seed, PathMaker make = {});
+        std::uint64_t seed, PathMaker make = {}, bool one_salt = false);
 
   // The link carries this share of the rate it was built with, from 0 (down) on. Then, or with a new table,
   // refresh(): ways and resources are others from then on.
@@ -48,10 +49,17 @@ class Paths {
   void refresh();
 
   std::span<const Rate> resources() const { return resources_; }  // their capacities
+  Rate capacity(std::uint32_t channel) const { return capacity_[channel]; }
   bool is_up(std::uint32_t channel) const { return capacity_[channel] > 0; }
   void find(const Trip& trip, Way& way);
+  // What it would be if nobody else sent.
+  void find_alone(const Trip& trip, Way& way);
   // So many bytes of a trip have gone their way, which is open.
   void carry(const Trip& trip, std::uint64_t bytes);
+  // Null: shares of detours don't follow from the traffic. Else balance(), then adopt_balance(), which may
+  // change resources too; what was carried before has to be told in between.
+  Detours* detours() { return detours_.get(); }
+  void adopt_balance() { detours_->adopt(resources_); }
   // What each channel has carried. What divides is divided in whole bytes, so none are lost on the way.
   std::vector<std::uint64_t> carried();
 
@@ -73,9 +81,13 @@ class Paths {
   bool walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint32_t>& hops) const;
   void find_one(const Trip& trip, Way& way);
   void find_even(const Trip& trip, Way& way);
+  bool divides() const { return division_ != nullptr; }
+  void make_division();
+  void add_detours(const Trip& trip, double share, Way& way) const;
   void find_divided(const Trip& trip, Way& way);
   static void use(Way& way, const Trip& trip, std::uint32_t resource, double share);
   Middle& middle(std::uint32_t source, std::uint32_t unit);
+  void carry_divided(const Trip& trip, std::uint32_t at, double bytes);
   void expand(std::vector<std::uint64_t>& bytes);
   void settle();
   // Calls visit(NIC's channel, bytes) for each NIC of the trip.
@@ -91,11 +103,12 @@ class Paths {
   std::vector<std::uint32_t> resource_of_;  // by channel; kNone: it is never a bottleneck
   std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have
   std::vector<std::uint32_t> scratch_;
-  // Of kModel.
+  // Of kModel and kBalanced.
   const PathMaker make_;
   std::unique_ptr<Division> division_;
   std::vector<Division::Part> parts_;
   std::vector<double> divided_bytes_;  // by channel
+  std::unique_ptr<Detours> detours_;   // of kBalanced
   // Of kEven.
   bool only_hosts_bind_ = false;  // no channel between switches is a resource, and none is down
   std::unique_ptr<Spread> spread_;

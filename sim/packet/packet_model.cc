@@ -26,15 +26,19 @@ void check(const Parameters& parameters) {
   (void)partitions(parameters, 1, 1);
 }
 
-// Before the run, whether lossless queues may lock up.
+// Before the run, what the policy says of itself and whether lossless queues may lock up.
 void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const Scenario& scenario = run.scenario;
   const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
   const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
   const Parameters of_policy(policy.info, scenario.routing);
   const topologies::Topology& topology = run.fabric->topology;
-  const auto check = check_deadlocks(policy, {of_policy, topology, run.fabric->table, scenario.seed}, queue,
-                                     Parameters(queue.info, scenario.queue), routing::kCheckWork);
+  const routing::PlanSetup setup{of_policy, topology, run.fabric->table, scenario.seed};
+  if (policy.remark != nullptr) {
+    if (std::string text = policy.remark(setup); !text.empty()) warnings.push_back(std::move(text));
+  }
+  const auto check =
+      check_deadlocks(policy, setup, queue, Parameters(queue.info, scenario.queue), routing::kCheckWork);
   if (!check) return;
   std::string text = deadlock_warning(*check, topology, queue.info.name, policy.info.name);
   if (!text.empty()) warnings.push_back(std::move(text));

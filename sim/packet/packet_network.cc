@@ -8,6 +8,7 @@
 #include "sim/core/windows.h"
 #include "sim/packet/fabric.h"
 #include "sim/packet/mailbox.h"
+#include "sim/routing/path_draws.h"
 #include "sim/units/input_error.h"
 
 namespace weft::sim::packet {
@@ -63,6 +64,7 @@ Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy
   }
   const std::uint32_t bytes = config.mtu_bytes + config.header_bytes;
   const Time longest = find_longest_round_trip(channels, bytes);
+  if (policy.one_salt) std::ranges::fill(channels.salts, routing::switch_salt(engines.front()->seed(), 0));
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
   if (policy.asks.departures || policy.asks.losses) channels.report_ports();
   if (setup.control.needs.noticed().has(Capability::kTelemetry)) channels.stamp_packets(engines);

@@ -32,6 +32,12 @@ struct PathStep {
   std::uint8_t virtual_channel = 0;  // where routing chooses it (queue discipline credit:selection=routed)
 };
 
+// A way that is named hop by hop.
+struct NamedWay {
+  double share = 1;                     // of the pair's packets; all shares together make 1
+  std::vector<std::uint32_t> channels;  // from the source's NIC to the destination
+};
+
 // Immutable, but for reconverge(): may be asked from several threads.
 class PathModel {
  public:
@@ -54,6 +60,21 @@ class PathModel {
   // Does it matter which of the hosts that are cabled to the same switches in the same order (HostClass) a
   // packet comes from or goes to, but for the last link? If not, they are looked at as one.
   virtual bool tells_hosts_apart() const { return true; }
+  // Packets go ways that are named for each pair of hosts: ways() says which, and nothing else is asked.
+  virtual bool names_ways() const { return false; }
+  // Appends to `ways`; none: there is no way. REQUIRES: names_ways(), and two different hosts.
+  virtual void ways(std::uint32_t /*source*/, std::uint32_t /*destination*/,
+                    std::vector<NamedWay>& /*ways*/) const {}
+};
+
+// Of policies that name ways.
+class NamedPaths : public PathModel {
+ public:
+  bool names_ways() const final { return true; }
+  void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const final;
+  void steps(topologies::Vertex at, PathState state, std::uint32_t host,
+             std::vector<PathStep>& steps) const final;
+  void ways(std::uint32_t source, std::uint32_t destination, std::vector<NamedWay>& ways) const override = 0;
 };
 
 // All shortest paths, evenly at each switch: what most policies come to over time.

@@ -18,10 +18,11 @@ namespace weft::routing {
 
 // What a policy comes to where flows are fluids and there are no packets to choose for (sim/flow).
 enum class FluidPaths : std::uint8_t {
-  kUnknown,  // it can't be told without packets: the flow-level network refuses the policy
-  kOne,      // each flow keeps the path that the built-in rule gives its entropy
-  kEven,     // each flow divides evenly among all minimal next links, at every hop
-  kModel,    // each flow divides as the path model says (make_paths)
+  kUnknown,   // it can't be told without packets: the flow-level network refuses the policy
+  kOne,       // each flow keeps the path that the built-in rule gives its entropy
+  kEven,      // each flow divides evenly among all minimal next links, at every hop
+  kModel,     // each flow divides as the path model says (make_paths)
+  kBalanced,  // each flow divides between direct ways and detours of the path model as their loads balance
 };
 
 // Do packets of a flow arrive in the order they were sent in, while nothing is lost and no link changes?
@@ -46,6 +47,8 @@ struct Policy {
   // False: selectors ignore what happens to packets, and aren't told.
   bool selectors_want_feedback = true;
   FluidPaths fluid = FluidPaths::kUnknown;
+  // The built-in rule hashes with the same salt at all switches, so that they make the same choices.
+  bool one_salt = false;
   SwitchAsks asks = {};  // of the switch policy
   KeepsOrder order = KeepsOrder::kIfBuiltIn;
   // The longest path it uses, in minimal ones: 2 for one by way of any node. Round trips and timeouts follow.
@@ -61,6 +64,8 @@ struct Policy {
   // What its selectors count (PathSetup::signals), by the names that stand in the results.
   std::vector<std::string> path_signals = {};
   bool selectors_hold = false;  // PathSelector::held_until()
+  // What a user should know of it on this network, a sentence; "": nothing. Throws as the others do.
+  std::string (*remark)(const PlanSetup&) = nullptr;
 
   // As it is with these parameters.
   Policy configured(const Parameters& parameters) const {

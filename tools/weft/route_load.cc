@@ -58,7 +58,7 @@ struct Loads {
 void print_json(const Loads& loads, topologies::TextSink& sink) {
   nlohmann::ordered_json json = {{"topology", loads.topology().name()},
                                  {"routing", loads.network.routing()},
-                                 {"remark", loads.network.remark()},
+                                 {"remark", loads.network.remark_on_load()},
                                  {"traffic", loads.traffic.name},
                                  {"max", loads.load.most},
                                  {"mean", loads.load.mean},
@@ -88,7 +88,8 @@ void print_text(const Loads& loads, std::uint32_t most, topologies::TextSink& si
   const routing::LinkLoad& load = loads.load;
   sink.print("{:<12} {}\n{:<12} {}\n{:<12} {}, the busiest host at its full rate\n", "topology",
              loads.topology().name(), "routing", loads.network.routing(), "traffic", loads.traffic.name);
-  if (!loads.network.remark().empty()) sink.print("{:<12} {}\n", "  note", loads.network.remark());
+  if (!loads.network.remark_on_load().empty())
+    sink.print("{:<12} {}\n", "  note", loads.network.remark_on_load());
   sink.print("{:<12} {:.4f} at most, {:.4f} on average, of a link's rate, between switches\n", "load",
              load.most, load.mean);
   sink.print("{:<12} {:.4f} at most\n", "  of hosts", loads.host_most());

@@ -70,8 +70,8 @@ void during(const std::string& what, const std::function<void()>& work) {
 
 RoutedNetwork::RoutedNetwork(topologies::Topology topology, const std::string& routing, std::uint64_t seed)
     : topology_(std::move(topology)),
-      policy_(policy_of(routing)),
-      parameters_(policy_.info, parse_module_choice(routing)),
+      parameters_(policy_of(routing).info, parse_module_choice(routing)),
+      policy_(policy_of(routing).configured(parameters_)),
       seed_(seed) {
   during("working out routes", [&] {
     table_ = std::make_unique<routing::RoutingTable>(topology_);
@@ -83,9 +83,19 @@ std::string RoutedNetwork::routing() const { return to_short_form(policy_.info.n
 
 routing::LinkLoad RoutedNetwork::load(const topologies::HostTraffic& traffic) const {
   routing::LinkLoad load;
-  during("adding up the loads of links",
-         [&] { load = routing::link_load(topology_, *table_, *paths_, traffic); });
+  during("adding up the loads of links", [&] {
+    if (policy_.fluid == routing::FluidPaths::kBalanced) {
+      load = routing::balanced_load(topology_, *table_, routing::paths_of(policy_, setup()), traffic);
+    } else {
+      load = routing::link_load(topology_, *table_, *paths_, traffic);
+    }
+  });
   return load;
+}
+
+std::string RoutedNetwork::remark_on_load() const {
+  if (policy_.fluid != routing::FluidPaths::kBalanced) return remark();
+  return "as many packets take detours as keep the loads of both kinds of ways in balance";
 }
 
 std::string RoutedArguments::default_routing() { return routing::policies().front().info.name; }

@@ -31,14 +31,18 @@ class RoutedNetwork {
   const routing::PathModel& paths() const { return *paths_; }
   routing::PlanSetup setup() const { return {parameters_, topology_, *table_, seed_}; }
   std::string routing() const;  // in short form, with all parameters
-  // What paths() leaves out, a sentence; "": nothing.
-  std::string remark() const { return routing::remark_on_paths(policy_); }
+  // What paths() leaves out, or else what the policy says of itself here, a sentence; "": nothing.
+  std::string remark() const {
+    return policy_.remark != nullptr ? policy_.remark(setup()) : routing::remark_on_paths(policy_);
+  }
+  // The same of load(), where shares follow from the traffic.
+  std::string remark_on_load() const;
   routing::LinkLoad load(const topologies::HostTraffic& traffic) const;
 
  private:
   const topologies::Topology topology_;
-  const routing::Policy& policy_;
   const Parameters parameters_;
+  const routing::Policy policy_;  // with these
   const std::uint64_t seed_;
   std::unique_ptr<routing::RoutingTable> table_;
   std::unique_ptr<routing::PathModel> paths_;

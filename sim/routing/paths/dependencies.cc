@@ -165,6 +165,7 @@ class Walker {
         detours_(groups_.size()) {}
 
   void run() {
+    if (who_.paths->names_ways()) return named();
     for (std::uint32_t d = 0; d < groups_.size(); ++d) find_detours(d);
     if (who_.reversed) {
       // Places first, to know where second legs begin.
@@ -182,6 +183,41 @@ class Walker {
     PathStep step;
     std::uint32_t next = 0;  // stop
   };
+
+  // Ways hop by hop.
+  void named() {
+    std::vector<NamedWay> ways;
+    for (std::uint32_t d = 0; d < groups_.size(); ++d) {
+      for (std::uint32_t s = 0; s < groups_.size(); ++s) {
+        if (!groups_.has_pair(s, d)) continue;
+        ways.clear();
+        who_.paths->ways(groups_.source(s, d), groups_.destination(d), ways);
+        for (NamedWay& way : ways) follow(way.channels);
+      }
+    }
+  }
+  void follow(std::vector<std::uint32_t>& channels) {
+    constexpr std::uint64_t kSearch = 100;  // what naming a link takes, of what a step does
+    budget_.spend(kSearch * channels.size());
+    if (who_.reversed) {
+      std::ranges::reverse(channels);
+      for (std::uint32_t& channel : channels) channel ^= 1;
+    }
+    std::uint32_t before = 0;
+    for (std::size_t i = 1; i + 1 < channels.size(); ++i) {
+      const PathStep step{.channel = channels[i]};
+      const std::uint32_t now = i == 1 ? lanes_.first(who_, step)
+                                       : lanes_.after(before, lanes_.crosses(channels[i - 1]), who_, step);
+      lanes_.use(step.channel, now);
+      if (i > 1) {
+        const std::uint32_t at = topology_.channels()[step.channel].from;
+        const std::uint32_t out = lanes_.lane(step.channel, now);
+        lanes_.row(at, lanes_.lane(channels[i - 1] ^ 1, before))[out / kWordBits] |= Word{1}
+                                                                                     << out % kWordBits;
+      }
+      before = now;
+    }
+  }
 
   static bool has(std::uint32_t states, PathState state) { return states >> state & 1; }
 

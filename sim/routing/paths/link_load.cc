@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <memory>
 #include <utility>
 
+#include "sim/routing/paths/detour_balance.h"
+#include "sim/routing/paths/group_traffic.h"
 #include "sim/routing/paths/host_groups.h"
 #include "sim/routing/paths/path_graph.h"
 #include "topologies/analysis/edge_load.h"
@@ -12,79 +14,6 @@
 
 namespace weft::routing {
 namespace {
-
-// What groups of hosts send to each other.
-class GroupTraffic {
- public:
-  struct Rate {
-    std::uint32_t group = 0;
-    double bps = 0;
-  };
-
-  GroupTraffic(const topologies::HostTraffic& traffic, const HostGroups& groups)
-      : traffic_(traffic),
-        sent_(traffic.weight.size()),
-        received_(sent_),
-        weight_(groups.size()),
-        own_(groups.size()) {
-    if (!traffic.weight.empty()) {
-      const double all = std::accumulate(traffic.weight.begin(), traffic.weight.end(), 0.0);
-      for (std::uint32_t h = 0; h < sent_.size(); ++h) {
-        const double weight = traffic.weight[h];
-        sent_[h] = received_[h] = weight * (all - weight);
-        weight_[groups.of(h)] += weight;
-        own_[groups.of(h)] += weight * weight;
-      }
-      return;
-    }
-    weight_.clear();
-    rows_.resize(groups.size());
-    for (const topologies::MatrixEntry& entry : traffic.entries) {
-      const std::uint32_t most = std::max(entry.from, entry.to);
-      if (most >= sent_.size()) sent_.resize(most + 1), received_.resize(most + 1);
-      sent_[entry.from] += entry.weight;
-      received_[entry.to] += entry.weight;
-      rows_[groups.of(entry.to)].push_back({groups.of(entry.from), entry.weight});
-    }
-    for (std::vector<Rate>& row : rows_) merge(row);
-  }
-
-  // Of a host, in all.
-  double sent(std::uint32_t host) const { return host < sent_.size() ? sent_[host] : 0; }
-  double received(std::uint32_t host) const { return host < received_.size() ? received_[host] : 0; }
-  // Who sends to a group.
-  const topologies::HostTraffic& hosts() const { return traffic_; }
-  void to(std::uint32_t group, std::vector<Rate>& rates) const {
-    if (weight_.empty()) {
-      rates = rows_[group];
-      return;
-    }
-    rates.clear();
-    for (std::uint32_t s = 0; s < weight_.size(); ++s) {
-      const double bps = weight_[s] * weight_[group] - (s == group ? own_[s] : 0);
-      if (bps > 0) rates.push_back({s, bps});
-    }
-  }
-
- private:
-  static void merge(std::vector<Rate>& row) {
-    std::stable_sort(row.begin(), row.end(), [](const Rate& a, const Rate& b) { return a.group < b.group; });
-    std::size_t count = 0;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      if (count > 0 && row[count - 1].group == row[i].group) {
-        row[count - 1].bps += row[i].bps;
-      } else {
-        row[count++] = row[i];
-      }
-    }
-    row.resize(count);
-  }
-
-  const topologies::HostTraffic& traffic_;
-  std::vector<double> sent_, received_;  // by host
-  std::vector<double> weight_, own_;     // of a product, by group: of its hosts; their squares
-  std::vector<std::vector<Rate>> rows_;  // of others, by destination
-};
 
 class Loader {
  public:
@@ -104,15 +33,10 @@ class Loader {
   LinkLoad run() {
     if (is_plain()) {
       minimal();
-      add_hosts();
-      summarize();
-      return std::move(load_);
-    }
-    for (std::uint32_t d = 0; d < groups_.size(); ++d) direct(d);
-    for (Detours& detours : detours_) {
-      if (detours.sent.empty()) continue;
-      for (std::uint32_t v = 0; v < groups_.size(); ++v) first_leg(detours, v);
-      for (std::uint32_t d = 0; d < groups_.size(); ++d) second_leg(detours, d);
+    } else if (model_.names_ways()) {
+      for (std::uint32_t d = 0; d < groups_.size(); ++d) named(d);
+    } else {
+      divided();
     }
     add_hosts();
     summarize();
@@ -162,6 +86,40 @@ class Loader {
       total_ += traffic_.sent(h);
       for (double& nic : by_nic_[group]) nic += traffic_.sent(h) / static_cast<double>(by_nic_[group].size());
       arrived_[group][groups_.nics(group)[0].to] += traffic_.received(h);
+    }
+  }
+
+  // Ways hop by hop, to one group.
+  void named(std::uint32_t d) {
+    traffic_.to(d, rates_);
+    for (const GroupTraffic::Rate& rate : rates_) {
+      total_ += rate.bps;
+      ways_.clear();
+      model_.ways(groups_.source(rate.group, d), groups_.destination(d), ways_);
+      if (ways_.empty()) load_.stranded += rate.bps;
+      for (const NamedWay& way : ways_) {
+        const topologies::Channel& first = topology_.channels()[way.channels.front()];
+        const auto nics = topology_.out_channels(first.from);
+        const auto nic = std::ranges::find(nics, way.channels.front()) - nics.begin();
+        by_nic_[rate.group][static_cast<std::size_t>(nic)] += rate.bps * way.share;
+        if (way.channels.size() == 1) continue;
+        for (std::size_t i = 1; i + 1 < way.channels.size(); ++i) {
+          load_.bps[way.channels[i]] += rate.bps * way.share;
+        }
+        if (groups_.hosts(d).size() == 1) {
+          load_.bps[way.channels.back()] += rate.bps * way.share;
+        } else {
+          arrived_[d][topology_.channels()[way.channels.back()].from] += rate.bps * way.share;
+        }
+      }
+    }
+  }
+  void divided() {
+    for (std::uint32_t d = 0; d < groups_.size(); ++d) direct(d);
+    for (Detours& detours : detours_) {
+      if (detours.sent.empty()) continue;
+      for (std::uint32_t v = 0; v < groups_.size(); ++v) first_leg(detours, v);
+      for (std::uint32_t d = 0; d < groups_.size(); ++d) second_leg(detours, d);
     }
   }
 
@@ -375,6 +333,7 @@ class Loader {
   std::vector<double> amount_, other_;  // by stop; by group
   std::vector<GroupTraffic::Rate> rates_;
   std::vector<PathStart> starts_;
+  std::vector<NamedWay> ways_;
   std::vector<Entry> entries_;
 };
 
@@ -383,6 +342,28 @@ class Loader {
 LinkLoad link_load(const topologies::Topology& topology, const RoutingTable& table, const PathModel& model,
                    const topologies::HostTraffic& traffic) {
   return Loader(topology, table, model, traffic).run();
+}
+
+LinkLoad balanced_load(const topologies::Topology& topology, const RoutingTable& table,
+                       std::unique_ptr<PathModel> model, const topologies::HostTraffic& traffic) {
+  const HostGroups groups(topology, table, model->tells_hosts_apart());
+  const GroupTraffic offered(traffic, groups);
+  std::vector<DetourBalance::Pair> pairs;
+  std::vector<GroupTraffic::Rate> rates;
+  for (std::uint32_t d = 0; d < groups.size(); ++d) {
+    offered.to(d, rates);
+    for (const GroupTraffic::Rate& rate : rates) pairs.push_back({rate.group, d, rate.bps, 0});
+  }
+  std::vector<double> capacity;
+  for (const topologies::Channel& c : topology.channels()) {
+    capacity.push_back(static_cast<double>(c.rate.bps()));
+  }
+  constexpr std::uint32_t kRounds = 100;
+  constexpr double kFirstStep = 0.25;
+  DetourBalance(topology, *model, groups, std::move(capacity)).balance(pairs, kRounds, kFirstStep);
+  DetourShares shares;
+  for (const DetourBalance::Pair& pair : pairs) shares.set(pair.from, pair.to, pair.detoured);
+  return link_load(topology, table, SharedPaths(std::move(model), groups, shares), traffic);
 }
 
 }  // namespace weft::routing

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "sim/routing/path_model.h"
@@ -31,5 +32,10 @@ struct LinkLoad {
 // sources and destinations.
 LinkLoad link_load(const topologies::Topology& topology, const RoutingTable& table, const PathModel& model,
                    const topologies::HostTraffic& traffic);
+
+// The same of a policy that weighs detours against direct ways by load (FluidPaths::kBalanced): with the
+// shares that it comes to under this traffic (DetourBalance).
+LinkLoad balanced_load(const topologies::Topology& topology, const RoutingTable& table,
+                       std::unique_ptr<PathModel> model, const topologies::HostTraffic& traffic);
 
 }  // namespace weft::routing

@@ -266,10 +266,31 @@ class Lister {
   std::priority_queue<Waiting> waiting_;
 };
 
+PathList list_named(const PathModel& model, std::uint32_t source, std::uint32_t destination,
+                    std::uint32_t most) {
+  std::vector<NamedWay> ways;
+  model.ways(source, destination, ways);
+  std::map<std::vector<std::uint32_t>, double> shares;
+  for (const NamedWay& way : ways) shares[way.channels] += way.share;
+  PathList list;
+  for (const auto& [channels, share] : shares) list.paths.push_back({share, channels});
+  std::ranges::stable_sort(list.paths, [](const ListedPath& a, const ListedPath& b) {
+    if (a.share != b.share) return a.share > b.share;
+    return a.channels.size() < b.channels.size();
+  });
+  while (list.paths.size() > most) {
+    list.paths_left += 1;
+    list.share_left += list.paths.back().share;
+    list.paths.pop_back();
+  }
+  return list;
+}
+
 }  // namespace
 
 PathList list_paths(const topologies::Topology& topology, const RoutingTable& table, const PathModel& model,
                     std::uint32_t source, std::uint32_t destination, std::uint32_t most) {
+  if (model.names_ways()) return list_named(model, source, destination, most);
   return Lister(topology, table, model, source, destination).run(most);
 }
 

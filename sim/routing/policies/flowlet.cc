@@ -5,8 +5,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
-#include "sim/routing/policies/flow_table.h"
+#include "sim/routing/policies/conga.h"
+#include "sim/routing/policies/flowlet_table.h"
 #include "sim/routing/policies/port_choice.h"
 
 namespace weft::routing {
@@ -19,19 +21,18 @@ struct Settings {
 
 class Flowlet final : public SwitchPolicy {
  public:
-  explicit Flowlet(const Settings& settings) : settings_(settings) {}
+  explicit Flowlet(const Settings& settings) : settings_(settings), table_(settings.gap) {}
 
   std::span<const std::uint32_t> foresee(const Coming& packet) const override {
-    entries_.prefetch(key_of(packet.flow, packet.control));
+    table_.prefetch(packet);
     return {};
   }
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override {
     const Time now = here.now();
-    const auto is_over = [this, now](const Entry& entry) { return now - entry.last > settings_.gap; };
-    Entry& entry = entries_.find_or_add(key_of(packet.flow.identity(), packet.control), is_over);
+    FlowletTable::Entry& entry = table_.of(packet, now);
     const bool known = std::find(minimal.begin(), minimal.end(), entry.port) != minimal.end();
-    if (!known || is_over(entry)) {
+    if (!known || table_.is_over(entry, now)) {
       entry.port = settings_.least_loaded ? least_loaded(minimal, here) : any_port(minimal, here);
       ++flowlets_;
     }
@@ -41,25 +42,32 @@ class Flowlet final : public SwitchPolicy {
   Signals signals() const override { return {{"flowlet", flowlets_}}; }
 
  private:
-  struct Entry {
-    std::uint64_t flow = UINT64_MAX;
-    Time last;
-    std::uint32_t port = UINT32_MAX;
-  };
-
-  // A flow's ACKs that come by are another flow.
-  static std::uint64_t key_of(std::uint64_t flow, bool control) { return flow * 2 + (control ? 1 : 0); }
-
   const Settings settings_;
-  FlowTable<Entry> entries_;
+  FlowletTable table_;
   std::uint64_t flowlets_ = 0;
 };
 
+CongaSettings conga_settings(const Parameters& parameters) {
+  constexpr std::int64_t kMostBits = 6;
+  const std::int64_t bits = parameters.integer("bits");
+  if (bits < 1 || bits > kMostBits) parameters.fail("bits", "it must be from 1 to 6");
+  for (const char* name : {"tau", "age"}) {
+    if (parameters.time(name) <= Time() || parameters.time(name) > Time::us(3'600'000'000)) {
+      parameters.fail(name, "it must be above 0 and at most 3600s");
+    }
+  }
+  return {.gap = parameters.time("gap"),
+          .tau = parameters.time("tau"),
+          .age = parameters.time("age"),
+          .levels = std::uint32_t{1} << bits};
+}
+
 std::unique_ptr<SwitchPlan> make(const PlanSetup& setup) {
   const std::string& choice = setup.parameters.text("choice");
-  if (choice != "random" && choice != "least_loaded") {
-    setup.parameters.fail("choice", "it must be random or least_loaded");
+  if (choice != "random" && choice != "least_loaded" && choice != "congestion") {
+    setup.parameters.fail("choice", "it must be random, least_loaded or congestion");
   }
+  if (choice == "congestion") return make_conga(setup, conga_settings(setup.parameters));
   const Settings settings{.gap = setup.parameters.time("gap"), .least_loaded = choice == "least_loaded"};
   return each_switch(
       [settings](std::uint32_t, sim::RandomStream) { return std::make_unique<Flowlet>(settings); });
@@ -68,20 +76,34 @@ std::unique_ptr<SwitchPlan> make(const PlanSetup& setup) {
 }  // namespace
 
 Policy flowlet() {
-  return {.info = {.name = "flowlet",
-                   .summary = "A flow may change its port at a switch after a gap between its packets.",
-                   .source = "E. Vanini et al., Let it flow: resilient asymmetric load balancing with "
-                             "flowlet switching, NSDI 2017",
-                   .parameters = {{"gap", ParameterType::kTime, "20us",
-                                   "Time without a packet of the flow after which it may change its port: "
-                                   "above what paths differ by, no packet overtakes another; smaller ones "
-                                   "balance better."},
-                                  {"choice", ParameterType::kText, "random",
-                                   "The port of a new flowlet: random, or least_loaded, that with the least "
-                                   "backlog."}}},
-          .make_plan = make,
-          .asks = {.foresees = true},
-          .order = KeepsOrder::kNo};
+  return {
+      .info = {.name = "flowlet",
+               .summary = "A flow may change its port at a switch after a gap between its packets.",
+               .source = "E. Vanini et al., Let it flow: resilient asymmetric load balancing with "
+                         "flowlet switching, NSDI 2017",
+               .parameters = {{"gap", ParameterType::kTime, "20us",
+                               "Time without a packet of the flow after which it may change its port: "
+                               "above what paths differ by, no packet overtakes another; smaller ones "
+                               "balance better."},
+                              {"choice", ParameterType::kText, "random",
+                               "The port of a new flowlet: random; least_loaded, that with the least "
+                               "backlog; or congestion, that with the least congested way (CONGA: M. "
+                               "Alizadeh et al., SIGCOMM 2014; leaves and spines only)."},
+                              {"tau", ParameterType::kTime, "160us",
+                               "With choice=congestion: over what time the loads of links are estimated."},
+                              {"bits", ParameterType::kInteger, "3",
+                               "With choice=congestion: of a load, 1 to 6."},
+                              {"age", ParameterType::kTime, "10ms",
+                               "With choice=congestion: after each such time without news of a way, what "
+                               "is known of it counts half as much."}}},
+      .configure =
+          [](const Parameters& parameters, Policy& policy) {
+            const bool looks_ahead = parameters.text("choice") == "congestion";
+            policy.asks.single = policy.asks.notes = looks_ahead;
+            policy.asks.foresees = !looks_ahead;
+          },
+      .make_plan = make,
+      .order = KeepsOrder::kNo};
 }
 
 }  // namespace weft::routing

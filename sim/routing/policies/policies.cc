@@ -1,20 +1,29 @@
 #include "sim/routing/policies/policies.h"
 
 #include "sim/routing/policies/bitmap.h"
+#include "sim/routing/policies/dfsssp.h"
 #include "sim/routing/policies/dimension_order.h"
+#include "sim/routing/policies/dlb.h"
 #include "sim/routing/policies/drill.h"
 #include "sim/routing/policies/ecmp.h"
+#include "sim/routing/policies/fatpaths.h"
 #include "sim/routing/policies/flowbender.h"
 #include "sim/routing/policies/flowcut.h"
 #include "sim/routing/policies/flowlet.h"
+#include "sim/routing/policies/hammingmesh.h"
+#include "sim/routing/policies/k_shortest.h"
+#include "sim/routing/policies/lash.h"
 #include "sim/routing/policies/minimal_adaptive.h"
 #include "sim/routing/policies/mod_k.h"
 #include "sim/routing/policies/plb.h"
 #include "sim/routing/policies/reps.h"
+#include "sim/routing/policies/routes.h"
 #include "sim/routing/policies/spray.h"
 #include "sim/routing/policies/srv6.h"
 #include "sim/routing/policies/switch_spray.h"
+#include "sim/routing/policies/tables.h"
 #include "sim/routing/policies/ugal.h"
+#include "sim/routing/policies/up_down.h"
 #include "sim/routing/policies/valiant.h"
 #include "sim/routing/policies/wcmp.h"
 
@@ -27,10 +36,17 @@ std::span<const Policy> policies() {
       d_mod_k(),
       s_mod_k(),
       dimension_order(),
+      k_shortest(),
+      edge_disjoint(),
+      // Without deadlocks on networks of any shape.
+      up_down(),
+      dfsssp(),
+      lash(),
       // Packet by packet, whatever the load.
       spray(),
       switch_spray(),
       valiant(),
+      fatpaths(),
       // By what the sender sees.
       bitmap(),
       reps(),
@@ -41,6 +57,8 @@ std::span<const Policy> policies() {
       minimal_adaptive(),
       power_of_two(),
       drill(),
+      dlb(),
+      hammingmesh(),
       ugal(),
       ugal_g(),
       par(),
@@ -48,6 +66,9 @@ std::span<const Policy> policies() {
       // In order, or nearly so.
       flowlet(),
       flowcut(),
+      // A user's own.
+      tables(),
+      routes(),
   };
   return list;
 }

@@ -12,42 +12,8 @@ namespace weft::routing {
 using topologies::Topology;
 using topologies::Vertex;
 
-ShortestRoutes::ShortestRoutes(const Topology& topology, std::vector<bool> denied)
-    : topology_(topology), denied_(std::move(denied)) {}
-
-const ShortestRoutes::Distances& ShortestRoutes::towards(Vertex host) {
-  std::vector<Vertex> last;
-  for (const std::uint32_t out : topology_.out_channels(host)) {
-    const Vertex next = topology_.channels()[out].to;
-    if (!is_denied(out) && is_switch(next)) last.push_back(next);
-  }
-  std::sort(last.begin(), last.end());
-  last.erase(std::unique(last.begin(), last.end()), last.end());
-  const std::lock_guard lock(mutex_);
-  std::unique_ptr<const Distances>& distances = known_[last];
-  if (distances == nullptr) distances = std::make_unique<const Distances>(search(last));
-  return *distances;
-}
-
-// Breadth first from the switches that lead to the destination.
-ShortestRoutes::Distances ShortestRoutes::search(std::span<const Vertex> last) const {
-  Distances distances(topology_.switches(), kNoWay);
-  std::vector<Vertex> queue(last.begin(), last.end());
-  for (const Vertex v : queue) distances[index(v)] = 1;
-  for (std::size_t i = 0; i < queue.size(); ++i) {
-    const Vertex at = queue[i];
-    for (const std::uint32_t out : topology_.out_channels(at)) {
-      const Vertex next = topology_.channels()[out].to;
-      if (is_denied(out) || !is_switch(next) || distances[index(next)] != kNoWay) continue;
-      distances[index(next)] = std::min<std::uint8_t>(kFar, distances[index(at)] + 1);
-      queue.push_back(next);
-    }
-  }
-  return distances;
-}
-
 bool ShortestRoutes::leads_on(const Goal& goal, Vertex at, std::uint32_t channel) const {
-  if (is_denied(channel)) return false;
+  if (distances_.is_denied(channel)) return false;
   const Vertex next = topology_.channels()[channel].to;
   const std::uint8_t distance = goal.distances[index(at)];
   if (distance == 1) return next == goal.host;
@@ -71,6 +37,15 @@ void ShortestRoutes::collect(const Goal& goal, Vertex at, SourceRoute& route, st
   }
 }
 
+void fail_too_long(const Topology& topology, Vertex from, Vertex to, std::uint8_t distance) {
+  throw InputError(
+      fmt::format("source routes: the shortest way from {} to {} has {} switches{}, and a source route "
+                  "holds {} at most; "
+                  "choose a network with shorter paths, or another routing policy",
+                  topology.node(from).name, topology.node(to).name, distance,
+                  distance == HostDistances::kFar ? " or more" : "", SourceRoute::kMost));
+}
+
 SourceRoute ShortestRoutes::walk(const Goal& goal, Vertex at, sim::RandomStream& random) const {
   SourceRoute route;
   while (at != goal.host) {
@@ -91,19 +66,12 @@ std::vector<SourceRoute> ShortestRoutes::draw(std::uint32_t source, std::uint32_
   const Vertex from = topology_.host(source), to = topology_.host(destination);
   const std::uint32_t out = topology_.out_channels(from)[nic];
   const Vertex first = topology_.channels()[out].to;
-  if (is_denied(out) || most == 0) return {};
+  if (distances_.is_denied(out) || most == 0) return {};
   if (first == to) return {SourceRoute()};
-  const Goal goal{towards(to), to};
-  const std::uint8_t distance = is_switch(first) ? goal.distances[index(first)] : kNoWay;
-  if (distance == kNoWay) return {};
-  if (distance > SourceRoute::kMost) {
-    throw InputError(
-        fmt::format("source routes: the shortest way from {} to {} has {} switches{}, and a source route "
-                    "holds {} at most; "
-                    "choose a network with shorter paths, or another routing policy",
-                    topology_.node(from).name, topology_.node(to).name, distance,
-                    distance == kFar ? " or more" : "", SourceRoute::kMost));
-  }
+  const Goal goal{distances_.towards(to), to};
+  const std::uint8_t distance = is_switch(first) ? goal.distances[index(first)] : HostDistances::kNoWay;
+  if (distance == HostDistances::kNoWay) return {};
+  if (distance > SourceRoute::kMost) fail_too_long(topology_, from, to, distance);
   SourceRoute route;
   std::vector<SourceRoute> all, drawn;
   collect(goal, first, route, most + 1, all);

@@ -3,25 +3,22 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/core/random.h"
 #include "sim/routing/path_selector.h"
+#include "sim/routing/policies/host_distances.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::routing {
 
-// One for all connections of a run, whose partitions may ask at the same time. It keeps the distance from
-// every node to each destination that was asked for, a byte each: hosts on the same switches are one
-// destination. A Clos of 6,144 switches and 131,072 hosts with 512 leaves in a plane takes 70 MB at most.
+// One for all connections of a run, whose partitions may ask at the same time.
 class ShortestRoutes {
  public:
-  // `denied`: by channel, both directions of a link alike; no route takes such a link. Empty: none is.
-  ShortestRoutes(const topologies::Topology& topology, std::vector<bool> denied);
+  // `denied`: as HostDistances'.
+  ShortestRoutes(const topologies::Topology& topology, std::vector<bool> denied)
+      : topology_(topology), distances_(topology, std::move(denied)) {}
 
   // Different ways through this NIC with the fewest links that are left from there, in random order: all if
   // there are no more than `most`, else `most` of them. Each next link is drawn evenly. Empty where no way is
@@ -30,9 +27,7 @@ class ShortestRoutes {
                                 std::size_t most, sim::RandomStream& random);
 
  private:
-  using Distances =
-      std::vector<std::uint8_t>;  // by switch: how many there are to the destination, itself included
-  static constexpr std::uint8_t kNoWay = 255, kFar = 254;
+  using Distances = HostDistances::Distances;
 
   // A way in the making: the channels from a switch one nearer to the destination.
   struct Goal {
@@ -44,18 +39,17 @@ class ShortestRoutes {
     return topology_.node(v).kind == topologies::NodeKind::kSwitch;
   }
   std::uint32_t index(topologies::Vertex v) const { return topology_.node(v).index; }
-  bool is_denied(std::uint32_t channel) const { return !denied_.empty() && denied_[channel]; }
-  const Distances& towards(topologies::Vertex host);
-  Distances search(std::span<const topologies::Vertex> last) const;
   bool leads_on(const Goal& goal, topologies::Vertex at, std::uint32_t channel) const;
   void collect(const Goal& goal, topologies::Vertex at, SourceRoute& route, std::size_t most,
                std::vector<SourceRoute>& found) const;
   SourceRoute walk(const Goal& goal, topologies::Vertex at, sim::RandomStream& random) const;
 
   const topologies::Topology& topology_;
-  const std::vector<bool> denied_;
-  std::mutex mutex_;
-  std::map<std::vector<topologies::Vertex>, std::unique_ptr<const Distances>> known_;  // by last switches
+  HostDistances distances_;
 };
+
+// Throws InputError: the shortest way between two hosts has so many switches, more than a route names.
+[[noreturn]] void fail_too_long(const topologies::Topology& topology, topologies::Vertex from,
+                                topologies::Vertex to, std::uint8_t distance);
 
 }  // namespace weft::routing

@@ -233,6 +233,7 @@ Policy adaptive(ModuleInfo info) {
           .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
             return std::make_unique<DetourPaths>(setup, 1);
           },
+          .fluid = FluidPaths::kBalanced,
           .asks = {.control = false, .single = true, .own_ports = true, .foresees = true, .notes = true},
           .order = KeepsOrder::kNo,
           .longest_path = 2,

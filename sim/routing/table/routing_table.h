@@ -42,6 +42,8 @@ class RoutingTable {
   // Returns how many these are. A copy shares all that repairs leave alone.
   // REQUIRES: the topology that it was built for.
   std::size_t repair(const topologies::Topology& topology, const std::vector<bool>& down_links);
+  // By link, those that it was repaired for; empty: none is down.
+  const std::vector<bool>& down_links() const { return repairs_.down_links; }
 
   // The channels of `at` that lie on a minimal path to the host, in the order of Topology::out_channels.
   // At a host: its NICs. Empty only at a switch of a plane that doesn't lead there, and where links are down.

@@ -17,13 +17,13 @@ namespace weft::sim::flow {
 class Run {
  public:
   Run(const topologies::Topology& topology, routing::Policy policy, const FlowConfig& config,
-      std::vector<LinkShare> changes = {}, std::uint64_t seed = 1)
+      std::vector<LinkShare> changes = {}, std::uint64_t seed = 1, PathMaker make = {})
       : engine(seed),
         client(engine),
         topology_(topology),
         table_(topology),
         policy_(std::move(policy)),
-        network(engine, client, {topology, table_, policy_, config, std::move(changes)}) {}
+        network(engine, client, {topology, table_, policy_, config, std::move(changes), std::move(make)}) {}
 
   // Injects a message now; its number is the key in the client's maps.
   std::uint32_t send(std::uint32_t source, std::uint32_t destination, std::uint64_t bytes) {

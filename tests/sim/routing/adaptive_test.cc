@@ -65,10 +65,35 @@ TEST_CASE("slow links: adaptive policies go round them") {
   REQUIRE(changes.size() == 4);
   const auto messages = shift(topology, 4, 1'000'000);
   const double blind = end_us(run(topology, "switch_spray", messages, changes));
-  for (const char* policy : {"minimal_adaptive", "drill", "power_of_two"}) {
+  for (const char* policy : {"minimal_adaptive", "drill", "power_of_two", "dlb:mode=per_packet"}) {
     INFO(policy);
     REQUIRE(end_us(run(topology, policy, messages, changes)) < 0.5 * blind);
   }
+}
+
+TEST_CASE("dlb: what is fixed or has no gap stays, and a look now and then does for the rest") {
+  // Hosts of one leaf to those of another: what keeps its port fills as many uplinks as flows drew, the rest
+  // ends when all uplinks are full to the end.
+  const Topology topology =
+      topologies::build(parse_module_choice("leaf_spine:leaves=2,spines=8,hosts_per_leaf=8,latency=100ns"));
+  std::vector<Message> messages;
+  for (std::uint32_t host = 0; host < 8; ++host) {
+    messages.push_back(
+        {.source = host, .destination = 8 + host, .notify_sent = true, .bytes = 4'000'000, .client = {host}});
+  }
+  const double alone = 4e6 * 8 / 400e9 * 1e6 * 4160 / 4096;
+  const auto end = [&](const std::string& policy) { return end_us(run(topology, policy, messages)); };
+  const double packets = end("dlb:mode=per_packet"), fixed = end("dlb:mode=fixed"),
+               no_gap = end("dlb:gap=1s"), ecmp = end("ecmp");
+  INFO("packets " << packets << ", fixed " << fixed << ", no gap " << no_gap << ", ecmp " << ecmp);
+  REQUIRE(packets < 1.1 * alone);
+  REQUIRE(fixed == no_gap);
+  REQUIRE(fixed > alone);
+  const Account once = run(topology, "dlb:mode=fixed", messages);
+  // A flow's data at its leaf, and its ACKs at theirs.
+  REQUIRE(signal(once, "assignment") == 16);
+  // What stale looks cost: all flows that begin within one find the same ports free.
+  REQUIRE(end("dlb:mode=per_packet,sample=50us") > packets);
 }
 
 TEST_CASE("UGAL and its relatives take the better of minimal and Valiant") {

@@ -23,7 +23,7 @@ inline Policy registered(const std::string& text) {
     }
     if (!known) throw std::logic_error(text + ": no parameter " + name);
   }
-  return policy;
+  return policy.configured(Parameters(policy.info, std::map<std::string, std::string>()));
 }
 
 }  // namespace weft::routing

@@ -74,6 +74,64 @@ expect "no queue" 2 '' 'queue' route check --topology torus:dims=8
 expect "no such selection" 2 '' 'it must be by_hop, by_group, by_flow or routed' \
   route check --topology torus:dims=8 --queue credit:selection=any
 
+# Policies that need no luck: with the channels that they choose themselves.
+for policy in up_down dfsssp lash; do
+  expect "$policy" 0 '^acyclic' '' route check --topology torus:dims=5x5 --routing $policy --queue credit:selection=routed,vcs=8
+done
+expect "fewer channels than chosen" 3 '^cyclic' '' \
+  route check --topology torus:dims=5x5 --routing dfsssp --queue credit:selection=routed,vcs=1
+expect "too few channels" 2 '' '^weft: lash: vcs is .1., but the ways of torus:dims=5.* need 2$' \
+  route check --topology torus:dims=5 --routing lash:vcs=1 --queue credit:selection=routed
+expect "too many pairs" 2 '' '^weft: routing policy lash: .* has 2,560,000 pairs of switches with hosts, and 1,000,000' \
+  route show --topology torus:dims=40x40 --routing lash --from 0 --to 1
+expect "no such root" 2 '' "^weft: up_down: root is 'top', but it must be auto, or the name or number" \
+  route show --topology torus:dims=5 --routing up_down:root=top --from 0 --to 1
+
+# A user's own.
+leaves=leaf_spine:leaves=4,spines=2,hosts_per_leaf=2
+printf 's0 s1 s4=3 s5  # three quarters\n"leaf 0" "host 5" "spine 1"\n' > t.txt
+expect "tables" 0 '^ 75\.0000% +4  host 0 -> leaf 0 -> spine 0 -> leaf 1 -> host 2$' '' \
+  route show --topology $leaves --routing tables:file=t.txt --from 0 --to 2
+expect "what tables leave out" 0 't\.txt says the whole way of 0% of the pairs of hosts that share no switch, and something of that of 12\.5%' '' \
+  route load --topology $leaves --routing tables:file=t.txt
+printf 'h0 h2 s0 s4 s1 =3\nh0 h2 s0 s5 s2 s4 s1\n' > r.txt
+expect "routes" 0 '^ 25\.0000% +6  host 0 -> leaf 0 -> spine 1 -> leaf 2 -> spine 0 -> leaf 1 -> host 2$' '' \
+  route show --topology $leaves --routing routes:file=r.txt --from 0 --to 2
+expect "routes are checked too" 0 '^acyclic' '' route check --topology $leaves --routing routes:file=r.txt --queue pfc
+expect "a run with routes" 0 '' '' sim --quiet --traffic shift:by=2,size=100KB --topology $leaves \
+  --routing routes:file=r.txt -o ROUTES
+grep -q 'r\.txt has ways for 1\.786% of the pairs of hosts' ROUTES/summary.json || { echo "FAILED: what routes leave out"; failed=1; }
+# expect_bad POLICY LINES MESSAGE
+expect_bad() {
+  printf "$2" > bad.txt
+  expect "$1 of '$2'" 2 '' "^weft: bad\.txt$3" route show --topology $leaves --routing $1:file=bad.txt --from 0 --to 5
+}
+expect_bad tables 's0 h5\n' ":1: found 's0 h5', but expected a switch, a destination, and the switches that are next"
+expect_bad tables '\n# no\nh0 h5 s1' ":3: found 'h0 h5 s1', but expected a switch, a destination"
+expect_bad tables 's0 h0 s4' ':1: host 0 is at leaf 0 already'
+expect_bad tables 's0 h5 s1' ':1: leaf 1 is no switch that leaf 0 is linked to'
+expect_bad tables 's0 h5 h5' ':1: host 5 is no switch that leaf 0 is linked to'
+expect_bad tables 's0 h5 s4=0' ":1: found the weight '=0', but expected a number above 0"
+expect_bad tables 's0 h5 s4=1 =2' ":1: found 's0 h5 s4=1 =2', but expected a name before the weight"
+expect_bad tables 's0 "h5' ':1: found .*, but expected a second " behind a name'
+expect_bad tables 's0 zz s4' ":1: found 'zz', but expected the name of a host or switch of leaf_spine.*, like h0, s0, \"host 0\" or \"leaf 0\""
+expect_bad tables 's0 h5 s4\ns0 h5 s5' ':2: line 1 already says where leaf 0 sends packets to host 5'
+expect_bad tables 's0 h5 s4\ns4 h5 s0' ': packets to host 5 would go in a circle: leaf 0 -> spine 0 -> leaf 0'
+expect_bad tables '# nothing' ': there is no line in this file'
+expect_bad routes 'h0 h5 s0 s1' ':1: source route from host 0 to host 5: there is no link from leaf 0 to leaf 1'
+expect_bad routes 'h0 h5 s0 s4' ':1: source route from host 0 to host 5: there is no link from spine 0 to host 5'
+expect_bad routes 'h0 h5 s1' ':1: source route from host 0 to host 5: it must begin with leaf 0'
+expect_bad routes 'h0 h5 s0 s4 s0' ':1: leaf 0 is there twice'
+expect_bad routes 'h0 h0 s0' ":1: found 'h0 h0 s0', but expected two different hosts"
+expect_bad routes 'h0 h5 s0=2 s4 s2' ":1: found 'h0 h5 s0=2 s4 s2', but expected two different hosts"
+expect "no file" 2 '' "^weft: routes: file is '', but it must be the path of a file" \
+  route show --topology $leaves --routing routes --from 0 --to 5
+expect "no such file" 2 '' '^weft: nowhere: there is no such file' \
+  route show --topology $leaves --routing tables:file=nowhere --from 0 --to 5
+mkdir RUN0
+expect "a folder" 2 '' '^weft: RUN0: this is a folder' \
+  route show --topology $leaves --routing tables:file=RUN0 --from 0 --to 5
+
 # A run says it before it starts; the results keep it.
 expect "a run that may lock up" 0 '' '' sim --quiet --traffic shift:by=1,size=100KB --topology torus:dims=8 \
   --queue credit:vcs=3 -o RUN

@@ -1,0 +1,128 @@
+#include "sim/flow/detours.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+namespace weft::sim::flow {
+
+Detours::Detours(const topologies::Topology& topology, const routing::RoutingTable& table,
+                 const PathMaker& make, const std::vector<Rate>& capacity)
+    : topology_(topology),
+      capacity_(capacity),
+      model_(make(table)),
+      groups_(topology, table, model_->tells_hosts_apart()),
+      balance_(std::make_unique<routing::DetourBalance>(
+          topology, *model_, groups_, std::vector<double>(capacity.begin(), capacity.end()))) {}
+
+double Detours::share(std::uint32_t source, std::uint32_t destination) const {
+  const std::uint32_t from = groups_.of(source), to = groups_.of(destination);
+  const double share = shares_.of(from, to);
+  return share == 0 ? 0 : share * (1 - balance_->near(from, to));
+}
+
+// Sums mustn't depend on the order of flows.
+std::vector<Detours::Pair> Detours::pairs_of(std::span<const Offer> offers) const {
+  std::vector<Pair> pairs;
+  for (const Offer& offer : offers) {
+    pairs.push_back({groups_.of(offer.source), groups_.of(offer.destination), offer.rate, 0});
+  }
+  std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::tuple(pair.from, pair.to, pair.offered); });
+  std::size_t count = 0;
+  for (const Pair& pair : pairs) {
+    if (count > 0 && pairs[count - 1].from == pair.from && pairs[count - 1].to == pair.to) {
+      pairs[count - 1].offered += pair.offered;
+    } else {
+      pairs[count] = pair;
+      pairs[count++].detoured = shares_.of(pair.from, pair.to);
+    }
+  }
+  pairs.resize(count);
+  return pairs;
+}
+
+std::vector<bool> Detours::balance(std::span<const Offer> offers) {
+  const std::vector<Pair> before = pairs_of(offers);
+  balanced_ = before;
+  const auto fresh = static_cast<std::size_t>(
+      std::ranges::count_if(before, [&](const Pair& pair) { return !shares_.knows(pair.from, pair.to); }));
+  constexpr std::uint32_t kRounds = 24, kFewRounds = 8;
+  constexpr double kStep = 0.25, kSmallStep = 0.0625;
+  const bool anew = fresh * 4 > before.size();
+  balance_->balance(balanced_, anew ? kRounds : kFewRounds, anew ? kStep : kSmallStep);
+  // Small changes aren't worth the work they make.
+  constexpr double kLeastChange = 1.0 / 128;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    double& share = balanced_[i].detoured;
+    if (share != 0 && std::abs(share - before[i].detoured) < kLeastChange) share = before[i].detoured;
+  }
+  std::vector<bool> changed;
+  for (const Offer& offer : offers) {
+    const std::pair ends(groups_.of(offer.source), groups_.of(offer.destination));
+    const auto pair = std::ranges::lower_bound(
+        before, ends, {}, [](const Pair& each) { return std::pair(each.from, each.to); });
+    const auto i = static_cast<std::size_t>(pair - before.begin());
+    changed.push_back(before[i].detoured != balanced_[i].detoured);
+  }
+  return changed;
+}
+
+Rate Detours::whole_pool() const {
+  double sum = 0;
+  for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
+    for (const std::uint32_t c : topology_.out_channels(topology_.host(host))) {
+      sum += static_cast<double>(capacity_[c]);
+    }
+  }
+  return static_cast<Rate>(std::max(sum * pool_unit(), 1.0));
+}
+
+void Detours::adopt(std::vector<Rate>& resources) {
+  double offered = 0, detoured = 0, in_pool = 0;
+  for (const Pair& pair : balanced_) {
+    shares_.set(pair.from, pair.to, pair.detoured);
+    offered += pair.offered;
+    detoured += pair.offered * pair.detoured;
+    in_pool += pair.offered * pair.detoured * (1 - balance_->near(pair.from, pair.to));
+  }
+  shares_.set_others(offered > 0 ? detoured / offered : 0);
+  resources = capacity_;
+  if (detoured == 0) return resources.push_back(whole_pool());
+  const routing::DetourBalance::Loads loads = balance_->loads(balanced_);
+  // The fullest link that detours fill, not direct ways, says how much of them gets through.
+  double fullest = 1;
+  for (std::size_t c = 0; c < capacity_.size(); ++c) {
+    if (capacity_[c] == 0 || loads.detoured[c] <= loads.direct[c]) continue;
+    fullest = std::max(fullest, (loads.direct[c] + loads.detoured[c]) / static_cast<double>(capacity_[c]));
+  }
+  for (std::size_t c = 0; c < capacity_.size(); ++c) {
+    if (loads.detoured[c] == 0) continue;
+    // Where direct ways fill a link, both have a share of it as they offer.
+    const auto all = static_cast<double>(capacity_[c]);
+    const double in_proportion = all * loads.direct[c] / (loads.direct[c] + loads.detoured[c]);
+    const double rest = all - loads.detoured[c] / fullest;
+    resources[c] = static_cast<Rate>(std::max({in_proportion, rest, all / 16}));
+  }
+  const Rate whole = whole_pool();
+  const bool is_free = fullest == 1;
+  resources.push_back(is_free ? whole
+                              : std::min(whole, static_cast<Rate>(in_pool / fullest * pool_unit()) + 1));
+}
+
+void Detours::carry(std::uint32_t source, std::uint32_t destination, double bytes) {
+  bytes_[std::uint64_t{groups_.of(source)} << 32 | groups_.of(destination)] += bytes;
+}
+
+void Detours::add_carried(std::vector<double>& bytes) const {
+  std::vector<Pair> pairs;
+  for (const auto& [ends, carried] : bytes_) {
+    const auto from = static_cast<std::uint32_t>(ends >> 32), to = static_cast<std::uint32_t>(ends);
+    pairs.push_back({from, to, carried / (1 - balance_->near(from, to)), 1});
+  }
+  std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.from, pair.to); });
+  const routing::DetourBalance::Loads loads = balance_->loads(pairs);
+  for (std::size_t c = 0; c < bytes.size(); ++c) bytes[c] += loads.detoured[c];
+}
+
+}  // namespace weft::sim::flow

@@ -1,0 +1,68 @@
+// Flows that divide between direct ways and detours as these are loaded (UGAL): the shares, and what detours
+// leave of links.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/flow/division.h"
+#include "sim/flow/max_min.h"
+#include "sim/routing/paths/detour_balance.h"
+#include "sim/routing/paths/host_groups.h"
+#include "sim/routing/table/routing_table.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim::flow {
+
+// A flow by detours is on most links of the network, in small parts. To follow each would make every change
+// of traffic cost as much as all flows times all links. So direct ways are followed link by link, and detours
+// together: they share one resource, the pool, which has room for what the network's links let through of
+// them. What they take of a link is taken off its capacity for direct ways. Both are as the last balance
+// says.
+class Detours {
+ public:
+  // All must outlive it. `capacity`: of every channel; 0: it is down.
+  Detours(const topologies::Topology& topology, const routing::RoutingTable& table, const PathMaker& make,
+          const std::vector<Rate>& capacity);
+
+  // Of what a host sends to another, what goes by detours.
+  double share(std::uint32_t source, std::uint32_t destination) const;
+  // As long as it is set, all shares are 0: in a network without other traffic.
+  void suspend(bool suspended) { shares_.suspend(suspended); }
+
+  struct Offer {
+    std::uint32_t source = 0, destination = 0;  // hosts
+    double rate = 0;                            // in the unit of Rate
+  };
+  // Works out shares for what flows are there. Returns which of them have others as soon as adopt() is
+  // called; until then new pairs take the mean share.
+  std::vector<bool> balance(std::span<const Offer> offers);
+  // Sets capacities for direct ways, by channel, and last the pool's.
+  void adopt(std::vector<Rate>& resources);
+  // A flow uses the pool by this part of its share there, so that capacities don't get too large.
+  double pool_unit() const { return 1.0 / topology_.hosts(); }
+  Rate whole_pool() const;
+
+  // So many bytes of a pair's have gone by detours.
+  void carry(std::uint32_t source, std::uint32_t destination, double bytes);
+  // Adds what each channel between switches has carried of them.
+  void add_carried(std::vector<double>& bytes) const;
+
+ private:
+  using Pair = routing::DetourBalance::Pair;
+  std::vector<Pair> pairs_of(std::span<const Offer> offers) const;
+
+  const topologies::Topology& topology_;
+  const std::vector<Rate>& capacity_;
+  const std::unique_ptr<routing::PathModel> model_;
+  const routing::HostGroups groups_;
+  const std::unique_ptr<routing::DetourBalance> balance_;
+  routing::DetourShares shares_;
+  std::vector<Pair> balanced_;
+  std::unordered_map<std::uint64_t, double> bytes_;  // by pair of groups
+};
+
+}  // namespace weft::sim::flow

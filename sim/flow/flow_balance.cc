@@ -1,0 +1,60 @@
+// Policies that weigh detours against direct ways by load: shares that follow the traffic.
+#include <algorithm>
+
+#include "sim/flow/flow_network.h"
+
+namespace weft::sim::flow {
+
+// Have so many flows come and gone that shares may be others?
+bool FlowNetwork::is_unbalanced() const {
+  constexpr std::size_t kPart = 4;
+  if (paths_.detours() == nullptr) return false;
+  const std::size_t all = offers_ + came_;
+  return came_ + went_ > 0 && (came_ + went_) * kPart >= all - std::min(all, went_);
+}
+
+// Works out shares for the flows that are there, each of which would have its part of its NICs and of its
+// destination's if these were all that limits it.
+void FlowNetwork::balance(Time now) {
+  std::vector<std::uint32_t> slots, sent(topology_.hosts()), received(topology_.hosts());
+  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+    const Flow& flow = flows_[slot];
+    if (flow.state != State::kFlowing || !is_offer(flow)) continue;
+    slots.push_back(slot);
+    sent[flow.message.source] += flow.trip.nics;
+    ++received[flow.message.destination];
+  }
+  const auto rate_of = [&](std::uint32_t host) {
+    double rate = 0;
+    for (const std::uint32_t c : topology_.out_channels(topology_.host(host))) {
+      rate += static_cast<double>(topology_.channels()[c].rate.bps()) * (1 << kRateBits);
+    }
+    return rate;
+  };
+  std::vector<Detours::Offer> offers;
+  for (const std::uint32_t slot : slots) {
+    const Flow& flow = flows_[slot];
+    const std::uint32_t source = flow.message.source, destination = flow.message.destination;
+    const auto nics = static_cast<double>(topology_.out_channels(topology_.host(source)).size());
+    const double most = rate_of(source) * flow.trip.nics / std::max<double>(nics, sent[source]);
+    const double rate = std::min(most, rate_of(destination) / received[destination]);
+    const auto cap = static_cast<double>(config_.max_rate.bps() > 0 ? to_rate(config_.max_rate) : kMostRate);
+    offers.push_back({source, destination, std::min(rate, cap)});
+  }
+  const std::vector<bool> changed = paths_.detours()->balance(offers);
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (changed[i]) interrupt(slots[i], now);
+  }
+  paths_.adopt_balance();
+  const std::span<const Rate> resources = paths_.resources();
+  for (std::uint32_t i = 0; i < resources.size(); ++i) {
+    if (max_min_.capacity(i) != resources[i]) max_min_.set_capacity(i, resources[i]);
+  }
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (changed[i]) resume(slots[i], now);
+  }
+  offers_ = offers.size();
+  came_ = went_ = 0;
+}
+
+}  // namespace weft::sim::flow

@@ -1,0 +1,147 @@
+// How much traffic goes by detours when a policy weighs these against direct ways by load, as UGAL does: the
+// steady state that packets come to, worked out without any.
+//
+// Sources: J. G. Wardrop, "Some theoretical aspects of road traffic research", Proc. ICE 1(3), 1952 (nobody
+// gains by changing ways); A. Singh, "Load-balanced routing in interconnection networks", PhD thesis,
+// Stanford, 2005 (UGAL).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "sim/routing/path_model.h"
+#include "sim/routing/paths/host_groups.h"
+#include "sim/routing/paths/path_graph.h"
+#include "sim/routing/table/routing_table.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::routing {
+
+// The share of detours in what one group of hosts sends to another.
+class DetourShares {
+ public:
+  double of(std::uint32_t from, std::uint32_t to) const {
+    if (suspended_) return 0;
+    const auto found = share_.find(key(from, to));
+    return found == share_.end() ? others_ : found->second;
+  }
+  bool knows(std::uint32_t from, std::uint32_t to) const { return share_.contains(key(from, to)); }
+  void set(std::uint32_t from, std::uint32_t to, double share) { share_[key(from, to)] = share; }
+  // Of all that were not set.
+  void set_others(double share) { others_ = share; }
+  // All are 0 as long as they are: in an idle network.
+  void suspend(bool suspended) { suspended_ = suspended; }
+
+ private:
+  static std::uint64_t key(std::uint32_t from, std::uint32_t to) { return std::uint64_t{from} << 32 | to; }
+  std::unordered_map<std::uint64_t, double> share_;
+  double others_ = 0;
+  bool suspended_ = false;
+};
+
+// A model's paths, with these shares instead of its own.
+class SharedPaths final : public PathModel {
+ public:
+  // `shares` may change, but not while it is asked. Both must outlive it.
+  SharedPaths(std::unique_ptr<PathModel> base, const HostGroups& groups, const DetourShares& shares)
+      : base_(std::move(base)), groups_(groups), shares_(shares) {}
+  void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const override;
+  void steps(topologies::Vertex at, PathState state, std::uint32_t host,
+             std::vector<PathStep>& steps) const override {
+    base_->steps(at, state, host, steps);
+  }
+  PathState behind_detour(PathState state) const override { return base_->behind_detour(state); }
+  std::uint32_t states() const override { return base_->states(); }
+  std::uint32_t virtual_channels() const override { return base_->virtual_channels(); }
+  bool tells_hosts_apart() const override { return base_->tells_hosts_apart(); }
+
+ private:
+  const std::unique_ptr<PathModel> base_;
+  const HostGroups& groups_;
+  const DetourShares& shares_;
+};
+
+// A link costs nothing while what is offered to it fits, as nothing waits there; beyond that a high power of
+// its load, so that ways compare by their fullest links. A pair's share of detours grows while its direct
+// ways cost more than its detours on average, else it shrinks; steps are halved when this turns round. So
+// shares end where both cost the same, or all goes one way. Of all rounds the best counts, by the sum of what
+// links cost. Deterministic; each round takes time in proportion to groups × channels.
+class DetourBalance {
+ public:
+  // `model`: of one start without a detour and one with, as for its hosts all. `capacity`: of every channel,
+  // in any unit; 0: it is down. Only `groups` must outlive it. Throws NotEnoughMemory for networks that take
+  // more than there is: some 50 bytes for each switch and group of hosts.
+  DetourBalance(const topologies::Topology& topology, const PathModel& model, const HostGroups& groups,
+                std::vector<double> capacity);
+
+  struct Pair {
+    std::uint32_t from = 0, to = 0;  // groups
+    double offered = 0;              // in the unit of capacities
+    double detoured = 0;             // the share; at first a guess
+  };
+  // `largest_step`: of a share in a round: 1/4 if nothing is known of them, less if they are nearly right.
+  void balance(std::span<Pair> pairs, std::uint32_t rounds, double largest_step);
+  // What these put on each channel between switches.
+  struct Loads {
+    std::vector<double> direct, detoured;
+  };
+  Loads loads(std::span<const Pair> pairs);
+  // The part of a pair's detours that are none, as they would lead by a switch of its hosts' own.
+  double near(std::uint32_t from, std::uint32_t to) const {
+    return static_cast<double>(groups_.hosts_near(from, to)) / topology_.hosts();
+  }
+
+ private:
+  struct Step {
+    std::uint32_t channel = 0, next = 0;  // next: a stop of the same leg, or kOut
+    double share = 0;
+  };
+  // Where the traffic of groups comes in: stops, evenly.
+  struct Entries {
+    std::vector<std::uint32_t> begin, stops;  // begin: by group
+  };
+  // All ways to a host of a group, or to its switches.
+  struct Leg {
+    std::vector<std::uint32_t> begin;  // by stop, of its steps, which lead to later stops
+    std::vector<Step> steps;
+    std::vector<bool> cut_off;  // by stop: there is no way on
+    Entries first, behind;      // of what comes from hosts, and from detours
+  };
+  static constexpr std::uint32_t kOut = UINT32_MAX;
+
+  Leg make_leg(PathGraph& graph, std::uint32_t to, PathGraph::End end);
+  bool carry_all(std::span<const Pair> pairs);
+  bool carry_detours(std::span<const Pair> pairs);
+  void begin(std::span<const Pair> pairs);
+  void carry_direct(std::span<const Pair> pairs, std::uint32_t to);
+  void carry_last(std::span<const Pair> pairs, std::uint32_t to);
+  void carry_first(std::span<const Pair> pairs, std::uint32_t via);
+  void carry(const Leg& leg);
+  void put(const Entries& entries, std::uint32_t group, double amount);
+  double price_channels(int squarings);
+  void price_pairs(std::span<const Pair> pairs);
+  void price(const Leg& leg);
+  double price_from(const Entries& entries, std::uint32_t group) const;
+  double odds(std::uint32_t group) const;
+
+  const topologies::Topology& topology_;
+  const HostGroups& groups_;
+  const std::vector<double> capacity_;
+  PathState direct_state_ = 0, detour_state_ = 0, behind_state_ = 0;
+  std::vector<bool> counts_;        // by channel: both ends are switches
+  std::vector<Leg> last_, to_via_;  // by group: to its hosts; to its switches, to go on from there
+  // Of the pairs at hand.
+  std::vector<std::vector<std::uint32_t>> pairs_to_;  // their numbers, by group
+  std::vector<double> near_;                          // odds of detours that are none
+  std::vector<double> sent_, minus_;                  // by group: by detours; less those that are none
+  std::vector<double> load_, price_;                  // by channel
+  std::vector<double> value_;                         // by stop: amount, or price of all that follows
+  std::vector<double> first_cost_;                    // by group: of the first legs of the mean detour
+  std::vector<double> direct_cost_, detour_cost_;     // by pair; of detours that are some
+};
+
+}  // namespace weft::routing

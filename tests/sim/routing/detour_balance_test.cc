@@ -1,0 +1,137 @@
+// The steady state of policies that weigh detours by load, against tabulated saturations, against a search
+// over all shares where all pairs are alike, and against its own conditions.
+#include "sim/routing/paths/detour_balance.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/routing/paths/link_load.h"
+#include "sim/units/module.h"
+#include "tests/sim/routing/registered.h"
+#include "topologies/analysis/router_graph.h"
+#include "topologies/families.h"
+
+namespace weft::routing {
+namespace {
+
+using topologies::HostTraffic;
+using topologies::MatrixEntry;
+
+class Net {
+ public:
+  explicit Net(const std::string& choice)
+      : topology(topologies::build(parse_module_choice(choice))),
+        table(topology),
+        graph(topologies::router_graph(topology)) {}
+
+  std::unique_ptr<PathModel> paths(const std::string& name) const {
+    const Policy policy = registered(name);
+    const Parameters parameters(policy.info, parse_module_choice(name));
+    return paths_of(policy, {parameters, topology, table});
+  }
+  double accepted(const std::string& name, const HostTraffic& traffic) const {
+    if (registered(name).fluid == FluidPaths::kBalanced) {
+      return balanced_load(topology, table, paths(name), traffic).saturation();
+    }
+    return link_load(topology, table, *paths(name), traffic).saturation();
+  }
+  // With this share of detours in all that is sent.
+  double accepted(double share, const HostTraffic& traffic) const {
+    const HostGroups groups(topology, table, false);
+    DetourShares shares;
+    shares.set_others(share);
+    return link_load(topology, table, SharedPaths(paths("ugal"), groups, shares), traffic).saturation();
+  }
+  HostTraffic shift(std::uint32_t by) const {
+    std::vector<MatrixEntry> entries;
+    for (std::uint32_t h = 0; h < topology.hosts(); ++h)
+      entries.push_back({h, (h + by) % topology.hosts(), 1});
+    return matrix_traffic(graph, "shift", entries);
+  }
+
+  topologies::Topology topology;
+  RoutingTable table;
+  topologies::RouterGraph graph;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "detour balance: the worst traffic of a family is taken as by detours, uniform traffic as tabulated") {
+  struct Case {
+    std::string topology;
+    std::uint32_t shift;  // 0: the longest matching
+    double minimal, detours, uniform;
+  };
+  // Dragonflies: 1 / (2p²); HyperX: all p hosts of a router share one link; Slim Fly: hosts two hops apart.
+  const std::vector<Case> cases = {{"dragonfly:p=2", 8, .125, .5, 1},
+                                   {"dragonfly:p=3", 18, .0556, .5, 1},
+                                   {"hyperx:dims=8x8,hosts=7", 7, 1.0 / 7, .5, 1},
+                                   {"hyperx:dims=4x4,hosts=4", 4, .25, .5, 63.0 / 64},
+                                   {"slim_fly:q=5", 0, .125, .48, .957}};
+  for (const Case& each : cases) {
+    INFO(each.topology);
+    const Net net(each.topology);
+    const HostTraffic adverse =
+        each.shift > 0 ? net.shift(each.shift) : topologies::matching_traffic(net.graph, 1);
+    const HostTraffic uniform = topologies::uniform_traffic(net.graph);
+    CHECK(net.accepted(0.0, adverse) == Approx(each.minimal).epsilon(0.01));
+    const double detours = net.accepted("valiant", adverse);
+    CHECK(detours > 0.97 * each.detours);
+    for (const char* policy : {"ugal", "ugal_g", "par", "slingshot"}) {
+      CHECK(net.accepted(policy, adverse) > 0.97 * detours);
+      CHECK(net.accepted(policy, uniform) == Approx(each.uniform).epsilon(0.01));
+    }
+    CHECK(net.accepted("valiant", uniform) < 0.6);
+  }
+}
+
+TEST_CASE("detour balance: where all pairs are alike, no share is better than that found") {
+  const Net net("hyperx:dims=8,hosts=8");
+  const HostTraffic adverse = net.shift(8);
+  double best = 0;
+  for (int i = 0; i <= 1000; ++i) best = std::max(best, net.accepted(i / 1000.0, adverse));
+  CHECK(net.accepted("ugal", adverse) == Approx(best).epsilon(0.01));
+}
+
+TEST_CASE("detour balance: what fits goes straight, and one way or the other what doesn't") {
+  const Net net("hyperx:dims=8,hosts=4");
+  const std::unique_ptr<PathModel> model = net.paths("ugal");
+  const HostGroups groups(net.topology, net.table, false);
+  std::vector<double> capacity(net.topology.channels().size(), 1.0);
+  DetourBalance balance(net.topology, *model, groups, capacity);
+  const auto shares = [&](double offered) {
+    std::vector<DetourBalance::Pair> pairs = {{0, 1, offered, 0.5}, {2, 3, 0.1, 0.5}};
+    balance.balance(pairs, 60, 0.25);
+    return std::pair(pairs[0].detoured, pairs[1].detoured);
+  };
+  CHECK(shares(1).first == 0);
+  CHECK(shares(1).second == 0);
+  // 2 from one switch to another: one half fits straight. A detour is none by 2 of 8 switches.
+  CHECK(shares(2).first * 0.75 == Approx(0.5).margin(0.02));
+  CHECK(shares(2).second == 0);
+  CHECK(shares(4).first * 0.75 == Approx(0.75).margin(0.06));
+}
+
+TEST_CASE("detour balance: links that are down are nobody's way") {
+  const Net net("hyperx:dims=8,hosts=4");
+  const std::unique_ptr<PathModel> model = net.paths("ugal");
+  const HostGroups groups(net.topology, net.table, false);
+  std::vector<double> capacity;
+  const topologies::Vertex first = net.topology.switch_at(0), second = net.topology.switch_at(1);
+  for (const topologies::Channel& c : net.topology.channels()) {
+    capacity.push_back(c.from == first && c.to == second ? 0 : 1);
+  }
+  DetourBalance balance(net.topology, *model, groups, capacity);
+  std::vector<DetourBalance::Pair> pairs = {{0, 1, 1, 0}};
+  const DetourBalance::Loads loads = balance.loads(pairs);
+  for (std::size_t c = 0; c < capacity.size(); ++c) {
+    if (capacity[c] == 0) CHECK(loads.direct[c] == 0);
+  }
+}
+
+}  // namespace weft::routing
