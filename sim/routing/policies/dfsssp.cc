@@ -160,7 +160,8 @@ class Layers {
   bool moved_ = false;
 };
 
-constexpr Dealer kDealer = {"dfsssp", [](PairRoutes& routes) { return Layers(routes).deal(); }};
+constexpr Dealer kDealer = {"dfsssp",
+                            [](PairRoutes& routes, std::uint32_t) { return Layers(routes).deal(); }};
 
 }  // namespace
 

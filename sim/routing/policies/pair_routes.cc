@@ -146,7 +146,7 @@ PairRoutes dealt_routes(const PlanSetup& setup, const Dealer& dealer, const std:
   }
   check_size(dealer.policy, setup.topology);
   PairRoutes routes(setup.topology, down_links);
-  if (!dealer.deal(routes)) {
+  if (!dealer.deal(routes, static_cast<std::uint32_t>(most))) {
     throw InputError(
         fmt::format("routing policy {}: the ways of {} need more than {} virtual channels; up_down "
                     "needs one",

@@ -46,6 +46,10 @@ class PairRoutes {
     way_[place(s, destination)].layer = static_cast<std::uint8_t>(layer);
     layers_ = layer >= layers_ ? layer + 1 : layers_;
   }
+  // Other ways than the shortest; a port of kNone: none. What is asked in between follows from both.
+  void set_port(std::uint32_t s, std::uint32_t destination, std::uint32_t port) {
+    way_[place(s, destination)].port = port == kNone ? kNoPort : static_cast<std::uint16_t>(port);
+  }
   // How many virtual channels are in use.
   std::uint32_t layers() const { return layers_; }
   // The switches that have a way to a destination, such that every one comes behind the next on its way; the
@@ -71,9 +75,10 @@ class PairRoutes {
 };
 
 // Who deals ways out to virtual channels, for messages and for work: false: it takes more than kMostLayers.
+// `vcs`: as many as there may be.
 struct Dealer {
   const char* policy;
-  bool (*deal)(PairRoutes& routes);
+  bool (*deal)(PairRoutes& routes, std::uint32_t vcs);
 };
 
 // What policies that send packets over PairRoutes are made of. Ways are dealt out anew when routes are worked

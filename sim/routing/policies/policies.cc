@@ -15,6 +15,7 @@
 #include "sim/routing/policies/lash.h"
 #include "sim/routing/policies/minimal_adaptive.h"
 #include "sim/routing/policies/mod_k.h"
+#include "sim/routing/policies/nue.h"
 #include "sim/routing/policies/plb.h"
 #include "sim/routing/policies/reps.h"
 #include "sim/routing/policies/routes.h"
@@ -42,6 +43,7 @@ std::span<const Policy> policies() {
       up_down(),
       dfsssp(),
       lash(),
+      nue(),
       // Packet by packet, whatever the load.
       spray(),
       switch_spray(),

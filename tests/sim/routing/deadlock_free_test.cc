@@ -31,7 +31,7 @@ using routing::PathState;
 using routing::PlainWalk;
 using topologies::Topology;
 
-const char* const kPolicies[] = {"up_down", "dfsssp:vcs=15", "lash:vcs=15"};
+const char* const kPolicies[] = {"up_down", "dfsssp:vcs=15", "lash:vcs=15", "nue:vcs=1", "nue:vcs=3"};
 
 std::vector<std::string> networks() {
   std::vector<std::string> list = {

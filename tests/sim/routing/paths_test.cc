@@ -46,6 +46,7 @@ const std::vector<Case>& cases() {
       {"dfsssp", "torus:dims=4x4"},
       {"dfsssp", "dragonfly:p=2"},
       {"lash", "jellyfish:n=12,r=4,hosts=2"},
+      {"nue:vcs=2", "torus:dims=4x4"},
       {"switch_spray", "fat_tree:k=4"},
       {"switch_spray:choice=round_robin", "torus:dims=4x4"},
       {"switch_spray:choice=weighted", "fat_tree:k=4"},

@@ -75,7 +75,7 @@ expect "no such selection" 2 '' 'it must be by_hop, by_group, by_flow or routed'
   route check --topology torus:dims=8 --queue credit:selection=any
 
 # Policies that need no luck: with the channels that they choose themselves.
-for policy in up_down dfsssp lash; do
+for policy in up_down dfsssp lash nue; do
   expect "$policy" 0 '^acyclic' '' route check --topology torus:dims=5x5 --routing $policy --queue credit:selection=routed,vcs=8
 done
 expect "fewer channels than chosen" 3 '^cyclic' '' \
