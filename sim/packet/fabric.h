@@ -71,9 +71,9 @@ class Fabric final : private Forwarding {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
     if (foreseen.handle == handle) [[likely]] {
       foreseen.handle = kNoPacket;
-      if (routes_.notes_ways()) [[unlikely]]
-        routes_.note_way(in, handle);
-      enqueue(foreseen.channel, handle, in);
+      if (routes_.leaves_traces()) [[unlikely]]
+        routes_.leave_traces(in, handle, foreseen.ahead);
+      enqueue(foreseen.ahead.channel, handle, in);
     } else {
       const ChannelId c = routes_.output(at, in, handle);
       if (c != kNoChannel) [[likely]] {
@@ -87,25 +87,26 @@ class Fabric final : private Forwarding {
   // prefetches for one without effect, and drops the call.
   [[gnu::always_inline]] void prefetch_route(NodeId at, PacketHandle handle) const {
     channels_.table->prefetch(at, wires_.pool[handle].destination);
+    if (routes_.any_policy()) [[unlikely]]
+      routes_.prefetch_policy(at);
   }
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.
   [[gnu::always_inline]] void foresee(NodeId at, ChannelId in, PacketHandle handle) {
-    if (!routes_.is_plain()) return foresee_asked(at, handle);
+    if (!routes_.is_plain()) return foresee_asked(at, in, handle);
     const ChannelId c = routes_.plain(at, wires_.pool[handle]);
     if (c == kNoChannel) [[unlikely]]
       return;
-    foreseen_[handle % kForeseen] = {handle, c};
+    foreseen_[handle % kForeseen] = {handle, {c}};
     __builtin_prefetch(&hot_[c], 1);
     if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);
   }
-  // The same where policies choose: only for packets that they are not asked about; for others, fetches what
-  // a policy may look at.
-  [[gnu::noinline]] void foresee_asked(NodeId at, PacketHandle handle) {
-    const ChannelId c = routes_.foresees_only() ? routes_.only(at, handle) : kNoChannel;
-    if (c == kNoChannel) return routes_.fetch_ports(at, wires_.pool[handle]);
-    foreseen_[handle % kForeseen] = {handle, c};
-    __builtin_prefetch(&hot_[c], 1);
+  // The same where policies choose, as far as that can be told ahead.
+  [[gnu::noinline]] void foresee_asked(NodeId at, ChannelId in, PacketHandle handle) {
+    const RouteChoice::Ahead ahead = routes_.ahead(at, in, handle);
+    if (ahead.channel == kNoChannel) return;
+    foreseen_[handle % kForeseen] = {handle, ahead};
+    __builtin_prefetch(&hot_[ahead.channel], 1);
   }
   // The same for a scheduled channel that is to be looked after.
   [[gnu::always_inline]] void foresee_serve(ChannelId c) {
@@ -149,7 +150,7 @@ class Fabric final : private Forwarding {
   static constexpr std::uint32_t kForeseen = 256;
   struct Foreseen {
     PacketHandle handle = kNoPacket;
-    ChannelId channel{0};
+    RouteChoice::Ahead ahead;
   };
 
   // Fetches a port that will soon be used, and the one a packet comes through: its place now, their state

@@ -183,6 +183,7 @@ class PacketPool {
     __builtin_prefetch(packet + sizeof(Packet) - 1, 1);  // it may lie on two lines
   }
   [[gnu::always_inline]] void prefetch_ways(PacketHandle handle) const {
+    notes_.prefetch(handle);
     trails_.prefetch(handle);
     routes_.prefetch(handle);
   }

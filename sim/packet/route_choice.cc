@@ -68,7 +68,8 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   Time packet_lifetime() const override { return channels_.packet_lifetime; }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
     choice_.found_turn_ ^= 1;
-    return choice_.ports_towards(at_, host, choice_.found_[choice_.found_turn_]);
+    return choice_.ports_towards(
+        at_, host, [this]() -> std::vector<std::uint32_t>& { return choice_.found_[choice_.found_turn_]; });
   }
   void set_timer(Time when, std::uint32_t cookie) override {
     SwitchPolicies& policies = choice_.policies_;
@@ -124,7 +125,9 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
       asks_(policies.asks()),
       keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()),
       asks_single_(asks_.single || (asks_.single_if_links_change && wires.channels.links_change)),
-      foresees_only_(policies.any() && !asks_single_ && !policies.source_routes()) {
+      foresees_(policies.any() && !policies.source_routes()),
+      asks_ahead_(foresees_ && asks_.ahead),
+      leaves_traces_(foresees_ && (asks_.acks_retrace || (asks_.ahead && asks_.notes))) {
   if (asks_.acks_retrace) wires_.pool.trails().keep();
   if (policies.source_routes()) wires_.pool.routes().keep();
   if (!policies_.any()) return;
@@ -239,13 +242,8 @@ std::uint16_t RouteChoice::first_port(std::uint32_t set) {
   return first_ports_[set];
 }
 
-std::span<const std::uint32_t> RouteChoice::ports_towards(NodeId at, std::uint32_t host,
-                                                          std::vector<std::uint32_t>& room) {
-  if (!channels_.degraded) {
-    const std::uint32_t set = channels_.table->set_number(at, host);
-    const std::uint16_t first = first_port(set);
-    if (first != kIrregular) return {numbers_.data() + first, channels_.table->run_of(set).count};
-  }
+std::span<const std::uint32_t> RouteChoice::list_ports(NodeId at, std::uint32_t host,
+                                                       std::vector<std::uint32_t>& room) {
   room.clear();
   for (const std::uint32_t c : channels_.table->candidates(at, host)) {
     if (channels_.degraded && (channels_.hot[c].flags & kDown)) continue;
@@ -254,52 +252,115 @@ std::span<const std::uint32_t> RouteChoice::ports_towards(NodeId at, std::uint32
   return room;
 }
 
-void RouteChoice::fetch_ports(NodeId at, const Packet& packet) {
-  if (channels_.degraded || asks_.own_ports || (packet.control() && !asks_.control)) return;
-  const std::uint32_t set = channels_.table->set_number(at, packet.destination);
-  const routing::RoutingTable::Run run = channels_.table->run_of(set);
-  constexpr std::uint32_t kMost = 16;
-  for (std::uint32_t i = 0; i < std::min(run.count, kMost); ++i) {
+template <typename Room>
+std::span<const std::uint32_t> RouteChoice::ports_towards(NodeId at, std::uint32_t host, const Room& room) {
+  if (!channels_.degraded) {
+    const std::uint32_t set = channels_.table->set_number(at, host);
+    const std::uint16_t first = first_port(set);
+    if (first != kIrregular) return {numbers_.data() + first, channels_.table->run_of(set).count};
+  }
+  return list_ports(at, host, room());
+}
+
+RouteChoice::Ahead RouteChoice::ahead(NodeId at, ChannelId in, PacketHandle handle) {
+  if (channels_.degraded) return {};
+  const Packet& packet = wires_.pool[handle];
+  if (asks_.acks_retrace && !packet.data()) return {};
+  if (!is_asked(in, packet)) return {foresees_ ? plain(at, packet) : kNoChannel};
+  if (foresees_ && !asks_single_ && !asks_.own_ports) {
+    const auto run = channels_.table->run_of(channels_.table->set_number(at, packet.destination));
+    if (run.count == 1) return {ChannelId(run.first)};
+  }
+  if (asks_ahead_) {
+    Ahead ahead{.note = wires_.pool.notes().get(handle)};
+    const Answer answer = question(at, in, packet, ahead.note);
+    ahead.channel = answer.channel;
+    ahead.asked = answer.asked;
+    return ahead;
+  }
+  fetch(at, handle);
+  return {};
+}
+
+// What a policy may look at.
+void RouteChoice::fetch(NodeId at, PacketHandle handle) {
+  constexpr std::size_t kMost = 16;
+  const Packet& packet = wires_.pool[handle];
+  if (asks_.foresees) {
+    const routing::RouteNote note = wires_.pool.notes().get(handle);
+    const routing::Coming coming{.flow = std::uint64_t{packet.sender()} << 32 | packet.flow_number,
+                                 .destination = packet.destination,
+                                 .note = note,
+                                 .control = packet.control()};
+    const auto ports = policies_.site(policies_.switch_at(at)).policy->foresee(coming);
+    const auto out = channels_.topology.out_channels(at);
+    for (const std::uint32_t port : ports.first(std::min(ports.size(), kMost))) {
+      __builtin_prefetch(&channels_.hot[out[port]], 1);
+    }
+    return;
+  }
+  if (asks_.own_ports) return;
+  const auto run = channels_.table->run_of(channels_.table->set_number(at, packet.destination));
+  for (std::uint32_t i = 0; i < std::min<std::size_t>(run.count, kMost); ++i) {
     __builtin_prefetch(&channels_.hot[run.first + i * run.stride], 1);
   }
 }
 
-// What the policy says of a packet; kNoChannel: it is dropped. REQUIRES: is_asked().
-ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
-  Channels& channels = wires_.channels;
-  const Packet& packet = wires_.pool[handle];
-  if (asking_ == ports_.size()) ports_.emplace_back();
+void RouteChoice::leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead) {
+  if (asks_.acks_retrace) note_way(in, handle);
+  if (!ahead.asked) return;
+  note_asked(handle);
+  wires_.pool.notes().set(handle, ahead.note);
+}
+
+// What the policy says of a packet. REQUIRES: is_asked().
+RouteChoice::Answer RouteChoice::question(NodeId at, ChannelId in, const Packet& packet,
+                                          routing::RouteNote& note) {
+  const Channels& channels = channels_;
   const bool own = asks_.own_ports && !channels.degraded;
-  const std::span<const std::uint32_t> ports =
-      own ? std::span<const std::uint32_t>() : ports_towards(at, packet.destination, ports_[asking_]);
-  if (ports.empty() && !own) {
-    const auto candidates = channels.table->candidates(at, packet.destination);
-    return candidates.empty() ? kNoChannel : ChannelId(candidates.front());  // it is lost there
-  }
-  if (channels.degraded) {
-    wires_.counters.detours += ports.size() < channels.table->candidates(at, packet.destination).size();
+  const auto room = [this]() -> std::vector<std::uint32_t>& {
+    if (asking_ == ports_.size()) ports_.emplace_back();
+    return ports_[asking_];
+  };
+  std::span<const std::uint32_t> ports;
+  if (!own) {
+    ports = ports_towards(at, packet.destination, room);
+    if (ports.empty()) {
+      const auto candidates = channels.table->candidates(at, packet.destination);
+      return {candidates.empty() ? kNoChannel : ChannelId(candidates.front())};  // it is lost there
+    }
+    if (channels.degraded) {
+      wires_.counters.detours += ports.size() < channels.table->candidates(at, packet.destination).size();
+    }
   }
   const auto out = channels.topology.out_channels(at);
-  if (ports.size() == 1 && !asks_single_) return ChannelId(out[ports.front()]);
+  if (ports.size() == 1 && !asks_single_) return {ChannelId(out[ports.front()])};
   const routing::PacketView view = view_of(in, packet);
-  routing::RouteNote note = wires_.pool.notes().get(handle);
   Here here(*this, at, wires_.engine.now());
   ++asking_;
-  const routing::Output chosen = policies_.site(here.index()).policy->choose(view, note, ports, here);
+  Answer answer{.output = policies_.site(here.index()).policy->choose(view, note, ports, here),
+                .asked = true};
   --asking_;
-  note_asked(handle);
-  if (chosen.port == routing::Output::kNowhere) return kNoChannel;
-  if (asks_.notes) {
-    if (chosen.channel != routing::Output::kSameChannel) note.channel = chosen.channel;
-    wires_.pool.notes().set(handle, note);
-  }
-  if (chosen.route != nullptr) take_route(in, handle, chosen);
-  if (chosen.port >= out.size() ||
-      (channels.ends[out[chosen.port]].is_host() &&
-       channels.ends[out[chosen.port]].node() != channels.topology.host(view.destination))) {
+  if (answer.output.port == routing::Output::kNowhere) return answer;
+  if (answer.output.port >= out.size() ||
+      (channels.ends[out[answer.output.port]].is_host() &&
+       channels.ends[out[answer.output.port]].node() != channels.topology.host(view.destination))) {
     throw std::logic_error("a routing policy chose a port that does not exist or leads to another host");
   }
-  return ChannelId(out[chosen.port]);
+  answer.channel = ChannelId(out[answer.output.port]);
+  if (answer.output.channel != routing::Output::kSameChannel) note.channel = answer.output.channel;
+  return answer;
+}
+
+ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
+  routing::RouteNote note = wires_.pool.notes().get(handle);
+  const Answer answer = question(at, in, wires_.pool[handle], note);
+  if (!answer.asked) return answer.channel;
+  note_asked(handle);
+  if (answer.channel == kNoChannel) return kNoChannel;
+  wires_.pool.notes().set(handle, note);
+  if (answer.output.route != nullptr) take_route(in, handle, answer.output);
+  return answer.channel;
 }
 
 // The way that its data packet came, if all of that was noted and the link is there.

@@ -22,19 +22,19 @@ class RouteChoice final : private PortListener {
 
   // Nothing but the packet and the table decides: it may be worked out ahead.
   bool is_plain() const { return is_hashed_ && !channels_.degraded; }
-  // May the output of some packets be worked out ahead, as no policy is asked where there is one candidate?
-  bool foresees_only() const { return foresees_only_ && !channels_.degraded; }
-  // The output of such a packet, or kNoChannel. REQUIRES: foresees_only().
-  ChannelId only(NodeId at, PacketHandle handle) const {
-    const Packet& packet = wires_.pool[handle];
-    if (asks_.acks_retrace && !packet.data()) return kNoChannel;
-    if (packet.control() && !asks_.control) return plain(at, packet);
-    const auto run = channels_.table->run_of(channels_.table->set_number(at, packet.destination));
-    return run.count == 1 ? ChannelId(run.first) : kNoChannel;
-  }
-  // What a packet that was foreseen leaves behind.
-  bool notes_ways() const { return asks_.acks_retrace; }
-  void note_way(ChannelId in, PacketHandle handle);
+  // What is worked out ahead where policies choose: of packets that they are not asked about, or all that
+  // `SwitchAsks::ahead` holds for.
+  struct Ahead {
+    ChannelId channel = kNoChannel;  // kNoChannel: nothing is known yet
+    routing::RouteNote note;         // the packet's from here on, where `asked`
+    bool asked = false;
+  };
+  Ahead ahead(NodeId at, ChannelId in, PacketHandle handle);
+  // Such a packet is here now, through channel `in`: leaves behind what it would, had it not been foreseen.
+  bool leaves_traces() const { return leaves_traces_; }
+  void leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead);
+  bool any_policy() const { return policies_.any(); }
+  [[gnu::always_inline]] void prefetch_policy(NodeId at) const { policies_.prefetch(at); }
   // The output of the built-in rule; kNoChannel: there is no way, here and below. REQUIRES: is_plain().
   ChannelId plain(NodeId at, const Packet& packet) const {
     // By value: nothing is put into memory for the few lookups that are worked out elsewhere.
@@ -50,9 +50,6 @@ class RouteChoice final : private PortListener {
   // Another one in place of `c`, whose link is down, or `c` if there is none. The built-in rule decides,
   // unless the packet's source has named its way: then it is lost there.
   ChannelId detour(ChannelId c, PacketHandle handle);
-
-  // Fetches what a policy may look at, of a packet that will soon be at a switch.
-  void fetch_ports(NodeId at, const Packet& packet);
 
   // A packet enters the network: what stood beside the one that had its handle before is void.
   void begin(PacketHandle handle) {
@@ -80,12 +77,22 @@ class RouteChoice final : private PortListener {
   void take_route(ChannelId in, PacketHandle handle, const routing::Output& chosen);
   ChannelId built_in(NodeId at, const Packet& packet, std::span<const std::uint32_t> candidates) const;
   ChannelId retrace(NodeId at, ChannelId in, PacketHandle handle);
+  // What a policy answered.
+  struct Answer {
+    ChannelId channel = kNoChannel;  // kNoChannel: the packet is dropped
+    routing::Output output;
+    bool asked = false;  // else there was nothing to choose
+  };
+  void fetch(NodeId at, PacketHandle handle);
+  Answer question(NodeId at, ChannelId in, const Packet& packet, routing::RouteNote& note);
   ChannelId ask(NodeId at, ChannelId in, PacketHandle handle);
+  void note_way(ChannelId in, PacketHandle handle);
+  std::span<const std::uint32_t> list_ports(NodeId at, std::uint32_t host, std::vector<std::uint32_t>& room);
   std::uint16_t find_first_port(std::uint32_t set);
   std::uint16_t first_port(std::uint32_t set);
-  // The ports on minimal ways whose links are up; `room`: where they are put if they have to be listed.
-  std::span<const std::uint32_t> ports_towards(NodeId at, std::uint32_t host,
-                                               std::vector<std::uint32_t>& room);
+  // The ports on minimal ways whose links are up; `room` gives where they are put if they have to be listed.
+  template <typename Room>
+  std::span<const std::uint32_t> ports_towards(NodeId at, std::uint32_t host, const Room& room);
   bool is_asked(ChannelId in, const Packet& packet) const;
   routing::PacketView view_of(ChannelId in, const Packet& packet) const;
   void reset_records(PacketHandle handle);
@@ -104,7 +111,9 @@ class RouteChoice final : private PortListener {
   const routing::SwitchAsks asks_;
   const bool keeps_records_;
   const bool asks_single_;  // also where there is one candidate
-  const bool foresees_only_;
+  const bool foresees_;     // some packets' outputs
+  const bool asks_ahead_;
+  const bool leaves_traces_;
   // Of packets that are being asked about: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;

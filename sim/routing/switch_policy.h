@@ -6,6 +6,7 @@
 #include <span>
 
 #include "sim/core/random.h"
+#include "sim/routing/hash_choice.h"
 #include "sim/units/quantity.h"
 #include "sim/units/signals.h"
 
@@ -124,6 +125,22 @@ struct Output {
   const SourceRoute* route = nullptr;
 };
 
+// A number as if drawn at random for this packet, each time it is sent: what depends on it may be asked
+// ahead. `salt`: draws with different ones are independent.
+inline std::uint32_t packet_draw(const PacketView& packet, std::uint64_t salt) {
+  const std::uint64_t each = packet.flow.identity() * 0xD1342543DE82EF95ULL + packet.number;
+  const auto sent = static_cast<std::uint64_t>(packet.sent.ps());
+  return hash_word(packet.entropy, sim::mix64(each ^ sent * 0xAF251AF3B0F025B5ULL) ^ salt);
+}
+
+// A packet on its way to a switch.
+struct Coming {
+  std::uint64_t flow = 0;  // FlowRef::identity()
+  std::uint32_t destination = 0;
+  const RouteNote& note;
+  bool control = false;
+};
+
 // One object per switch, so it may keep state.
 class SwitchPolicy {
  public:
@@ -133,6 +150,10 @@ class SwitchPolicy {
   // port may be returned, but for those to other hosts.
   virtual Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                         ActiveSwitch& here) = 0;
+  // Where asked for: such a packet will be here soon. A place to fetch into the cache what choose() will
+  // read, and for nothing else. Returns the ports it may choose from, for their state to be fetched; of
+  // control packets that it is not asked about it isn't told.
+  virtual std::span<const std::uint32_t> foresee(const Coming& /*packet*/) const { return {}; }
   // An ACK that retraces its way takes this port. Where choose() was asked about its data.
   virtual void retraced(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
   // Where asked for: a packet has left to its last bit; was dropped at the port; lost its payload there.
@@ -163,6 +184,11 @@ struct SwitchAsks {
   // The policy finds its ports by itself: as long as no link has failed it is asked about each packet, with
   // no ports to choose from (OwnSwitch::minimal() tells them).
   bool own_ports = false;
+  // choose() depends on nothing but the packet, its note and the switch: not on time, loads, a stream of
+  // draws (packet_draw() has one for each packet) or what came before. It may be asked ahead of time, and
+  // about one packet more than once.
+  bool ahead = false;
+  bool foresees = false;  // SwitchPolicy::foresee()
   // A port is final: where its link is down the packet is lost, and takes no detour.
   bool no_detours = false;
   bool names_routes = false;  // Output::route

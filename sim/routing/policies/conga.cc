@@ -135,7 +135,7 @@ class Conga final : public SwitchPolicy {
 
   std::uint32_t port_of_flowlet(const PacketView& packet, std::uint32_t to,
                                 std::span<const std::uint32_t> minimal, ActiveSwitch& here) {
-    FlowletTable::Entry& entry = flowlets_of_.of(packet);
+    FlowletTable::Entry& entry = flowlets_of_.of(packet, here.now(), settings_.gap);
     const bool known = std::find(minimal.begin(), minimal.end(), entry.port) != minimal.end();
     if (!known || here.now() - entry.last > settings_.gap) {
       entry.port = least_congested(to, minimal, known ? entry.port : FlowletTable::kNoPort, here);

@@ -40,6 +40,11 @@ class DetourRoutes {
   // is down. `ports`: where they are put if need be; good until the next call of this or here.minimal().
   std::span<const std::uint32_t> next(OwnSwitch& here, std::uint32_t switch_index, std::uint32_t host,
                                       std::vector<std::uint32_t>& ports) const;
+  // The ports of a switch on the way to a host, as far as they are listed already; fetches what next() reads.
+  std::span<const std::uint32_t> foresee(std::uint32_t switch_index, std::uint32_t host) const {
+    if (groups_ == nullptr) return {};
+    return groups_->ports(switch_index, host);
+  }
   // The channels of all ways, links up as built.
   void channels(std::uint32_t switch_index, std::uint32_t host, std::vector<std::uint32_t>& channels) const;
 
@@ -76,6 +81,9 @@ class DetourPolicy : public SwitchPolicy {
       : routes_(routes), index_(switch_index), group_(routes.group_of(switch_index)) {}
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) final;
+  std::span<const std::uint32_t> foresee(const Coming& packet) const final {
+    return routes_.foresee(index_, packet.note.phase == kDetour ? packet.note.via : packet.destination);
+  }
 
  protected:
   // What RouteNote::phase says of a packet.

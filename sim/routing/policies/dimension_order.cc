@@ -82,42 +82,60 @@ std::uint8_t keep_first_dimension(const Dimensions& dimensions, Channels& channe
 // Where hosts are in the grid.
 class Places {
  public:
-  explicit Places(const Topology& topology) : sizes_(topology.grid()), host_at_(topology.switches(), kNone) {
+  // Of a host's switch; it has one cable.
+  struct Place {
+    std::uint32_t at = kNone;    // kNone: the host has more cables, or one to another host
+    std::uint32_t port = kNone;  // the host's
+  };
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+
+  explicit Places(const Topology& topology)
+      : sizes_(topology.grid()), places_(topology.hosts()), host_at_(topology.switches(), kNone) {
     for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
       const auto cables = topology.out_channels(topology.host(host));
-      const topologies::Node& end = topology.node(topology.channels()[cables.front()].to);
-      const bool is_one = cables.size() == 1 && end.kind == NodeKind::kSwitch;
-      switch_of_.push_back(is_one ? end.index : kNone);
-      if (is_one) host_at_[end.index] = host;
+      const Vertex end = topology.channels()[cables.front()].to;
+      if (cables.size() != 1 || topology.node(end).kind != NodeKind::kSwitch) continue;
+      places_[host].at = topology.node(end).index;
+      host_at_[topology.node(end).index] = host;
+      const auto out = topology.out_channels(end);
+      for (std::uint32_t port = 0; port < out.size(); ++port) {
+        if (topology.channels()[out[port]].to == topology.host(host)) places_[host].port = port;
+      }
     }
     std::uint32_t stride = topology.switches();
     for (const std::uint32_t size : sizes_) strides_.push_back(stride /= size);
+    // No division for each packet.
+    for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+      for (std::size_t d = 0; d < sizes_.size(); ++d) coordinates_.push_back(s / strides_[d] % sizes_[d]);
+    }
   }
 
-  static constexpr std::uint32_t kNone = UINT32_MAX;
+  const Place& of(std::uint32_t host) const { return places_[host]; }
   std::uint32_t lines() const { return std::accumulate(sizes_.begin(), sizes_.end(), 0u); }
-  // A host on the line of switch `s` along the first dimension in which it and the host's switch differ, with
-  // the host's coordinate there; and which of lines() that is. kNone: there is none, or nothing differs.
-  std::uint32_t first_corner(std::uint32_t s, std::uint32_t host, std::uint32_t& line) const {
-    const std::uint32_t t = switch_of_[host];
-    if (t == kNone || t == s) return kNone;
-    line = 0;
-    for (std::size_t d = 0; d < sizes_.size(); ++d) {
-      const std::uint32_t from = s / strides_[d] % sizes_[d], to = t / strides_[d] % sizes_[d];
-      if (from != to) {
-        line += to;
-        return host_at_[s - from * strides_[d] + to * strides_[d]];
-      }
+  // Which of lines(), a coordinate in a dimension, is where `t` differs from `s` first. REQUIRES: s != t.
+  std::uint32_t first_line(std::uint32_t s, std::uint32_t t) const {
+    const std::size_t count = sizes_.size();
+    const std::uint32_t* const from = coordinates_.data() + s * count;
+    const std::uint32_t* const to = coordinates_.data() + t * count;
+    std::uint32_t line = 0;
+    for (std::size_t d = 0;; ++d) {
+      if (from[d] != to[d]) return line + to[d];
       line += sizes_[d];
     }
-    return kNone;
+  }
+  // A host on a line of switch `s`; kNone: there is none.
+  std::uint32_t corner(std::uint32_t s, std::uint32_t line) const {
+    std::size_t d = 0;
+    for (; line >= sizes_[d]; ++d) line -= sizes_[d];
+    return host_at_[s + (line - coordinates_[s * sizes_.size() + d]) * strides_[d]];
   }
 
  private:
   const std::vector<std::uint32_t> sizes_;
   std::vector<std::uint32_t> strides_;
-  std::vector<std::uint32_t> switch_of_;  // by host; kNone: it has more than one
-  std::vector<std::uint32_t> host_at_;    // by switch
+  std::vector<Place> places_;
+  std::vector<std::uint32_t> host_at_;      // by switch
+  std::vector<std::uint32_t> coordinates_;  // of switches, by switch
 };
 
 class DimensionOrder final : public SwitchPolicy {
@@ -133,23 +151,12 @@ class DimensionOrder final : public SwitchPolicy {
 
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override {
-    if (minimal.empty()) minimal = first_ports(packet.destination, here);
-    std::uint8_t first = Dimensions::kNone;
-    std::size_t equals = 0;
-    for (const std::uint32_t port : minimal) {
-      const std::uint8_t dimension = ports_[port].dimension;
-      equals = dimension < first ? 1 : equals + (dimension == first);
-      first = std::min(first, dimension);
-    }
-    std::size_t skip = equals > 1 ? hash_choice(packet.entropy, salt_, equals) : 0;
-    for (const std::uint32_t port : minimal) {
-      if (ports_[port].dimension != first || skip-- > 0) continue;
-      const bool goes_on =
-          packet.in_port != PacketView::kMadeHere && ports_[packet.in_port].dimension == first;
-      const bool crossed = ports_[port].wraps || (goes_on && note.channel == 1);
-      return {.port = port, .channel = static_cast<std::uint8_t>(crossed ? 1 : 0)};
-    }
-    return {.port = minimal.front()};  // not reached
+    const std::uint32_t port = minimal.empty() ? known_port(packet, here) : first_of(minimal, packet.entropy);
+    const std::uint8_t dimension = ports_[port].dimension;
+    const bool goes_on =
+        packet.in_port != PacketView::kMadeHere && ports_[packet.in_port].dimension == dimension;
+    const bool crossed = ports_[port].wraps || (goes_on && note.channel == 1);
+    return {.port = port, .channel = static_cast<std::uint8_t>(crossed ? 1 : 0)};
   }
 
  private:
@@ -157,26 +164,49 @@ class DimensionOrder final : public SwitchPolicy {
     std::uint8_t dimension;
     bool wraps;
   };
+  struct Set {
+    std::uint16_t first = 0, count = 0;  // of pool_; none: not asked for yet
+  };
 
-  // The ports on shortest ways to where the first dimension is right, while all links are up; they are the
-  // same for all hosts with that coordinate.
-  std::span<const std::uint32_t> first_ports(std::uint32_t host, ActiveSwitch& here) {
-    std::uint32_t line = 0;
-    const std::uint32_t corner = places_.first_corner(switch_, host, line);
-    if (corner == Places::kNone) return here.minimal(host);
-    std::vector<std::uint32_t>& known = known_[line];
-    if (known.empty()) {
-      const auto ports = here.minimal(corner);
-      known.assign(ports.begin(), ports.end());
+  // One of those that change the first dimension that any does.
+  std::uint32_t first_of(std::span<const std::uint32_t> ports, std::uint32_t entropy) const {
+    std::uint8_t first = Dimensions::kNone;
+    std::size_t equals = 0;
+    for (const std::uint32_t port : ports) {
+      const std::uint8_t dimension = ports_[port].dimension;
+      equals = dimension < first ? 1 : equals + (dimension == first);
+      first = std::min(first, dimension);
     }
-    return known;
+    std::size_t skip = equals > 1 ? hash_choice(entropy, salt_, equals) : 0;
+    for (const std::uint32_t port : ports) {
+      if (ports_[port].dimension == first && skip-- == 0) return port;
+    }
+    return ports.front();  // not reached
+  }
+  // The same while all links are up: the ports are those to where the first dimension is right, and the same
+  // for all hosts with that coordinate.
+  std::uint32_t known_port(const PacketView& packet, ActiveSwitch& here) {
+    const Places::Place& place = places_.of(packet.destination);
+    if (place.at == switch_) return place.port;
+    if (place.at == Places::kNone) return first_of(here.minimal(packet.destination), packet.entropy);
+    const std::uint32_t line = places_.first_line(switch_, place.at);
+    Set& set = known_[line];
+    if (set.count == 0) {
+      const std::uint32_t corner = places_.corner(switch_, line);
+      if (corner == Places::kNone) return first_of(here.minimal(packet.destination), packet.entropy);
+      const auto ports = here.minimal(corner);
+      set = {static_cast<std::uint16_t>(pool_.size()), static_cast<std::uint16_t>(ports.size())};
+      pool_.insert(pool_.end(), ports.begin(), ports.end());
+    }
+    return pool_[set.first + (set.count > 1 ? hash_choice(packet.entropy, salt_, set.count) : 0)];
   }
 
   const Places& places_;
   const std::uint32_t switch_;
-  std::vector<Port> ports_;
   const std::uint64_t salt_;
-  std::vector<std::vector<std::uint32_t>> known_;  // by Places::lines(), as they were asked for
+  std::vector<Port> ports_;
+  std::vector<Set> known_;  // by Places::lines(), as they were asked for
+  std::vector<std::uint16_t> pool_;
 };
 
 class Plan final : public SwitchPlan {
@@ -244,7 +274,7 @@ Policy dimension_order() {
             return std::make_unique<Paths>(setup);
           },
           .fluid = FluidPaths::kModel,
-          .asks = {.single = true, .own_ports = true, .notes = true},
+          .asks = {.single = true, .own_ports = true, .ahead = true, .notes = true},
           .order = KeepsOrder::kYes};
 }
 

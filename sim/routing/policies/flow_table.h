@@ -36,6 +36,9 @@ class FlowTable {
     entry.flow = flow;
     return entry;
   }
+  [[gnu::always_inline]] void prefetch(std::uint64_t flow) const {
+    if (!entries_.empty()) __builtin_prefetch(&entries_[home(flow)], 1);
+  }
   std::size_t size() const { return used_; }
 
  private:

@@ -84,7 +84,8 @@ PathSelectorMaker make_path_selectors(const PlanSetup& setup) {
 void configure(const Parameters& parameters, Policy& policy) {
   switch (deployment(parameters)) {
     case Deployment::kAll:
-      policy.asks = {.single_if_links_change = true, .no_detours = true, .acks_retrace = true};
+      policy.asks = {
+          .single_if_links_change = true, .foresees = true, .no_detours = true, .acks_retrace = true};
       break;
     case Deployment::kIngress:
       policy.asks = {.placement = Placement::kIngress,

@@ -54,6 +54,10 @@ class FlowcutSwitch final : public SwitchPolicy {
 
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override;
+  std::span<const std::uint32_t> foresee(const Coming& packet) const override {
+    table_.prefetch(packet.flow);
+    return {};
+  }
   void retraced(const PacketView& packet, std::uint32_t port, ActiveSwitch& here) override;
   void timer(std::uint32_t cookie, ActiveSwitch& here) override;
   Signals signals() const override;

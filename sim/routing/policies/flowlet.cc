@@ -23,9 +23,13 @@ class Flowlet final : public SwitchPolicy {
  public:
   explicit Flowlet(const Settings& settings) : settings_(settings) {}
 
+  std::span<const std::uint32_t> foresee(const Coming& packet) const override {
+    table_.prefetch(packet);
+    return {};
+  }
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override {
-    FlowletTable::Entry& entry = table_.of(packet);
+    FlowletTable::Entry& entry = table_.of(packet, here.now(), settings_.gap);
     const bool known = std::find(minimal.begin(), minimal.end(), entry.port) != minimal.end();
     if (!known || here.now() - entry.last > settings_.gap) {
       entry.port = settings_.least_loaded ? least_loaded(minimal, here) : any_port(minimal, here);

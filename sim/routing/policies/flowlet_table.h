@@ -1,35 +1,35 @@
 // A switch's table of flowlets: packets of a flow that follow each other closely.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "sim/routing/policies/flow_table.h"
 #include "sim/routing/switch_policy.h"
 
 namespace weft::routing {
 
-// A table as in switches: flows that fall on one entry share it. A flow's data and its ACKs are two.
+// By flow; its ACKs that come by are another flow.
 class FlowletTable {
  public:
   static constexpr std::uint32_t kNoPort = UINT32_MAX;
 
   struct Entry {
+    std::uint64_t flow = UINT64_MAX;
     Time last;
     std::uint32_t port = kNoPort;
   };
 
-  FlowletTable() : entries_(kEntries) {}
-  Entry& of(const PacketView& packet) {
-    const std::uint64_t key = packet.flow.identity() * 2 + (packet.control ? 1 : 0);
-    return entries_[key * 0x9E3779B97F4A7C15ULL >> (64 - kBits)];
+  // Entries of flows that had no packet for `gap` need not be kept.
+  Entry& of(const PacketView& packet, Time now, Time gap) {
+    return entries_.find_or_add(key_of(packet.flow.identity(), packet.control),
+                                [now, gap](const Entry& entry) { return now - entry.last > gap; });
   }
+  void prefetch(const Coming& packet) const { entries_.prefetch(key_of(packet.flow, packet.control)); }
 
  private:
-  static constexpr int kBits = 12;
-  static constexpr std::size_t kEntries = 1 << kBits;
+  static std::uint64_t key_of(std::uint64_t flow, bool control) { return flow * 2 + (control ? 1 : 0); }
 
-  std::vector<Entry> entries_;
+  FlowTable<Entry> entries_;
 };
 
 }  // namespace weft::routing

@@ -19,14 +19,23 @@ using topologies::Vertex;
       fmt::format("routing policy {} is for trees, and {} is none: {}", policy, topology.name(), why));
 }
 
-// What a switch divides the number of a host by, by tier: the product of the links upwards of all tiers
-// below.
-std::vector<std::uint64_t> divisors(const Topology& topology, const char* policy) {
-  std::vector<std::uint64_t> up_links;  // by tier; 0: no switch seen yet, and +1 else
+// What switches of a tier have in common.
+struct Tier {
+  std::uint32_t links = 0;    // upwards, of each
+  std::uint64_t divisor = 1;  // of hosts' numbers: the product of the links upwards of all tiers below
+  std::uint32_t digit(std::uint32_t host) const {
+    return static_cast<std::uint32_t>(host / divisor % std::max(links, 1u));
+  }
+};
+
+// By tier, that of hosts included.
+std::vector<Tier> tiers(const Topology& topology, const char* policy) {
+  constexpr std::uint32_t kUnseen = UINT32_MAX;
+  std::vector<Tier> tiers;
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
     const Vertex v = topology.switch_at(s);
     const topologies::Node& node = topology.node(v);
-    std::uint64_t up = 0;
+    std::uint32_t up = 0;
     for (const std::uint32_t c : topology.out_channels(v)) {
       const topologies::Node& end = topology.node(topology.channels()[c].to);
       if (std::abs(int{end.tier} - int{node.tier}) != 1) {
@@ -35,32 +44,37 @@ std::vector<std::uint64_t> divisors(const Topology& topology, const char* policy
       }
       up += end.tier > node.tier;
     }
-    if (up_links.size() <= node.tier) up_links.resize(node.tier + 1u);
-    std::uint64_t& known = up_links[node.tier];
-    if (known != 0 && known != up + 1) {
+    if (tiers.size() <= node.tier) tiers.resize(node.tier + 1u, {.links = kUnseen});
+    std::uint32_t& known = tiers[node.tier].links;
+    if (known != kUnseen && known != up) {
       refuse(policy, topology,
-             fmt::format("{} has {} links upwards, others of its tier {}", node.name, up, known - 1));
+             fmt::format("{} has {} links upwards, others of its tier {}", node.name, up, known));
     }
-    known = up + 1;
+    known = up;
   }
-  std::vector<std::uint64_t> divisors(up_links.size(), 1);
-  for (std::size_t tier = 2; tier < up_links.size(); ++tier) {
-    divisors[tier] = divisors[tier - 1] * std::max<std::uint64_t>(up_links[tier - 1] - 1, 1);
+  for (std::size_t t = 0; t < tiers.size(); ++t) {
+    if (tiers[t].links == kUnseen) tiers[t].links = 0;
+    if (t >= 2) tiers[t].divisor = tiers[t - 1].divisor * std::max(tiers[t - 1].links, 1u);
   }
-  return divisors;
+  return tiers;
 }
 
 class ModK final : public SwitchPolicy {
  public:
-  ModK(std::uint64_t divisor, bool by_source) : divisor_(divisor), by_source_(by_source) {}
+  // `digits`: Tier::digit() by host.
+  ModK(const Tier& tier, const std::vector<std::uint16_t>& digits, bool by_source)
+      : tier_(tier), digits_(digits), by_source_(by_source) {}
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch&) override {
     const std::uint32_t host = by_source_ ? packet.source : packet.destination;
-    return {.port = minimal[host / divisor_ % minimal.size()]};
+    if (minimal.size() == tier_.links && minimal.size() > 1) [[likely]]
+      return {.port = minimal[digits_[host]]};
+    return {.port = minimal[host / tier_.divisor % minimal.size()]};
   }
 
  private:
-  const std::uint64_t divisor_;
+  const Tier& tier_;
+  const std::vector<std::uint16_t>& digits_;
   const bool by_source_;
 };
 
@@ -68,16 +82,25 @@ class ModKPlan final : public SwitchPlan {
  public:
   ModKPlan(const PlanSetup& setup, bool by_source)
       : topology_(setup.topology),
-        divisors_(divisors(setup.topology, by_source ? "s_mod_k" : "d_mod_k")),
-        by_source_(by_source) {}
+        tiers_(tiers(setup.topology, by_source ? "s_mod_k" : "d_mod_k")),
+        digits_(tiers_.size()),
+        by_source_(by_source) {
+    for (std::size_t t = 0; t < tiers_.size(); ++t) {
+      if (tiers_[t].links < 2) continue;
+      for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
+        digits_[t].push_back(static_cast<std::uint16_t>(tiers_[t].digit(host)));
+      }
+    }
+  }
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
-    return std::make_unique<ModK>(divisors_[topology_.node(topology_.switch_at(switch_index)).tier],
-                                  by_source_);
+    const std::size_t tier = topology_.node(topology_.switch_at(switch_index)).tier;
+    return std::make_unique<ModK>(tiers_[tier], digits_[tier], by_source_);
   }
 
  private:
   const Topology& topology_;
-  const std::vector<std::uint64_t> divisors_;
+  const std::vector<Tier> tiers_;
+  std::vector<std::vector<std::uint16_t>> digits_;  // by tier; of those with a choice upwards
   const bool by_source_;
 };
 
@@ -85,20 +108,20 @@ class ModKPlan final : public SwitchPlan {
 class DModKPaths final : public PathModel {
  public:
   explicit DModKPaths(const PlanSetup& setup)
-      : topology_(setup.topology), table_(setup.table), divisors_(divisors(setup.topology, "d_mod_k")) {}
+      : topology_(setup.topology), table_(setup.table), tiers_(tiers(setup.topology, "d_mod_k")) {}
   void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
     starts.push_back({});
   }
   void steps(Vertex at, PathState, std::uint32_t host, std::vector<PathStep>& steps) const override {
     const Candidates next = table_.candidates(at, host);
     if (next.empty()) return;
-    steps.push_back({.channel = next[host / divisors_[topology_.node(at).tier] % next.size()]});
+    steps.push_back({.channel = next[host / tiers_[topology_.node(at).tier].divisor % next.size()]});
   }
 
  private:
   const Topology& topology_;
   const RoutingTable& table_;
-  const std::vector<std::uint64_t> divisors_;
+  const std::vector<Tier> tiers_;
 };
 
 Policy mod_k(bool by_source) {
@@ -111,6 +134,7 @@ Policy mod_k(bool by_source) {
                          "routing for shift all-to-all communication patterns, Concurrency Computat. "
                          "Pract. Exper. 22(2), 2010",
                .parameters = {}},
+      .asks = {.ahead = true},
       .order = KeepsOrder::kYes};
   return policy;
 }
@@ -135,7 +159,7 @@ Policy s_mod_k() {
     return std::make_unique<ModKPlan>(setup, true);
   };
   policy.make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-    (void)divisors(setup.topology, "s_mod_k");
+    (void)tiers(setup.topology, "s_mod_k");
     return std::make_unique<MinimalPaths>(setup.table);
   };
   policy.paths_remark = "a pair takes one of these, by its source: shares are as if evenly";

@@ -233,7 +233,7 @@ Policy adaptive(ModuleInfo info) {
           .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
             return std::make_unique<DetourPaths>(setup, 1);
           },
-          .asks = {.control = false, .single = true, .own_ports = true, .notes = true},
+          .asks = {.control = false, .single = true, .own_ports = true, .foresees = true, .notes = true},
           .order = KeepsOrder::kNo,
           .longest_path = 2,
           .paths_remark = "shares are those of an idle network; under load packets take the detours"};

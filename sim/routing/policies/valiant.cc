@@ -28,17 +28,15 @@ Rules rules_of(const PlanSetup& setup) {
 
 class Valiant final : public DetourPolicy {
  public:
-  Valiant(const DetourRoutes& routes, std::uint32_t switch_index, Rules rules, std::uint64_t salt,
-          sim::RandomStream random)
-      : DetourPolicy(routes, switch_index), rules_(rules), salt_(salt), random_(random) {
+  Valiant(const DetourRoutes& routes, std::uint32_t switch_index, Rules rules, std::uint64_t salt)
+      : DetourPolicy(routes, switch_index), rules_(rules), salt_(salt) {
     if (rules.by_group) end_detours_in_group();
   }
 
  private:
   Decision decide(const PacketView& packet, const RouteNote&, std::span<const std::uint32_t>,
                   ActiveSwitch& here) override {
-    const auto via = rules_.per_flow ? hash_choice(packet.entropy, salt_, routes_.hosts())
-                                     : static_cast<std::uint32_t>(random_.below(routes_.hosts()));
+    const std::uint32_t via = draw(packet, salt_, routes_.hosts());
     if (routes_.cabled(index_, via)) return {};
     const auto ports = routes_.next(here, index_, via, detour_ports_);
     if (ports.empty()) return {};
@@ -46,20 +44,23 @@ class Valiant final : public DetourPolicy {
   }
   std::uint32_t pick(const PacketView& packet, std::span<const std::uint32_t> ports, ActiveSwitch&) override {
     if (ports.size() == 1) return ports.front();
-    return ports[rules_.per_flow ? hash_choice(packet.entropy, salt_, ports.size())
-                                 : random_.below(ports.size())];
+    // Independent of the draw of `via`, which names the ports to choose from.
+    return ports[draw(packet, ~salt_, static_cast<std::uint32_t>(ports.size()))];
+  }
+  std::uint32_t draw(const PacketView& packet, std::uint64_t salt, std::uint32_t count) const {
+    const std::uint32_t drawn = rules_.per_flow ? hash_word(packet.entropy, salt) : packet_draw(packet, salt);
+    return static_cast<std::uint32_t>(std::uint64_t{drawn} * count >> 32);
   }
 
   const Rules rules_;
   const std::uint64_t salt_;
-  sim::RandomStream random_;
 };
 
 class Plan final : public SwitchPlan {
  public:
   explicit Plan(const PlanSetup& setup) : rules_(rules_of(setup)), routes_(setup), seed_(setup.seed) {}
-  std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream random) const override {
-    return std::make_unique<Valiant>(routes_, switch_index, rules_, switch_salt(seed_, switch_index), random);
+  std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
+    return std::make_unique<Valiant>(routes_, switch_index, rules_, switch_salt(seed_, switch_index));
   }
   void reconverge(const std::vector<bool>& down_links) override { routes_.rebuild(down_links); }
 
@@ -90,7 +91,7 @@ Policy valiant() {
         return std::make_unique<DetourPaths>(setup, 0);
       },
       .fluid = FluidPaths::kModel,
-      .asks = {.control = false, .single = true, .own_ports = true, .notes = true},
+      .asks = {.control = false, .single = true, .own_ports = true, .ahead = true, .notes = true},
       .order = KeepsOrder::kNo,
       .longest_path = 2,
       .paths_remark = "with intermediate=group the first part may end earlier"};

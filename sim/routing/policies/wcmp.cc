@@ -52,6 +52,7 @@ Policy wcmp() {
             return std::make_unique<WeightedPaths>(setup);
           },
           .fluid = FluidPaths::kModel,
+          .asks = {.ahead = true},
           .order = KeepsOrder::kYes};
 }
 

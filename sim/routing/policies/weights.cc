@@ -70,6 +70,7 @@ void WeightedDraw::forget() {
 const WeightedDraw::Entry* WeightedDraw::learn(std::uint32_t host, std::span<const std::uint32_t> ports) {
   const topologies::Topology& topology = weights_->topology();
   constexpr std::uint64_t kMostDense = 1 << 25;  // of all switches together
+  if (entries_.size() == kUnknown) forget();     // numbers are used up
   if (entries_.empty()) {
     entries_.emplace_back();
     if (std::uint64_t{topology.hosts()} * topology.switches() <= kMostDense) {
@@ -80,7 +81,7 @@ const WeightedDraw::Entry* WeightedDraw::learn(std::uint32_t host, std::span<con
   for (const std::uint32_t port : ports) channels.push_back(topology.out_channels(at_)[port]);
   const std::vector<double> capacities = weights_->capacities(host, channels);
   const auto [least, most] = std::minmax_element(capacities.begin(), capacities.end());
-  std::uint32_t number = 0;
+  std::uint16_t number = 0;
   if (*least < *most) {
     double sum = 0, before = 0;
     for (const double capacity : capacities) sum += capacity;
@@ -90,8 +91,12 @@ const WeightedDraw::Entry* WeightedDraw::learn(std::uint32_t host, std::span<con
       entry.up_to.push_back(static_cast<std::uint32_t>(std::min(before / sum * 0x1p32, 0x1p32 - 1)));
     }
     entry.up_to.back() = UINT32_MAX;
-    number = static_cast<std::uint32_t>(entries_.size());
-    entries_.push_back(std::move(entry));
+    // Most hosts share a few lists of weights.
+    const auto same = std::find_if(entries_.begin(), entries_.end(), [&entry](const Entry& known) {
+      return known.ports == entry.ports && known.up_to == entry.up_to;
+    });
+    number = static_cast<std::uint16_t>(same - entries_.begin());
+    if (same == entries_.end()) entries_.push_back(std::move(entry));
   }
   if (!dense_.empty()) {
     dense_[host] = number;

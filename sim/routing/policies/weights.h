@@ -59,7 +59,7 @@ class WeightedDraw {
   std::uint32_t pick(std::uint32_t host, std::span<const std::uint32_t> ports, std::uint32_t drawn) {
     if (version_ != weights_->version()) [[unlikely]]
       forget();
-    const std::uint32_t number = number_of(host);
+    const std::uint16_t number = number_of(host);
     // A choice of two or more, and nothing known of it yet.
     const Entry* const entry = number == kUnknown ? learn(host, ports) : &entries_[number];
     if (entry->up_to.empty()) return ports[std::uint64_t{drawn} * ports.size() >> 32];
@@ -67,13 +67,13 @@ class WeightedDraw {
   }
 
  private:
-  static constexpr std::uint32_t kUnknown = UINT32_MAX;
+  static constexpr std::uint16_t kUnknown = UINT16_MAX;
   struct Entry {
     std::vector<std::uint32_t> ports;  // that these are of
     std::vector<std::uint32_t> up_to;  // in 2^32: the port is taken by what is drawn below; empty: even odds
   };
 
-  std::uint32_t number_of(std::uint32_t host) const {
+  std::uint16_t number_of(std::uint32_t host) const {
     if (!dense_.empty()) [[likely]]
       return dense_[host];
     const auto found = sparse_.find(host);
@@ -89,8 +89,8 @@ class WeightedDraw {
   std::uint32_t version_ = 0;
   std::vector<Entry> entries_;  // the first one: even odds
   // Numbers of entries by host; which of the two depends on the network's size.
-  std::vector<std::uint32_t> dense_;
-  std::unordered_map<std::uint32_t, std::uint32_t> sparse_;
+  std::vector<std::uint16_t> dense_;
+  std::unordered_map<std::uint32_t, std::uint16_t> sparse_;
 };
 
 }  // namespace weft::routing
