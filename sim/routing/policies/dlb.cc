@@ -41,7 +41,7 @@ Settings settings_of(const Parameters& parameters) {
   const double weight = parameters.real("load_weight");
   if (!(weight >= 0 && weight <= 1)) parameters.fail("load_weight", "it must be from 0 to 1");
   return {.mode = mode_of(parameters),
-          .gap = parameters.time("gap"),
+          .gap = mode_of(parameters) == Mode::kFixed ? Time::max() : parameters.time("gap"),
           .sample = parameters.time("sample"),
           .tau = parameters.time("tau"),
           .band = parameters.time("band"),
@@ -57,6 +57,10 @@ class Dlb final : public SwitchPolicy {
     }
   }
 
+  std::span<const std::uint32_t> foresee(const Coming& packet) const override {
+    if (settings_.mode != Mode::kPerPacket) table_.prefetch(packet);
+    return {};
+  }
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override {
     const std::uint32_t port =
@@ -148,6 +152,7 @@ Policy dlb() {
           return std::make_unique<Dlb>(settings, topology, s);
         });
       },
+      .asks = {.foresees = true},
       .order = KeepsOrder::kNo};
 }
 

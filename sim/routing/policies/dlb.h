@@ -13,7 +13,7 @@ namespace weft::routing {
 // - per_packet: each packet takes the best port.
 // - fixed: a flow takes the best port when it is first seen, and keeps it.
 //
-// Flows share entries of a table of 4,096.
+// The switches' tables of flow sets hold a few thousand entries that flows share; here each flow has its own.
 Policy dlb();
 
 }  // namespace weft::routing

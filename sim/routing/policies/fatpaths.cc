@@ -77,7 +77,7 @@ class FatPaths final : public SwitchPolicy {
       const std::uint32_t port = all_up ? port_in(layer, packet) : port_left_in(layer, packet, here);
       if (port != Layers::kNone) return {.port = port};
       note.phase = kFirst;
-      ++left_;
+      left_ += !all_up;
     }
     const auto minimal = here.minimal(packet.destination);
     return {.port = minimal[hash_choice(packet.entropy, salt_, minimal.size())]};
@@ -153,7 +153,7 @@ Policy fatpaths() {
       .make_path_selectors = make_selectors,
       .selectors_want_feedback = false,
       .fluid = FluidPaths::kModel,
-      .asks = {.control = false, .single = true, .own_ports = true, .notes = true},
+      .asks = {.control = false, .single = true, .own_ports = true, .ahead = true, .notes = true},
       .order = KeepsOrder::kNo,
       .longest_path = Layers::kMostStretch,
       .path_signals = {"flowlet"}};

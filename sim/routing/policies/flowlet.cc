@@ -36,7 +36,7 @@ class Flowlet final : public SwitchPolicy {
       entry.port = settings_.least_loaded ? least_loaded(minimal, here) : any_port(minimal, here);
       ++flowlets_;
     }
-    entry.last = now;
+    entry.last = here.now();
     return {.port = entry.port};
   }
   Signals signals() const override { return {{"flowlet", flowlets_}}; }

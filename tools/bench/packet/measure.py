@@ -90,10 +90,11 @@ def queues(runs):
 
 # Where policies that are defined for some networks only are measured; all others on the fat tree.
 NETWORKS = {"dimension_order": "torus:dims=12x12x8", "valiant": "dragonfly:p=4", "ugal": "dragonfly:p=4",
-            "ugal_g": "dragonfly:p=4", "par": "dragonfly:p=4", "slingshot": "dragonfly:p=4"}
+            "ugal_g": "dragonfly:p=4", "par": "dragonfly:p=4", "slingshot": "dragonfly:p=4", "fatpaths": "slim_fly:q=13",
+            "k_shortest": "slim_fly:q=13", "hammingmesh": "hammingmesh:a=2,b=2,x=8,y=8"}
 POLICIES = ("spray", "wcmp", "d_mod_k", "s_mod_k", "dimension_order", "switch_spray", "switch_spray:choice=round_robin",
             "switch_spray:choice=weighted", "valiant", "minimal_adaptive", "power_of_two", "drill", "ugal", "ugal_g", "par",
-            "slingshot", "flowlet", "flowcut")
+            "slingshot", "flowlet", "flowcut", "fatpaths", "k_shortest", "dlb", "hammingmesh")
 
 
 def policies(runs):
