@@ -24,6 +24,7 @@
 #include "sim/routing/table/routing_table.h"
 #include "sim/units/graph_error.h"
 #include "topologies/families.h"
+#include "topologies/recommended_routing.h"
 
 namespace weft::sim {
 namespace {
@@ -50,10 +51,14 @@ Registries builtin_registries() {
                             .has_connections = model.has_connections});
   }
   for (const auto& family : topologies::families()) {
-    all.topologies.push_back({.info = family.info, .sized = topologies::sized});
+    all.topologies.push_back({.info = family.info,
+                              .routing = topologies::recommended_routing(family.info.name).policy,
+                              .sized = topologies::sized});
   }
   for (const auto& policy : routing::policies()) {
-    all.routing.push_back({.info = policy.info, .needs = policy.needs});
+    all.routing.push_back({.info = policy.info,
+                           .has_fluid = policy.fluid != routing::FluidPaths::kUnknown,
+                           .needs = policy.needs});
   }
   for (const auto& control : congestion::controls()) {
     all.congestion.push_back({.info = control.info, .needs = control.needs});
@@ -86,8 +91,28 @@ Simulation::Simulation(const Scenario& resolved)
   topology_ = std::make_unique<topologies::Topology>(family.build(parameters));
   table_ = std::make_unique<routing::RoutingTable>(*topology_);
   topology_text_ = to_short_form(scenario_.topology.name, parameters);
+  check_recommended_routing();
   check_measurements({scenario_, topology_.get()});
   link_changes_ = plan_faults(scenario_, *topology_);
+}
+
+// A recommendation is for a family; if this network of it can't have the policy, the run goes on with the
+// first.
+void Simulation::check_recommended_routing() {
+  if (scenario_.routing_reason.empty()) return;
+  const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
+  const Parameters parameters(policy.info, scenario_.routing);
+  try {
+    (void)routing::paths_of(policy, {parameters, *topology_, *table_, scenario_.seed});
+  } catch (const InputError& error) {
+    const ModuleInfo& first = routing::policies().front().info;
+    scenario_.routing_reason = fmt::format("{} is recommended for {}, but: {}", policy.info.name,
+                                           scenario_.topology.name, error.what());
+    scenario_.routing = {.name = first.name};
+    const Parameters defaults(first, scenario_.routing);
+    for (const ParameterSpec& spec : first.parameters)
+      scenario_.routing.given[spec.name] = defaults.text(spec.name);
+  }
 }
 
 goal::Program Simulation::workload() const {
@@ -172,6 +197,11 @@ results::Report Simulation::run(const goal::Program& program, RunControl& contro
   report.warnings = scenario_.warnings;
   add_remarks(scenario_.jobs.at(0).traffic, program.ranks(), report.warnings);
   report.topology = topology_text_;
+  if (topology_ != nullptr) {
+    const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
+    report.routing = to_short_form(policy.info.name, Parameters(policy.info, scenario_.routing));
+    report.routing_reason = scenario_.routing_reason;
+  }
   report.network = to_short_form(model_.info.name, parameters_);
   run_model(program, control, report);
   report.faults = scenario_.faults.size();

@@ -41,6 +41,7 @@ class Simulation {
   results::Report run(const goal::Program& program, RunControl& control) const;
 
  private:
+  void check_recommended_routing();
   Scenario decided(const goal::Program& program, std::vector<std::string>& remarks) const;
   void check_hosts(const goal::Program& program, const HostConfig& hosts) const;
   void run_model(const goal::Program& program, RunControl& control, results::Report& report) const;

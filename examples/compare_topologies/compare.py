@@ -36,7 +36,7 @@ def run(weft, arguments):
     return done.stdout
 
 
-def measure(weft, name, endpoints, graphs, folder):
+def measure(weft, name, endpoints, graphs, folder, routing):
     """One row of the table."""
     topology = ",".join([f"{name}:endpoints={endpoints}"] + ([EXTRA[name]] if name in EXTRA else []))
     facts = json.loads(run(weft, ["topo", "analyze", topology, "--only", "distances", "--json"]))
@@ -53,8 +53,10 @@ def measure(weft, name, endpoints, graphs, folder):
     for application, graph in graphs.items():
         results = folder / f"{name}_{application}"
         run(weft, ["sim", "--quiet", "--no-flows", "--goal", str(graph), "--topology", topology, "--network", "flow",
-                   "-o", str(results)])
-        row[application + "_ms"] = round(json.loads((results / "summary.json").read_text())["makespan_ns"] * 1e-6, 3)
+                   "-o", str(results)] + (["--routing", routing] if routing else []))
+        summary = json.loads((results / "summary.json").read_text())
+        row["routing"] = summary["routing"].split(":")[0]
+        row[application + "_ms"] = round(summary["makespan_ns"] * 1e-6, 3)
     return row
 
 
@@ -124,6 +126,7 @@ def main():
     parser.add_argument("--endpoints", type=int, default=1024)
     parser.add_argument("-o", "--output", type=Path, default=Path("compare"))
     parser.add_argument("--weft", default="bazel-bin/tools/weft/weft", help="the weft program")
+    parser.add_argument("--routing", help="for all, instead of what is recommended for each")
     parser.add_argument("--topologies", default=",".join(TOPOLOGIES), help="families, by commas")
     options = parser.parse_args()
     if options.endpoints < 8:
@@ -134,7 +137,7 @@ def main():
         graphs[application] = options.output / f"{application}.weft"
         run(options.weft, ["goal", "gen", workload, "--ranks", str(options.endpoints), "-o",
                            str(graphs[application])])
-    rows = [measure(options.weft, name, options.endpoints, graphs, options.output)
+    rows = [measure(options.weft, name, options.endpoints, graphs, options.output, options.routing)
             for name in options.topologies.split(",")]
     relative_runtime(rows)
     rows.sort(key=lambda row: row["relative_runtime"])

@@ -47,7 +47,7 @@ std::vector<bool> Detours::balance(std::span<const Offer> offers) {
   balanced_ = before;
   const auto fresh = static_cast<std::size_t>(
       std::ranges::count_if(before, [&](const Pair& pair) { return !shares_.knows(pair.from, pair.to); }));
-  constexpr std::uint32_t kRounds = 24, kFewRounds = 8;
+  const std::uint32_t kRounds = groups_.size() <= 128 ? 100 : 30, kFewRounds = 8;
   constexpr double kStep = 0.25, kSmallStep = 0.0625;
   const bool anew = fresh * 4 > before.size();
   balance_->balance(balanced_, anew ? kRounds : kFewRounds, anew ? kStep : kSmallStep);

@@ -71,6 +71,8 @@ std::string json_summary(const Report& report) {
   json["seed"] = report.seed;
   json["network"] = report.network;
   json["topology"] = report.topology;
+  json["routing"] = report.routing;
+  json["routing_reason"] = report.routing_reason;
   json["connections"] = report.connections;
   json["protocol"] = report.protocol;
   json["events"] = report.events;

@@ -30,6 +30,8 @@ struct Report {
   Outcome outcome = Outcome::kComplete;
   std::string network;                // short form: "loggops:semantics=weft,…"
   std::string topology;               // short form, or "" for a network without one
+  std::string routing;                // short form, or "" for a network without one
+  std::string routing_reason;         // "" where the policy was chosen, else "recommended for torus"
   std::string connections, protocol;  // "4 per_pair"; short form; "" for a network without connections
   std::string scenario;               // resolved, as text
   std::uint64_t seed = 0;

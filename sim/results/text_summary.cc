@@ -159,6 +159,11 @@ std::string text_summary(const Report& report, const std::string& directory) {
   Lines lines;
   lines.add("network", "{}", report.network);
   if (!report.topology.empty()) lines.add("topology", "{}", report.topology);
+  if (!report.routing.empty()) {
+    const bool chosen = report.routing_reason.empty();
+    lines.add("routing", "{}{}{}{}", report.routing, chosen ? "" : " (", report.routing_reason,
+              chosen ? "" : ")");
+  }
   if (report.outcome != Outcome::kComplete) {
     lines.add("outcome", "{} after {} of {} operations; the figures below are of the part that ran",
               name(report.outcome), grouped(report.executed_ops), grouped(report.ops));

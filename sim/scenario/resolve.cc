@@ -139,6 +139,20 @@ class Resolver {
     return module;
   }
 
+  // Where none is chosen, what is recommended for the topology, if this network model can have it.
+  void recommend_routing(const RegisteredModule& topology) {
+    if (!scenario_.routing.empty() || topology.routing.empty()) return;
+    const RegisteredModule& best =
+        find_module(all(registries_.routing), ModuleChoice{.name = topology.routing}, "routing policy");
+    if (!network_module().has_packets && !best.has_fluid) {
+      scenario_.routing_reason = fmt::format("{} is recommended for {}, but network model {} has no packets",
+                                             best.info.name, topology.info.name, scenario_.network.name);
+      return;
+    }
+    scenario_.routing.name = best.info.name;
+    scenario_.routing_reason = fmt::format("recommended for {}", topology.info.name);
+  }
+
   void fabric() {
     if (scenario_.topology.empty()) {
       std::vector<std::string> known;
@@ -148,7 +162,7 @@ class Resolver {
                                    "topology {{ NAME {{ … }} }} (known: {})",
                                    scenario_.network.name, fmt::join(known, ", ")));
     }
-    choose(registries_.topologies, scenario_.topology, "topology");
+    recommend_routing(choose(registries_.topologies, scenario_.topology, "topology"));
     const RegisteredModule& routing = choose(registries_.routing, scenario_.routing, "routing policy");
     if (!network_module().has_packets) return drop_parts({"congestion", "recovery", "queue"});
     const RegisteredModule& control =

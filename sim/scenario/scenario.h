@@ -25,6 +25,8 @@ struct RegisteredModule {
   bool has_partitions = false;     // network models: these run on several threads
   bool has_connections = false;    // network models: messages may share connections
   bool independent_flows = false;  // traffic: its messages have nothing to do with each other
+  bool has_fluid = true;           // routing policies: they mean something where there are no packets
+  std::string routing = {};        // topologies: the routing policy that is recommended; "": any
   CapabilityNeeds needs = {};      // congestion controls, recoveries, routing policies: of queues
   CapabilityOffers offers = {};    // queue disciplines
   // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
@@ -101,6 +103,8 @@ struct Scenario {
   Limits limits;
   // Settings that don't act in this run, one sentence each; filled by resolve().
   std::vector<std::string> warnings;
+  // Why this routing policy, where none was chosen: "recommended for torus"; filled by resolve().
+  std::string routing_reason;
 };
 
 // One place where a kind of module is chosen.

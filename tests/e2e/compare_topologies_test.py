@@ -31,6 +31,8 @@ class Compare(unittest.TestCase):
                     summary = json.loads(
                         (folder / f"out/{row['topology']}_{application}/summary.json").read_text())
                     self.assertEqual(summary["outcome"], "complete")
+                    self.assertEqual(summary["routing"].split(":")[0], row["routing"])
+                    self.assertEqual(summary["routing_reason"], "recommended for " + row["topology"])
                     self.assertAlmostEqual(summary["makespan_ns"] * 1e-6, float(row[application + "_ms"]), places=3)
             # One point and one name for each.
             picture = xml.etree.ElementTree.parse(folder / "out/runtime_against_cost.svg").getroot()

@@ -67,6 +67,10 @@ Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
                        each.parameter, each.on);
   }
   add("Offers:", "offers", module.offers.at_most(), how);
+  if (!module.routing.empty()) {
+    all.details += fmt::format("\n  Routing, if none is given: {}.\n", module.routing);
+    all.in_short = fmt::format("routing {}", module.routing);
+  }
   return all;
 }
 

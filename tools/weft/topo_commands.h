@@ -30,6 +30,7 @@ class TopologyArgument {
   topologies::Topology build(const std::string& text) const;
   // With the sizes that --endpoints stands for.
   ModuleChoice choice(const std::string& text) const;
+  ModuleChoice choice() const { return choice(text_); }
   void add_endpoints_to(Command& command);
 
  private:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tools/weft/topo_commands.h"
+#include "topologies/recommended_routing.h"
 
 namespace weft::cli {
 namespace {
@@ -96,7 +97,10 @@ void add_topo_info(Command& parent) {
   argument->add_to(command);
   command.footer("Examples:\n  weft topo info slim_fly:q=5\n  weft topo info dragonfly --endpoints 1024");
   command.callback([argument] {
-    const std::string text = topology_text(argument->build());
+    std::string text = topology_text(argument->build());
+    const topologies::RecommendedRouting best = topologies::recommended_routing(argument->choice().name);
+    text += fmt::format("routing, if none is given: {}{}{}\n", best.policy, *best.source == 0 ? "" : ", by ",
+                        best.source);
     std::fwrite(text.data(), 1, text.size(), stdout);
   });
 }

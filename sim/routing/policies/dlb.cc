@@ -51,7 +51,7 @@ Settings settings_of(const Parameters& parameters) {
 class Dlb final : public SwitchPolicy {
  public:
   Dlb(const Settings& settings, const topologies::Topology& topology, std::uint32_t switch_index)
-      : settings_(settings), table_(settings.mode == Mode::kFlowlet ? settings.gap : Time::max()) {
+      : settings_(settings), table_(settings.gap) {
     for (const std::uint32_t c : topology.out_channels(topology.switch_at(switch_index))) {
       ports_.push_back({.load = LoadEstimate(topology.channels()[c].rate, settings.tau)});
     }

@@ -1,0 +1,36 @@
+// What is recommended for each family is a policy, and takes a small network of the family, packet by packet
+// and as fluids.
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+
+#include "sim/units/module.h"
+#include "tests/sim/routing/registered.h"
+#include "topologies/families.h"
+#include "topologies/recommended_routing.h"
+
+namespace weft::routing {
+
+TEST_CASE("recommended routing: every family has a policy that takes it") {
+  std::size_t special = 0;
+  for (const topologies::Family& family : topologies::families()) {
+    const std::string name = topologies::recommended_routing(family.info.name).policy;
+    INFO(family.info.name << ", " << name);
+    const Policy policy = registered(name);
+    CHECK(policy.fluid != FluidPaths::kUnknown);
+    if (name != "ecmp") ++special;
+    if (name == "ecmp" || family.size_for == nullptr) continue;
+    const topologies::Topology topology =
+        topologies::build(parse_module_choice(family.info.name + ":endpoints=30"));
+    const RoutingTable table(topology);
+    const Parameters parameters(policy.info, parse_module_choice(name));
+    const PlanSetup setup{parameters, topology, table};
+    CHECK(paths_of(policy, setup) != nullptr);
+    REQUIRE(policy.make_plan != nullptr);
+    CHECK(policy.make_plan(setup) != nullptr);
+  }
+  CHECK(special >= 10);
+  CHECK(std::string(topologies::recommended_routing("no such family").policy) == "ecmp");
+}
+
+}  // namespace weft::routing
