@@ -134,7 +134,7 @@ expect "a folder" 2 '' '^weft: RUN0: this is a folder' \
 
 # A run says it before it starts; the results keep it.
 expect "a run that may lock up" 0 '' '' sim --quiet --traffic shift:by=1,size=100KB --topology torus:dims=8 \
-  --queue credit:vcs=3 -o RUN
+  --routing ecmp --queue credit:vcs=3 -o RUN
 python3 - RUN/summary.json <<'PY' || { echo "FAILED: the run's warnings"; failed=1; }
 import json, sys
 found = [w for w in json.load(open(sys.argv[1]))["warnings"] if "in a circle" in w]
