@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Flowcut against ECMP, flowlet, spraying, UGAL and Valiant on a dragonfly and a fat tree, at five loads, with and
+"""Flowcut against ECMP, flowlets, spraying, UGAL and Valiant on a dragonfly and a fat tree, at five loads, with and
 without slow links: a table and a plot. Nothing but Python's own library is needed.
 
     examples/flowcut/flowcut.py [-o flowcut] [--jobs 2]
@@ -34,6 +34,9 @@ POLICIES = {
     "flowlet 3 us": "flowlet:gap=3us,choice=least_loaded",
     "flowlet 11 us": "flowlet:gap=11us,choice=least_loaded",
     "flowlet 20 us": "flowlet:gap=20us,choice=least_loaded",
+    "letflow 3 us": "flowlet:gap=3us,choice=random",
+    "letflow 11 us": "flowlet:gap=11us,choice=random",
+    "letflow 20 us": "flowlet:gap=20us,choice=random",
     "spray": "spray",
     "ugal": "ugal",
     "valiant": "valiant",
@@ -42,6 +45,7 @@ POLICIES = {
     "flowcut nic": "flowcut:deployment=nic",
 }
 COLORS = {"ecmp": "#000000", "flowlet 3 us": "#f0b000", "flowlet 11 us": "#e08000", "flowlet 20 us": "#b05000",
+          "letflow 3 us": "#f0d890", "letflow 11 us": "#e0b070", "letflow 20 us": "#b08050",
           "spray": "#999999", "ugal": "#009e73", "valiant": "#56b4e9", "flowcut": "#d00060",
           "flowcut ingress": "#a060d0", "flowcut nic": "#6060ff"}
 
@@ -154,7 +158,7 @@ def panel(rows, value, title, x, y, width, height, logarithmic):
     across = lambda load: x + (width * (loads.index(load) + 0.5)) / len(loads)
     up = lambda v: y + height - height * ((math.log10(v) if logarithmic else v) - low) / (high - low)
     out = [f'<path d="M{x} {y}V{y + height}H{x + width}" fill="none" stroke="black"/>',
-           f'<text x="{x}" y="{y - 8}" font-size="13">{title}</text>']
+           f'<text x="{x}" y="{y - 8}" font-size="12">{title}</text>']
     if logarithmic:
         ticks = [m * 10 ** e for e in range(0, 5) for m in (1, 2, 5) if low <= math.log10(m * 10 ** e) <= high]
     else:
@@ -178,11 +182,11 @@ def panel(rows, value, title, x, y, width, height, logarithmic):
 def plot(rows):
     """Columns: network and traffic. Rows: mean and 99th percentile with all links whole, the same with slow ones,
     and packets out of order."""
-    across, down, left, top = 300, 230, 60, 80
+    across, down, left, top = 300, 230, 60, 90
     columns = [(n, t) for n in NETWORKS for t in TRAFFIC]
-    kinds = [("mean_us", "all whole", "mean, us", True), ("p99_us", "all whole", "99th percentile, us", True),
+    kinds = [("mean_us", "all whole", "mean, us", True), ("p99_us", "all whole", "p99, us", True),
              ("mean_us", "some slow", "mean, us, slow links", True),
-             ("p99_us", "some slow", "99th percentile, us, slow links", True),
+             ("p99_us", "some slow", "p99, us, slow links", True),
              ("out_of_order_percent", "all whole", "packets out of order, %", False)]
     width, height = left + across * len(columns), top + down * len(kinds) + 10
     out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
@@ -190,8 +194,9 @@ def plot(rows):
            f'<rect width="{width}" height="{height}" fill="white"/>',
            f'<text x="{left}" y="24" font-size="18">Completion times and order of packets, by load</text>']
     for i, policy in enumerate(POLICIES):
-        out.append(f'<rect x="{left + 115 * i}" y="36" width="10" height="10" fill="{COLORS[policy]}"/>'
-                   f'<text x="{left + 115 * i + 14}" y="45" font-size="12">{policy}</text>')
+        x, y = left + 160 * (i % 7), 34 + 16 * (i // 7)
+        out.append(f'<rect x="{x}" y="{y}" width="10" height="10" fill="{COLORS[policy]}"/>'
+                   f'<text x="{x + 14}" y="{y + 9}" font-size="12">{policy}</text>')
     for column, (network, traffic) in enumerate(columns):
         for row, (value, links, name, logarithmic) in enumerate(kinds):
             chosen = [r for r in rows if (r["network"], r["traffic"], r["links"]) == (network, traffic, links)]

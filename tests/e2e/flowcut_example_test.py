@@ -22,7 +22,7 @@ class Flowcut(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             with open(folder / "out/table.csv", newline="") as file:
                 rows = list(csv.DictReader(file))
-            self.assertEqual(len(rows), 2 * 2 * 2 * 10)
+            self.assertEqual(len(rows), 2 * 2 * 2 * 13)
             value = {tuple(row[key] for key in ("network", "traffic", "links", "routing")): row for row in rows}
             for (network, traffic, links, routing), row in value.items():
                 case = (network, traffic, links, routing)
@@ -41,7 +41,7 @@ class Flowcut(unittest.TestCase):
             self.assertGreater(sum(int(row["drains"]) for row in rows), 0)
             picture = xml.etree.ElementTree.parse(folder / "out/flowcut.svg").getroot()
             space = "{http://www.w3.org/2000/svg}"
-            self.assertEqual(len(picture.findall(space + "polyline")), 4 * 5 * 10)
+            self.assertEqual(len(picture.findall(space + "polyline")), 4 * 5 * 13)
 
 
 if __name__ == "__main__":
