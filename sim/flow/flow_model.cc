@@ -39,7 +39,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   }
   const auto loses = [](const topologies::Channel& channel) { return channel.loss > 0; };
   if (std::ranges::any_of(run.fabric->topology.channels(), loses)) {
-    warnings.push_back(
+    warnings.emplace_back(
         "links of this topology lose packets, which has no effect: network model flow has no packets");
   }
 }

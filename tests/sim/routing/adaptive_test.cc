@@ -91,7 +91,7 @@ TEST_CASE("dlb: what is fixed or has no gap stays, and a look now and then does 
   REQUIRE(fixed > alone);
   const Account once = run(topology, "dlb:mode=fixed", messages);
   // A flow's data at its leaf, and its ACKs at theirs.
-  REQUIRE(signal(once, "assignment") == 16);
+  REQUIRE(once.signal("assignment") == 16);
   // What stale looks cost: all flows that begin within one find the same ports free.
   REQUIRE(end("dlb:mode=per_packet,sample=50us") > packets);
 }
