@@ -3,9 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/flow/division.h"
@@ -62,7 +62,7 @@ class Detours {
   const std::unique_ptr<routing::DetourBalance> balance_;
   routing::DetourShares shares_;
   std::vector<Pair> balanced_;
-  std::unordered_map<std::uint64_t, double> bytes_;  // by pair of groups
+  std::map<std::uint64_t, double> bytes_;  // by pair of groups
 };
 
 }  // namespace weft::sim::flow

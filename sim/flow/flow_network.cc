@@ -3,9 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <string_view>
 #include <tuple>
 
 #include "sim/routing/path_draws.h"
@@ -26,82 +24,6 @@ Time time_for(unsigned __int128 amount, Rate rate) {
 }
 
 }  // namespace
-
-const ModuleInfo& flow_module() {
-  static const ModuleInfo info{
-      .name = "flow",
-      .summary = "Flow level: messages are fluids that share the links of their paths max-min fairly.",
-      .source = "Bertsekas, Gallager, Data networks, 1992, §6.5; Casanova et al., SimGrid, UKSim 2008",
-      .parameters = {
-          {"mtu", ParameterType::kBytes, "4096", "Payload of a full packet, 1 byte to 1 MiB."},
-          {"header", ParameterType::kBytes, "64", "Bytes that each packet takes on the wire beside it."},
-          {"local_bandwidth", ParameterType::kBandwidth, "800Gbps",
-           "Rate of copies within a host, one at a time."},
-          {"local_latency", ParameterType::kTime, "200ns", "Latency of a copy within a host."},
-          {"receive_delay", ParameterType::kTime, "0ns",
-           "Between a message's last bit and its effect at the host."},
-          {"nic_choice", ParameterType::kText, "given",
-           "Which of a host's links a message takes: given, round_robin, hash, or spray for all of them."},
-          {"switching", ParameterType::kText, "store_and_forward",
-           "Either store_and_forward or cut_through: what each hop adds to a message's latency."},
-          {"reconvergence", ParameterType::kTime, "1ms",
-           "From a link's failure or return until routes everywhere know; its own switches know at once."},
-          {"max_rate", ParameterType::kBandwidth, "0",
-           "Most rate of one message, headers included; 0: as its links allow."},
-          {"window", ParameterType::kBytes, "0",
-           "Most bytes of one message, headers included, in a round trip without queues; 0: no limit."},
-          {"fairness", ParameterType::kText, "equal",
-           "Shares of messages with the same bottleneck: equal, or rtt: in inverse proportion to their round "
-           "trips."},
-      }};
-  return info;
-}
-
-constexpr std::array<std::pair<std::string_view, NicChoice>, 4> kNicChoices = {
-    {{"given", NicChoice::kGiven},
-     {"round_robin", NicChoice::kRoundRobin},
-     {"hash", NicChoice::kHash},
-     {"spray", NicChoice::kSpray}}};
-
-FlowConfig flow_config(const Parameters& parameters) {
-  constexpr std::uint64_t kMost = 1 << 20;
-  for (const char* name : {"mtu", "header"}) {
-    if (parameters.bytes(name) > kMost) parameters.fail(name, "it must be at most 1MiB");
-  }
-  if (parameters.bytes("mtu") == 0) parameters.fail("mtu", "it must be at least 1 byte");
-  if (parameters.bandwidth("local_bandwidth") < kLeastRate) {
-    parameters.fail("local_bandwidth", "it must be at least " + to_string(kLeastRate));
-  }
-  const Bandwidth most = parameters.bandwidth("max_rate");
-  if (most.bps() != 0 && most < kLeastRate) {
-    parameters.fail("max_rate", "it must be 0 or at least " + to_string(kLeastRate));
-  }
-  const auto choice = std::find_if(kNicChoices.begin(), kNicChoices.end(), [&](const auto& each) {
-    return each.first == parameters.text("nic_choice");
-  });
-  if (choice == kNicChoices.end()) {
-    parameters.fail("nic_choice", "it must be given, round_robin, hash or spray");
-  }
-  const std::string& switching = parameters.text("switching");
-  if (switching != "store_and_forward" && switching != "cut_through") {
-    parameters.fail("switching", "it must be store_and_forward or cut_through");
-  }
-  const std::string& fairness = parameters.text("fairness");
-  if (fairness != "equal" && fairness != "rtt") parameters.fail("fairness", "it must be equal or rtt");
-  return {
-      .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
-      .header_bytes = static_cast<std::uint32_t>(parameters.bytes("header")),
-      .local_bandwidth = parameters.bandwidth("local_bandwidth"),
-      .local_latency = parameters.time("local_latency"),
-      .receive_delay = parameters.time("receive_delay"),
-      .nic_choice = choice->second,
-      .cut_through = switching == "cut_through",
-      .reconvergence = parameters.time("reconvergence"),
-      .max_rate = most,
-      .window_bytes = parameters.bytes("window"),
-      .equal_shares = fairness == "equal",
-  };
-}
 
 FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup& setup)
     : topology_(setup.topology),
