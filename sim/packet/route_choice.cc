@@ -265,7 +265,10 @@ std::span<const std::uint32_t> RouteChoice::ports_towards(NodeId at, std::uint32
 RouteChoice::Ahead RouteChoice::ahead(NodeId at, ChannelId in, PacketHandle handle) {
   if (channels_.degraded) return {};
   const Packet& packet = wires_.pool[handle];
-  if (asks_.acks_retrace && !packet.data()) return {};
+  if (asks_.acks_retrace && !packet.data()) {
+    fetch_way_back(at, handle);
+    return {};
+  }
   if (!is_asked(in, packet)) return {foresees_ ? plain(at, packet) : kNoChannel};
   if (foresees_ && !asks_single_ && !asks_.own_ports) {
     const auto run = channels_.table->run_of(channels_.table->set_number(at, packet.destination));
@@ -278,32 +281,44 @@ RouteChoice::Ahead RouteChoice::ahead(NodeId at, ChannelId in, PacketHandle hand
     ahead.asked = answer.asked;
     return ahead;
   }
-  fetch(at, handle);
-  return {};
+  return fetch(at, handle);
 }
 
-// What a policy may look at.
-void RouteChoice::fetch(NodeId at, PacketHandle handle) {
+// What a policy may look at; the output if that is known from it.
+RouteChoice::Ahead RouteChoice::fetch(NodeId at, PacketHandle handle) {
   constexpr std::size_t kMost = 16;
   const Packet& packet = wires_.pool[handle];
   if (asks_.foresees) {
     const routing::RouteNote note = wires_.pool.notes().get(handle);
-    const routing::Coming coming{.flow = std::uint64_t{packet.sender()} << 32 | packet.flow_number,
-                                 .destination = packet.destination,
-                                 .note = note,
-                                 .control = packet.control()};
-    const auto ports = policies_.site(policies_.switch_at(at)).policy->foresee(coming);
+    const routing::Foreseen foreseen =
+        policies_.site(policies_.switch_at(at))
+            .policy->foresee({.flow = std::uint64_t{packet.sender()} << 32 | packet.flow_number,
+                              .destination = packet.destination,
+                              .note = note,
+                              .control = packet.control()});
     const auto out = channels_.topology.out_channels(at);
-    for (const std::uint32_t port : ports.first(std::min(ports.size(), kMost))) {
+    if (foreseen.sure && !asks_.acks_retrace && foresees_) return {ChannelId(out[foreseen.ports.front()])};
+    for (const std::uint32_t port : foreseen.ports.first(std::min(foreseen.ports.size(), kMost))) {
       __builtin_prefetch(&channels_.hot[out[port]], 1);
     }
-    return;
+    return {};
   }
-  if (asks_.own_ports) return;
+  if (asks_.own_ports) return {};
   const auto run = channels_.table->run_of(channels_.table->set_number(at, packet.destination));
   for (std::uint32_t i = 0; i < std::min<std::size_t>(run.count, kMost); ++i) {
     __builtin_prefetch(&channels_.hot[run.first + i * run.stride], 1);
   }
+  return {};
+}
+
+// An ACK that will go back as its data came: the port, and what its policy keeps of the flow.
+void RouteChoice::fetch_way_back(NodeId at, PacketHandle handle) {
+  const routing::Trail* const trail = wires_.pool.trails().find(handle);
+  if (trail == nullptr || trail->length == 0 || trail->length > routing::Trail::kMost) return;
+  const std::uint16_t noted = trail->ports[trail->length - 1];
+  const std::uint32_t port = noted & ~std::uint32_t{routing::Trail::kAsked};
+  __builtin_prefetch(&channels_.hot[channels_.topology.out_channels(at)[port]], 1);
+  if (asks_.foresees && (noted & routing::Trail::kAsked)) (void)fetch(at, handle);
 }
 
 void RouteChoice::leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead) {

@@ -83,7 +83,8 @@ class RouteChoice final : private PortListener {
     routing::Output output;
     bool asked = false;  // else there was nothing to choose
   };
-  void fetch(NodeId at, PacketHandle handle);
+  Ahead fetch(NodeId at, PacketHandle handle);
+  void fetch_way_back(NodeId at, PacketHandle handle);
   Answer question(NodeId at, ChannelId in, const Packet& packet, routing::RouteNote& note);
   ChannelId ask(NodeId at, ChannelId in, PacketHandle handle);
   void note_way(ChannelId in, PacketHandle handle);

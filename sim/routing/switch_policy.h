@@ -142,6 +142,13 @@ struct Coming {
   bool control = false;
 };
 
+// What can be told of it.
+struct Foreseen {
+  std::span<const std::uint32_t> ports;  // that it may leave through; their state is fetched
+  // It is one port, and choose() will return that, whatever the loads, and leave the note as it is.
+  bool sure = false;
+};
+
 // One object per switch, so it may keep state.
 class SwitchPolicy {
  public:
@@ -152,9 +159,8 @@ class SwitchPolicy {
   virtual Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                         ActiveSwitch& here) = 0;
   // Where asked for: such a packet will be here soon. A place to fetch into the cache what choose() will
-  // read, and for nothing else. Returns the ports it may choose from, for their state to be fetched; of
-  // control packets that it is not asked about it isn't told.
-  virtual std::span<const std::uint32_t> foresee(const Coming& /*packet*/) const { return {}; }
+  // read, and for nothing else. Of control packets that it is not asked about it isn't told.
+  virtual Foreseen foresee(const Coming& /*packet*/) const { return {}; }
   // An ACK that retraces its way takes this port. Where choose() was asked about its data.
   virtual void retraced(const PacketView& /*packet*/, std::uint32_t /*port*/, ActiveSwitch& /*here*/) {}
   // Where asked for: a packet has left to its last bit; was dropped at the port; lost its payload there.

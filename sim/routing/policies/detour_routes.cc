@@ -102,6 +102,13 @@ bool DetourPolicy::detour_is_over(std::uint32_t via) const {
   return by_group_ && routes_.group_of(routes_.switches_of(via).front()) == group_;
 }
 
+// Once it is decided a way is one port at most switches of linked groups.
+Foreseen DetourPolicy::foresee(const Coming& packet) const {
+  const bool goes_by = packet.note.phase == kDetour && !detour_is_over(packet.note.via);
+  const auto ports = routes_.foresee(index_, goes_by ? packet.note.via : packet.destination);
+  return {ports, ports.size() == 1 && (goes_by || packet.note.phase == kMinimal)};
+}
+
 Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                             ActiveSwitch& here) {
   const bool arrived = routes_.cabled(index_, packet.destination);

@@ -81,9 +81,7 @@ class DetourPolicy : public SwitchPolicy {
       : routes_(routes), index_(switch_index), group_(routes.group_of(switch_index)) {}
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) final;
-  std::span<const std::uint32_t> foresee(const Coming& packet) const final {
-    return routes_.foresee(index_, packet.note.phase == kDetour ? packet.note.via : packet.destination);
-  }
+  Foreseen foresee(const Coming& packet) const final;
 
  protected:
   // What RouteNote::phase says of a packet.

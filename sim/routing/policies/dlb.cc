@@ -57,7 +57,7 @@ class Dlb final : public SwitchPolicy {
     }
   }
 
-  std::span<const std::uint32_t> foresee(const Coming& packet) const override {
+  Foreseen foresee(const Coming& packet) const override {
     if (settings_.mode != Mode::kPerPacket) table_.prefetch(packet);
     return {};
   }

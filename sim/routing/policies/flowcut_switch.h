@@ -54,7 +54,7 @@ class FlowcutSwitch final : public SwitchPolicy {
 
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override;
-  std::span<const std::uint32_t> foresee(const Coming& packet) const override {
+  Foreseen foresee(const Coming& packet) const override {
     table_.prefetch(packet.flow);
     return {};
   }

@@ -23,7 +23,7 @@ class Flowlet final : public SwitchPolicy {
  public:
   explicit Flowlet(const Settings& settings) : settings_(settings), table_(settings.gap) {}
 
-  std::span<const std::uint32_t> foresee(const Coming& packet) const override {
+  Foreseen foresee(const Coming& packet) const override {
     table_.prefetch(packet);
     return {};
   }
