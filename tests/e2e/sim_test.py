@@ -57,6 +57,21 @@ class Sim(unittest.TestCase):
             self.assertEqual((run.returncode, run.stderr), (0, ""))
             self.assertFalse(re.search("\r|\x1b", run.stdout))
 
+    def test_routing_that_nobody_chose_is_named_with_its_reason(self):
+        def routing(topology, *more):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([WEFT, "sim", "-q", "--traffic", "ping_pong", "--topology", topology, "-o", "RUN", *more],
+                               cwd=folder, stdin=subprocess.DEVNULL, check=True)
+                summary = json.loads((Path(folder) / "RUN/summary.json").read_text())
+                return summary["routing"].split(":")[0], summary.get("routing_reason", "")
+        self.assertEqual(routing("dragonfly:p=2"), ("par", "recommended for dragonfly"))
+        self.assertEqual(routing("dragonfly:p=2", "--routing", "ugal")[0], "ugal")
+        self.assertNotIn("recommended", routing("dragonfly:p=2", "--routing", "ugal")[1])
+        # The paths of dimension_order can't be told in nine dimensions: the run goes on with others, and says so.
+        name, reason = routing("torus:dims=2x3x3x3x3x3x3x3x3", "--network", "flow")
+        self.assertEqual(name, "ecmp")
+        self.assertIn("dimension_order is recommended for torus, but: ", reason)
+
     def test_event_limit_ends_with_status_4(self):
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "long.goal").write_text(graph())
