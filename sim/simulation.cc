@@ -102,7 +102,12 @@ void Simulation::check_recommended_routing() {
   if (scenario_.routing_reason.empty()) return;
   const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
   const Parameters parameters(policy.info, scenario_.routing);
+  constexpr std::uint32_t kMostBalanced = 2000;  // switches; half a minute for 40,000 hosts
   try {
+    if (!model_.has_packets && policy.fluid == routing::FluidPaths::kBalanced &&
+        topology_->switches() > kMostBalanced) {
+      throw InputError("without packets it takes minutes on more than 2,000 switches, unless asked for");
+    }
     (void)routing::paths_of(policy, {parameters, *topology_, *table_, scenario_.seed});
   } catch (const InputError& error) {
     const ModuleInfo& first = routing::policies().front().info;

@@ -51,7 +51,7 @@ DetourBalance::DetourBalance(const topologies::Topology& topology, const PathMod
       pairs_to_(groups.size()),
       load_(capacity_.size()),
       price_(capacity_.size()) {
-  constexpr double kBytes = 50;
+  constexpr double kBytes = 150;  // of a network with a few next links each
   expect_memory(kBytes * 2 * groups.size() * topology.switches(),
                 fmt::format("the ways of {} groups of hosts over {} switches", grouped(groups.size()),
                             grouped(topology.switches())));

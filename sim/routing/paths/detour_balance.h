@@ -74,7 +74,7 @@ class DetourBalance {
  public:
   // `model`: of one start without a detour and one with, as for its hosts all. `capacity`: of every channel,
   // in any unit; 0: it is down. Only `groups` must outlive it. Throws NotEnoughMemory for networks that take
-  // more than there is: some 50 bytes for each switch and group of hosts.
+  // more than there is: some 300 bytes for each switch and group of hosts.
   DetourBalance(const topologies::Topology& topology, const PathModel& model, const HostGroups& groups,
                 std::vector<double> capacity);
 

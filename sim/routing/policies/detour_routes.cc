@@ -9,8 +9,8 @@ constexpr std::uint32_t kFarAway = 1 << 20;
 
 }  // namespace
 
-DetourRoutes::DetourRoutes(const PlanSetup& setup)
-    : topology_(setup.topology), table_(setup.table), begin_{0} {
+DetourRoutes::DetourRoutes(const topologies::Topology& topology, const RoutingTable& table)
+    : topology_(topology), table_(table), begin_{0} {
   if (topology_.linked_groups()) groups_ = std::make_unique<GroupRoutes>(topology_);
   for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
     for (const std::uint32_t c : topology_.out_channels(topology_.host(host))) {
@@ -88,10 +88,15 @@ void DetourPaths::starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& s
   starts.push_back({.share = 1 - minimal_, .state = 0, .by_detour = true});
 }
 
+const DetourRoutes& DetourPaths::routes() const {
+  std::call_once(once_, [this] { routes_ = std::make_unique<const DetourRoutes>(topology_, table_); });
+  return *routes_;
+}
+
 void DetourPaths::steps(topologies::Vertex at, PathState state, std::uint32_t host,
                         std::vector<PathStep>& steps) const {
   std::vector<std::uint32_t> channels;
-  routes_.channels(routes_.topology().node(at).index, host, channels);
+  routes().channels(routes().topology().node(at).index, host, channels);
   for (const std::uint32_t c : channels) {
     steps.push_back({.channel = c, .share = 1.0 / static_cast<double>(channels.size()), .state = state});
   }

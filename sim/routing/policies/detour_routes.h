@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,7 +18,8 @@ namespace weft::routing {
 // network's table. An intermediate node is named by a host, and reached at any switch that this is cabled to.
 class DetourRoutes {
  public:
-  explicit DetourRoutes(const PlanSetup& setup);
+  explicit DetourRoutes(const PlanSetup& setup) : DetourRoutes(setup.topology, setup.table) {}
+  DetourRoutes(const topologies::Topology& topology, const RoutingTable& table);
   void rebuild(const std::vector<bool>& down_links);
 
   const topologies::Topology& topology() const { return topology_; }
@@ -60,7 +62,7 @@ class DetourPaths final : public PathModel {
  public:
   // `minimal`: the share of packets without a detour, in state 1.
   DetourPaths(const PlanSetup& setup, double minimal)
-      : table_(setup.table), routes_(setup), minimal_(minimal) {}
+      : topology_(setup.topology), table_(setup.table), minimal_(minimal) {}
   void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const override;
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
@@ -69,8 +71,14 @@ class DetourPaths final : public PathModel {
   std::uint32_t states() const override { return 2; }
 
  private:
+  const DetourRoutes& routes() const;
+
+  const topologies::Topology& topology_;
   const RoutingTable& table_;
-  const DetourRoutes routes_;
+  // Made when it is first needed: in large networks that takes seconds, and some only ask whether there are
+  // paths.
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const DetourRoutes> routes_;
   const double minimal_;
 };
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <queue>
 
+#include "sim/routing/table/switch_links.h"
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
@@ -17,10 +17,7 @@ constexpr std::uint32_t kBetweenGroups = 1 << 16, kUnreached = UINT32_MAX;
 
 }  // namespace
 
-GroupRoutes::GroupRoutes(const topologies::Topology& topology) : topology_(topology), links_(topology) {
-  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    group_.push_back(topology.node(topology.switch_at(s)).group);
-  }
+GroupRoutes::GroupRoutes(const topologies::Topology& topology) : topology_(topology) {
   rebuild(std::vector<bool>(topology.edges().size()));
 }
 
@@ -29,44 +26,69 @@ void GroupRoutes::rebuild(const std::vector<bool>& down_links) {
   std::iota(hosts.begin(), hosts.end(), 0);
   const std::vector<HostClass> classes = classify(topology_, down_links, hosts, class_of_);
   classes_ = static_cast<std::uint32_t>(classes.size());
-  const std::size_t pairs = std::size_t{links_.switches()} * classes_;
+  const std::size_t pairs = std::size_t{topology_.switches()} * classes_;
   expect_memory(static_cast<double>(pairs) * 5,
                 fmt::format("routes between {} switches that spare links between groups",
-                            grouped(static_cast<double>(links_.switches()))));
+                            grouped(static_cast<double>(topology_.switches()))));
   set_of_.assign(pairs, 0);
   distance_.assign(pairs, kNoWay);
   sets_.assign(1, {});
   pool_.clear();
   known_.clear();
+  single_.clear();
+  list_arcs(down_links);
   for (std::uint32_t i = 0; i < classes_; ++i) {
-    search(i, classes[i], down_links);
-    note_ports(i, down_links);
+    search(i, classes[i]);
+    note_ports(i);
   }
 }
 
-// Dijkstra's algorithm, from the switches that the hosts are cabled to.
-void GroupRoutes::search(std::uint32_t host_class, const HostClass& hosts,
-                         const std::vector<bool>& down_links) {
-  using Reached = std::pair<std::uint32_t, std::uint32_t>;  // cost, switch
-  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> open;
-  cost_.assign(links_.switches(), kUnreached);
+void GroupRoutes::list_arcs(const std::vector<bool>& down_links) {
+  begin_.assign(1, 0);
+  arcs_.clear();
+  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+    const auto out = topology_.out_channels(topology_.switch_at(s));
+    const std::uint32_t group = topology_.node(topology_.switch_at(s)).group;
+    for (std::uint32_t port = 0; port < out.size(); ++port) {
+      const topologies::Node& end = topology_.node(topology_.channels()[out[port]].to);
+      if (end.kind == topologies::NodeKind::kHost || is_down(down_links, out[port])) continue;
+      arcs_.push_back({end.index, static_cast<std::uint16_t>(port), end.group != group});
+    }
+    begin_.push_back(static_cast<std::uint32_t>(arcs_.size()));
+  }
+}
+
+// From the switches that the hosts are cabled to: all that is reached with so many links between groups, by
+// the number of all links, then all with one more.
+void GroupRoutes::search(std::uint32_t host_class, const HostClass& hosts) {
+  cost_.assign(topology_.switches(), kUnreached);
+  open_.assign(1, {});
   for (const std::uint32_t v : hosts.neighbours) {
     if (topology_.node(v).kind == topologies::NodeKind::kHost) continue;
     cost_[topology_.node(v).index] = 0;
-    open.push({0, topology_.node(v).index});
+    open_[0].push_back(topology_.node(v).index);
   }
-  while (!open.empty()) {
-    const auto [cost, s] = open.top();
-    open.pop();
-    if (cost != cost_[s]) continue;
-    for (const SwitchLink& link : links_.of(s)) {
-      const std::uint32_t next = cost + (group_[s] == group_[link.to] ? 1 : kBetweenGroups + 1);
-      if (next >= cost_[link.to] || is_down(down_links, link.channel)) continue;
-      cost_[link.to] = next;
-      open.push({next, link.to});
+  const auto add = [](std::vector<std::vector<std::uint32_t>>& open, std::uint32_t links, std::uint32_t s) {
+    if (open.size() <= links) open.resize(links + 1);
+    open[links].push_back(s);
+  };
+  for (std::uint32_t crossed = 0; !open_.empty(); crossed += kBetweenGroups) {
+    open_beyond_.clear();
+    for (std::uint32_t links = 0; links < open_.size(); ++links) {
+      for (std::size_t i = 0; i < open_[links].size(); ++i) {
+        const std::uint32_t s = open_[links][i], cost = crossed + links;
+        if (cost_[s] != cost) continue;
+        for (const Arc& arc : arcs(s)) {
+          const std::uint32_t next = cost + 1 + (arc.between ? kBetweenGroups : 0);
+          if (next >= cost_[arc.to]) continue;
+          cost_[arc.to] = next;
+          add(arc.between ? open_beyond_ : open_, links + 1, arc.to);
+        }
+      }
     }
+    open_.swap(open_beyond_);
   }
-  for (std::uint32_t s = 0; s < links_.switches(); ++s) {
+  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
     if (cost_[s] == kUnreached) continue;
     const std::uint32_t links = cost_[s] % kBetweenGroups;
     if (links >= kNoWay) throw InputError("a way of 255 switches or more: groups that are linked have none");
@@ -74,25 +96,28 @@ void GroupRoutes::search(std::uint32_t host_class, const HostClass& hosts,
   }
 }
 
-void GroupRoutes::note_ports(std::uint32_t host_class, const std::vector<bool>& down_links) {
+void GroupRoutes::note_ports(std::uint32_t host_class) {
   std::vector<std::uint32_t> ports;
-  for (std::uint32_t s = 0; s < links_.switches(); ++s) {
+  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
     if (cost_[s] == 0 || cost_[s] == kUnreached) continue;
     ports.clear();
-    const auto out = topology_.out_channels(topology_.switch_at(s));
-    for (std::uint32_t port = 0; port < out.size(); ++port) {
-      const topologies::Node& end = topology_.node(topology_.channels()[out[port]].to);
-      if (end.kind == topologies::NodeKind::kHost || is_down(down_links, out[port])) continue;
-      const std::uint32_t step = group_[s] == end.group ? 1 : kBetweenGroups + 1;
-      if (cost_[end.index] != kUnreached && cost_[end.index] + step == cost_[s]) {
-        ports.push_back(port);
-      }
+    for (const Arc& arc : arcs(s)) {
+      if (cost_[arc.to] == kUnreached) continue;
+      if (cost_[arc.to] + 1 + (arc.between ? kBetweenGroups : 0) == cost_[s]) ports.push_back(arc.port);
     }
     set_of_[std::size_t{s} * classes_ + host_class] = number_of(ports);
   }
 }
 
 std::uint32_t GroupRoutes::number_of(const std::vector<std::uint32_t>& ports) {
+  if (ports.size() != 1) return look_up(ports);
+  const std::uint32_t port = ports.front();
+  if (single_.size() <= port) single_.resize(port + 1, 0);
+  if (single_[port] == 0) single_[port] = look_up(ports);
+  return single_[port];
+}
+
+std::uint32_t GroupRoutes::look_up(const std::vector<std::uint32_t>& ports) {
   std::uint64_t hash = ports.size();
   for (const std::uint32_t port : ports) hash = (hash ^ port) * 0x9E3779B97F4A7C15ULL;
   const auto [begin, end] = known_.equal_range(hash);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "sim/routing/table/host_classes.h"
-#include "sim/routing/table/switch_links.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::routing {
@@ -40,13 +39,24 @@ class GroupRoutes {
   std::size_t index(std::uint32_t switch_index, std::uint32_t host) const {
     return std::size_t{switch_index} * classes_ + class_of_[host];
   }
-  void search(std::uint32_t host_class, const HostClass& hosts, const std::vector<bool>& down_links);
-  void note_ports(std::uint32_t host_class, const std::vector<bool>& down_links);
+  // A link to another switch that is up.
+  struct Arc {
+    std::uint32_t to = 0;
+    std::uint16_t port = 0;
+    bool between = false;  // groups
+  };
+  std::span<const Arc> arcs(std::uint32_t s) const {
+    return {arcs_.data() + begin_[s], arcs_.data() + begin_[s + 1]};
+  }
+  void list_arcs(const std::vector<bool>& down_links);
+  void search(std::uint32_t host_class, const HostClass& hosts);
+  void note_ports(std::uint32_t host_class);
   std::uint32_t number_of(const std::vector<std::uint32_t>& ports);
+  std::uint32_t look_up(const std::vector<std::uint32_t>& ports);
 
   const topologies::Topology& topology_;
-  const SwitchLinks links_;
-  std::vector<std::uint32_t> group_;  // by switch
+  std::vector<std::uint32_t> begin_;  // into arcs_, one more than there are switches
+  std::vector<Arc> arcs_;
   std::uint32_t classes_ = 0;
   std::vector<std::uint32_t> class_of_;  // by host
   std::vector<std::uint32_t> set_of_;    // [switch][class]
@@ -54,8 +64,11 @@ class GroupRoutes {
   std::vector<Set> sets_;
   std::vector<std::uint32_t> pool_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_;  // sets, by hash
+  std::vector<std::uint32_t> single_;                            // of one port, by port; 0: not seen yet
   // Of a search: links between groups, and links of all kinds, by switch.
   std::vector<std::uint32_t> cost_;
+  // Switches to go on from, by links so far: of this number of links between groups, and of the next.
+  std::vector<std::vector<std::uint32_t>> open_, open_beyond_;
 };
 
 }  // namespace weft::routing
