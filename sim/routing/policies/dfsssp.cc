@@ -166,7 +166,7 @@ constexpr Dealer kDealer = {"dfsssp",
 }  // namespace
 
 Policy dfsssp() {
-  Policy policy = over_pair_routes(
+  return over_pair_routes<kDealer>(
       {.name = "dfsssp",
        .summary =
            "Lossless networks of any shape: a shortest path for each pair of switches, spread over links; "
@@ -175,9 +175,6 @@ Policy dfsssp() {
            "J. Domke, T. Hoefler, W. E. Nagel, Deadlock-free oblivious routing for arbitrary topologies, "
            "IPDPS 2011",
        .parameters = {}});
-  policy.make_plan = [](const PlanSetup& setup) { return pair_plan(setup, kDealer); };
-  policy.make_paths = [](const PlanSetup& setup) { return pair_paths(setup, kDealer); };
-  return policy;
 }
 
 }  // namespace weft::routing

@@ -101,7 +101,7 @@ constexpr Dealer kDealer = {"lash", [](PairRoutes& routes, std::uint32_t) { retu
 }  // namespace
 
 Policy lash() {
-  Policy policy = over_pair_routes(
+  return over_pair_routes<kDealer>(
       {.name = "lash",
        .summary =
            "Lossless networks of any shape: a shortest path for each pair of switches, in the first virtual "
@@ -110,9 +110,6 @@ Policy lash() {
            "T. Skeie, O. Lysne, I. Theiss, Layered shortest path (LASH) routing in irregular system area "
            "networks, IPDPS 2002",
        .parameters = {}});
-  policy.make_plan = [](const PlanSetup& setup) { return pair_plan(setup, kDealer); };
-  policy.make_paths = [](const PlanSetup& setup) { return pair_paths(setup, kDealer); };
-  return policy;
 }
 
 }  // namespace weft::routing

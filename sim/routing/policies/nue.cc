@@ -174,7 +174,7 @@ constexpr Dealer kDealer = {"nue", [](PairRoutes& routes, std::uint32_t vcs) {
 }  // namespace
 
 Policy nue() {
-  Policy policy = over_pair_routes(
+  Policy policy = over_pair_routes<kDealer>(
       {.name = "nue",
        .summary =
            "Lossless networks of any shape, within as many virtual channels as there are: a path for each "
@@ -182,8 +182,6 @@ Policy nue() {
        .source = "J. Domke, T. Hoefler, S. Matsuoka, Routing on the dependency graph: a new approach to "
                  "deadlock-free high-performance routing, HPDC 2016",
        .parameters = {}});
-  policy.make_plan = [](const PlanSetup& setup) { return pair_plan(setup, kDealer); };
-  policy.make_paths = [](const PlanSetup& setup) { return pair_paths(setup, kDealer); };
   policy.longest_path = 2;
   return policy;
 }

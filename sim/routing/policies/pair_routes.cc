@@ -260,7 +260,7 @@ std::unique_ptr<PathModel> pair_paths(const PlanSetup& setup, const Dealer& deal
   return std::make_unique<Paths>(setup, dealer);
 }
 
-Policy over_pair_routes(ModuleInfo info) {
+Policy with_pair_routes(ModuleInfo info) {
   info.parameters.push_back(
       {"vcs", ParameterType::kInteger, "8",
        "Virtual channels that it may use, 1 to 15; the queue, credit:selection=routed, is to have as many."});

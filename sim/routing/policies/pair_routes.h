@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "sim/routing/policies/destinations.h"
@@ -87,6 +88,15 @@ struct Dealer {
 std::unique_ptr<SwitchPlan> pair_plan(const PlanSetup& setup, const Dealer& dealer);
 std::unique_ptr<PathModel> pair_paths(const PlanSetup& setup, const Dealer& dealer);
 // The rest of such a policy.
-Policy over_pair_routes(ModuleInfo info);
+Policy with_pair_routes(ModuleInfo info);
+
+// All of it.
+template <const Dealer& kDealer>
+Policy over_pair_routes(ModuleInfo info) {
+  Policy policy = with_pair_routes(std::move(info));
+  policy.make_plan = [](const PlanSetup& setup) { return pair_plan(setup, kDealer); };
+  policy.make_paths = [](const PlanSetup& setup) { return pair_paths(setup, kDealer); };
+  return policy;
+}
 
 }  // namespace weft::routing
