@@ -29,7 +29,7 @@ Rules rules_of(const PlanSetup& setup) {
 class Valiant final : public DetourPolicy {
  public:
   Valiant(const DetourRoutes& routes, std::uint32_t switch_index, Rules rules, std::uint64_t salt)
-      : DetourPolicy(routes, switch_index), rules_(rules), salt_(salt) {
+      : DetourPolicy(routes, switch_index), rules_(rules), salt_(salt), port_salt_(sim::mix64(salt)) {
     if (rules.by_group) end_detours_in_group();
   }
 
@@ -44,8 +44,7 @@ class Valiant final : public DetourPolicy {
   }
   std::uint32_t pick(const PacketView& packet, std::span<const std::uint32_t> ports, ActiveSwitch&) override {
     if (ports.size() == 1) return ports.front();
-    // Independent of the draw of `via`, which names the ports to choose from.
-    return ports[draw(packet, ~salt_, static_cast<std::uint32_t>(ports.size()))];
+    return ports[draw(packet, port_salt_, static_cast<std::uint32_t>(ports.size()))];
   }
   std::uint32_t draw(const PacketView& packet, std::uint64_t salt, std::uint32_t count) const {
     const std::uint32_t drawn = rules_.per_flow ? hash_word(packet.entropy, salt) : packet_draw(packet, salt);
@@ -53,7 +52,9 @@ class Valiant final : public DetourPolicy {
   }
 
   const Rules rules_;
-  const std::uint64_t salt_;
+  // Two draws at one switch: of `via`, and of a port on the way there. Salts that follow from each other by less
+  // than a mix (~salt) give draws that do, too, and some links more than their share.
+  const std::uint64_t salt_, port_salt_;
 };
 
 class Plan final : public SwitchPlan {
