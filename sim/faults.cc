@@ -4,8 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <numeric>
+#include <ranges>
 #include <tuple>
 
 #include "sim/names.h"
@@ -23,6 +24,12 @@ constexpr std::uint64_t kMostChanges = 16'000'000;
 using topologies::NodeKind;
 using topologies::Topology;
 
+// What a fault is of: directions of a cable.
+struct FaultyLink {
+  std::uint32_t link = 0;
+  std::uint8_t directions = kBothDirections;
+};
+
 // Which links there are, by the names of their ends.
 class Links {
  public:
@@ -34,32 +41,43 @@ class Links {
     return fmt::format("{} / {}", node(link, 0).name, node(link, 1).name);
   }
 
-  // All that a fault is of. `text` is in the form "edge 0.0 / core *", or "*".
-  std::vector<std::uint32_t> named(const Parameters& fault, const char* field) const {
+  // All that a fault is of. The field's text is "edge 0.0 / core *", "edge 0.0 -> core *" for one direction,
+  // or
+  // "*".
+  std::vector<FaultyLink> named(const Parameters& fault, const char* field) const {
     const std::string& text = fault.text(field);
-    const std::size_t slash = text == "*" ? 0 : text.find('/');
-    const std::string a(trim(text == "*" ? text : text.substr(0, slash)));
-    const std::string b(trim(slash == std::string::npos ? "" : text == "*" ? text : text.substr(slash + 1)));
-    if (a.empty() || b.empty() || b.find('/') != std::string::npos) {
+    const bool all = text == "*";
+    const std::string_view between = text.find("->") != std::string::npos ? "->" : "/";
+    const std::size_t cut = text.find(between);
+    const std::string a(trim(std::string_view(text).substr(0, cut)));
+    const std::string b(cut == std::string::npos ? ""
+                                                 : trim(std::string_view(text).substr(cut + between.size())));
+    if (!all &&
+        (a.empty() || b.empty() || b.find('/') != std::string::npos || b.find("->") != std::string::npos)) {
       fault.fail(field,
                  fmt::format("a link is named by its two ends, like '{}', with * for anything", name(0)));
     }
-    const std::vector<bool> at_a = nodes(fault, field, a), at_b = nodes(fault, field, b);
-    const std::vector<std::uint32_t> found = select([&](const topologies::Channel& channel) {
-      return (at_a[channel.from] && at_b[channel.to]) || (at_b[channel.from] && at_a[channel.to]);
+    const std::vector<bool> at_a = nodes(fault, field, a), at_b = nodes(fault, field, all ? a : b);
+    const bool one_way = between == "->";
+    const std::vector<FaultyLink> found = select([&](const topologies::Channel& channel) -> std::uint8_t {
+      const int there = at_a[channel.from] && at_b[channel.to] ? 1 : 0;
+      const int back = at_b[channel.from] && at_a[channel.to] ? 2 : 0;
+      if (!one_way) return there + back > 0 ? kBothDirections : 0;
+      return static_cast<std::uint8_t>(there + back);
     });
     if (found.empty()) fail_not_linked(fault, field, a);
     return found;
   }
 
-  std::vector<std::uint32_t> of_switches(const Parameters& fault) const {
+  std::vector<FaultyLink> of_switches(const Parameters& fault) const {
     const std::string& pattern = fault.text("switch");
     const std::vector<bool> chosen = nodes(fault, "switch", pattern);
     const auto is_switch = [&](std::uint32_t v) {
       return chosen[v] && topology_.node(v).kind == NodeKind::kSwitch;
     };
-    const std::vector<std::uint32_t> found = select(
-        [&](const topologies::Channel& channel) { return is_switch(channel.from) || is_switch(channel.to); });
+    const std::vector<FaultyLink> found = select([&](const topologies::Channel& channel) -> std::uint8_t {
+      return is_switch(channel.from) || is_switch(channel.to) ? kBothDirections : 0;
+    });
     if (found.empty())
       fault.fail("switch", fmt::format("that is a host; name its links: link: '{} / *'", pattern));
     return found;
@@ -71,11 +89,13 @@ class Links {
     return topology_.node(end == 0 ? channel.from : channel.to);
   }
 
+  // `wanted`: which directions of a cable, by the first of them.
   template <typename Wanted>
-  std::vector<std::uint32_t> select(Wanted&& wanted) const {
-    std::vector<std::uint32_t> found;
+  std::vector<FaultyLink> select(Wanted&& wanted) const {
+    std::vector<FaultyLink> found;
     for (std::uint32_t link = 0; link < count(); ++link) {
-      if (wanted(topology_.channels()[2 * link])) found.push_back(link);
+      const std::uint8_t directions = wanted(topology_.channels()[2 * link]);
+      if (directions != 0) found.push_back({link, directions});
     }
     return found;
   }
@@ -128,14 +148,14 @@ class Links {
 // One fault. It acts from at + n × period to until + n × period, n from 0 to times - 1.
 struct Fault {
   Parameters parameters;
-  std::vector<std::uint32_t> links;
+  std::vector<FaultyLink> links;
   Time at, until, period;  // until: Time::max() if it lasts to the end
   std::uint64_t times = 1;
   double rate = 0, bit_error_rate = 0;
+  bool scales_queue = false;
 };
 
-std::vector<std::uint32_t> draw(std::vector<std::uint32_t> links, const Parameters& fault,
-                                RandomStream random) {
+std::vector<FaultyLink> draw(std::vector<FaultyLink> links, const Parameters& fault, RandomStream random) {
   const auto wanted = static_cast<std::uint64_t>(fault.integer("random_links"));
   if (wanted > links.size()) {
     fault.fail("random_links",
@@ -163,18 +183,30 @@ Fault read_fault(const ModuleChoice& choice, const Links& links, RandomStream ra
   fault.times = static_cast<std::uint64_t>(p.integer("times"));
   fault.rate = p.real("rate");
   fault.bit_error_rate = p.real("bit_error_rate");
+  fault.scales_queue = p.boolean("scale_queue");
+  const auto one_way = [](const FaultyLink& link) { return link.directions != kBothDirections; };
+  if (fault.rate == 0 && std::ranges::any_of(fault.links, one_way)) {
+    p.fail("rate",
+           "a cable is cut in both directions: name it with / in the place of ->, or leave some rate");
+  }
   return fault;
 }
+
+// A fault of a link, and which directions of it.
+struct FaultOfLink {
+  std::uint32_t fault = 0;
+  std::uint8_t directions = kBothDirections;
+};
 
 // The changes of one link: sweeps over the moments at which a fault begins or ends.
 class Sweep {
  public:
   explicit Sweep(const std::vector<Fault>& faults) : faults_(faults), acting_(faults.size()) {}
 
-  void run(std::uint32_t link, Bandwidth built, const std::vector<std::uint32_t>& of_link,
+  void run(std::uint32_t link, Bandwidth built, const std::vector<FaultOfLink>& of_link,
            const std::string& name, std::vector<LinkChange>& changes) {
     moments_.clear();
-    for (const std::uint32_t f : of_link) {
+    for (const std::uint32_t f : of_link | std::views::transform(&FaultOfLink::fault)) {
       const Fault& fault = faults_[f];
       for (std::uint64_t i = 0; i < fault.times; ++i) {
         const Time shift = fault.period * static_cast<std::int64_t>(i);
@@ -184,17 +216,25 @@ class Sweep {
     }
     // An end comes before a beginning of the same moment, so that a fault may follow itself.
     std::sort(moments_.begin(), moments_.end());
-    LinkChange now{.at = Time(), .link = link};
+    std::array<LinkChange, 2> now;  // by direction
     for (std::size_t i = 0; i < moments_.size();) {
       const Time at = moments_[i].at;
       for (; i < moments_.size() && moments_[i].at == at; ++i)
         acting_[moments_[i].fault] = moments_[i].begins;
-      const LinkChange next = state(link, at, built, of_link, name);
-      if (next.rate_share == now.rate_share && next.bit_error_rate == now.bit_error_rate) continue;
-      changes.push_back(next);
+      std::array<LinkChange, 2> next;
+      for (std::uint8_t d = 0; d < 2; ++d) next[d] = state(link, d, at, built, of_link, name);
+      const bool differs[] = {!same(next[0], now[0]), !same(next[1], now[1])};
+      if (differs[0] && differs[1] && same(next[0], next[1])) {
+        next[0].directions = kBothDirections;
+        changes.push_back(next[0]);
+      } else {
+        for (int d = 0; d < 2; ++d) {
+          if (differs[d]) changes.push_back(next[d]);
+        }
+      }
       now = next;
     }
-    for (const std::uint32_t f : of_link) acting_[f] = false;
+    for (const FaultOfLink& each : of_link) acting_[each.fault] = false;
   }
 
  private:
@@ -207,20 +247,28 @@ class Sweep {
     }
   };
 
-  // What the acting faults make of it together, always reckoned from the start: no rounding is left behind.
-  LinkChange state(std::uint32_t link, Time at, Bandwidth built, const std::vector<std::uint32_t>& of_link,
-                   const std::string& name) const {
-    LinkChange state{.at = at, .link = link};
+  static bool same(const LinkChange& a, const LinkChange& b) {
+    return a.rate_share == b.rate_share && a.bit_error_rate == b.bit_error_rate &&
+           a.queue_share == b.queue_share;
+  }
+
+  // What the acting faults make of a direction together, always reckoned from the start: no rounding is left
+  // behind.
+  LinkChange state(std::uint32_t link, std::uint8_t direction, Time at, Bandwidth built,
+                   const std::vector<FaultOfLink>& of_link, const std::string& name) const {
+    const auto bit = static_cast<std::uint8_t>(1 << direction);
+    LinkChange state{.at = at, .link = link, .directions = bit};
     const Fault* slowest = nullptr;
-    for (const std::uint32_t f : of_link) {
-      if (!acting_[f]) continue;
+    for (const auto& [f, directions] : of_link) {
+      if (!acting_[f] || !(directions & bit)) continue;
       state.rate_share *= faults_[f].rate;
       state.bit_error_rate += faults_[f].bit_error_rate;
+      if (faults_[f].scales_queue) state.queue_share *= faults_[f].rate;
       if (slowest == nullptr || faults_[f].rate < slowest->rate) slowest = &faults_[f];
     }
     state.bit_error_rate = std::min(state.bit_error_rate, std::nextafter(1.0, 0.0));
     if (slowest == nullptr || slowest->rate == 0) {
-      if (slowest != nullptr) state.rate_share = 0, state.bit_error_rate = 0;
+      if (slowest != nullptr) state.rate_share = 0, state.bit_error_rate = 0, state.queue_share = 1;
       return state;
     }
     const double rate = static_cast<double>(built.bps()) * state.rate_share;
@@ -245,7 +293,7 @@ std::vector<LinkChange> plan_faults(const Scenario& resolved, const Topology& to
   if (resolved.faults.empty()) return changes;
   const Links links(topology);
   std::vector<Fault> faults;
-  std::vector<std::vector<std::uint32_t>> of_link(links.count());
+  std::vector<std::vector<FaultOfLink>> of_link(links.count());
   unsigned __int128 most = 0;
   for (std::uint32_t f = 0; f < resolved.faults.size(); ++f) {
     faults.push_back(read_fault(resolved.faults[f], links, RandomStream(resolved.seed, f, kDrawPurpose)));
@@ -256,14 +304,14 @@ std::vector<LinkChange> plan_faults(const Scenario& resolved, const Topology& to
           "times",
           fmt::format("with all faults before it that makes more than {} changes of links", kMostChanges));
     }
-    for (const std::uint32_t link : fault.links) of_link[link].push_back(f);
+    for (const auto& [link, directions] : fault.links) of_link[link].push_back({f, directions});
   }
   Sweep sweep(faults);
   for (std::uint32_t link = 0; link < links.count(); ++link) {
     if (!of_link[link].empty()) sweep.run(link, links.rate(link), of_link[link], links.name(link), changes);
   }
   std::sort(changes.begin(), changes.end(), [](const LinkChange& a, const LinkChange& b) {
-    return std::tie(a.at, a.link) < std::tie(b.at, b.link);
+    return std::tie(a.at, a.link, a.directions) < std::tie(b.at, b.link, b.directions);
   });
   return changes;
 }

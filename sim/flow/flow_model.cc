@@ -51,7 +51,7 @@ void run_flow(const ModelRun& run, results::Report& report) {
   setup.config.record_flows = run.keeps_flow_rows;
   setup.config.connections = connection_rules(run.scenario);
   for (const LinkChange& change : run.fabric->link_changes) {
-    setup.changes.push_back({change.at, change.link, change.rate_share});
+    setup.changes.push_back({change.at, change.link, change.rate_share, change.directions});
   }
   setup.make_paths = [&run](const routing::RoutingTable& table) {
     const routing::Policy& policy = policy_of(run);

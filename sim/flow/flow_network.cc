@@ -428,7 +428,7 @@ void FlowNetwork::change_links(Time now) {
   }
   for (; next_change_ < changes_.size() && changes_[next_change_].at == now; ++next_change_) {
     const LinkShare& change = changes_[next_change_];
-    paths_.set_share(change.link, change.share);
+    paths_.set_share(change.link, change.share, change.directions);
     if (down_[change.link] == (change.share == 0)) continue;
     down_[change.link] = change.share == 0;
     const Time known = after(now, config_.reconvergence);

@@ -57,6 +57,7 @@ struct LinkShare {
   Time at;
   std::uint32_t link = 0;
   double share = 1;
+  std::uint8_t directions = 3;  // bit d: channel 2 × link + d
 };
 
 // Topology, table and policy must outlive the network.

@@ -48,9 +48,10 @@ Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& 
   refresh();
 }
 
-void Paths::set_share(std::uint32_t link, double share) {
+void Paths::set_share(std::uint32_t link, double share, std::uint8_t directions) {
   settle();
   for (const std::uint32_t channel : {2 * link, 2 * link + 1}) {
+    if (!(directions >> channel % 2 & 1)) continue;
     const auto built = static_cast<double>(topology_.channels()[channel].rate.bps());
     capacity_[channel] = rate_of(built * share);
   }

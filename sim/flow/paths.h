@@ -44,7 +44,7 @@ class Paths {
 
   // The link carries this share of the rate it was built with, from 0 (down) on. Then, or with a new table,
   // refresh(): ways and resources are others from then on.
-  void set_share(std::uint32_t link, double share);
+  void set_share(std::uint32_t link, double share, std::uint8_t directions = 3);
   void set_table(const routing::RoutingTable& table) { table_ = &table; }
   void refresh();
 

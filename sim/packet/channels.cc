@@ -82,37 +82,54 @@ void Channels::set_error_flag(ChannelId c) {
   hot[c].flags = static_cast<std::uint16_t>(errors ? hot[c].flags | kErrors : hot[c].flags & ~kErrors);
 }
 
-// Limits are in time at the rate, and so change with it; what has been given a departure keeps it.
 void Channels::apply(const LinkChange& change) {
   for (const ChannelId c : {ChannelId(2 * change.link), ChannelId(2 * change.link + 1)}) {
-    const bool down = change.rate_share == 0;
-    if (down && !(hot[c].flags & kDown)) {
-      cold[c].lost_before = static_cast<std::uint32_t>(hot[c].packets);
-      ends[c].vertex |= kCutBit;
-      hot[c].free_at_ps = std::min(hot[c].free_at_ps, change.at.ps());
-    }
-    hot[c].flags = static_cast<std::uint16_t>(down ? hot[c].flags | kDown : hot[c].flags & ~kDown);
-    cold[c].bit_error_rate = change.bit_error_rate;
-    set_error_flag(c);
-    if (down) continue;
-    const Bandwidth full = topology.channels()[c].rate;
-    const auto share = static_cast<std::int64_t>(static_cast<double>(full.bps()) * change.rate_share);
-    const std::int64_t bps = std::max<std::int64_t>(share, 1);
-    const double longer = static_cast<double>(cold[c].rate.bps()) / static_cast<double>(bps);
-    set_rate(c, Bandwidth::bps(bps));
-    const auto scale = [&](std::int64_t& ps) {
-      if (ps < INT64_MAX / 8) ps = static_cast<std::int64_t>(static_cast<double>(ps) * longer);
-    };
-    for (std::int64_t* ps :
-         {&hot[c].capacity_ps, &cold[c].mark_from_ps, &cold[c].mark_all_above_ps,
-          &cold[c].phantom_capacity_ps, &cold[c].phantom_mark_from_ps, &cold[c].phantom_mark_all_ps}) {
-      scale(*ps);
-    }
-    if (hot[c].mark_above_ps >= 0) hot[c].mark_above_ps = cold[c].mark_from_ps;
-    cold[c].mark_slope /= longer;
+    if (change.directions >> c % 2 & 1) change_direction(c, change);
   }
   down_links_[change.link] = change.rate_share == 0;
   degraded = true;
+}
+
+// What has been given a departure keeps it.
+void Channels::change_direction(ChannelId c, const LinkChange& change) {
+  const bool down = change.rate_share == 0;
+  if (down && !(hot[c].flags & kDown)) {
+    cold[c].lost_before = static_cast<std::uint32_t>(hot[c].packets);
+    ends[c].vertex |= kCutBit;
+    hot[c].free_at_ps = std::min(hot[c].free_at_ps, change.at.ps());
+  }
+  hot[c].flags = static_cast<std::uint16_t>(down ? hot[c].flags | kDown : hot[c].flags & ~kDown);
+  cold[c].bit_error_rate = change.bit_error_rate;
+  set_error_flag(c);
+  if (down) return;
+  const Bandwidth full = topology.channels()[c].rate;
+  const auto share = static_cast<std::int64_t>(static_cast<double>(full.bps()) * change.rate_share);
+  const std::int64_t bps = std::max<std::int64_t>(share, 1);
+  const double longer = static_cast<double>(cold[c].rate.bps()) / static_cast<double>(bps);
+  set_rate(c, Bandwidth::bps(bps));
+  const double before = cold[c].queue_share;
+  cold[c].queue_share = change.queue_share;
+  scale_limits(c, change.queue_share == before ? longer : longer * (change.queue_share / before));
+  if (change.queue_share == before || places[c].buffers == nullptr) return;
+  places[c].buffers->scale_limits(places[c].port, change.queue_share);
+}
+
+// Those of FIFO ports are in time at the rate, and so change with it, unless bytes do.
+void Channels::scale_limits(ChannelId c, double longer) {
+  const auto scale = [&](std::int64_t& ps) {
+    if (ps < INT64_MAX / 8) ps = static_cast<std::int64_t>(static_cast<double>(ps) * longer);
+  };
+  for (std::int64_t* ps :
+       {&cold[c].capacity_ps, &cold[c].mark_from_ps, &cold[c].mark_all_above_ps, &cold[c].phantom_capacity_ps,
+        &cold[c].phantom_mark_from_ps, &cold[c].phantom_mark_all_ps}) {
+    scale(*ps);
+  }
+  hot[c].capacity_ps = cold[c].capacity_ps;
+  if (cold[c].queue_share < 1) {
+    hot[c].capacity_ps = std::max(hot[c].capacity_ps, cold[c].rate.serialization(packet_bytes_).ps());
+  }
+  if (hot[c].mark_above_ps >= 0) hot[c].mark_above_ps = cold[c].mark_from_ps;
+  cold[c].mark_slope /= longer;
 }
 
 void Channels::report_ports() {
@@ -146,6 +163,7 @@ void Channels::reroute() {
 
 void Channels::set_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                           std::uint32_t packet_bytes) {
+  packet_bytes_ = packet_bytes;
   if (discipline.rule == nullptr) return make_queues(discipline, parameters, rtt, packet_bytes);
   std::map<std::int64_t, QueueRule> rules;  // by rate
   for (ChannelId c{0}; c < count(); ++c) {
@@ -155,7 +173,7 @@ void Channels::set_queues(const Discipline& discipline, const Parameters& parame
     if (fresh) at->second = discipline.rule(parameters, {wire.rate, rtt, packet_bytes});
     const QueueRule& rule = at->second;
     Channel& channel = hot[c];
-    channel.capacity_ps = wire.rate.serialization(rule.capacity_bytes).ps();
+    channel.capacity_ps = cold[c].capacity_ps = wire.rate.serialization(rule.capacity_bytes).ps();
     longest_queue_ = std::max(longest_queue_, Time::ps(channel.capacity_ps));
     if (!rule.marks) continue;
     channel.mark_above_ps = cold[c].mark_from_ps = wire.rate.serialization(rule.mark_from_bytes).ps();

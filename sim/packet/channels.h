@@ -59,8 +59,10 @@ struct ColdChannel {
   // they should have arrived, by the owner of this record.
   std::uint64_t lost_coming_in = 0;
   RandomStream random;
-  RandomStream errors;  // another one, so that errors leave marks as they are
-  double loss = 0;      // of the link itself, as Link::loss
+  RandomStream errors;                       // another one, so that errors leave marks as they are
+  double loss = 0;                           // of the link itself, as Link::loss
+  double queue_share = 1;                    // LinkChange::queue_share
+  std::int64_t capacity_ps = INT64_MAX / 4;  // as in Channel, but for the full packet that must fit
   double bit_error_rate = 0;
   // A virtual queue that drains more slowly than the link, where the discipline has one.
   std::int64_t phantom_free_ps = 0;
@@ -214,9 +216,12 @@ class Channels {
 
   void set_error_flag(ChannelId c);
   void set_rate(ChannelId c, Bandwidth rate);
+  void change_direction(ChannelId c, const LinkChange& change);
+  void scale_limits(ChannelId c, double longer);
 
   std::unique_ptr<routing::RoutingTable> repaired_table_;  // null: no link has failed
   std::vector<bool> down_links_;
+  std::uint32_t packet_bytes_ = 0;  // of a full one on the wire
   bool stamps_ = false;
   const std::uint64_t seed_;
   Time longest_queue_;

@@ -63,6 +63,14 @@ Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy
     channels.cut_through();
   }
   const std::uint32_t bytes = config.mtu_bytes + config.header_bytes;
+  const auto scales = [](const LinkChange& change) { return change.queue_share != 1; };
+  if (setup.queue.rule == nullptr && !setup.queue.scales_limits &&
+      std::ranges::any_of(setup.changes, scales)) {
+    throw InputError(
+        "fault.scale_queue: limits of " + setup.queue.info.name +
+        " are not of a port alone and don't follow its rate; choose a queue discipline whose do, such "
+        "as ecn or composite, or leave scale_queue out");
+  }
   const Time longest = find_longest_round_trip(channels, bytes);
   if (policy.one_salt) std::ranges::fill(channels.salts, routing::switch_salt(engines.front()->seed(), 0));
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);

@@ -33,7 +33,7 @@ class Resolver {
     }
     for (ModuleChoice& fault : scenario_.faults) {
       complete_fault(fault);
-      if (!network_module().has_packets) drop_bit_errors(fault);
+      if (!network_module().has_packets) drop_of_packets(fault);
     }
     hosts();
     protocol();
@@ -231,13 +231,17 @@ class Resolver {
     scenario_.faults.clear();
   }
 
-  void drop_bit_errors(ModuleChoice& fault) {
-    if (Parameters(fault_section(), fault).real("bit_error_rate") == 0) return;
-    const auto place = fault.locations.find("bit_error_rate");
-    useless(place == fault.locations.end() ? fault.location : place->second,
-            fmt::format("fault.bit_error_rate has no effect: network model {} has no packets",
-                        scenario_.network.name));
-    fault.given["bit_error_rate"] = "0";
+  void drop_of_packets(ModuleChoice& fault) {
+    const Parameters parameters(fault_section(), fault);
+    const auto drop = [&](const char* field, const char* none) {
+      const auto place = fault.locations.find(field);
+      useless(place == fault.locations.end() ? fault.location : place->second,
+              fmt::format("fault.{} has no effect: network model {} has no packets", field,
+                          scenario_.network.name));
+      fault.given[field] = none;
+    };
+    if (parameters.real("bit_error_rate") != 0) drop("bit_error_rate", "0");
+    if (parameters.boolean("scale_queue")) drop("scale_queue", "false");
   }
 
   // Which links there are is not known here.

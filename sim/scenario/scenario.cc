@@ -212,7 +212,7 @@ const ModuleInfo& fault_section() {
       .parameters = {
           {"link", ParameterType::kText, "",
            "The cables with this name, both directions: 'edge 0.0 / core *', ends as in links.csv; * for "
-           "all."},
+           "all. 'core * -> edge 0.0': this direction alone, which may be slow or have errors, not be down."},
           {"switch", ParameterType::kText, "", "Or all cables of the switches with this name."},
           {"random_links", ParameterType::kInteger, "0", "Or so many cables, which the seed draws."},
           {"between", ParameterType::kText, "",
@@ -223,6 +223,10 @@ const ModuleInfo& fault_section() {
            "What is left of the rate, 0 (down) to 1; by default 1 where bit_error_rate is given."},
           {"bit_error_rate", ParameterType::kReal, "0",
            "Probability that a bit is wrong, which loses its packet; below 1."},
+          {"scale_queue", ParameterType::kBoolean, "false",
+           "Capacity and marking thresholds of the queue in front of it shrink with the rate, as where they "
+           "are "
+           "set by port speed, to a full packet at least; false: they stay as they are, in bytes."},
           {"period", ParameterType::kTime, "0s",
            "It comes again after this time, at least until - at; 0: once."},
           {"times", ParameterType::kInteger, "1", "How often it comes in all."},

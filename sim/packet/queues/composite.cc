@@ -1,5 +1,7 @@
 #include "sim/packet/queues/composite.h"
 
+#include <algorithm>
+
 #include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
@@ -10,6 +12,8 @@ class CompositeQueues final : public NodeQueues {
   CompositeQueues(const Parameters& parameters, const NodeSite& site)
       : trims_(parameters.boolean("trim")),
         returns_(parameters.boolean("return_to_sender")),
+        packet_bytes_(site.packet_bytes),
+        control_bytes_(site.control_bytes),
         random_(site.random) {
     free_pass_ = true;
     const std::int64_t ratio = parameters.integer("ratio");
@@ -22,7 +26,7 @@ class CompositeQueues final : public NodeQueues {
       Limits limits{.low = marking_rule(parameters, queue_site(site, port))};
       limits.high_capacity = parameters.automatic("high_capacity") ? 2 * limits.low.capacity_bytes
                                                                    : parameters.bytes("high_capacity");
-      made.limits = index_of(limits, limits_);
+      made.limits = made.built = index_of(limits, limits_);
       if (limits.high_capacity < site.control_bytes) {
         parameters.fail("high_capacity",
                         "it must have room for one header (" + bytes_to_string(site.control_bytes) + ")");
@@ -77,6 +81,13 @@ class CompositeQueues final : public NodeQueues {
   std::uint64_t capacity_bytes(PortId out) const override {
     return limits(out).high_capacity + limits(out).low.capacity_bytes;
   }
+  void scale_limits(PortId out, double share) override {
+    Limits limits = limits_[ports_[out].built];
+    limits.low = scaled(limits.low, share, packet_bytes_);
+    limits.high_capacity = std::max<std::uint64_t>(
+        static_cast<std::uint64_t>(static_cast<double>(limits.high_capacity) * share), control_bytes_);
+    ports_[out].limits = index_of(limits, limits_);
+  }
 
  private:
   static constexpr std::int64_t kMostRatio = 1'000'000;
@@ -88,8 +99,8 @@ class CompositeQueues final : public NodeQueues {
   };
   struct alignas(64) Port {
     PacketFifo high, low;
-    std::uint32_t ahead = 0;   // headers sent since data began to wait, or was last sent
-    std::uint16_t limits = 0;  // index
+    std::uint32_t ahead = 0;              // headers sent since data began to wait, or was last sent
+    std::uint16_t limits = 0, built = 0;  // indices
   };
   static_assert(sizeof(Port) == 64);
   const Limits& limits(PortId out) const { return limits_[ports_[out].limits]; }
@@ -120,6 +131,7 @@ class CompositeQueues final : public NodeQueues {
   }
 
   const bool trims_, returns_;
+  const std::uint32_t packet_bytes_, control_bytes_;
   std::uint32_t ratio_ = 0;
   std::vector<Port> ports_;
   std::vector<Limits> limits_;  // that are different
@@ -143,7 +155,8 @@ Discipline composite() {
                  .switches = {{Capability::kTrim, "trim", "true", "false"},
                               {Capability::kBackToSender, "return_to_sender", "true", "false"},
                               {Capability::kBackToSender, "trim", "true", "false"}}},
-      .make = make};
+      .make = make,
+      .scales_limits = true};
   std::vector<ParameterSpec>& parameters = discipline.info.parameters;
   parameters = marking_parameters();
   parameters.push_back({"high_capacity", ParameterType::kBytes, "auto",

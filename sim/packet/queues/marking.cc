@@ -1,5 +1,7 @@
 #include "sim/packet/queues/marking.h"
 
+#include <algorithm>
+
 namespace weft::sim::packet {
 
 std::vector<ParameterSpec> marking_parameters() {
@@ -38,6 +40,16 @@ QueueRule marking_below(const Parameters& parameters, std::uint64_t limit_bytes)
   if (!(rule.mark_probability >= 0 && rule.mark_probability <= 1)) {
     parameters.fail("pmax", "it must be from 0 to 1");
   }
+  return rule;
+}
+
+QueueRule scaled(QueueRule rule, double share, std::uint32_t packet_bytes) {
+  const auto part = [&](std::uint64_t bytes) {
+    return static_cast<std::uint64_t>(static_cast<double>(bytes) * share);
+  };
+  rule.capacity_bytes = std::max<std::uint64_t>(part(rule.capacity_bytes), packet_bytes);
+  rule.mark_from_bytes = part(rule.mark_from_bytes);
+  rule.mark_all_bytes = part(rule.mark_all_bytes);
   return rule;
 }
 

@@ -83,6 +83,9 @@ class NodeBuffers {
   virtual ~NodeBuffers() = default;
   // The most that can wait at `out` for the packets of one flow: timeouts are longer than these take.
   virtual std::uint64_t capacity_bytes(PortId out) const = 0;
+  // From now on the port's limits and thresholds are this share of those it was made with, but let a full
+  // packet in. Called where Discipline::scales_limits says so.
+  virtual void scale_limits(PortId /*out*/, double /*share*/) {}
   // What it has counted, in a fixed order; summed over all nodes.
   virtual Signals signals() const { return {}; }
   // What packets that pass `port` will touch, asked once, to be fetched into the cache before they come.

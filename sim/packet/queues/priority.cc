@@ -1,5 +1,7 @@
 #include "sim/packet/queues/priority.h"
 
+#include <algorithm>
+
 #include "sim/packet/queues/marking.h"
 
 namespace weft::sim::packet {
@@ -7,7 +9,8 @@ namespace {
 
 class PriorityQueues final : public NodeQueues {
  public:
-  PriorityQueues(const Parameters& parameters, const NodeSite& site) : random_(site.random) {
+  PriorityQueues(const Parameters& parameters, const NodeSite& site)
+      : packet_bytes_(site.packet_bytes), control_bytes_(site.control_bytes), random_(site.random) {
     free_pass_ = true;
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
       Port& made = ports_.emplace_back();
@@ -15,7 +18,7 @@ class PriorityQueues final : public NodeQueues {
       limits.control_capacity = parameters.automatic("control_capacity")
                                     ? limits.data.capacity_bytes
                                     : parameters.bytes("control_capacity");
-      made.limits = index_of(limits, limits_);
+      made.limits = made.built = index_of(limits, limits_);
       if (limits.control_capacity < site.control_bytes) {
         parameters.fail("control_capacity",
                         "it must have room for one ACK (" + bytes_to_string(site.control_bytes) + ")");
@@ -55,6 +58,13 @@ class PriorityQueues final : public NodeQueues {
     const Limits& limits = limits_[ports_[out].limits];
     return limits.data.capacity_bytes + limits.control_capacity;
   }
+  void scale_limits(PortId out, double share) override {
+    Limits limits = limits_[ports_[out].built];
+    limits.data = scaled(limits.data, share, packet_bytes_);
+    limits.control_capacity = std::max<std::uint64_t>(
+        static_cast<std::uint64_t>(static_cast<double>(limits.control_capacity) * share), control_bytes_);
+    ports_[out].limits = index_of(limits, limits_);
+  }
 
  private:
   struct Limits {
@@ -64,9 +74,10 @@ class PriorityQueues final : public NodeQueues {
   };
   struct alignas(64) Port {
     PacketFifo control, data;
-    std::uint16_t limits = 0;  // index
+    std::uint16_t limits = 0, built = 0;  // indices
   };
   static_assert(sizeof(Port) == 64);
+  const std::uint32_t packet_bytes_, control_bytes_;
   std::vector<Port> ports_;
   std::vector<Limits> limits_;  // that are different
   RandomStream random_;
@@ -85,7 +96,8 @@ Discipline priority() {
                           "marked as with ecn.",
                .source = "strict priority, IEEE 802.1Q-2018 section 8.6.8.1"},
       .offers = {.always = Capability::kMark | Capability::kCredit},
-      .make = make};
+      .make = make,
+      .scales_limits = true};
   discipline.info.parameters = marking_parameters();
   discipline.info.parameters.push_back({"control_capacity", ParameterType::kBytes, "auto",
                                         "Bytes of ACKs and headers per port; auto: as much as for data."});

@@ -65,7 +65,8 @@ struct Discipline {
   std::unique_ptr<Admission> (*make_admission)(const Parameters& parameters, const NodeSite& site) = nullptr;
   // Of a lossless one. Throws as above.
   routing::ChannelRule (*channels)(const Parameters& parameters) = nullptr;
-  bool at_hosts = false;  // also makes the queues of hosts' NICs, which otherwise hold anything, FIFO
+  bool at_hosts = false;       // also makes the queues of hosts' NICs, which otherwise hold anything, FIFO
+  bool scales_limits = false;  // NodeBuffers::scale_limits(); where a rule is set limits scale by themselves
 };
 
 // Every built-in discipline. Adding one: a file pair, its test, a line in BUILD.bazel and one in queues.cc.

@@ -7,7 +7,8 @@ namespace {
 
 class RedQueues final : public NodeQueues {
  public:
-  RedQueues(const Parameters& parameters, const NodeSite& site) : random_(site.random) {
+  RedQueues(const Parameters& parameters, const NodeSite& site)
+      : packet_bytes_(site.packet_bytes), random_(site.random) {
     always_exact_ = true;  // all ports draw from one stream when packets leave
     const std::string& moment = parameters.text("mark_at");
     if (moment != "dequeue" && moment != "enqueue") {
@@ -15,7 +16,8 @@ class RedQueues final : public NodeQueues {
     }
     at_dequeue_ = moment == "dequeue";
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
-      ports_.push_back({.queue = {}, .rule = marking_rule(parameters, queue_site(site, port))});
+      const QueueRule rule = marking_rule(parameters, queue_site(site, port));
+      ports_.push_back({.queue = {}, .rule = rule, .built = rule});
     }
   }
 
@@ -38,11 +40,14 @@ class RedQueues final : public NodeQueues {
   }
   std::uint64_t backlog_bytes(PortId out) const override { return ports_[out].queue.bytes(); }
   std::uint64_t capacity_bytes(PortId out) const override { return ports_[out].rule.capacity_bytes; }
+  void scale_limits(PortId out, double share) override {
+    ports_[out].rule = scaled(ports_[out].built, share, packet_bytes_);
+  }
 
  private:
   struct Port {
     PacketFifo queue;
-    QueueRule rule;
+    QueueRule rule, built;
   };
   // `packet` is not in the queue.
   void consider(const Port& port, PortId out, PacketHandle packet, NodeActions& node) {
@@ -50,6 +55,7 @@ class RedQueues final : public NodeQueues {
   }
 
   bool at_dequeue_ = true;
+  const std::uint32_t packet_bytes_;
   std::vector<Port> ports_;
   RandomStream random_;
 };
@@ -69,7 +75,8 @@ Discipline red() {
                    "Floyd and Jacobson, ToN 1993; Wu et al., Tuning ECN for data center networks, CoNEXT "
                    "2012"},
       .offers = {.always = Capability::kMark},
-      .make = make};
+      .make = make,
+      .scales_limits = true};
   discipline.info.parameters = marking_parameters();
   discipline.info.parameters.push_back(
       {"mark_at", ParameterType::kText, "dequeue",

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/units/input_error.h"
@@ -237,6 +238,64 @@ TEST_CASE("faults: any schedule is at every moment what the faults say for that 
   }
   CHECK(moments_checked == 300u * 48 * 91);
   CHECK(changes_seen > 10'000);
+}
+
+TEST_CASE("faults: one direction of a cable") {
+  const topologies::Topology tree = small_tree();
+  const std::string up = "aggregation 0.0", down = "core 0";
+  // The bit of the direction that leaves `from`.
+  const auto bit = [&](const LinkChange& change, const std::string& from) {
+    return tree.node(tree.channels()[2 * change.link].from).name == from ? 1 : 2;
+  };
+  for (const auto& [from, to] : {std::pair{up, down}, {down, up}}) {
+    const auto changes = plan({{{"link", from + " -> " + to}, {"rate", "0.1"}, {"until", "5us"}}});
+    REQUIRE(changes.size() == 2);
+    CHECK(changes[0].directions == bit(changes[0], from));
+    CHECK(changes[0].rate_share == 0.1);
+    CHECK(changes[1].directions == changes[0].directions);
+    CHECK(changes[1].rate_share == 1);
+  }
+  // A pattern that fits both ends is of both directions.
+  for (const LinkChange& change : plan({{{"link", "* -> *"}, {"rate", "0.5"}}})) {
+    CHECK(change.directions == kBothDirections);
+  }
+  // Together with a fault of both: each direction has its own rate, until the cable is cut and when it is
+  // back.
+  const auto changes = plan({{{"link", up + " -> " + down}, {"rate", "0.1"}, {"at", "1us"}},
+                             {{"link", down + " / " + up}, {"rate", "0.5"}, {"at", "2us"}},
+                             {{"link", up + " / " + down}, {"rate", "0"}, {"at", "3us"}, {"until", "4us"}}});
+  REQUIRE(changes.size() == 6);
+  const std::uint8_t there = changes[0].directions;
+  CHECK(there == bit(changes[0], up));
+  const auto expect = [&](std::size_t first, double rate_there, double rate_back) {
+    REQUIRE(changes[first].at == changes[first + 1].at);
+    REQUIRE(changes[first].directions + changes[first + 1].directions == kBothDirections);
+    for (const std::size_t i : {first, first + 1}) {
+      CHECK(changes[i].rate_share == (changes[i].directions == there ? rate_there : rate_back));
+    }
+  };
+  expect(1, 0.05, 0.5);
+  CHECK(changes[3].directions == kBothDirections);
+  CHECK(changes[3].rate_share == 0);
+  expect(4, 0.05, 0.5);
+  CHECK_THROWS_WITH(plan({{{"link", up + " -> " + down}, {"rate", "0"}}}),
+                    Catch::Contains("a cable is cut in both directions"));
+  CHECK_THROWS_WITH(plan({{{"link", up + " -> " + down + " -> edge 0.0"}, {"rate", "0.5"}}}),
+                    Catch::Contains("a link is named by its two ends"));
+}
+
+TEST_CASE("faults: queues shrink by the rates of those faults alone that say so") {
+  const std::string name = "core 0 / aggregation 0.0";
+  const auto changes = plan({{{"link", name}, {"rate", "0.5"}, {"scale_queue", "true"}},
+                             {{"link", name}, {"rate", "0.1"}, {"at", "1us"}},
+                             {{"link", name}, {"rate", "0.5"}, {"at", "2us"}, {"scale_queue", "true"}},
+                             {{"link", name}, {"rate", "0"}, {"at", "3us"}}});
+  REQUIRE(changes.size() == 4);
+  const std::vector<double> rates = {0.5, 0.05, 0.025, 0}, shares = {0.5, 0.5, 0.25, 1};
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(changes[i].rate_share == Approx(rates[i]));
+    CHECK(changes[i].queue_share == Approx(shares[i]));
+  }
 }
 
 TEST_CASE("faults: random links follow from the seed and are drawn evenly") {

@@ -1,6 +1,11 @@
 // Cut-through, wrong bits, links that fail, slow down and come back, against closed forms and counts.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "tests/sim/packet/divided.h"
 #include "tests/sim/packet/support.h"
@@ -75,6 +80,85 @@ TEST_CASE("a slower link takes effect when it is told to") {
   simulation.run();
   const Time full = kRate.serialization(kMtu + kHeader);
   REQUIRE(simulation.client.delivered[message].ps() == (full + kLatency * 2 + full * 40).ps());
+}
+
+TEST_CASE("one direction of a link is slow, the other as it was") {
+  const auto topology = chain(2, kRate, kLatency, Time());
+  const Time full = kRate.serialization(kMtu + kHeader);
+  for (const std::uint8_t direction : {1, 2}) {
+    for (const std::uint32_t from : {0u, 1u}) {
+      Simulation simulation(
+          topology, {.changes = {{.at = Time(), .link = 1, .rate_share = 0.25, .directions = direction}}});
+      const auto message = simulation.send(from, 1 - from, 10 * kMtu);
+      simulation.run();
+      // Link 1 is the one in the middle; messages from host 0 cross it in direction 1, from host 1 in 2.
+      const bool slow = from + 1 == direction;
+      REQUIRE(simulation.client.delivered[message].ps() ==
+              (full * 2 + kLatency * 3 + full * (slow ? 40 : 10)).ps());
+    }
+  }
+}
+
+TEST_CASE("queues in front of slowed links keep their bytes, or shrink with the rate") {
+  // 200 packets at once into a link at a quarter of its rate; room for 100, marks above 40.
+  constexpr std::uint64_t kPacket = kMtu + kHeader;
+  const auto topology = chain(1, kRate, kLatency, Time());
+  const auto run = [&](const std::string& queue, double share, int window) {
+    auto simulation = std::make_unique<Simulation>(
+        topology, Options{.control = "fixed_window:packets=" + std::to_string(window),
+                          .queue = queue,
+                          .changes = {{.at = Time(), .link = 1, .rate_share = 0.25, .queue_share = share}}});
+    simulation->send(0, 1, 400 * kMtu);
+    simulation->run();
+    REQUIRE(simulation->client.deliveries == 1);
+    return simulation;
+  };
+  const std::string room = ":capacity=" + std::to_string(100 * kPacket);
+  const std::string marks = ",kmin=" + std::to_string(40 * kPacket) + ",kmax=" + std::to_string(40 * kPacket);
+  for (const std::string name : {"droptail", "ecn", "red", "priority", "composite"}) {
+    INFO(name);
+    const std::string queue = name + room + (name == "droptail" ? "" : marks);
+    // All that comes beyond the room is lost or cut, so the queue is as long as it can be; packets that wait
+    // count without the one being sent in some.
+    const auto longest = [&](double share) {
+      return static_cast<double>(run(queue, share, 200)->network.links()[2].max_queue_bytes) / kPacket;
+    };
+    const double whole = longest(1), quarter = longest(0.25), least = longest(0.001);
+    CHECK(whole > 97);
+    CHECK(whole < 104);
+    CHECK(quarter > 23);
+    CHECK(quarter < 29);
+    CHECK(least >= 1);  // a packet at least, or nothing would ever pass
+    CHECK(least < 5);
+    if (name == "droptail") continue;
+    // Some 20 packets wait: above 10, below 40.
+    CHECK(run(queue, 1, 24)->signal("ecn_mark") == 0);
+    CHECK(run(queue, 0.25, 24)->signal("ecn_mark") > 300);
+  }
+  CHECK_THROWS_WITH(run("pfc", 0.25, 10), Catch::Contains("fault.scale_queue: limits of pfc"));
+}
+
+TEST_CASE("limits come back with the rate, and follow it step by step to the same place") {
+  constexpr std::uint64_t kPacket = kMtu + kHeader;
+  const auto topology = chain(1, kRate, kLatency, Time());
+  for (const std::string name : {"ecn", "composite"}) {
+    INFO(name);
+    const auto outcome = [&](std::vector<LinkChange> changes) {
+      Simulation simulation(topology, {.control = "fixed_window:packets=80",
+                                       .queue = name + ":capacity=" + std::to_string(60 * kPacket),
+                                       .changes = std::move(changes)});
+      simulation.send(0, 1, 400 * kMtu);
+      simulation.run();
+      return std::tuple(simulation.client.delivered.begin()->second, simulation.signal("ecn_mark"),
+                        simulation.network.links()[2].max_queue_bytes);
+    };
+    const auto change = [](double share) {
+      return LinkChange{.at = Time(), .link = 1, .rate_share = share, .queue_share = share};
+    };
+    REQUIRE(outcome({change(0.5)}) != outcome({}));
+    REQUIRE(outcome({change(0.5), change(0.125), change(1)}) == outcome({change(1)}));
+    REQUIRE(outcome({change(0.125), change(0.5)}) == outcome({change(0.5)}));
+  }
 }
 
 TEST_CASE("what is on a link that is cut is lost, what comes before and after is not") {

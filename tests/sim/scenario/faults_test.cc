@@ -35,6 +35,7 @@ TEST_CASE("faults: every default is filled in") {
                                         {"until", "50us"},
                                         {"rate", "0"},
                                         {"bit_error_rate", "0"},
+                                        {"scale_queue", "false"},
                                         {"period", "0s"},
                                         {"times", "1"}});
 }
@@ -134,7 +135,7 @@ TEST_CASE("faults: what makes no sense") {
   check("links: \"*\"",
         "s.txtpb:3:1: 'links' is not a field of fault; did you mean 'link'? (known: link, switch, "
         "random_links, "
-        "between, at, until, rate, bit_error_rate, period, times)");
+        "between, at, until, rate, bit_error_rate, scale_queue, period, times)");
 }
 
 TEST_CASE("faults: wrong flags") {
@@ -145,7 +146,7 @@ TEST_CASE("faults: wrong flags") {
   CHECK_THROWS_WITH(
       resolved("", {"link=a,swich=b"}),
       "--fault link=a,swich=b: 'swich' is not a field of fault; did you mean 'switch'? (known: link, "
-      "switch, random_links, between, at, until, rate, bit_error_rate, period, times)");
+      "switch, random_links, between, at, until, rate, bit_error_rate, scale_queue, period, times)");
   CHECK_THROWS_WITH(resolved("", {"link=*,rate=x"}), "--fault link=*,rate=x: rate: 'x' is not a number");
 }
 

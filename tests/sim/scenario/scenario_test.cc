@@ -240,7 +240,7 @@ TEST_CASE("scenario: a network without packets takes topology, routing and sampl
   const std::string text =
       "job { goal: \"a\" }\nnetwork { fluid {} }\ntopology { tree {} }\ncongestion { fixed {} }\n"
       "output {\n  directory: \"run\"\n  packet_log: \"3-7\"\n  sample_interval: \"1us\"\n}\n"
-      "fault { link: \"*\" rate: 0.5\n  bit_error_rate: 1e-9 }\n";
+      "fault { link: \"*\" rate: 0.5\n  bit_error_rate: 1e-9\n  scale_queue: true }\n";
   const Scenario scenario = resolved(text);
   CHECK(scenario.topology.name == "tree");
   CHECK(scenario.routing.name == "hash");
@@ -248,11 +248,13 @@ TEST_CASE("scenario: a network without packets takes topology, routing and sampl
   CHECK(scenario.queue.empty());
   CHECK(scenario.output.sample_interval == Time::us(1));
   CHECK(scenario.faults.at(0).given.at("bit_error_rate") == "0");
+  CHECK(scenario.faults.at(0).given.at("scale_queue") == "false");
   CHECK(scenario.faults.at(0).given.at("rate") == "0.5");
   CHECK(scenario.warnings ==
         std::vector<std::string>{
             "s.txtpb:4:14: congestion without effect: network model fluid has none",
             "s.txtpb:11:3: fault.bit_error_rate has no effect: network model fluid has no packets",
+            "s.txtpb:12:3: fault.scale_queue has no effect: network model fluid has no packets",
             "s.txtpb:7:3: output.packet_log has no effect: network model fluid has no packets"});
   CHECK(resolved(to_text(scenario, test_registries())).warnings.empty());
   CHECK_THROWS_WITH(resolved("job { goal: \"a\" }", {"network=fluid", "topology=tree", "queue=tail"}),
