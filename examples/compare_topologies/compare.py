@@ -6,15 +6,19 @@ applications run on them. Every command is printed before it runs; nothing but P
 """
 
 import argparse
-import csv
 import json
+import math
 import shlex
 import subprocess
 import sys
-from html import escape
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import report  # noqa: E402
+
 TOPOLOGIES = ["fat_tree2", "fat_tree", "dragonfly", "slim_fly", "hyperx", "hammingmesh", "torus", "jellyfish"]
+
+MINIMAL = "ecmp"  # what the recommended routing is set against
 
 # What a family needs beside the number of endpoints, so that every endpoint injects 400 Gb/s.
 EXTRA = {"hammingmesh": "link=100Gbps"}  # an accelerator has four ports
@@ -51,74 +55,53 @@ def measure(weft, name, endpoints, graphs, folder, routing):
         "watts_per_endpoint": round(bill["watts"] / facts["endpoints"], 1),
     }
     for application, graph in graphs.items():
-        results = folder / f"{name}_{application}"
-        run(weft, ["sim", "--quiet", "--no-flows", "--goal", str(graph), "--topology", topology, "--network", "flow",
-                   "-o", str(results)] + (["--routing", routing] if routing else []))
-        summary = json.loads((results / "summary.json").read_text())
-        row["routing"] = summary["routing"].split(":")[0]
-        row[application + "_ms"] = round(summary["makespan_ns"] * 1e-6, 3)
+        time, row["routing"] = simulate(weft, topology, graph, folder / f"{name}_{application}", routing)
+        row[application + "_ms"] = time
+        plain = time if row["routing"] == MINIMAL else \
+            simulate(weft, topology, graph, folder / f"{name}_{application}_{MINIMAL}", MINIMAL)[0]
+        row[f"{application}_{MINIMAL}_ms"] = plain
     return row
 
 
+def simulate(weft, topology, graph, results, routing):
+    """Runtime in ms, and the routing that was taken; the recommended one, if None is given."""
+    run(weft, ["sim", "--quiet", "--no-flows", "--goal", str(graph), "--topology", topology, "--network", "flow",
+               "-o", str(results)] + (["--routing", routing] if routing else []))
+    summary = json.loads((results / "summary.json").read_text())
+    return round(summary["makespan_ns"] * 1e-6, 3), summary["routing"].split(":")[0]
+
+
 def relative_runtime(rows):
-    """Of each row: the geometric mean over the applications of its runtime by that of the fastest."""
+    """Of each row: the geometric mean over the applications of its runtime by that of the fastest; the same with
+    minimal routing, by the same times."""
     least = {a: min(row[a + "_ms"] for row in rows) for a in APPLICATIONS}
     for row in rows:
-        product = 1.0
-        for application, time in least.items():
-            product *= row[application + "_ms"] / time
-        row["relative_runtime"] = round(product ** (1 / len(least)), 3)
-
-
-def table(rows):
-    columns = list(rows[0])
-    widths = [max(len(c), *(len(str(row[c])) for row in rows)) for c in columns]
-    lines = [[c for c in columns]] + [[str(row[c]) for c in columns] for row in rows]
-    return "\n".join("  ".join(cell.ljust(w) if i == 0 else cell.rjust(w)
-                               for i, (cell, w) in enumerate(zip(line, widths))) for line in lines)
-
-
-def ticks(most):
-    """Round values from 0 to beyond `most`."""
-    step = 10 ** (len(str(int(most))) - 1)
-    while most / step < 4:
-        step /= 2
-    return [i * step for i in range(int(most / step) + 2)]
+        for column, unit in ("relative_runtime", "_ms"), (f"relative_{MINIMAL}", f"_{MINIMAL}_ms"):
+            product = math.prod(row[application + unit] / time for application, time in least.items())
+            row[column] = round(product ** (1 / len(least)), 3)
 
 
 def plot(rows, endpoints):
-    """Runtime against cost: a picture of 960 by 600."""
-    width, height, left, top, right, bottom = 960, 600, 90, 60, 40, 80
-    x_ticks = ticks(max(row["price_per_endpoint"] for row in rows))
-    y_ticks = ticks(max(row["relative_runtime"] for row in rows))
-    x = lambda value: left + (width - left - right) * value / x_ticks[-1]
-    y = lambda value: height - bottom - (height - top - bottom) * value / y_ticks[-1]
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-           f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="14">',
-           f'<rect width="{width}" height="{height}" fill="white"/>',
-           f'<text x="{left}" y="34" font-size="20">Runtime against cost, {endpoints} endpoints</text>']
-    for value in x_ticks:
-        out.append(f'<path d="M{x(value):.1f} {top}V{height - bottom}" stroke="#dddddd"/>'
-                   f'<text x="{x(value):.1f}" y="{height - bottom + 22}" text-anchor="middle">{value:,.0f}</text>')
-    for value in y_ticks:
-        out.append(f'<path d="M{left} {y(value):.1f}H{width - right}" stroke="#dddddd"/>'
-                   f'<text x="{left - 10}" y="{y(value) + 5:.1f}" text-anchor="end">{value:g}</text>')
-    out.append(f'<text x="{(left + width - right) / 2}" y="{height - 22}" text-anchor="middle">'
-               "price of the network per endpoint, $</text>")
-    out.append(f'<text transform="translate(30 {(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">'
-               "runtime, relative to the fastest (1)</text>")
-    placed = []
-    for row in sorted(rows, key=lambda r: (r["relative_runtime"], r["price_per_endpoint"])):
-        px, py = x(row["price_per_endpoint"]), y(row["relative_runtime"])
-        at_end = px > width - right - 130
-        label_y = py + 5
-        while any(abs(label_y - other) < 16 and abs(px - ox) < 150 for ox, other in placed):
-            label_y -= 16
-        placed.append((px, label_y))
-        out.append(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="7" fill="#0072b2" fill-opacity="0.85"/>')
-        out.append(f'<text x="{px + (-12 if at_end else 12):.1f}" y="{label_y:.1f}" '
-                   f'text-anchor="{"end" if at_end else "start"}">{escape(row["topology"])}</text>')
-    return "\n".join(out + ["</svg>"]) + "\n"
+    """Runtime against cost, with the routing that is recommended and with minimal routing."""
+    picture = report.Plot(f"Runtime against cost of networks for {endpoints:,} endpoints",
+                          "Geometric mean over three applications, of the fastest network's runtime. What lies left and low is "
+                          "better.", panel=(860, 460),
+                          legend=[("with the routing that is recommended", (report.BLUE, "", "circle")),
+                                  ("with minimal routing (ecmp), where another is recommended", (report.ORANGE, "", "circle"))])
+    most = max(max(row["relative_runtime"], row[f"relative_{MINIMAL}"]) for row in rows)
+    prices = [row["price_per_endpoint"] for row in rows]
+    across = report.Axis("price of the network per endpoint, $", 0.6 * min(prices), 1.12 * max(prices))
+    panel = picture.panel(0, 0, "", across, report.Axis("runtime, of the fastest", low=0.8, high=1.06 * most))
+    names = []
+    for row in rows:
+        price, runtime, plain = row["price_per_endpoint"], row["relative_runtime"], row[f"relative_{MINIMAL}"]
+        if row["routing"] != MINIMAL:
+            panel.join(price, runtime, price, plain)
+            panel.point(price, plain, report.ORANGE, name=f"{row['topology']}, {MINIMAL}")
+        panel.point(price, runtime, report.BLUE, name=f"{row['topology']}, {row['routing']}")
+        names.append((price, runtime, row["topology"]))
+    panel.names(names)
+    return picture.svg()
 
 
 def main():
@@ -141,12 +124,10 @@ def main():
             for name in options.topologies.split(",")]
     relative_runtime(rows)
     rows.sort(key=lambda row: row["relative_runtime"])
-    with open(options.output / "table.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    report.write_csv(options.output / "table.csv", rows)
     (options.output / "runtime_against_cost.svg").write_text(plot(rows, options.endpoints))
-    print("\n" + table(rows) + f"\n\n{options.output}/table.csv, {options.output}/runtime_against_cost.svg")
+    lines = [list(rows[0])] + [[str(value) for value in row.values()] for row in rows]
+    print("\n" + report.text_table(lines) + f"\n\n{options.output}/table.csv, {options.output}/runtime_against_cost.svg")
 
 
 if __name__ == "__main__":

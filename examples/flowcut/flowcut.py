@@ -17,6 +17,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import report  # noqa: E402
+
 HERE = Path(__file__).parent
 SIZES = HERE / "web_search_tenth.txt"
 
@@ -44,10 +47,9 @@ POLICIES = {
     "flowcut ingress": "flowcut:deployment=ingress",
     "flowcut nic": "flowcut:deployment=nic",
 }
-COLORS = {"ecmp": "#000000", "flowlet 3 us": "#f0b000", "flowlet 11 us": "#e08000", "flowlet 20 us": "#b05000",
-          "letflow 3 us": "#f0d890", "letflow 11 us": "#e0b070", "letflow 20 us": "#b08050",
-          "spray": "#999999", "ugal": "#009e73", "valiant": "#56b4e9", "flowcut": "#d00060",
-          "flowcut ingress": "#a060d0", "flowcut nic": "#6060ff"}
+# In the plot; the table has all.
+DRAWN = {policy: report.STYLES[policy.removesuffix(" 11 us")]
+         for policy in POLICIES if not policy.endswith((" 3 us", " 20 us"))}
 
 
 def size_distribution():
@@ -147,63 +149,37 @@ def against_flowcut(rows):
     return "\n".join(lines)
 
 
-def panel(rows, value, title, x, y, width, height, logarithmic):
-    """One plot of a value over the load, a line for each policy."""
-    loads = sorted({r["load"] for r in rows})
-    largest, least = max(r[value] for r in rows), min(r[value] for r in rows)
-    if logarithmic:
-        low, high = math.log10(least) - 0.03, math.log10(largest) + 0.03
+def panel(picture, place, title, rows, value, axis):
+    """A value over the load, a line for each policy that is drawn."""
+    loads = sorted({row["load"] for row in rows})
+    values = [row[value] for row in rows if row["routing"] in DRAWN]
+    if axis == "%":
+        up = report.Axis("packets out of order, %", high=max(1.05 * max(values), 1))
     else:
-        low, high = 0, max(largest * 1.05, 1e-9)
-    across = lambda load: x + (width * (loads.index(load) + 0.5)) / len(loads)
-    up = lambda v: y + height - height * ((math.log10(v) if logarithmic else v) - low) / (high - low)
-    out = [f'<path d="M{x} {y}V{y + height}H{x + width}" fill="none" stroke="black"/>',
-           f'<text x="{x}" y="{y - 8}" font-size="12">{title}</text>']
-    if logarithmic:
-        ticks = [m * 10 ** e for e in range(0, 5) for m in (1, 2, 5) if low <= math.log10(m * 10 ** e) <= high]
-    else:
-        ticks = [high * i / 4 for i in range(5)]
-    for tick in ticks:
-        out.append(f'<path d="M{x} {up(tick):.1f}H{x + width}" stroke="#e4e4e4"/>'
-                   f'<text x="{x - 5}" y="{up(tick) + 4:.1f}" text-anchor="end" font-size="11">{tick:.3g}</text>')
-    for load in loads:
-        out.append(f'<text x="{across(load):.1f}" y="{y + height + 15}" text-anchor="middle" font-size="11">'
-                   f'{load * 100:.0f}%</text>')
-    for policy in POLICIES:
-        points = [(across(r["load"]), up(r[value])) for r in sorted(rows, key=lambda r: r["load"])
-                  if r["routing"] == policy]
-        if points:
-            line = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
-            wide = 3 if policy == "flowcut" else 1.5
-            out.append(f'<polyline points="{line}" fill="none" stroke="{COLORS[policy]}" stroke-width="{wide}"/>')
-    return out
+        up = report.Axis(axis, min(values) * 0.9, max(values) * 1.1, log=True)
+    chosen = picture.panel(*place, title, report.Axis("load", names=[f"{load * 100:.0f}%" for load in loads]), up)
+    for policy, style in DRAWN.items():
+        points = [(loads.index(row["load"]), row[value]) for row in rows if row["routing"] == policy]
+        chosen.line(sorted(points), style, wide=policy == "flowcut")
 
 
 def plot(rows):
     """Columns: network and traffic. Rows: mean and 99th percentile with all links whole, the same with slow ones,
     and packets out of order."""
-    across, down, left, top = 300, 230, 60, 90
-    columns = [(n, t) for n in NETWORKS for t in TRAFFIC]
-    kinds = [("mean_us", "all whole", "mean, us", True), ("p99_us", "all whole", "p99, us", True),
-             ("mean_us", "some slow", "mean, us, slow links", True),
-             ("p99_us", "some slow", "p99, us, slow links", True),
-             ("out_of_order_percent", "all whole", "packets out of order, %", False)]
-    width, height = left + across * len(columns), top + down * len(kinds) + 10
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-           f'viewBox="0 0 {width} {height}" font-family="sans-serif">',
-           f'<rect width="{width}" height="{height}" fill="white"/>',
-           f'<text x="{left}" y="24" font-size="18">Completion times and order of packets, by load</text>']
-    for i, policy in enumerate(POLICIES):
-        x, y = left + 160 * (i % 7), 34 + 16 * (i // 7)
-        out.append(f'<rect x="{x}" y="{y}" width="10" height="10" fill="{COLORS[policy]}"/>'
-                   f'<text x="{x + 14}" y="{y + 9}" font-size="12">{policy}</text>')
+    columns = [(n, t) for n in NETWORKS for t in TRAFFIC if any((r["network"], r["traffic"]) == (n, t) for r in rows)]
+    kinds = [("mean_us", "all whole", "mean", "completion time, us"), ("p99_us", "all whole", "p99", "completion time, us"),
+             ("mean_us", "some slow", "mean, slow links", "completion time, us"),
+             ("p99_us", "some slow", "p99, slow links", "completion time, us"),
+             ("out_of_order_percent", "all whole", "order", "%")]
+    picture = report.Plot("Flowcut against other routing: completion times of messages, and order of packets, by load",
+                          "1,024 hosts of a dragonfly and 128 of a fat tree. Times on logarithmic scales. Slow links run at a tenth "
+                          "of their rate. Flowlets with a gap of 11 us; other gaps are in table.csv.",
+                          len(columns), len(kinds), (330, 230), list(DRAWN.items()))
     for column, (network, traffic) in enumerate(columns):
-        for row, (value, links, name, logarithmic) in enumerate(kinds):
+        for line, (value, links, what, axis) in enumerate(kinds):
             chosen = [r for r in rows if (r["network"], r["traffic"], r["links"]) == (network, traffic, links)]
-            if chosen:
-                out += panel(chosen, value, f"{network}, {traffic}: {name}", left + across * column,
-                             top + down * row, across - 70, down - 60, logarithmic)
-    return "\n".join(out + ["</svg>"]) + "\n"
+            panel(picture, (column, line), f"{network.replace('_', ' ')}, {traffic}: {what}", chosen, value, axis)
+    return picture.svg()
 
 
 def main():
@@ -220,10 +196,7 @@ def main():
     arguments = [command(point, options.duration, options.output) for point in points]
     with ThreadPoolExecutor(options.jobs) as pool:
         rows = list(pool.map(lambda work: run(options.weft, *work), zip(points, arguments)))
-    with open(options.output / "table.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    report.write_csv(options.output / "table.csv", rows)
     (options.output / "flowcut.svg").write_text(plot(rows))
     print("\n" + against_flowcut(rows) + f"\n\n{options.output}/table.csv, {options.output}/flowcut.svg")
     return 0

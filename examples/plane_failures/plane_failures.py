@@ -6,13 +6,15 @@ command is printed before it runs; nothing but Python's own library is needed.
 """
 
 import argparse
-import csv
 import json
 import shlex
 import subprocess
 import sys
 from fractions import Fraction
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import report  # noqa: E402
 
 SCENARIO = Path(__file__).with_name("planes.txtpb")
 POLICIES = ["srv6", "reps", "bitmap", "spray"]
@@ -25,7 +27,7 @@ FAILURES = {
     "a NIC port": ("link=host 0 / leaf 3.0,at=1us", Fraction(PLANES - 1, PLANES)),
     "a leaf-spine link": ("link=leaf 3.0 / spine 3.1,at=1us", 1 - Fraction(1, PLANES * LINKS_UP)),
 }
-COLORS = {"srv6": "#0072b2", "reps": "#e69f00", "bitmap": "#009e73", "spray": "#999999"}
+COLORS = {policy: report.STYLES[policy][0] for policy in POLICIES}
 
 
 def run(weft, policy, failure, size, folder):
@@ -62,40 +64,28 @@ def measure(weft, size, folder):
 
 
 def table(rows):
-    lines = [list(rows[0])] + [[str(value) for value in row.values()] for row in rows]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return "\n".join("  ".join(cell.ljust(w) if i < 2 else cell.rjust(w)
-                               for i, (cell, w) in enumerate(zip(line, widths))) for line in lines)
+    return report.text_table([list(rows[0])] + [[str(value) for value in row.values()] for row in rows], 2)
 
 
 def plot(rows):
     """Bars of what is left, by failure and policy, with a line where arithmetic puts it."""
-    width, height, left, top, bottom, bar = 900, 460, 70, 60, 60, 40
-    failures = [f for f in FAILURES if f != "nothing"]
-    y = lambda value: height - bottom - (height - top - bottom) * value
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-           f'viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="14">',
-           f'<rect width="{width}" height="{height}" fill="white"/>',
-           f'<text x="{left}" y="30" font-size="20">Capacity left, of what there was with the same routing</text>']
-    for tenth in range(0, 11, 2):
-        out.append(f'<path d="M{left} {y(tenth / 10):.1f}H{width - 20}" stroke="#dddddd"/>'
-                   f'<text x="{left - 10}" y="{y(tenth / 10) + 5:.1f}" text-anchor="end">{tenth / 10:g}</text>')
-    for i, policy in enumerate(POLICIES):
-        out.append(f'<rect x="{left + 130 * i}" y="40" width="12" height="12" fill="{COLORS[policy]}"/>'
-                   f'<text x="{left + 130 * i + 18}" y="51">{policy}</text>')
-    for group, failure in enumerate(failures):
-        start = left + 40 + group * (width - left - 20) / len(failures)
+    failures = [failure for failure in FAILURES if failure != "nothing"]
+    picture = report.Plot("What is left of an eight-plane network, by routing",
+                          "Capacity left to the hosts that a failure concerns, of what they had with the same routing.",
+                          panel=(820, 380), legend=[(policy, COLORS[policy]) for policy in POLICIES])
+    panel = picture.panel(0, 0, "", report.Axis("lost", names=failures),
+                          report.Axis("capacity left", high=115, ticks=range(0, 101, 20), unit="%"))
+    for place, failure in enumerate(failures):
         chosen = [row for row in rows if row["failed"] == failure]
         for i, row in enumerate(chosen):
-            value = row["capacity_left"]
-            out.append(f'<rect x="{start + i * bar:.1f}" y="{y(value):.1f}" width="{bar - 6}" '
-                       f'height="{y(0) - y(value):.1f}" fill="{COLORS[row["routing"]]}"/>')
-        line = y(chosen[0]["arithmetic"])
-        out.append(f'<path d="M{start - 12:.1f} {line:.1f}h{bar * len(chosen) + 18}" stroke="black" '
-                   'stroke-dasharray="6 3"/>')
-        out.append(f'<text x="{start + bar * len(chosen) / 2:.1f}" y="{height - bottom + 24}" '
-                   f'text-anchor="middle">{failure} lost</text>')
-    return "\n".join(out + ["</svg>"]) + "\n"
+            left, x = 100 * row["capacity_left"], place + 0.19 * (i - (len(chosen) - 1) / 2)
+            panel.bar(x, 0.19, left, COLORS[row["routing"]])
+            panel.text(x, left, f"{left:.0f}", anchor="middle", shift=(0, 16))
+        fraction = FAILURES[failure][1]
+        value = 100 * float(fraction)
+        panel.level(value, "", begin=place - 0.45, end=place + 0.45)
+        panel.text(place, value, f"arithmetic: {fraction} = {value:.1f}%", anchor="middle", shift=(0, -8))
+    return picture.svg()
 
 
 def main():
@@ -106,10 +96,7 @@ def main():
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     rows = measure(options.weft, options.size, options.output)
-    with open(options.output / "table.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    report.write_csv(options.output / "table.csv", rows)
     (options.output / "capacity.svg").write_text(plot(rows))
     print("\n" + table(rows) + f"\n\n{options.output}/table.csv, {options.output}/capacity.svg")
 

@@ -34,10 +34,19 @@ class Compare(unittest.TestCase):
                     self.assertEqual(summary["routing"].split(":")[0], row["routing"])
                     self.assertEqual(summary["routing_reason"], "recommended for " + row["topology"])
                     self.assertAlmostEqual(summary["makespan_ns"] * 1e-6, float(row[application + "_ms"]), places=3)
-            # One point and one name for each.
+                    if row["routing"] == "ecmp":
+                        self.assertEqual(row[application + "_ecmp_ms"], row[application + "_ms"])
+                        continue
+                    summary = json.loads(
+                        (folder / f"out/{row['topology']}_{application}_ecmp/summary.json").read_text())
+                    self.assertEqual(summary["routing"].split(":")[0], "ecmp")
+                    self.assertAlmostEqual(summary["makespan_ns"] * 1e-6, float(row[application + "_ecmp_ms"]), places=3)
+            others = [row for row in rows if row["routing"] != "ecmp"]
+            self.assertEqual(len(others), 5)
+            # One point and one name for each, and another point where not ecmp is recommended.
             picture = xml.etree.ElementTree.parse(folder / "out/runtime_against_cost.svg").getroot()
             space = "{http://www.w3.org/2000/svg}"
-            self.assertEqual(len(picture.findall(space + "circle")), 8)
+            self.assertEqual(len(picture.findall(space + "circle[@class='data']")), 8 + len(others))
             texts = [text.text for text in picture.findall(space + "text")]
             for row in rows:
                 self.assertIn(row["topology"], texts)

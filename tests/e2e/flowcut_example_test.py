@@ -41,7 +41,7 @@ class Flowcut(unittest.TestCase):
             self.assertGreater(sum(int(row["drains"]) for row in rows), 0)
             picture = xml.etree.ElementTree.parse(folder / "out/flowcut.svg").getroot()
             space = "{http://www.w3.org/2000/svg}"
-            self.assertEqual(len(picture.findall(space + "polyline")), 4 * 5 * 13)
+            self.assertEqual(len(picture.findall(space + "polyline[@class='data']")), 4 * 5 * 9)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,8 @@ class PlaneFailures(unittest.TestCase):
                     self.assertGreater(int(rows[other, failed]["lost_packets"]), int(row["lost_packets"]))
             picture = xml.etree.ElementTree.parse(folder / "out/capacity.svg").getroot()
             space = "{http://www.w3.org/2000/svg}"
-            self.assertEqual(len(picture.findall(space + "rect")), 1 + 4 + 12)
+            self.assertEqual(len(picture.findall(space + "rect[@class='data']")), 12)
+            self.assertEqual(len(picture.findall(space + "path[@class='level']")), 3)
 
 
 if __name__ == "__main__":
