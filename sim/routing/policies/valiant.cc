@@ -52,8 +52,8 @@ class Valiant final : public DetourPolicy {
   }
 
   const Rules rules_;
-  // Two draws at one switch: of `via`, and of a port on the way there. Salts that follow from each other by less
-  // than a mix (~salt) give draws that do, too, and some links more than their share.
+  // Two draws at one switch: of `via`, and of a port on the way there. Salts that follow from each other by
+  // less than a mix (~salt) give draws that do, too, and some links more than their share.
   const std::uint64_t salt_, port_salt_;
 };
 
