@@ -68,7 +68,7 @@ Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy
       std::ranges::any_of(setup.changes, scales)) {
     throw InputError(
         "fault.scale_queue: limits of " + setup.queue.info.name +
-        " are not of a port alone and don't follow its rate; choose a queue discipline whose do, such "
+        " are not of a port alone and don't follow its rate; choose a queue whose limits do, such "
         "as ecn or composite, or leave scale_queue out");
   }
   const Time longest = find_longest_round_trip(channels, bytes);
