@@ -53,10 +53,11 @@ void run_flow(const ModelRun& run, results::Report& report) {
   for (const LinkChange& change : run.fabric->link_changes) {
     setup.changes.push_back({change.at, change.link, change.rate_share});
   }
-  setup.make_paths = [&run](const routing::RoutingTable& table) {
+  setup.make_paths = [&run](const routing::RoutingTable& table, std::span<const double> rate_shares) {
     const routing::Policy& policy = policy_of(run);
     const Parameters parameters(policy.info, run.scenario.routing);
-    return routing::paths_of(policy, {parameters, run.fabric->topology, table, run.scenario.seed});
+    return routing::paths_of(policy,
+                             {parameters, run.fabric->topology, table, run.scenario.seed, rate_shares});
   };
   auto replay = std::make_unique<ModelReplay>(run, run.hosts, 1, std::span<const std::uint16_t>());
   auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);

@@ -27,15 +27,18 @@ std::uint64_t part_of_bytes(std::uint64_t bytes, std::size_t i, std::size_t coun
 }  // namespace
 
 Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& table,
-             routing::FluidPaths kind, std::uint64_t seed, PathMaker make, bool one_salt)
+             routing::FluidPaths kind, std::uint64_t seed, PathMaker make, PathRules rules)
     : topology_(topology),
       table_(&table),
       kind_(kind),
+      rules_(rules),
       salts_(topology.nodes()),
+      shares_(topology.channels().size() / 2, 1.0),
+      told_shares_(shares_),
       bytes_(topology.channels().size()),
       make_(std::move(make)) {
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    salts_[topology.switch_at(s)] = routing::switch_salt(seed, one_salt ? 0 : s);
+    salts_[topology.switch_at(s)] = routing::switch_salt(seed, rules.one_salt ? 0 : s);
   }
   for (const topologies::Channel& channel : topology.channels()) {
     if (channel.rate.bps() > kMostRate >> kRateBits) {
@@ -50,6 +53,7 @@ Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& 
 
 void Paths::set_share(std::uint32_t link, double share) {
   settle();
+  shares_[link] = share;
   for (const std::uint32_t channel : {2 * link, 2 * link + 1}) {
     const auto built = static_cast<double>(topology_.channels()[channel].rate.bps());
     capacity_[channel] = rate_of(built * share);
@@ -95,22 +99,43 @@ void Paths::refresh() {
   }
 }
 
+std::unique_ptr<routing::PathModel> Paths::make_model() const {
+  return make_(*table_, rules_.rate_news == routing::RateNews::kAtOnce ? shares_ : told_shares_);
+}
+
 void Paths::make_division() {
   resources_ = capacity_;
   divided_bytes_.resize(capacity_.size());
-  division_ = std::make_unique<Division>(topology_, *table_, make_, capacity_);
+  division_ = std::make_unique<Division>(topology_, *table_, make_model(), capacity_);
   if (kind_ != routing::FluidPaths::kBalanced) return;
   if (detours_ != nullptr) detours_->add_carried(divided_bytes_);
-  detours_ = std::make_unique<Detours>(topology_, *table_, make_, capacity_);
+  detours_ = std::make_unique<Detours>(topology_, *table_, make_model(), capacity_);
   resources_.push_back(detours_->whole_pool());
 }
 
-template <typename Visit>
-void Paths::each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) const {
+// A source that takes all its NICs leaves out those that no way is left through.
+void Paths::find_nics(const Trip& trip) {
   const auto channels = topology_.out_channels(topology_.host(trip.source));
+  nics_.clear();
   for (std::uint32_t i = 0; i < trip.nics; ++i) {
-    visit(channels[(trip.first_nic + i) % channels.size()], part_of_bytes(bytes, i, trip.nics));
+    nics_.push_back(channels[(trip.first_nic + i) % channels.size()]);
   }
+  if (!rules_.all_nics || !divides()) return;
+  const auto is_cut_off = [&](std::uint32_t nic) {
+    const std::uint32_t at = topology_.channels()[nic].to;
+    if (capacity_[nic] == 0) return true;
+    if (topology_.node(at).kind == topologies::NodeKind::kHost) return at != topology_.host(trip.destination);
+    return !division_->leads_on(at, trip.destination);
+  };
+  if (!std::ranges::all_of(nics_, is_cut_off)) std::erase_if(nics_, is_cut_off);
+}
+
+template <typename Visit>
+void Paths::each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) {
+  find_nics(trip);
+  const double share = 1.0 / static_cast<double>(nics_.size());
+  for (std::uint32_t i = 0; i < nics_.size(); ++i)
+    visit(nics_[i], share, part_of_bytes(bytes, i, nics_.size()));
 }
 
 void Paths::find(const Trip& trip, Way& way) {
@@ -162,20 +187,19 @@ bool Paths::walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint3
 }
 
 void Paths::find_one(const Trip& trip, Way& way) {
-  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+  each_nic(trip, 0, [&](std::uint32_t nic, double part, std::uint64_t) {
     scratch_.clear();
     way.open = walk(nic, trip, scratch_) && way.open;
     if (way.hops.empty()) way.hops = scratch_;
-    for (const std::uint32_t c : scratch_) use(way, trip, c, 1.0 / trip.nics);
+    for (const std::uint32_t c : scratch_) use(way, trip, c, part);
   });
 }
 
 void Paths::find_even(const Trip& trip, Way& way) {
   const std::uint32_t unit = spread_->unit_of(trip.destination);
   const auto end = static_cast<std::uint32_t>(topology_.host(trip.destination));
-  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+  each_nic(trip, 0, [&](std::uint32_t nic, double part, std::uint64_t) {
     const std::uint32_t at = topology_.channels()[nic].to;
-    const double part = 1.0 / trip.nics;
     const bool first = way.hops.empty();
     if (capacity_[nic] == 0) {
       way.open = false;
@@ -235,10 +259,14 @@ void Paths::add_detours(const Trip& trip, double share, Way& way) const {
 }
 
 void Paths::find_divided(const Trip& trip, Way& way) {
+  if (division_->names_ways()) {
+    way.open = division_->divide_named(trip.source, trip.destination, parts_, way.hops);
+    for (const Division::Part& each : parts_) way.uses.push_back({each.channel, fixed_point(each.share)});
+    return;
+  }
   const double detoured = detours_ == nullptr ? 0 : detours_->share(trip.source, trip.destination);
-  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+  each_nic(trip, 0, [&](std::uint32_t nic, double part, std::uint64_t) {
     const std::uint32_t at = topology_.channels()[nic].to;
-    const double part = 1.0 / trip.nics;
     use(way, trip, nic, part);
     const bool first = way.hops.empty();
     if (first) way.hops.push_back(nic);
@@ -295,7 +323,14 @@ Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
 
 void Paths::carry(const Trip& trip, std::uint64_t bytes) {
   const bool one = kind_ == routing::FluidPaths::kOne;
-  each_nic(trip, bytes, [&](std::uint32_t nic, std::uint64_t part) {
+  if (divides() && division_->names_ways()) {
+    division_->divide_named(trip.source, trip.destination, parts_, scratch_);
+    for (const Division::Part& each : parts_) {
+      divided_bytes_[each.channel] += each.share * static_cast<double>(bytes);
+    }
+    return;
+  }
+  each_nic(trip, bytes, [&](std::uint32_t nic, double, std::uint64_t part) {
     if (one) {
       scratch_.clear();
       walk(nic, trip, scratch_);

@@ -68,6 +68,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     salts[topology.switch_at(s)] = routing::switch_salt(engine.seed(), s);
   }
   down_links_.resize(number / 2);
+  rate_shares_.resize(number / 2, 1.0);
 }
 
 void Channels::set_rate(ChannelId c, Bandwidth rate) {
@@ -112,6 +113,7 @@ void Channels::apply(const LinkChange& change) {
     cold[c].mark_slope /= longer;
   }
   down_links_[change.link] = change.rate_share == 0;
+  rate_shares_[change.link] = change.rate_share;
   degraded = true;
 }
 

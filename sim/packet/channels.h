@@ -172,6 +172,8 @@ class Channels {
   // From now on routes avoid the links that are down.
   void reroute();
   const std::vector<bool>& down_links() const { return down_links_; }  // by link
+  // By link: of the rate it was built with; 0: it is down.
+  const std::vector<double>& rate_shares() const { return rate_shares_; }
 
   const topologies::Topology& topology;
   const routing::RoutingTable* table;           // of the moment
@@ -217,6 +219,7 @@ class Channels {
 
   std::unique_ptr<routing::RoutingTable> repaired_table_;  // null: no link has failed
   std::vector<bool> down_links_;
+  std::vector<double> rate_shares_;
   bool stamps_ = false;
   const std::uint64_t seed_;
   Time longest_queue_;

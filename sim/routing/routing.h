@@ -21,6 +21,7 @@ enum class FluidPaths : std::uint8_t {
   kUnknown,   // it can't be told without packets: the flow-level network refuses the policy
   kOne,       // each flow keeps the path that the built-in rule gives its entropy
   kEven,      // each flow divides evenly among all minimal next links, at every hop
+  kAround,    // the same; where links fail or slow down, around these, as the path model says
   kModel,     // each flow divides as the path model says (make_paths)
   kBalanced,  // each flow divides between direct ways and detours of the path model as their loads balance
 };
@@ -30,6 +31,14 @@ enum class KeepsOrder : std::uint8_t {
   kIfBuiltIn,  // yes, if neither switches nor NICs choose: a hash of the flow's entropy keeps its path
   kYes,
   kNo,
+};
+
+// How a policy hears that links carry less, or again more, than they were built for; that they are down it
+// hears with the routes in any case.
+enum class RateNews : std::uint8_t {
+  kNever,
+  kWithRoutes,  // routes are worked out anew everywhere then, as after a failure
+  kAtOnce,      // without packets: its senders find out by themselves
 };
 
 // A routing module as users name it: `--routing ecmp`. Null for a factory means the built-in rule:
@@ -47,6 +56,9 @@ struct Policy {
   // False: selectors ignore what happens to packets, and aren't told.
   bool selectors_want_feedback = true;
   FluidPaths fluid = FluidPaths::kUnknown;
+  RateNews rate_news = RateNews::kNever;
+  // Of kUnknown: what it chooses by, that fluids don't have: "at gaps between packets".
+  const char* no_fluid = nullptr;
   // The built-in rule hashes with the same salt at all switches, so that they make the same choices.
   bool one_salt = false;
   SwitchAsks asks = {};  // of the switch policy
