@@ -45,7 +45,7 @@ class Division {
   bool divide_named(std::uint32_t source, std::uint32_t destination, std::vector<Part>& parts,
                     std::vector<std::uint32_t>& hops);
   // Is there a way on from switch `at`, as far as the model knows?
-  bool leads_on(std::uint32_t at, std::uint32_t destination);
+  bool leads_on(std::uint32_t source, std::uint32_t at, std::uint32_t destination);
 
  private:
   // What all first legs of a source, or all second legs to a destination, put on each channel.

@@ -125,7 +125,7 @@ void Paths::find_nics(const Trip& trip) {
     const std::uint32_t at = topology_.channels()[nic].to;
     if (capacity_[nic] == 0) return true;
     if (topology_.node(at).kind == topologies::NodeKind::kHost) return at != topology_.host(trip.destination);
-    return !division_->leads_on(at, trip.destination);
+    return !division_->leads_on(trip.source, at, trip.destination);
   };
   if (!std::ranges::all_of(nics_, is_cut_off)) std::erase_if(nics_, is_cut_off);
 }

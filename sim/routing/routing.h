@@ -41,6 +41,10 @@ enum class RateNews : std::uint8_t {
   kAtOnce,      // without packets: its senders find out by themselves
 };
 
+// For Policy::paths_remark.
+inline constexpr const char* kGoesByWhatItMeets =
+    "which of these a packet takes goes by what it meets: shares are as if evenly";
+
 // A routing module as users name it: `--routing ecmp`. Null for a factory means the built-in rule:
 // switches hash the packet's entropy with their salt; NICs keep one entropy per flow.
 struct Policy {
@@ -59,6 +63,11 @@ struct Policy {
   RateNews rate_news = RateNews::kNever;
   // Of kUnknown: what it chooses by, that fluids don't have: "at gaps between packets".
   const char* no_fluid = nullptr;
+  // Of kModel: parameters that matter to packets only.
+  std::vector<std::string> for_packets = {};
+  // What it doesn't make of links that are slowed down during a run, a clause for the results; null: nothing
+  // that one would expect of it.
+  const char* on_slow_links = nullptr;
   // The built-in rule hashes with the same salt at all switches, so that they make the same choices.
   bool one_salt = false;
   SwitchAsks asks = {};  // of the switch policy
@@ -102,9 +111,7 @@ inline const char* remark_on_paths(const Policy& policy) {
   if (policy.paths_remark != nullptr) return policy.paths_remark;
   const bool looks = policy.make_plan != nullptr ||
                      (policy.make_path_selectors != nullptr && policy.selectors_want_feedback);
-  return looks && policy.make_paths == nullptr
-             ? "which of these a packet takes goes by what it meets: shares are as if evenly"
-             : "";
+  return looks && policy.make_paths == nullptr ? kGoesByWhatItMeets : "";
 }
 
 }  // namespace weft::routing

@@ -52,6 +52,7 @@ Policy flowbender() {
                                "N: congested round trips in a row after which the flow takes another "
                                "path."}}},
       .make_path_selectors = make,
+      .no_fluid = "by how many packets of a round trip were marked",
       .needs = {.used = Capability::kMark},
       .path_signals = MarkedPath::signals()};
 }

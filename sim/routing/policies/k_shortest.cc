@@ -167,6 +167,8 @@ Policy policy(ModuleInfo info) {
           .make_paths = make_paths<kind>,
           .make_path_selectors = make_selectors<kind>,
           .selectors_want_feedback = false,
+          .fluid = FluidPaths::kModel,
+          .for_packets = {"per"},
           .order = KeepsOrder::kYes,
           .longest_path = 2,
           .source_routes = true,

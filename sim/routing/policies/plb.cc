@@ -81,6 +81,7 @@ Policy plb() {
                                "After a timeout paths stay for a random time from this to twice this (Linux: "
                                "60 s)."}}},
       .make_path_selectors = make,
+      .no_fluid = "by how many packets of a round trip were marked",
       .needs = {.used = Capability::kMark},
       .path_signals = MarkedPath::signals()};
 }
