@@ -65,14 +65,6 @@ bool Division::divide_named(std::uint32_t source, std::uint32_t destination, std
   return open;
 }
 
-bool Division::leads_on(std::uint32_t source, std::uint32_t at, std::uint32_t destination) {
-  starts_.clear();
-  model_->starts(source, destination, starts_);
-  steps_.clear();
-  for (const PathStart& start : starts_) model_->steps(at, start.state, destination, steps_);
-  return std::ranges::any_of(steps_, [&](const PathStep& step) { return capacity_[step.channel] > 0; });
-}
-
 // What was added.
 void Division::take_parts(std::vector<Part>& parts) {
   parts.clear();

@@ -44,8 +44,10 @@ class Division {
   bool names_ways() const { return model_->names_ways(); }
   bool divide_named(std::uint32_t source, std::uint32_t destination, std::vector<Part>& parts,
                     std::vector<std::uint32_t>& hops);
-  // Is there a way on from switch `at`, as far as the model knows?
-  bool leads_on(std::uint32_t source, std::uint32_t at, std::uint32_t destination);
+  // PathModel::weight_of_entry().
+  double weight_of_entry(std::uint32_t at, std::uint32_t destination) const {
+    return model_->weight_of_entry(at, destination);
+  }
 
  private:
   // What all first legs of a source, or all second legs to a destination, put on each channel.
@@ -88,7 +90,6 @@ class Division {
   std::vector<std::uint32_t> touched_;  // channels that aren't
   std::vector<double> amount_;
   std::vector<routing::PathStart> starts_;
-  std::vector<routing::PathStep> steps_;
   std::vector<routing::NamedWay> ways_;
 };
 

@@ -113,29 +113,47 @@ void Paths::make_division() {
   resources_.push_back(detours_->whole_pool());
 }
 
-// A source that takes all its NICs leaves out those that no way is left through.
+// A source that takes all of its NICs takes each for as much as gets through there.
 void Paths::find_nics(const Trip& trip) {
   const auto channels = topology_.out_channels(topology_.host(trip.source));
   nics_.clear();
   for (std::uint32_t i = 0; i < trip.nics; ++i) {
-    nics_.push_back(channels[(trip.first_nic + i) % channels.size()]);
+    nics_.push_back({channels[(trip.first_nic + i) % channels.size()], 1.0 / trip.nics});
   }
-  if (!rules_.all_nics || !divides()) return;
-  const auto is_cut_off = [&](std::uint32_t nic) {
-    const std::uint32_t at = topology_.channels()[nic].to;
-    if (capacity_[nic] == 0) return true;
-    if (topology_.node(at).kind == topologies::NodeKind::kHost) return at != topology_.host(trip.destination);
-    return !division_->leads_on(trip.source, at, trip.destination);
-  };
-  if (!std::ranges::all_of(nics_, is_cut_off)) std::erase_if(nics_, is_cut_off);
+  if (!rules_.all_nics || !divides() || trip.nics == 1) return;
+  std::vector<Division::Part> weighed = nics_;
+  double sum = 0;
+  for (Division::Part& nic : weighed) {
+    const std::uint32_t at = topology_.channels()[nic.channel].to;
+    nic.share = shares_[nic.channel / 2];
+    if (topology_.node(at).kind == topologies::NodeKind::kSwitch) {
+      nic.share *= division_->weight_of_entry(at, trip.destination);
+    } else if (at != topology_.host(trip.destination)) {
+      nic.share = 0;
+    }
+    sum += nic.share;
+  }
+  if (sum == 0) return;
+  nics_.clear();
+  for (const Division::Part& nic : weighed) {
+    if (nic.share > 0) nics_.push_back({nic.channel, nic.share / sum});
+  }
 }
 
 template <typename Visit>
 void Paths::each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) {
   find_nics(trip);
-  const double share = 1.0 / static_cast<double>(nics_.size());
-  for (std::uint32_t i = 0; i < nics_.size(); ++i)
-    visit(nics_[i], share, part_of_bytes(bytes, i, nics_.size()));
+  const bool alike = std::ranges::all_of(nics_, [&](const auto& nic) { return nic.share == nics_[0].share; });
+  double sum = 0;
+  std::uint64_t given = 0;
+  for (std::size_t i = 0; i < nics_.size(); ++i) {
+    sum += nics_[i].share;
+    const bool last = i + 1 == nics_.size();
+    const std::uint64_t up_to = last ? bytes : static_cast<std::uint64_t>(static_cast<double>(bytes) * sum);
+    const std::uint64_t part = alike ? part_of_bytes(bytes, i, nics_.size()) : up_to - given;
+    given += part;
+    visit(nics_[i].channel, nics_[i].share, part);
+  }
 }
 
 void Paths::find(const Trip& trip, Way& way) {

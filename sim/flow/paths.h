@@ -114,7 +114,8 @@ class Paths {
   std::vector<Rate> resources_;
   std::vector<std::uint32_t> resource_of_;  // by channel; kNone: it is never a bottleneck
   std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have
-  std::vector<std::uint32_t> scratch_, nics_;
+  std::vector<std::uint32_t> scratch_;
+  std::vector<Division::Part> nics_;  // of the trip at hand
   // Of kModel and kBalanced.
   const PathMaker make_;
   std::unique_ptr<Division> division_;

@@ -18,10 +18,7 @@ void GoodWays::starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& star
 
 void GoodWays::steps(Vertex at, PathState state, std::uint32_t host, std::vector<PathStep>& steps) const {
   const std::lock_guard lock(mutex_);
-  if (host_ != host) {
-    host_ = host;
-    ++round_;
-  }
+  begin(host);
   std::vector<Draw> drawn;
   draws(at, host, drawn);
   double sum = 0;
@@ -32,6 +29,18 @@ void GoodWays::steps(Vertex at, PathState state, std::uint32_t host, std::vector
   for (const Draw& each : drawn) {
     if (each.odds > 0) steps.push_back({.channel = each.channel, .share = each.odds / sum, .state = state});
   }
+}
+
+double GoodWays::weight_of_entry(Vertex at, std::uint32_t host) const {
+  const std::lock_guard lock(mutex_);
+  begin(host);
+  return good(at, host);
+}
+
+void GoodWays::begin(std::uint32_t host) const {
+  if (host_ == host) return;
+  host_ = host;
+  ++round_;
 }
 
 double GoodWays::good(Vertex at, std::uint32_t host) const {

@@ -22,6 +22,7 @@ class GoodWays : public PathModel {
   void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const final;
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const final;
+  double weight_of_entry(topologies::Vertex at, std::uint32_t host) const final;
   bool tells_hosts_apart() const final { return false; }
 
  protected:
@@ -37,6 +38,7 @@ class GoodWays : public PathModel {
 
  private:
   double share(std::uint32_t channel) const { return shares_.empty() ? 1 : shares_[channel / 2]; }
+  void begin(std::uint32_t host) const;
   double good(topologies::Vertex at, std::uint32_t host) const;
 
   const topologies::Topology& topology_;
