@@ -1,5 +1,7 @@
 #include "sim/routing/paths/link_load.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -9,6 +11,8 @@
 #include "sim/routing/paths/group_traffic.h"
 #include "sim/routing/paths/host_groups.h"
 #include "sim/routing/paths/path_graph.h"
+#include "sim/units/grouped.h"
+#include "sim/units/memory.h"
 #include "topologies/analysis/edge_load.h"
 #include "topologies/analysis/router_graph.h"
 
@@ -341,6 +345,13 @@ class Loader {
 
 LinkLoad link_load(const topologies::Topology& topology, const RoutingTable& table, const PathModel& model,
                    const topologies::HostTraffic& traffic) {
+  // Lists grow to twice what is in them. Detours take what groups do, a few times over.
+  constexpr double kOfChannel = 16, kOfHost = 256, kOfState = 64, kOfEntry = 32, kOfSearch = 64 << 20;
+  const double channels = static_cast<double>(topology.channels().size());
+  const double entries = static_cast<double>(traffic.entries.size());
+  expect_memory(channels * kOfChannel + topology.hosts() * kOfHost + entries * kOfEntry + kOfSearch +
+                    static_cast<double>(topology.nodes()) * model.states() * kOfState,
+                fmt::format("the loads of {} links", grouped(channels / 2)));
   return Loader(topology, table, model, traffic).run();
 }
 
