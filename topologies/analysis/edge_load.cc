@@ -1,6 +1,7 @@
 #include "topologies/analysis/edge_load.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <numeric>
@@ -13,51 +14,88 @@ namespace weft::topologies {
 
 namespace {
 
-constexpr std::uint32_t kFar = ~std::uint32_t{0};
+template <typename Visit>
+void each_bit(std::uint64_t bits, Visit&& visit) {
+  for (; bits != 0; bits &= bits - 1) visit(static_cast<std::size_t>(std::countr_zero(bits)));
+}
 
-// Links from every vertex to up to 64 targets at once, a bit of each word for each of them (M. Then et al.,
-// The more the merrier: efficient multi-source graph traversal, VLDB 2015).
-class Distances {
+// Follows what is sent to up to 64 targets at once, a bit of each word for each of them (M. Then et al., The
+// more the merrier: efficient multi-source graph traversal, VLDB 2015): first breadth first from the targets,
+// then back, the farthest vertices first.
+class Follower {
  public:
-  explicit Distances(const FlowNetwork& network)
+  Follower(const FlowNetwork& network, std::vector<double>& load)
       : network_(network),
-        // What it takes stays below 64 MB.
+        load_(load),
+        // What it takes stays below 128 MB.
         width_(std::clamp<std::size_t>((std::size_t{1} << 24) / std::max(network.vertices(), 1u), 1, 64)),
-        hops_(width_ * network.vertices()),
         seen_(network.vertices()),
         frontier_(network.vertices()),
-        next_(network.vertices()) {}
+        next_(network.vertices()),
+        amount_(network.vertices() * width_) {
+    std::uint32_t most = 0;
+    for (std::uint32_t v = 0; v < network.vertices(); ++v) {
+      most = std::max(most, network.begin[v + 1] - network.begin[v]);
+    }
+    hits_.resize(most + 1);
+  }
 
   std::size_t width() const { return width_; }
-  // REQUIRES: no more than width() targets, vertices.
-  void search(std::span<const std::uint32_t> targets) {
-    std::ranges::fill(hops_, kFar);
-    std::ranges::fill(seen_, 0);
-    active_.clear();
-    for (std::size_t i = 0; i < targets.size(); ++i)
-      reach(targets[i], std::uint64_t{1} << i, frontier_, active_);
-    for (std::uint32_t hops = 0; !active_.empty(); ++hops) {
-      for (const std::uint32_t v : active_) {
-        seen_[v] |= frontier_[v];
-        for (std::uint64_t left = frontier_[v]; left != 0; left &= left - 1) {
-          hops_[static_cast<std::size_t>(std::countr_zero(left)) * network_.vertices() + v] = hops;
-        }
+  // Terminals, no more than width() of them.
+  void follow(std::span<const std::uint32_t> targets, const Demands& demands) {
+    search(targets);
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      demands.to(targets[i], entries_);
+      for (const Demands::Entry& entry : entries_) {
+        const std::uint32_t v = network_.vertex_of[entry.terminal];
+        if ((seen_[v] >> i & 1) != 0) amount_[v * width_ + i] = entry.rate;
       }
-      step(hops == 0);
     }
-  }
-  // By vertex; kFar: the target is out of reach.
-  std::span<const std::uint32_t> to(std::size_t target) const {
-    return {hops_.data() + target * network_.vertices(), network_.vertices()};
+    std::vector<std::uint64_t>& nearer = frontier_;  // all 0 after the search
+    for (std::size_t hops = levels_.size(); hops-- > 1;) {
+      for (const Reached& each : levels_[hops - 1]) {
+        // Terminals forward nothing, but what is for them arrives.
+        if (hops == 1 || each.vertex < network_.routers) nearer[each.vertex] = each.targets;
+      }
+      for (const Reached& each : levels_[hops]) divide(each.vertex, each.targets, nearer);
+      for (const Reached& each : levels_[hops - 1]) nearer[each.vertex] = 0;
+    }
+    for (const Reached& each : levels_[0]) {
+      each_bit(each.targets, [&](std::size_t i) { amount_[each.vertex * width_ + i] = 0; });
+    }
   }
 
  private:
+  struct Reached {
+    std::uint32_t vertex = 0;
+    std::uint64_t targets = 0;  // that are so many links away
+  };
+  struct Hit {
+    std::uint32_t arc = 0;
+    std::uint64_t targets = 0;  // that it leads nearer to
+  };
+
+  void search(std::span<const std::uint32_t> targets) {
+    std::ranges::fill(seen_, 0);
+    levels_.clear();
+    active_.clear();
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      reach(network_.vertex_of[targets[i]], std::uint64_t{1} << i, frontier_, active_);
+    }
+    while (!active_.empty()) {
+      std::vector<Reached>& level = levels_.emplace_back();
+      for (const std::uint32_t v : active_) {
+        seen_[v] |= frontier_[v];
+        level.push_back({v, frontier_[v]});
+      }
+      step(levels_.size() == 1);
+    }
+  }
   static void reach(std::uint32_t v, std::uint64_t targets, std::vector<std::uint64_t>& words,
                     std::vector<std::uint32_t>& vertices) {
     if (words[v] == 0) vertices.push_back(v);
     words[v] |= targets;
   }
-  // Terminals forward nothing, but each is where the ways to it end.
   void step(bool first) {
     for (const std::uint32_t v : active_) {
       const std::uint64_t from_here = std::exchange(frontier_[v], 0);
@@ -72,82 +110,44 @@ class Distances {
     frontier_.swap(next_);
   }
 
+  // What is at a vertex for these targets, over the links that lead nearer to each.
+  void divide(std::uint32_t v, std::uint64_t targets, const std::vector<std::uint64_t>& nearer) {
+    double* const here = amount_.data() + v * width_;
+    each_bit(targets, [&](std::size_t i) { targets ^= here[i] == 0 ? std::uint64_t{1} << i : 0; });
+    if (targets == 0) return;
+    std::size_t count = 0;
+    for (std::uint32_t a = network_.begin[v]; a < network_.begin[v + 1]; ++a) {
+      const std::uint64_t led = targets & nearer[network_.to[a]];
+      hits_[count] = {a, led};
+      count += led != 0 ? 1 : 0;
+    }
+    const std::span<const Hit> hits(hits_.data(), count);
+    for (const Hit& hit : hits) {
+      each_bit(hit.targets, [&](std::size_t i) { ways_[i] += network_.links[hit.arc]; });
+    }
+    for (const Hit& hit : hits) {
+      double* const there = amount_.data() + network_.to[hit.arc] * width_;
+      double sum = load_[hit.arc];
+      each_bit(hit.targets, [&](std::size_t i) {
+        const double share = here[i] * network_.links[hit.arc] / ways_[i];
+        sum += share;
+        there[i] += share;
+      });
+      load_[hit.arc] = sum;
+    }
+    each_bit(targets, [&](std::size_t i) { here[i] = ways_[i] = 0; });
+  }
+
   const FlowNetwork& network_;
+  std::vector<double>& load_;  // by arc
   const std::size_t width_;
-  std::vector<std::uint32_t> hops_;                    // by target and vertex
   std::vector<std::uint64_t> seen_, frontier_, next_;  // by vertex
   std::vector<std::uint32_t> active_, touched_;        // vertices with bits in frontier_, in next_
-};
-
-// Follows what is sent to one target after another.
-class Follower {
- public:
-  Follower(const FlowNetwork& network, std::vector<double>& load)
-      : network_(network), load_(load), amount_(network.vertices(), 0), order_(network.vertices()) {
-    std::uint32_t most = 0;
-    for (std::uint32_t v = 0; v < network.vertices(); ++v) {
-      most = std::max(most, network.begin[v + 1] - network.begin[v]);
-    }
-    arcs_.resize(most + 1);
-  }
-
-  void follow(std::uint32_t target, std::span<const std::uint32_t> hops,
-              const std::vector<Demands::Entry>& entries) {
-    for (const Demands::Entry& entry : entries) {
-      const std::uint32_t v = network_.vertex_of[entry.terminal];
-      if (hops[v] != kFar) amount_[v] = entry.rate;
-    }
-    sort(hops);
-    for (const std::uint32_t v : order_) {
-      const double amount = std::exchange(amount_[v], 0);
-      if (amount == 0 || v == target) continue;
-      divide(v, target, hops, amount);
-    }
-  }
-
- private:
-  // The farthest first.
-  void sort(std::span<const std::uint32_t> hops) {
-    std::uint32_t most = 0;
-    for (const std::uint32_t h : hops) most = h == kFar ? most : std::max(most, h);
-    place_.assign(most + 2, 0);
-    std::size_t reached = 0;
-    for (const std::uint32_t h : hops) {
-      if (h == kFar) continue;
-      ++place_[most - h + 1];
-      ++reached;
-    }
-    for (std::size_t h = 1; h < place_.size(); ++h) place_[h] += place_[h - 1];
-    order_.resize(reached);
-    for (std::uint32_t v = 0; v < hops.size(); ++v) {
-      if (hops[v] != kFar) order_[place_[most - hops[v]]++] = v;
-    }
-  }
-  void divide(std::uint32_t v, std::uint32_t target, std::span<const std::uint32_t> hops, double amount) {
-    // Written whether it leads nearer or not: whether it does is as good as random, and a branch is slower.
-    std::size_t count = 0;
-    const std::uint32_t nearer = hops[v] - 1;
-    for (std::uint32_t a = network_.begin[v]; a < network_.begin[v + 1]; ++a) {
-      const std::uint32_t u = network_.to[a];
-      arcs_[count] = a;
-      count += static_cast<std::size_t>(hops[u] == nearer) &
-               static_cast<std::size_t>(u < network_.routers || u == target);
-    }
-    double ways = 0;
-    for (std::size_t i = 0; i < count; ++i) ways += network_.links[arcs_[i]];
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t a = arcs_[i];
-      const double share = amount * network_.links[a] / ways;
-      load_[a] += share;
-      amount_[network_.to[a]] += share;
-    }
-  }
-
-  const FlowNetwork& network_;
-  std::vector<double>& load_;   // by arc
-  std::vector<double> amount_;  // by vertex; 0 between calls
-  std::vector<std::uint32_t> order_, arcs_;
-  std::vector<std::size_t> place_;  // by hops
+  std::vector<std::vector<Reached>> levels_;           // by links to the target
+  std::vector<double> amount_;                         // by vertex and target; 0 between calls
+  std::array<double, 64> ways_{};                      // by target; 0 between calls
+  std::vector<Hit> hits_;
+  std::vector<Demands::Entry> entries_;
 };
 
 }  // namespace
@@ -162,19 +162,10 @@ EdgeLoad edge_load(const FlowNetwork& network, const Demands& demands, std::uint
   result.destinations = followed.size();
   result.sampled = followed.size() < all.size();
 
-  Distances distances(network);
   Follower follower(network, result.arc);
-  std::vector<std::uint32_t> targets;
-  std::vector<Demands::Entry> entries;
-  for (std::size_t first = 0; first < followed.size(); first += distances.width()) {
-    const std::size_t end = std::min(followed.size(), first + distances.width());
-    targets.clear();
-    for (std::size_t i = first; i < end; ++i) targets.push_back(network.vertex_of[followed[i]]);
-    distances.search(targets);
-    for (std::size_t i = first; i < end; ++i) {
-      demands.to(followed[i], entries);
-      if (!entries.empty()) follower.follow(targets[i - first], distances.to(i - first), entries);
-    }
+  for (std::size_t first = 0; first < followed.size(); first += follower.width()) {
+    const std::size_t count = std::min(followed.size() - first, follower.width());
+    follower.follow(std::span(followed).subspan(first, count), demands);
   }
 
   const double factor =
