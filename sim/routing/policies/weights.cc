@@ -36,7 +36,7 @@ void PathWeights::set_rate_shares(std::span<const double> rate_shares) {
   rate_.resize(channels.size());
   for (std::uint32_t c = 0; c < channels.size(); ++c) {
     const double share = rate_shares.empty() ? 1 : rate_shares[c / 2];
-    // What is down is left out by the table once that is known; until then it counts as what is left of it.
+    // What is down the table leaves out.
     rate_[c] = std::max(static_cast<double>(channels[c].rate.bps()) * share, 1.0);
   }
 }
