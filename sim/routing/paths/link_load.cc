@@ -139,9 +139,17 @@ class Loader {
   // `amount` from s on its way to d, at the switches behind its NICs.
   void enter(std::uint32_t s, std::uint32_t d, PathState state, double amount) {
     const std::span<const Entry> entries = groups_.entries(s, d, entries_);
-    if (entries.empty()) load_.stranded += amount;
-    const double part = amount / static_cast<double>(entries.size());
+    weights_.clear();
+    double sum = 0;
     for (const Entry& entry : entries) {
+      const bool on = topology_.node(entry.to).kind == topologies::NodeKind::kSwitch;
+      weights_.push_back(on ? model_.weight_of_entry(entry.to, groups_.destination(d)) : 1);
+      sum += weights_.back();
+    }
+    if (sum == 0) load_.stranded += amount;
+    for (std::size_t i = 0; i < entries.size() && sum > 0; ++i) {
+      const Entry& entry = entries[i];
+      const double part = amount * weights_[i] / sum;
       by_nic_[s][entry.nic] += part;
       if (topology_.node(entry.to).kind == topologies::NodeKind::kSwitch) put(entry.to, state, part);
     }
@@ -335,6 +343,7 @@ class Loader {
   std::vector<std::map<std::uint32_t, double>> arrived_;  // by group and switch, if it has several hosts
   // Of the destination at hand.
   std::vector<double> amount_, other_;  // by stop; by group
+  std::vector<double> weights_;         // by NIC at hand
   std::vector<GroupTraffic::Rate> rates_;
   std::vector<PathStart> starts_;
   std::vector<NamedWay> ways_;
