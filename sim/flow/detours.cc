@@ -8,10 +8,10 @@
 namespace weft::sim::flow {
 
 Detours::Detours(const topologies::Topology& topology, const routing::RoutingTable& table,
-                 const PathMaker& make, const std::vector<Rate>& capacity)
+                 std::unique_ptr<routing::PathModel> model, const std::vector<Rate>& capacity)
     : topology_(topology),
       capacity_(capacity),
-      model_(make(table)),
+      model_(std::move(model)),
       groups_(topology, table, model_->tells_hosts_apart()),
       balance_(std::make_unique<routing::DetourBalance>(
           topology, *model_, groups_, std::vector<double>(capacity.begin(), capacity.end()))) {}

@@ -25,8 +25,8 @@ namespace weft::sim::flow {
 class Detours {
  public:
   // All must outlive it. `capacity`: of every channel; 0: it is down.
-  Detours(const topologies::Topology& topology, const routing::RoutingTable& table, const PathMaker& make,
-          const std::vector<Rate>& capacity);
+  Detours(const topologies::Topology& topology, const routing::RoutingTable& table,
+          std::unique_ptr<routing::PathModel> model, const std::vector<Rate>& capacity);
 
   // Of what a host sends to another, what goes by detours.
   double share(std::uint32_t source, std::uint32_t destination) const;

@@ -15,10 +15,10 @@ using routing::PathState;
 using routing::PathStep;
 
 Division::Division(const topologies::Topology& topology, const routing::RoutingTable& table,
-                   const PathMaker& make, const std::vector<Rate>& capacity)
+                   std::unique_ptr<const routing::PathModel> model, const std::vector<Rate>& capacity)
     : topology_(topology),
       capacity_(capacity),
-      model_(make(table)),
+      model_(std::move(model)),
       groups_(topology, table, model_->tells_hosts_apart()),
       graph_(topology, *model_),
       load_(topology.channels().size()) {}
@@ -41,6 +41,32 @@ bool Division::divide(std::uint32_t source, std::uint32_t at, std::uint32_t dest
     open = straight(at, model_->behind_detour(start.state), destination, direct, hops) && open;
     open = by_detour(source, at, destination, start) && open;
   }
+  take_parts(parts);
+  return open;
+}
+
+// Routes are followed to the end, so a way with a link that is down is none.
+bool Division::divide_named(std::uint32_t source, std::uint32_t destination, std::vector<Part>& parts,
+                            std::vector<std::uint32_t>& hops) {
+  ways_.clear();
+  model_->ways(source, destination, ways_);
+  bool open = !ways_.empty();
+  for (const routing::NamedWay& way : ways_) {
+    for (const std::uint32_t c : way.channels) {
+      open = open && capacity_[c] > 0;
+      add(c, way.share);
+    }
+  }
+  take_parts(parts);
+  hops.clear();
+  if (!ways_.empty()) {
+    hops = std::ranges::max_element(ways_, {}, &routing::NamedWay::share)->channels;
+  }
+  return open;
+}
+
+// What was added.
+void Division::take_parts(std::vector<Part>& parts) {
   parts.clear();
   std::ranges::sort(touched_);
   for (const std::uint32_t c : touched_) {
@@ -49,7 +75,6 @@ bool Division::divide(std::uint32_t source, std::uint32_t at, std::uint32_t dest
     if (share > kNothing) parts.push_back({c, std::min(share, 1.0)});
   }
   touched_.clear();
-  return open;
 }
 
 void Division::add(std::uint32_t channel, double share) {

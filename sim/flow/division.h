@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,9 @@
 
 namespace weft::sim::flow {
 
-// For the table of minimal next channels at hand.
-using PathMaker = std::function<std::unique_ptr<routing::PathModel>(const routing::RoutingTable&)>;
+// For the table of minimal next channels at hand, and the shares of links' rates as PlanSetup has them.
+using PathMaker = std::function<std::unique_ptr<routing::PathModel>(const routing::RoutingTable&,
+                                                                    std::span<const double> rate_shares)>;
 
 // At a switch with links that are down, the shares of the others grow in proportion. Detours are known as the
 // sum over all intermediate hosts: of a source once, of a destination once, and put together for a pair. That
@@ -27,8 +29,8 @@ using PathMaker = std::function<std::unique_ptr<routing::PathModel>(const routin
 class Division {
  public:
   // All must outlive it. `capacity`: of every channel; 0: it is down.
-  Division(const topologies::Topology& topology, const routing::RoutingTable& table, const PathMaker& make,
-           const std::vector<Rate>& capacity);
+  Division(const topologies::Topology& topology, const routing::RoutingTable& table,
+           std::unique_ptr<const routing::PathModel> model, const std::vector<Rate>& capacity);
 
   struct Part {
     std::uint32_t channel = 0;
@@ -38,6 +40,14 @@ class Division {
   // channel carries. `hops`: the likeliest way without detours. False: some of it has no way.
   bool divide(std::uint32_t source, std::uint32_t at, std::uint32_t destination, std::vector<Part>& parts,
               std::vector<std::uint32_t>& hops);
+  // The model names ways: the parts of each channel, NICs' too, follow from these alone.
+  bool names_ways() const { return model_->names_ways(); }
+  bool divide_named(std::uint32_t source, std::uint32_t destination, std::vector<Part>& parts,
+                    std::vector<std::uint32_t>& hops);
+  // PathModel::weight_of_entry().
+  double weight_of_entry(std::uint32_t at, std::uint32_t destination) const {
+    return model_->weight_of_entry(at, destination);
+  }
 
  private:
   // What all first legs of a source, or all second legs to a destination, put on each channel.
@@ -52,6 +62,7 @@ class Division {
   };
 
   void add(std::uint32_t channel, double share);
+  void take_parts(std::vector<Part>& parts);
   bool move(const Ways& ways, double scale);
   bool straight(std::uint32_t at, routing::PathState state, std::uint32_t destination, double share,
                 std::vector<std::uint32_t>& hops);
@@ -70,7 +81,7 @@ class Division {
 
   const topologies::Topology& topology_;
   const std::vector<Rate>& capacity_;
-  std::unique_ptr<routing::PathModel> model_;
+  std::unique_ptr<const routing::PathModel> model_;
   routing::HostGroups groups_;
   routing::PathGraph graph_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, Legs> first_, second_;
@@ -79,6 +90,7 @@ class Division {
   std::vector<std::uint32_t> touched_;  // channels that aren't
   std::vector<double> amount_;
   std::vector<routing::PathStart> starts_;
+  std::vector<routing::NamedWay> ways_;
 };
 
 }  // namespace weft::sim::flow

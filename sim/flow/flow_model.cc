@@ -8,6 +8,7 @@
 #include "sim/flow/flow_network.h"
 #include "sim/model_replay.h"
 #include "sim/routing/policies/policies.h"
+#include "sim/routing_remarks.h"
 #include "sim/scenario/connections.h"
 
 namespace weft::sim::flow {
@@ -20,23 +21,7 @@ const routing::Policy& policy_of(const ModelRun& run) {
 void check(const Parameters& parameters) { (void)flow_config(parameters); }
 
 void warn(const ModelRun& run, std::vector<std::string>& warnings) {
-  const routing::Policy& policy = policy_of(run);
-  // What single paths and path models follow from.
-  const bool is_followed =
-      policy.fluid == routing::FluidPaths::kModel || policy.fluid == routing::FluidPaths::kOne;
-  const std::size_t count = is_followed ? 0 : policy.info.parameters.size();
-  for (const ParameterSpec& spec : std::span(policy.info.parameters).first(count)) {
-    if (run.scenario.routing.given.at(spec.name) == spec.default_value) continue;
-    warnings.push_back(
-        fmt::format("routing.{}.{} has no effect: network model flow has no packets to choose for",
-                    policy.info.name, spec.name));
-  }
-  if (policy.remark != nullptr) {
-    const Parameters parameters(policy.info, run.scenario.routing);
-    std::string text =
-        policy.remark({parameters, run.fabric->topology, run.fabric->table, run.scenario.seed});
-    if (!text.empty()) warnings.push_back(std::move(text));
-  }
+  add_routing_remarks(run, false, warnings);
   const auto loses = [](const topologies::Channel& channel) { return channel.loss > 0; };
   if (std::ranges::any_of(run.fabric->topology.channels(), loses)) {
     warnings.emplace_back(
@@ -53,10 +38,11 @@ void run_flow(const ModelRun& run, results::Report& report) {
   for (const LinkChange& change : run.fabric->link_changes) {
     setup.changes.push_back({change.at, change.link, change.rate_share, change.directions});
   }
-  setup.make_paths = [&run](const routing::RoutingTable& table) {
+  setup.make_paths = [&run](const routing::RoutingTable& table, std::span<const double> rate_shares) {
     const routing::Policy& policy = policy_of(run);
     const Parameters parameters(policy.info, run.scenario.routing);
-    return routing::paths_of(policy, {parameters, run.fabric->topology, table, run.scenario.seed});
+    return routing::paths_of(policy,
+                             {parameters, run.fabric->topology, table, run.scenario.seed, rate_shares});
   };
   auto replay = std::make_unique<ModelReplay>(run, run.hosts, 1, std::span<const std::uint16_t>());
   auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);

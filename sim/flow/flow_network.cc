@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
+#include <utility>
 
 #include "sim/routing/path_draws.h"
 #include "sim/units/input_error.h"
@@ -23,6 +24,14 @@ Time time_for(unsigned __int128 amount, Rate rate) {
   return ps > static_cast<unsigned __int128>(kNever.ps()) ? kNever : Time::ps(static_cast<std::int64_t>(ps));
 }
 
+// Where no link changes there is nothing to go around.
+routing::FluidPaths kind_of(const FlowSetup& setup) {
+  using routing::FluidPaths;
+  const FluidPaths fluid = setup.policy.fluid;
+  if (fluid != FluidPaths::kAround) return fluid;
+  return setup.changes.empty() ? FluidPaths::kEven : FluidPaths::kModel;
+}
+
 }  // namespace
 
 FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup& setup)
@@ -33,19 +42,22 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       seed_(engine.seed()),
       connected_(!config_.connections.per_message || config_.connections.send_buffer_bytes > 0),
       first_entity_(engine.add_entities(setup.topology.hosts() + 1)),
-      paths_(setup.topology, setup.table, setup.policy.fluid, engine.seed(), setup.make_paths,
-             setup.policy.one_salt),
+      all_nics_(setup.policy.all_nics),
+      hears_rates_(setup.policy.rate_news == routing::RateNews::kWithRoutes),
+      paths_(setup.topology, setup.table, kind_of(setup), engine.seed(), setup.make_paths,
+             {setup.policy.one_salt, setup.policy.all_nics, setup.policy.rate_news}),
       flow_count_(setup.topology.hosts()),
       turn_(setup.topology.hosts()),
       copy_free_at_(setup.topology.hosts()),
       changes_(setup.changes),
+      share_(setup.topology.channels().size(), 1.0),
       down_(setup.topology.channels().size() / 2),
       original_table_(setup.table) {
   if (setup.policy.fluid == routing::FluidPaths::kUnknown) {
-    throw InputError(
-        fmt::format("routing policy {} chooses for each packet by what it sees, and network model flow has "
-                    "no packets; choose ecmp or spray",
-                    setup.policy.info.name));
+    const char* const why = setup.policy.no_fluid;
+    throw InputError(fmt::format(
+        "routing policy {} chooses {}, and network model flow has no packets; choose ecmp or spray",
+        setup.policy.info.name, why != nullptr ? why : "for each packet by what it sees"));
   }
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
   for (const topologies::Channel& wire : topology_.channels()) {
@@ -113,6 +125,10 @@ void FlowNetwork::start_local(const Message& message, std::uint32_t slot) {
 void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
   const auto count =
       static_cast<std::uint32_t>(topology_.out_channels(topology_.host(message.source)).size());
+  if (all_nics_) {
+    trip.nics = static_cast<std::uint8_t>(std::min<std::uint32_t>(count, UINT8_MAX));
+    return;
+  }
   std::uint32_t first = 0;
   switch (config_.nic_choice) {
     case NicChoice::kGiven:
@@ -429,8 +445,14 @@ void FlowNetwork::change_links(Time now) {
   for (; next_change_ < changes_.size() && changes_[next_change_].at == now; ++next_change_) {
     const LinkShare& change = changes_[next_change_];
     paths_.set_share(change.link, change.share, change.directions);
-    if (down_[change.link] == (change.share == 0)) continue;
+    bool new_rate = false;
+    for (std::uint32_t d = 0; d < 2; ++d) {
+      if (!(change.directions >> d & 1)) continue;
+      new_rate |= std::exchange(share_[2 * change.link + d], change.share) != change.share;
+    }
+    const bool was_down = down_[change.link];
     down_[change.link] = change.share == 0;
+    if (was_down == (change.share == 0) && !(hears_rates_ && new_rate)) continue;
     const Time known = after(now, config_.reconvergence);
     if (reroutes_.empty() || reroutes_.back() != known) reroutes_.push_back(known);
   }
@@ -439,6 +461,7 @@ void FlowNetwork::change_links(Time now) {
     if (table_ == nullptr) table_ = std::make_unique<routing::RoutingTable>(original_table_);
     table_->repair(topology_, down_);
     paths_.set_table(*table_);
+    paths_.tell_rates();
   }
   paths_.refresh();
   max_min_.clear_resources();

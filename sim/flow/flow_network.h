@@ -184,9 +184,10 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   Engine& engine_;
   NetworkClient& client_;
   const std::uint64_t seed_;
-  const bool connected_;         // are there connections? Else each message is a fluid by itself
-  const EntityId first_entity_;  // host h; after them, the network
-  mutable Paths paths_;          // carried() brings it and flows_ up to date, in what links have carried
+  const bool connected_;               // are there connections? Else each message is a fluid by itself
+  const EntityId first_entity_;        // host h; after them, the network
+  const bool all_nics_, hears_rates_;  // of the policy: it takes all NICs; hears of rates with the routes
+  mutable Paths paths_;  // carried() brings it and flows_ up to date, in what links have carried
   MaxMin max_min_;
   Completions completions_;
   Connections connections_;
@@ -205,6 +206,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::size_t next_change_ = 0;
   std::vector<Time> reroutes_;  // in the order of time
   std::size_t next_reroute_ = 0;
+  std::vector<double> share_;                     // by channel: of the rate it was built with
   std::vector<bool> down_;                        // by link
   const routing::RoutingTable& original_table_;   // with all links
   std::unique_ptr<routing::RoutingTable> table_;  // repaired; null: no link has failed

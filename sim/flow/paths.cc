@@ -27,15 +27,18 @@ std::uint64_t part_of_bytes(std::uint64_t bytes, std::size_t i, std::size_t coun
 }  // namespace
 
 Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& table,
-             routing::FluidPaths kind, std::uint64_t seed, PathMaker make, bool one_salt)
+             routing::FluidPaths kind, std::uint64_t seed, PathMaker make, PathRules rules)
     : topology_(topology),
       table_(&table),
       kind_(kind),
+      rules_(rules),
       salts_(topology.nodes()),
+      shares_(topology.channels().size() / 2, 1.0),
+      told_shares_(shares_),
       bytes_(topology.channels().size()),
       make_(std::move(make)) {
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
-    salts_[topology.switch_at(s)] = routing::switch_salt(seed, one_salt ? 0 : s);
+    salts_[topology.switch_at(s)] = routing::switch_salt(seed, rules.one_salt ? 0 : s);
   }
   for (const topologies::Channel& channel : topology.channels()) {
     if (channel.rate.bps() > kMostRate >> kRateBits) {
@@ -50,6 +53,7 @@ Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& 
 
 void Paths::set_share(std::uint32_t link, double share, std::uint8_t directions) {
   settle();
+  shares_[link] = share;
   for (const std::uint32_t channel : {2 * link, 2 * link + 1}) {
     if (!(directions >> channel % 2 & 1)) continue;
     const auto built = static_cast<double>(topology_.channels()[channel].rate.bps());
@@ -96,21 +100,60 @@ void Paths::refresh() {
   }
 }
 
+std::unique_ptr<routing::PathModel> Paths::make_model() const {
+  return make_(*table_, rules_.rate_news == routing::RateNews::kAtOnce ? shares_ : told_shares_);
+}
+
 void Paths::make_division() {
   resources_ = capacity_;
   divided_bytes_.resize(capacity_.size());
-  division_ = std::make_unique<Division>(topology_, *table_, make_, capacity_);
+  division_ = std::make_unique<Division>(topology_, *table_, make_model(), capacity_);
   if (kind_ != routing::FluidPaths::kBalanced) return;
   if (detours_ != nullptr) detours_->add_carried(divided_bytes_);
-  detours_ = std::make_unique<Detours>(topology_, *table_, make_, capacity_);
+  detours_ = std::make_unique<Detours>(topology_, *table_, make_model(), capacity_);
   resources_.push_back(detours_->whole_pool());
 }
 
-template <typename Visit>
-void Paths::each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) const {
+// A source that takes all of its NICs takes each for as much as gets through there.
+void Paths::find_nics(const Trip& trip) {
   const auto channels = topology_.out_channels(topology_.host(trip.source));
+  nics_.clear();
   for (std::uint32_t i = 0; i < trip.nics; ++i) {
-    visit(channels[(trip.first_nic + i) % channels.size()], part_of_bytes(bytes, i, trip.nics));
+    nics_.push_back({channels[(trip.first_nic + i) % channels.size()], 1.0 / trip.nics});
+  }
+  if (!rules_.all_nics || !divides() || trip.nics == 1) return;
+  std::vector<Division::Part> weighed = nics_;
+  double sum = 0;
+  for (Division::Part& nic : weighed) {
+    const std::uint32_t at = topology_.channels()[nic.channel].to;
+    nic.share = shares_[nic.channel / 2];
+    if (topology_.node(at).kind == topologies::NodeKind::kSwitch) {
+      nic.share *= division_->weight_of_entry(at, trip.destination);
+    } else if (at != topology_.host(trip.destination)) {
+      nic.share = 0;
+    }
+    sum += nic.share;
+  }
+  if (sum == 0) return;
+  nics_.clear();
+  for (const Division::Part& nic : weighed) {
+    if (nic.share > 0) nics_.push_back({nic.channel, nic.share / sum});
+  }
+}
+
+template <typename Visit>
+void Paths::each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) {
+  find_nics(trip);
+  const bool alike = std::ranges::all_of(nics_, [&](const auto& nic) { return nic.share == nics_[0].share; });
+  double sum = 0;
+  std::uint64_t given = 0;
+  for (std::size_t i = 0; i < nics_.size(); ++i) {
+    sum += nics_[i].share;
+    const bool last = i + 1 == nics_.size();
+    const std::uint64_t up_to = last ? bytes : static_cast<std::uint64_t>(static_cast<double>(bytes) * sum);
+    const std::uint64_t part = alike ? part_of_bytes(bytes, i, nics_.size()) : up_to - given;
+    given += part;
+    visit(nics_[i].channel, nics_[i].share, part);
   }
 }
 
@@ -163,20 +206,19 @@ bool Paths::walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint3
 }
 
 void Paths::find_one(const Trip& trip, Way& way) {
-  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+  each_nic(trip, 0, [&](std::uint32_t nic, double part, std::uint64_t) {
     scratch_.clear();
     way.open = walk(nic, trip, scratch_) && way.open;
     if (way.hops.empty()) way.hops = scratch_;
-    for (const std::uint32_t c : scratch_) use(way, trip, c, 1.0 / trip.nics);
+    for (const std::uint32_t c : scratch_) use(way, trip, c, part);
   });
 }
 
 void Paths::find_even(const Trip& trip, Way& way) {
   const std::uint32_t unit = spread_->unit_of(trip.destination);
   const auto end = static_cast<std::uint32_t>(topology_.host(trip.destination));
-  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+  each_nic(trip, 0, [&](std::uint32_t nic, double part, std::uint64_t) {
     const std::uint32_t at = topology_.channels()[nic].to;
-    const double part = 1.0 / trip.nics;
     const bool first = way.hops.empty();
     if (capacity_[nic] == 0) {
       way.open = false;
@@ -236,10 +278,14 @@ void Paths::add_detours(const Trip& trip, double share, Way& way) const {
 }
 
 void Paths::find_divided(const Trip& trip, Way& way) {
+  if (division_->names_ways()) {
+    way.open = division_->divide_named(trip.source, trip.destination, parts_, way.hops);
+    for (const Division::Part& each : parts_) way.uses.push_back({each.channel, fixed_point(each.share)});
+    return;
+  }
   const double detoured = detours_ == nullptr ? 0 : detours_->share(trip.source, trip.destination);
-  each_nic(trip, 0, [&](std::uint32_t nic, std::uint64_t) {
+  each_nic(trip, 0, [&](std::uint32_t nic, double part, std::uint64_t) {
     const std::uint32_t at = topology_.channels()[nic].to;
-    const double part = 1.0 / trip.nics;
     use(way, trip, nic, part);
     const bool first = way.hops.empty();
     if (first) way.hops.push_back(nic);
@@ -296,7 +342,14 @@ Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
 
 void Paths::carry(const Trip& trip, std::uint64_t bytes) {
   const bool one = kind_ == routing::FluidPaths::kOne;
-  each_nic(trip, bytes, [&](std::uint32_t nic, std::uint64_t part) {
+  if (divides() && division_->names_ways()) {
+    division_->divide_named(trip.source, trip.destination, parts_, scratch_);
+    for (const Division::Part& each : parts_) {
+      divided_bytes_[each.channel] += each.share * static_cast<double>(bytes);
+    }
+    return;
+  }
+  each_nic(trip, bytes, [&](std::uint32_t nic, double, std::uint64_t part) {
     if (one) {
       scratch_.clear();
       walk(nic, trip, scratch_);

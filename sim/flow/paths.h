@@ -32,20 +32,28 @@ struct Way {
   bool open = false;  // false: there is no way, or part of the flow has none; then there are no uses
 };
 
+// What else a policy says of itself: the fields of routing::Policy with these names.
+struct PathRules {
+  bool one_salt = false, all_nics = false;
+  routing::RateNews rate_news = routing::RateNews::kNever;
+};
+
 // What may be a bottleneck is a resource: every channel where flows keep to one path or divide by a path
 // model; where they divide evenly, each host's links and each group of channels that are loaded alike
 // (Spread).
 class Paths {
  public:
-  // `kind`: any but kUnknown; kModel and kBalanced need `make`. `one_salt`: as Policy::one_salt. Topology and
-  // table must outlive it. Throws InputError for links too fast to count.
+  // `kind`: any but kUnknown and kAround; kModel and kBalanced need `make`. Topology and table must outlive
+  // it. Throws InputError for links too fast to count.
   Paths(const topologies::Topology& topology, const routing::RoutingTable& table, routing::FluidPaths kind,
-        std::uint64_t seed, PathMaker make = {}, bool one_salt = false);
+        std::uint64_t seed, PathMaker make = {}, PathRules rules = {});
 
   // The link carries this share of the rate it was built with, from 0 (down) on. Then, or with a new table,
   // refresh(): ways and resources are others from then on.
   void set_share(std::uint32_t link, double share, std::uint8_t directions = 3);
   void set_table(const routing::RoutingTable& table) { table_ = &table; }
+  // Routes are worked out anew: policies that hear of rates with them do so now.
+  void tell_rates() { told_shares_ = shares_; }
   void refresh();
 
   std::span<const Rate> resources() const { return resources_; }  // their capacities
@@ -82,6 +90,7 @@ class Paths {
   void find_one(const Trip& trip, Way& way);
   void find_even(const Trip& trip, Way& way);
   bool divides() const { return division_ != nullptr; }
+  std::unique_ptr<routing::PathModel> make_model() const;
   void make_division();
   void add_detours(const Trip& trip, double share, Way& way) const;
   void find_divided(const Trip& trip, Way& way);
@@ -90,19 +99,23 @@ class Paths {
   void carry_divided(const Trip& trip, std::uint32_t at, double bytes);
   void expand(std::vector<std::uint64_t>& bytes);
   void settle();
-  // Calls visit(NIC's channel, bytes) for each NIC of the trip.
+  // Calls visit(NIC's channel, its share of the trip, its bytes) for each NIC of the trip.
   template <typename Visit>
-  void each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit) const;
+  void each_nic(const Trip& trip, std::uint64_t bytes, Visit&& visit);
+  void find_nics(const Trip& trip);
 
   const topologies::Topology& topology_;
   const routing::RoutingTable* table_;
   const routing::FluidPaths kind_;
-  std::vector<std::uint64_t> salts_;  // by vertex
-  std::vector<Rate> capacity_;        // by channel
+  const PathRules rules_;
+  std::vector<std::uint64_t> salts_;          // by vertex
+  std::vector<Rate> capacity_;                // by channel
+  std::vector<double> shares_, told_shares_;  // by link: of the rates they were built with; as last told
   std::vector<Rate> resources_;
   std::vector<std::uint32_t> resource_of_;  // by channel; kNone: it is never a bottleneck
   std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have
   std::vector<std::uint32_t> scratch_;
+  std::vector<Division::Part> nics_;  // of the trip at hand
   // Of kModel and kBalanced.
   const PathMaker make_;
   std::unique_ptr<Division> division_;

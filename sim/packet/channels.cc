@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <map>
 
 #include "sim/routing/path_draws.h"
@@ -68,6 +69,7 @@ Channels::Channels(std::span<Engine* const> engines, const topologies::Topology&
     salts[topology.switch_at(s)] = routing::switch_salt(engine.seed(), s);
   }
   down_links_.resize(number / 2);
+  rate_shares_.resize(number, 1.0);
 }
 
 void Channels::set_rate(ChannelId c, Bandwidth rate) {
@@ -82,12 +84,16 @@ void Channels::set_error_flag(ChannelId c) {
   hot[c].flags = static_cast<std::uint16_t>(errors ? hot[c].flags | kErrors : hot[c].flags & ~kErrors);
 }
 
-void Channels::apply(const LinkChange& change) {
+bool Channels::apply(const LinkChange& change) {
+  bool new_rate = false;
   for (const ChannelId c : {ChannelId(2 * change.link), ChannelId(2 * change.link + 1)}) {
-    if (change.directions >> c % 2 & 1) change_direction(c, change);
+    if (!(change.directions >> c % 2 & 1)) continue;
+    new_rate |= std::exchange(rate_shares_[c], change.rate_share) != change.rate_share;
+    change_direction(c, change);
   }
   down_links_[change.link] = change.rate_share == 0;
   degraded = true;
+  return new_rate;
 }
 
 // What has been given a departure keeps it.

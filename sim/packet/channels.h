@@ -170,10 +170,13 @@ class Channels {
   // Switches forward a packet as soon as its header is there. REQUIRES: FIFO queues with a rule.
   void cut_through();
   // A link is changed, at a moment when no partition runs. It is as if nothing had happened yet at `at`.
-  void apply(const LinkChange& change);
+  // True: a rate is another now.
+  bool apply(const LinkChange& change);
   // From now on routes avoid the links that are down.
   void reroute();
   const std::vector<bool>& down_links() const { return down_links_; }  // by link
+  // By channel: of the rate it was built with; 0: it is down.
+  const std::vector<double>& rate_shares() const { return rate_shares_; }
 
   const topologies::Topology& topology;
   const routing::RoutingTable* table;           // of the moment
@@ -222,6 +225,7 @@ class Channels {
   std::unique_ptr<routing::RoutingTable> repaired_table_;  // null: no link has failed
   std::vector<bool> down_links_;
   std::uint32_t packet_bytes_ = 0;  // of a full one on the wire
+  std::vector<double> rate_shares_;
   bool stamps_ = false;
   const std::uint64_t seed_;
   Time longest_queue_;

@@ -25,13 +25,13 @@ bool LinkSchedule::advance(Time now, Channels& channels, SwitchPolicies& policie
     if (!more && next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == due) {
       ++next_reroute_;
       channels.reroute();
-      policies.reconverge(channels.down_links());
+      policies.reconverge(channels.down_links(), channels.rate_shares());
       continue;
     }
     const LinkChange& change = changes_[next_change_++];
-    const bool was_down = channels.hot[2 * change.link].flags & kDown;
-    channels.apply(change);
-    if (was_down == (change.rate_share == 0)) continue;
+    const bool was_down = channels.down_links()[change.link];
+    const bool new_rate = channels.apply(change);
+    if (was_down == (change.rate_share == 0) && !(policies.hears_rates() && new_rate)) continue;
     const Time known = after(change.at, reconvergence_);
     if (reroutes_.empty() || reroutes_.back() != known) reroutes_.push_back(known);
   }

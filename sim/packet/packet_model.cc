@@ -13,6 +13,7 @@
 #include "sim/packet/packet_config.h"
 #include "sim/packet/packet_network.h"
 #include "sim/routing/policies/policies.h"
+#include "sim/routing_remarks.h"
 #include "sim/scenario/connections.h"
 #include "sim/units/grouped.h"
 #include "sim/units/memory.h"
@@ -34,9 +35,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const Parameters of_policy(policy.info, scenario.routing);
   const topologies::Topology& topology = run.fabric->topology;
   const routing::PlanSetup setup{of_policy, topology, run.fabric->table, scenario.seed};
-  if (policy.remark != nullptr) {
-    if (std::string text = policy.remark(setup); !text.empty()) warnings.push_back(std::move(text));
-  }
+  add_routing_remarks(run, true, warnings);
   const auto check =
       check_deadlocks(policy, setup, queue, Parameters(queue.info, scenario.queue), routing::kCheckWork);
   if (!check) return;

@@ -14,7 +14,9 @@ constexpr std::uint64_t kPolicyPurpose = 0x9011, kTiePurpose = 0x71E5;
 
 SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const routing::Policy& policy,
                                const routing::PlanSetup& setup)
-    : asks_(policy.asks), source_routes_(policy.source_routes) {
+    : asks_(policy.asks),
+      source_routes_(policy.source_routes),
+      hears_rates_(policy.rate_news == routing::RateNews::kWithRoutes) {
   if (policy.make_plan == nullptr) return;
   plan_ = policy.make_plan(setup);
   const std::uint32_t switches = setup.topology.switches();

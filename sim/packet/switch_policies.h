@@ -43,9 +43,13 @@ class SwitchPolicies {
   }
   std::uint32_t switch_at(NodeId v) const { return switch_of_[v]; }
   // Routes are worked out anew. REQUIRES: no partition runs.
-  void reconverge(const std::vector<bool>& down_links) {
-    if (plan_ != nullptr) plan_->reconverge(down_links);
+  void reconverge(const std::vector<bool>& down_links, std::span<const double> rate_shares) {
+    if (plan_ == nullptr) return;
+    if (hears_rates_) plan_->set_rate_shares(rate_shares);
+    plan_->reconverge(down_links);
   }
+  // Routes are worked out anew where rates change, too.
+  bool hears_rates() const { return hears_rates_; }
   // Of a switch's timers.
   EntityId entity(std::uint32_t switch_index) const { return first_entity_ + switch_index; }
   SwitchId switch_of(EntityId entity) const { return SwitchId(entity - first_entity_); }
@@ -69,7 +73,7 @@ class SwitchPolicies {
   void deliver();
 
   routing::SwitchAsks asks_;
-  bool source_routes_ = false;
+  bool source_routes_ = false, hears_rates_ = false;
   std::unique_ptr<routing::SwitchPlan> plan_;  // outlives the sites
   std::vector<PolicySite> sites_;              // by switch
   std::vector<std::uint32_t> switch_of_;       // by vertex

@@ -51,6 +51,9 @@ class PathModel {
   // `steps`; none: there is no way. To a host that is cabled to `at`, and is the destination: its cable.
   virtual void steps(topologies::Vertex at, PathState state, std::uint32_t host,
                      std::vector<PathStep>& steps) const = 0;
+  // Of a source that takes all of its NICs (Policy::all_nics): what it sends through the one that leads to
+  // switch `at`, in proportion to others; 0: nothing.
+  virtual double weight_of_entry(topologies::Vertex /*at*/, std::uint32_t /*host*/) const { return 1; }
   // After the detour of a packet that came there in this state.
   virtual PathState behind_detour(PathState state) const { return state; }
   // The states that there are: 0 to states() - 1.

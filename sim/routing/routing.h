@@ -21,6 +21,7 @@ enum class FluidPaths : std::uint8_t {
   kUnknown,   // it can't be told without packets: the flow-level network refuses the policy
   kOne,       // each flow keeps the path that the built-in rule gives its entropy
   kEven,      // each flow divides evenly among all minimal next links, at every hop
+  kAround,    // the same; where links fail or slow down, around these, as the path model says
   kModel,     // each flow divides as the path model says (make_paths)
   kBalanced,  // each flow divides between direct ways and detours of the path model as their loads balance
 };
@@ -31,6 +32,18 @@ enum class KeepsOrder : std::uint8_t {
   kYes,
   kNo,
 };
+
+// How a policy hears that links carry less, or again more, than they were built for; that they are down it
+// hears with the routes in any case.
+enum class RateNews : std::uint8_t {
+  kNever,
+  kWithRoutes,  // routes are worked out anew everywhere then, as after a failure
+  kAtOnce,      // without packets: its senders find out by themselves
+};
+
+// For Policy::paths_remark.
+inline constexpr const char* kGoesByWhatItMeets =
+    "which of these a packet takes goes by what it meets: shares are as if evenly";
 
 // A routing module as users name it: `--routing ecmp`. Null for a factory means the built-in rule:
 // switches hash the packet's entropy with their salt; NICs keep one entropy per flow.
@@ -47,6 +60,14 @@ struct Policy {
   // False: selectors ignore what happens to packets, and aren't told.
   bool selectors_want_feedback = true;
   FluidPaths fluid = FluidPaths::kUnknown;
+  RateNews rate_news = RateNews::kNever;
+  // Of kUnknown: what it chooses by, that fluids don't have: "at gaps between packets".
+  const char* no_fluid = nullptr;
+  // Of kModel: parameters that matter to packets only.
+  std::vector<std::string> for_packets = {};
+  // What it doesn't make of links that are slowed down during a run, a clause for the results; null: nothing
+  // that one would expect of it.
+  const char* on_slow_links = nullptr;
   // The built-in rule hashes with the same salt at all switches, so that they make the same choices.
   bool one_salt = false;
   SwitchAsks asks = {};  // of the switch policy
@@ -90,9 +111,7 @@ inline const char* remark_on_paths(const Policy& policy) {
   if (policy.paths_remark != nullptr) return policy.paths_remark;
   const bool looks = policy.make_plan != nullptr ||
                      (policy.make_path_selectors != nullptr && policy.selectors_want_feedback);
-  return looks && policy.make_paths == nullptr
-             ? "which of these a packet takes goes by what it meets: shares are as if evenly"
-             : "";
+  return looks && policy.make_paths == nullptr ? kGoesByWhatItMeets : "";
 }
 
 }  // namespace weft::routing

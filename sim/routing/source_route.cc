@@ -21,6 +21,12 @@ using topologies::Vertex;
 
 }  // namespace
 
+void append_channel(const Topology& topology, std::uint32_t channel, SourceRoute& route) {
+  const auto ports = topology.out_channels(topology.channels()[channel].from);
+  const auto port = std::find(ports.begin(), ports.end(), channel) - ports.begin();
+  route.ports[route.length++] = static_cast<std::uint16_t>(port);
+}
+
 SourceRoute route_over(const Topology& topology, std::uint32_t source, std::uint32_t nic,
                        std::span<const Vertex> switches, std::uint32_t destination) {
   const Vertex from = topology.host(source), to = topology.host(destination);
@@ -47,7 +53,7 @@ SourceRoute route_over(const Topology& topology, std::uint32_t source, std::uint
       fail(topology, from, to,
            fmt::format("there is no link from {} to {}", topology.node(at).name, topology.node(next).name));
     }
-    route.ports[route.length++] = static_cast<std::uint16_t>(found - ports.begin());
+    append_channel(topology, *found, route);
     at = next;
   }
   return route;

@@ -14,6 +14,10 @@ namespace weft::routing {
 SourceRoute route_over(const topologies::Topology& topology, std::uint32_t source, std::uint32_t nic,
                        std::span<const topologies::Vertex> switches, std::uint32_t destination);
 
+// Lets a route go on over a channel, from the switch where it ends. REQUIRES: it has less than
+// SourceRoute::kMost ports.
+void append_channel(const topologies::Topology& topology, std::uint32_t channel, SourceRoute& route);
+
 // Throws InputError unless each port exists and the last one, and no other, leads to the destination.
 // `nic_channel`: that the packet leaves its source through.
 void check_route(const topologies::Topology& topology, std::uint32_t nic_channel, std::uint32_t destination,

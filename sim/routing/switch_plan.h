@@ -21,6 +21,9 @@ struct PlanSetup {
   const topologies::Topology& topology;
   const RoutingTable& table;  // the network's minimal next channels, with all links up
   std::uint64_t seed = 1;
+  // By channel, the share of the rate it was built with that it has, as far as that is known where the policy is
+  // at work (Policy::rate_news); 0: it is down. Empty: all have all of it.
+  std::span<const double> rate_shares = {};
 };
 
 class SwitchPlan {
@@ -32,6 +35,9 @@ class SwitchPlan {
   // does so too. Minimal ones, as policies are given them, have changed already. No switch is at work then.
   // `down_links`: by link.
   virtual void reconverge(const std::vector<bool>& /*down_links*/) {}
+  // For policies with RateNews::kWithRoutes, before reconverge(): the shares of their rates that links have
+  // now, as PlanSetup's.
+  virtual void set_rate_shares(std::span<const double> /*rate_shares*/) {}
   // What all switches have told, by switch, where there are snapshots: for a plan that keeps it for all of
   // its switches. False: each switch hears what each other one has told (SwitchPolicy::heard()).
   virtual bool told(std::span<const Snapshot> /*snapshots*/) { return false; }

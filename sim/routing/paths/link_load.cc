@@ -1,5 +1,7 @@
 #include "sim/routing/paths/link_load.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -9,6 +11,8 @@
 #include "sim/routing/paths/group_traffic.h"
 #include "sim/routing/paths/host_groups.h"
 #include "sim/routing/paths/path_graph.h"
+#include "sim/units/grouped.h"
+#include "sim/units/memory.h"
 #include "topologies/analysis/edge_load.h"
 #include "topologies/analysis/router_graph.h"
 
@@ -135,9 +139,17 @@ class Loader {
   // `amount` from s on its way to d, at the switches behind its NICs.
   void enter(std::uint32_t s, std::uint32_t d, PathState state, double amount) {
     const std::span<const Entry> entries = groups_.entries(s, d, entries_);
-    if (entries.empty()) load_.stranded += amount;
-    const double part = amount / static_cast<double>(entries.size());
+    weights_.clear();
+    double sum = 0;
     for (const Entry& entry : entries) {
+      const bool on = topology_.node(entry.to).kind == topologies::NodeKind::kSwitch;
+      weights_.push_back(on ? model_.weight_of_entry(entry.to, groups_.destination(d)) : 1);
+      sum += weights_.back();
+    }
+    if (sum == 0) load_.stranded += amount;
+    for (std::size_t i = 0; i < entries.size() && sum > 0; ++i) {
+      const Entry& entry = entries[i];
+      const double part = amount * weights_[i] / sum;
       by_nic_[s][entry.nic] += part;
       if (topology_.node(entry.to).kind == topologies::NodeKind::kSwitch) put(entry.to, state, part);
     }
@@ -331,6 +343,7 @@ class Loader {
   std::vector<std::map<std::uint32_t, double>> arrived_;  // by group and switch, if it has several hosts
   // Of the destination at hand.
   std::vector<double> amount_, other_;  // by stop; by group
+  std::vector<double> weights_;         // by NIC at hand
   std::vector<GroupTraffic::Rate> rates_;
   std::vector<PathStart> starts_;
   std::vector<NamedWay> ways_;
@@ -341,6 +354,13 @@ class Loader {
 
 LinkLoad link_load(const topologies::Topology& topology, const RoutingTable& table, const PathModel& model,
                    const topologies::HostTraffic& traffic) {
+  // Lists grow to twice what is in them. Detours take what groups do, a few times over.
+  constexpr double kOfChannel = 16, kOfHost = 256, kOfState = 64, kOfEntry = 32, kOfSearch = 64 << 20;
+  const double channels = static_cast<double>(topology.channels().size());
+  const double entries = static_cast<double>(traffic.entries.size());
+  expect_memory(channels * kOfChannel + topology.hosts() * kOfHost + entries * kOfEntry + kOfSearch +
+                    static_cast<double>(topology.nodes()) * model.states() * kOfState,
+                fmt::format("the loads of {} links", grouped(channels / 2)));
   return Loader(topology, table, model, traffic).run();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "sim/routing/policies/good_ways.h"
 #include "sim/routing/policies/rounds.h"
 
 namespace weft::routing {
@@ -62,8 +63,12 @@ Policy bitmap() {
                           "packets are skipped for some rounds.",
                .source = "the load balancing of that name in htsim's model of Ultra Ethernet transport",
                .parameters = {Rounds::parameter("128")}},
+      .make_paths = good_entropies,
       .make_path_selectors = make,
+      .fluid = FluidPaths::kAround,
+      .rate_news = RateNews::kAtOnce,
       .needs = {.used = Capability::kMark},
+      .paths_remark = kGoesByWhatItMeets,
       .path_signals = {"skipped_path"}};
 }
 

@@ -152,6 +152,7 @@ Policy dlb() {
           return std::make_unique<Dlb>(settings, topology, s);
         });
       },
+      .on_slow_links = "loads stay relative to the rates that links were built with",
       .asks = {.foresees = true},
       .order = KeepsOrder::kNo};
 }

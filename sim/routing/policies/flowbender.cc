@@ -12,40 +12,19 @@ struct Settings {
 
 class FlowBender final : public PathSelector {
  public:
-  FlowBender(const Settings& settings, const PathSetup& setup)
-      : settings_(settings), random_(setup.random), signals_(setup.signals) {
-    entropy_ = static_cast<std::uint32_t>(random_.next());
-  }
+  FlowBender(const Settings& settings, const PathSetup& setup) : settings_(settings), path_(setup) {}
 
-  Path next(const PathRequest&) override { return {entropy_}; }
+  Path next(const PathRequest&) override { return {path_.entropy()}; }
   void on_ack(const PathNews& news) override {
-    // Of an earlier path: it says nothing of this one.
-    if (news.path.entropy != entropy_) return;
-    const std::optional<double> share = marks_.on_ack(news);
-    if (!share) return;
-    congested_ = *share > settings_.threshold ? congested_ + 1 : 0;
-    if (congested_ < settings_.rounds) return;
-    ++signals_[0];
-    repath(news.now);
+    const auto is_congested = [&](double share) { return share > settings_.threshold; };
+    if (!path_.on_ack(news, is_congested) || !path_.is_due(settings_.rounds)) return;
+    path_.change(news.now, MarkedPath::kRepath);
   }
-  void on_timeout(Time now) override {
-    ++signals_[1];
-    repath(now);
-  }
+  void on_timeout(Time now) override { path_.change(now, MarkedPath::kTimeoutRepath); }
 
  private:
-  void repath(Time now) {
-    entropy_ = static_cast<std::uint32_t>(random_.next());
-    marks_.restart(now);
-    congested_ = 0;
-  }
-
   const Settings settings_;
-  sim::RandomStream random_;
-  std::uint64_t* signals_;
-  MarkShare marks_;
-  std::uint32_t congested_ = 0;  // round trips in a row
-  std::uint32_t entropy_ = 0;
+  MarkedPath path_;
 };
 
 PathSelectorMaker make(const PlanSetup& plan) {
@@ -73,8 +52,9 @@ Policy flowbender() {
                                "N: congested round trips in a row after which the flow takes another "
                                "path."}}},
       .make_path_selectors = make,
+      .no_fluid = "by how many packets of a round trip were marked",
       .needs = {.used = Capability::kMark},
-      .path_signals = {"repath", "timeout_repath"}};
+      .path_signals = MarkedPath::signals()};
 }
 
 }  // namespace weft::routing

@@ -173,6 +173,7 @@ Policy flowcut() {
                    .parameters = parameters()},
           .configure = configure,
           .make_plan = make_plan,
+          .no_fluid = "when all packets of a flow have arrived",
           .order = KeepsOrder::kYes};
 }
 

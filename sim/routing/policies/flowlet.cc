@@ -101,8 +101,11 @@ Policy flowlet() {
             const bool looks_ahead = parameters.text("choice") == "congestion";
             policy.asks.single = policy.asks.notes = looks_ahead;
             policy.asks.foresees = !looks_ahead;
+            if (looks_ahead)
+              policy.on_slow_links = "loads stay relative to the rates that links were built with";
           },
       .make_plan = make,
+      .no_fluid = "at gaps between the packets of a flow",
       .order = KeepsOrder::kNo};
 }
 

@@ -11,6 +11,7 @@
 #include "sim/routing/policies/random_route.h"
 #include "sim/routing/policies/route_finder.h"
 #include "sim/routing/policies/shortest_routes.h"
+#include "sim/routing/source_route.h"
 #include "sim/units/input_error.h"
 
 namespace weft::routing {
@@ -113,17 +114,13 @@ class NamedWays final : public PathSelector {
     std::uint8_t nic = Path::kAnyNic;
   };
 
-  static std::size_t port_of(const Topology& topology, std::uint32_t channel) {
-    const auto out = topology.out_channels(topology.channels()[channel].from);
-    return static_cast<std::size_t>(std::find(out.begin(), out.end(), channel) - out.begin());
-  }
   static void name(const Topology& topology, const ChannelWay& way, Named& named) {
-    if (topology.out_channels(topology.channels()[way.front()].from).size() > 1) {
-      named.nic = static_cast<std::uint8_t>(port_of(topology, way.front()));
+    const auto nics = topology.out_channels(topology.channels()[way.front()].from);
+    if (nics.size() > 1) {
+      const auto nic = std::find(nics.begin(), nics.end(), way.front()) - nics.begin();
+      named.nic = static_cast<std::uint8_t>(nic);
     }
-    for (std::size_t i = 1; i < way.size(); ++i) {
-      named.route.ports[named.route.length++] = static_cast<std::uint16_t>(port_of(topology, way[i]));
-    }
+    for (std::size_t i = 1; i < way.size(); ++i) append_channel(topology, way[i], named.route);
   }
 
   const bool per_flow_;
@@ -170,6 +167,8 @@ Policy policy(ModuleInfo info) {
           .make_paths = make_paths<kind>,
           .make_path_selectors = make_selectors<kind>,
           .selectors_want_feedback = false,
+          .fluid = FluidPaths::kModel,
+          .for_packets = {"per"},
           .order = KeepsOrder::kYes,
           .longest_path = 2,
           .source_routes = true,

@@ -1,8 +1,5 @@
 #include "sim/routing/policies/plb.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "sim/routing/policies/mark_share.h"
 
 namespace weft::routing {
@@ -16,54 +13,33 @@ struct Settings {
 
 class Plb final : public PathSelector {
  public:
-  Plb(const Settings& settings, const PathSetup& setup)
-      : settings_(settings), random_(setup.random), signals_(setup.signals) {
-    entropy_ = draw();
-  }
+  Plb(const Settings& settings, const PathSetup& setup) : settings_(settings), path_(setup) {}
 
   Path next(const PathRequest& request) override {
-    if (request.in_flight == 0 && is_due(settings_.idle_rounds)) repath(request.now);
-    return {entropy_};
+    if (request.in_flight == 0) repath_after(settings_.idle_rounds, request.now);
+    return {path_.entropy()};
   }
   void on_ack(const PathNews& news) override {
-    // Of an earlier path: it says nothing of this one.
-    if (news.path.entropy != entropy_) return;
-    const std::optional<double> share = marks_.on_ack(news);
-    if (!share) return;
-    congested_ = *share >= settings_.threshold ? std::min(congested_ + 1, kMostRounds) : 0;
-    if (is_due(settings_.rounds)) repath(news.now);
+    const auto is_congested = [&](double share) { return share >= settings_.threshold; };
+    if (path_.on_ack(news, is_congested)) repath_after(settings_.rounds, news.now);
   }
   void on_timeout(Time now) override {
-    entropy_ = draw();
-    ++signals_[1];
-    marks_.restart(now);
-    congested_ = 0;
+    path_.change(now, MarkedPath::kTimeoutRepath);
     suspended_until_ = now + settings_.suspend;
     if (const auto span = static_cast<std::uint64_t>(settings_.suspend.ps()); span > 0) {
-      suspended_until_ += Time::ps(static_cast<std::int64_t>(random_.below(span)));
+      suspended_until_ += Time::ps(static_cast<std::int64_t>(path_.random().below(span)));
     }
   }
 
  private:
-  static constexpr std::uint32_t kMostRounds = std::numeric_limits<std::uint32_t>::max() - 1;
-
-  std::uint32_t draw() { return static_cast<std::uint32_t>(random_.next()); }
-  bool is_due(std::uint32_t rounds) const { return rounds > 0 && congested_ >= rounds; }
-  void repath(Time now) {
-    if (now < suspended_until_) return;
-    entropy_ = draw();
-    ++signals_[0];
-    marks_.restart(now);
-    congested_ = 0;
+  void repath_after(std::uint32_t rounds, Time now) {
+    if (rounds == 0 || !path_.is_due(rounds) || now < suspended_until_) return;
+    path_.change(now, MarkedPath::kRepath);
   }
 
   const Settings settings_;
-  sim::RandomStream random_;
-  std::uint64_t* signals_;
-  MarkShare marks_;
+  MarkedPath path_;
   Time suspended_until_;
-  std::uint32_t congested_ = 0;  // round trips in a row
-  std::uint32_t entropy_ = 0;
 };
 
 std::uint32_t rounds(const Parameters& parameters, const char* name) {
@@ -105,8 +81,9 @@ Policy plb() {
                                "After a timeout paths stay for a random time from this to twice this (Linux: "
                                "60 s)."}}},
       .make_path_selectors = make,
+      .no_fluid = "by how many packets of a round trip were marked",
       .needs = {.used = Capability::kMark},
-      .path_signals = {"repath", "timeout_repath"}};
+      .path_signals = MarkedPath::signals()};
 }
 
 }  // namespace weft::routing

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <vector>
 
+#include "sim/routing/source_route.h"
 #include "sim/routing/table/host_classes.h"
 #include "sim/routing/table/parallel_search.h"
 #include "sim/routing/table/switch_links.h"
@@ -35,9 +36,7 @@ void draw_route(const Topology& topology, const RoutingTable& table, Vertex at, 
     }
     drawn.only = drawn.only && candidates.size() == 1;
     const std::uint32_t channel = candidates[candidates.size() == 1 ? 0 : random.below(candidates.size())];
-    const auto ports = topology.out_channels(at);
-    const auto port = std::find(ports.begin(), ports.end(), channel) - ports.begin();
-    route.ports[route.length++] = static_cast<std::uint16_t>(port);
+    append_channel(topology, channel, route);
     at = topology.channels()[channel].to;
   }
 }

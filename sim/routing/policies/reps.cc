@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "sim/routing/policies/good_ways.h"
 #include "sim/routing/policies/rounds.h"
 
 namespace weft::routing {
@@ -116,8 +117,12 @@ Policy reps() {
                               {"trigger", ParameterType::kText, "timeout",
                                "What begins that: timeout, or any loss that no trimmed packet tells of, for "
                                "queues that trim."}}},
+      .make_paths = good_entropies,
       .make_path_selectors = make,
+      .fluid = FluidPaths::kAround,
+      .rate_news = RateNews::kAtOnce,
       .needs = {.used = Capability::kMark},
+      .paths_remark = kGoesByWhatItMeets,
       .path_signals = {"recycled_path", "freeze", "frozen_path"}};
 }
 

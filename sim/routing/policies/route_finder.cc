@@ -143,10 +143,11 @@ class Heights {
 
 }  // namespace
 
-class RouteFinder::Yen {
+// What a search for several ways between two hosts goes by.
+class RouteFinder::Task {
  public:
-  Yen(const Topology& topology, Search& search, const Heights& heights, Vertex from, Vertex to,
-      std::uint32_t most_links, sim::RandomStream& random)
+  Task(const Topology& topology, Search& search, const Heights& heights, Vertex from, Vertex to,
+       std::uint32_t most_links, sim::RandomStream& random)
       : topology_(topology),
         search_(search),
         heights_(heights),
@@ -155,6 +156,20 @@ class RouteFinder::Yen {
         most_(most_links),
         random_(random),
         shuffled_(topology) {}
+
+ protected:
+  const Topology& topology_;
+  Search& search_;
+  const Heights& heights_;
+  const Vertex from_, to_;
+  const std::uint32_t most_;
+  sim::RandomStream& random_;
+  Shuffled shuffled_;
+};
+
+class RouteFinder::Yen : private Task {
+ public:
+  using Task::Task;
 
   std::vector<ChannelWay> run(std::size_t count) {
     std::vector<ChannelWay> ways;
@@ -220,29 +235,13 @@ class RouteFinder::Yen {
     });
   }
 
-  const Topology& topology_;
-  Search& search_;
-  const Heights& heights_;
-  const Vertex from_, to_;
-  const std::uint32_t most_;
-  sim::RandomStream& random_;
-  Shuffled shuffled_;
   std::multimap<std::pair<std::size_t, std::uint64_t>, Proposal> proposed_;  // by length, then at random
 };
 
 // A flow of one unit a way, over links that take one unit each.
-class RouteFinder::Disjoint {
+class RouteFinder::Disjoint : private Task {
  public:
-  Disjoint(const Topology& topology, Search& search, const Heights& heights, Vertex from, Vertex to,
-           std::uint32_t most_links, sim::RandomStream& random)
-      : topology_(topology),
-        search_(search),
-        heights_(heights),
-        from_(from),
-        to_(to),
-        most_(most_links),
-        random_(random),
-        shuffled_(topology) {}
+  using Task::Task;
 
   std::vector<ChannelWay> run(std::size_t count) {
     std::size_t found = 0;
@@ -321,13 +320,6 @@ class RouteFinder::Disjoint {
     return way;
   }
 
-  const Topology& topology_;
-  Search& search_;
-  const Heights& heights_;
-  const Vertex from_, to_;
-  const std::uint32_t most_;
-  sim::RandomStream& random_;
-  Shuffled shuffled_;
   std::map<std::uint32_t, std::uint32_t> flow_;  // units by channel
   std::map<Vertex, std::uint32_t> raised_;
   std::set<std::uint32_t> used_up_;  // links of hosts
@@ -338,8 +330,11 @@ RouteFinder::RouteFinder(const Topology& topology, std::uint32_t most)
 
 RouteFinder::~RouteFinder() = default;
 
-template <typename Use>
-auto RouteFinder::with_search(Use&& use) {
+template <typename Kind>
+std::vector<ChannelWay> RouteFinder::find(std::uint32_t source, std::uint32_t destination, std::size_t count,
+                                          sim::RandomStream random) {
+  const Vertex from = topology_.host(source), to = topology_.host(destination);
+  const Heights heights(topology_, distances_.towards(to), from, to);
   std::unique_ptr<Search> search;
   {
     const std::lock_guard lock(mutex_);
@@ -349,28 +344,20 @@ auto RouteFinder::with_search(Use&& use) {
     }
   }
   if (search == nullptr) search = std::make_unique<Search>(topology_);
-  auto result = use(*search);
+  std::vector<ChannelWay> ways = Kind(topology_, *search, heights, from, to, most_ + 1, random).run(count);
   const std::lock_guard lock(mutex_);
   idle_.push_back(std::move(search));
-  return result;
+  return ways;
 }
 
 std::vector<ChannelWay> RouteFinder::k_shortest(std::uint32_t source, std::uint32_t destination,
                                                 std::size_t count, sim::RandomStream random) {
-  const Vertex from = topology_.host(source), to = topology_.host(destination);
-  const Heights heights(topology_, distances_.towards(to), from, to);
-  return with_search([&](Search& search) {
-    return Yen(topology_, search, heights, from, to, most_ + 1, random).run(count);
-  });
+  return find<Yen>(source, destination, count, random);
 }
 
 std::vector<ChannelWay> RouteFinder::edge_disjoint(std::uint32_t source, std::uint32_t destination,
                                                    std::size_t count, sim::RandomStream random) {
-  const Vertex from = topology_.host(source), to = topology_.host(destination);
-  const Heights heights(topology_, distances_.towards(to), from, to);
-  return with_search([&](Search& search) {
-    return Disjoint(topology_, search, heights, from, to, most_ + 1, random).run(count);
-  });
+  return find<Disjoint>(source, destination, count, random);
 }
 
 std::uint8_t RouteFinder::distance(std::uint32_t source, std::uint32_t destination) {

@@ -43,11 +43,14 @@ class RouteFinder {
 
  private:
   class Search;
+  class Task;
   class Yen;
   class Disjoint;
 
-  template <typename Use>
-  auto with_search(Use&& use);
+  // By a Yen or a Disjoint.
+  template <typename Kind>
+  std::vector<ChannelWay> find(std::uint32_t source, std::uint32_t destination, std::size_t count,
+                               sim::RandomStream random);
 
   const topologies::Topology& topology_;
   const std::uint32_t most_;

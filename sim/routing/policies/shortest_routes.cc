@@ -20,6 +20,13 @@ bool ShortestRoutes::leads_on(const Goal& goal, Vertex at, std::uint32_t channel
   return is_switch(next) && goal.distances[index(next)] == distance - 1;
 }
 
+void ShortestRoutes::next(Vertex at, std::uint32_t host, std::vector<std::uint32_t>& channels) {
+  const Goal goal{distances_.towards(topology_.host(host)), topology_.host(host)};
+  for (const std::uint32_t c : topology_.out_channels(at)) {
+    if (leads_on(goal, at, c)) channels.push_back(c);
+  }
+}
+
 // All ways from a switch, depth first, until there are enough. `route` leads to the switch.
 void ShortestRoutes::collect(const Goal& goal, Vertex at, SourceRoute& route, std::size_t most,
                              std::vector<SourceRoute>& found) const {

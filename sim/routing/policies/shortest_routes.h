@@ -20,6 +20,9 @@ class ShortestRoutes {
   ShortestRoutes(const topologies::Topology& topology, std::vector<bool> denied)
       : topology_(topology), distances_(topology, std::move(denied)) {}
 
+  // The channels from a switch one nearer to a host, in the order of ports. Appends to `channels`.
+  void next(topologies::Vertex at, std::uint32_t host, std::vector<std::uint32_t>& channels);
+
   // Different ways through this NIC with the fewest links that are left from there, in random order: all if
   // there are no more than `most`, else `most` of them. Each next link is drawn evenly. Empty where no way is
   // left. Throws InputError for ways over more than SourceRoute::kMost switches.

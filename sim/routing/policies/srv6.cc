@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sim/names.h"
+#include "sim/routing/policies/good_ways.h"
 #include "sim/routing/policies/shortest_routes.h"
 #include "sim/units/input_error.h"
 
@@ -234,8 +235,7 @@ std::uint32_t ways(const Parameters& parameters, const char* name, std::int64_t 
   return static_cast<std::uint32_t>(ways);
 }
 
-PathSelectorMaker make(const PlanSetup& plan) {
-  const Parameters& parameters = plan.parameters;
+Settings settings_of(const Parameters& parameters) {
   Settings settings{.paths = ways(parameters, "paths", 1),
                     .backups = ways(parameters, "backups", 0),
                     .probe = parameters.time("probe"),
@@ -244,9 +244,24 @@ PathSelectorMaker make(const PlanSetup& plan) {
   if (settings.probe <= Time() || settings.probe > Time::us(3'600'000'000)) {
     parameters.fail("probe", "it must be above 0 and at most 3600s");
   }
-  return [shared = std::make_shared<Shared>(std::move(settings))](const PathSetup& setup) {
+  return settings;
+}
+
+PathSelectorMaker make(const PlanSetup& plan) {
+  return [shared = std::make_shared<Shared>(settings_of(plan.parameters))](const PathSetup& setup) {
     return shared->make(setup);
   };
+}
+
+// Through each NIC; how many there are doesn't matter where hosts have as many.
+std::unique_ptr<PathModel> make_paths(const PlanSetup& setup) {
+  const Settings settings = settings_of(setup.parameters);
+  std::size_t nics = 1;
+  for (std::uint32_t h = 0; h < setup.topology.hosts(); ++h) {
+    nics = std::max(nics, setup.topology.out_channels(setup.topology.host(h)).size());
+  }
+  const double most = std::max<double>(1, settings.paths / static_cast<double>(nics));
+  return good_routes(setup, find_denied(setup.topology, settings), most);
 }
 
 }  // namespace
@@ -268,9 +283,14 @@ Policy srv6() {
                               {"denied", ParameterType::kText, "",
                                "Switches and links that no way takes, with * for anything: 'spine 3.*; leaf "
                                "0.1 / spine 0.2'."}}},
+      .make_paths = make_paths,
       .make_path_selectors = make,
+      .fluid = FluidPaths::kModel,
+      .rate_news = RateNews::kAtOnce,
+      .for_packets = {"backups", "probe"},
       .asks = {.acks_retrace = true},
       .needs = {.used = Capability::kMark | Capability::kTrim},
+      .paths_remark = kGoesByWhatItMeets,
       .source_routes = true,
       .all_nics = true,
       .path_signals = {"skipped_path", "assumed_bad", "restored_path", "probe"}};

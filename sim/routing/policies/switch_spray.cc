@@ -77,6 +77,9 @@ class WeightedPlan final : public SwitchPlan {
     WeightedDraw draw(weights_, weights_.topology().switch_at(switch_index));
     return std::make_unique<WeightedSpray>(std::move(draw), random);
   }
+  void set_rate_shares(std::span<const double> rate_shares) override {
+    weights_.set_rate_shares(rate_shares);
+  }
   void reconverge(const std::vector<bool>& down_links) override { weights_.repair(down_links); }
 
  private:
@@ -125,6 +128,10 @@ Policy switch_spray() {
                .parameters = {{"choice", ParameterType::kText, "random",
                                "Of the next port: random, round_robin (in turn, in an order drawn anew for "
                                "each round) or weighted (odds in proportion to what paths can carry)."}}},
+      .configure =
+          [](const Parameters& parameters, Policy& policy) {
+            if (choice_of(parameters) == Choice::kWeighted) policy.rate_news = RateNews::kWithRoutes;
+          },
       .make_plan = make_plan,
       .make_paths = make_paths,
       .fluid = FluidPaths::kModel,

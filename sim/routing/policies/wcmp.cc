@@ -29,6 +29,9 @@ class WcmpPlan final : public SwitchPlan {
     WeightedDraw draw(weights_, weights_.topology().switch_at(switch_index));
     return std::make_unique<Wcmp>(std::move(draw), switch_salt(seed_, switch_index));
   }
+  void set_rate_shares(std::span<const double> rate_shares) override {
+    weights_.set_rate_shares(rate_shares);
+  }
   void reconverge(const std::vector<bool>& down_links) override { weights_.repair(down_links); }
 
  private:
@@ -52,6 +55,7 @@ Policy wcmp() {
             return std::make_unique<WeightedPaths>(setup);
           },
           .fluid = FluidPaths::kModel,
+          .rate_news = RateNews::kWithRoutes,
           .asks = {.ahead = true},
           .order = KeepsOrder::kYes};
 }

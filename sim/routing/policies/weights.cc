@@ -2,46 +2,116 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
+
+#include "sim/routing/table/host_classes.h"
 
 namespace weft::routing {
 
-PathWeights::PathWeights(const PlanSetup& setup) : topology_(setup.topology), original_(setup.table) {}
+PathWeights::PathWeights(const PlanSetup& setup)
+    : topology_(setup.topology),
+      original_(setup.table),
+      has_hosts_(setup.topology.nodes()),
+      known_(setup.topology.nodes()) {
+  for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
+    for (const std::uint32_t c : topology_.out_channels(topology_.host(h))) {
+      has_hosts_[topology_.channels()[c].to] = true;
+    }
+  }
+  set_rate_shares(setup.rate_shares);
+  find_units(setup.table.down_links());
+}
 
 void PathWeights::repair(const std::vector<bool>& down_links) {
   if (repaired_ == nullptr) repaired_ = std::make_unique<RoutingTable>(original_);
   repaired_->repair(topology_, down_links);
+  find_units(down_links);
+  unit_ = UINT32_MAX;
   ++version_;
 }
 
-double PathWeights::behind(std::uint32_t channel, std::uint32_t host,
-                           std::unordered_map<topologies::Vertex, double>& known) const {
-  const topologies::Channel& link = topology_.channels()[channel];
-  const double rate = static_cast<double>(link.rate.bps());
-  const topologies::Vertex end = link.to;
-  if (topology_.node(end).kind == topologies::NodeKind::kHost) return rate;
-  const auto found = known.find(end);
-  if (found != known.end()) return std::min(rate, found->second);
-  const RoutingTable& table = repaired_ != nullptr ? *repaired_ : original_;
-  double sum = 0;
-  const Candidates next = table.candidates(end, host);
+void PathWeights::set_rate_shares(std::span<const double> rate_shares) {
+  const auto& channels = topology_.channels();
+  rate_.resize(channels.size());
+  for (std::uint32_t c = 0; c < channels.size(); ++c) {
+    const double share = rate_shares.empty() ? 1 : rate_shares[c];
+    // What is down the table leaves out.
+    rate_[c] = std::max(static_cast<double>(channels[c].rate.bps()) * share, 1.0);
+  }
+}
+
+void PathWeights::find_units(const std::vector<bool>& down_links) {
+  std::vector<std::uint32_t> hosts(topology_.hosts());
+  std::iota(hosts.begin(), hosts.end(), 0u);
+  (void)classify(topology_, down_links, hosts, unit_of_);
+}
+
+// What the channel, between switches, has of what its end can carry.
+double PathWeights::through(std::uint32_t channel, std::uint32_t host) const {
+  const std::uint32_t end = topology_.channels()[channel].to;
+  const double rate = rate_[channel];
+  return topology_.node(end).kind == topologies::NodeKind::kHost ? rate
+                                                                 : std::min(rate, most_of_each(end, host));
+}
+
+bool PathWeights::leads(std::uint32_t channel, std::uint32_t host) const {
+  const Candidates next = table().candidates(topology_.channels()[channel].from, host);
+  return std::find(next.begin(), next.end(), channel) != next.end();
+}
+
+// Does anything to the host come by here?
+bool PathWeights::is_used(std::uint32_t at, std::uint32_t host) const {
+  if (has_hosts_[at]) return true;
+  if (known_[at].used_in == round_) return known_[at].used;
+  bool used = false;
+  for (const std::uint32_t out : topology_.out_channels(at)) {
+    used = used || (leads(out ^ 1, host) && is_used(topology_.channels()[out].to, host));
+  }
+  known_[at].used_in = round_;
+  known_[at].used = used;
+  return used;
+}
+
+// The most that any link to a switch gets of what that can carry on; links that can't carry so much leave
+// the rest to others.
+double PathWeights::most_of_each(std::uint32_t at, std::uint32_t host) const {
+  if (known_[at].most_in == round_) return known_[at].most;
+  constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+  double left = 0;
+  const Candidates next = table().candidates(at, host);
   for (const std::uint32_t c : next) {
     // At the last switch: the host's own link limits all paths alike.
-    if (topology_.channels()[c].to == topology_.host(host)) {
-      sum = std::numeric_limits<double>::infinity();
-      break;
-    }
-    sum += behind(c, host, known);
+    const bool is_last = topology_.channels()[c].to == topology_.host(host);
+    left += is_last ? kNoLimit : through(c, host);
   }
-  known.emplace(end, sum);
-  return std::min(rate, sum);
+  std::vector<double> rates;
+  for (const std::uint32_t out : topology_.out_channels(at)) {
+    const std::uint32_t from = topology_.channels()[out].to;
+    if (left == kNoLimit || topology_.node(from).kind == topologies::NodeKind::kHost) continue;
+    if (leads(out ^ 1, host) && is_used(from, host)) rates.push_back(rate_[out ^ 1]);
+  }
+  std::ranges::sort(rates);
+  double most = kNoLimit;
+  for (std::size_t i = 0; i < rates.size() && most == kNoLimit; ++i) {
+    const double each = left / static_cast<double>(rates.size() - i);
+    if (rates[i] >= each) most = each;
+    left -= rates[i];
+  }
+  known_[at].most_in = round_;
+  known_[at].most = most;
+  return most;
 }
 
 std::vector<double> PathWeights::capacities(std::uint32_t host,
                                             std::span<const std::uint32_t> channels) const {
-  std::unordered_map<topologies::Vertex, double> known;
+  const std::lock_guard lock(mutex_);
+  if (unit_ != unit_of_[host]) {
+    unit_ = unit_of_[host];
+    ++round_;
+  }
   std::vector<double> all;
-  for (const std::uint32_t c : channels) all.push_back(behind(c, host, known));
+  for (const std::uint32_t c : channels) all.push_back(through(c, host));
   return all;
 }
 
@@ -65,6 +135,7 @@ void WeightedDraw::forget() {
   entries_.clear();
   dense_.clear();
   sparse_.clear();
+  of_unit_.clear();
 }
 
 const WeightedDraw::Entry* WeightedDraw::learn(std::uint32_t host, std::span<const std::uint32_t> ports) {
@@ -77,33 +148,41 @@ const WeightedDraw::Entry* WeightedDraw::learn(std::uint32_t host, std::span<con
       dense_.assign(topology.hosts(), kUnknown);
     }
   }
-  std::vector<std::uint32_t> channels;
-  for (const std::uint32_t port : ports) channels.push_back(topology.out_channels(at_)[port]);
-  const std::vector<double> capacities = weights_->capacities(host, channels);
-  const auto [least, most] = std::minmax_element(capacities.begin(), capacities.end());
-  std::uint16_t number = 0;
-  if (*least < *most) {
-    double sum = 0, before = 0;
-    for (const double capacity : capacities) sum += capacity;
-    Entry entry{.ports = {ports.begin(), ports.end()}, .up_to = {}};
-    for (const double capacity : capacities) {
-      before += capacity;
-      entry.up_to.push_back(static_cast<std::uint32_t>(std::min(before / sum * 0x1p32, 0x1p32 - 1)));
-    }
-    entry.up_to.back() = UINT32_MAX;
-    // Most hosts share a few lists of weights.
-    const auto same = std::find_if(entries_.begin(), entries_.end(), [&entry](const Entry& known) {
-      return known.ports == entry.ports && known.up_to == entry.up_to;
-    });
-    number = static_cast<std::uint16_t>(same - entries_.begin());
-    if (same == entries_.end()) entries_.push_back(std::move(entry));
+  OfUnit& known = of_unit_[weights_->unit_of(host)];
+  if (known.number == kUnknown || !std::ranges::equal(known.ports, ports)) {
+    known = {.ports = {ports.begin(), ports.end()}, .number = weigh(host, ports)};
   }
   if (!dense_.empty()) {
-    dense_[host] = number;
+    dense_[host] = known.number;
   } else {
-    sparse_[host] = number;
+    sparse_[host] = known.number;
   }
-  return &entries_[number];
+  return &entries_[known.number];
+}
+
+// The number of an entry.
+std::uint16_t WeightedDraw::weigh(std::uint32_t host, std::span<const std::uint32_t> ports) {
+  std::vector<std::uint32_t> channels;
+  for (const std::uint32_t port : ports) channels.push_back(weights_->topology().out_channels(at_)[port]);
+  const std::vector<double> capacities = weights_->capacities(host, channels);
+  const auto [least, most] = std::minmax_element(capacities.begin(), capacities.end());
+  constexpr double kAlike = 1 - 1e-9;  // but for rounding
+  if (*least >= *most * kAlike) return 0;
+  double sum = 0, before = 0;
+  for (const double capacity : capacities) sum += capacity;
+  Entry entry{.ports = {ports.begin(), ports.end()}, .up_to = {}};
+  for (const double capacity : capacities) {
+    before += capacity;
+    entry.up_to.push_back(static_cast<std::uint32_t>(std::min(before / sum * 0x1p32, 0x1p32 - 1)));
+  }
+  entry.up_to.back() = UINT32_MAX;
+  // Most hosts share a few lists of weights.
+  const auto same = std::find_if(entries_.begin(), entries_.end(), [&entry](const Entry& known) {
+    return known.ports == entry.ports && known.up_to == entry.up_to;
+  });
+  const auto number = static_cast<std::uint16_t>(same - entries_.begin());
+  if (same == entries_.end()) entries_.push_back(std::move(entry));
+  return number;
 }
 
 std::uint32_t WeightedDraw::draw(const Entry& entry, std::uint32_t host, std::span<const std::uint32_t> ports,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -12,29 +13,56 @@
 
 namespace weft::routing {
 
-// The capacity behind a next link is that of the link, or what the shortest paths from its end can carry
-// together if that is less: the sum over the links there, and so on to the switch that the host is cabled to.
-// Weights are in proportion to it (J. Zhou et al., WCMP: weighted cost multipathing for improved fairness in
-// data centers, EuroSys 2014, 4).
+// What a next link leads to can carry so much towards a host: what its switch has from there on, over the
+// next links there, and so on to the switch that the host is cabled to. Of that the link has its fair share,
+// as several switches may send there: all links by which shortest paths of other hosts come to that switch
+// have the same, or all that they can carry if that is less (max-min). Weights are in proportion to it.
+//
+// J. Zhou et al., WCMP: weighted cost multipathing for improved fairness in data centers, EuroSys 2014, weigh
+// next hops by the capacity that is there through them; how it is shared out where switches meet is said here
+// as above. One destination at a time: what goes to others over the same links isn't looked at.
 class PathWeights {
  public:
   explicit PathWeights(const PlanSetup& setup);
-  // With these links down; weights are then worked out anew.
+  // The shares of the rates that links were built with, by link; empty: all of them. Then, or with other
+  // links down, repair(): weights are worked out anew.
+  void set_rate_shares(std::span<const double> rate_shares);
   void repair(const std::vector<bool>& down_links);
 
-  // What each of these next channels towards the host can carry, in bit/s, in their order.
+  // What each of these next channels towards the host can carry, in bit/s, in their order. May be asked from
+  // several threads.
   std::vector<double> capacities(std::uint32_t host, std::span<const std::uint32_t> channels) const;
   std::uint32_t version() const { return version_; }
   const topologies::Topology& topology() const { return topology_; }
+  // Hosts of one unit have the same ways up to the last switches.
+  std::uint32_t unit_of(std::uint32_t host) const { return unit_of_[host]; }
 
  private:
-  double behind(std::uint32_t channel, std::uint32_t host,
-                std::unordered_map<topologies::Vertex, double>& known) const;
+  const RoutingTable& table() const { return repaired_ != nullptr ? *repaired_ : original_; }
+  void find_units(const std::vector<bool>& down_links);
+  double through(std::uint32_t channel, std::uint32_t host) const;
+  double most_of_each(std::uint32_t at, std::uint32_t host) const;
+  bool leads(std::uint32_t channel, std::uint32_t host) const;
+  bool is_used(std::uint32_t at, std::uint32_t host) const;
 
   const topologies::Topology& topology_;
   const RoutingTable& original_;
   std::unique_ptr<RoutingTable> repaired_;  // null: all links are up
   std::uint32_t version_ = 0;
+  std::vector<double> rate_;            // by channel, bit/s
+  std::vector<bool> has_hosts_;         // by vertex
+  std::vector<std::uint32_t> unit_of_;  // by host
+
+  // What is known of the unit that was asked for last, by vertex.
+  struct Known {
+    std::uint64_t most_in = 0, used_in = 0;  // the round in which that was found
+    double most = 0;
+    bool used = false;
+  };
+  mutable std::mutex mutex_;
+  mutable std::vector<Known> known_;
+  mutable std::uint64_t round_ = 0;
+  mutable std::uint32_t unit_ = UINT32_MAX;
 };
 
 // All shortest paths, with these weights.
@@ -81,6 +109,7 @@ class WeightedDraw {
   }
   void forget();
   const Entry* learn(std::uint32_t host, std::span<const std::uint32_t> ports);
+  std::uint16_t weigh(std::uint32_t host, std::span<const std::uint32_t> ports);
   std::uint32_t draw(const Entry& entry, std::uint32_t host, std::span<const std::uint32_t> ports,
                      std::uint32_t drawn);
 
@@ -91,6 +120,12 @@ class WeightedDraw {
   // Numbers of entries by host; which of the two depends on the network's size.
   std::vector<std::uint16_t> dense_;
   std::unordered_map<std::uint32_t, std::uint16_t> sparse_;
+  // Hosts of one unit have the same, where the ports are.
+  struct OfUnit {
+    std::vector<std::uint32_t> ports;
+    std::uint16_t number = kUnknown;
+  };
+  std::unordered_map<std::uint32_t, OfUnit> of_unit_;
 };
 
 }  // namespace weft::routing

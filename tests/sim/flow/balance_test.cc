@@ -21,7 +21,7 @@ constexpr std::uint64_t kBytes = 4096 * 256;
 double accepted(const topologies::Topology& topology, const routing::Policy& policy, std::uint32_t by) {
   const ModuleChoice choice{.name = policy.info.name};
   const Parameters parameters(policy.info, choice);
-  const PathMaker make = [&](const routing::RoutingTable& table) {
+  const PathMaker make = [&](const routing::RoutingTable& table, std::span<const double>) {
     return routing::paths_of(policy, {parameters, topology, table});
   };
   Run run(topology, policy, {}, {}, 1, make);

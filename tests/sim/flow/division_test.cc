@@ -37,12 +37,14 @@ struct Site {
 };
 
 PathMaker detours(const Topology& topology, double share) {
-  return [&topology, share](const RoutingTable& table) {
+  return [&topology, share](const RoutingTable& table, std::span<const double>) {
     return std::make_unique<routing::DetourPaths>(topology, table, share);
   };
 }
 PathMaker minimal() {
-  return [](const RoutingTable& table) { return std::make_unique<routing::MinimalPaths>(table); };
+  return [](const RoutingTable& table, std::span<const double>) {
+    return std::make_unique<routing::MinimalPaths>(table);
+  };
 }
 
 // Of hosts' rates, when each sends to the one that `to` says.
@@ -111,8 +113,8 @@ TEST_CASE("divisions: each channel's part, as all ways of the pair add up to") {
     const Site site(random_network());
     const double share = *rc::gen::element(0.0, 0.5, 1.0);
     const PathMaker make = detours(site.topology, share);
-    const std::unique_ptr<PathModel> model = make(site.table);
-    Division division(site.topology, site.table, make, site.capacity);
+    const std::unique_ptr<PathModel> model = make(site.table, {});
+    Division division(site.topology, site.table, make(site.table, {}), site.capacity);
     std::vector<Division::Part> parts;
     std::vector<std::uint32_t> hops;
     for (std::uint32_t s = 0; s < site.topology.hosts(); ++s) {
@@ -160,7 +162,9 @@ TEST_CASE("divisions: weights by hand, and what is left of them when a link is d
   }
   topology.finish();
   Site site(std::move(topology));
-  const PathMaker make = [](const RoutingTable& table) { return std::make_unique<ThreeToOne>(table); };
+  const PathMaker make = [](const RoutingTable& table, std::span<const double>) {
+    return std::make_unique<ThreeToOne>(table);
+  };
   // Two flows each way, three quarters of each over the first spine: 2 · 3/4 · rate = 1.
   for (const double rate : rates(site, make, [](std::uint32_t h) { return (h + 2) % 4; })) {
     CHECK(rate == Approx(2.0 / 3).epsilon(1e-6));

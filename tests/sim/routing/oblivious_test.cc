@@ -144,6 +144,119 @@ TEST_CASE("weights follow what paths can carry, beyond the next link") {
   for (const double share : shares("ecmp")) REQUIRE(share == Approx(1).epsilon(0.3));
 }
 
+// The shares of the next channels at a switch towards a host, by what they lead to.
+std::map<std::string, double> shares(const Topology& topology, const std::vector<bool>& down_links,
+                                     const std::string& at, const std::string& host) {
+  const routing::RoutingTable table(topology, down_links);
+  const routing::Policy policy = routing::registered("wcmp");
+  const Parameters parameters(policy.info, std::map<std::string, std::string>());
+  const std::unique_ptr<routing::PathModel> paths = policy.make_paths({parameters, topology, table, 1});
+  const auto vertex = [&](const std::string& name) {
+    topologies::Vertex v = 0;
+    while (topology.node(v).name != name) ++v;
+    return v;
+  };
+  std::vector<routing::PathStep> steps;
+  paths->steps(vertex(at), 0, topology.node(vertex(host)).index, steps);
+  std::map<std::string, double> found;
+  for (const routing::PathStep& step : steps) {
+    found[topology.node(topology.channels()[step.channel].to).name] += step.share;
+  }
+  return found;
+}
+
+TEST_CASE("weights: what several switches can send to is shared out among them") {
+  // A pod of two edges and two spines, whose second has lost one of its two links to the core. Each edge
+  // could fill what is left of it; for both of them it is half of what the first spine has.
+  Topology clos("clos");
+  const topologies::Link link{Bandwidth::gbps(100), Time::ns(500)};
+  std::vector<topologies::Vertex> cores;
+  for (int c = 0; c < 4; ++c) cores.push_back(clos.add_switch("core" + std::to_string(c), 3));
+  std::uint32_t lost = 0;
+  for (const std::string pod : {"a", "b", "c"}) {
+    std::vector<topologies::Vertex> spines;
+    for (int s = 0; s < 2; ++s) {
+      spines.push_back(clos.add_switch(pod + "_spine" + std::to_string(s), 2));
+      for (int c = 0; c < 2; ++c) {
+        if (pod == "a" && s == 1 && c == 1) lost = static_cast<std::uint32_t>(clos.edges().size());
+        clos.add_link(spines[s], cores[2 * s + c], link);
+      }
+    }
+    for (int e = 0; e < 2; ++e) {
+      const auto edge = clos.add_switch(pod + "_edge" + std::to_string(e), 1);
+      for (const auto spine : spines) clos.add_link(edge, spine, link);
+      for (int h = 0; h < 2; ++h) {
+        clos.add_link(clos.add_host(pod + std::to_string(2 * e + h)), edge, link);
+      }
+    }
+  }
+  clos.finish();
+  std::vector<bool> down(clos.edges().size());
+  CHECK(shares(clos, down, "a_edge0", "b0").at("a_spine0") == Approx(0.5));
+  down[lost] = true;
+  for (const char* edge : {"a_edge0", "a_edge1"}) {
+    for (const char* host : {"b0", "b3", "c1"}) {
+      CHECK(shares(clos, down, edge, host).at("a_spine0") == Approx(2.0 / 3));
+      CHECK(shares(clos, down, edge, host).at("a_spine1") == Approx(1.0 / 3));
+    }
+  }
+  // Other pods have the core that the first can't reach to themselves: 50 Gb/s of three cores, 100 of that
+  // one.
+  CHECK(shares(clos, down, "b_edge0", "c0").at("b_spine0") == Approx(100.0 / 250));
+
+  // Two of three ways meet again: together they are worth as much as the third.
+  Topology meeting("meeting");
+  const auto s = meeting.add_switch("s", 1), d = meeting.add_switch("d", 1);
+  const auto x = meeting.add_switch("x", 2), y = meeting.add_switch("y", 2);
+  for (const auto& [name, to] : {std::pair("p", x), std::pair("q", x), std::pair("r", y)}) {
+    const auto next = meeting.add_switch(name, 2);
+    meeting.add_link(s, next, {Bandwidth::gbps(400), Time::ns(500)});
+    meeting.add_link(next, to, {Bandwidth::gbps(400), Time::ns(500)});
+  }
+  meeting.add_link(x, d, link);
+  meeting.add_link(y, d, link);
+  meeting.add_link(meeting.add_host("from"), s, link);
+  meeting.add_link(meeting.add_host("to"), d, link);
+  meeting.finish();
+  const std::map<std::string, double> found = shares(meeting, {}, "s", "to");
+  CHECK(found.at("p") == Approx(0.25));
+  CHECK(found.at("q") == Approx(0.25));
+  CHECK(found.at("r") == Approx(0.5));
+}
+
+TEST_CASE("weights follow links that are slowed down, after the routes' delay") {
+  const Topology topology = uneven();
+  std::vector<Message> messages;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    messages.push_back(
+        {.source = i, .destination = 4 + i, .notify_sent = true, .bytes = 4'096'000, .client = {i}});
+  }
+  // The links to spines have 400 Gb/s; the first is slowed down to 100, then 50, of them.
+  std::uint32_t first = 0;
+  while (topology.node(topology.channels()[2 * first + 1].from).tier != 2) ++first;
+  const auto share = [&](double rate_share, Time reconvergence) {
+    Options options{.control = "fixed_window:packets=100",
+                    .queue = "droptail:capacity=1GB",
+                    .policy = routing::registered("switch_spray:choice=weighted")};
+    options.config.reconvergence = reconvergence;
+    options.changes = {{.at = Time(), .link = first, .rate_share = rate_share}};
+    const Account account = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
+    REQUIRE(account.delivered == messages.size());
+    double sum = 0;
+    for (std::uint32_t c = 0; c < topology.channels().size(); ++c) {
+      const topologies::Channel& channel = topology.channels()[c];
+      const bool up = topology.node(channel.from).name == "near" && topology.node(channel.to).tier == 2;
+      if (up) sum += static_cast<double>(account.links[c * 5]);
+    }
+    return static_cast<double>(account.links[2 * first * 5]) / sum;
+  };
+  // 100, 200 and 100 Gb/s behind the links, of which the first has that, half of that, or half but nobody
+  // knows.
+  CHECK(share(0.25, Time()) == Approx(1.0 / 4).epsilon(0.08));
+  CHECK(share(0.125, Time()) == Approx(1.0 / 7).epsilon(0.08));
+  CHECK(share(0.125, Time::us(1'000'000)) == Approx(1.0 / 4).epsilon(0.08));
+}
+
 TEST_CASE("round robin gives every port the same, at random nearly so") {
   const Topology topology =
       topologies::build(parse_module_choice("leaf_spine:leaves=2,spines=7,hosts_per_leaf=1"));

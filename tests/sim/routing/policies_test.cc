@@ -12,6 +12,7 @@
 
 #include "sim/core/random.h"
 #include "sim/routing/hash_choice.h"
+#include "sim/routing/run_remarks.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/families.h"
 
@@ -438,6 +439,34 @@ TEST_CASE("spray and its relatives: paths must be a power of two") {
           make_selector(name, paths, 1),
           name + ": paths is '" + std::to_string(paths) + "', but it must be a power of two from 1 to 65536");
     }
+  }
+}
+
+TEST_CASE("results say what a policy doesn't make of a run") {
+  const topologies::Topology topology = topologies::build(parse_module_choice("single_switch:hosts=2"));
+  const RoutingTable table(topology);
+  const auto remarks = [&](const std::string& text, const RunTraits& traits) {
+    const ModuleChoice choice = parse_module_choice(text);
+    const Policy& found = find_module(policies(), choice, "routing policy");
+    const Parameters given(found.info, choice);
+    return run_remarks(found.configured(given), {given, topology, table}, traits);
+  };
+  const RunTraits packets, fluids{.has_packets = false}, slowed{.rates_change = true};
+  // Parameters that matter to packets only, if they were given.
+  CHECK(remarks("reps:freeze=1ms", packets).empty());
+  CHECK(remarks("reps", fluids).empty());
+  CHECK(remarks("reps:freeze=1ms", fluids).size() == 1);
+  CHECK(remarks("srv6:paths=8,probe=2ms", fluids).size() == 1);
+  CHECK(remarks("k_shortest:k=4", fluids).empty());
+  CHECK(remarks("k_shortest:k=4,per=packet", fluids).size() == 1);
+  // Loads in shares of the rates that links were built with.
+  CHECK(remarks("dlb", packets).empty());
+  for (const char* text : {"dlb", "flowlet:choice=congestion"}) {
+    REQUIRE(remarks(text, slowed).size() == 1);
+    CHECK_THAT(remarks(text, slowed)[0], Catch::Contains("relative to the rates that links were built with"));
+  }
+  for (const char* text : {"flowlet", "wcmp", "switch_spray:choice=weighted", "ecmp"}) {
+    CHECK(remarks(text, slowed).empty());
   }
 }
 

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -272,6 +273,24 @@ TEST_CASE("k_shortest: what its parameters must be, and networks whose ways are 
   CHECK(refusal("edge_disjoint:k=257") == "edge_disjoint: k is '257', but it must be from 1 to 256");
   CHECK(refusal("k_shortest").find("has 16 switches, and a source route holds 15 at most") !=
         std::string::npos);
+}
+
+TEST_CASE("srv6: a plane whose spines are denied leaves its load to the others") {
+  const topologies::Topology topology = topologies::build(parse_module_choice("multi_plane:planes=2,k=4"));
+  const RoutingTable table(topology);
+  const auto load = [&](const std::string& text) {
+    const Policy policy = registered(text);
+    const Parameters parameters(policy.info, std::map<std::string, std::string>());
+    const std::unique_ptr<PathModel> paths = policy.make_paths({parameters, topology, table, 1});
+    // Between hosts of different leaves.
+    const topologies::HostTraffic traffic{.name = "pair", .weight = {}, .entries = {{0, 5, 1e9}}};
+    return link_load(topology, table, *paths, traffic);
+  };
+  const LinkLoad both = load("srv6"), one = load("srv6:denied=spine 0.*");
+  CHECK(both.stranded == 0);
+  CHECK(one.stranded == 0);
+  CHECK(one.most == Approx(2 * both.most));
+  CHECK(load("srv6:denied=spine *").stranded == Approx(1));
 }
 
 }  // namespace weft::routing
