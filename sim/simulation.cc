@@ -6,8 +6,8 @@
 #include <memory>
 #include <optional>
 
-#include "congestion/controls.h"
-#include "congestion/recoveries.h"
+#include "congestion/controls/controls.h"
+#include "congestion/recoveries/recoveries.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/collectives/steps.h"
 #include "goal/program.h"

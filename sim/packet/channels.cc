@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 #include <map>
+#include <utility>
 
 #include "sim/routing/path_draws.h"
 

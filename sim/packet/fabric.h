@@ -69,13 +69,15 @@ class Fabric final : private Forwarding {
   // A packet is at a switch, through channel `in`: picks the output and queues it there, or drops it.
   void forward(NodeId at, ChannelId in, PacketHandle handle) {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
-    if (foreseen.handle == handle) [[likely]] {
-      foreseen.handle = kNoPacket;
+    const bool is_foreseen = foreseen.handle == handle;
+    if (is_foreseen) foreseen.handle = kNoPacket;
+    if (is_foreseen && foreseen.channel != kNoChannel) [[likely]] {
       if (routes_.leaves_traces()) [[unlikely]]
         routes_.leave_traces(in, handle, foreseen.ahead);
-      enqueue(foreseen.ahead.channel, handle, in);
+      enqueue(foreseen.channel, handle, in);
     } else {
-      const ChannelId c = routes_.output(at, in, handle);
+      const std::uint32_t set = is_foreseen ? foreseen.ahead.set : RouteChoice::kNoSet;
+      const ChannelId c = routes_.output(at, in, handle, set);
       if (c != kNoChannel) [[likely]] {
         enqueue(c, handle, in);
       } else {
@@ -97,16 +99,18 @@ class Fabric final : private Forwarding {
     const ChannelId c = routes_.plain(at, wires_.pool[handle]);
     if (c == kNoChannel) [[unlikely]]
       return;
-    foreseen_[handle % kForeseen] = {handle, {c}};
+    Foreseen& foreseen = foreseen_[handle % kForeseen];
+    foreseen.handle = handle;
+    foreseen.channel = c;
     __builtin_prefetch(&hot_[c], 1);
     if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);
   }
   // The same where policies choose, as far as that can be told ahead.
   [[gnu::noinline]] void foresee_asked(NodeId at, ChannelId in, PacketHandle handle) {
-    const RouteChoice::Ahead ahead = routes_.ahead(at, in, handle);
-    if (ahead.channel == kNoChannel) return;
-    foreseen_[handle % kForeseen] = {handle, ahead};
-    __builtin_prefetch(&hot_[ahead.channel], 1);
+    Foreseen& foreseen = foreseen_[handle % kForeseen];
+    foreseen.channel = routes_.ahead(at, in, handle, foreseen.ahead);
+    foreseen.handle = handle;
+    if (foreseen.channel != kNoChannel) __builtin_prefetch(&hot_[foreseen.channel], 1);
   }
   // The same for a scheduled channel that is to be looked after.
   [[gnu::always_inline]] void foresee_serve(ChannelId c) {
@@ -150,6 +154,7 @@ class Fabric final : private Forwarding {
   static constexpr std::uint32_t kForeseen = 256;
   struct Foreseen {
     PacketHandle handle = kNoPacket;
+    ChannelId channel{0};
     RouteChoice::Ahead ahead;
   };
 

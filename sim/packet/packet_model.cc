@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
-#include "congestion/controls.h"
-#include "congestion/rack.h"
-#include "congestion/recoveries.h"
+#include "congestion/controls/controls.h"
+#include "congestion/recoveries/rack.h"
+#include "congestion/recoveries/recoveries.h"
 #include "sim/model_replay.h"
 #include "sim/packet/deadlock_check.h"
 #include "sim/packet/packet_config.h"

@@ -12,6 +12,18 @@ namespace {
 
 constexpr std::uint32_t kDepartedSequence = UINT32_MAX - 1;
 
+// The same, not read as one word: that would wait for a part of it that was written just before.
+routing::RouteNote by_parts(const routing::RouteNote& note) {
+  const auto opaque = [](auto part) {
+    asm("" : "+r"(part));
+    return part;
+  };
+  return {.via = opaque(note.via),
+          .phase = opaque(note.phase),
+          .channel = opaque(note.channel),
+          .tag = opaque(note.tag)};
+}
+
 }  // namespace
 
 // A policy's view of one switch. A new one for each call: calls may lead to others.
@@ -68,8 +80,8 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   Time packet_lifetime() const override { return channels_.packet_lifetime; }
   std::span<const std::uint32_t> minimal(std::uint32_t host) override {
     choice_.found_turn_ ^= 1;
-    return choice_.ports_towards(
-        at_, host, [this]() -> std::vector<std::uint32_t>& { return choice_.found_[choice_.found_turn_]; });
+    const auto room = [this]() -> std::vector<std::uint32_t>& { return choice_.found_[choice_.found_turn_]; };
+    return choice_.ways_towards(at_, host, kNoSet, room).ports;
   }
   void set_timer(Time when, std::uint32_t cookie) override {
     SwitchPolicies& policies = choice_.policies_;
@@ -132,10 +144,13 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
   if (policies.source_routes()) wires_.pool.routes().keep();
   if (!policies_.any()) return;
   std::size_t most_ports = 0;
-  for (std::uint32_t s = 0; s < channels_.topology.switches(); ++s) {
-    most_ports =
-        std::max(most_ports, channels_.topology.out_channels(channels_.topology.switch_at(s)).size());
+  for (std::uint32_t v = 0; v < channels_.topology.nodes(); ++v) {
+    exits_begin_.push_back(static_cast<std::uint32_t>(exits_.size()));
+    const auto out = channels_.topology.out_channels(v);
+    for (const std::uint32_t c : out) exits_.push_back(c | (channels_.ends[c].is_host() ? kHostBit : 0));
+    most_ports = std::max(most_ports, out.size());
   }
+  exits_begin_.push_back(static_cast<std::uint32_t>(exits_.size()));
   numbers_.resize(most_ports);
   std::iota(numbers_.begin(), numbers_.end(), 0);
   if (asks_.notes) wires_.pool.notes().keep();
@@ -187,8 +202,10 @@ ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
 }
 
 // The rest of the way of a packet, as a policy has named it.
-void RouteChoice::take_route(ChannelId in, PacketHandle handle, const routing::Output& chosen) {
-  if (!asks_.names_routes || in == kNoChannel || chosen.route->ports[0] != chosen.port) {
+void RouteChoice::take_route(NodeId at, ChannelId in, PacketHandle handle, const Answer& chosen) {
+  const auto out = channels_.topology.out_channels(at);
+  if (!asks_.names_routes || in == kNoChannel || chosen.route->ports[0] >= out.size() ||
+      out[chosen.route->ports[0]] != chosen.channel) {
     throw std::logic_error(
         "a routing policy names a route that does not begin with the port it chose, or "
         "does not declare that it names any (SwitchAsks::names_routes)");
@@ -203,14 +220,14 @@ bool RouteChoice::is_asked(ChannelId in, const Packet& packet) const {
          (in != kNoChannel && wires_.channels.ends[opposite(in)].is_host());
 }
 
-ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
+ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set) {
   if (asks_.acks_retrace) note_way(in, handle);
   if (has_route(handle)) return follow_route(at, handle);
   if (!channels_.degraded) {
     if (asks_.acks_retrace) {
       if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
     }
-    return is_asked(in, wires_.pool[handle]) ? ask(at, in, handle) : plain(at, wires_.pool[handle]);
+    return is_asked(in, wires_.pool[handle]) ? ask(at, in, handle, set) : plain(at, wires_.pool[handle]);
   }
   const auto candidates = wires_.channels.table->candidates(at, wires_.pool[handle].destination);
   if (candidates.empty()) return kNoChannel;
@@ -218,32 +235,29 @@ ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle) {
     if (const ChannelId c = retrace(at, in, handle); c != kNoChannel) return c;
   }
   if (!is_asked(in, wires_.pool[handle])) return built_in(at, wires_.pool[handle], candidates);
-  return ask(at, in, handle);
+  return ask(at, in, handle, kNoSet);
 }
 
 // The first of a set's ports, which follow each other, or kIrregular.
 std::uint16_t RouteChoice::find_first_port(std::uint32_t set) {
-  const routing::RoutingTable::Run run = channels_.table->run_of(set);
-  if (run.count == 0) return kIrregular;
-  const std::uint32_t first = channels_.places[run.first].port;
-  for (std::uint32_t i = 1; i < run.count; ++i) {
-    if (channels_.places[run.first + i * run.stride].port != first + i) return kIrregular;
-  }
-  return first < kIrregular ? static_cast<std::uint16_t>(first) : kIrregular;
-}
-
-std::uint16_t RouteChoice::first_port(std::uint32_t set) {
   if (reroutes_ != channels_.reroutes) {
     reroutes_ = channels_.reroutes;
     first_ports_.clear();
   }
   if (set >= first_ports_.size()) first_ports_.resize(set + 1, kUnknown);
-  if (first_ports_[set] == kUnknown) first_ports_[set] = find_first_port(set);
-  return first_ports_[set];
+  std::uint16_t& known = first_ports_[set];
+  if (known != kUnknown) return known;
+  const routing::RoutingTable::Run run = channels_.table->run_of(set);
+  if (run.count == 0) return known = kIrregular;
+  const std::uint32_t first = channels_.places[run.first].port;
+  for (std::uint32_t i = 1; i < run.count; ++i) {
+    if (channels_.places[run.first + i * run.stride].port != first + i) return known = kIrregular;
+  }
+  return known = first < kIrregular ? static_cast<std::uint16_t>(first) : kIrregular;
 }
 
-std::span<const std::uint32_t> RouteChoice::list_ports(NodeId at, std::uint32_t host,
-                                                       std::vector<std::uint32_t>& room) {
+[[gnu::noinline]] std::span<const std::uint32_t> RouteChoice::list_ports(NodeId at, std::uint32_t host,
+                                                                         std::vector<std::uint32_t>& room) {
   room.clear();
   for (const std::uint32_t c : channels_.table->candidates(at, host)) {
     if (channels_.degraded && (channels_.hot[c].flags & kDown)) continue;
@@ -253,62 +267,46 @@ std::span<const std::uint32_t> RouteChoice::list_ports(NodeId at, std::uint32_t 
 }
 
 template <typename Room>
-std::span<const std::uint32_t> RouteChoice::ports_towards(NodeId at, std::uint32_t host, const Room& room) {
-  if (!channels_.degraded) {
-    const std::uint32_t set = channels_.table->set_number(at, host);
+[[gnu::always_inline]] inline RouteChoice::Ways RouteChoice::ways_towards(NodeId at, std::uint32_t host,
+                                                                          std::uint32_t set,
+                                                                          const Room& room) {
+  if (!channels_.degraded) [[likely]] {
+    if (set == kNoSet) set = channels_.table->set_number(at, host);
     const std::uint16_t first = first_port(set);
-    if (first != kIrregular) return {numbers_.data() + first, channels_.table->run_of(set).count};
+    if (first != kIrregular) [[likely]] {
+      const routing::RoutingTable::Run run = channels_.table->run_of(set);
+      return {{numbers_.data() + first, run.count}, first, run};
+    }
   }
-  return list_ports(at, host, room());
-}
-
-RouteChoice::Ahead RouteChoice::ahead(NodeId at, ChannelId in, PacketHandle handle) {
-  if (channels_.degraded) return {};
-  const Packet& packet = wires_.pool[handle];
-  if (asks_.acks_retrace && !packet.data()) {
-    fetch_way_back(at, handle);
-    return {};
-  }
-  if (!is_asked(in, packet)) return {foresees_ ? plain(at, packet) : kNoChannel};
-  if (foresees_ && !asks_single_ && !asks_.own_ports) {
-    const auto run = channels_.table->run_of(channels_.table->set_number(at, packet.destination));
-    if (run.count == 1) return {ChannelId(run.first)};
-  }
-  if (asks_ahead_) {
-    Ahead ahead{.note = wires_.pool.notes().get(handle)};
-    const Answer answer = question(at, in, packet, ahead.note);
-    ahead.channel = answer.channel;
-    ahead.asked = answer.asked;
-    return ahead;
-  }
-  return fetch(at, handle);
+  return {.ports = list_ports(at, host, room()), .run = {}};
 }
 
 // What a policy may look at; the output if that is known from it.
-RouteChoice::Ahead RouteChoice::fetch(NodeId at, PacketHandle handle) {
+ChannelId RouteChoice::fetch(NodeId at, PacketHandle handle, std::uint32_t set) {
   constexpr std::size_t kMost = 16;
   const Packet& packet = wires_.pool[handle];
   if (asks_.foresees) {
     const routing::RouteNote note = wires_.pool.notes().get(handle);
     const routing::Foreseen foreseen =
-        policies_.site(policies_.switch_at(at))
-            .policy->foresee({.flow = std::uint64_t{packet.sender()} << 32 | packet.flow_number,
-                              .destination = packet.destination,
-                              .note = note,
-                              .control = packet.control()});
-    const auto out = channels_.topology.out_channels(at);
-    if (foreseen.sure && !asks_.acks_retrace && foresees_) return {ChannelId(out[foreseen.ports.front()])};
-    for (const std::uint32_t port : foreseen.ports.first(std::min(foreseen.ports.size(), kMost))) {
-      __builtin_prefetch(&channels_.hot[out[port]], 1);
+        policies_.policy_at(at).foresee({.flow = std::uint64_t{packet.sender()} << 32 | packet.flow_number,
+                                         .destination = packet.destination,
+                                         .note = note,
+                                         .control = packet.control()});
+    const std::uint32_t* const out = exits_.data() + exits_begin_[at];
+    if (foreseen.sure && !asks_.acks_retrace && foresees_) {
+      return ChannelId(out[foreseen.ports.front()] & ~kHostBit);
     }
-    return {};
+    for (const std::uint32_t port : foreseen.ports.first(std::min(foreseen.ports.size(), kMost))) {
+      __builtin_prefetch(&channels_.hot[out[port] & ~kHostBit], 1);
+    }
+    return kNoChannel;
   }
-  if (asks_.own_ports) return {};
-  const auto run = channels_.table->run_of(channels_.table->set_number(at, packet.destination));
+  if (set == kNoSet) return kNoChannel;
+  const auto run = channels_.table->run_of(set);
   for (std::uint32_t i = 0; i < std::min<std::size_t>(run.count, kMost); ++i) {
     __builtin_prefetch(&channels_.hot[run.first + i * run.stride], 1);
   }
-  return {};
+  return kNoChannel;
 }
 
 // An ACK that will go back as its data came: the port, and what its policy keeps of the flow.
@@ -318,7 +316,7 @@ void RouteChoice::fetch_way_back(NodeId at, PacketHandle handle) {
   const std::uint16_t noted = trail->ports[trail->length - 1];
   const std::uint32_t port = noted & ~std::uint32_t{routing::Trail::kAsked};
   __builtin_prefetch(&channels_.hot[channels_.topology.out_channels(at)[port]], 1);
-  if (asks_.foresees && (noted & routing::Trail::kAsked)) (void)fetch(at, handle);
+  if (asks_.foresees && (noted & routing::Trail::kAsked)) (void)fetch(at, handle, kNoSet);
 }
 
 void RouteChoice::leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead) {
@@ -328,53 +326,113 @@ void RouteChoice::leave_traces(ChannelId in, PacketHandle handle, const Ahead& a
   wires_.pool.notes().set(handle, ahead.note);
 }
 
-// What the policy says of a packet. REQUIRES: is_asked().
-RouteChoice::Answer RouteChoice::question(NodeId at, ChannelId in, const Packet& packet,
-                                          routing::RouteNote& note) {
-  const Channels& channels = channels_;
-  const bool own = asks_.own_ports && !channels.degraded;
-  const auto room = [this]() -> std::vector<std::uint32_t>& {
+// What may be chosen from at a switch, before the policy is asked.
+[[gnu::always_inline]] inline RouteChoice::Ways RouteChoice::ways_of(NodeId at, const Packet& packet,
+                                                                     std::uint32_t set) {
+  if (asks_.own_ports && !channels_.degraded) return {};
+  return ways_towards(at, packet.destination, set, [this]() -> std::vector<std::uint32_t>& {
     if (asking_ == ports_.size()) ports_.emplace_back();
     return ports_[asking_];
-  };
-  std::span<const std::uint32_t> ports;
-  if (!own) {
-    ports = ports_towards(at, packet.destination, room);
-    if (ports.empty()) {
-      const auto candidates = channels.table->candidates(at, packet.destination);
+  });
+}
+
+// The channel of a port that isn't known to be on a minimal way. Throws std::logic_error if there is none, or
+// it leads to another host.
+ChannelId RouteChoice::checked_channel(NodeId at, std::uint32_t port, std::uint32_t destination) const {
+  const auto out = channels_.topology.out_channels(at);
+  if (port >= out.size() || (channels_.ends[out[port]].is_host() &&
+                             channels_.ends[out[port]].node() != channels_.topology.host(destination))) {
+    throw std::logic_error("a routing policy chose a port that does not exist or leads to another host");
+  }
+  return ChannelId(out[port]);
+}
+
+[[gnu::always_inline]] inline routing::PacketView RouteChoice::view_of(ChannelId in,
+                                                                       const Packet& packet) const {
+  const bool forth = packet.sender() == packet.source;
+  const bool answers = packet.ack() || packet.kind == PacketKind::kNack;
+  return {.flow = {.sender = packet.sender(),
+                   .receiver = forth ? packet.destination : packet.source,
+                   .number = packet.flow_number,
+                   .receive_slot = packet.data() ? packet.flow : UINT32_MAX},
+          .source = packet.source,
+          .destination = packet.destination,
+          .entropy = packet.entropy,
+          .bytes = packet.bytes,
+          .in_port = in == kNoChannel ? routing::PacketView::kMadeHere : wires_.channels.end_ports[in],
+          .number = packet.number,
+          .acked_below = answers ? packet.cumulative() : 0,
+          .sent = packet.data() || packet.ack() ? Time::ps(packet.sent_ps) : Time::max(),
+          .control = packet.control(),
+          .marked = packet.marked()};
+}
+
+// What the policy says of a packet. REQUIRES: is_asked().
+[[gnu::always_inline]] inline RouteChoice::Answer RouteChoice::question(NodeId at, ChannelId in,
+                                                                        const Packet& packet,
+                                                                        routing::RouteNote& note,
+                                                                        const Ways& ways) {
+  if (!asks_.own_ports || channels_.degraded) {
+    if (ways.ports.empty()) {
+      const auto candidates = channels_.table->candidates(at, packet.destination);
       return {candidates.empty() ? kNoChannel : ChannelId(candidates.front())};  // it is lost there
     }
-    if (channels.degraded) {
-      wires_.counters.detours += ports.size() < channels.table->candidates(at, packet.destination).size();
+    if (channels_.degraded) [[unlikely]] {
+      wires_.counters.detours +=
+          ways.ports.size() < channels_.table->candidates(at, packet.destination).size();
     }
   }
-  const auto out = channels.topology.out_channels(at);
-  if (ports.size() == 1 && !asks_single_) return {ChannelId(out[ports.front()])};
+  if (ways.ports.size() == 1 && !asks_single_) {
+    return {ChannelId(channels_.topology.out_channels(at)[ways.ports.front()])};
+  }
   const routing::PacketView view = view_of(in, packet);
   Here here(*this, at, wires_.engine.now());
   ++asking_;
-  Answer answer{.output = policies_.site(here.index()).policy->choose(view, note, ports, here),
-                .asked = true};
+  const routing::Output output = policies_.policy_at(at).choose(view, note, ways.ports, here);
   --asking_;
-  if (answer.output.port == routing::Output::kNowhere) return answer;
-  if (answer.output.port >= out.size() ||
-      (channels.ends[out[answer.output.port]].is_host() &&
-       channels.ends[out[answer.output.port]].node() != channels.topology.host(view.destination))) {
-    throw std::logic_error("a routing policy chose a port that does not exist or leads to another host");
-  }
-  answer.channel = ChannelId(out[answer.output.port]);
-  if (answer.output.channel != routing::Output::kSameChannel) note.channel = answer.output.channel;
-  return answer;
+  if (output.port == routing::Output::kNowhere) return {.asked = true};
+  ChannelId channel = ways.channel(output.port);
+  if (channel == kNoChannel) channel = channel_of(at, output.port, packet.destination);
+  if (output.channel != routing::Output::kSameChannel) note.channel = output.channel;
+  return {.channel = channel, .asked = true, .route = output.route};
 }
 
-ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle) {
+ChannelId RouteChoice::ahead(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead) {
+  ahead.asked = false;
+  ahead.set = kNoSet;
+  if (channels_.degraded) [[unlikely]]
+    return kNoChannel;
+  const Packet& packet = wires_.pool[handle];
+  if (asks_.acks_retrace && !packet.data()) {
+    fetch_way_back(at, handle);
+    return kNoChannel;
+  }
+  if (!is_asked(in, packet)) return foresees_ ? plain(at, packet) : kNoChannel;
+  if (asks_ahead_) {
+    const Ways ways = ways_of(at, packet);
+    if (ways.run.count == 1 && !asks_single_) return ChannelId(ways.run.first);
+    ahead.note = wires_.pool.notes().get(handle);
+    const Answer answer = question(at, in, packet, ahead.note, ways);
+    ahead.asked = answer.asked;
+    return answer.channel;
+  }
+  if (asks_.own_ports) return fetch(at, handle, kNoSet);
+  ahead.set = channels_.table->set_number(at, packet.destination);
+  if (foresees_ && !asks_single_) {
+    const auto run = channels_.table->run_of(ahead.set);
+    if (run.count == 1) return ChannelId(run.first);
+  }
+  return fetch(at, handle, ahead.set);
+}
+
+ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set) {
   routing::RouteNote note = wires_.pool.notes().get(handle);
-  const Answer answer = question(at, in, wires_.pool[handle], note);
+  const Answer answer = question(at, in, wires_.pool[handle], note, ways_of(at, wires_.pool[handle], set));
   if (!answer.asked) return answer.channel;
   note_asked(handle);
   if (answer.channel == kNoChannel) return kNoChannel;
-  wires_.pool.notes().set(handle, note);
-  if (answer.output.route != nullptr) take_route(in, handle, answer.output);
+  wires_.pool.notes().set(handle, by_parts(note));
+  if (answer.route != nullptr) take_route(at, in, handle, answer);
   return answer.channel;
 }
 
@@ -394,7 +452,7 @@ ChannelId RouteChoice::retrace(NodeId at, ChannelId in, PacketHandle handle) {
   if (policies_.any() && asks_.control && (noted & routing::Trail::kAsked)) {
     const routing::PacketView view = view_of(in, packet);
     Here here(*this, at, wires_.engine.now());
-    policies_.site(here.index()).policy->retraced(view, port, here);
+    policies_.policy_at(at).retraced(view, port, here);
   }
   return c;
 }
@@ -425,25 +483,6 @@ void RouteChoice::reset_records(PacketHandle handle) {
   if (kind == PacketKind::kAck || kind == PacketKind::kNack) return;
   wires_.pool.trails().set(handle, {});
   wires_.pool.telemetry().clear(handle);
-}
-
-routing::PacketView RouteChoice::view_of(ChannelId in, const Packet& packet) const {
-  const bool forth = packet.sender() == packet.source;
-  const bool answers = packet.ack() || packet.kind == PacketKind::kNack;
-  return {.flow = {.sender = packet.sender(),
-                   .receiver = forth ? packet.destination : packet.source,
-                   .number = packet.flow_number,
-                   .receive_slot = packet.data() ? packet.flow : UINT32_MAX},
-          .source = packet.source,
-          .destination = packet.destination,
-          .entropy = packet.entropy,
-          .bytes = packet.bytes,
-          .in_port = in == kNoChannel ? routing::PacketView::kMadeHere : wires_.channels.end_ports[in],
-          .number = packet.number,
-          .acked_below = answers ? packet.cumulative() : 0,
-          .sent = packet.data() || packet.ack() ? Time::ps(packet.sent_ps) : Time::max(),
-          .control = packet.control(),
-          .marked = packet.marked()};
 }
 
 void RouteChoice::timer(SwitchId at, std::uint32_t cookie) {

@@ -22,19 +22,24 @@ class RouteChoice final : private PortListener {
 
   // Nothing but the packet and the table decides: it may be worked out ahead.
   bool is_plain() const { return is_hashed_ && !channels_.degraded; }
-  // What is worked out ahead where policies choose: of packets that they are not asked about, or all that
-  // `SwitchAsks::ahead` holds for.
+  // What is known ahead of a packet that a policy was asked about.
   struct Ahead {
-    ChannelId channel = kNoChannel;  // kNoChannel: nothing is known yet
-    routing::RouteNote note;         // the packet's from here on, where `asked`
+    routing::RouteNote note;  // the packet's from here on, where `asked`
     bool asked = false;
+    std::uint32_t set = kNoSet;  // of the table, where the output isn't known
   };
-  Ahead ahead(NodeId at, ChannelId in, PacketHandle handle);
+  static constexpr std::uint32_t kNoSet = UINT32_MAX;
+  // The output where policies choose, if that can be told ahead: of packets that they are not asked about, or
+  // all that `SwitchAsks::ahead` holds for. Else kNoChannel, and maybe what the packet may choose from.
+  ChannelId ahead(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead);
   // Such a packet is here now, through channel `in`: leaves behind what it would, had it not been foreseen.
   bool leaves_traces() const { return leaves_traces_; }
   void leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead);
   bool any_policy() const { return policies_.any(); }
-  [[gnu::always_inline]] void prefetch_policy(NodeId at) const { policies_.prefetch(at); }
+  [[gnu::always_inline]] void prefetch_policy(NodeId at) const {
+    policies_.prefetch(at);
+    __builtin_prefetch(&exits_begin_[at]);
+  }
   // The output of the built-in rule; kNoChannel: there is no way, here and below. REQUIRES: is_plain().
   ChannelId plain(NodeId at, const Packet& packet) const {
     // By value: nothing is put into memory for the few lookups that are worked out elsewhere.
@@ -43,9 +48,10 @@ class RouteChoice final : private PortListener {
     };
     return ChannelId(channels_.table->candidate(at, packet.destination, choose));
   }
-  // The output of a packet at a switch; `in`: the channel it came through, or kNoChannel.
-  ChannelId output(NodeId at, ChannelId in, PacketHandle handle) {
-    return is_plain() ? plain(at, wires_.pool[handle]) : choose(at, in, handle);
+  // The output of a packet at a switch; `in`: the channel it came through, or kNoChannel. `set`: as ahead()
+  // found it.
+  ChannelId output(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set = kNoSet) {
+    return is_plain() ? plain(at, wires_.pool[handle]) : choose(at, in, handle, set);
   }
   // Another one in place of `c`, whose link is down, or `c` if there is none. The built-in rule decides,
   // unless the packet's source has named its way: then it is lost there.
@@ -71,29 +77,53 @@ class RouteChoice final : private PortListener {
     ChannelId channel{0};
   };
 
-  ChannelId choose(NodeId at, ChannelId in, PacketHandle handle);
+  ChannelId choose(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set);
   bool has_route(PacketHandle handle) const;
   ChannelId follow_route(NodeId at, PacketHandle handle);
-  void take_route(ChannelId in, PacketHandle handle, const routing::Output& chosen);
   ChannelId built_in(NodeId at, const Packet& packet, std::span<const std::uint32_t> candidates) const;
   ChannelId retrace(NodeId at, ChannelId in, PacketHandle handle);
   // What a policy answered.
   struct Answer {
     ChannelId channel = kNoChannel;  // kNoChannel: the packet is dropped
-    routing::Output output;
-    bool asked = false;  // else there was nothing to choose
+    bool asked = false;              // else there was nothing to choose
+    const routing::SourceRoute* route = nullptr;
   };
-  Ahead fetch(NodeId at, PacketHandle handle);
+  // The ports on minimal ways.
+  struct Ways {
+    std::span<const std::uint32_t> ports;  // none with a link that is down
+    std::uint32_t first = 0;               // of them, where they follow each other:
+    routing::RoutingTable::Run run;        // their channels then; else its count is 0
+    // kNoChannel: the port isn't among them, or that isn't known.
+    ChannelId channel(std::uint32_t port) const {
+      const std::uint32_t i = port - first;
+      return i < run.count ? ChannelId(run.first + i * run.stride) : kNoChannel;
+    }
+  };
+  void take_route(NodeId at, ChannelId in, PacketHandle handle, const Answer& chosen);
+  ChannelId fetch(NodeId at, PacketHandle handle, std::uint32_t set);
   void fetch_way_back(NodeId at, PacketHandle handle);
-  Answer question(NodeId at, ChannelId in, const Packet& packet, routing::RouteNote& note);
-  ChannelId ask(NodeId at, ChannelId in, PacketHandle handle);
+  Ways ways_of(NodeId at, const Packet& packet, std::uint32_t set = kNoSet);
+  ChannelId channel_of(NodeId at, std::uint32_t port, std::uint32_t destination) const {
+    const std::uint32_t i = exits_begin_[at] + port;
+    if (i < exits_begin_[at + 1u] && !(exits_[i] & kHostBit)) [[likely]]
+      return ChannelId(exits_[i]);
+    return checked_channel(at, port, destination);
+  }
+  ChannelId checked_channel(NodeId at, std::uint32_t port, std::uint32_t destination) const;
+  Answer question(NodeId at, ChannelId in, const Packet& packet, routing::RouteNote& note, const Ways& ways);
+  ChannelId ask(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set);
   void note_way(ChannelId in, PacketHandle handle);
   std::span<const std::uint32_t> list_ports(NodeId at, std::uint32_t host, std::vector<std::uint32_t>& room);
   std::uint16_t find_first_port(std::uint32_t set);
-  std::uint16_t first_port(std::uint32_t set);
-  // The ports on minimal ways whose links are up; `room` gives where they are put if they have to be listed.
+  std::uint16_t first_port(std::uint32_t set) {
+    if (reroutes_ == channels_.reroutes && set < first_ports_.size() && first_ports_[set] != kUnknown)
+        [[likely]]
+      return first_ports_[set];
+    return find_first_port(set);
+  }
+  // `set`: the table's, if it is known. `room` gives where ports are put if they have to be listed.
   template <typename Room>
-  std::span<const std::uint32_t> ports_towards(NodeId at, std::uint32_t host, const Room& room);
+  Ways ways_towards(NodeId at, std::uint32_t host, std::uint32_t set, const Room& room);
   bool is_asked(ChannelId in, const Packet& packet) const;
   routing::PacketView view_of(ChannelId in, const Packet& packet) const;
   void reset_records(PacketHandle handle);
@@ -125,6 +155,8 @@ class RouteChoice final : private PortListener {
   std::vector<std::uint16_t> first_ports_;  // by set of the table
   std::uint32_t reroutes_ = 0;              // that first_ports_ are of
   std::vector<std::uint32_t> numbers_;      // 0, 1, 2 …
+  std::vector<std::uint32_t> exits_begin_;  // into exits_, by node and one behind the last
+  std::vector<std::uint32_t> exits_;        // channels by port, with kHostBit where they lead to hosts
   std::vector<Departing> departing_;
   std::vector<std::uint32_t> unused_departing_;
   std::unique_ptr<routing::OwnSwitch> quiet_view_;  // of view()

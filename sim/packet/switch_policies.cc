@@ -28,6 +28,10 @@ SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const routing::
     sites_.push_back({plan_->make(s, RandomStream(setup.seed, s, kPolicyPurpose)),
                       RandomStream(setup.seed, s, kTiePurpose)});
   }
+  policies_.resize(setup.topology.nodes());
+  for (std::uint32_t s = 0; s < switches; ++s) {
+    policies_[setup.topology.switch_at(s)] = sites_[s].policy.get();
+  }
   if (asks_.snapshot_period > Time() &&
       (asks_.snapshot_delay <= Time() || asks_.snapshot_delay > asks_.snapshot_period)) {
     throw InputError("routing policy " + policy.info.name +

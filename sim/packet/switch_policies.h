@@ -35,9 +35,11 @@ class SwitchPolicies {
   // What the objects have counted, together.
   void add_signals(Signals& sum) const;
   PolicySite& site(std::uint32_t s) { return sites_[s]; }
+  // That of the switch at `v`. REQUIRES: any().
+  routing::SwitchPolicy& policy_at(NodeId v) const { return *policies_[v]; }
   // Fetches the object of the switch at `v`. REQUIRES: any().
   [[gnu::always_inline]] void prefetch(NodeId v) const {
-    const char* const policy = reinterpret_cast<const char*>(sites_[switch_of_[v]].policy.get());
+    const char* const policy = reinterpret_cast<const char*>(policies_[v]);
     __builtin_prefetch(policy);
     __builtin_prefetch(policy + 64);
   }
@@ -74,9 +76,10 @@ class SwitchPolicies {
 
   routing::SwitchAsks asks_;
   bool source_routes_ = false, hears_rates_ = false;
-  std::unique_ptr<routing::SwitchPlan> plan_;  // outlives the sites
-  std::vector<PolicySite> sites_;              // by switch
-  std::vector<std::uint32_t> switch_of_;       // by vertex
+  std::unique_ptr<routing::SwitchPlan> plan_;     // outlives the sites
+  std::vector<PolicySite> sites_;                 // by switch
+  std::vector<std::uint32_t> switch_of_;          // by vertex
+  std::vector<routing::SwitchPolicy*> policies_;  // by vertex; null: a host
   EntityId first_entity_ = 0;
   std::vector<routing::Snapshot> snapshots_;  // under way
   Time published_at_, told_at_ = Time::max();

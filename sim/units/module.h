@@ -53,6 +53,9 @@ struct ModuleInfo {
   std::string summary;  // one sentence
   std::string source;   // the paper, RFC or specification it follows
   std::vector<ParameterSpec> parameters;
+  // A paragraph for those who choose among its kind: what it goes by, what it does about it, what it is good
+  // and bad at. May be empty.
+  std::string about = {};
 };
 
 // A module as chosen by a user: its name and the parameters given for it, not yet checked.

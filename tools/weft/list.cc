@@ -6,6 +6,9 @@
 #include <cstdio>
 #include <iterator>
 #include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "goal/import/importers.h"
@@ -151,6 +154,20 @@ std::string usage(const Listed& module) {
                      module.kind, module.info.name, flag, choice);
 }
 
+// A paragraph in lines of at most 100 columns.
+std::string wrapped(const std::string& paragraph) {
+  constexpr std::size_t kWidth = 98;
+  std::string text, line;
+  std::istringstream words(paragraph);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+      text += "  " + std::exchange(line, "") + "\n";
+    }
+    line += (line.empty() ? "" : " ") + word;
+  }
+  return line.empty() ? text : text + "  " + line + "\n";
+}
+
 std::string describe(const Listed& module) {
   const ModuleInfo& info = module.info;
   std::string text = fmt::format("{} ({}{})\n  {}\n", info.name, module.kind,
@@ -159,6 +176,7 @@ std::string describe(const Listed& module) {
                                                                  : " algorithm for " + module.collective,
                                  info.summary);
   if (!info.source.empty()) text += fmt::format("  Source: {}\n", info.source);
+  if (!info.about.empty()) text += "\n" + wrapped(info.about);
   const std::string how = usage(module);
   if (!how.empty()) text += "\n" + how;
   text += module.details;

@@ -18,6 +18,7 @@ DetourRoutes::DetourRoutes(const topologies::Topology& topology, const RoutingTa
       if (end.kind == topologies::NodeKind::kSwitch) switch_of_.push_back(end.index);
     }
     begin_.push_back(static_cast<std::uint32_t>(switch_of_.size()));
+    home_.push_back(begin_[host + 1] - begin_[host] == 1 ? switch_of_.back() : kSeveral);
   }
 }
 
@@ -25,8 +26,7 @@ void DetourRoutes::rebuild(const std::vector<bool>& down_links) {
   if (groups_ != nullptr) groups_->rebuild(down_links);
 }
 
-bool DetourRoutes::cabled(std::uint32_t switch_index, std::uint32_t host) const {
-  const auto switches = switches_of(host);
+bool DetourRoutes::is_among(std::span<const std::uint32_t> switches, std::uint32_t switch_index) {
   return std::find(switches.begin(), switches.end(), switch_index) != switches.end();
 }
 

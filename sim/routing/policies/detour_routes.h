@@ -25,7 +25,11 @@ class DetourRoutes {
   const topologies::Topology& topology() const { return topology_; }
   bool linked_groups() const { return groups_ != nullptr; }
   std::uint32_t hosts() const { return topology_.hosts(); }
-  bool cabled(std::uint32_t switch_index, std::uint32_t host) const;
+  bool cabled(std::uint32_t switch_index, std::uint32_t host) const {
+    if (home_[host] != kSeveral) [[likely]]
+      return home_[host] == switch_index;
+    return is_among(switches_of(host), switch_index);
+  }
   // The switches that a host is cabled to.
   std::span<const std::uint32_t> switches_of(std::uint32_t host) const {
     return {switch_of_.data() + begin_[host], switch_of_.data() + begin_[host + 1]};
@@ -51,10 +55,14 @@ class DetourRoutes {
   void channels(std::uint32_t switch_index, std::uint32_t host, std::vector<std::uint32_t>& channels) const;
 
  private:
+  static constexpr std::uint32_t kSeveral = UINT32_MAX;
+  static bool is_among(std::span<const std::uint32_t> switches, std::uint32_t switch_index);
+
   const topologies::Topology& topology_;
   const RoutingTable& table_;
   std::unique_ptr<GroupRoutes> groups_;           // null: groups don't matter
   std::vector<std::uint32_t> begin_, switch_of_;  // switches by host
+  std::vector<std::uint32_t> home_;               // by host: its switch, or kSeveral
 };
 
 // First to a host, then on: state 0 up to its switch, 1 behind.

@@ -151,23 +151,38 @@ class DimensionOrder final : public SwitchPolicy {
 
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override {
-    const std::uint32_t port = minimal.empty() ? known_port(packet, here) : first_of(minimal, packet.entropy);
-    const std::uint8_t dimension = ports_[port].dimension;
-    const bool goes_on =
-        packet.in_port != PacketView::kMadeHere && ports_[packet.in_port].dimension == dimension;
-    const bool crossed = ports_[port].wraps || (goes_on && note.channel == 1);
-    return {.port = port, .channel = static_cast<std::uint8_t>(crossed ? 1 : 0)};
+    if (!minimal.empty()) return by(first_of(minimal, packet.entropy), packet, note);
+    const Places::Place& place = places_.of(packet.destination);
+    if (place.at == switch_) return {.port = place.port, .channel = 0};
+    if (place.at != Places::kNone) [[likely]] {
+      const Way& way = way_on(places_.first_line(switch_, place.at), here);
+      if (way.count == 1) [[likely]]
+        return {.port = way.first, .channel = channel_in(way.port, packet, note)};
+      if (way.count > 1)
+        return by(pool_[way.first + hash_choice(packet.entropy, salt_, way.count)], packet, note);
+    }
+    return by(first_of(here.minimal(packet.destination), packet.entropy), packet, note);
   }
 
  private:
   struct Port {
-    std::uint8_t dimension;
-    bool wraps;
+    std::uint8_t dimension = Dimensions::kNone;
+    bool wraps = false;
   };
-  struct Set {
-    std::uint16_t first = 0, count = 0;  // of pool_; none: not asked for yet
+  // The ports to where the first dimension is right: one, or several in pool_ from `first` on.
+  struct Way {
+    std::uint16_t first = 0, count = 0;  // none: not asked for yet, or it isn't known
+    Port port;                           // where it is one
   };
 
+  Output by(std::uint32_t port, const PacketView& packet, const RouteNote& note) const {
+    return {.port = port, .channel = channel_in(ports_[port], packet, note)};
+  }
+  std::uint8_t channel_in(Port port, const PacketView& packet, const RouteNote& note) const {
+    const bool goes_on = note.channel == 1 && packet.in_port != PacketView::kMadeHere &&
+                         ports_[packet.in_port].dimension == port.dimension;
+    return port.wraps || goes_on ? 1 : 0;
+  }
   // One of those that change the first dimension that any does.
   std::uint32_t first_of(std::span<const std::uint32_t> ports, std::uint32_t entropy) const {
     std::uint8_t first = Dimensions::kNone;
@@ -183,29 +198,26 @@ class DimensionOrder final : public SwitchPolicy {
     }
     return ports.front();  // not reached
   }
-  // The same while all links are up: the ports are those to where the first dimension is right, and the same
-  // for all hosts with that coordinate.
-  std::uint32_t known_port(const PacketView& packet, ActiveSwitch& here) {
-    const Places::Place& place = places_.of(packet.destination);
-    if (place.at == switch_) return place.port;
-    if (place.at == Places::kNone) return first_of(here.minimal(packet.destination), packet.entropy);
-    const std::uint32_t line = places_.first_line(switch_, place.at);
-    Set& set = known_[line];
-    if (set.count == 0) {
-      const std::uint32_t corner = places_.corner(switch_, line);
-      if (corner == Places::kNone) return first_of(here.minimal(packet.destination), packet.entropy);
-      const auto ports = here.minimal(corner);
-      set = {static_cast<std::uint16_t>(pool_.size()), static_cast<std::uint16_t>(ports.size())};
-      pool_.insert(pool_.end(), ports.begin(), ports.end());
-    }
-    return pool_[set.first + (set.count > 1 ? hash_choice(packet.entropy, salt_, set.count) : 0)];
+  // While all links are up: the same for all hosts with that coordinate.
+  const Way& way_on(std::uint32_t line, ActiveSwitch& here) {
+    Way& way = known_[line];
+    if (way.count > 0) [[likely]]
+      return way;
+    const std::uint32_t corner = places_.corner(switch_, line);
+    if (corner == Places::kNone) return way;
+    const auto ports = here.minimal(corner);
+    way.count = static_cast<std::uint16_t>(ports.size());
+    way.first = static_cast<std::uint16_t>(ports.size() == 1 ? ports.front() : pool_.size());
+    way.port = ports_[ports.front()];
+    if (ports.size() > 1) pool_.insert(pool_.end(), ports.begin(), ports.end());
+    return way;
   }
 
   const Places& places_;
   const std::uint32_t switch_;
   const std::uint64_t salt_;
   std::vector<Port> ports_;
-  std::vector<Set> known_;  // by Places::lines(), as they were asked for
+  std::vector<Way> known_;  // by Places::lines(), as they were asked for
   std::vector<std::uint16_t> pool_;
 };
 

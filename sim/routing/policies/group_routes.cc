@@ -30,12 +30,11 @@ void GroupRoutes::rebuild(const std::vector<bool>& down_links) {
   expect_memory(static_cast<double>(pairs) * 5,
                 fmt::format("routes between {} switches that spare links between groups",
                             grouped(static_cast<double>(topology_.switches()))));
-  set_of_.assign(pairs, 0);
+  code_of_.assign(pairs, kSets);
   distance_.assign(pairs, kNoWay);
   sets_.assign(1, {});
   pool_.clear();
   known_.clear();
-  single_.clear();
   list_arcs(down_links);
   for (std::uint32_t i = 0; i < classes_; ++i) {
     search(i, classes[i]);
@@ -105,16 +104,14 @@ void GroupRoutes::note_ports(std::uint32_t host_class) {
       if (cost_[arc.to] == kUnreached) continue;
       if (cost_[arc.to] + 1 + (arc.between ? kBetweenGroups : 0) == cost_[s]) ports.push_back(arc.port);
     }
-    set_of_[std::size_t{s} * classes_ + host_class] = number_of(ports);
+    code_of_[std::size_t{s} * classes_ + host_class] = code(ports);
   }
 }
 
-std::uint32_t GroupRoutes::number_of(const std::vector<std::uint32_t>& ports) {
-  if (ports.size() != 1) return look_up(ports);
-  const std::uint32_t port = ports.front();
-  if (single_.size() <= port) single_.resize(port + 1, 0);
-  if (single_[port] == 0) single_[port] = look_up(ports);
-  return single_[port];
+std::uint32_t GroupRoutes::code(const std::vector<std::uint32_t>& ports) {
+  if (ports.size() != 1) return kSets + look_up(ports);
+  while (numbers_.size() <= ports.front()) numbers_.push_back(static_cast<std::uint32_t>(numbers_.size()));
+  return ports.front();
 }
 
 std::uint32_t GroupRoutes::look_up(const std::vector<std::uint32_t>& ports) {

@@ -24,7 +24,10 @@ class GroupRoutes {
 
   // The ports of a switch on the way to a host that isn't cabled to it; none if there is no way.
   std::span<const std::uint32_t> ports(std::uint32_t switch_index, std::uint32_t host) const {
-    const Set& set = sets_[set_of_[index(switch_index, host)]];
+    const std::uint32_t code = code_of_[index(switch_index, host)];
+    if (code < kSets) [[likely]]
+      return {numbers_.data() + code, 1};
+    const Set& set = sets_[code - kSets];
     return {pool_.data() + set.first, set.count};
   }
   // Links from a switch to the switch that the host is cabled to; kNoWay.
@@ -51,7 +54,7 @@ class GroupRoutes {
   void list_arcs(const std::vector<bool>& down_links);
   void search(std::uint32_t host_class, const HostClass& hosts);
   void note_ports(std::uint32_t host_class);
-  std::uint32_t number_of(const std::vector<std::uint32_t>& ports);
+  std::uint32_t code(const std::vector<std::uint32_t>& ports);
   std::uint32_t look_up(const std::vector<std::uint32_t>& ports);
 
   const topologies::Topology& topology_;
@@ -59,12 +62,14 @@ class GroupRoutes {
   std::vector<Arc> arcs_;
   std::uint32_t classes_ = 0;
   std::vector<std::uint32_t> class_of_;  // by host
-  std::vector<std::uint32_t> set_of_;    // [switch][class]
-  std::vector<std::uint8_t> distance_;   // the same
+  // Of ports: the only one's number, or kSets and that of a set.
+  static constexpr std::uint32_t kSets = 1 << 16;
+  std::vector<std::uint32_t> code_of_;  // [switch][class]
+  std::vector<std::uint8_t> distance_;  // the same
   std::vector<Set> sets_;
   std::vector<std::uint32_t> pool_;
+  std::vector<std::uint32_t> numbers_;                           // 0, 1, 2 …, to the last port
   std::unordered_multimap<std::uint64_t, std::uint32_t> known_;  // sets, by hash
-  std::vector<std::uint32_t> single_;                            // of one port, by port; 0: not seen yet
   // Of a search: links between groups, and links of all kinds, by switch.
   std::vector<std::uint32_t> cost_;
   // Switches to go on from, by links so far: of this number of links between groups, and of the next.

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "congestion/controls.h"
-#include "congestion/rack.h"
+#include "congestion/controls/controls.h"
+#include "congestion/recoveries/rack.h"
 #include "sim/packet/packet_network.h"
 #include "tests/sim/packet/checker.h"
 #include "tests/sim/packet/scheduled_checker.h"

@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "congestion/fixed_window.h"
-#include "congestion/rack.h"
+#include "congestion/controls/fixed_window.h"
+#include "congestion/recoveries/rack.h"
 #include "sim/packet/packet_network.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/routing/policies/policies.h"

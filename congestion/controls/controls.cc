@@ -1,9 +1,9 @@
-#include "congestion/controls.h"
+#include "congestion/controls/controls.h"
 
 #include <array>
 
-#include "congestion/dctcp.h"
-#include "congestion/fixed_window.h"
+#include "congestion/controls/dctcp.h"
+#include "congestion/controls/fixed_window.h"
 
 namespace weft::congestion {
 

@@ -1,4 +1,4 @@
-#include "congestion/dctcp.h"
+#include "congestion/controls/dctcp.h"
 
 #include <algorithm>
 #include <limits>
@@ -98,7 +98,12 @@ const Control& dctcp() {
                               {"initial_window", ParameterType::kInteger, "0",
                                "First window in full packets; 0: one bandwidth-delay product of the path."},
                               {"slow_start", ParameterType::kBoolean, "false",
-                               "Double the window each round trip until the first mark or loss."}}},
+                               "Double the window each round trip until the first mark or loss."}},
+               .about = "Goes by marks that switches set above a queue length, echoed one for one: once per "
+                        "window of data the window is cut by half the smoothed share of marked bytes, and "
+                        "grows by a packet per round trip else. Good: short queues with plain ECN switches, "
+                        "few settings. Bad: a round trip late; incasts of more flows than a queue holds "
+                        "packets overflow it; flows with longer round trips get less."},
       .needs = {.required = Capability::kMark},
       .make_factory = SenderFactoryFor<Dctcp>::make};
   return control;

@@ -1,4 +1,4 @@
-#include "congestion/fixed_window.h"
+#include "congestion/controls/fixed_window.h"
 
 namespace weft::congestion {
 namespace {
@@ -29,7 +29,11 @@ const Control& fixed_window() {
                .summary = "A constant number of packets in flight; no reaction to marks or losses.",
                .source = "textbook sliding window",
                .parameters = {{"packets", ParameterType::kInteger, "100",
-                               "Window in full packets, at least 1."}}},
+                               "Window in full packets, at least 1."}},
+               .about =
+                   "Goes by nothing: so many packets are in flight, whatever happens. Good as a yardstick, "
+                   "and for networks that can't be congested. Bad wherever links are shared: queues fill "
+                   "and overflow, or lossless links pause."},
       .make_factory = SenderFactoryFor<FixedWindow>::make};
   return control;
 }

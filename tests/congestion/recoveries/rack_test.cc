@@ -1,4 +1,4 @@
-#include "congestion/rack.h"
+#include "congestion/recoveries/rack.h"
 
 #include <catch2/catch.hpp>
 #include <map>

@@ -1,5 +1,5 @@
 // Congestion controls against RFC 8257's formulas, worked by hand.
-#include "congestion/controls.h"
+#include "congestion/controls/controls.h"
 
 #include <catch2/catch.hpp>
 #include <memory>

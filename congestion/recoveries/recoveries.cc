@@ -1,8 +1,8 @@
-#include "congestion/recoveries.h"
+#include "congestion/recoveries/recoveries.h"
 
 #include <array>
 
-#include "congestion/rack.h"
+#include "congestion/recoveries/rack.h"
 
 namespace weft::congestion {
 

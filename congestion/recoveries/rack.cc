@@ -1,4 +1,4 @@
-#include "congestion/rack.h"
+#include "congestion/recoveries/rack.h"
 
 #include <algorithm>
 #include <bit>
@@ -175,13 +175,18 @@ Recovery::Outcome Rack::on_timer(Time now) {
 }
 
 RecoveryKind rack() {
-  return {.info = {.name = "rack",
-                   .summary =
-                       "Selective repeat: a packet is lost when one sent later was acknowledged and its own "
-                       "round trip, with some patience, is over; else by timeout.",
-                   .source = "RFC 8985 (RACK), RFC 6298 (retransmission timeout)",
-                   .parameters = {}},
-          .make_factory = RecoveryFactoryFor<Rack>::make};
+  return {
+      .info = {.name = "rack",
+               .summary =
+                   "Selective repeat: a packet is lost when one sent later was acknowledged and its own "
+                   "round trip, with some patience, is over; else by timeout.",
+               .source = "RFC 8985 (RACK), RFC 6298 (retransmission timeout)",
+               .parameters = {},
+               .about = "Goes by the times at which acknowledged packets were sent, so it needs no order on "
+                        "the way: a patience of a quarter round trip on one path, of one where packets take "
+                        "several. NACKs of trimmed packets count at once. Good with spraying and with drops; "
+                        "bad at losses of a burst's last packets, which wait for the timeout."},
+      .make_factory = RecoveryFactoryFor<Rack>::make};
 }
 
 }  // namespace weft::congestion
