@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sim/units/module_list.h"
 #include "topologies/composed.h"
 #include "topologies/families/algebraic.h"
 #include "topologies/families/groups.h"
@@ -17,13 +18,18 @@
 namespace weft::topologies {
 namespace {
 
-std::vector<Family> all() {
+std::vector<Family> built_in() {
   std::vector<Family> list;
   for (const auto& families : {tree_families(), lattice_families(), group_families(), server_families(),
                                algebraic_families(), random_families(), composed_families()}) {
     list.insert(list.end(), families.begin(), families.end());
   }
   list.push_back(graph_file_family());
+  return list;
+}
+
+ModuleList<Family>& list() {
+  static ModuleList<Family> list("topology", built_in());
   return list;
 }
 
@@ -53,10 +59,8 @@ std::uint64_t read_endpoints(const ModuleChoice& choice) {
 
 }  // namespace
 
-std::span<const Family> families() {
-  static const std::vector<Family> list = all();
-  return list;
-}
+std::span<const Family> families() { return list().all(); }
+void add_family(Family family) { list().add(std::move(family)); }
 
 ModuleChoice sized(const ModuleChoice& choice) {
   if (!choice.given.contains(kEndpoints)) return choice;

@@ -1,4 +1,4 @@
-// The topology families that are built in.
+// The list of topology families.
 #pragma once
 
 #include <span>
@@ -7,7 +7,10 @@
 
 namespace weft::topologies {
 
+// Those built in, and behind them those of plug-ins.
 std::span<const Family> families();
+// See ModuleList::add().
+void add_family(Family family);
 
 // The choice with what a family needs for at least the parameter `endpoints`, if that was given, in its
 // place. Throws InputError for a family without sizes, and if a parameter was given that follows from

@@ -1,4 +1,4 @@
-// The explicit list of congestion controls.
+// The list of congestion controls.
 #pragma once
 
 #include <span>
@@ -7,7 +7,9 @@
 
 namespace weft::congestion {
 
-// Every built-in control. Adding one: a file pair, its test, a line in BUILD.bazel and one in controls.cc.
+// Those built in, and behind them those of plug-ins. One more: a file pair, its test, a line in controls.cc.
 std::span<const Control> controls();
+// See ModuleList::add().
+void add_control(Control control);
 
 }  // namespace weft::congestion

@@ -1,4 +1,4 @@
-// The explicit list of loss recoveries.
+// The list of loss recoveries.
 #pragma once
 
 #include <span>
@@ -7,7 +7,9 @@
 
 namespace weft::congestion {
 
-// Every built-in recovery. Adding one: a file pair, its test, a line in BUILD.bazel and one in recoveries.cc.
+// Those built in, and behind them those of plug-ins. One more: a file pair, its test, a line in recoveries.cc.
 std::span<const RecoveryKind> recoveries();
+// See ModuleList::add().
+void add_recovery(RecoveryKind recovery);
 
 }  // namespace weft::congestion

@@ -33,7 +33,7 @@ Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& 
       kind_(kind),
       rules_(rules),
       salts_(topology.nodes()),
-      shares_(topology.channels().size() / 2, 1.0),
+      shares_(topology.channels().size(), 1.0),
       told_shares_(shares_),
       bytes_(topology.channels().size()),
       make_(std::move(make)) {
@@ -53,11 +53,11 @@ Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& 
 
 void Paths::set_share(std::uint32_t link, double share, std::uint8_t directions) {
   settle();
-  shares_[link] = share;
   for (const std::uint32_t channel : {2 * link, 2 * link + 1}) {
     if (!(directions >> channel % 2 & 1)) continue;
     const auto built = static_cast<double>(topology_.channels()[channel].rate.bps());
     capacity_[channel] = rate_of(built * share);
+    shares_[channel] = share;
   }
 }
 
@@ -126,7 +126,7 @@ void Paths::find_nics(const Trip& trip) {
   double sum = 0;
   for (Division::Part& nic : weighed) {
     const std::uint32_t at = topology_.channels()[nic.channel].to;
-    nic.share = shares_[nic.channel / 2];
+    nic.share = shares_[nic.channel];
     if (topology_.node(at).kind == topologies::NodeKind::kSwitch) {
       nic.share *= division_->weight_of_entry(at, trip.destination);
     } else if (at != topology_.host(trip.destination)) {

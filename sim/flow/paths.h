@@ -110,7 +110,7 @@ class Paths {
   const PathRules rules_;
   std::vector<std::uint64_t> salts_;          // by vertex
   std::vector<Rate> capacity_;                // by channel
-  std::vector<double> shares_, told_shares_;  // by link: of the rates they were built with; as last told
+  std::vector<double> shares_, told_shares_;  // by channel: of the rates they were built with; as last told
   std::vector<Rate> resources_;
   std::vector<std::uint32_t> resource_of_;  // by channel; kNone: it is never a bottleneck
   std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have

@@ -92,6 +92,7 @@ void make_absolute(ModuleChoice& choice, const Modules& modules, const Modules& 
 Scenario repeatable(const Scenario& scenario, const Registries& registries) {
   Scenario portable = scenario;
   portable.output.directory.clear();
+  for (std::string& plugin : portable.plugins) plugin = absolute_path(plugin);
   for (Job& job : portable.jobs) {
     job.goal = absolute_path(job.goal);
     make_absolute(job.traffic, registries.traffic, registries.topologies);

@@ -1,6 +1,7 @@
 #include "sim/scenario/scenario.h"
 
 #include <fmt/core.h>
+#include <google/protobuf/io/tokenizer.h>
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <fstream>
 
 #include "sim/scenario/document.h"
+#include "sim/scenario/scenario.pb.h"
 
 namespace weft::sim {
 namespace {
@@ -286,6 +288,10 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
   Scenario scenario;
   scenario.jobs = read_jobs(document);
   const pb::Message& root = document.message();
+  const pb::FieldDescriptor& plugin = field_of(root, "plugin");
+  for (int i = 0; i < root.GetReflection()->FieldSize(root, &plugin); ++i) {
+    scenario.plugins.push_back(root.GetReflection()->GetRepeatedString(root, &plugin, i));
+  }
   for (const Seam& seam : seams()) scenario.*seam.choice = read_seam(document, root, "", seam);
   scenario.hosts = read_choice(document, section(root, "hosts"), "hosts", "hosts");
   scenario.collectives = read_choice(document, section(root, "collectives"), "collectives", "collectives");
@@ -310,6 +316,19 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
   return scenario;
 }
 
+std::vector<std::string> plugins_named_in(const std::string& path) {
+  if (path.empty()) return {};
+  pb::TextFormat::Parser parser;
+  parser.AllowUnknownField(true);  // of modules
+  class Silent final : public pb::io::ErrorCollector {
+    void AddError(int, int, const std::string&) override {}
+  } silent;
+  parser.RecordErrorsTo(&silent);
+  weft::scenario::Scenario message;
+  (void)parser.ParseFromString(read_file(path), &message);
+  return {message.plugin().begin(), message.plugin().end()};
+}
+
 Scenario load_scenario(const Registries& registries, const std::string& path,
                        std::span<const Setting> settings) {
   return resolve(read_scenario(registries, path.empty() ? "" : read_file(path), path, settings), registries);
@@ -318,6 +337,9 @@ Scenario load_scenario(const Registries& registries, const std::string& path,
 std::string to_text(const Scenario& scenario, const Registries& registries) {
   const Schema schema(registries);
   const std::unique_ptr<pb::Message> root = schema.new_scenario();
+  for (const std::string& plugin : scenario.plugins) {
+    root->GetReflection()->AddString(root.get(), &field_of(*root, "plugin"), plugin);
+  }
   for (const Job& job : scenario.jobs) {
     pb::Message& message = *root->GetReflection()->AddMessage(root.get(), &field_of(*root, "job"));
     if (!job.goal.empty()) set(message, "goal", job.goal);

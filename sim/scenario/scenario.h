@@ -87,6 +87,7 @@ struct Limits {
 
 struct Scenario {
   std::vector<Job> jobs;
+  std::vector<std::string> plugins;  // files that modules come from
   // Empty: not chosen. After resolve(): chosen, with every parameter given, or without effect in this run.
   ModuleChoice network, topology, routing, congestion, recovery, queue;
   ModuleChoice hosts;                // parameters of hosts_section()
@@ -148,6 +149,10 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
 // if it comes from the command line, and a warning if it comes from a file, so that one file serves for
 // several network models; it is then dropped. Resolving twice changes nothing.
 Scenario resolve(const Scenario& scenario, const Registries& registries);
+
+// The plug-ins that a scenario file names (path "" for none), to be loaded before the registries are made that
+// it is read with. Throws InputError if it can't be read; what is wrong in it is left to load_scenario().
+std::vector<std::string> plugins_named_in(const std::string& path);
 
 // Both, from a file (path "" for none).
 Scenario load_scenario(const Registries& registries, const std::string& path,

@@ -108,6 +108,16 @@ Command Command::add_subcommand(const std::string& name, const std::string& summ
 
 void Command::require_subcommand() { app_->require_subcommand(1); }
 
+void Command::add_each(const std::string& names, std::function<void(const std::string&)> take,
+                       const std::string& help) {
+  auto values = std::make_shared<std::vector<std::string>>();
+  CLI::Option* const option = app_->add_option(names, *values, help);
+  Option(option).repeated();
+  option->each([values, take = std::move(take), works = works_](const std::string& value) {
+    if (*works) take(value);
+  });
+}
+
 Option Command::add_option(const std::string& names, std::string& target, const std::string& help) {
   return add(app_, names, target, help);
 }

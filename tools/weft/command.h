@@ -66,6 +66,10 @@ class Command {
   Option add_option(const std::string& names, std::vector<std::string>& target, const std::string& help);
   Option add_option(const std::string& names, std::vector<std::uint32_t>& target, const std::string& help);
   Option add_flag(const std::string& names, bool& target, const std::string& help);
+  // May be given several times. `take` gets each value as the command line is read, before any callback; not
+  // while nothing is to be done.
+  void add_each(const std::string& names, std::function<void(const std::string&)> take,
+                const std::string& help);
 
   // Printed below the options by --help.
   void footer(const std::string& text);

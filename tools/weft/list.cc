@@ -16,6 +16,7 @@
 #include "sim/sinks.h"
 #include "sim/units/capabilities.h"
 #include "sim/units/module.h"
+#include "tools/weft/plugins.h"
 
 namespace weft::cli {
 namespace {
@@ -284,6 +285,7 @@ void add_list(Command& command, int&) {
                      "collective, protocol, importer or "
                      "sink");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
+  add_plugin_option(command);
   command.footer("Examples:\n  weft list\n  weft list topology");
   command.callback(
       [options] { std::fputs(list_text(builtin_catalog(), options->kind, options->names).c_str(), stdout); });
@@ -296,6 +298,7 @@ void add_describe(Command& command, int&) {
           "name", *name,
           "a module that `weft list` names; or a kind of module, a collective, hosts, collectives, fault")
       .required();
+  add_plugin_option(command);
   command.footer("Examples:\n  weft describe fat_tree\n  weft describe hosts\n  weft describe allreduce");
   command.callback([name] { std::fputs(describe_text(builtin_catalog(), *name).c_str(), stdout); });
 }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/mpi_library.h"
+#include "sim/plugins/load.h"
 #include "sim/results/report.h"
 #include "sim/results/results_folder.h"
 #include "sim/scenario/scenario.h"
@@ -31,7 +32,7 @@ struct Options {
   std::string scenario;
   // Flags that stand for a field of the scenario, in the order of the list below.
   std::vector<std::optional<std::string>> values;
-  std::vector<std::string> faults, sets;
+  std::vector<std::string> plugins, faults, sets;
   bool no_flows = false;
   bool quiet = false;
   bool verbose = false;
@@ -137,6 +138,11 @@ void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
 int run(const Options& options, Phases& phases) {
   phases.enter("reading the scenario");
   phases.set_last_words([](const std::string& reason) { results::note_end_of_run(reason); });
+  std::vector<std::string> plugins = sim::plugins_named_in(options.scenario);
+  for (const std::string& given : options.plugins) {
+    if (std::find(plugins.begin(), plugins.end(), given) == plugins.end()) plugins.push_back(given);
+  }
+  for (const std::string& plugin : plugins) sim::load_plugin(plugin);
   const sim::Registries registries = sim::builtin_registries();
   std::vector<sim::Setting> settings;
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
@@ -151,7 +157,8 @@ int run(const Options& options, Phases& phases) {
   for (const std::string& fault : options.faults) settings.push_back({"--fault " + fault, "fault", fault});
   for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
-  const sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
+  sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
+  scenario.plugins = plugins;
   const std::string resolved = sim::to_text(scenario, registries);
   if (scenario.limits.memory_bytes != 0) limit_memory(scenario.limits.memory_bytes);
   if (options.verbose) log::show_info();
@@ -218,6 +225,11 @@ void add_sim(Command& command, int& exit_code) {
                   "links that fail or run badly, 'link=edge 0.0 / *,at=10us,until=50us': see weft describe "
                   "fault; may "
                   "be given again")
+      .repeated();
+  command
+      .add_option(
+          "--plugin", options->plugins,
+          "shared object with modules of your own (examples/my_congestion_control); may be given again")
       .repeated();
   command
       .add_option("--set", options->sets,

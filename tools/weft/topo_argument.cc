@@ -6,6 +6,7 @@
 #include "sim/units/memory.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
+#include "tools/weft/plugins.h"
 #include "tools/weft/topo_commands.h"
 #include "topologies/families.h"
 
@@ -25,6 +26,7 @@ void TopologyArgument::add_option_to(Command& command) {
 }
 
 void TopologyArgument::add_endpoints_to(Command& command) {
+  add_plugin_option(command);
   command
       .add_option("--endpoints", endpoints_,
                   "choose the sizes for at least so many endpoints; slim_fly:endpoints=1024 does the same")

@@ -1,5 +1,7 @@
 #include "sim/routing/policies/policies.h"
 
+#include <utility>
+
 #include "sim/routing/policies/bitmap.h"
 #include "sim/routing/policies/dfsssp.h"
 #include "sim/routing/policies/dimension_order.h"
@@ -27,11 +29,14 @@
 #include "sim/routing/policies/up_down.h"
 #include "sim/routing/policies/valiant.h"
 #include "sim/routing/policies/wcmp.h"
+#include "sim/units/module_list.h"
 
 namespace weft::routing {
 
-std::span<const Policy> policies() {
-  static const Policy list[] = {
+namespace {
+
+std::vector<Policy> built_in() {
+  return {
       ecmp(),
       wcmp(),
       d_mod_k(),
@@ -72,7 +77,16 @@ std::span<const Policy> policies() {
       tables(),
       routes(),
   };
+}
+
+ModuleList<Policy>& list() {
+  static ModuleList<Policy> list("routing policy", built_in());
   return list;
 }
+
+}  // namespace
+
+std::span<const Policy> policies() { return list().all(); }
+void add_policy(Policy policy) { list().add(std::move(policy)); }
 
 }  // namespace weft::routing

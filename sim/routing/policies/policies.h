@@ -1,4 +1,4 @@
-// The routing policies that are built in.
+// The list of routing policies.
 #pragma once
 
 #include <span>
@@ -7,6 +7,9 @@
 
 namespace weft::routing {
 
+// Those built in, and behind them those of plug-ins.
 std::span<const Policy> policies();
+// See ModuleList::add().
+void add_policy(Policy policy);
 
 }  // namespace weft::routing

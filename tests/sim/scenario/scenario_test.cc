@@ -278,12 +278,7 @@ TEST_CASE("scenario: errors in a file name line and column") {
     CHECK_THROWS_WITH(resolved(text), message);
   };
   const std::string job = "job { goal: \"a\" }\n";
-  check(
-      job + "sead: 3\n",
-      "s.txtpb:2:1: 'sead' is not a field of scenario; did you mean 'seed'? (known: job, network, topology, "
-      "routing, congestion, queue, recovery, hosts, collectives, seed, threads, output, limits, fault, "
-      "connections, "
-      "connection_idle)");
+  check(job + "sead: 3\n", "s.txtpb:2:1: 'sead' is not a field of scenario; did you mean 'seed'?");
   check(job + "topology {\n  tre { k: 8 }\n}\n",
         "s.txtpb:3:3: 'tre' is not a topology; did you mean 'tree'? (known: hub, tree)");
   check(job + "topology { tree {\n\n  lnk: \"1Gbps\" } }\n",
@@ -345,12 +340,7 @@ TEST_CASE("scenario: errors in settings name the flag") {
     CHECK_THROWS_WITH(resolved(kFile, sets), message);
   };
   check({"seed"}, "--set seed: expected field=value, like --set topology.fat_tree.k=8 or --set seed=7");
-  check({"seeed=1"},
-        "--set seeed=1: 'seeed' is not a field of scenario; did you mean 'seed'? (known: job, network, "
-        "topology, "
-        "routing, congestion, queue, recovery, hosts, collectives, seed, threads, output, limits, fault, "
-        "connections, "
-        "connection_idle)");
+  check({"seeed=1"}, "--set seeed=1: 'seeed' is not a field of scenario; did you mean 'seed'?");
   check(
       {"topology.tree.kk=1"},
       "--set topology.tree.kk=1: 'kk' is not a parameter of tree; did you mean 'k'? (known: k, link, taper, "

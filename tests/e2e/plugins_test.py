@@ -1,0 +1,131 @@
+"""The examples of plug-ins, compiled as their READMEs say and run; and plug-ins that are refused."""
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WEFT = str(Path(sys.argv.pop(1)).resolve())
+ROOT = Path.cwd()
+EXAMPLES = {"my_congestion_control": "my_control", "my_routing_policy": "my_policy", "my_topology": "my_topology"}
+# What plug-ins are compiled against; see interface.txt.
+SEAMS = ("congestion/congestion.h", "congestion/receiver.h", "congestion/recovery.h", "congestion/telemetry.h",
+         "congestion/arrivals.h", "congestion/packet_sizes.h", "sim/plugins/plugin.h", "sim/routing/path_model.h",
+         "sim/routing/path_selector.h", "sim/routing/routing.h", "sim/routing/switch_plan.h",
+         "sim/routing/switch_policy.h", "sim/units/capabilities.h", "sim/units/module.h", "sim/units/quantity.h",
+         "topologies/graph/topology.h")
+
+
+def code_of(path):
+    text = re.sub(r"//[^\n]*", "", path.read_text())
+    return re.sub(r"\s+", " ", text)
+
+
+class Plugins(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.out = Path(cls.folder.name)
+        for example, file in EXAMPLES.items():
+            commands = [line.strip() for line in (ROOT / "examples" / example / "README.md").read_text().splitlines()
+                        if line.strip().startswith("g++")]
+            assert len(commands) == 1, f"the README of {example} compiles {len(commands)} times"
+            command = commands[0].replace(f"-o {file}.so", f"-o {cls.out}/{file}.so")
+            subprocess.run(command, shell=True, check=True, cwd=ROOT)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def weft(self, *arguments):
+        return subprocess.run([WEFT, *map(str, arguments)], cwd=self.out, capture_output=True, text=True)
+
+    def assert_refused(self, path, *words):
+        done = self.weft("list", "congestion", "--plugin", path)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def compile(self, name, code):
+        source = self.out / f"{name}.cc"
+        source.write_text('#include "sim/plugins/plugin.h"\n' + code)
+        subprocess.run(["g++", "-std=c++20", "-fPIC", "-shared", "-I", ROOT, source, "-o", self.out / f"{name}.so"],
+                       check=True)
+
+    def test_readmes_commands(self):
+        for example in EXAMPLES:
+            lines = (ROOT / "examples" / example / "README.md").read_text().splitlines()
+            commands = [line.strip() for line in lines if line.startswith("    weft ")]
+            self.assertGreater(len(commands), 1, example)
+            for command in commands:
+                done = self.weft(*command.split()[1:])
+                self.assertEqual(done.returncode, 0, f"{command}\n{done.stderr}")
+
+    def test_all_three_in_one_run_that_can_be_repeated(self):
+        plugins = [word for file in EXAMPLES.values() for word in ("--plugin", f"./{file}.so")]
+        run = ("--topology", "petersen:p=4", "--congestion", "delay_target:target=3us", "--routing", "sticky",
+               "--traffic", "permutation:size=1MB")
+        done = self.weft("sim", *plugins, *run, "-o", "first")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first = json.loads((self.out / "first/summary.json").read_text())
+        self.assertEqual(first["routing"], "sticky:patience=1us")
+        # The folder's scenario names the plug-ins, from anywhere.
+        again = subprocess.run([WEFT, "sim", self.out / "first/scenario.txtpb", "--threads", "2", "-o",
+                                self.out / "second"], cwd="/", capture_output=True, text=True)
+        self.assertEqual(again.returncode, 0, again.stderr)
+        second = json.loads((self.out / "second/summary.json").read_text())
+        self.assertEqual(first["digest"], second["digest"])
+        # Of three ways on, a flow of a tree sticks to one until it is full.
+        tree = self.weft("sim", *plugins, "--topology", "fat_tree:k=4", "--routing", "sticky:patience=0s", "--traffic",
+                         "permutation:size=1MB", "-o", "tree")
+        self.assertEqual(tree.returncode, 0, tree.stderr)
+        self.assertGreater(json.loads((self.out / "tree/summary.json").read_text())["signals"]["move"], 0)
+
+    def test_the_petersen_graph(self):
+        done = self.weft("topo", "analyze", "petersen:p=1", "--plugin", "my_topology.so", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        facts = json.loads(done.stdout)
+        text = json.dumps(facts)
+        self.assertIn('"diameter": 2', text)
+        self.assertAlmostEqual(facts["average_path_length"], 5 / 3, places=6)
+
+    def test_refusals(self):
+        self.assert_refused("nowhere.so", "nowhere.so", "can't be read")
+        (self.out / "text.so").write_text("hello\n")
+        self.assert_refused("text.so", "is no plug-in")
+        # A mark like this one is in every plug-in; here of another version.
+        binary = (self.out / "my_control.so").read_bytes()
+        mark = re.search(rb"weft plug-in, interface ([0-9a-f]{8})/([0-9a-f]{16})", binary)
+        other = binary.replace(mark.group(0), mark.group(0)[:-1] + (b"0" if mark.group(0)[-1:] != b"0" else b"1"))
+        (self.out / "other.so").write_bytes(other)
+        self.assert_refused("other.so", "was compiled for interface", "compile it again")
+        self.compile("taken", 'WEFT_PLUGIN(plugin) { plugin.controls.push_back({.info = {.name = "dctcp"}}); }')
+        self.assert_refused("taken.so", "'dctcp' is there already")
+        self.compile("odd", 'WEFT_PLUGIN(plugin) { plugin.controls.push_back({.info = {.name = "My Control"}}); }')
+        self.assert_refused("odd.so", "'My Control' can't be the name")
+        self.compile("lacking", "void nowhere(); WEFT_PLUGIN(plugin) { nowhere(); }")
+        self.assert_refused("lacking.so", "undefined symbol")
+        # A choice from a plug-in that isn't given is an unknown name.
+        done = self.weft("sim", "--topology", "fat_tree:k=4", "--congestion", "delay_target", "--traffic",
+                         "permutation:size=1MB")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'delay_target' is not a congestion", done.stderr)
+
+    def test_interface_is_counted_up(self):
+        digest = hashlib.sha256("".join(code_of(ROOT / path) for path in SEAMS).encode()).hexdigest()[:16]
+        number = re.search(r"kPluginInterface = (\d+)", (ROOT / "sim/plugins/plugin.h").read_text()).group(1)
+        known = (ROOT / "sim/plugins/interface.txt").read_text().split()
+        self.assertEqual(known, [number, digest],
+                         "a header that plug-ins are compiled with has changed: count up kPluginInterface in "
+                         "sim/plugins/plugin.h, run this again, and write what it finds into sim/plugins/interface.txt")
+
+
+if __name__ == "__main__":
+    os.environ.pop("TEST_TARGET", None)
+    unittest.main()
