@@ -103,7 +103,7 @@ TEST_CASE("each recovery with each queue: all is delivered over links that lose 
       REQUIRE(whole.delivered == messages.size());
       REQUIRE(whole.calls.size() == 2 * messages.size());  // and every sender was told
       REQUIRE(whole.signal("drop") > 0);
-      REQUIRE(whole.signal("give_up") == 0);
+      REQUIRE(whole.signal("given_up") == 0);
       const Account divided =
           run_divided(topology, options, messages, random_division(topology, 3, random), 2);
       REQUIRE(divided == whole);
