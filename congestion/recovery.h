@@ -251,7 +251,10 @@ struct RecoveryKind {
   ModuleInfo info;
   CapabilityNeeds needs = {};  // of queues
   bool hears_paths = false;    // Recovery::on_path
-  bool wants_order = false;    // takes what comes early for a sign of loss: better not over several paths
+  // ACKs of single packets bring a bitmap as well (Answer::sack), so that one that is lost is made up for
+  // while a packet is missing. Where they speak of several they always do.
+  bool wants_bitmaps = false;
+  bool wants_order = false;  // takes what comes early for a sign of loss: better not over several paths
   std::unique_ptr<RecoveryFactory> (*make_factory)(const Parameters& parameters) = nullptr;
   // What its sending halves count (RecoverySetup::signals), by the names that stand in the results.
   std::vector<std::string> signals = {};

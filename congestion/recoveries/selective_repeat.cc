@@ -118,6 +118,7 @@ RecoveryKind selective_repeat() {
                "spraying over some dozens of paths; else spraying makes it wait for a window of packets. Bad "
                "at losses of a burst's last packets, which wait for the timeout."},
       .hears_paths = true,
+      .wants_bitmaps = true,
       .make_factory = RecoveryFactoryFor<SelectiveRepeat>::make};
 }
 

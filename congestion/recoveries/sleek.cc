@@ -112,6 +112,7 @@ RecoveryKind sleek() {
                "don't trim. Good with spraying and windows of many packets; slow for messages shorter than "
                "its "
                "threshold, and at losses of a burst's last packets, which wait for a probe."},
+      .wants_bitmaps = true,
       .make_factory = RecoveryFactoryFor<Sleek>::make,
       .signals = {"probe"}};
 }

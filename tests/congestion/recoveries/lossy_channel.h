@@ -39,6 +39,7 @@ class LossyConnection {
     const RecoveryKind& kind = find_module(recoveries(), choice, "recovery");
     signals_.resize(kind.signals.size() + 1);
     hears_paths_ = kind.hears_paths;
+    wants_bitmaps_ = kind.wants_bitmaps;
     factory_ = kind.make_factory(Parameters(kind.info, choice));
     const bool reordering = channel.data_jitter > Time() || channel.paths > 1;
     storage_ =
@@ -267,7 +268,7 @@ class LossyConnection {
             .path = newest_.path,
             .sent = newest_.sent,
             .duplicate = newest_.duplicate,
-            .sack = channel_.held > 1 ? arrivals.sack(highest_) : 0});
+            .sack = channel_.held > 1 || wants_bitmaps_ ? arrivals.sack(highest_) : 0});
   }
   void answer(Event event) {
     event.cumulative = arrivals.first_missing();
@@ -289,7 +290,7 @@ class LossyConnection {
   Channel channel_;
   sim::RandomStream random_;
   std::unique_ptr<RecoveryFactory> factory_;
-  bool hears_paths_ = false;
+  bool hears_paths_ = false, wants_bitmaps_ = false;
   RingPool rings_;
   std::vector<std::uint32_t> losses_;
   std::vector<std::uint64_t> signals_;
