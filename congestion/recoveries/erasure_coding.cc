@@ -1,10 +1,28 @@
 #include "congestion/recoveries/erasure_coding.h"
 
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace weft::congestion {
 
-ErasureCoding::Settings::Settings(const Parameters& parameters) {
+namespace {
+
+std::vector<ParameterSpec> parameters() {
+  std::vector<ParameterSpec> all = {
+      {"data", ParameterType::kInteger, "8", "Data packets of a block, 1 to 4096 (Uno: 8, SDR-RDMA: 32)."},
+      {"redundant", ParameterType::kInteger, "2",
+       "Redundant packets behind them, 1 to data (Uno: 2, SDR-RDMA: 8)."},
+      {"code", ParameterType::kText, "mds",
+       "Either mds (any so many packets as there are data packets give the block) or xor (each "
+       "redundant packet stands for one of its share of the data packets)."}};
+  for (ParameterSpec& each : selective_repeat_parameters()) all.push_back(std::move(each));
+  return all;
+}
+
+}  // namespace
+
+ErasureCoding::Settings::Settings(const Parameters& parameters) : SelectiveRepeat::Settings(parameters) {
   const std::string& name = parameters.text("code");
   if (name != "mds" && name != "xor") parameters.fail("code", "it must be mds or xor");
   code.scheme = name == "mds" ? ErasureCode::Scheme::kMds : ErasureCode::Scheme::kXor;
@@ -34,7 +52,7 @@ Recovery::Outcome ErasureCoding::on_ack(const Answer& ack) {
   Answer known = ack;
   known.cumulative = std::min(ack.cumulative, next_);
   known.duplicate = false;  // redundant packets come to blocks that are there
-  Outcome outcome = Rack::on_ack(known);
+  Outcome outcome = SelectiveRepeat::on_ack(known);
   skip_to(ack.cumulative);
   const std::uint32_t base = ack.sack == 0 ? ack.number : sack_base(ack.cumulative, ack.number);
   for (std::uint32_t n = std::max(base, first_); n <= ack.number && n < next_;) {
@@ -98,28 +116,11 @@ void ErasureCoding::send_needed(const Block& block) {
   }
 }
 
-// Rack's rule, block by block.
-void ErasureCoding::find_lost(Time now, Outcome& outcome) {
-  std::int64_t oldest = INT64_MAX;
-  for (std::uint32_t begin = first_; begin < next_;) {
-    const Block block = block_of(begin);
-    const std::uint32_t end = std::min(block.end(), next_);
-    if (!settle_rebuilt(block, outcome)) {
-      bool fewer = false;
-      for (std::uint32_t n = begin; n < end; ++n) {
-        if (state(slot(n)) != kInFlight) continue;
-        if (is_overdue(sent_ps(slot(n)), now)) {
-          give_up(n, outcome);
-          fewer = true;
-        } else {
-          oldest = std::min(oldest, sent_ps(slot(n)));
-        }
-      }
-      if (fewer) send_needed(block);
-    }
-    begin = block.end();
-  }
-  oldest_ps_ = oldest;
+void ErasureCoding::miss(std::uint32_t number, Outcome& outcome) {
+  const Block block = block_of(number);
+  if (settle_rebuilt(block, outcome)) return;
+  give_up(number, outcome);
+  send_needed(block);
 }
 
 Reassembly::Verdict ErasureReassembly::on_packet(std::uint32_t number, Arrivals& arrivals) {
@@ -145,19 +146,12 @@ RecoveryKind erasure_coding() {
            .summary =
                "Behind each block of data packets go redundant ones, from which lost packets are rebuilt; a "
                "block that can't be is repaired by selective repeat.",
-           .source = "Khalilov et al., SDR-RDMA, arXiv 2505.05366; Bonato et al., Uno, SC'25; RFC 8985",
-           .parameters =
-               {{"data", ParameterType::kInteger, "8",
-                 "Data packets of a block, 1 to 4096 (Uno: 8, SDR-RDMA: 32)."},
-                {"redundant", ParameterType::kInteger, "2",
-                 "Redundant packets behind them, 1 to data (Uno: 2, SDR-RDMA: 8)."},
-                {"code", ParameterType::kText, "mds",
-                 "Either mds (any so many packets as there are data packets give the block) or xor (each "
-                 "redundant packet stands for one of its share of the data packets)."}},
+           .source = "Khalilov et al., SDR-RDMA, arXiv 2505.05366; Bonato et al., Uno, SC'25; RFC 6675",
+           .parameters = parameters(),
            .about =
                "Sends redundant/data more, and in exchange losses cost no round trip, as long as a block "
-               "loses no more than its code makes up for; where it does, by the times at which acknowledged "
-               "packets were sent (as rack), its missing data packets are sent again. Needs nothing of "
+               "loses no more than its code makes up for; where it does, its missing data packets are sent "
+               "again as by selective_repeat, with whose parameters losses are found. Needs nothing of "
                "queues. Good over long distances with random losses, where a round trip is long against the "
                "message; bad where the link is what is short, or losses come in bursts longer than a block's "
                "redundancy."},

@@ -4,26 +4,26 @@
 #include <cstdint>
 
 #include "congestion/recoveries/erasure_blocks.h"
-#include "congestion/recoveries/rack.h"
+#include "congestion/recoveries/selective_repeat.h"
 
 namespace weft::congestion {
 
 // Sources: Khalilov et al., SDR-RDMA, arXiv 2505.05366 (XOR and MDS codes over (k, m) blocks, selective
-// repeat where a block can't be rebuilt); Bonato et al., Uno, SC'25 (blocks of 8 + 2; a timeout for the
-// block). A block counts as acknowledged as soon as the acknowledged packets rebuild it, for both ends alike.
-// When packets of a block are overdue, by the rule of Rack, and what is left doesn't rebuild it, its missing
-// data packets are sent again. Uno's receiver asks for that; here the sender knows at the same time. Memory:
-// as Rack.
-class ErasureCoding final : public Rack {
+// repeat where a block can't be rebuilt); Bonato et al., Uno, SC'25 (blocks of 8 + 2). A block counts as
+// acknowledged as soon as the acknowledged packets rebuild it, for both ends alike. A packet that is lost by
+// the rule of SelectiveRepeat is given up; when what is left of its block doesn't rebuild that, the missing
+// data packets are sent again. Uno's receiver asks for them after an estimated time; here the sender counts,
+// and the timeout is for the rest. Memory: as SelectiveRepeat.
+class ErasureCoding final : public SelectiveRepeat {
  public:
-  struct Settings {
+  struct Settings : SelectiveRepeat::Settings {
     Settings() = default;
     explicit Settings(const Parameters& parameters);
     ErasureCode code;
   };
 
   ErasureCoding(const RecoverySetup& setup, const Settings& settings)
-      : Rack(setup), code_(settings.code), blocks_again_(setup.signals) {}
+      : SelectiveRepeat(setup, settings), code_(settings.code), blocks_again_(setup.signals) {}
 
   std::uint64_t packets_for(std::uint64_t bytes) const override {
     return code_.packets_for(Recovery::packets_for(bytes));
@@ -33,7 +33,7 @@ class ErasureCoding final : public Rack {
   Outcome on_nack(const Answer& nack) override;
 
  protected:
-  void find_lost(Time now, Outcome& outcome) override;
+  void miss(std::uint32_t number, Outcome& outcome) override;
 
  private:
   using Block = ErasureCode::Block;

@@ -40,14 +40,16 @@ void Rack::widen(Time now) {
 // RFC 8985 §6.2 step 5: lost is what was sent before the newest acknowledged packet and has had its round
 // trip and the reordering window since.
 void Rack::find_lost(Time now, Outcome& outcome) {
+  const std::int64_t patience = patience_ps();
   std::int64_t oldest = INT64_MAX;
   for (std::uint32_t n = first_; n != next_; ++n) {
     const std::uint64_t word = slot(n);
     if (state(word) != kInFlight) continue;
-    if (is_overdue(sent_ps(word), now)) {
+    const std::int64_t sent = sent_ps(word);
+    if (sent < newest_acked_ps_ && sent + patience <= now.ps()) {
       declare_lost(n, outcome);
     } else {
-      oldest = std::min(oldest, sent_ps(word));
+      oldest = std::min(oldest, sent);
     }
   }
   oldest_ps_ = oldest;

@@ -37,17 +37,10 @@ class Rack : public Scoreboard {
   // Looks for losses by time. Harmless before the deadline.
   Outcome on_timer(Time now) override;
 
- protected:
-  // What was sent before the newest acknowledged packet, and has had so much time since, is lost.
-  virtual void find_lost(Time now, Outcome& outcome);
-  // A packet that was sent then should have been answered by now, as a later one was.
-  bool is_overdue(std::int64_t sent_ps, Time now) const {
-    return sent_ps < newest_acked_ps_ && sent_ps + patience_ps() <= now.ps();
-  }
-
  private:
   std::int64_t patience_ps() const { return newest_rtt_ps_ + reordering_window().ps(); }
   std::int64_t reordering_deadline_ps() const { return oldest_ps_ + patience_ps(); }
+  void find_lost(Time now, Outcome& outcome);
   void widen(Time now);
 
   std::int64_t newest_acked_ps_ = -1;  // RACK.xmit_ts: the latest sending time among those acknowledged

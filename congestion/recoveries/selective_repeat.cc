@@ -7,13 +7,13 @@
 
 namespace weft::congestion {
 
-SelectiveRepeat::Settings::Settings(const Parameters& parameters) : per_path(parameters.boolean("per_path")) {
+SelectiveRepeat::Settings::Settings(const Parameters& parameters)
+    : duplicates(count_or_auto(parameters, "duplicates")), per_path(parameters.boolean("per_path")) {
   const std::string& detection = parameters.text("detection");
   if (detection != "count" && detection != "timeout") {
     parameters.fail("detection", "it must be count or timeout");
   }
   by_count = detection == "count";
-  duplicates = count_or_auto(parameters, "duplicates");
 }
 
 SelectiveRepeat::SelectiveRepeat(const RecoverySetup& setup, const Settings& settings)
@@ -81,7 +81,7 @@ void SelectiveRepeat::find_overtaken(Line& line, Outcome& outcome) {
                            trace(oldest.number) >> 32 == oldest.turn;
     if (under_way) {
       if (std::int64_t{oldest.turn} + duplicates_ > line.newest_acked) return;
-      declare_lost(oldest.number, outcome);
+      miss(oldest.number, outcome);
     }
     line.pop();
   }
@@ -94,6 +94,17 @@ void SelectiveRepeat::rest() {
   lines_.clear();
 }
 
+std::vector<ParameterSpec> selective_repeat_parameters() {
+  return {{"detection", ParameterType::kText, "count",
+           "Besides the timeout: count, by packets sent later that have come; timeout, nothing."},
+          {"duplicates", ParameterType::kInteger, "auto",
+           "How many transmissions later the newest that has come must be; auto: 3 (RFC 6675) on "
+           "one path, a bandwidth-delay product of packets where they take several."},
+          {"per_path", ParameterType::kBoolean, "false",
+           "Whether only packets with the same entropy are compared: for spraying over a fixed "
+           "number of paths."}};
+}
+
 RecoveryKind selective_repeat() {
   return {
       .info =
@@ -102,15 +113,7 @@ RecoveryKind selective_repeat() {
                "Each packet is acknowledged, with a bitmap; one is lost when enough of those sent later "
                "have come, else by timeout.",
            .source = "RFC 2018, RFC 6675, RFC 6298; per path: Le et al., STrack, arXiv 2407.15266",
-           .parameters =
-               {{"detection", ParameterType::kText, "count",
-                 "Besides the timeout: count, by packets sent later that have come; timeout, nothing."},
-                {"duplicates", ParameterType::kInteger, "auto",
-                 "How many transmissions later the newest that has come must be; auto: 3 (RFC 6675) on "
-                 "one path, a bandwidth-delay product of packets where they take several."},
-                {"per_path", ParameterType::kBoolean, "false",
-                 "Whether only packets with the same entropy are compared: for spraying over a fixed "
-                 "number of paths."}},
+           .parameters = selective_repeat_parameters(),
            .about =
                "Goes by the count of packets that were sent later and have come; retransmissions count as "
                "well, so that they are missed like others. NACKs of trimmed packets count at once. Needs "

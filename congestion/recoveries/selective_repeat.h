@@ -14,7 +14,7 @@ namespace weft::congestion {
 // counted in the place of numbers, so that a lost retransmission is found in the same way; RFC 6298. With
 // per_path only transmissions over the same path are compared, which stay in order where paths are queues
 // (as in STrack and MRC). Memory: 24 bytes per packet under way; with per_path 80 more per path.
-class SelectiveRepeat final : public Scoreboard {
+class SelectiveRepeat : public Scoreboard {
  public:
   struct Settings {
     Settings() = default;
@@ -35,6 +35,10 @@ class SelectiveRepeat final : public Scoreboard {
   void on_send(std::uint32_t number, Time at) override;
   Outcome on_ack(const Answer& ack) override;
   void rest() override;
+
+ protected:
+  // So many sent later have come, and it hasn't. REQUIRES: it is in flight.
+  virtual void miss(std::uint32_t number, Outcome& outcome) { declare_lost(number, outcome); }
 
  private:
   // Transmissions over one path, oldest first.
@@ -70,6 +74,8 @@ class SelectiveRepeat final : public Scoreboard {
   std::unordered_map<std::uint32_t, Line> lines_;  // per_path: by entropy, those with something under way
 };
 
+// Of SelectiveRepeat::Settings.
+std::vector<ParameterSpec> selective_repeat_parameters();
 RecoveryKind selective_repeat();
 
 }  // namespace weft::congestion

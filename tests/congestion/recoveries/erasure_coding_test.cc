@@ -71,19 +71,23 @@ TEST_CASE("erasure coding: so many losses as there are redundant packets cost no
   REQUIRE(sender.signal == 0);
 }
 
-TEST_CASE("erasure coding: more losses, and the missing data packets are sent again when they are overdue") {
+TEST_CASE("erasure coding: more losses, and the missing data packets are sent again when that is known") {
   Coded sender(12, erasure_coding(), code("4", "2"));
   sender.send(18, Time());
-  // 0, 2 and 5 are lost, of which 5 is redundant.
-  for (const std::uint32_t n : {1u, 3u, 4u}) sender.ack(Time::us(10 + n), n, 0, Time::us(n));
-  // 0 is overdue when 10 + 2.5 us have passed (RACK), but without it the block could still be rebuilt.
+  // 0, 2 and 5 are lost, of which 5 is redundant. By the count of three, 0 is when 3 has come, 2 when 6 has.
+  sender.ack(Time::us(11), 1, 0, Time::us(1));
+  sender.ack(Time::us(13), 3, 0, Time::us(3));
+  // Without 0 the block could still be rebuilt.
   REQUIRE(sender.recovery.lost() == 0);
-  REQUIRE(sender.recovery.in_flight_packets() == 18 - 3 - 1);
+  REQUIRE(sender.recovery.in_flight_packets() == 18 - 2 - 1);
+  sender.ack(Time::us(14), 4, 0, Time::us(4));
   sender.ack(Time::us(16), 6, 0, Time::us(6));
   REQUIRE(sender.recovery.lost() == 0);
+  REQUIRE(sender.recovery.in_flight_packets() == 18 - 4 - 2);
   sender.ack(Time::us(17), 7, 0, Time::us(7));
+  REQUIRE(sender.recovery.lost() == 0);
+  // 5 was one too many.
   sender.ack(Time::us(18), 8, 0, Time::us(8));
-  // 5, overdue at 17.5 us, was one too many.
   REQUIRE(sender.recovery.lost() == 2);
   REQUIRE(sender.signal == 1);
   REQUIRE(sender.send(2, Time::us(18)) == Numbers{0, 2});
