@@ -58,6 +58,7 @@ struct RecoverySetup {
   std::uint32_t mtu_bytes = 0;  // payload of a full packet
   Time base_rtt;                // round trip of a full packet and its ACK without queueing
   Time longest_rtt;             // the same over the longest path that the routing policy may use
+  Bandwidth line_rate;          // of the sender's NIC, or NICs
   std::uint32_t random = 0;     // the connection's own draw, for the jitter
   RingPool* rings = nullptr;    // lives longer
   // Where to write down the numbers of packets that are declared lost, for who asks which path they took;
@@ -76,6 +77,8 @@ struct Answer {
   Time sent;                     // when the transmission that is answered left
   bool duplicate = false;        // the receiver had the packet before, so a retransmission was in vain
   std::uint64_t sack = 0;  // which of the packets from sack_base(cumulative, number) on have arrived as well
+  std::uint32_t path = 0;  // entropy of the transmission that is answered
+  std::uint64_t window_bytes = 0;  // what congestion control allows in flight
 };
 
 // The sending half, one per connection. Packets are numbered from 0 over all its messages, in the order they
@@ -106,6 +109,8 @@ class Recovery {
   // Payload bytes and packets sent, and neither acknowledged nor declared lost.
   std::uint64_t in_flight_bytes() const { return in_flight_bytes_; }
   std::uint32_t in_flight_packets() const { return in_flight_packets_; }
+  // No packet that is so far from first_unacked() is sent, or further, for now.
+  std::uint32_t most_span() const { return most_span_; }
   // REQUIRES: first_unacked() <= number < packets().
   std::uint32_t payload(std::uint32_t number) const { return sizes_.of(number); }
 
@@ -127,10 +132,13 @@ class Recovery {
   // The packet to send now: one to be sent again, else the next new one. REQUIRES: lost() > 0 or next_new() <
   // packets().
   virtual std::uint32_t next_to_send() = 0;
+  // The entropy of the path that the packet takes for which on_send is called next. Only where
+  // RecoveryKind::hears_paths.
+  virtual void on_path(std::uint32_t /*entropy*/) {}
   // It went out at `at`. REQUIRES: number == next_to_send().
   virtual void on_send(std::uint32_t number, Time at) = 0;
-  // An ACK. REQUIRES, here and below: number < next_new(), cumulative <= next_new(); so the packets of the
-  // bitmap.
+  // An ACK. REQUIRES, here and below: number < next_new(). Unless the receiver rebuilds packets, before they
+  // were sent even, cumulative <= next_new(), and so are the packets of the bitmap.
   virtual Outcome on_ack(const Answer& ack) = 0;
   // A NACK: the payload of the transmission that is answered was cut off on the way, or the receiver can't
   // take the packet before others have come.
@@ -144,7 +152,7 @@ class Recovery {
 
   // Everything is acknowledged, and nothing more is to be sent for now: memory that grew with the window is
   // given back. REQUIRES: done().
-  void rest() {
+  virtual void rest() {
     rings_->give_back(std::exchange(ring_, {}));
     sizes_.rest();
   }
@@ -173,6 +181,7 @@ class Recovery {
   std::uint32_t lost_ = 0;
   std::uint32_t in_flight_packets_ = 0;
   std::uint64_t in_flight_bytes_ = 0;
+  std::uint32_t most_span_ = UINT32_MAX;
   RingPool::Ring ring_;  // one word per packet from first_ to next_
 
  private:
@@ -241,6 +250,11 @@ class RecoveryFactoryFor final : public RecoveryFactory {
 struct RecoveryKind {
   ModuleInfo info;
   CapabilityNeeds needs = {};  // of queues
+  bool hears_paths = false;    // Recovery::on_path
+  // ACKs of single packets bring a bitmap as well (Answer::sack), so that one that is lost is made up for
+  // while a packet is missing. Where they speak of several they always do.
+  bool wants_bitmaps = false;
+  bool wants_order = false;  // takes what comes early for a sign of loss: better not over several paths
   std::unique_ptr<RecoveryFactory> (*make_factory)(const Parameters& parameters) = nullptr;
   // What its sending halves count (RecoverySetup::signals), by the names that stand in the results.
   std::vector<std::string> signals = {};

@@ -58,13 +58,17 @@ Registries builtin_registries() {
   for (const auto& policy : routing::policies()) {
     all.routing.push_back({.info = policy.info,
                            .has_fluid = policy.fluid != routing::FluidPaths::kUnknown,
-                           .needs = policy.needs});
+                           .needs = policy.needs,
+                           .keeps_order = [&policy](const Parameters& parameters) {
+                             return policy.configured(parameters).keeps_order();
+                           }});
   }
   for (const auto& control : congestion::controls()) {
     all.congestion.push_back({.info = control.info, .needs = control.needs});
   }
   for (const auto& recovery : congestion::recoveries()) {
-    all.recoveries.push_back({.info = recovery.info, .needs = recovery.needs});
+    all.recoveries.push_back(
+        {.info = recovery.info, .needs = recovery.needs, .wants_order = recovery.wants_order});
   }
   for (const auto& queue : packet::disciplines()) {
     all.queues.push_back({.info = queue.info, .offers = queue.offers});

@@ -3,16 +3,21 @@
 #include <utility>
 #include <vector>
 
+#include "congestion/recoveries/erasure_coding.h"
+#include "congestion/recoveries/go_back_n.h"
+#include "congestion/recoveries/irn.h"
 #include "congestion/recoveries/rack.h"
+#include "congestion/recoveries/selective_repeat.h"
+#include "congestion/recoveries/sleek.h"
+#include "congestion/recoveries/trim_nack.h"
 #include "sim/units/module_list.h"
 
 namespace weft::congestion {
 namespace {
 
+// The default first, the others by name.
 std::vector<RecoveryKind> built_in() {
-  return {
-      rack(),
-  };
+  return {rack(), erasure_coding(), go_back_n(), irn(), selective_repeat(), sleek(), trim_nack()};
 }
 
 ModuleList<RecoveryKind>& list() {

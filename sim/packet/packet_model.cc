@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "congestion/controls/controls.h"
-#include "congestion/recoveries/rack.h"
 #include "congestion/recoveries/recoveries.h"
+#include "congestion/recoveries/retransmission_timer.h"
 #include "sim/model_replay.h"
 #include "sim/packet/deadlock_check.h"
 #include "sim/packet/packet_config.h"
@@ -124,7 +124,7 @@ void run_packet(const ModelRun& run, results::Report& report) {
         report.diagnosis.begin(),
         fmt::format("{} connections were given up after {} timeouts in a row: no link was "
                     "left on their way, or all packets were lost",
-                    network.given_up(), congestion::Rack::kMostTimeouts));
+                    network.given_up(), congestion::RetransmissionTimer::kMostTimeouts));
   }
   if (!network.deadlock().empty()) report.diagnosis = network.deadlock();
   give_back(run.control, std::move(owned), std::move(replay));

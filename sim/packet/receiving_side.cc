@@ -54,7 +54,7 @@ class ReceivingSide::Actions final : public congestion::ReceiverActions {
 };
 
 ReceivingSide::ReceivingSide(HostSide& side) : side_(side), tables_(side.channels.partition.parts) {
-  if (holds_acks()) side.fabric.packets().acks().keep();
+  if (holds_acks() || side.setup.recovery_kind.wants_bitmaps) side.fabric.packets().acks().keep();
   if (side.setup.receivers != nullptr) receivers_.resize(side.hosts.nics.size());
 }
 
@@ -215,6 +215,8 @@ void ReceivingSide::on_data(PacketHandle handle, ChannelId way_back) {
   const bool completes = fresh && connection.arrivals.first_missing() >= connection.message_end;
   if (!holds) [[likely]] {
     turn_round(packet, PacketKind::kAck, connection);
+    if (side_.setup.recovery_kind.wants_bitmaps) [[unlikely]]
+      side_.fabric.packets().acks().set(handle, {.sack = connection.arrivals.sack(packet.number)});
     side_.fabric.inject(reply, handle);
   } else {
     const bool asks = fresh && side_.setup.receivers != nullptr;

@@ -81,7 +81,9 @@ void SendingSide::on_ack(SlotId slot, PacketHandle handle, const Packet& packet)
                                                     .cumulative = packet.cumulative(),
                                                     .sent = Time::ps(packet.sent_ps),
                                                     .duplicate = (packet.flags & kDuplicate) != 0,
-                                                    .sack = record.sack});
+                                                    .sack = record.sack,
+                                                    .path = packet.entropy,
+                                                    .window_bytes = connection.window_bytes});
   if (connection.selector != nullptr && side_.setup.policy.selectors_want_feedback) {
     connection.selector->on_ack(
         {.now = now,

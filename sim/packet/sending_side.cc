@@ -148,16 +148,17 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
   const Time longest = path.round_trip * setup.policy.longest_path + config.receive_delay * 2;
   const auto jitter = static_cast<std::uint32_t>(
       config.timeout_jitter > 0 ? RandomStream(seed, opening.identity, kJitterPurpose).next() : 0);
+  const Bandwidth line_rate = this->line_rate(nic, source);
   connection.recovery =
       setup.recoveries->construct(storage(slot), {.config = setup.recovery,
                                                   .mtu_bytes = config.mtu_bytes,
                                                   .base_rtt = round_trip,
                                                   .longest_rtt = longest,
+                                                  .line_rate = line_rate,
                                                   .random = jitter,
                                                   .rings = &rings_,
                                                   .losses = keeps_paths() ? &losses_ : nullptr,
                                                   .signals = side_.signals.recoveries.data()});
-  const Bandwidth line_rate = this->line_rate(nic, source);
   connection.control = setup.senders->construct(storage(slot) + setup.recovery_bytes,
                                                 {.mtu_bytes = config.mtu_bytes,
                                                  .line_rate = line_rate,

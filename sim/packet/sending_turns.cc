@@ -17,6 +17,7 @@ bool SendingSide::may_send(const Connection& connection) const {
     // Keeps the bookkeeping in proportion to the window while an old packet is missing.
     const std::uint64_t span = recovery.next_new() - recovery.first_unacked();
     if (span * mtu > 16 * connection.window_bytes + 64 * std::uint64_t{mtu}) return false;
+    if (span >= recovery.most_span()) return false;
   }
   if (connection.paused || connection.sent_bytes >= connection.credit_bytes) [[unlikely]]
     return false;
@@ -129,6 +130,7 @@ void SendingSide::send_packet(SlotId slot) {
   }
   const Nic& nic = side_.hosts.nics[nic_number];
   const Time start = std::max(side_.engine.now(), side_.fabric.free_at(nic.channel));
+  if (setup.recovery_kind.hears_paths) recovery.on_path(path.entropy);
   recovery.on_send(number, start);
 
   PacketPool& packets = side_.fabric.packets();

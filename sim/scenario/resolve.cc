@@ -174,8 +174,19 @@ class Resolver {
       const RegisteredModule& recovery = choose(registries_.recoveries, scenario_.recovery, "loss recovery");
       parties.push_back(
           {"loss recovery", "recovery", &recovery, &registries_.recoveries, scenario_.recovery.location});
+      warn_of_disorder(recovery, routing);
     }
     queue(parties);
+  }
+
+  // It works, and is compared; but who didn't mean to should know.
+  void warn_of_disorder(const RegisteredModule& recovery, const RegisteredModule& routing) {
+    if (!recovery.wants_order || !routing.keeps_order) return;
+    if (routing.keeps_order(Parameters(routing.info, scenario_.routing))) return;
+    scenario_.warnings.push_back(scenario_.recovery.location.prefix() +
+                                 fmt::format("loss recovery {} takes packets that come early for a sign of "
+                                             "loss, and with routing policy {} they overtake each other",
+                                             recovery.info.name, routing.info.name));
   }
 
   void queue(const std::vector<Party>& parties) {

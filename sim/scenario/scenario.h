@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -29,6 +30,9 @@ struct RegisteredModule {
   std::string routing = {};        // topologies: the routing policy that is recommended; "": any
   CapabilityNeeds needs = {};      // congestion controls, recoveries, routing policies: of queues
   CapabilityOffers offers = {};    // queue disciplines
+  bool wants_order = false;        // recoveries: take what comes early for a sign of loss
+  // Routing policies: do the packets of a connection stay in order? Null: yes.
+  std::function<bool(const Parameters&)> keeps_order = {};
   // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
   // a family without sizes, and where one of these parameters is given too. Null: no such parameter.
   ModuleChoice (*sized)(const ModuleChoice& choice) = nullptr;

@@ -102,20 +102,21 @@ inline Account run_divided(const topologies::Topology& topology, const Options& 
     owned_clients.push_back(std::make_unique<DividedClient>(*engines.back()));
     clients.push_back(owned_clients.back().get());
   }
-  PacketNetwork network(engines, clients,
-                        {.topology = topology,
-                         .table = table,
-                         .policy = options.policy,
-                         .policy_parameters = Parameters(options.policy.info, options.policy_parameters),
-                         .control = control,
-                         .control_parameters = Parameters(control.info, control_choice),
-                         .recovery = options.recovery,
-                         .recovery_parameters = {},
-                         .queue = queue,
-                         .queue_parameters = Parameters(queue.info, queue_choice),
-                         .config = options.config,
-                         .changes = options.changes},
-                        division);
+  PacketNetwork network(
+      engines, clients,
+      {.topology = topology,
+       .table = table,
+       .policy = options.policy,
+       .policy_parameters = Parameters(options.policy.info, options.policy_parameters),
+       .control = control,
+       .control_parameters = Parameters(control.info, control_choice),
+       .recovery = options.recovery,
+       .recovery_parameters = Parameters(options.recovery.info, options.recovery_parameters),
+       .queue = queue,
+       .queue_parameters = Parameters(queue.info, queue_choice),
+       .config = options.config,
+       .changes = options.changes},
+      division);
   if (observer != nullptr) network.set_observer(observer);
   for (const Message& message : messages) network.inject(message);
   if (stop == StopEvery::kNever) {

@@ -1,8 +1,6 @@
-// The worked examples of the host side's seams, end to end: a recovery of its own, and a control that the
-// receiver drives.
+// The worked example of the host side's seams, end to end: a control that the receiver drives.
 #include <catch2/catch.hpp>
 
-#include "tests/congestion/go_back_n.h"
 #include "tests/congestion/paced_credit.h"
 #include "tests/sim/packet/divided.h"
 #include "tests/sim/packet/support.h"
@@ -13,49 +11,6 @@ namespace {
 
 constexpr std::uint32_t kMtu = 4096;
 const Bandwidth kRate = Bandwidth::gbps(400);
-
-TEST_CASE("go-back-N: what is lost costs all that was sent behind it, and nothing is out of order") {
-  topologies::Topology topology("lossy star");
-  const auto hub = topology.add_switch("hub", 1, 0, Time::ns(100));
-  for (int h = 0; h < 5; ++h) {
-    topology.add_link(topology.add_host("h" + std::to_string(h)), hub,
-                      {.rate = kRate, .latency = Time::ns(500), .loss = 0.005});
-  }
-  topology.finish();
-  Options options{.control = "fixed_window:packets=40"};
-  options.recovery = congestion::go_back_n();
-  options.config.connections.per_message = GENERATE(true, false);
-  Simulation simulation(topology, options);
-  for (std::uint32_t host = 0; host < 4; ++host) {
-    for (int i = 0; i < 3; ++i) simulation.send(host, 4, 100 * kMtu + 17 * host);
-  }
-  simulation.run();
-  REQUIRE(simulation.client.deliveries == 12);
-  REQUIRE(simulation.client.delivered.size() == 12);
-  REQUIRE(simulation.client.sent.size() == 12);
-  REQUIRE(simulation.network.open_flows() == 0);
-  REQUIRE(simulation.signal("drop") > 0);
-  REQUIRE(simulation.signal("nack") > 0);
-  // Each NACK makes a sender go back, and each timeout.
-  REQUIRE(simulation.signal("go_back") == simulation.signal("nack") + simulation.signal("timeout"));
-  // Each drop of data makes the sender go back over what was in flight: more is sent again than was lost.
-  REQUIRE(simulation.signal("retransmit") > simulation.signal("drop"));
-  REQUIRE(simulation.network.totals().out_of_order_packets == 0);
-}
-
-TEST_CASE("go-back-N without losses is as good as any") {
-  const auto topology = star(2, kRate, Time::ns(500), Time::ns(100));
-  Options options{.control = "fixed_window:packets=40"};
-  Simulation rack(topology, options);
-  rack.send(0, 1, 300 * kMtu);
-  rack.run();
-  options.recovery = congestion::go_back_n();
-  Simulation simulation(topology, options);
-  simulation.send(0, 1, 300 * kMtu);
-  simulation.run();
-  REQUIRE(simulation.verdict() == "");
-  REQUIRE(simulation.client.delivered == rack.client.delivered);
-}
 
 TEST_CASE("a receiver that paces its senders keeps the queue to their first credit, and the link full") {
   constexpr std::uint32_t kSenders = 8, kPackets = 200;

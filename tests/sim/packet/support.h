@@ -62,6 +62,7 @@ struct Options {
   std::string control = "fixed_window:packets=1000";
   std::string queue = "droptail:capacity=1GB";
   congestion::RecoveryKind recovery = congestion::rack();
+  std::map<std::string, std::string> recovery_parameters = {};
   routing::Policy policy = one_path();
   std::map<std::string, std::string> policy_parameters = {};
   PacketConfig config;
@@ -92,7 +93,7 @@ class Simulation {
                  .control = control_,
                  .control_parameters = parameters(control_.info, options.control),
                  .recovery = recovery_,
-                 .recovery_parameters = {},
+                 .recovery_parameters = Parameters(recovery_.info, options.recovery_parameters),
                  .queue = discipline_,
                  .queue_parameters = parameters(discipline_.info, options.queue),
                  .config = options.config,

@@ -189,5 +189,27 @@ TEST_CASE("capabilities: every combination is resolved if some setting suits it,
   CHECK(refused > 100);
 }
 
+TEST_CASE("a recovery that wants order, with a policy that doesn't keep it, works with a warning") {
+  Registries all = test_registries();
+  all.recoveries = {module("patient", {}), module("strict", {})};
+  all.recoveries[1].wants_order = true;
+  all.routing = {module("one", {}), module("many", {})};
+  all.routing[1].info.parameters = {{"paths", ParameterType::kInteger, "16", "h"}};
+  all.routing[1].keeps_order = [](const Parameters& values) { return values.integer("paths") == 1; };
+  const auto warnings = [&](const std::string& recovery, const std::string& routing) {
+    const std::vector<Setting> settings = {parse_setting("topology=tree"),
+                                           parse_setting("recovery=" + recovery),
+                                           parse_setting("routing=" + routing)};
+    return resolve(read_scenario(all, "job { goal: \"a\" }", "s.txtpb", settings), all).warnings;
+  };
+  CHECK(warnings("patient", "many").empty());
+  CHECK(warnings("strict", "one").empty());
+  CHECK(warnings("strict", "many:paths=1").empty());
+  CHECK(warnings("strict", "many") ==
+        std::vector<std::string>{
+            "--set recovery=strict: loss recovery strict takes packets that come early for "
+            "a sign of loss, and with routing policy many they overtake each other"});
+}
+
 }  // namespace
 }  // namespace weft::sim
