@@ -4,11 +4,17 @@
 
 #include "congestion/controls/dctcp.h"
 #include "congestion/controls/fixed_window.h"
+#include "congestion/controls/timely.h"
 
 namespace weft::congestion {
 
+// The first one is the default; the others by name.
 std::span<const Control> controls() {
-  static const std::array list{dctcp(), fixed_window()};
+  static const std::array list{
+      dctcp(),         //
+      fixed_window(),  //
+      timely(),        //
+  };
   return list;
 }
 
