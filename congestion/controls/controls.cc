@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "congestion/controls/dcqcn.h"
 #include "congestion/controls/dctcp.h"
 #include "congestion/controls/fixed_window.h"
 #include "congestion/controls/timely.h"
@@ -12,6 +13,7 @@ namespace weft::congestion {
 std::span<const Control> controls() {
   static const std::array list{
       dctcp(),         //
+      dcqcn(),         //
       fixed_window(),  //
       timely(),        //
   };
