@@ -5,6 +5,7 @@
 #include "congestion/controls/dcqcn.h"
 #include "congestion/controls/dctcp.h"
 #include "congestion/controls/fixed_window.h"
+#include "congestion/controls/swift.h"
 #include "congestion/controls/timely.h"
 
 namespace weft::congestion {
@@ -15,6 +16,7 @@ std::span<const Control> controls() {
       dctcp(),         //
       dcqcn(),         //
       fixed_window(),  //
+      swift(),         //
       timely(),        //
   };
   return list;
