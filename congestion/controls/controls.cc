@@ -5,6 +5,7 @@
 #include "congestion/controls/dcqcn.h"
 #include "congestion/controls/dctcp.h"
 #include "congestion/controls/fixed_window.h"
+#include "congestion/controls/mprdma.h"
 #include "congestion/controls/swift.h"
 #include "congestion/controls/timely.h"
 
@@ -16,6 +17,7 @@ std::span<const Control> controls() {
       dctcp(),         //
       dcqcn(),         //
       fixed_window(),  //
+      mprdma(),        //
       swift(),         //
       timely(),        //
   };
