@@ -2,10 +2,12 @@
 
 #include <array>
 
+#include "congestion/controls/cubic.h"
 #include "congestion/controls/dcqcn.h"
 #include "congestion/controls/dctcp.h"
 #include "congestion/controls/fixed_window.h"
 #include "congestion/controls/mprdma.h"
+#include "congestion/controls/newreno.h"
 #include "congestion/controls/swift.h"
 #include "congestion/controls/timely.h"
 
@@ -15,9 +17,11 @@ namespace weft::congestion {
 std::span<const Control> controls() {
   static const std::array list{
       dctcp(),         //
+      cubic(),         //
       dcqcn(),         //
       fixed_window(),  //
       mprdma(),        //
+      newreno(),       //
       swift(),         //
       timely(),        //
   };
