@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "congestion/controls/bbr.h"
 #include "congestion/controls/cubic.h"
 #include "congestion/controls/dcqcn.h"
 #include "congestion/controls/dctcp.h"
@@ -17,6 +18,7 @@ namespace weft::congestion {
 std::span<const Control> controls() {
   static const std::array list{
       dctcp(),         //
+      bbr(),           //
       cubic(),         //
       dcqcn(),         //
       fixed_window(),  //
