@@ -30,6 +30,7 @@ struct FlowInfo {
   std::uint32_t hops = 0;  // links of the path
   // A count for each of Control::signals, shared with other connections: for the sender to count up.
   std::uint64_t* signals = nullptr;
+  std::uint32_t random = 0;  // the connection's own draw, for what connections should not do in step
 };
 
 // What a sender may do now.

@@ -3,17 +3,32 @@
 #include <utility>
 #include <vector>
 
+#include "congestion/controls/bbr.h"
+#include "congestion/controls/cubic.h"
+#include "congestion/controls/dcqcn.h"
 #include "congestion/controls/dctcp.h"
 #include "congestion/controls/fixed_window.h"
+#include "congestion/controls/mprdma.h"
+#include "congestion/controls/newreno.h"
+#include "congestion/controls/swift.h"
+#include "congestion/controls/timely.h"
 #include "sim/units/module_list.h"
 
 namespace weft::congestion {
 namespace {
 
+// The first one is the default; the others by name.
 std::vector<Control> built_in() {
   return {
-      dctcp(),
-      fixed_window(),
+      dctcp(),         //
+      bbr(),           //
+      cubic(),         //
+      dcqcn(),         //
+      fixed_window(),  //
+      mprdma(),        //
+      newreno(),       //
+      swift(),         //
+      timely(),        //
   };
 }
 

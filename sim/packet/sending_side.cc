@@ -166,7 +166,8 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
                                                  .longest_rtt = longest,
                                                  .bdp_bytes = bytes_in(line_rate, round_trip),
                                                  .hops = path.hops,
-                                                 .signals = side_.signals.senders.data()});
+                                                 .signals = side_.signals.senders.data(),
+                                                 .random = connection.entropy});
   connection.hops = static_cast<std::uint16_t>(path.hops);
   ColdConnection& cold = cold_[slot];
   cold = {};

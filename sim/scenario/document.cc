@@ -316,6 +316,9 @@ void set_field(pb::Message& message, const FieldDescriptor& field, const std::st
                            number<std::uint32_t>(text, field, "a whole number of 0 or more", location));
       return;
     case FieldDescriptor::CPPTYPE_DOUBLE:
+      if (text == "auto" && std::isnan(field.default_value_double())) {
+        return reflection.ClearField(&message, &field);
+      }
       reflection.SetDouble(&message, &field, number<double>(text, field, "a number", location));
       return;
     case FieldDescriptor::CPPTYPE_BOOL: {

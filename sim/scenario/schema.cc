@@ -51,6 +51,7 @@ void add_parameters(const ModuleInfo& info, pb::DescriptorProto& message) {
     if (spec.type == ParameterType::kInteger && spec.default_value == "auto") {
       field.set_default_value(std::to_string(kAutomaticInteger));
     }
+    if (spec.type == ParameterType::kReal && spec.default_value == "auto") field.set_default_value("nan");
   }
 }
 

@@ -14,7 +14,7 @@
 
 namespace weft::sim {
 
-// The default of a whole number that may be "auto", which is told by leaving it out.
+// The default of a whole number that may be "auto", which is told by leaving it out; of a real one it is NaN.
 inline constexpr std::int64_t kAutomaticInteger = INT64_MIN;
 
 // Messages made from a schema must not outlive it, nor it the registries.

@@ -37,7 +37,7 @@ enum class ParameterType : std::uint8_t {
 bool is_text(ParameterType type);
 
 // One parameter. `default_value` is in the same text form a user writes; "" means "must be given",
-// except for text of any kind, where "" is a value. "auto", for a whole number, time, bandwidth or size,
+// except for text of any kind, where "" is a value. "auto", for a number, time, bandwidth or size,
 // means that the module works the value out; users may write it too. Nothing else tells a default from the
 // same value given by a user, so that a run can be repeated from all its values.
 struct ParameterSpec {

@@ -232,6 +232,21 @@ TEST_CASE("flow completion: permutation of 1024 with eight slow core links whose
 }
 
 TEST_CASE(
+    "flow completion: permutations of 128 and 1024 over 256 paths, 230 us, with full first windows and "
+    "marks") {
+  // The first mark must not cost half of a window that fits. RFC 8257's first alpha is for slow start.
+  const auto longest = [](int k, std::uint32_t hosts, const std::string& alpha) {
+    return complete(fat_tree(k) + "congestion { dctcp { " + alpha + " } } " + paths(256), hosts,
+                    permutation(hosts, 1))
+        .longest();
+  };
+  const double of_128 = longest(8, 128, "");
+  CHECK(of_128 <= 230);
+  CHECK(longest(8, 128, "initial_alpha: 1") > 1.1 * of_128);
+  CHECK(longest(16, 1024, "") <= 230);
+}
+
+TEST_CASE(
     "flow completion: permutation of 1024 with eight core links at a tenth of their rate, short queues") {
   // 220 us is missed with queues in bytes: eight packets, which fill a queue here, take 27 us at a tenth of
   // the rate. Flows from that pod send an eighth of their packets that way until they know better.

@@ -1,9 +1,9 @@
 // Congestion controls against RFC 8257's formulas, worked by hand.
-#include "congestion/controls/controls.h"
-
 #include <catch2/catch.hpp>
 #include <memory>
 #include <vector>
+
+#include "congestion/controls/controls.h"
 
 namespace weft::congestion {
 namespace {
@@ -39,7 +39,8 @@ struct Flow {
   Sender* sender = nullptr;
 };
 
-constexpr FlowInfo kFlow{.mtu_bytes = 1000, .base_rtt = Time::us(10), .bdp_bytes = 100'000};
+constexpr FlowInfo kFlow{
+    .mtu_bytes = 1000, .line_rate = Bandwidth::gbps(80), .base_rtt = Time::us(10), .bdp_bytes = 100'000};
 
 TEST_CASE("every control has a name, a sentence, a source and works with its defaults") {
   for (const Control& control : controls()) {
@@ -100,6 +101,18 @@ TEST_CASE("DCTCP's estimate and cut, window by window") {
   alpha += (1.0 / 9 - alpha) / 16;
   window *= 1 - alpha / 2;
   REQUIRE(flow.ack(1000, 2000, true) == static_cast<std::uint64_t>(window));
+}
+
+TEST_CASE("DCTCP's first alpha is 0 with a full first window, and RFC 8257's 1 in slow start") {
+  Flow full("dctcp", {}, kFlow);
+  full.start();
+  REQUIRE(full.ack(1000, 99'000, true) == 100'000);
+  Flow slow("dctcp", {{"slow_start", "true"}, {"initial_window", "20"}}, kFlow);
+  slow.start();
+  REQUIRE(slow.ack(1000, 19'000, true) == 10'000);
+  Flow told("dctcp", {{"slow_start", "true"}, {"initial_window", "20"}, {"initial_alpha", "0"}}, kFlow);
+  told.start();
+  REQUIRE(told.ack(1000, 19'000, true) == 20'000);
 }
 
 TEST_CASE("all marked: alpha tends to 1 and the window is halved each time, as TCP's would be") {

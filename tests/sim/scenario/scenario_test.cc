@@ -209,6 +209,26 @@ TEST_CASE("scenario: a whole number that the module works out is auto, or left o
                     "--set topology=hub:hosts=auto: hosts: 'auto' is not a whole number");
 }
 
+TEST_CASE("scenario: so is a real one") {
+  Registries registries = test_registries();
+  registries.congestion[1].info.parameters.push_back({"share", ParameterType::kReal, "auto", "h"});
+  const auto with = [&](const std::string& choice) {
+    const Setting set = parse_setting(choice);
+    return resolve(read_scenario(registries, kFile, "", {&set, 1}), registries);
+  };
+  for (const char* given : {"congestion=fixed", "congestion=fixed:share=auto"}) {
+    const Scenario scenario = with(given);
+    CHECK(scenario.congestion.given == Values{{"packets", "8"}, {"share", "auto"}});
+    const std::string printed = to_text(scenario, registries);
+    CHECK(printed.find("share") == std::string::npos);
+    CHECK(resolve(read_scenario(registries, printed, "", {}), registries).congestion.given ==
+          scenario.congestion.given);
+  }
+  CHECK(with("congestion=fixed:share=0.5").congestion.given.at("share") == "0.5");
+  CHECK_THROWS_WITH(with("congestion=fixed:share=some"),
+                    "--set congestion=fixed:share=some: share: 'some' is not a number");
+}
+
 TEST_CASE("scenario: one file for several network models") {
   const Scenario scenario = resolved(kFile, {"network=message"});
   CHECK(scenario.topology.empty());

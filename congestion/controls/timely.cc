@@ -1,0 +1,188 @@
+#include "congestion/controls/timely.h"
+
+#include <algorithm>
+
+#include "congestion/controls/rates.h"
+
+namespace weft::congestion {
+namespace {
+
+// Of the paper's 50 us and 500 us, at 20 us of least round trip, the ratio is kept. Between the shortest
+// round trip and T_low it had room for bursts of 64 KB from a NIC that doesn't space packets, which isn't
+// needed.
+constexpr double kLowShare = 1.5;
+constexpr double kHighShare = 10;
+constexpr double kStepShare = 1e-3;   // 10 Mb/s at 10 Gb/s
+constexpr double kFloorShare = 1e-2;  // 1 Gb/s at 100 Gb/s: the simulator of HPCC
+
+class Timely final : public Sender {
+ public:
+  struct Settings {
+    explicit Settings(const Parameters& parameters)
+        : patched(is_patched(parameters)),
+          weight(parameters.real("weight")),
+          beta(parameters.automatic("beta") ? (patched ? 0.008 : 0.8) : parameters.real("beta")),
+          loss_decrease(parameters.real("loss_decrease")),
+          initial_rate(parameters.real("initial_rate")),
+          hai_after(parameters.integer("hai_after")),
+          hai_factor(parameters.integer("hai_factor")),
+          step(rate_or_zero(parameters, "step")),
+          min_rate(rate_or_zero(parameters, "min_rate")),
+          t_low(time_or_zero(parameters, "t_low")),
+          t_high(time_or_zero(parameters, "t_high")),
+          min_rtt(time_or_zero(parameters, "min_rtt")),
+          segment(parameters.bytes("segment")) {
+      if (!(weight > 0 && weight <= 1)) parameters.fail("weight", "it must be above 0, and 1 at most");
+      if (!(beta > 0 && beta < 1)) parameters.fail("beta", "it must be above 0 and below 1");
+      if (!(loss_decrease >= 0 && loss_decrease < 1)) {
+        parameters.fail("loss_decrease", "it must be 0 or more, and below 1");
+      }
+      if (!(initial_rate > 0 && initial_rate <= 1)) {
+        parameters.fail("initial_rate", "it must be above 0, and 1 at most");
+      }
+      if (hai_after < 1) parameters.fail("hai_after", "it must be 1 or more");
+      if (hai_factor < 1) parameters.fail("hai_factor", "it must be 1 or more");
+      if (min_rate.bps() > 0 && min_rate < kLeastRate) {
+        parameters.fail("min_rate", "it must be at least " + to_string(kLeastRate));
+      }
+      if (t_low > Time() && t_high > Time() && t_low >= t_high) {
+        parameters.fail("t_high", "it must be above t_low");
+      }
+    }
+    static bool is_patched(const Parameters& parameters) {
+      const std::string& variant = parameters.text("variant");
+      if (variant != "paper" && variant != "patched") {
+        parameters.fail("variant", "it must be paper or patched");
+      }
+      return variant == "patched";
+    }
+    bool patched;
+    double weight, beta, loss_decrease, initial_rate;
+    std::int64_t hai_after, hai_factor;
+    Bandwidth step, min_rate;
+    Time t_low, t_high, min_rtt;  // 0: worked out
+    std::uint64_t segment;
+  };
+
+  Timely(const FlowInfo& flow, const Settings& settings)
+      : settings_(settings),
+        line_bps_(static_cast<double>(flow.line_rate.bps())),
+        min_bps_(settings.min_rate.bps() > 0
+                     ? std::min(static_cast<double>(settings.min_rate.bps()), line_bps_)
+                     : line_bps_ * kFloorShare),
+        step_bps_(settings.step.bps() > 0 ? static_cast<double>(settings.step.bps())
+                                          : line_bps_ * kStepShare),
+        min_rtt_(settings.min_rtt > Time() ? settings.min_rtt.seconds() : flow.base_rtt.seconds()),
+        t_low_(settings.t_low > Time() ? settings.t_low.seconds() : min_rtt_ * kLowShare),
+        t_high_(settings.t_high > Time() ? settings.t_high.seconds() : t_low_ * kHighShare),
+        base_rtt_(flow.base_rtt),
+        rate_bps_(line_bps_ * settings.initial_rate) {
+    allowed_.window_bytes = kNoWindow;
+  }
+
+  void start(Time) override { allow(); }
+
+  void on_ack(const Ack& ack) override {
+    acked_ += ack.bytes;
+    if (acked_ < settings_.segment) return;
+    acked_ = 0;
+    update(ack.rtt.seconds());
+    allow();
+  }
+
+  // Not in the paper, whose network loses nothing. Once a round trip.
+  void on_loss(const Loss& loss) override {
+    if (loss.now < calm_until_) return;
+    calm_until_ = loss.now + base_rtt_;
+    rate_bps_ *= 1 - settings_.loss_decrease;
+    allow();
+  }
+  void on_timeout(const Loss& loss) override { on_loss(loss); }
+
+ private:
+  // A completion event.
+  void update(double rtt) {
+    if (last_rtt_ == 0) last_rtt_ = rtt;
+    rtt_diff_ = (1 - settings_.weight) * rtt_diff_ + settings_.weight * (rtt - last_rtt_);
+    last_rtt_ = rtt;
+    const double gradient = rtt_diff_ / min_rtt_;
+    falling_ = gradient <= 0 ? falling_ + 1 : 0;
+    if (rtt < t_low_) {
+      rate_bps_ += step_bps_;
+    } else if (rtt > t_high_) {
+      rate_bps_ *= 1 - settings_.beta * (1 - t_high_ / rtt);
+    } else if (settings_.patched) {
+      const double share = std::clamp(2 * gradient + 0.5, 0.0, 1.0);
+      const double excess = (rtt - t_low_) / t_low_;
+      rate_bps_ = step_bps_ * (1 - share) + rate_bps_ * (1 - settings_.beta * share * excess);
+    } else if (gradient <= 0) {
+      const bool hyper = falling_ >= settings_.hai_after;
+      rate_bps_ += step_bps_ * static_cast<double>(hyper ? settings_.hai_factor : 1);
+    } else {
+      rate_bps_ *= 1 - settings_.beta * gradient;
+    }
+  }
+  void allow() {
+    rate_bps_ = std::clamp(rate_bps_, min_bps_, line_bps_);
+    allowed_.rate = Bandwidth::bps(static_cast<std::int64_t>(rate_bps_));
+  }
+
+  const Settings& settings_;  // of the factory, which lives longer
+  double line_bps_, min_bps_, step_bps_;
+  double min_rtt_, t_low_, t_high_;  // seconds
+  Time base_rtt_, calm_until_;
+  double rate_bps_;
+  double last_rtt_ = 0, rtt_diff_ = 0;  // seconds
+  std::int64_t falling_ = 0;            // completion events in a row whose slope was not positive
+  std::uint64_t acked_ = 0;             // bytes of the present segment
+};
+
+}  // namespace
+
+const Control& timely() {
+  static const Control control{
+      .info =
+          {.name = "timely",
+           .summary = "Sets a rate by the slope of round trips, as TIMELY does.",
+           .source = "Mittal et al., SIGCOMM 2015, algorithm 1; Zhu et al., CoNEXT 2016, table 2",
+           .parameters =
+               {{"variant", ParameterType::kText, "paper",
+                 "Either paper, or patched: Zhu et al.'s, which ends in even shares; sets beta."},
+                {"weight", ParameterType::kReal, "0.875",
+                 "Weight alpha of the newest difference of round trips: above 0, 1 at most."},
+                {"beta", ParameterType::kReal, "auto",
+                 "Decrease factor: above 0, below 1; auto: 0.8, patched 0.008."},
+                {"step", ParameterType::kBandwidth, "auto",
+                 "Additive step delta; auto: a thousandth of the line rate, 10 Mb/s at 10 Gb/s."},
+                {"hai_after", ParameterType::kInteger, "5",
+                 "Falling round trips in a row, in segments, after which steps are larger."},
+                {"hai_factor", ParameterType::kInteger, "5", "How many times larger: N."},
+                {"t_low", ParameterType::kTime, "auto",
+                 "Below it the rate rises whatever the slope; auto: 1.5 times min_rtt (paper: 50us)."},
+                {"t_high", ParameterType::kTime, "auto",
+                 "Above it the rate falls whatever the slope; auto: 10 times t_low (paper: 500us)."},
+                {"min_rtt", ParameterType::kTime, "auto",
+                 "What the slope is measured in; auto: the round trip without queueing (paper: 20us)."},
+                {"segment", ParameterType::kBytes, "16KB",
+                 "Bytes acknowledged between two updates; 0: every ACK is one."},
+                {"initial_rate", ParameterType::kReal, "1",
+                 "First rate as a share of the line rate: above 0, 1 at most."},
+                {"min_rate", ParameterType::kBandwidth, "auto",
+                 "The rate never falls below; auto: a hundredth of the line rate, from which steps for each "
+                 "segment lead back soon."},
+                {"loss_decrease", ParameterType::kReal, "0.5",
+                 "Share by which a loss cuts the rate, once a round trip; 0 as in the paper, whose "
+                 "network loses nothing."}},
+           .about = "Goes by round trips, which NICs measure: a rate rises by steps while they are short or "
+                    "don't grow, and falls in proportion to their slope, or to how long they are. Needs "
+                    "nothing of switches; made for lossless networks, and halves its rate once a round trip "
+                    "where packets are lost. Good: no switch support, few settings. Bad: shares of flows and "
+                    "the length of the queue are not determined by it (many pairs of both are stable), "
+                    "so flows that start at different times stay unequal for long; no limit on what is in "
+                    "flight."},
+      .needs = {.used = Capability::kLossless},
+      .make_factory = SenderFactoryFor<Timely>::make};
+  return control;
+}
+
+}  // namespace weft::congestion
