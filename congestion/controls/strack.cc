@@ -12,6 +12,7 @@ class Strack final : public Sender {
         : increase(parameters.real("increase")),
           decrease(parameters.real("decrease")),
           max_decrease(parameters.real("max_decrease")),
+          fair_increase(parameters.real("fair_increase")),
           base_target(parameters.automatic("base_target") ? Time() : parameters.time("base_target")),
           hop_target(parameters.automatic("hop_target") ? Time() : parameters.time("hop_target")),
           automatic_hop_target(parameters.automatic("hop_target")),
@@ -21,13 +22,14 @@ class Strack final : public Sender {
       if (!(max_decrease > 0 && max_decrease <= 1)) {
         parameters.fail("max_decrease", "it must be above 0, and 1 at most");
       }
+      if (!(fair_increase >= 0)) parameters.fail("fair_increase", "it must be 0 or more");
       if (!parameters.automatic("base_target") && base_target <= Time()) {
         parameters.fail("base_target", "it must be above 0");
       }
       if (hop_target < Time()) parameters.fail("hop_target", "it must be 0 or more");
       if (!(max_window > 0)) parameters.fail("max_window", "it must be above 0");
     }
-    double increase, decrease, max_decrease;
+    double increase, decrease, max_decrease, fair_increase;
     Time base_target, hop_target;  // base_target 0: the connection's own round trip
     bool automatic_hop_target;
     double max_window;
@@ -38,6 +40,7 @@ class Strack final : public Sender {
         decrease_(settings.decrease),
         max_decrease_(settings.max_decrease),
         packet_(flow.mtu_bytes),
+        step_(settings.fair_increase * packet_),
         most_(std::max(packet_, static_cast<double>(flow.bdp_bytes) * settings.max_window)),
         window_(std::max(packet_, static_cast<double>(flow.bdp_bytes))),
         base_rtt_(flow.base_rtt) {
@@ -56,6 +59,7 @@ class Strack final : public Sender {
   void on_ack(const Ack& ack) override {
     count(ack);
     const double delay_s = ack.rtt.seconds();
+    window_ += step_ * static_cast<double>(ack.bytes) / window_;
     if (delay_s < target_s_) {
       window_ += increase_ * packet_ * (target_s_ - delay_s) * 1e6 * static_cast<double>(ack.bytes) / window_;
     } else if (ack.now - ack.rtt >= decreased_) {  // by a packet that was sent since
@@ -96,10 +100,10 @@ class Strack final : public Sender {
   }
 
   double increase_, decrease_, max_decrease_;
-  double packet_, most_, window_;  // bytes
-  double target_s_ = 0;            // round trip
-  double achieved_ = 0;            // bytes in the last round trip; 0: not known
-  double counted_ = 0;             // since counted_from_
+  double packet_, step_, most_, window_;  // bytes
+  double target_s_ = 0;                   // round trip
+  double achieved_ = 0;                   // bytes in the last round trip; 0: not known
+  double counted_ = 0;                    // since counted_from_
   Time base_rtt_, counted_from_, decreased_;
 };
 
@@ -111,20 +115,24 @@ const Control& strack() {
           {.name = "strack",
            .summary = "Keeps round trips at a target that grows with hops; jumps down to what gets through.",
            .source = "Y. Le et al., STrack, arXiv 2407.15266",
-           .parameters = {{"increase", ParameterType::kReal, "0.25",
-                           "alpha: packets that the window grows in a round trip, for each microsecond below "
-                           "the target."},
-                          {"decrease", ParameterType::kReal, "0.8",
-                           "beta: share of the excess over the target taken off: above 0, 1 at most."},
-                          {"max_decrease", ParameterType::kReal, "0.5",
-                           "Most taken off at once, as a share of the window: above 0, 1 at most."},
-                          {"base_target", ParameterType::kTime, "auto",
-                           "Target round trip, without what hops add; auto: the connection's round trip "
-                           "without queues."},
-                          {"hop_target", ParameterType::kTime, "auto",
-                           "What each link adds; auto: half a round trip without queues over all links."},
-                          {"max_window", ParameterType::kReal, "1.5",
-                           "Greatest window, in bandwidth-delay products; the first is one of them."}},
+           .parameters =
+               {{"increase", ParameterType::kReal, "0.25",
+                 "alpha: packets that the window grows in a round trip, for each microsecond below "
+                 "the target."},
+                {"decrease", ParameterType::kReal, "0.8",
+                 "beta: share of the excess over the target taken off: above 0, 1 at most."},
+                {"max_decrease", ParameterType::kReal, "0.5",
+                 "Most taken off at once, as a share of the window: above 0, 1 at most."},
+                {"fair_increase", ParameterType::kReal, "1",
+                 "Packets that the window grows in any round trip, as Swift's does: else flows that meet the "
+                 "target keep the shares they happen to have."},
+                {"base_target", ParameterType::kTime, "auto",
+                 "Target round trip, without what hops add; auto: the connection's round trip "
+                 "without queues."},
+                {"hop_target", ParameterType::kTime, "auto",
+                 "What each link adds; auto: half a round trip without queues over all links."},
+                {"max_window", ParameterType::kReal, "1.5",
+                 "Greatest window, in bandwidth-delay products; the first is one of them."}},
            .about =
                "Goes by round trips alone. Below a target that grows with the hops the window grows by what "
                "is "

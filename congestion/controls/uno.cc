@@ -12,7 +12,7 @@ class Uno final : public Sender {
         : epoch(parameters.time("epoch")),
           increase(parameters.real("increase")),
           mark_gain(parameters.real("mark_gain")),
-          threshold(parameters.real("threshold")),
+          threshold_bytes(parameters.automatic("threshold") ? 0 : parameters.bytes("threshold")),
           phantom_share(parameters.real("phantom_share")),
           phantom_delay(parameters.real("phantom_delay")),
           adapt_below(parameters.real("adapt_below")),
@@ -26,22 +26,27 @@ class Uno final : public Sender {
         if (!(value >= 0 && value <= 1)) parameters.fail(share, "it must be from 0 to 1");
       }
       if (!(phantom_delay >= 1)) parameters.fail("phantom_delay", "it must be 1 or more");
-      for (const char* size : {"increase", "threshold", "max_window"}) {
+      for (const char* size : {"increase", "max_window"}) {
         if (!(parameters.real(size) > 0)) parameters.fail(size, "it must be above 0");
       }
     }
     Time epoch;
-    double increase, mark_gain, threshold, phantom_share, phantom_delay, adapt_below, adapt_to, max_window;
+    double increase, mark_gain;
+    std::uint64_t threshold_bytes;  // 0: from the epoch
+    double phantom_share, phantom_delay, adapt_below, adapt_to, max_window;
   };
 
   Uno(const FlowInfo& flow, const Settings& settings)
       : settings_(settings),
         packet_(flow.mtu_bytes),
         pipe_(std::max(packet_, static_cast<double>(flow.bdp_bytes))),
-        // 4 K / (BDP + K), with K as a share of the bandwidth-delay product
-        decrease_(std::min(1.0, 4 * settings.threshold / (1 + settings.threshold))),
         window_(pipe_),
-        base_rtt_(flow.base_rtt) {}
+        base_rtt_(flow.base_rtt) {
+    const double within = static_cast<double>(flow.line_rate.bps()) / 8 * settings.epoch.seconds();
+    const double k =
+        settings.threshold_bytes > 0 ? static_cast<double>(settings.threshold_bytes) : within / 7;
+    decrease_ = std::min(1.0, 4 * k / (pipe_ + k));
+  }
 
   void start(Time now) override {
     epoch_end_ = now;
@@ -52,17 +57,15 @@ class Uno final : public Sender {
 
   void on_ack(const Ack& ack) override {
     const auto bytes = static_cast<double>(ack.bytes);
-    acked_ += bytes;
-    if (ack.ecn_marked) {
-      marked_ += bytes;
-    } else {
-      grow(bytes);
-    }
-    const bool limited = static_cast<double>(ack.in_flight) + bytes + packet_ >= window_;
-    limited_ = limited_ && limited;
     const Time sent = ack.now - ack.rtt;
-    quick_adapt(ack.now, sent, bytes);
-    if (sent >= epoch_end_) end_epoch(ack);
+    if (!ack.ecn_marked) grow(bytes);
+    limited_ = limited_ && static_cast<double>(ack.in_flight) + bytes + packet_ >= window_;
+    if (sent >= adapt_from_) {
+      acked_ += bytes;
+      if (ack.ecn_marked) marked_ += bytes;
+      quick_adapt(ack.now, bytes);
+      if (sent >= epoch_end_) end_epoch(ack);
+    }
     allow();
   }
   void on_loss(const Loss& loss) override {
@@ -94,9 +97,8 @@ class Uno final : public Sender {
 
   // Once per round trip: where much less than the window comes through, the window is that. What was sent
   // before says nothing of it.
-  void quick_adapt(Time now, Time sent, double bytes) {
-    if (adapt_at_ == Time::max()) {  // nothing is counted
-      if (sent < adapt_from_) return;
+  void quick_adapt(Time now, double bytes) {
+    if (adapt_at_ == Time::max()) {  // it begins now
       adapt_at_ = now + base_rtt_;
       limited_ = true;
       came_through_ = 0;
@@ -104,10 +106,11 @@ class Uno final : public Sender {
     }
     came_through_ += bytes;
     if (now < adapt_at_) return;
-    if (limited_ && came_through_ < settings_.adapt_below * window_) {
+    // Packets are whole: a window may have come back but for one.
+    if (limited_ && came_through_ + packet_ < settings_.adapt_below * window_) {
       window_ = came_through_ * settings_.adapt_to;
-      average_ = 0;
-      adapt_from_ = now;
+      average_ = acked_ = marked_ = 0;
+      adapt_from_ = epoch_end_ = now;
       adapt_at_ = Time::max();
       return;
     }
@@ -123,14 +126,14 @@ class Uno final : public Sender {
 
   Settings settings_;
   double packet_, pipe_;  // bytes: a full packet, a bandwidth-delay product
-  double decrease_;       // for an epoch in which all is marked
+  double decrease_ = 0;   // for an epoch in which all is marked
   double window_;
   double average_ = 0;             // of the epochs' shares of marked bytes
   double acked_ = 0, marked_ = 0;  // bytes, in this epoch
   double came_through_ = 0;        // bytes, since the last quick_adapt()
   Time base_rtt_, epoch_end_;
   Time adapt_from_, adapt_at_;  // from which packets on it counts what comes through, and until when
-  bool limited_ = true;  // the window has been what limits the sender
+  bool limited_ = true;         // the window has been what limits the sender
 };
 
 }  // namespace
@@ -149,8 +152,10 @@ const Control& uno() {
                 {"increase", ParameterType::kReal, "0.001",
                  "What the window grows in a round trip, in bandwidth-delay products."},
                 {"mark_gain", ParameterType::kReal, "0.65", "Weight of the newest epoch's share of marks."},
-                {"threshold", ParameterType::kReal, "0.0238",
-                 "K in bandwidth-delay products (1/42); an epoch with marks only takes 4 K / (1 + K) off."},
+                {"threshold", ParameterType::kBytes, "auto",
+                 "K, the same for all flows: an epoch with marks only takes 4 K / (BDP + K) off; auto: a "
+                 "seventh "
+                 "of what the line sends in an epoch."},
                 {"phantom_share", ParameterType::kReal, "0.35",
                  "Share of that where round trips show no queue, and marks are the virtual queue's."},
                 {"phantom_delay", ParameterType::kReal, "1.055",

@@ -75,6 +75,7 @@ Shares share(const Case& each, std::uint32_t flows) {
     sum += b;
     squares += b * b;
   }
+  if (std::getenv("SHOW")) for (double b : bytes) std::printf("  %.3f", b / sum * flows);
   const double on_wire = sum * (kMtu + each.header) / kMtu;
   return {sum * sum / (flows * squares),
           on_wire * 8 / (static_cast<double>(kRate.bps()) * (until - from).seconds())};
@@ -98,11 +99,47 @@ TEST_CASE("two and ten flows share a link evenly, and keep it busy") {
   for (const Case& each : cases()) {
     for (const std::uint32_t flows : {2u, 10u}) {
       const Shares shares = share(each, flows);
-      std::printf("%-26s %2u flows: Jain %.4f, utilization %.3f\n", each.control, flows, shares.jain,
+      INFO(each.control << ", " << each.queue << ", " << flows << " flows");
+      if (std::getenv("SHOW")) std::printf("%-26s %2u flows: Jain %.4f, utilization %.3f\n", each.control, flows, shares.jain,
                   shares.utilization);
       CHECK(shares.jain >= 0.95);
       CHECK(shares.utilization >= each.utilization);
     }
+  }
+}
+
+// Two senders in the receiver's datacenter and two in another, round trips 100:1, all for `time`; the local
+// ones' share of what came through in the second half.
+double local_share(const std::string& control, const std::string& queue, Time time) {
+  const auto topology = topologies::build(
+      parse_module_choice("datacenters:of=[single_switch:hosts=3,link=100Gbps,latency=3us,switch_latency=0ns],"
+                          "long_latency=620us,long_rate=400Gbps"));
+  Options options{.control = control, .queue = queue};
+  options.config.connections.per_message = false;
+  Simulation simulation(topology, options);
+  const std::uint32_t senders[] = {1, 2, 3, 4};
+  const auto messages = static_cast<std::uint32_t>(time.seconds() * 12.5e9 / kMessage);
+  for (std::uint32_t m = 0; m < messages; ++m) {
+    for (const std::uint32_t sender : senders) simulation.send(sender, 0, kMessage);
+  }
+  RunUntil end(time);
+  simulation.network.run(end);
+  double local = 0, all = 0;
+  for (const auto& [message, at] : simulation.client.delivered) {
+    if (at * 2 < time) continue;
+    all += kMessage;
+    if (message % 4 < 2) local += kMessage;
+  }
+  if (std::getenv("SHOW")) std::printf("%s on %s: local %.3f, utilization %.3f\n", control.c_str(), queue.c_str(),
+    local / all, all * 8 * 4160/4096 / 100e9 / time.seconds() * 2);
+  return local / all;
+}
+
+TEST_CASE("near and far") {
+  for (const int ms : {60, 250}) {
+  local_share("dctcp", "ecn:capacity=1MB,kmin=100KB,kmax=800KB", Time::us(ms * 1000));
+  local_share("uno:epoch=12.7us", "ecn:capacity=1MB,kmin=100KB,kmax=800KB", Time::us(ms * 1000));
+  local_share("uno:epoch=12.7us", "phantom:capacity=1MB,phantom_capacity=22.4MB", Time::us(ms * 1000));
   }
 }
 
@@ -117,7 +154,8 @@ TEST_CASE("eight to one: all comes through, and the last link rests little") {
     Time last;
     for (const auto& [message, at] : simulation.client.delivered) last = std::max(last, at);
     const double ideal = kRate.serialization(8 * kPackets * (kMtu + 64)).seconds() + 6.3e-6;
-    std::printf("%-26s incast %.3f of ideal\n", each.control, last.seconds() / ideal);
+    INFO(each.control << ", " << each.queue);
+    if (std::getenv("SHOW")) std::printf("%-26s incast %.3f of ideal\n", each.control, last.seconds() / ideal);
     CHECK(last.seconds() >= ideal);
     CHECK(last.seconds() < 1.25 * ideal);
   }
