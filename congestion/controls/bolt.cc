@@ -44,7 +44,7 @@ class Bolt final : public Sender {
     const bool congested = answer_queues(ack);
     if (last_.same_path(ack.telemetry)) {
       if (!congested && supply_matching_) match_supply(ack);
-    } else if (!ack.telemetry.empty()) {
+    } else if (!last_.empty()) {
       ++new_paths_[kNewPath];
     }
     last_.keep(ack.telemetry);

@@ -39,7 +39,10 @@ class Hpcc final : public Sender {
   Hpcc(const FlowInfo& flow, const Settings& settings)
       : target_(settings.target),
         round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt).seconds()),
-        most_(static_cast<double>(flow.line_rate.bps()) / 8 * round_trip_s_),
+        most_(std::max<double>(flow.mtu_bytes,
+                               settings.round_trip > Time()
+                                   ? static_cast<double>(flow.line_rate.bps()) / 8 * round_trip_s_
+                                   : static_cast<double>(flow.bdp_bytes))),
         least_(std::min(most_, static_cast<double>(settings.min_rate.bps()) / 8 * round_trip_s_)),
         step_(most_ * (1 - target_) / settings.flows),
         reference_(most_),
@@ -57,7 +60,7 @@ class Hpcc final : public Sender {
       const bool sent_since = ack.now - ack.rtt >= updated_;
       change_window(sent_since);
       if (sent_since) updated_ = ack.now;
-    } else if (!ack.telemetry.empty()) {
+    } else if (!last_.empty()) {
       ++new_paths_[kNewPath];
     }
     last_.keep(ack.telemetry);

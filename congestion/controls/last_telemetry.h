@@ -17,6 +17,8 @@ class LastTelemetry {
     return !hops.empty() && std::equal(hops_.begin(), hops_.end(), hops.begin(), hops.end(),
                                        [](const auto& a, const auto& b) { return a.port == b.port; });
   }
+  // Is there nothing yet?
+  bool empty() const { return hops_.empty(); }
   const HopTelemetry& operator[](std::size_t hop) const { return hops_[hop]; }
   void keep(std::span<const HopTelemetry> hops) { hops_.assign(hops.begin(), hops.end()); }
 

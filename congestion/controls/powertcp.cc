@@ -37,9 +37,12 @@ class PowerTcp final : public Sender {
   PowerTcp(const FlowInfo& flow, const Settings& settings)
       : gain_(settings.gain),
         round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt).seconds()),
-        most_(static_cast<double>(flow.line_rate.bps()) / 8 * round_trip_s_),
+        most_(std::max<double>(flow.mtu_bytes,
+                               settings.round_trip > Time()
+                                   ? static_cast<double>(flow.line_rate.bps()) / 8 * round_trip_s_
+                                   : static_cast<double>(flow.bdp_bytes))),
         step_(most_ / settings.flows),
-        least_(std::min<double>(most_, flow.mtu_bytes)),
+        least_(flow.mtu_bytes),
         window_(most_),
         old_(most_),
         by_delay_(settings.by_delay),
@@ -57,7 +60,7 @@ class PowerTcp final : public Sender {
     if (known) {
       smooth(ack.telemetry);
       change_window();
-    } else if (!ack.telemetry.empty()) {
+    } else if (!last_.empty()) {
       ++new_paths_[kNewPath];
     }
     last_.keep(ack.telemetry);

@@ -1,7 +1,6 @@
 // Controls that go by telemetry, marks with round trips, and phantom queues: whether flows share a link
 // evenly and keep it busy, and what an incast does.
 #include <catch2/catch.hpp>
-#include <cstdio>
 
 #include "tests/sim/packet/support.h"
 #include "topologies/families.h"
@@ -16,9 +15,9 @@ constexpr std::uint64_t kMessage = 16 * kMtu;
 struct Case {
   const char* control;
   const char* queue;
-  double header = 64;           // bytes of each packet's
-  double utilization = 0.9;     // that is promised
-  int messages = 150;           // of each flow, per ten flows
+  double header = 64;    // bytes of each packet's
+  int messages = 150;    // of each of ten flows
+  double incast = 1.25;  // how long eight to one may take, in ideal times
 };
 
 class RunUntil final : public RunControl {
@@ -75,7 +74,6 @@ Shares share(const Case& each, std::uint32_t flows) {
     sum += b;
     squares += b * b;
   }
-  if (std::getenv("SHOW")) for (double b : bytes) std::printf("  %.3f", b / sum * flows);
   const double on_wire = sum * (kMtu + each.header) / kMtu;
   return {sum * sum / (flows * squares),
           on_wire * 8 / (static_cast<double>(kRate.bps()) * (until - from).seconds())};
@@ -83,63 +81,27 @@ Shares share(const Case& each, std::uint32_t flows) {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> list{
-      {"hpcc", "droptail:capacity=4MB", 106},
-      {"powertcp", "droptail:capacity=4MB", 106},
+      {"hpcc", "droptail:capacity=4MB", 64 + 42},
+      {"powertcp", "droptail:capacity=4MB", 64 + 42},
       {"powertcp:signal=delay", "droptail:capacity=4MB"},
       {"bolt", "droptail:capacity=4MB"},
       {"smartt", "ecn:capacity=4MB,kmin=40KB,kmax=120KB"},
       {"smartt", "composite:capacity=160KB"},
-      {"strack", "droptail:capacity=4MB", 64, 0.9, 900},
-      {"uno:epoch=12.7us", "phantom:capacity=1MB", 64, 0.9, 900},
+      {"strack", "droptail:capacity=4MB", 64, 600},
+      {"uno:epoch=12.7us", "phantom:capacity=1MB", 64, 600, 2},
   };
   return list;
 }
 
-TEST_CASE("two and ten flows share a link evenly, and keep it busy") {
+TEST_CASE("two and ten flows share a link evenly, and keep it busy, though half of them come late") {
   for (const Case& each : cases()) {
     for (const std::uint32_t flows : {2u, 10u}) {
       const Shares shares = share(each, flows);
       INFO(each.control << ", " << each.queue << ", " << flows << " flows");
-      if (std::getenv("SHOW")) std::printf("%-26s %2u flows: Jain %.4f, utilization %.3f\n", each.control, flows, shares.jain,
-                  shares.utilization);
       CHECK(shares.jain >= 0.95);
-      CHECK(shares.utilization >= each.utilization);
+      CHECK(shares.utilization >= 0.9);
+      CHECK(shares.utilization <= 1.01);  // a message may begin before, and end within what is counted
     }
-  }
-}
-
-// Two senders in the receiver's datacenter and two in another, round trips 100:1, all for `time`; the local
-// ones' share of what came through in the second half.
-double local_share(const std::string& control, const std::string& queue, Time time) {
-  const auto topology = topologies::build(
-      parse_module_choice("datacenters:of=[single_switch:hosts=3,link=100Gbps,latency=3us,switch_latency=0ns],"
-                          "long_latency=620us,long_rate=400Gbps"));
-  Options options{.control = control, .queue = queue};
-  options.config.connections.per_message = false;
-  Simulation simulation(topology, options);
-  const std::uint32_t senders[] = {1, 2, 3, 4};
-  const auto messages = static_cast<std::uint32_t>(time.seconds() * 12.5e9 / kMessage);
-  for (std::uint32_t m = 0; m < messages; ++m) {
-    for (const std::uint32_t sender : senders) simulation.send(sender, 0, kMessage);
-  }
-  RunUntil end(time);
-  simulation.network.run(end);
-  double local = 0, all = 0;
-  for (const auto& [message, at] : simulation.client.delivered) {
-    if (at * 2 < time) continue;
-    all += kMessage;
-    if (message % 4 < 2) local += kMessage;
-  }
-  if (std::getenv("SHOW")) std::printf("%s on %s: local %.3f, utilization %.3f\n", control.c_str(), queue.c_str(),
-    local / all, all * 8 * 4160/4096 / 100e9 / time.seconds() * 2);
-  return local / all;
-}
-
-TEST_CASE("near and far") {
-  for (const int ms : {60, 250}) {
-  local_share("dctcp", "ecn:capacity=1MB,kmin=100KB,kmax=800KB", Time::us(ms * 1000));
-  local_share("uno:epoch=12.7us", "ecn:capacity=1MB,kmin=100KB,kmax=800KB", Time::us(ms * 1000));
-  local_share("uno:epoch=12.7us", "phantom:capacity=1MB,phantom_capacity=22.4MB", Time::us(ms * 1000));
   }
 }
 
@@ -150,15 +112,48 @@ TEST_CASE("eight to one: all comes through, and the last link rests little") {
     Simulation simulation(topology, {.control = each.control, .queue = each.queue});
     for (std::uint32_t s = 0; s < 8; ++s) simulation.send(s, 8, kPackets * kMtu);
     simulation.run();
+    INFO(each.control << ", " << each.queue);
     check_all_came(simulation, each, 8);
     Time last;
     for (const auto& [message, at] : simulation.client.delivered) last = std::max(last, at);
-    const double ideal = kRate.serialization(8 * kPackets * (kMtu + 64)).seconds() + 6.3e-6;
-    INFO(each.control << ", " << each.queue);
-    if (std::getenv("SHOW")) std::printf("%-26s incast %.3f of ideal\n", each.control, last.seconds() / ideal);
-    CHECK(last.seconds() >= ideal);
-    CHECK(last.seconds() < 1.25 * ideal);
+    const double ideal = kRate.serialization((8 * kPackets + 1) * (kMtu + 64)).seconds() + 6e-6;
+    CHECK(last.seconds() >= ideal * (1 - 1e-9));
+    CHECK(last.seconds() < each.incast * ideal);
   }
+}
+
+// Two senders in the receiver's datacenter and two in another, with round trips of 12.7 us and 1.27 ms: the
+// near ones' share of what came through in the second half.
+double share_of_near(const std::string& control, const std::string& queue) {
+  const Time time = Time::us(60'000);
+  const auto topology = topologies::build(parse_module_choice(
+      "datacenters:of=[single_switch:hosts=3,link=100Gbps,latency=3us,switch_latency=0ns],"
+      "long_latency=620us,long_rate=400Gbps"));
+  Options options{.control = control, .queue = queue};
+  options.config.connections.per_message = false;
+  Simulation simulation(topology, options);
+  const auto messages = static_cast<std::uint32_t>(time.seconds() * 12.5e9 / kMessage);
+  for (std::uint32_t m = 0; m < messages; ++m) {
+    for (const std::uint32_t sender : {1, 2, 3, 4}) simulation.send(sender, 0, kMessage);
+  }
+  RunUntil end(time);
+  simulation.network.run(end);
+  double near = 0, all = 0;
+  for (const auto& [message, at] : simulation.client.delivered) {
+    if (at * 2 < time) continue;
+    all += kMessage;
+    if (message % 4 < 2) near += kMessage;
+  }
+  INFO(control << " on " << queue);
+  CHECK(all * (kMtu + 64) / kMtu * 8 >= 0.9 * static_cast<double>(kRate.bps()) * time.seconds() / 2);
+  return near / all;
+}
+
+TEST_CASE("between datacenters: Uno shares evenly where DCTCP leaves nothing to who is far away") {
+  CHECK(share_of_near("dctcp", "ecn:capacity=1MB,kmin=100KB,kmax=800KB") > 0.95);
+  const double uno = share_of_near("uno:epoch=12.7us", "phantom:capacity=1MB,phantom_capacity=22.4MB");
+  CHECK(uno > 0.35);
+  CHECK(uno < 0.65);
 }
 
 }  // namespace
