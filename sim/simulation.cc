@@ -61,7 +61,8 @@ Registries builtin_registries() {
                            .needs = policy.needs});
   }
   for (const auto& control : congestion::controls()) {
-    all.congestion.push_back({.info = control.info, .needs = control.needs});
+    all.congestion.push_back(
+        {.info = control.info, .queue = control.queue, .caveat = control.caveat, .needs = control.needs});
   }
   for (const auto& recovery : congestion::recoveries()) {
     all.recoveries.push_back({.info = recovery.info, .needs = recovery.needs});

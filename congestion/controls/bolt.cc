@@ -134,19 +134,20 @@ const Control& bolt() {
                            "Greatest window, in bandwidth-delay products; the first is one of them."},
                           {"header_bytes", ParameterType::kInteger, "0",
                            "By how much the header of every packet is longer: Bolt's own has flags only."}},
-           .about =
-               "Goes by the queues of the ports on the way. Where one holds a packet or more, a flow takes "
-               "away "
-               "its part of it, one packet at a time, spread over a round trip; where room is left, it takes "
-               "its "
-               "part of that, and a packet per round trip in any case. An approximation of Bolt, whose "
-               "switches tell the sender at once by a packet of their own: here ACKs tell it, a round trip "
-               "later, and nothing is known of flows that are about to end. Needs telemetry, and a path that "
-               "stays. Good: queues of a few packets, full links. Bad: slower than Bolt itself where "
-               "incasts begin."},
+           .about = "Goes by the queues of the ports on the way. Where one holds a packet or more, "
+                    "a flow takes away its part of it, one packet at a time, spread over a round "
+                    "trip; where room is left, it takes its part of that, and a packet per round "
+                    "trip in any case. An approximation of Bolt, whose switches tell the sender at "
+                    "once by a packet of their own: here ACKs tell it, a round trip later, and "
+                    "nothing is known of flows that are about to end. Needs telemetry, and a path "
+                    "that stays. Good: queues of a few packets, full links. Bad: slower than Bolt "
+                    "itself where incasts begin."},
       .needs = {.required = Capability::kTelemetry},
       .make_factory = SenderFactoryFor<Bolt>::make,
-      .signals = {"new_path"}};
+      .signals = {"new_path"},
+      .caveat =
+          "an approximation: ACKs bring what ports hold a round trip later, where Bolt's "
+          "switches tell senders at once"};
   return control;
 }
 

@@ -127,30 +127,29 @@ class Hpcc final : public Sender {
 
 const Control& hpcc() {
   static const Control control{
-      .info =
-          {.name = "hpcc",
-           .summary = "Keeps the fullest link on the way at 95 % by in-band telemetry.",
-           .source = "Y. Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019",
-           .parameters =
-               {{"target", ParameterType::kReal, "0.95",
-                 "Utilization eta of the fullest link: above 0, below 1."},
-                {"max_stage", ParameterType::kInteger, "5",
-                 "Round trips of additive increase in a row before the window is set by utilization anyway; "
-                 "0: always."},
-                {"flows", ParameterType::kReal, "10",
-                 "Flows N expected to share a link: each adds bandwidth-delay product (1 - target) / N."},
-                {"base_rtt", ParameterType::kTime, "auto",
-                 "Round trip T without queues; auto: the connection's own."},
-                {"min_rate", ParameterType::kBandwidth, "100Mbps", "Least rate of a connection."},
-                {"telemetry_bytes", ParameterType::kInteger, "42",
-                 "By how much telemetry makes every header longer: five hops of 8 bytes and 2 more."}},
-           .about =
-               "Goes by what every switch writes into packets as they leave: queue, bytes sent, rate. "
-               "The window is set each ACK so that the fullest link would be 95 % busy, from a reference "
-               "that changes once per round trip, and packets are spaced. Needs telemetry, "
-               "and a path that stays: with packets sprayed over paths there is nothing to compare. "
-               "Good: queues near zero, fast to react, few settings. Bad: 5 % and 42 bytes a packet "
-               "are given away; new flows start at line rate; fairness comes slowly."},
+      .info = {.name = "hpcc",
+               .summary = "Keeps the fullest link on the way at 95 % by in-band telemetry.",
+               .source = "Y. Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019",
+               .parameters =
+                   {{"target", ParameterType::kReal, "0.95",
+                     "Utilization eta of the fullest link: above 0, below 1."},
+                    {"max_stage", ParameterType::kInteger, "5",
+                     "Round trips of additive increase in a row before the window is set by "
+                     "utilization anyway; 0: always."},
+                    {"flows", ParameterType::kReal, "10",
+                     "Flows N expected to share a link: each adds bandwidth-delay product (1 - target) / N."},
+                    {"base_rtt", ParameterType::kTime, "auto",
+                     "Round trip T without queues; auto: the connection's own."},
+                    {"min_rate", ParameterType::kBandwidth, "100Mbps", "Least rate of a connection."},
+                    {"telemetry_bytes", ParameterType::kInteger, "42",
+                     "By how much telemetry makes every header longer: five hops of 8 bytes and 2 more."}},
+               .about = "Goes by what every switch writes into packets as they leave: queue, bytes "
+                        "sent, rate. The window is set each ACK so that the fullest link would be 95 % "
+                        "busy, from a reference that changes once per round trip, and packets are "
+                        "spaced. Needs telemetry, and a path that stays: with packets sprayed over "
+                        "paths there is nothing to compare. Good: queues near zero, fast to react, few "
+                        "settings. Bad: 5 % and 42 bytes a packet are given away; new flows start at "
+                        "line rate; fairness comes slowly."},
       .needs = {.required = Capability::kTelemetry},
       .make_factory = SenderFactoryFor<Hpcc>::make,
       .signals = {"new_path"}};

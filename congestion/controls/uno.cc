@@ -147,15 +147,14 @@ const Control& uno() {
            .source = "T. Bonato et al., Uno, SC 2025, and its artifact",
            .parameters =
                {{"epoch", ParameterType::kTime, "14us",
-                 "How often the window may shrink: a round trip within a datacenter, the same for all "
-                 "flows."},
+                 "How often the window may shrink: a round trip within a datacenter, the same "
+                 "for all flows."},
                 {"increase", ParameterType::kReal, "0.001",
                  "What the window grows in a round trip, in bandwidth-delay products."},
                 {"mark_gain", ParameterType::kReal, "0.65", "Weight of the newest epoch's share of marks."},
                 {"threshold", ParameterType::kBytes, "auto",
-                 "K, the same for all flows: an epoch with marks only takes 4 K / (BDP + K) off; auto: a "
-                 "seventh "
-                 "of what the line sends in an epoch."},
+                 "K, the same for all flows: an epoch with marks only takes 4 K / (BDP + K) off;"
+                 " auto: a seventh of what the line sends in an epoch."},
                 {"phantom_share", ParameterType::kReal, "0.35",
                  "Share of that where round trips show no queue, and marks are the virtual queue's."},
                 {"phantom_delay", ParameterType::kReal, "1.055",
@@ -164,17 +163,17 @@ const Control& uno() {
                  "Where less than this share of the window comes through in a round trip, the window jumps."},
                 {"adapt_to", ParameterType::kReal, "0.96", "… to this share of what came through."},
                 {"max_window", ParameterType::kReal, "1", "Greatest window, in bandwidth-delay products."}},
-           .about =
-               "Goes by marks, counted over epochs of one length for all flows, so that flows between "
-               "datacenters react as often as those within one; increases are in proportion to the "
-               "bandwidth-delay product. Marks without a longer round trip come from a phantom queue and "
-               "are answered more mildly. Once per round trip the window jumps to what comes through, if "
-               "that "
-               "is much less. Needs marks; made for the queue discipline phantom. Good: short queues with "
-               "round trips a hundred times apart. Bad: grows slowly, a thousandth per round trip; the "
-               "epoch must fit the datacenter."},
+           .about = "Goes by marks, counted over epochs of one length for all flows, so that flows "
+                    "between datacenters react as often as those within one; increases are in "
+                    "proportion to the bandwidth-delay product. Marks without a longer round trip "
+                    "come from a phantom queue and are answered more mildly. Once per round trip "
+                    "the window jumps to what comes through, if that is much less. Needs marks; "
+                    "made for the queue discipline phantom. Good: short queues with round trips a "
+                    "hundred times apart. Bad: grows slowly, a thousandth per round trip; the epoch"
+                    " must fit the datacenter."},
       .needs = {.required = Capability::kMark},
-      .make_factory = SenderFactoryFor<Uno>::make};
+      .make_factory = SenderFactoryFor<Uno>::make,
+      .queue = "phantom"};
   return control;
 }
 

@@ -175,6 +175,11 @@ class Resolver {
       parties.push_back(
           {"loss recovery", "recovery", &recovery, &registries_.recoveries, scenario_.recovery.location});
     }
+    for (const Party& party : parties) {
+      if (party.module->caveat.empty()) continue;
+      scenario_.warnings.push_back(
+          fmt::format("{} {} is {}", party.word, party.module->info.name, party.module->caveat));
+    }
     queue(parties);
   }
 
