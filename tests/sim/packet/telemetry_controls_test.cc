@@ -2,6 +2,7 @@
 // evenly and keep it busy, and what an incast does.
 #include <catch2/catch.hpp>
 
+#include "tests/sim/packet/divided.h"
 #include "tests/sim/packet/support.h"
 #include "topologies/families.h"
 
@@ -154,6 +155,37 @@ TEST_CASE("between datacenters: Uno shares evenly where DCTCP leaves nothing to 
   const double uno = share_of_near("uno:epoch=12.7us", "phantom:capacity=1MB,phantom_capacity=22.4MB");
   CHECK(uno > 0.35);
   CHECK(uno < 0.65);
+}
+
+TEST_CASE("whatever is dropped and however paths differ, all comes once, the same for any division") {
+  const auto seed = static_cast<std::uint64_t>(GENERATE(range(1, 4)));
+  const auto topology =
+      topologies::build(parse_module_choice("leaf_spine:leaves=3,spines=2,hosts_per_leaf=3"));
+  for (const Case& each : cases()) {
+    RandomStream random(seed, 9);
+    Options options{.control = each.control, .seed = seed};
+    const std::string limit = std::to_string(20'000 + random.below(60'000));
+    // Of each its own discipline, with little room.
+    options.queue =
+        std::string(each.queue).substr(0, std::string(each.queue).find(':')) + ":capacity=" + limit;
+    options.config.ack_every = random.below(2) == 0 ? 1 : 4;
+    options.config.connections.per_message = random.below(2) == 0;
+    if (random.below(2) == 0) options.policy = spray();
+    std::vector<Message> messages;
+    for (std::uint32_t i = 0; i < 60; ++i) {
+      messages.push_back({.source = static_cast<std::uint32_t>(random.below(9)),
+                          .destination = static_cast<std::uint32_t>(random.below(3)),
+                          .bytes = random.below(200'000),
+                          .client = {i}});
+    }
+    INFO(options.control << ", " << options.queue << ", seed " << seed);
+    const Account whole =
+        run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1, StopEvery::kNever);
+    REQUIRE(whole.delivered == messages.size());
+    const Account divided =
+        run_divided(topology, options, messages, random_division(topology, 4, random), 2, StopEvery::kNever);
+    REQUIRE(divided == whole);
+  }
 }
 
 }  // namespace
