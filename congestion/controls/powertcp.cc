@@ -142,28 +142,28 @@ class PowerTcp final : public Sender {
 
 const Control& powertcp() {
   static const Control control{
-      .info =
-          {.name = "powertcp",
-           .summary = "Sets the window by the bottleneck's power: its queue times what arrives there.",
-           .source = "V. Addanki et al., PowerTCP, NSDI 2022",
-           .parameters =
-               {{"signal", ParameterType::kText, "telemetry",
-                 "telemetry, as in algorithm 1; or delay: round trips alone (theta-PowerTCP, algorithm 2)."},
-                {"gain", ParameterType::kReal, "0.9", "Weight gamma of a new window: above 0, 1 at most."},
-                {"flows", ParameterType::kReal, "10",
-                 "Flows N expected to share a link: each adds bandwidth-delay product / N."},
-                {"base_rtt", ParameterType::kTime, "auto",
-                 "Round trip tau without queues; auto: the connection's own."},
-                {"telemetry_bytes", ParameterType::kInteger, "42",
-                 "By how much telemetry makes every header longer; none with signal=delay."}},
-           .about = "Goes by power: the bytes in pipe and queue of the most loaded link times the "
-                    "rate at which bytes come to it, from telemetry in packets, or from round trips"
-                    " and their slope. The window of a round trip ago is divided by it, and each "
-                    "flow adds a fixed share. So it answers to a queue and to its growth at once. "
-                    "Needs telemetry (asked for with signal=delay too), and a path that stays. "
-                    "Good: incasts are over in a round trip, full links. Bad: n flows hold a queue "
-                    "of n/N bandwidth-delay products; by delay it reacts once per round trip, and "
-                    "can't tell where the queue is."},
+      .info = {.name = "powertcp",
+               .summary = "Sets the window by the bottleneck's power: its queue times what arrives there.",
+               .source = "V. Addanki et al., PowerTCP, NSDI 2022",
+               .parameters = {{"signal", ParameterType::kText, "telemetry",
+                               "By telemetry, as in algorithm 1; or delay: round trips alone "
+                               "(theta-PowerTCP, algorithm 2)."},
+                              {"gain", ParameterType::kReal, "0.9",
+                               "Weight gamma of a new window: above 0, 1 at most."},
+                              {"flows", ParameterType::kReal, "10",
+                               "Flows N expected to share a link: each adds bandwidth-delay product / N."},
+                              {"base_rtt", ParameterType::kTime, "auto",
+                               "Round trip tau without queues; auto: the connection's own."},
+                              {"telemetry_bytes", ParameterType::kInteger, "42",
+                               "By how much telemetry makes every header longer; none with signal=delay."}},
+               .about = "Goes by power: the bytes in pipe and queue of the most loaded link times the "
+                        "rate at which bytes come to it, from telemetry in packets, or from round trips"
+                        " and their slope. The window of a round trip ago is divided by it, and each "
+                        "flow adds a fixed share. So it answers to a queue and to its growth at once. "
+                        "Needs telemetry (asked for with signal=delay too), and a path that stays. "
+                        "Good: incasts are over in a round trip, full links. Bad: n flows hold a queue "
+                        "of n/N bandwidth-delay products; by delay it reacts once per round trip, and "
+                        "can't tell where the queue is."},
       .needs = {.required = Capability::kTelemetry},
       .make_factory = SenderFactoryFor<PowerTcp>::make,
       .signals = {"new_path"}};

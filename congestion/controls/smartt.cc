@@ -146,37 +146,38 @@ class Smartt final : public Sender {
 
 const Control& smartt() {
   static const Control control{
-      .info = {.name = "smartt",
-               .summary = "Four cases of mark and round trip, and a jump to what got through after trimming.",
-               .source = "T. Bonato et al., SMaRTT-REPS, arXiv 2404.01630 v1, and its artifact",
-               .parameters =
-                   {{"target", ParameterType::kReal, "1.5",
-                     "Target round trip, in those without queues: above 1."},
-                    {"fair_increase", ParameterType::kReal, "0.15",
-                     "x: packets that the window grows in a round trip without marks."},
-                    {"proportional_increase", ParameterType::kReal, "1",
-                     "y: the same for a round trip of half the target's length."},
-                    {"fair_decrease", ParameterType::kReal, "1",
-                     "z: packets off for a marked one, at a window of one bandwidth-delay product."},
-                    {"proportional_decrease", ParameterType::kReal, "1",
-                     "w: packets off for a marked one far above the target round trip."},
-                    {"fast_increase", ParameterType::kReal, "2",
-                     "k: packets more for each that comes back once a whole window did so without a queue."},
-                    {"fast_delay", ParameterType::kReal, "0.02",
-                     "How much longer than without queues a round trip may be for that, as a share."},
-                    {"mark_gain", ParameterType::kReal, "0.125",
-                     "Weight of the newest mark in the average of them."},
-                    {"mark_threshold", ParameterType::kReal, "0.3",
-                     "Average of marks from which the window shrinks (wait to decrease)."},
-                    {"max_window", ParameterType::kReal, "1.25",
-                     "Greatest window, and the first, in bandwidth-delay products."}},
-               .about = "Goes by marks and by round trips, above or below a target: four cases, from "
-                        "growing in proportion to shrinking in proportion. After a trim or a loss the "
-                        "window jumps to what was acknowledged in the last target round trip, and what "
-                        "was sent before is not listened to. Marks count only when they are many, as "
-                        "single ones are for the load balancer to answer: meant to go with routing by "
-                        "reps. Needs marks; makes use of trimming. Good: incasts, sprayed packets. Bad:"
-                        " ten gains; thresholds of marks must fit the target."},
+      .info =
+          {.name = "smartt",
+           .summary = "Four cases of mark and round trip, and a jump to what got through after trimming.",
+           .source = "T. Bonato et al., SMaRTT-REPS, arXiv 2404.01630 v1, and its artifact",
+           .parameters =
+               {{"target", ParameterType::kReal, "1.5",
+                 "Target round trip, in those without queues: above 1."},
+                {"fair_increase", ParameterType::kReal, "0.15",
+                 "Gain x: packets that the window grows in a round trip without marks."},
+                {"proportional_increase", ParameterType::kReal, "1",
+                 "Gain y: the same for a round trip of half the target's length."},
+                {"fair_decrease", ParameterType::kReal, "1",
+                 "Gain z: packets off for a marked one, at a window of one bandwidth-delay product."},
+                {"proportional_decrease", ParameterType::kReal, "1",
+                 "Gain w: packets off for a marked one far above the target round trip."},
+                {"fast_increase", ParameterType::kReal, "2",
+                 "Gain k: packets more for each that comes back once a whole window did so without a queue."},
+                {"fast_delay", ParameterType::kReal, "0.02",
+                 "How much longer than without queues a round trip may be for that, as a share."},
+                {"mark_gain", ParameterType::kReal, "0.125",
+                 "Weight of the newest mark in the average of them."},
+                {"mark_threshold", ParameterType::kReal, "0.3",
+                 "Average of marks from which the window shrinks (wait to decrease)."},
+                {"max_window", ParameterType::kReal, "1.25",
+                 "Greatest window, and the first, in bandwidth-delay products."}},
+           .about = "Goes by marks and by round trips, above or below a target: four cases, from "
+                    "growing in proportion to shrinking in proportion. After a trim or a loss the "
+                    "window jumps to what was acknowledged in the last target round trip, and what "
+                    "was sent before is not listened to. Marks count only when they are many, as "
+                    "single ones are for the load balancer to answer: meant to go with routing by "
+                    "reps. Needs marks; makes use of trimming. Good: incasts, sprayed packets. Bad:"
+                    " ten gains; thresholds of marks must fit the target."},
       .needs = {.required = Capability::kMark, .used = Capability::kTrim},
       .make_factory = SenderFactoryFor<Smartt>::make};
   return control;

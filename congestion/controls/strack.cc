@@ -111,34 +111,34 @@ class Strack final : public Sender {
 
 const Control& strack() {
   static const Control control{
-      .info = {.name = "strack",
-               .summary =
-                   "Keeps round trips at a target that grows with hops; jumps down to what gets through.",
-               .source = "Y. Le et al., STrack, arXiv 2407.15266",
-               .parameters = {{"increase", ParameterType::kReal, "0.25",
-                               "alpha: packets that the window grows in a round trip, for each microsecond "
-                               "below the target."},
-                              {"decrease", ParameterType::kReal, "0.8",
-                               "beta: share of the excess over the target taken off: above 0, 1 at most."},
-                              {"max_decrease", ParameterType::kReal, "0.5",
-                               "Most taken off at once, as a share of the window: above 0, 1 at most."},
-                              {"fair_increase", ParameterType::kReal, "1",
-                               "Packets that the window grows in any round trip, as Swift's does: else flows "
-                               "that meet the target keep the shares they happen to have."},
-                              {"base_target", ParameterType::kTime, "auto",
-                               "Target round trip, without what hops add; auto: the connection's round trip "
-                               "without queues."},
-                              {"hop_target", ParameterType::kTime, "auto",
-                               "What each link adds; auto: half a round trip without queues over all links."},
-                              {"max_window", ParameterType::kReal, "1.5",
-                               "Greatest window, in bandwidth-delay products; the first is one of them."}},
-               .about = "Goes by round trips alone. Below a target that grows with the hops the window "
-                        "grows by what is left to it; above, it shrinks by a share of the excess, once "
-                        "per round trip; and at twice the target it becomes what has come through in "
-                        "the last round trip. Its marks are for load balancing: meant to go with "
-                        "routing by bitmap. Needs nothing of switches. Good: sprayed packets, incasts. "
-                        "Bad: targets must fit the network; flows with longer ways may get another "
-                        "share; a queue of half a round trip stands."},
+      .info =
+          {.name = "strack",
+           .summary = "Keeps round trips at a target that grows with hops; jumps down to what gets through.",
+           .source = "Y. Le et al., STrack, arXiv 2407.15266",
+           .parameters = {{"increase", ParameterType::kReal, "0.25",
+                           "Gain alpha: packets that the window grows in a round trip, for each microsecond "
+                           "below the target."},
+                          {"decrease", ParameterType::kReal, "0.8",
+                           "Gain beta: share of the excess over the target taken off: above 0, 1 at most."},
+                          {"max_decrease", ParameterType::kReal, "0.5",
+                           "Most taken off at once, as a share of the window: above 0, 1 at most."},
+                          {"fair_increase", ParameterType::kReal, "1",
+                           "Packets that the window grows in any round trip, as Swift's does: else flows "
+                           "that meet the target keep the shares they happen to have."},
+                          {"base_target", ParameterType::kTime, "auto",
+                           "Target round trip, without what hops add; auto: the connection's round trip "
+                           "without queues."},
+                          {"hop_target", ParameterType::kTime, "auto",
+                           "What each link adds; auto: half a round trip without queues over all links."},
+                          {"max_window", ParameterType::kReal, "1.5",
+                           "Greatest window, in bandwidth-delay products; the first is one of them."}},
+           .about = "Goes by round trips alone. Below a target that grows with the hops the window "
+                    "grows by what is left to it; above, it shrinks by a share of the excess, once "
+                    "per round trip; and at twice the target it becomes what has come through in "
+                    "the last round trip. Its marks are for load balancing: meant to go with "
+                    "routing by bitmap. Needs nothing of switches. Good: sprayed packets, incasts. "
+                    "Bad: targets must fit the network; flows with longer ways may get another "
+                    "share; a queue of half a round trip stands."},
       .make_factory = SenderFactoryFor<Strack>::make};
   return control;
 }

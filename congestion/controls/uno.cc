@@ -153,7 +153,7 @@ const Control& uno() {
                  "What the window grows in a round trip, in bandwidth-delay products."},
                 {"mark_gain", ParameterType::kReal, "0.65", "Weight of the newest epoch's share of marks."},
                 {"threshold", ParameterType::kBytes, "auto",
-                 "K, the same for all flows: an epoch with marks only takes 4 K / (BDP + K) off;"
+                 "Threshold K, the same for all flows: an epoch with marks only takes 4 K / (BDP + K) off;"
                  " auto: a seventh of what the line sends in an epoch."},
                 {"phantom_share", ParameterType::kReal, "0.35",
                  "Share of that where round trips show no queue, and marks are the virtual queue's."},
@@ -161,7 +161,8 @@ const Control& uno() {
                  "Round trips up to so many times those without queues show none: 1 or more."},
                 {"adapt_below", ParameterType::kReal, "0.5",
                  "Where less than this share of the window comes through in a round trip, the window jumps."},
-                {"adapt_to", ParameterType::kReal, "0.96", "… to this share of what came through."},
+                {"adapt_to", ParameterType::kReal, "0.96",
+                 "What it jumps to, as a share of what came through."},
                 {"max_window", ParameterType::kReal, "1", "Greatest window, in bandwidth-delay products."}},
            .about = "Goes by marks, counted over epochs of one length for all flows, so that flows "
                     "between datacenters react as often as those within one; increases are in "
