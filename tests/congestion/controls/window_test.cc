@@ -1,9 +1,9 @@
 // Congestion controls against RFC 8257's formulas, worked by hand.
+#include "congestion/controls/controls.h"
+
 #include <catch2/catch.hpp>
 #include <memory>
 #include <vector>
-
-#include "congestion/controls/controls.h"
 
 namespace weft::congestion {
 namespace {
