@@ -177,6 +177,11 @@ struct Control {
   std::unique_ptr<ReceiverFactory> (*make_receivers)(const Parameters& parameters) = nullptr;
   // What its senders count (FlowInfo::signals), by the names that stand in the results.
   std::vector<std::string> signals = {};
+  // The queue discipline that it was made for, and gets where none is given and that suits; "": any.
+  std::string queue = {};
+  // What it leaves out of its source, so that it isn't taken for that: a warning of every run. "": nothing of
+  // weight.
+  std::string caveat = {};
 };
 
 }  // namespace weft::congestion

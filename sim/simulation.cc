@@ -64,7 +64,8 @@ Registries builtin_registries() {
                            }});
   }
   for (const auto& control : congestion::controls()) {
-    all.congestion.push_back({.info = control.info, .needs = control.needs});
+    all.congestion.push_back(
+        {.info = control.info, .queue = control.queue, .caveat = control.caveat, .needs = control.needs});
   }
   for (const auto& recovery : congestion::recoveries()) {
     all.recoveries.push_back(

@@ -4,14 +4,20 @@
 #include <vector>
 
 #include "congestion/controls/bbr.h"
+#include "congestion/controls/bolt.h"
 #include "congestion/controls/cubic.h"
 #include "congestion/controls/dcqcn.h"
 #include "congestion/controls/dctcp.h"
 #include "congestion/controls/fixed_window.h"
+#include "congestion/controls/hpcc.h"
 #include "congestion/controls/mprdma.h"
 #include "congestion/controls/newreno.h"
+#include "congestion/controls/powertcp.h"
+#include "congestion/controls/smartt.h"
+#include "congestion/controls/strack.h"
 #include "congestion/controls/swift.h"
 #include "congestion/controls/timely.h"
+#include "congestion/controls/uno.h"
 #include "sim/units/module_list.h"
 
 namespace weft::congestion {
@@ -22,13 +28,19 @@ std::vector<Control> built_in() {
   return {
       dctcp(),         //
       bbr(),           //
+      bolt(),          //
       cubic(),         //
       dcqcn(),         //
       fixed_window(),  //
+      hpcc(),          //
       mprdma(),        //
       newreno(),       //
+      powertcp(),      //
+      smartt(),        //
+      strack(),        //
       swift(),         //
       timely(),        //
+      uno(),           //
   };
 }
 

@@ -137,9 +137,17 @@ class Matching {
 
   const CapabilityNeeds& needs() const { return needs_; }
 
-  // The first that suits, or the first of all.
+  // What a party was made for, the first that suits, or the first of all.
   const RegisteredModule& first() const {
-    const auto found =
+    auto found = queues_.end();
+    for (const Party& party : parties_) {
+      if (found != queues_.end()) break;
+      found = std::find_if(queues_.begin(), queues_.end(), [&](const auto& each) {
+        return each.info.name == party.module->queue && suits(each, needs_);
+      });
+    }
+    if (found != queues_.end()) return *found;
+    found =
         std::find_if(queues_.begin(), queues_.end(), [&](const auto& each) { return suits(each, needs_); });
     return found == queues_.end() ? queues_.front() : *found;
   }

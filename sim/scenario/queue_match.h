@@ -18,10 +18,10 @@ struct Party {
   SourceLocation location;                      // where it was chosen
 };
 
-// Chooses the discipline where `queue` is empty and some party requires or forbids something: the first of
-// `queues` that suits all. Then sets those of its parameters that decide on what parties require or forbid,
-// and that weren't given. Throws InputError, at the discipline's place or that of the party, if what was
-// chosen can't go together; it says what would do.
+// Chooses the discipline where `queue` is empty: what a party names as its own (RegisteredModule::queue), if
+// that suits all, else the first of `queues` that does. Then sets those of its parameters that decide on what
+// parties require or forbid, and that weren't given. Throws InputError, at the discipline's place or that of
+// the party, if what was chosen can't go together; it says what would do.
 void match_queue(std::span<const Party> parties, const std::vector<RegisteredModule>& queues,
                  ModuleChoice& queue);
 

@@ -176,6 +176,11 @@ class Resolver {
           {"loss recovery", "recovery", &recovery, &registries_.recoveries, scenario_.recovery.location});
       warn_of_disorder(recovery, routing);
     }
+    for (const Party& party : parties) {
+      if (party.module->caveat.empty()) continue;
+      scenario_.warnings.push_back(
+          fmt::format("{} {} is {}", party.word, party.module->info.name, party.module->caveat));
+    }
     queue(parties);
   }
 

@@ -28,6 +28,8 @@ struct RegisteredModule {
   bool independent_flows = false;  // traffic: its messages have nothing to do with each other
   bool has_fluid = true;           // routing policies: they mean something where there are no packets
   std::string routing = {};        // topologies: the routing policy that is recommended; "": any
+  std::string queue = {};          // congestion controls: the discipline they are made for; "": any that suits
+  std::string caveat = {};         // congestion controls: what every run with it is to warn of
   CapabilityNeeds needs = {};      // congestion controls, recoveries, routing policies: of queues
   CapabilityOffers offers = {};    // queue disciplines
   bool wants_order = false;        // recoveries: take what comes early for a sign of loss

@@ -75,6 +75,9 @@ Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
     all.details += fmt::format("\n  Routing, if none is given: {}.\n", module.routing);
     all.in_short = fmt::format("routing {}", module.routing);
   }
+  if (!module.queue.empty()) {
+    all.details += fmt::format("  Queue, if none is given: {}.\n", module.queue);
+  }
   return all;
 }
 

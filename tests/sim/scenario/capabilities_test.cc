@@ -48,14 +48,28 @@ Registries registries() {
   return all;
 }
 
-Scenario resolved(const std::vector<std::string>& sets) {
+Scenario resolved(const std::vector<std::string>& sets, const Registries& all = registries()) {
   std::vector<Setting> settings = {parse_setting("topology=tree")};
   for (const std::string& set : sets) settings.push_back(parse_setting(set));
-  const Registries all = registries();
   return resolve(read_scenario(all, "job { goal: \"a\" }", "s.txtpb", settings), all);
 }
 
 using Values = std::map<std::string, std::string>;
+
+TEST_CASE("capabilities: a control's own queue where none is given and it suits; and a warning of its own") {
+  Registries all = registries();
+  for (RegisteredModule& control : all.congestion) {
+    if (control.info.name == "marked") control.queue = "cutting";
+    if (control.info.name == "still") control.caveat = "not all that it could be";
+    if (control.info.name == "cut") control.queue = "marking";
+  }
+  REQUIRE(resolved({"congestion=marked"}, all).queue.name == "cutting");
+  REQUIRE(resolved({"congestion=marked", "queue=marking"}, all).queue.name == "marking");
+  REQUIRE(resolved({"congestion=cut"}, all).queue.name == "cutting");  // its own does not suit
+  REQUIRE(resolved({"congestion=still"}, all).warnings ==
+          std::vector<std::string>{"congestion control still is not all that it could be"});
+  REQUIRE(resolved({"congestion=marked"}, all).warnings.empty());
+}
 
 TEST_CASE("capabilities: an unset queue is the first that gives what is required") {
   CHECK(resolved({}).queue.name == "tail");

@@ -136,6 +136,7 @@ TEST_CASE("list and describe: what a module needs of queues, and what a queue of
   // What is built in.
   const Catalog built_in = builtin_catalog();
   CHECK_THAT(describe_text(built_in, "dctcp"), Catch::Contains("Requires of queues: mark.\n"));
+  CHECK_THAT(describe_text(built_in, "uno"), Catch::Contains("Queue, if none is given: phantom.\n"));
   CHECK_THAT(describe_text(built_in, "reps"), Catch::Contains("Uses where queues offer it: mark.\n"));
   CHECK_THAT(describe_text(built_in, "pfc"), Catch::Contains("credit takes classes=2"));
 }
