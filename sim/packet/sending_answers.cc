@@ -108,7 +108,7 @@ void SendingSide::on_nack(SlotId slot, PacketHandle handle, const Packet& packet
                                                              .cumulative = cumulative,
                                                              .sent = Time::ps(packet.sent_ps)});
   tell_acked(slot, handle, packet, outcome, Time());
-  tell_lost(slot, outcome, true);
+  tell_lost(slot, outcome, true, (packet.flags & kAtLastHop) != 0);
   go_on(slot);
 }
 
@@ -130,7 +130,8 @@ void SendingSide::tell_acked(SlotId slot, PacketHandle handle, const Packet& pac
   allow(slot);
 }
 
-void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome, bool trimmed) {
+void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome, bool trimmed,
+                            bool at_last_hop) {
   if (outcome.lost_packets == 0 && !outcome.timeout) [[likely]]
     return;
   const Connection& connection = connections_[slot];
@@ -151,7 +152,11 @@ void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& ou
     }
   }
   losses_.clear();
-  const congestion::Loss loss{.now = now, .bytes = outcome.lost_bytes, .paths = lost_paths_};
+  const congestion::Loss loss{.now = now,
+                              .bytes = outcome.lost_bytes,
+                              .in_flight = connection.recovery->in_flight_bytes(),
+                              .at_last_hop = at_last_hop,
+                              .paths = lost_paths_};
   if (outcome.timeout) {
     connection.control->on_timeout(loss);
   } else if (trimmed) {
