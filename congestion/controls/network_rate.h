@@ -20,11 +20,17 @@ namespace weft::congestion {
 class NetworkRate {
  public:
   struct Settings {
-    double target = 0.3, increase = 0.01, decrease = 0.5, weight = 0.5, least = 0.01;
+    double target = 0.3, increase = 0.01, growth = 2, decrease = 0.5, weight = 0.5, least = 0.01;
+    Time interval;  // 0: 1.5 network RTTs
+    bool trims_count = true;
   };
 
   NetworkRate(const Settings& settings, Time network_rtt, std::uint32_t random)
-      : settings_(settings), network_rtt_(network_rtt), random_(random, 0), next_(interval()) {}
+      : settings_(settings),
+        mean_interval_(settings.interval > Time() ? settings.interval
+                                                  : network_rtt + Time::ps(network_rtt.ps() / 2)),
+        random_(random, 0),
+        next_(interval()) {}
 
   double rate() const { return rate_; }
   // All intervals that have ended by now. Returns how often the rate was cut.
@@ -53,7 +59,7 @@ class NetworkRate {
   bool step() {
     const std::uint32_t whole = packets_ - cut_ - cut_last_;
     const double marked = whole == 0 ? 0 : static_cast<double>(marked_) / whole;
-    bool cut = cut_ > 0;
+    bool cut = cut_ > 0 && settings_.trims_count;
     if (cut) rate_ -= static_cast<double>(cut_) / packets_;
     share_ += settings_.weight * (marked - share_);
     if (share_ > settings_.target && settings_.decrease > 0) {
@@ -63,7 +69,7 @@ class NetworkRate {
     if (cut) {
       steps_ = 0;
     } else {
-      rate_ += marked_ == 0 ? std::ldexp(settings_.increase, steps_) : settings_.increase;
+      rate_ += marked_ == 0 ? settings_.increase * std::pow(settings_.growth, steps_) : settings_.increase;
       steps_ = std::min(steps_ + 1, 30);
     }
     rate_ = std::clamp(rate_, settings_.least, 1.0);
@@ -76,11 +82,11 @@ class NetworkRate {
   Time interval() {
     const double share = 0.75 + static_cast<double>(random_.next() >> 11) * 0x1p-54;
     return Time::ps(std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(share * 1.5 * static_cast<double>(network_rtt_.ps()))));
+        1, static_cast<std::int64_t>(share * static_cast<double>(mean_interval_.ps()))));
   }
 
   Settings settings_;
-  Time network_rtt_;
+  Time mean_interval_;
   RandomStream random_;
   Time next_;
   double rate_ = 1, share_ = 0;

@@ -1,5 +1,7 @@
 #include "congestion/controls/pulled.h"
 
+#include <algorithm>
+
 namespace weft::congestion {
 namespace {
 
@@ -65,23 +67,42 @@ PullReceiver::Settings pull_settings(const Parameters& parameters, bool unasked)
 
 std::vector<ParameterSpec> network_rate_parameters() {
   return {
-      {"network_control", ParameterType::kBoolean, "true",
-       "Pull more slowly while packets are marked or cut off elsewhere than at the last hop."},
+      {"oversubscription", ParameterType::kReal, "1",
+       "Of the network, worst path: above 1, pulls slow down while packets are marked or cut off before the "
+       "last "
+       "hop."},
       {"marked_target", ParameterType::kReal, "0.3", "Share of marked packets above which it slows down."},
       {"rate_increase", ParameterType::kReal, "0.01", "Share of the link's rate added in 1.5 network RTTs."},
+      {"rate_growth", ParameterType::kReal, "2",
+       "Factor of the increase for each such time before, while nothing is marked: 1 or more."},
+      {"rate_interval", ParameterType::kTime, "auto", "It is looked at so often; auto: 1.5 network RTTs."},
+      {"trims_count", ParameterType::kBoolean, "true",
+       "Take the share of packets that were cut off from the rate; false: go by marks alone."},
       {"rate_decrease", ParameterType::kReal, "0.5", "Weight of the excess over marked_target."},
       {"marked_weight", ParameterType::kReal, "0.5",
        "Weight of the newest marked share: above 0, 1 at most."},
-      {"least_rate", ParameterType::kReal, "0.01",
-       "Share of the link's rate: where an oversubscription is known, 0.9 over it."}};
+      {"least_rate", ParameterType::kReal, "0.9",
+       "Share of the link's rate over the oversubscription that they never go below: above 0, 1 at most."}};
 }
 
 NetworkRate::Settings network_rate_settings(const Parameters& parameters) {
-  NetworkRate::Settings settings{.target = parameters.real("marked_target"),
-                                 .increase = positive(parameters, "rate_increase"),
-                                 .decrease = parameters.real("rate_decrease"),
-                                 .weight = share(parameters, "marked_weight"),
-                                 .least = share(parameters, "least_rate")};
+  NetworkRate::Settings settings{
+      .target = parameters.real("marked_target"),
+      .increase = positive(parameters, "rate_increase"),
+      .growth = parameters.real("rate_growth"),
+      .decrease = parameters.real("rate_decrease"),
+      .weight = share(parameters, "marked_weight"),
+      .least = share(parameters, "least_rate") / std::max(1.0, parameters.real("oversubscription")),
+      .interval = Time(),
+      .trims_count = parameters.boolean("trims_count")};
+  if (!parameters.automatic("rate_interval")) {
+    settings.interval = parameters.time("rate_interval");
+    if (settings.interval <= Time()) parameters.fail("rate_interval", "it must be above 0, or auto");
+  }
+  if (!(parameters.real("oversubscription") >= 1 && parameters.real("oversubscription") <= 1000)) {
+    parameters.fail("oversubscription", "it must be from 1 to 1000");
+  }
+  if (!(settings.growth >= 1)) parameters.fail("rate_growth", "it must be 1 or more");
   if (!(settings.target >= 0)) parameters.fail("marked_target", "it must be 0 or more");
   if (!(settings.decrease >= 0 && settings.decrease <= 1)) {
     parameters.fail("rate_decrease", "it must be from 0 to 1");

@@ -20,14 +20,21 @@ import time
 
 PACKET, HEADER = 4150, 64  # bytes on the wire of a full packet, and of them the header
 PATHS, SACK = 64, 16384  # where the arguments don't say
-# The 400 Gb/s suites were recorded with two drafts of the law: a target of 6 us, the fair increase everywhere, no
-# step, quick adapt without its gate; the first one's proportional increase was cut to nearly nothing.
-DRAFT = "target=6us,fair_below_target=true,step_gain=0,quick_adapt_gate=0,adjust_packets=2"
+# The 400 Gb/s suites were recorded with drafts of the laws, which parameters bring back: the last ones of NSCC
+# wholly, the first ones nearly. A target of 6 us, the fair increase everywhere, no step, quick adapt without its gate;
+# at first also gains that didn't grow with the network, and one more decrease, which is missing here.
+DRAFT = "target=6us,fair_below_target=true,step_gain=0,quick_adapt_gate=0"
+FIRST = DRAFT + ",adjust_packets=4,reference_rate=400Gbps,reference_rtt=8.34us,fair_gain=1,proportional_gain=0.13"
+SECOND = DRAFT + ",adjust_packets=2"
+# RCCC's granted single packets, and went by marks alone in oversubscribed networks.
+RATE_DRAFT = "rate_increase=0.05,rate_growth=1,rate_decrease=0.75,rate_interval=18us,trims_count=false"
 DRAFTS = {
-    "400g_nscc": DRAFT + ",proportional_gain=0",
-    "400g_nscc_2": DRAFT,
-    "400g_nscc_4_to_1": DRAFT + ",proportional_gain=0",
-    "400g_nscc_4_to_1_2": DRAFT,
+    "400g_nscc": FIRST,
+    "400g_nscc_2": SECOND,
+    "400g_nscc_4_to_1": FIRST,
+    "400g_nscc_4_to_1_2": SECOND,
+    "400g_rccc": "packets_per_pull=1",
+    "400g_rccc_4_to_1": "packets_per_pull=1," + RATE_DRAFT,
 }
 
 
@@ -84,14 +91,12 @@ class Network:
 def control(suite, options, network):
     window = int(options.get("cwnd", ["0"])[0])
     if "sender_cc_only" in options:
-        settings = [f"initial_window={window}"]
-        if suite in DRAFTS:
-            settings.append(DRAFTS[suite])
-        return "nscc:" + ",".join(settings)
-    # The other rows that name none were recorded with the receiver's control alone.
-    if network.oversubscription > 1:
-        return f"rccc:network_control=true,least_rate={0.9 / network.oversubscription:.4f}"
-    return "rccc:network_control=false"
+        name, settings = "nscc", [f"initial_window={window}"]
+    else:  # rows that name no control were recorded with the receiver's alone
+        name, settings = "rccc", [f"oversubscription={network.oversubscription}"]
+    if suite in DRAFTS:
+        settings.append(DRAFTS[suite])
+    return name + ":" + ",".join(settings)
 
 
 def command(row, weft, data, folder):

@@ -186,7 +186,7 @@ struct Nic final : ReceiverActions {
 };
 
 TEST_CASE("RCCC's receiver grants four packets in turn, at 99 % of its link") {
-  Nic nic("rccc", {{"network_control", "false"}, {"unasked_window", "0"}});
+  Nic nic("rccc", {{"unasked_window", "0"}});
   nic.arrive(1, {.wanted = 10 * kMtu});
   REQUIRE(nic.grants[1] == 4 * kMtu);  // at once
   nic.arrive(2, {.wanted = 6 * kMtu});
@@ -211,7 +211,7 @@ TEST_CASE("RCCC's receiver grants four packets in turn, at 99 % of its link") {
 
 TEST_CASE("flows in the middle of a message are granted a window unasked, when nobody asks") {
   // 1.5 · 100 Gb/s · 8 us = 150 packets: 38 pulls of four begin below that.
-  Nic nic("rccc", {{"network_control", "false"}});
+  Nic nic("rccc", {});
   nic.arrive(1, {.wanted = 4 * kMtu});
   nic.arrive(2, {.wanted = 0});  // never asked: it is not in the list
   nic.run(1000);
@@ -283,6 +283,18 @@ TEST_CASE("control of the rate in oversubscribed networks") {
   REQUIRE(rate.rate() == 0.01);
 }
 
+TEST_CASE("control of the rate by marks alone, with even steps, as drafts had it") {
+  NetworkRate rate({.increase = 0.05, .growth = 1, .decrease = 0.75, .trims_count = false}, Time::us(12), 7);
+  for (int i = 0; i < 10; ++i) rate.arrive({.ecn_marked = true, .trimmed = i < 5});
+  REQUIRE(rate.step());
+  REQUIRE(rate.rate() == Approx(1 - 0.2 * 0.75));  // g = 0.5
+  rate.arrive({.trimmed = true});
+  REQUIRE_FALSE(rate.step());
+  REQUIRE(rate.rate() == Approx(0.9));
+  REQUIRE_FALSE(rate.step());
+  REQUIRE(rate.rate() == Approx(0.95));
+}
+
 TEST_CASE("its intervals are 1.5 round trips, give or take a quarter, and different for each receiver") {
   std::vector<int> steps;
   for (std::uint32_t nic = 0; nic < 20; ++nic) {
@@ -313,9 +325,12 @@ TEST_CASE("controls that are driven by receivers refuse values that make no sens
                                                                       {"unasked_window", "-1"},
                                                                       {"rate_increase", "0"},
                                                                       {"rate_decrease", "2"},
+                                                                      {"rate_growth", "0.5"},
+                                                                      {"rate_interval", "0us"},
                                                                       {"marked_weight", "0"},
                                                                       {"marked_target", "-1"},
-                                                                      {"least_rate", "0"}}) {
+                                                                      {"least_rate", "0"},
+                                                                      {"oversubscription", "0.5"}}) {
     INFO(name);
     const Parameters parameters(named("rccc").info, {{name, value}});
     bool refused = false;
