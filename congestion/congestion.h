@@ -65,6 +65,7 @@ struct Loss {
   std::uint64_t bytes = 0;
   std::uint64_t in_flight = 0;  // payload bytes still unacknowledged and not lost, after this
   bool at_last_hop = false;     // cut off at the receiver's own link, where others can't help
+  bool returned = false;        // … and sent back, so the receiver doesn't know of it
   // The entropies of the packets' paths, one for each; empty unless asked for.
   std::span<const std::uint32_t> paths;
 };

@@ -19,7 +19,7 @@ class CreditAccount {
  public:
   struct Settings {
     double window = 1.5;      // bandwidth-delay products: the first one, and the most that is asked for ahead
-    bool asks_ahead = false;  // for all there is, not for a window
+    bool asks_ahead = false;  // for all there is, not for a window; the receiver adds what is trimmed
     bool keeps_rest = false;  // what is left of the first window when an answer comes, else it is given up
     Time patience;            // after so long without an answer, a packet is sent unasked
   };
@@ -55,7 +55,7 @@ class CreditAccount {
   // The receiver knows of what was trimmed.
   void trim(Time now, std::uint64_t bytes) {
     answered(now);
-    to_send_ += signed_of(bytes);
+    if (!asks_ahead_) to_send_ += signed_of(bytes);
   }
   // It may not know of what was lost: the packet that is sent again tells it.
   void lose(Time now, std::uint64_t bytes) {

@@ -67,7 +67,8 @@ std::uint32_t PullReceiver::find(ConnectionId connection, std::uint32_t& word, R
 
 // What it is to be granted beyond what it was.
 std::uint64_t PullReceiver::due(const Flow& flow) const {
-  const std::uint64_t upto = settings_.per_arrival ? std::min(flow.earned, flow.wanted) : flow.wanted;
+  const std::uint64_t upto =
+      settings_.per_arrival ? std::min(flow.earned, flow.wanted + flow.cut) : flow.wanted;
   return upto - std::min(upto, flow.granted);
 }
 
@@ -81,13 +82,15 @@ AckTime PullReceiver::on_data(const Arrival& arrival, std::uint32_t& word, Recei
   flow.complete = arrival.completes;
   flow.wanted = std::max(flow.wanted, arrival.wanted_credit);
   flow.earned += mtu_;
-  if (arrival.trimmed) flow.wanted += mtu_;  // the sender didn't know of that yet
+  if (arrival.trimmed) (settings_.per_arrival ? flow.cut : flow.wanted) += mtu_;  // not in what is told
   if (!flow.active && due(flow) > 0) {
     flow.active = true;
     active_.push(number);
+  } else if (!flow.active && flow.granted > 0) {
+    rest(number);
   }
   free_if_done(number);
-  if (!running_ && !active_.empty()) serve(actions);
+  if (!running_ && !(active_.empty() && idle_.empty())) serve(actions);
   return AckTime::kByRule;
 }
 
@@ -118,20 +121,26 @@ std::uint64_t PullReceiver::serve_active(ReceiverActions& actions) {
   flow.active = due(flow) > 0;
   if (flow.active) {
     active_.push(number);
-  } else if (idle_bytes_ > 0 && !flow.complete && !flow.idle) {
-    flow.idle = true;
-    idle_.push(number);
+  } else {
+    rest(number);
   }
   if (bytes > 0) actions.grant(flow.connection, bytes);
   free_if_done(number);
   return bytes;
 }
 
+// It wants nothing. What it is told of its wishes may be late, so it is pulled unasked when nobody is asking.
+void PullReceiver::rest(std::uint32_t number) {
+  Flow& flow = flows_[number];
+  if (flow.complete || flow.idle || unasked(flow) >= idle_bytes_) return;
+  flow.idle = true;
+  idle_.push(number);
+}
+
 std::uint64_t PullReceiver::serve_idle(ReceiverActions& actions) {
   const std::uint32_t number = idle_.pop();
   Flow& flow = flows_[number];
-  const std::uint64_t unasked = flow.granted - std::min(flow.granted, flow.wanted);
-  flow.idle = !flow.active && !flow.complete && unasked < idle_bytes_;
+  flow.idle = !flow.active && !flow.complete && unasked(flow) < idle_bytes_;
   if (!flow.idle) {
     free_if_done(number);
     return 0;
@@ -145,7 +154,7 @@ std::uint64_t PullReceiver::serve_idle(ReceiverActions& actions) {
 
 void PullReceiver::free_if_done(std::uint32_t number) {
   Flow& flow = flows_[number];
-  if (!flow.complete || flow.active || flow.idle) return;
+  if (!flow.complete || flow.active || flow.idle || flow.cut > 0) return;
   flow.connection = kNobody;
   flow.next_free = first_free_;
   first_free_ = number;

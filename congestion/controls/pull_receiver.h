@@ -1,6 +1,7 @@
 // The receiver's side of controls that it drives: what `rccc`, `nscc_rccc`, `eqds` and `ndp` share.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -36,7 +37,8 @@ class PullReceiver final : public Receiver {
   // Payload bytes over the connection's life, as grants count.
   struct Flow {
     ConnectionId connection = kNobody;
-    std::uint64_t wanted = 0;  // as it was told, and what was cut off since
+    std::uint64_t wanted = 0;  // as it was told; without `per_arrival` also what was cut off since
+    std::uint64_t cut = 0;     // off, where senders leave it to the receiver to count that
     std::uint64_t earned = 0;  // packets that came, where each earns one
     std::uint64_t granted = 0;
     std::uint32_t next_free = 0;
@@ -58,6 +60,10 @@ class PullReceiver final : public Receiver {
 
   std::uint32_t find(ConnectionId connection, std::uint32_t& word, ReceiverActions& actions);
   std::uint64_t due(const Flow& flow) const;
+  static std::uint64_t unasked(const Flow& flow) {
+    return flow.granted - std::min(flow.granted, flow.wanted);
+  }
+  void rest(std::uint32_t number);
   void serve(ReceiverActions& actions);
   std::uint64_t serve_active(ReceiverActions& actions);
   std::uint64_t serve_idle(ReceiverActions& actions);

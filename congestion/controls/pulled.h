@@ -37,6 +37,7 @@ class PulledSender : public Sender {
     allow();
   }
   void on_trim(const Loss& loss) override {
+    if (loss.returned) return on_loss(loss);
     account_.trim(loss.now, loss.bytes);
     allow();
   }

@@ -130,6 +130,9 @@ TEST_CASE("NDP's sender keeps its first window, and asks for all it has") {
   flow.sender->on_ack({.now = Time::us(8), .bytes = kMtu});
   REQUIRE(flow.credit() == 100 * kMtu);
   flow.sender->on_trim({.now = Time::us(9), .bytes = kMtu});
+  REQUIRE(flow.wanted() == 300 * kMtu);  // the receiver counts these
+  // … but for headers that came back.
+  flow.sender->on_trim({.now = Time::us(9), .bytes = kMtu, .returned = true});
   REQUIRE(flow.wanted() == 301 * kMtu);
 }
 
