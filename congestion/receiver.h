@@ -53,7 +53,7 @@ class ReceiverActions {
   // that one that is lost is made good by the next.
   virtual void grant(ConnectionId connection, std::uint64_t bytes) = 0;
   // What was granted so in all; 0 where nothing would happen.
-  virtual std::uint64_t granted(ConnectionId connection) const = 0;
+  virtual std::uint64_t granted(ConnectionId /*connection*/) const { return 0; }
   // Receiver::on_timer is to be called then. One timer: a new one takes the place of the last. Time::max():
   // none.
   virtual void set_timer(Time at) = 0;
