@@ -25,6 +25,7 @@ struct FlowInfo {
   Bandwidth line_rate;          // of the sender's NIC, or of all that it may use
   Time base_rtt;                // round trip of a full packet and its ACK without queueing
   Time longest_rtt;             // the same over the longest path that the routing policy may use
+  Time network_rtt;             // the longest of the network, for whom one target is to suit all
   // Bandwidth-delay product of the path in bytes: line_rate × base_rtt.
   std::uint64_t bdp_bytes = 0;
   std::uint32_t hops = 0;  // links of the path
@@ -63,6 +64,9 @@ struct Ack {
 struct Loss {
   Time now;
   std::uint64_t bytes = 0;
+  std::uint64_t in_flight = 0;  // payload bytes still unacknowledged and not lost, after this
+  bool at_last_hop = false;     // cut off at the receiver's own link, where others can't help
+  bool returned = false;        // … and sent back, so the receiver doesn't know of it
   // The entropies of the packets' paths, one for each; empty unless asked for.
   std::span<const std::uint32_t> paths;
 };

@@ -20,6 +20,7 @@ struct ReceiverInfo {
   std::uint32_t mtu_bytes = 0;     // payload of a full packet
   std::uint32_t header_bytes = 0;  // added to it on the wire
   Time longest_rtt;                // of the network, without queueing
+  std::uint32_t random = 0;        // the NIC's own draw
 };
 
 // A data packet that was missing, or the header of one, that has just come. Packets that come twice aren't
@@ -31,6 +32,7 @@ struct Arrival {
   std::uint64_t payload_bytes = 0;  // 0 if it was trimmed
   bool ecn_marked = false;
   bool trimmed = false;
+  bool at_last_hop = false;         // … at the receiver's own link
   bool completes = false;           // with it, a message is complete
   std::uint64_t wanted_credit = 0;  // Sender::wanted_credit(), where credits are heard
 };
@@ -50,6 +52,8 @@ class ReceiverActions {
   // Allows the connection so many payload bytes more. The packet tells the sum of all (Sender::on_credit), so
   // that one that is lost is made good by the next.
   virtual void grant(ConnectionId connection, std::uint64_t bytes) = 0;
+  // What was granted so in all; 0 where nothing would happen.
+  virtual std::uint64_t granted(ConnectionId /*connection*/) const { return 0; }
   // Receiver::on_timer is to be called then. One timer: a new one takes the place of the last. Time::max():
   // none.
   virtual void set_timer(Time at) = 0;

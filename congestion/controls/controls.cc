@@ -8,11 +8,16 @@
 #include "congestion/controls/cubic.h"
 #include "congestion/controls/dcqcn.h"
 #include "congestion/controls/dctcp.h"
+#include "congestion/controls/eqds.h"
 #include "congestion/controls/fixed_window.h"
 #include "congestion/controls/hpcc.h"
 #include "congestion/controls/mprdma.h"
+#include "congestion/controls/ndp.h"
 #include "congestion/controls/newreno.h"
+#include "congestion/controls/nscc.h"
+#include "congestion/controls/nscc_rccc.h"
 #include "congestion/controls/powertcp.h"
+#include "congestion/controls/rccc.h"
 #include "congestion/controls/smartt.h"
 #include "congestion/controls/strack.h"
 #include "congestion/controls/swift.h"
@@ -31,11 +36,16 @@ std::vector<Control> built_in() {
       bolt(),          //
       cubic(),         //
       dcqcn(),         //
+      eqds(),          //
       fixed_window(),  //
       hpcc(),          //
       mprdma(),        //
+      ndp(),           //
       newreno(),       //
+      nscc(),          //
+      nscc_rccc(),     //
       powertcp(),      //
+      rccc(),          //
       smartt(),        //
       strack(),        //
       swift(),         //

@@ -26,11 +26,12 @@ enum class PacketKind : std::uint32_t {
 };
 
 enum PacketFlag : std::uint8_t {
-  kMarked = 1,     // data: congestion experienced; ACK: the echo of it
-  kDuplicate = 2,  // ACK: the receiver had the packet before
-  kTrimmed = 4,    // data: only the header is left
-  kReturned = 8,   // data: a header on its way back to the sender
-  kAgain = 16,     // data: it was sent before
+  kMarked = 1,      // data: congestion experienced; ACK: the echo of it
+  kDuplicate = 2,   // ACK: the receiver had the packet before
+  kTrimmed = 4,     // data: only the header is left
+  kReturned = 8,    // data: a header on its way back to the sender
+  kAgain = 16,      // data: it was sent before
+  kAtLastHop = 32,  // data, NACK: the payload was cut off at the receiver's own link
 };
 
 struct Packet {

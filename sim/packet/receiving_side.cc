@@ -10,6 +10,10 @@ namespace weft::sim::packet {
 using congestion::AckTime;
 using congestion::Reassembly;
 
+namespace {
+constexpr std::uint64_t kReceiverPurpose = 0x4EC;
+}  // namespace
+
 class ReceivingSide::Actions final : public congestion::ReceiverActions {
  public:
   Actions(ReceivingSide& receiving, NicId nic) : receiving_(receiving), nic_(nic) {}
@@ -29,6 +33,10 @@ class ReceivingSide::Actions final : public congestion::ReceiverActions {
     if (key == kNoConnection) return;
     ++receiving_.side_.counters.credits;
     receiving_.send_to_sender(key, PacketKind::kCredit, receiving_.received_of(key).granted_bytes += bytes);
+  }
+  std::uint64_t granted(congestion::ConnectionId connection) const override {
+    const Key key = key_of(connection);
+    return key == kNoConnection ? 0 : receiving_.received_of(key).granted_bytes;
   }
   void set_timer(Time at) override {
     NicReceiver& receiver = receiving_.receivers_[nic_];
@@ -70,7 +78,9 @@ congestion::Receiver* ReceivingSide::receiver_of(NicId nic) {
         side_.setup.receivers->make({.line_rate = side_.channels.cold[side_.hosts.nics[nic].channel].rate,
                                      .mtu_bytes = config.mtu_bytes,
                                      .header_bytes = config.header_bytes,
-                                     .longest_rtt = side_.setup.longest_round_trip});
+                                     .longest_rtt = side_.setup.longest_round_trip,
+                                     .random = static_cast<std::uint32_t>(
+                                         RandomStream(side_.engine.seed(), nic, kReceiverPurpose).next())});
   }
   return receiver.get();
 }
@@ -257,6 +267,7 @@ AckTime ReceivingSide::ask_receiver(Key key, PacketHandle handle) {
       .payload_bytes = packet.trimmed() ? 0 : bytes - std::min(bytes, header),
       .ecn_marked = packet.marked(),
       .trimmed = packet.trimmed(),
+      .at_last_hop = packet.trimmed() && (packet.flags & kAtLastHop) != 0,
       .completes = !packet.trimmed() && connection.arrivals.first_missing() >= connection.message_end,
       .wanted_credit = side_.fabric.packets().credits().get(handle)};
   const NicId nic = cold_of(key).nic;

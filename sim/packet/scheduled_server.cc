@@ -27,6 +27,7 @@ class ScheduledServer::Node final : public NodeActions {
     counters.bytes_trimmed += packet.bytes - left;
     packet.bytes = left;
     packet.set(kTrimmed);
+    if (wires_.channels.ends[channel(port)].is_host()) packet.set(kAtLastHop);
     ++wires_.channels.cold[channel(port)].trims;
     if (wires_.observer != nullptr) wires_.observer->on_trim(now_, channel(port), wires_.sighting(handle));
     if (wires_.hot[channel(port)].flags & kReports) wires_.listener->trimmed(channel(port), handle);

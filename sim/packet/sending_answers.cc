@@ -92,7 +92,7 @@ void SendingSide::on_ack(SlotId slot, PacketHandle handle, const Packet& packet)
          .ecn_marked = packet.marked()});
   }
   tell_acked(slot, handle, packet, outcome, Time::ps(record.held_ps));
-  tell_lost(slot, outcome, false);
+  tell_lost(slot, outcome, nullptr);
   go_on(slot);
 }
 
@@ -110,7 +110,7 @@ void SendingSide::on_nack(SlotId slot, PacketHandle handle, const Packet& packet
                                                              .cumulative = cumulative,
                                                              .sent = Time::ps(packet.sent_ps)});
   tell_acked(slot, handle, packet, outcome, Time());
-  tell_lost(slot, outcome, true);
+  tell_lost(slot, outcome, &packet);
   go_on(slot);
 }
 
@@ -132,7 +132,9 @@ void SendingSide::tell_acked(SlotId slot, PacketHandle handle, const Packet& pac
   allow(slot);
 }
 
-void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome, bool trimmed) {
+// `trimmed`: the header or NACK that told of it, if one did.
+void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome,
+                            const Packet* trimmed) {
   if (outcome.lost_packets == 0 && !outcome.timeout) [[likely]]
     return;
   const Connection& connection = connections_[slot];
@@ -146,17 +148,22 @@ void SendingSide::tell_lost(SlotId slot, const congestion::Recovery::Outcome& ou
     lost_paths_.push_back(path.entropy);
     if (connection.selector == nullptr) continue;
     const routing::PathNews news{.now = now, .path = path};
-    if (trimmed) {
+    if (trimmed != nullptr) {
       connection.selector->on_trim(news);
     } else {
       connection.selector->on_loss(news);
     }
   }
   losses_.clear();
-  const congestion::Loss loss{.now = now, .bytes = outcome.lost_bytes, .paths = lost_paths_};
+  const congestion::Loss loss{.now = now,
+                              .bytes = outcome.lost_bytes,
+                              .in_flight = connection.recovery->in_flight_bytes(),
+                              .at_last_hop = trimmed != nullptr && (trimmed->flags & kAtLastHop) != 0,
+                              .returned = trimmed != nullptr && trimmed->returned(),
+                              .paths = lost_paths_};
   if (outcome.timeout) {
     connection.control->on_timeout(loss);
-  } else if (trimmed) {
+  } else if (trimmed != nullptr) {
     connection.control->on_trim(loss);
   } else {
     connection.control->on_loss(loss);

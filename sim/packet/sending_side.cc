@@ -164,6 +164,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
                                                  .line_rate = line_rate,
                                                  .base_rtt = round_trip,
                                                  .longest_rtt = longest,
+                                                 .network_rtt = setup.longest_round_trip,
                                                  .bdp_bytes = bytes_in(line_rate, round_trip),
                                                  .hops = path.hops,
                                                  .signals = side_.signals.senders.data(),

@@ -174,7 +174,7 @@ class SendingSide {
   void on_nack(SlotId slot, PacketHandle handle, const Packet& packet, std::uint32_t cumulative);
   void tell_acked(SlotId slot, PacketHandle handle, const Packet& packet,
                   const congestion::Recovery::Outcome& outcome, Time held);
-  void tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome, bool trimmed);
+  void tell_lost(SlotId slot, const congestion::Recovery::Outcome& outcome, const Packet* trimmed);
   void set_paused(SlotId slot, bool paused);
   // After each call of the control.
   void allow(SlotId slot);

@@ -244,7 +244,7 @@ void SendingSide::nic_timer(NicId nic_number) {
       const auto outcome = connection.recovery->on_timer(now);
       side_.counters.given_up += outcome.gave_up;
       side_.counters.timeouts += outcome.timeout;
-      tell_lost(slot, outcome, false);
+      tell_lost(slot, outcome, nullptr);
       wake(slot);
     }
     if (connection.paused) [[unlikely]]

@@ -4,35 +4,15 @@
 // messages of 2,000,000 bytes that start at 0, fat trees of k-port switches. Every case must also be no
 // faster than wires allow. Where a limit is missed with the controls there are, the test says so, and by how
 // much.
-#include <algorithm>
 #include <array>
 #include <catch2/catch.hpp>
-#include <cstdint>
-#include <numeric>
-#include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "goal/workload/message_graph.h"
-#include "sim/units/random.h"
-#include "tests/validation/run.h"
+#include "tests/validation/completion.h"
 
 namespace weft::validation {
 namespace {
 
-using Messages = std::vector<goal::Message>;
-
-constexpr std::uint64_t kMessageBytes = 2'000'000;
-
-std::string fat_tree(int k) {
-  return "topology { fat_tree { k: " + std::to_string(k) + R"( link: "100Gbps" latency: "1us" } } )";
-}
-// 1,024 hosts.
-std::string leaf_spine(int spines) {
-  return "topology { leaf_spine { leaves: 32 hosts_per_leaf: 32 spines: " + std::to_string(spines) +
-         R"( link: "100Gbps" latency: "1us" } } )";
-}
 // Marks as DCTCP's step. Room for all that the first window of 127 senders can bring.
 std::string dctcp() {
   return R"(congestion { dctcp {} } queue { ecn { capacity: "32MB" kmin: "100KB" kmax: "100KB" } } )";
@@ -55,68 +35,6 @@ std::string marked_window(int packets) {
          R"( } } queue { ecn { capacity: "8MB" kmin: "50KB" kmax: "50KB" } } )";
 }
 const std::string kOnePath = "routing { ecmp {} } ";
-
-double microseconds(Time time) { return static_cast<double>(time.ps()) / 1e6; }
-
-double wire_us(std::uint64_t bytes) {
-  const std::uint64_t packets = (bytes + 4095) / 4096;
-  return static_cast<double>(bytes + packets * 64) * 8 / 100e3;
-}
-
-// Over an idle path of `links`: the last packet follows full ones, which pace it on every link.
-// REQUIRES: more than one packet.
-double alone_us(std::uint64_t bytes, int links) {
-  return wire_us(bytes) + links + (links - 1) * wire_us(4096);
-}
-
-struct Completion {
-  results::Report report;
-  double of(std::uint32_t from, std::uint32_t to) const {
-    for (const results::Flow& flow : report.flows) {
-      if (flow.source == from && flow.destination == to) return microseconds(flow.finish - flow.start);
-    }
-    throw std::logic_error("no such flow");
-  }
-  double longest() const { return microseconds(validation::longest(report)); }
-};
-
-// Runs the messages; all must arrive, none sooner than over an idle path of two links, and no host's link may
-// have been faster than its rate.
-Completion complete(const std::string& scenario, std::uint32_t hosts, const Messages& messages) {
-  Completion result{run(scenario, goal::message_graph(hosts, messages))};
-  const results::Report& report = result.report;
-  REQUIRE(report.outcome == results::Outcome::kComplete);
-  REQUIRE(report.flows.size() == messages.size());
-  std::vector<double> in_us(hosts), out_us(hosts);
-  for (const goal::Message& message : messages) {
-    out_us[message.from] += wire_us(message.bytes);
-    in_us[message.to] += wire_us(message.bytes);
-  }
-  const double busiest = std::max(*std::max_element(in_us.begin(), in_us.end()),
-                                  *std::max_element(out_us.begin(), out_us.end()));
-  CHECK(result.longest() >= busiest + 2);
-  for (const results::Flow& flow : report.flows) {
-    CHECK(microseconds(flow.finish - flow.start) >= alone_us(flow.bytes, 2) - 1e-6);
-  }
-  return result;
-}
-
-Messages incast(std::uint32_t hosts, std::uint64_t bytes) {
-  Messages messages;
-  for (goal::Rank r = 1; r < hosts; ++r) messages.push_back({r, 0, bytes});
-  return messages;
-}
-
-Messages permutation(std::uint32_t hosts, std::uint64_t seed) {
-  std::vector<goal::Rank> to(hosts);
-  std::iota(to.begin(), to.end(), goal::Rank{0});
-  RandomStream random(seed, 0);
-  // Sattolo's algorithm: a single cycle, so nobody sends to itself.
-  for (std::uint32_t i = hosts - 1; i > 0; --i) std::swap(to[i], to[random.below(i)]);
-  Messages messages;
-  for (goal::Rank r = 0; r < hosts; ++r) messages.push_back({r, to[r], kMessageBytes});
-  return messages;
-}
 
 }  // namespace
 
