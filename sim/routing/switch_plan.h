@@ -21,8 +21,8 @@ struct PlanSetup {
   const topologies::Topology& topology;
   const RoutingTable& table;  // the network's minimal next channels, with all links up
   std::uint64_t seed = 1;
-  // By channel, the share of the rate it was built with that it has, as far as that is known where the policy is
-  // at work (Policy::rate_news); 0: it is down. Empty: all have all of it.
+  // By channel, the share of the rate it was built with that it has, as far as that is known where the policy
+  // is at work (Policy::rate_news); 0: it is down. Empty: all have all of it.
   std::span<const double> rate_shares = {};
 };
 

@@ -28,11 +28,11 @@ struct RegisteredModule {
   bool independent_flows = false;  // traffic: its messages have nothing to do with each other
   bool has_fluid = true;           // routing policies: they mean something where there are no packets
   std::string routing = {};        // topologies: the routing policy that is recommended; "": any
-  std::string queue = {};          // congestion controls: the discipline they are made for; "": any that suits
-  std::string caveat = {};         // congestion controls: what every run with it is to warn of
-  CapabilityNeeds needs = {};      // congestion controls, recoveries, routing policies: of queues
-  CapabilityOffers offers = {};    // queue disciplines
-  bool wants_order = false;        // recoveries: take what comes early for a sign of loss
+  std::string queue = {};        // congestion controls: the discipline they are made for; "": any that suits
+  std::string caveat = {};       // congestion controls: what every run with it is to warn of
+  CapabilityNeeds needs = {};    // congestion controls, recoveries, routing policies: of queues
+  CapabilityOffers offers = {};  // queue disciplines
+  bool wants_order = false;      // recoveries: take what comes early for a sign of loss
   // Routing policies: do the packets of a connection stay in order? Null: yes.
   std::function<bool(const Parameters&)> keeps_order = {};
   // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
@@ -156,8 +156,9 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
 // several network models; it is then dropped. Resolving twice changes nothing.
 Scenario resolve(const Scenario& scenario, const Registries& registries);
 
-// The plug-ins that a scenario file names (path "" for none), to be loaded before the registries are made that
-// it is read with. Throws InputError if it can't be read; what is wrong in it is left to load_scenario().
+// The plug-ins that a scenario file names (path "" for none), to be loaded before the registries are made
+// that it is read with. Throws InputError if it can't be read; what is wrong in it is left to
+// load_scenario().
 std::vector<std::string> plugins_named_in(const std::string& path);
 
 // Both, from a file (path "" for none).
