@@ -109,7 +109,8 @@ class Panel:
         line = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
         self.data.append(f'<polyline class="data" points="{line}" fill="none" stroke="{color}" '
                          f'stroke-width="{3.5 if wide else 2}" stroke-dasharray="{dash}" stroke-linejoin="round"/>')
-        self.data += [mark(a, b, color, marker, 4.5 if wide else 3.5) for a, b in places]
+        if marker:
+            self.data += [mark(a, b, color, marker, 4.5 if wide else 3.5) for a, b in places]
 
     def bar(self, place, width, value, color):
         """`place`, `width`: in steps of the axis below."""
@@ -117,9 +118,9 @@ class Panel:
         self.data.append(f'<rect class="data" x="{x:.1f}" y="{y:.1f}" width="{self.x(place + width / 2) - x - 1:.1f}" '
                          f'height="{self.top + self.height - y:.1f}" fill="{color}"/>')
 
-    def point(self, a, b, color, name=""):
+    def point(self, a, b, color, name="", size=7):
         self.points.append((self.x(a), self.y(b)))
-        self.data.append(f'<circle class="data" cx="{self.x(a):.1f}" cy="{self.y(b):.1f}" r="7" fill="{color}">'
+        self.data.append(f'<circle class="data" cx="{self.x(a):.1f}" cy="{self.y(b):.1f}" r="{size}" fill="{color}">'
                          f'<title>{escape(name)}</title></circle>')
 
     def names(self, names):

@@ -15,10 +15,8 @@ class Bolt final : public Sender {
     explicit Settings(const Parameters& parameters)
         : threshold_bytes(parameters.automatic("threshold") ? 0 : parameters.bytes("threshold")),
           supply_matching(parameters.boolean("supply_matching")),
-          max_window(parameters.real("max_window")) {
-      const std::int64_t header = parameters.integer("header_bytes");
-      if (header < 0 || header > 1024) parameters.fail("header_bytes", "it must be from 0 to 1024");
-      header_bytes = static_cast<std::uint32_t>(header);
+          max_window(parameters.real("max_window")),
+          header_bytes(header_parameter(parameters, "header_bytes")) {
       if (!(max_window > 0)) parameters.fail("max_window", "it must be above 0");
     }
     std::uint64_t threshold_bytes;  // 0: a full packet

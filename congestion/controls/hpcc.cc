@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "congestion/controls/last_telemetry.h"
+#include "congestion/controls/rates.h"
 
 namespace weft::congestion {
 namespace {
@@ -15,18 +16,13 @@ class Hpcc final : public Sender {
         : target(parameters.real("target")),
           max_stage(parameters.integer("max_stage")),
           flows(parameters.real("flows")),
-          round_trip(parameters.automatic("base_rtt") ? Time() : parameters.time("base_rtt")),
+          round_trip(time_or_zero(parameters, "base_rtt")),
           min_rate(parameters.bandwidth("min_rate")),
-          header_bytes(static_cast<std::uint32_t>(parameters.integer("telemetry_bytes"))) {
+          header_bytes(header_parameter(parameters, "telemetry_bytes")) {
       if (!(target > 0 && target < 1)) parameters.fail("target", "it must be above 0 and below 1");
       if (max_stage < 0) parameters.fail("max_stage", "it must be 0 or more");
       if (!(flows > 0)) parameters.fail("flows", "it must be above 0");
-      if (!parameters.automatic("base_rtt") && round_trip <= Time()) {
-        parameters.fail("base_rtt", "it must be above 0");
-      }
       if (min_rate.bps() <= 0) parameters.fail("min_rate", "it must be above 0");
-      const std::int64_t header = parameters.integer("telemetry_bytes");
-      if (header < 0 || header > 1024) parameters.fail("telemetry_bytes", "it must be from 0 to 1024");
     }
     double target;
     std::int64_t max_stage;
@@ -39,10 +35,7 @@ class Hpcc final : public Sender {
   Hpcc(const FlowInfo& flow, const Settings& settings)
       : target_(settings.target),
         round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt).seconds()),
-        most_(std::max<double>(flow.mtu_bytes,
-                               settings.round_trip > Time()
-                                   ? static_cast<double>(flow.line_rate.bps()) / 8 * round_trip_s_
-                                   : static_cast<double>(flow.bdp_bytes))),
+        most_(line_window(flow, settings.round_trip)),
         least_(std::min(most_, static_cast<double>(settings.min_rate.bps()) / 8 * round_trip_s_)),
         step_(most_ * (1 - target_) / settings.flows),
         reference_(most_),

@@ -1,15 +1,35 @@
-// What the last packet's telemetry said, for controls that go by differences.
+// What controls that go by telemetry have in common.
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "congestion/telemetry.h"
+#include "congestion/congestion.h"
+#include "sim/units/module.h"
 
 namespace weft::congestion {
 
-// Of one connection. Memory: 40 bytes for each switch of the path, taken at the first ACK.
+// By how much a control makes every header longer. Throws InputError for what no header has room for.
+inline std::uint32_t header_parameter(const Parameters& parameters, std::string_view name) {
+  const std::int64_t bytes = parameters.integer(name);
+  if (bytes < 0 || bytes > 1024) parameters.fail(name, "it must be from 0 to 1024");
+  return static_cast<std::uint32_t>(bytes);
+}
+
+// The window that keeps the line busy for a round trip, in bytes: a packet at least. `round_trip`: 0: the
+// connection's own without queues.
+inline double line_window(const FlowInfo& flow, Time round_trip) {
+  const double bytes = round_trip > Time()
+                           ? static_cast<double>(flow.line_rate.bps()) / 8 * round_trip.seconds()
+                           : static_cast<double>(flow.bdp_bytes);
+  return std::max<double>(flow.mtu_bytes, bytes);
+}
+
+// What the last packet's telemetry said. Of one connection. Memory: 40 bytes for each switch of the path,
+// taken at the first ACK.
 class LastTelemetry {
  public:
   // Did the last packet pass the same ports? False for the first one, and where there are no switches.

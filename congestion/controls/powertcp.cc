@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "congestion/controls/last_telemetry.h"
+#include "congestion/controls/rates.h"
 
 namespace weft::congestion {
 namespace {
@@ -15,18 +16,14 @@ class PowerTcp final : public Sender {
         : by_delay(parameters.text("signal") == "delay"),
           gain(parameters.real("gain")),
           flows(parameters.real("flows")),
-          round_trip(parameters.automatic("base_rtt") ? Time() : parameters.time("base_rtt")) {
+          round_trip(time_or_zero(parameters, "base_rtt")) {
       if (!by_delay && parameters.text("signal") != "telemetry") {
         parameters.fail("signal", "it must be telemetry or delay");
       }
       if (!(gain > 0 && gain <= 1)) parameters.fail("gain", "it must be above 0, and 1 at most");
       if (!(flows > 0)) parameters.fail("flows", "it must be above 0");
-      if (!parameters.automatic("base_rtt") && round_trip <= Time()) {
-        parameters.fail("base_rtt", "it must be above 0");
-      }
-      const std::int64_t header = parameters.integer("telemetry_bytes");
-      if (header < 0 || header > 1024) parameters.fail("telemetry_bytes", "it must be from 0 to 1024");
-      if (!by_delay) header_bytes = static_cast<std::uint32_t>(header);
+      const std::uint32_t header = header_parameter(parameters, "telemetry_bytes");
+      if (!by_delay) header_bytes = header;
     }
     bool by_delay;
     double gain, flows;
@@ -37,10 +34,7 @@ class PowerTcp final : public Sender {
   PowerTcp(const FlowInfo& flow, const Settings& settings)
       : gain_(settings.gain),
         round_trip_s_((settings.round_trip > Time() ? settings.round_trip : flow.base_rtt).seconds()),
-        most_(std::max<double>(flow.mtu_bytes,
-                               settings.round_trip > Time()
-                                   ? static_cast<double>(flow.line_rate.bps()) / 8 * round_trip_s_
-                                   : static_cast<double>(flow.bdp_bytes))),
+        most_(line_window(flow, settings.round_trip)),
         step_(most_ / settings.flows),
         least_(flow.mtu_bytes),
         window_(most_),

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "congestion/controls/rates.h"
+
 namespace weft::congestion {
 namespace {
 
@@ -13,7 +15,7 @@ class Strack final : public Sender {
           decrease(parameters.real("decrease")),
           max_decrease(parameters.real("max_decrease")),
           fair_increase(parameters.real("fair_increase")),
-          base_target(parameters.automatic("base_target") ? Time() : parameters.time("base_target")),
+          base_target(time_or_zero(parameters, "base_target")),
           hop_target(parameters.automatic("hop_target") ? Time() : parameters.time("hop_target")),
           automatic_hop_target(parameters.automatic("hop_target")),
           max_window(parameters.real("max_window")) {
@@ -23,9 +25,6 @@ class Strack final : public Sender {
         parameters.fail("max_decrease", "it must be above 0, and 1 at most");
       }
       if (!(fair_increase >= 0)) parameters.fail("fair_increase", "it must be 0 or more");
-      if (!parameters.automatic("base_target") && base_target <= Time()) {
-        parameters.fail("base_target", "it must be above 0");
-      }
       if (hop_target < Time()) parameters.fail("hop_target", "it must be 0 or more");
       if (!(max_window > 0)) parameters.fail("max_window", "it must be above 0");
     }

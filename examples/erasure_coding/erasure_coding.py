@@ -6,14 +6,17 @@ simulated and by a closed-form model; a table and a plot. Nothing but Python's o
 """
 
 import argparse
-import csv
 import itertools
 import json
 import math
 import shlex
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import report  # noqa: E402
 
 SCENARIO = Path(__file__).with_name("two_sites.txtpb")
 
@@ -24,7 +27,7 @@ RECOVERIES = {
     "MDS 32 + 8": ("erasure_coding:data=32,redundant=8", (32, 8, 1)),
     "XOR 32 + 8": ("erasure_coding:data=32,redundant=8,code=xor", (32, 8, 8)),
 }
-COLORS = ["#0072b2", "#999999", "#d00060", "#e69f00"]
+COLORS = [report.BLUE, report.GREY, report.RED, report.ORANGE]
 DISTANCES_KM = [10, 100, 1000, 10000]
 LOSSES = [1e-6, 1e-5, 1e-4, 1e-3, 1e-2]
 
@@ -151,50 +154,30 @@ def table(rows):
     for km, loss in itertools.product(DISTANCES_KM, LOSSES):
         lines.append([f"{km:,} km", f"{loss:g}"] +
                      ["{:.3f} ({:.3f})".format(*value[km, loss, recovery]) for recovery in RECOVERIES])
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return "\n".join("  ".join(cell.ljust(w) if i < 2 else cell.rjust(w)
-                               for i, (cell, w) in enumerate(zip(line, widths))) for line in lines)
+    return report.text_table(lines, left=2)
 
 
 def plot(rows, options):
     """For each distance: time over loss, in times of what the message takes without any; lines are the model."""
     value = {(row["km"], row["loss"], row["recovery"]): row for row in rows}
-    panel, left, top, height, gap = 270, 60, 90, 300, 30
-    width = left + len(DISTANCES_KM) * (panel + gap)
     ideal = {km: options.packets * PACKET_TIME + propagation(km) + (LINKS - 1) * PACKET_TIME for km in DISTANCES_KM}
     most = max(row["mean_ms"] * 1e-3 / ideal[row["km"]] for row in rows)
-    high = math.log2(most) + 0.15
-    y = lambda ratio: top + height * (1 - (math.log2(ratio) + 0.1) / (high + 0.1))
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{top + height + 60}" '
-           f'viewBox="0 0 {width} {top + height + 60}" font-family="sans-serif" font-size="13">',
-           f'<rect width="{width}" height="{top + height + 60}" fill="white"/>',
-           f'<text x="{left}" y="28" font-size="19">A message of {options.packets * PAYLOAD / 2**20:g} MiB at 400 Gb/s: '
-           'time, in times of that without loss (lines: model)</text>']
-    for i, recovery in enumerate(RECOVERIES):
-        out.append(f'<circle cx="{left + 6 + 240 * i}" cy="50" r="5" fill="{COLORS[i]}"/>'
-                   f'<text x="{left + 18 + 240 * i}" y="55">{recovery}</text>')
+    plot = report.Plot("Selective repeat and erasure coding, by distance and loss",
+                       f"A message of {options.packets * PAYLOAD / 2**20:g} MiB at 400 Gb/s. Points: simulated; lines: model.",
+                       columns=len(DISTANCES_KM), panel=(250, 300),
+                       legend=[(recovery, (color, "", "circle")) for recovery, color in zip(RECOVERIES, COLORS)])
     for p, km in enumerate(DISTANCES_KM):
-        start = left + p * (panel + gap)
-        x = lambda loss: start + 15 + (panel - 30) * math.log(loss / LOSSES[0]) / math.log(LOSSES[-1] / LOSSES[0])
-        out.append(f'<text x="{start + panel / 2}" y="{top - 10}" text-anchor="middle">{km:,} km</text>'
-                   f'<rect x="{start}" y="{top}" width="{panel}" height="{height}" fill="none" stroke="#888888"/>')
-        for tick in (1, 1.25, 2, 4, 8, 16):
-            if math.log2(tick) < high:
-                out.append(f'<path d="M{start} {y(tick):.1f}h{panel}" stroke="#dddddd"/>')
-                if p == 0:
-                    out.append(f'<text x="{start - 8}" y="{y(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>')
-        for loss in LOSSES:
-            out.append(f'<text x="{x(loss):.1f}" y="{top + height + 20}" text-anchor="middle">{loss:.0e}</text>')
-        for i, recovery in enumerate(RECOVERIES):
+        panel = plot.panel(p, 0, f"{km:,} km",
+                           report.Axis("packets lost on the long link", LOSSES[0] / 1.5, LOSSES[-1] * 1.5, log=True, ticks=LOSSES),
+                           report.Axis("time, in times of that without loss" if p == 0 else "", 0.95, 1.1 * most, log=True,
+                                       ticks=(1, 1.25, 2, 4, 8, 16), unit="x"))
+        for recovery, color in zip(RECOVERIES, COLORS):
             fine = [LOSSES[0] * (LOSSES[-1] / LOSSES[0]) ** (k / 40) for k in range(41)]
-            points = [(x(loss), y(Model(options.packets, km, loss).time(recovery) / ideal[km])) for loss in fine]
-            out.append('<path d="M' + "L".join(f"{a:.1f} {b:.1f}" for a, b in points) +
-                       f'" fill="none" stroke="{COLORS[i]}" stroke-width="1.5"/>')
-            out += [f'<circle cx="{x(loss):.1f}" cy="{y(value[km, loss, recovery]["mean_ms"] * 1e-3 / ideal[km]):.1f}" '
-                    f'r="4" fill="{COLORS[i]}"/>' for loss in LOSSES]
-    out.append(f'<text x="{width / 2}" y="{top + height + 45}" text-anchor="middle">'
-               'probability that a packet is lost on the long link</text>')
-    return "\n".join(out + ["</svg>"]) + "\n"
+            panel.line([(loss, Model(options.packets, km, loss).time(recovery) / ideal[km]) for loss in fine], (color, "", ""))
+            for loss in LOSSES:
+                mean = value[km, loss, recovery]["mean_ms"] * 1e-3
+                panel.point(loss, mean / ideal[km], color, f"{recovery}: {mean * 1e3:.3f} ms", size=4)
+    return plot.svg()
 
 
 def main():
@@ -209,10 +192,7 @@ def main():
     points = list(itertools.product(DISTANCES_KM, LOSSES, RECOVERIES))
     with ThreadPoolExecutor(options.jobs) as pool:
         rows = list(pool.map(lambda point: run(*point, options), points))
-    with open(options.output / "table.csv", "w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+    report.write_csv(options.output / "table.csv", rows)
     (options.output / "completion.svg").write_text(plot(rows, options))
     print("\n" + table(rows) + f"\n\n{options.output}/table.csv, {options.output}/completion.svg")
 

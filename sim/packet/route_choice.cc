@@ -486,8 +486,9 @@ void RouteChoice::reset_records(PacketHandle handle) {
 }
 
 void RouteChoice::timer(SwitchId at, std::uint32_t cookie) {
-  Here here(*this, wires_.channels.node_of(at), wires_.engine.now());
-  policies_.site(at).policy->timer(cookie, here);
+  const NodeId v = wires_.channels.node_of(at);
+  Here here(*this, v, wires_.engine.now());
+  policies_.policy_at(v).timer(cookie, here);
 }
 
 void RouteChoice::departs(ChannelId c, PacketHandle handle, std::int64_t departure_ps) {
@@ -508,7 +509,7 @@ void RouteChoice::departed(std::uint32_t record) {
   unused_departing_.push_back(record);
   const PortPlace& place = wires_.channels.places[leaving.channel];
   Here here(*this, place.vertex, wires_.engine.now());
-  policies_.site(here.index()).policy->departed(leaving.view, place.port, here);
+  policies_.policy_at(place.vertex).departed(leaving.view, place.port, here);
 }
 
 void RouteChoice::dropped(ChannelId c, PacketHandle handle) {
@@ -517,7 +518,7 @@ void RouteChoice::dropped(ChannelId c, PacketHandle handle) {
     return;
   Here here(*this, place.vertex, wires_.engine.now());
   const routing::PacketView view = view_of(kNoChannel, wires_.pool[handle]);
-  policies_.site(here.index()).policy->dropped(view, place.port, here);
+  policies_.policy_at(place.vertex).dropped(view, place.port, here);
 }
 
 void RouteChoice::trimmed(ChannelId c, PacketHandle handle) {
@@ -525,7 +526,7 @@ void RouteChoice::trimmed(ChannelId c, PacketHandle handle) {
   const PortPlace& place = wires_.channels.places[c];
   Here here(*this, place.vertex, wires_.engine.now());
   const routing::PacketView view = view_of(kNoChannel, wires_.pool[handle]);
-  policies_.site(here.index()).policy->trimmed(view, place.port, here);
+  policies_.policy_at(place.vertex).trimmed(view, place.port, here);
 }
 
 routing::OwnSwitch& RouteChoice::view(SwitchId at, Time now) {

@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -28,10 +27,7 @@ std::string mark_in(const std::string& path) {
   if (!file) throw InputError(fmt::format("{}: the plug-in can't be read", path));
   const std::string content{std::istreambuf_iterator<char>(file), {}};
   const std::size_t found = content.find(PluginMark::kBegin);
-  if (found == std::string::npos) return "";
-  return content.substr(found,
-                        std::find(content.begin() + static_cast<std::ptrdiff_t>(found), content.end(), '\0') -
-                            content.begin() - static_cast<std::ptrdiff_t>(found));
+  return found == std::string::npos ? "" : content.c_str() + found;  // up to the zero behind it
 }
 
 void check_mark(const std::string& path) {

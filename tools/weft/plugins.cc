@@ -6,8 +6,7 @@ namespace weft::cli {
 
 void add_plugin_option(Command& command) {
   command.add_each(
-      "--plugin", [](const std::string& path) { sim::load_plugin(path); },
-      "shared object with modules of your own (examples/my_congestion_control); may be given again");
+      "--plugin", [](const std::string& path) { sim::load_plugin(path); }, kPluginHelp);
 }
 
 }  // namespace weft::cli

@@ -5,6 +5,8 @@
 
 namespace weft::cli {
 
+inline constexpr const char* kPluginHelp =
+    "shared object with modules of your own (examples/my_congestion_control); may be given again";
 // --plugin FILE: its modules are there when the command's callback runs.
 void add_plugin_option(Command& command);
 

@@ -23,6 +23,7 @@
 #include "tools/weft/log.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
+#include "tools/weft/plugins.h"
 #include "tools/weft/run_control.h"
 
 namespace weft::cli {
@@ -227,11 +228,7 @@ void add_sim(Command& command, int& exit_code) {
                   "fault; may "
                   "be given again")
       .repeated();
-  command
-      .add_option(
-          "--plugin", options->plugins,
-          "shared object with modules of your own (examples/my_congestion_control); may be given again")
-      .repeated();
+  command.add_option("--plugin", options->plugins, kPluginHelp).repeated();
   command
       .add_option("--set", options->sets,
                   "FIELD=VALUE: any field of the scenario, e.g. topology.fat_tree.k=16")

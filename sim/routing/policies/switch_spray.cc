@@ -58,7 +58,7 @@ class TurnSpray final : public SwitchPolicy {
 
 class WeightedSpray final : public SwitchPolicy {
  public:
-  WeightedSpray(WeightedDraw draw, sim::RandomStream random) : draw_(std::move(draw)), random_(random) {}
+  WeightedSpray(WeightedDraw draw, sim::RandomStream random) : random_(random), draw_(std::move(draw)) {}
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch&) override {
     const auto drawn = static_cast<std::uint32_t>(random_.next() >> 32);
@@ -66,8 +66,8 @@ class WeightedSpray final : public SwitchPolicy {
   }
 
  private:
-  WeightedDraw draw_;
   sim::RandomStream random_;
+  WeightedDraw draw_;
 };
 
 class WeightedPlan final : public SwitchPlan {

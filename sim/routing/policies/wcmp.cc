@@ -11,15 +11,15 @@ namespace {
 
 class Wcmp final : public SwitchPolicy {
  public:
-  Wcmp(WeightedDraw draw, std::uint64_t salt) : draw_(std::move(draw)), salt_(salt) {}
+  Wcmp(WeightedDraw draw, std::uint64_t salt) : salt_(salt), draw_(std::move(draw)) {}
   Output choose(const PacketView& packet, RouteNote&, std::span<const std::uint32_t> minimal,
                 ActiveSwitch&) override {
     return {.port = draw_.pick(packet.destination, minimal, hash_word(packet.entropy, salt_))};
   }
 
  private:
+  const std::uint64_t salt_;  // first: with what a choice reads of draw_ in the lines that are fetched ahead
   WeightedDraw draw_;
-  const std::uint64_t salt_;
 };
 
 class WcmpPlan final : public SwitchPlan {

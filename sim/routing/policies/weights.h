@@ -24,7 +24,7 @@ namespace weft::routing {
 class PathWeights {
  public:
   explicit PathWeights(const PlanSetup& setup);
-  // The shares of the rates that links were built with, by link; empty: all of them. Then, or with other
+  // The shares of the rates that links were built with, by channel; empty: all of them. Then, or with other
   // links down, repair(): weights are worked out anew.
   void set_rate_shares(std::span<const double> rate_shares);
   void repair(const std::vector<bool>& down_links);
