@@ -90,7 +90,7 @@ class Fabric final : private Forwarding {
   [[gnu::always_inline]] void prefetch_route(NodeId at, PacketHandle handle) const {
     channels_.table->prefetch(at, wires_.pool[handle].destination);
     if (routes_.any_policy()) [[unlikely]]
-      routes_.prefetch_policy(at);
+      routes_.prefetch_policy(at, handle);
   }
   // A packet will soon be at a switch: works out the output, which depends on nothing that may still change,
   // for forward() to find, and fetches its queue. Not where policies choose.

@@ -101,7 +101,10 @@ class Sidecar {
   // In place; null if none was set for the handle since it is kept.
   Record* find(PacketHandle handle) { return handle < records_.size() ? &records_[handle] : nullptr; }
   [[gnu::always_inline]] void prefetch(PacketHandle handle) const {
-    if (handle < records_.size()) __builtin_prefetch(&records_[handle], 1);
+    if (handle >= records_.size()) return;
+    const char* const record = reinterpret_cast<const char*>(&records_[handle]);
+    __builtin_prefetch(record, 1);
+    if (sizeof(Record) > 8) __builtin_prefetch(record + sizeof(Record) - 1, 1);  // it may lie on two lines
   }
   // Nothing, unless it is kept.
   void set(PacketHandle handle, const Record& record) {

@@ -137,9 +137,11 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
       asks_(policies.asks()),
       keeps_records_(asks_.notes || asks_.acks_retrace || wires.channels.stamps()),
       asks_single_(asks_.single || (asks_.single_if_links_change && wires.channels.links_change)),
-      foresees_(policies.any() && !policies.source_routes()),
-      asks_ahead_(foresees_ && asks_.ahead),
-      leaves_traces_(foresees_ && (asks_.acks_retrace || (asks_.ahead && asks_.notes))) {
+      foresees_(policies.any() || policies.source_routes()),
+      asks_sure_(policies.any() && !policies.source_routes()),
+      asks_ahead_(asks_sure_ && asks_.ahead),
+      leaves_traces_(foresees_ &&
+                     (asks_.acks_retrace || policies.source_routes() || (asks_.ahead && asks_.notes))) {
   if (asks_.acks_retrace) wires_.pool.trails().keep();
   if (policies.source_routes()) wires_.pool.routes().keep();
   if (!policies_.any()) return;
@@ -199,6 +201,14 @@ ChannelId RouteChoice::follow_route(NodeId at, PacketHandle handle) {
     throw std::logic_error("a route ends before its destination, or names a port that does not exist");
   }
   return ChannelId(out[port]);
+}
+
+// The same before it is there; kNoChannel if the route is no good, which is said when it is.
+ChannelId RouteChoice::route_ahead(NodeId at, PacketHandle handle) {
+  const RouteRecord& record = *wires_.pool.routes().find(handle);
+  const auto out = channels_.topology.out_channels(at);
+  if (record.next >= record.route.length || record.route.ports[record.next] >= out.size()) return kNoChannel;
+  return ChannelId(out[record.route.ports[record.next]]);
 }
 
 // The rest of the way of a packet, as a policy has named it.
@@ -293,7 +303,7 @@ ChannelId RouteChoice::fetch(NodeId at, PacketHandle handle, std::uint32_t set) 
                                          .note = note,
                                          .control = packet.control()});
     const std::uint32_t* const out = exits_.data() + exits_begin_[at];
-    if (foreseen.sure && !asks_.acks_retrace && foresees_) {
+    if (foreseen.sure && !asks_.acks_retrace && asks_sure_) {
       return ChannelId(out[foreseen.ports.front()] & ~kHostBit);
     }
     for (const std::uint32_t port : foreseen.ports.first(std::min(foreseen.ports.size(), kMost))) {
@@ -321,6 +331,7 @@ void RouteChoice::fetch_way_back(NodeId at, PacketHandle handle) {
 
 void RouteChoice::leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead) {
   if (asks_.acks_retrace) note_way(in, handle);
+  if (ahead.follows_route) ++wires_.pool.routes().find(handle)->next;
   if (!ahead.asked) return;
   note_asked(handle);
   wires_.pool.notes().set(handle, ahead.note);
@@ -398,11 +409,15 @@ ChannelId RouteChoice::checked_channel(NodeId at, std::uint32_t port, std::uint3
 }
 
 ChannelId RouteChoice::ahead(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead) {
-  ahead.asked = false;
+  ahead.asked = ahead.follows_route = false;
   ahead.set = kNoSet;
   if (channels_.degraded) [[unlikely]]
     return kNoChannel;
   const Packet& packet = wires_.pool[handle];
+  if (has_route(handle)) {
+    ahead.follows_route = true;
+    return route_ahead(at, handle);
+  }
   if (asks_.acks_retrace && !packet.data()) {
     fetch_way_back(at, handle);
     return kNoChannel;

@@ -26,6 +26,7 @@ class RouteChoice final : private PortListener {
   struct Ahead {
     routing::RouteNote note;  // the packet's from here on, where `asked`
     bool asked = false;
+    bool follows_route = false;  // its source has named the output
     std::uint32_t set = kNoSet;  // of the table, where the output isn't known
   };
   static constexpr std::uint32_t kNoSet = UINT32_MAX;
@@ -36,8 +37,9 @@ class RouteChoice final : private PortListener {
   bool leaves_traces() const { return leaves_traces_; }
   void leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead);
   bool any_policy() const { return policies_.any(); }
-  [[gnu::always_inline]] void prefetch_policy(NodeId at) const {
+  [[gnu::always_inline]] void prefetch_policy(NodeId at, PacketHandle handle) const {
     policies_.prefetch(at);
+    policies_.prefetch_lookup(at, wires_.pool[handle].destination, wires_.pool.notes().find(handle));
     __builtin_prefetch(&exits_begin_[at]);
   }
   // The output of the built-in rule; kNoChannel: there is no way, here and below. REQUIRES: is_plain().
@@ -80,6 +82,7 @@ class RouteChoice final : private PortListener {
   ChannelId choose(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set);
   bool has_route(PacketHandle handle) const;
   ChannelId follow_route(NodeId at, PacketHandle handle);
+  ChannelId route_ahead(NodeId at, PacketHandle handle);
   ChannelId built_in(NodeId at, const Packet& packet, std::span<const std::uint32_t> candidates) const;
   ChannelId retrace(NodeId at, ChannelId in, PacketHandle handle);
   // What a policy answered.
@@ -143,6 +146,7 @@ class RouteChoice final : private PortListener {
   const bool keeps_records_;
   const bool asks_single_;  // also where there is one candidate
   const bool foresees_;     // some packets' outputs
+  const bool asks_sure_;    // of packets that were foreseen for sure
   const bool asks_ahead_;
   const bool leaves_traces_;
   // Of packets that are being asked about: what a policy does may lead to another question.

@@ -205,8 +205,10 @@ routing::Path SendingSide::choose_path(SlotId slot, std::uint32_t number, bool a
 void SendingSide::take_route(PacketHandle handle, ChannelId nic_channel, const routing::Path& path) {
   RouteRecord record;
   if (path.route != nullptr) {
-    const std::uint32_t destination = side_.fabric.packets()[handle].destination;
-    routing::check_route(side_.channels.topology, nic_channel, destination, *path.route);
+    if (!path.route_checked) {
+      const std::uint32_t destination = side_.fabric.packets()[handle].destination;
+      routing::check_route(side_.channels.topology, nic_channel, destination, *path.route);
+    }
     record = {.route = *path.route, .named = path.route};
   }
   side_.fabric.packets().routes().set(handle, record);

@@ -19,6 +19,7 @@ SwitchPolicies::SwitchPolicies(std::span<Engine* const> engines, const routing::
       hears_rates_(policy.rate_news == routing::RateNews::kWithRoutes) {
   if (policy.make_plan == nullptr) return;
   plan_ = policy.make_plan(setup);
+  lookup_ = plan_->lookup();
   const std::uint32_t switches = setup.topology.switches();
   for (std::uint32_t v = 0; v < setup.topology.nodes(); ++v) {
     switch_of_.push_back(setup.topology.node(v).index);

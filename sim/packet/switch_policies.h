@@ -43,12 +43,24 @@ class SwitchPolicies {
     __builtin_prefetch(policy);
     __builtin_prefetch(policy + 64);
   }
+  // And what it will look up first for a packet to `host`. REQUIRES: any().
+  [[gnu::always_inline]] void prefetch_lookup(NodeId v, std::uint32_t host,
+                                              const routing::RouteNote* note) const {
+    if (lookup_.table == nullptr) return;
+    const char* const row =
+        static_cast<const char*>(lookup_.table) + std::size_t{switch_of_[v]} * lookup_.row_bytes;
+    __builtin_prefetch(row + lookup_.entry_of[host] * lookup_.entry_bytes);
+    if (lookup_.by_via && note != nullptr && note->via != routing::RouteNote::kNowhere) {
+      __builtin_prefetch(row + lookup_.entry_of[note->via] * lookup_.entry_bytes);
+    }
+  }
   std::uint32_t switch_at(NodeId v) const { return switch_of_[v]; }
   // Routes are worked out anew. REQUIRES: no partition runs.
   void reconverge(const std::vector<bool>& down_links, std::span<const double> rate_shares) {
     if (plan_ == nullptr) return;
     if (hears_rates_) plan_->set_rate_shares(rate_shares);
     plan_->reconverge(down_links);
+    lookup_ = plan_->lookup();
   }
   // Routes are worked out anew where rates change, too.
   bool hears_rates() const { return hears_rates_; }
@@ -77,6 +89,7 @@ class SwitchPolicies {
   routing::SwitchAsks asks_;
   bool source_routes_ = false, hears_rates_ = false;
   std::unique_ptr<routing::SwitchPlan> plan_;     // outlives the sites
+  routing::Lookup lookup_;                        // of plan_
   std::vector<PolicySite> sites_;                 // by switch
   std::vector<std::uint32_t> switch_of_;          // by vertex
   std::vector<routing::SwitchPolicy*> policies_;  // by vertex; null: a host

@@ -24,6 +24,8 @@ struct Path {
   // Policy::source_routes. Copied when the packet is sent; afterwards the address tells the selector which
   // way news are of.
   const SourceRoute* route = nullptr;
+  // It leads from that NIC to the destination for certain, so that nobody need look before each packet.
+  bool route_checked = false;
 };
 
 // A packet that is about to be sent.

@@ -1,6 +1,7 @@
 // What a routing policy makes of a network before a run: shared by its switches, which only read it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -26,6 +27,15 @@ struct PlanSetup {
   std::span<const double> rate_shares = {};
 };
 
+// What choose() and foresee() read first of a table of the plan's: it is fetched ahead of them.
+struct Lookup {
+  const void* table = nullptr;              // null: nothing
+  std::size_t row_bytes = 0;                // by switch index
+  std::size_t entry_bytes = 0;              // of a row
+  const std::uint32_t* entry_of = nullptr;  // by host
+  bool by_via = false;                      // where RouteNote::via is a host, that one's entry too
+};
+
 class SwitchPlan {
  public:
   virtual ~SwitchPlan() = default;
@@ -35,6 +45,8 @@ class SwitchPlan {
   // does so too. Minimal ones, as policies are given them, have changed already. No switch is at work then.
   // `down_links`: by link.
   virtual void reconverge(const std::vector<bool>& /*down_links*/) {}
+  // Good until reconverge().
+  virtual Lookup lookup() const { return {}; }
   // For policies with RateNews::kWithRoutes, before reconverge(): the shares of their rates that links have
   // now, as PlanSetup's.
   virtual void set_rate_shares(std::span<const double> /*rate_shares*/) {}

@@ -7,6 +7,13 @@ namespace {
 
 constexpr std::uint32_t kFarAway = 1 << 20;
 
+// Of the switch at the end of a host's first cable.
+std::uint32_t port_towards(const topologies::Topology& topology, std::span<const std::uint32_t> cables) {
+  if (cables.empty()) return 0;
+  const auto out = topology.out_channels(topology.channels()[cables.front()].to);
+  return static_cast<std::uint32_t>(std::find(out.begin(), out.end(), cables.front() ^ 1) - out.begin());
+}
+
 }  // namespace
 
 DetourRoutes::DetourRoutes(const topologies::Topology& topology, const RoutingTable& table)
@@ -17,6 +24,7 @@ DetourRoutes::DetourRoutes(const topologies::Topology& topology, const RoutingTa
       const topologies::Node& end = topology_.node(topology_.channels()[c].to);
       if (end.kind == topologies::NodeKind::kSwitch) switch_of_.push_back(end.index);
     }
+    home_port_.push_back(port_towards(topology_, topology_.out_channels(topology_.host(host))));
     begin_.push_back(static_cast<std::uint32_t>(switch_of_.size()));
     home_.push_back(begin_[host + 1] - begin_[host] == 1 ? switch_of_.back() : kSeveral);
   }
@@ -69,6 +77,19 @@ std::span<const std::uint32_t> DetourRoutes::next(OwnSwitch& here, std::uint32_t
   return ports;
 }
 
+std::span<const std::uint32_t> DetourRoutes::ports(std::uint32_t switch_index, std::uint32_t host,
+                                                   std::vector<std::uint32_t>& room) const {
+  if (groups_ != nullptr && !cabled(switch_index, host)) return groups_->ports(switch_index, host);
+  const topologies::Vertex at = topology_.switch_at(switch_index);
+  const auto out = topology_.out_channels(at);
+  const Candidates next = table_.candidates(at, host);
+  room.clear();
+  for (const std::uint32_t c : next) {
+    room.push_back(static_cast<std::uint32_t>(std::find(out.begin(), out.end(), c) - out.begin()));
+  }
+  return room;
+}
+
 void DetourRoutes::channels(std::uint32_t switch_index, std::uint32_t host,
                             std::vector<std::uint32_t>& channels) const {
   channels.clear();
@@ -107,9 +128,12 @@ bool DetourPolicy::detour_is_over(std::uint32_t via) const {
   return by_group_ && routes_.group_of(routes_.switches_of(via).front()) == group_;
 }
 
-// Once it is decided a way is one port at most switches of linked groups.
+// Once it is decided a way is one port at most switches of linked groups, and at the last switch of all.
 Foreseen DetourPolicy::foresee(const Coming& packet) const {
   const bool goes_by = packet.note.phase == kDetour && !detour_is_over(packet.note.via);
+  if (!goes_by && packet.note.phase != kFresh && routes_.is_home(index_, packet.destination)) {
+    return {routes_.home_port(packet.destination), true};
+  }
   const auto ports = routes_.foresee(index_, goes_by ? packet.note.via : packet.destination);
   return {ports, ports.size() == 1 && (goes_by || packet.note.phase == kMinimal)};
 }

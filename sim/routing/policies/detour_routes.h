@@ -30,6 +30,8 @@ class DetourRoutes {
       return home_[host] == switch_index;
     return is_among(switches_of(host), switch_index);
   }
+  // The same for a host with one cable; else false.
+  bool is_home(std::uint32_t switch_index, std::uint32_t host) const { return home_[host] == switch_index; }
   // The switches that a host is cabled to.
   std::span<const std::uint32_t> switches_of(std::uint32_t host) const {
     return {switch_of_.data() + begin_[host], switch_of_.data() + begin_[host + 1]};
@@ -51,7 +53,18 @@ class DetourRoutes {
     if (groups_ == nullptr) return {};
     return groups_->ports(switch_index, host);
   }
-  // The channels of all ways, links up as built.
+  // The port to a host with one cable, of the switch at its end.
+  std::span<const std::uint32_t> home_port(std::uint32_t host) const { return {&home_port_[host], 1}; }
+  Lookup lookup() const {
+    if (groups_ == nullptr) return {};
+    Lookup lookup = groups_->lookup();
+    lookup.by_via = true;
+    return lookup;
+  }
+  // The ports of all ways, links up as built. `room`: where they are put if need be.
+  std::span<const std::uint32_t> ports(std::uint32_t switch_index, std::uint32_t host,
+                                       std::vector<std::uint32_t>& room) const;
+  // Their channels.
   void channels(std::uint32_t switch_index, std::uint32_t host, std::vector<std::uint32_t>& channels) const;
 
  private:
@@ -63,6 +76,7 @@ class DetourRoutes {
   std::unique_ptr<GroupRoutes> groups_;           // null: groups don't matter
   std::vector<std::uint32_t> begin_, switch_of_;  // switches by host
   std::vector<std::uint32_t> home_;               // by host: its switch, or kSeveral
+  std::vector<std::uint32_t> home_port_;          // by host: that switch's port to it
 };
 
 // First to a host, then on: state 0 up to its switch, 1 behind.

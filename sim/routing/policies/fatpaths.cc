@@ -120,6 +120,7 @@ class Plan final : public SwitchPlan {
                                       switch_salt(seed_, switch_index));
   }
   void reconverge(const std::vector<bool>& down_links) override { layers_.rebuild(down_links); }
+  Lookup lookup() const override { return layers_.lookup(); }
 
  private:
   const std::uint64_t seed_;

@@ -58,6 +58,7 @@ class FlowcutNic final : public PathSelector {
     draw_route(topology_, table_, topology_.channels()[nic].to, setup_.destination, random_, drawn_);
     path_.entropy = static_cast<std::uint32_t>(random_.next());
     path_.route = &drawn_.route;
+    path_.route_checked = true;
     mean_ = 0;
     draining_ = lost_way_ = false;
   }

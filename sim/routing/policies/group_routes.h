@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "sim/routing/switch_plan.h"
 #include "sim/routing/table/host_classes.h"
 #include "topologies/graph/topology.h"
 
@@ -29,6 +30,13 @@ class GroupRoutes {
       return {numbers_.data() + code, 1};
     const Set& set = sets_[code - kSets];
     return {pool_.data() + set.first, set.count};
+  }
+  // Where ports() looks.
+  Lookup lookup() const {
+    return {.table = code_of_.data(),
+            .row_bytes = classes_ * sizeof(code_of_[0]),
+            .entry_bytes = sizeof(code_of_[0]),
+            .entry_of = class_of_.data()};
   }
   // Links from a switch to the switch that the host is cabled to; kNoWay.
   std::uint8_t distance(std::uint32_t switch_index, std::uint32_t host) const {

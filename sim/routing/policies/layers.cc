@@ -1,7 +1,6 @@
 #include "sim/routing/policies/layers.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -94,39 +93,50 @@ Layers::Layers(const PlanSetup& setup, std::uint32_t count, double share)
 
 void Layers::list_ports() {
   codes_.clear();
+  first_set_.clear();
   sets_.clear();
   pool_.clear();
   std::vector<std::uint32_t> hosts(topology_.hosts());
   std::iota(hosts.begin(), hosts.end(), 0);
   const std::vector<HostClass> classes = classify(topology_, {}, hosts, class_of_);
   classes_ = classes.size();
-  const std::size_t all = sparse_.size() * topology_.switches() * classes_;
+  home_port_.assign(topology_.hosts(), kNone);
+  for (const std::uint32_t host : hosts) {
+    const auto cables = topology_.out_channels(topology_.host(host));
+    if (cables.size() == 1) home_port_[host] = port_of_[cables.front() ^ 1];
+  }
+  const std::size_t all = count() * topology_.switches() * classes_;
   if (all * sizeof(std::uint16_t) > kQuickBytes) return;
   codes_.reserve(all);
-  std::map<std::vector<std::uint16_t>, std::uint16_t> known;
-  std::vector<std::uint16_t> ports;
-  for (const Sparse& layer : sparse_) {
-    for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
-      const topologies::Vertex at = topology_.switch_at(s);
-      for (const HostClass& each : classes) {
-        if (std::ranges::find(each.neighbours, at) != each.neighbours.end()) {
-          codes_.push_back(kAsk);
-          continue;
-        }
-        ports.clear();
-        const Candidates next = layer.table.candidates(at, each.representative);
-        for (const std::uint32_t channel : next) ports.push_back(port_of_[channel]);
-        const auto [found, is_new] = known.emplace(ports, static_cast<std::uint16_t>(sets_.size()));
-        codes_.push_back(found->second);
-        if (!is_new) continue;
-        if (sets_.size() == kAsk) return codes_.clear();
-        const auto count = static_cast<std::uint32_t>(ports.size());
-        sets_.push_back(
-            {.first = count == 1 ? ports[0] : static_cast<std::uint32_t>(pool_.size()), .count = count});
-        if (count > 1) pool_.insert(pool_.end(), ports.begin(), ports.end());
+  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+    const topologies::Vertex at = topology_.switch_at(s);
+    std::map<std::vector<std::uint16_t>, std::uint16_t> known;
+    first_set_.push_back(static_cast<std::uint32_t>(sets_.size()));
+    for (const HostClass& each : classes) {
+      const bool cabled = std::ranges::find(each.neighbours, at) != each.neighbours.end();
+      for (std::uint32_t layer = 0; layer < count(); ++layer) {
+        const std::uint32_t code = cabled ? kCabled : code_of(layer, at, each.representative, known);
+        if (code == kNone) return codes_.clear();
+        codes_.push_back(static_cast<std::uint16_t>(code));
       }
     }
   }
+}
+
+// `known`: the switch's codes of sets. kNone: there are more than can be told apart.
+std::uint32_t Layers::code_of(std::uint32_t layer, topologies::Vertex at, std::uint32_t host,
+                              std::map<std::vector<std::uint16_t>, std::uint16_t>& known) {
+  const Candidates next = table(layer).candidates(at, host);
+  if (next.size() == 1 && port_of_[next.front()] < kSets) return port_of_[next.front()];
+  std::vector<std::uint16_t> ports;
+  for (const std::uint32_t channel : next) ports.push_back(port_of_[channel]);
+  const auto [found, is_new] = known.emplace(ports, static_cast<std::uint16_t>(kSets + known.size()));
+  if (is_new) {
+    if (found->second == kCabled) return kNone;
+    sets_.push_back({static_cast<std::uint32_t>(pool_.size()), static_cast<std::uint32_t>(ports.size())});
+    pool_.insert(pool_.end(), ports.begin(), ports.end());
+  }
+  return found->second;
 }
 
 void Layers::rebuild(const std::vector<bool>& down_links) {

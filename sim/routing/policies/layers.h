@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -44,17 +45,29 @@ class Layers {
   template <typename Choose>
   std::uint32_t port(std::uint32_t layer, std::uint32_t switch_index, topologies::Vertex at,
                      std::uint32_t host, const Choose& choose) const {
-    if (layer > 0 && !codes_.empty()) {
-      const std::size_t row = std::size_t{layer - 1} * topology_.switches() + switch_index;
-      const std::uint16_t code = codes_[row * classes_ + class_of_[host]];
-      if (code != kAsk) [[likely]] {
-        const PortSet& set = sets_[code];
-        if (set.count == 1) return set.first;
+    if (!codes_.empty()) {
+      const std::size_t entry = std::size_t{switch_index} * classes_ + class_of_[host];
+      const std::uint16_t code = codes_[entry * count() + layer];
+      if (code < kSets) [[likely]]
+        return code;
+      if (code == kCabled) {
+        if (home_port_[host] != kNone) return home_port_[host];
+      } else {
+        const PortSet& set = sets_[first_set_[switch_index] + code - kSets];
         return set.count == 0 ? kNone : pool_[set.first + choose(std::size_t{set.count})];
       }
     }
     const std::uint32_t channel = table(layer).candidate(at, host, choose);
     return channel == RoutingTable::kNone ? kNone : port_of_[channel];
+  }
+  // Where port() looks.
+  Lookup lookup() const {
+    if (codes_.empty()) return {};
+    const std::size_t entry_bytes = count() * sizeof(codes_[0]);
+    return {.table = codes_.data(),
+            .row_bytes = classes_ * entry_bytes,
+            .entry_bytes = entry_bytes,
+            .entry_of = class_of_.data()};
   }
   // Of a channel that leaves a switch.
   std::uint32_t port_of(std::uint32_t channel) const { return port_of_[channel]; }
@@ -69,24 +82,30 @@ class Layers {
     RoutingTable table;
   };
 
-  // Ports towards a destination: the only one, or so many in the pool from `first` on.
+  // Ports towards a destination: so many in the pool from `first` on.
   struct PortSet {
     std::uint32_t first = 0, count = 0;
   };
-  static constexpr std::uint16_t kAsk = UINT16_MAX;  // a code: the destination is cabled here
+  // Of ports: the only one's number, kSets and that of one of the switch's sets, or that the destination is
+  // cabled here.
+  static constexpr std::uint16_t kSets = 1 << 15, kCabled = UINT16_MAX;
 
   void list_ports();
+  std::uint32_t code_of(std::uint32_t layer, topologies::Vertex at, std::uint32_t host,
+                        std::map<std::vector<std::uint16_t>, std::uint16_t>& known);
 
   const topologies::Topology& topology_;
   const RoutingTable& network_;
   std::vector<Sparse> sparse_;
   std::vector<std::uint16_t> port_of_;  // by channel
-  // Hosts that are one destination but for the last link, and a code for their ports by layer, switch and
-  // class. Empty: they would take too much, or links are down.
+  // Hosts that are one destination but for the last link, and a code for their ports by switch, class and
+  // layer. Empty: they would take too much, or links are down.
   std::vector<std::uint32_t> class_of_;
   std::size_t classes_ = 0;
   std::vector<std::uint16_t> codes_;
-  std::vector<PortSet> sets_;  // by code
+  std::vector<std::uint32_t> home_port_;  // by host, of the switch that it is cabled to; kNone: of several
+  std::vector<std::uint32_t> first_set_;  // by switch
+  std::vector<PortSet> sets_;
   std::vector<std::uint16_t> pool_;
 };
 

@@ -120,7 +120,10 @@ class Srv6 final : public PathSelector {
     return static_cast<std::uint16_t>(news.path.route - routes_.data());
   }
   Path path(std::uint16_t number) const {
-    return {.entropy = ways_[number].entropy, .nic = ways_[number].nic, .route = &routes_[number]};
+    return {.entropy = ways_[number].entropy,
+            .nic = ways_[number].nic,
+            .route = &routes_[number],
+            .route_checked = true};
   }
   // Ends: a way is skipped once.
   Path take(Plane& plane) {

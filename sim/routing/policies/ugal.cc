@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +28,14 @@ class Board {
   static constexpr std::size_t kPorts = 64;
   static constexpr std::size_t kPortsOfWord = 4;
 
-  explicit Board(std::uint32_t switches) : told_(switches) {}
+  explicit Board(const topologies::Topology& topology) : told_(topology.switches()) {
+    for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+      first_.push_back(static_cast<std::uint32_t>(behind_.size()));
+      for (const std::uint32_t c : topology.out_channels(topology.switch_at(s))) {
+        behind_.push_back(topology.node(topology.channels()[c].to).index);
+      }
+    }
+  }
   void tell(std::span<const Snapshot> snapshots) { told_.assign(snapshots.begin(), snapshots.end()); }
   // In steps of `unit`, rounded down.
   Time load(std::uint32_t s, std::uint32_t port, Time unit) const {
@@ -36,8 +44,13 @@ class Board {
     return unit * static_cast<std::int64_t>(word >> port % kPortsOfWord * 8 & 0xFF);
   }
 
+  // The switch at the end of a port.
+  std::uint32_t behind(std::uint32_t s, std::uint32_t port) const { return behind_[first_[s] + port]; }
+
  private:
-  std::vector<Snapshot> told_;  // by switch
+  std::vector<Snapshot> told_;         // by switch
+  std::vector<std::uint32_t> first_;   // into behind_, by switch
+  std::vector<std::uint32_t> behind_;  // by switch and port
 };
 
 // The loads of a whole way, as far as they are known at its first switch.
@@ -48,24 +61,17 @@ class GlobalLoads {
 
   // From a switch, by ports drawn at random, to a host's switch; `at` is that switch then.
   Time along(std::uint32_t& at, std::uint32_t host, sim::RandomStream& random) {
-    const topologies::Topology& topology = routes_.topology();
     Time sum;
     while (!routes_.cabled(at, host)) {
-      routes_.channels(at, host, channels_);
-      if (channels_.empty()) return kNever;
-      const std::uint32_t c = channels_[random.below(channels_.size())];
-      const auto out = topology.out_channels(topology.switch_at(at));
-      const auto port = static_cast<std::uint32_t>(std::find(out.begin(), out.end(), c) - out.begin());
+      const auto ports = routes_.ports(at, host, ports_);
+      if (ports.empty()) return kNever;
+      const std::uint32_t port = ports[random.below(ports.size())];
       sum = sum + board_.load(at, port, unit_);
       at = behind(at, port);
     }
     return sum;
   }
-  // The switch at the end of a port.
-  std::uint32_t behind(std::uint32_t s, std::uint32_t port) const {
-    const topologies::Topology& topology = routes_.topology();
-    return topology.node(topology.channels()[topology.out_channels(topology.switch_at(s))[port]].to).index;
-  }
+  std::uint32_t behind(std::uint32_t s, std::uint32_t port) const { return board_.behind(s, port); }
 
   Snapshot publish(OwnSwitch& here) const {
     Snapshot snapshot;
@@ -84,7 +90,7 @@ class GlobalLoads {
   const DetourRoutes& routes_;
   const Board& board_;
   const Time unit_;
-  std::vector<std::uint32_t> channels_;
+  std::vector<std::uint32_t> ports_;
 };
 
 class Ugal final : public DetourPolicy {
@@ -189,16 +195,18 @@ class Ugal final : public DetourPolicy {
 class Plan final : public SwitchPlan {
  public:
   // `unit`: of what switches tell; 0: nothing.
-  Plan(const PlanSetup& setup, const Rules& rules, Time unit)
-      : rules_(rules), routes_(setup), unit_(unit), board_(unit > Time() ? setup.topology.switches() : 0) {}
+  Plan(const PlanSetup& setup, const Rules& rules, Time unit) : rules_(rules), routes_(setup), unit_(unit) {
+    if (unit > Time()) board_.emplace(setup.topology);
+  }
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream random) const override {
     std::unique_ptr<GlobalLoads> global;
-    if (unit_ > Time()) global = std::make_unique<GlobalLoads>(routes_, board_, unit_);
+    if (unit_ > Time()) global = std::make_unique<GlobalLoads>(routes_, *board_, unit_);
     return std::make_unique<Ugal>(routes_, switch_index, rules_, std::move(global), random);
   }
   void reconverge(const std::vector<bool>& down_links) override { routes_.rebuild(down_links); }
+  Lookup lookup() const override { return routes_.lookup(); }
   bool told(std::span<const Snapshot> snapshots) override {
-    board_.tell(snapshots);
+    board_->tell(snapshots);
     return true;
   }
 
@@ -206,7 +214,7 @@ class Plan final : public SwitchPlan {
   const Rules rules_;
   DetourRoutes routes_;
   const Time unit_;
-  Board board_;
+  std::optional<Board> board_;  // where switches tell something
 };
 
 const ParameterSpec kDetours{"detours", ParameterType::kInteger, "1",

@@ -64,6 +64,7 @@ class Plan final : public SwitchPlan {
     return std::make_unique<Valiant>(routes_, switch_index, rules_, switch_salt(seed_, switch_index));
   }
   void reconverge(const std::vector<bool>& down_links) override { routes_.rebuild(down_links); }
+  Lookup lookup() const override { return routes_.lookup(); }
 
  private:
   const Rules rules_;

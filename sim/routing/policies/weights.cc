@@ -44,7 +44,7 @@ void PathWeights::set_rate_shares(std::span<const double> rate_shares) {
 void PathWeights::find_units(const std::vector<bool>& down_links) {
   std::vector<std::uint32_t> hosts(topology_.hosts());
   std::iota(hosts.begin(), hosts.end(), 0u);
-  (void)classify(topology_, down_links, hosts, unit_of_);
+  units_ = static_cast<std::uint32_t>(classify(topology_, down_links, hosts, unit_of_).size());
 }
 
 // What the channel, between switches, has of what its end can carry.
@@ -135,29 +135,30 @@ void WeightedDraw::forget() {
   entries_.clear();
   dense_.clear();
   sparse_.clear();
-  of_unit_.clear();
+  of_host_.clear();
 }
 
-const WeightedDraw::Entry* WeightedDraw::learn(std::uint32_t host, std::span<const std::uint32_t> ports) {
+std::uint16_t WeightedDraw::learn(std::uint32_t host, std::span<const std::uint32_t> ports) {
   const topologies::Topology& topology = weights_->topology();
   constexpr std::uint64_t kMostDense = 1 << 25;  // of all switches together
   if (entries_.size() == kUnknown) forget();     // numbers are used up
   if (entries_.empty()) {
     entries_.emplace_back();
-    if (std::uint64_t{topology.hosts()} * topology.switches() <= kMostDense) {
-      dense_.assign(topology.hosts(), kUnknown);
+    if (std::uint64_t{weights_->units()} * topology.switches() <= kMostDense) {
+      dense_.assign(weights_->units(), kUnknown);
     }
   }
-  OfUnit& known = of_unit_[weights_->unit_of(host)];
-  if (known.number == kUnknown || !std::ranges::equal(known.ports, ports)) {
-    known = {.ports = {ports.begin(), ports.end()}, .number = weigh(host, ports)};
+  // Hosts of one unit have the same ways but for their own cables.
+  const std::uint32_t channel = topology.out_channels(at_)[ports.front()];
+  if (topology.node(topology.channels()[channel].to).kind == topologies::NodeKind::kHost) {
+    const auto [known, is_new] = of_host_.emplace(host, kUnknown);
+    if (is_new || (known->second != kEven && !std::ranges::equal(entries_[known->second].ports, ports))) {
+      known->second = weigh(host, ports);
+    }
+    return known->second;
   }
-  if (!dense_.empty()) {
-    dense_[host] = known.number;
-  } else {
-    sparse_[host] = known.number;
-  }
-  return &entries_[known.number];
+  const std::uint32_t unit = weights_->unit_of(host);
+  return (dense_.empty() ? sparse_[unit] : dense_[unit]) = weigh(host, ports);
 }
 
 // The number of an entry.
@@ -167,7 +168,7 @@ std::uint16_t WeightedDraw::weigh(std::uint32_t host, std::span<const std::uint3
   const std::vector<double> capacities = weights_->capacities(host, channels);
   const auto [least, most] = std::minmax_element(capacities.begin(), capacities.end());
   constexpr double kAlike = 1 - 1e-9;  // but for rounding
-  if (*least >= *most * kAlike) return 0;
+  if (*least >= *most * kAlike) return kEven;
   double sum = 0, before = 0;
   for (const double capacity : capacities) sum += capacity;
   Entry entry{.ports = {ports.begin(), ports.end()}, .up_to = {}};
@@ -185,14 +186,14 @@ std::uint16_t WeightedDraw::weigh(std::uint32_t host, std::span<const std::uint3
   return number;
 }
 
-std::uint32_t WeightedDraw::draw(const Entry& entry, std::uint32_t host, std::span<const std::uint32_t> ports,
-                                 std::uint32_t drawn) {
+std::uint32_t WeightedDraw::draw(std::uint16_t number, std::uint32_t host,
+                                 std::span<const std::uint32_t> ports, std::uint32_t drawn) {
   // A link is down, and routes haven't been worked out anew: weights of those that are left.
-  const bool same = std::equal(entry.ports.begin(), entry.ports.end(), ports.begin(), ports.end());
-  const Entry& good = same ? entry : *learn(host, ports);
-  if (good.up_to.empty()) return ports[std::uint64_t{drawn} * ports.size() >> 32];
+  if (!std::ranges::equal(entries_[number].ports, ports)) number = learn(host, ports);
+  const Entry& entry = entries_[number];
+  if (entry.up_to.empty()) return ports[std::uint64_t{drawn} * ports.size() >> 32];
   std::size_t i = 0;
-  while (i + 1 < ports.size() && drawn >= good.up_to[i]) ++i;
+  while (i + 1 < ports.size() && drawn >= entry.up_to[i]) ++i;
   return ports[i];
 }
 

@@ -36,6 +36,7 @@ class PathWeights {
   const topologies::Topology& topology() const { return topology_; }
   // Hosts of one unit have the same ways up to the last switches.
   std::uint32_t unit_of(std::uint32_t host) const { return unit_of_[host]; }
+  std::uint32_t units() const { return units_; }
 
  private:
   const RoutingTable& table() const { return repaired_ != nullptr ? *repaired_ : original_; }
@@ -52,6 +53,7 @@ class PathWeights {
   std::vector<double> rate_;            // by channel, bit/s
   std::vector<bool> has_hosts_;         // by vertex
   std::vector<std::uint32_t> unit_of_;  // by host
+  std::uint32_t units_ = 0;
 
   // What is known of the unit that was asked for last, by vertex.
   struct Known {
@@ -87,45 +89,43 @@ class WeightedDraw {
   std::uint32_t pick(std::uint32_t host, std::span<const std::uint32_t> ports, std::uint32_t drawn) {
     if (version_ != weights_->version()) [[unlikely]]
       forget();
-    const std::uint16_t number = number_of(host);
+    const std::uint16_t known = number_of(host);
     // A choice of two or more, and nothing known of it yet.
-    const Entry* const entry = number == kUnknown ? learn(host, ports) : &entries_[number];
-    if (entry->up_to.empty()) return ports[std::uint64_t{drawn} * ports.size() >> 32];
-    return draw(*entry, host, ports, drawn);
+    const std::uint16_t number = known == kUnknown ? learn(host, ports) : known;
+    if (number == kEven) [[likely]]
+      return ports[std::uint64_t{drawn} * ports.size() >> 32];
+    return draw(number, host, ports, drawn);
   }
 
  private:
-  static constexpr std::uint16_t kUnknown = UINT16_MAX;
+  // Numbers of entries.
+  static constexpr std::uint16_t kEven = 0, kUnknown = UINT16_MAX;
   struct Entry {
     std::vector<std::uint32_t> ports;  // that these are of
     std::vector<std::uint32_t> up_to;  // in 2^32: the port is taken by what is drawn below; empty: even odds
   };
 
   std::uint16_t number_of(std::uint32_t host) const {
+    const std::uint32_t unit = weights_->unit_of(host);
     if (!dense_.empty()) [[likely]]
-      return dense_[host];
-    const auto found = sparse_.find(host);
+      return dense_[unit];
+    const auto found = sparse_.find(unit);
     return found == sparse_.end() ? kUnknown : found->second;
   }
   void forget();
-  const Entry* learn(std::uint32_t host, std::span<const std::uint32_t> ports);
+  std::uint16_t learn(std::uint32_t host, std::span<const std::uint32_t> ports);
   std::uint16_t weigh(std::uint32_t host, std::span<const std::uint32_t> ports);
-  std::uint32_t draw(const Entry& entry, std::uint32_t host, std::span<const std::uint32_t> ports,
+  std::uint32_t draw(std::uint16_t number, std::uint32_t host, std::span<const std::uint32_t> ports,
                      std::uint32_t drawn);
 
   const PathWeights* weights_;
   topologies::Vertex at_;
   std::uint32_t version_ = 0;
-  std::vector<Entry> entries_;  // the first one: even odds
-  // Numbers of entries by host; which of the two depends on the network's size.
+  // Numbers of entries by unit; which of the two depends on the network's size.
   std::vector<std::uint16_t> dense_;
   std::unordered_map<std::uint32_t, std::uint16_t> sparse_;
-  // Hosts of one unit have the same, where the ports are.
-  struct OfUnit {
-    std::vector<std::uint32_t> ports;
-    std::uint16_t number = kUnknown;
-  };
-  std::unordered_map<std::uint32_t, OfUnit> of_unit_;
+  std::unordered_map<std::uint32_t, std::uint16_t> of_host_;  // of hosts with several cables to this switch
+  std::vector<Entry> entries_;                                // by number
 };
 
 }  // namespace weft::routing
