@@ -5,6 +5,7 @@
   measure.py threads                   two threads against two runs of one thread side by side
   measure.py queues                    each queue discipline against drop-tail, run in turn
   measure.py policies                  each routing policy against static ECMP, run in turn
+  measure.py controls                  congestion controls against a fixed window, run in turn
   measure.py growth                    16 to 65,536 hosts: time per packet hop, and peak memory
 
 Figures are medians of --runs (3). The machine should be idle.
@@ -19,8 +20,8 @@ import sys
 BENCH = pathlib.Path(__file__).resolve().parents[3] / "bazel-bin/tools/bench/packet/packet_bench"
 
 
-def start(network, packets, partitions=0, threads=1, queue="ecn", routing="spray"):
-    return subprocess.Popen([BENCH, str(network), str(packets), "1", str(partitions), str(threads), queue, routing],
+def start(network, packets, partitions=0, threads=1, queue="ecn", routing="spray", control="fixed_window:packets=100"):
+    return subprocess.Popen([BENCH, str(network), str(packets), "1", str(partitions), str(threads), queue, routing, control],
                             stdout=subprocess.PIPE, text=True)
 
 
@@ -112,6 +113,26 @@ def policies(runs):
               flush=True)
 
 
+# With the queue, and for some the routing, that they were made for; others get the queue of the fixed window's run.
+CONTROLS = (("dctcp", "ecn", "spray"), ("swift", "ecn", "spray"), ("newreno", "ecn", "spray"), ("dcqcn", "ecn", "ecmp"),
+            ("hpcc", "ecn", "ecmp"), ("nscc", "composite", "reps"), ("nscc", "composite", "spray"), ("rccc", "composite", "reps"),
+            ("eqds", "composite", "spray"))
+
+
+def controls(runs):
+    print("| control | queue | routing | packet hops/s, of a fixed window's | the same with its queue and routing |")
+    print("|---|---|---|---|---|")
+    for control, queue, routing in CONTROLS:
+        alone, paired = [], []
+        for _ in range(runs):
+            result = run(16, 300, queue=queue, routing=routing, control=control)
+            rate = result["packet-hops/s"]
+            alone.append(rate / run(16, 300)["packet-hops/s"])
+            paired.append(rate / run(16, 300, queue=queue, routing=routing)["packet-hops/s"])
+        shown = " | ".join(f"{median(r):.2f} ({min(r):.2f} to {max(r):.2f})" for r in (alone, paired))
+        print(f"| `{control}` | `{queue}` | `{routing}` | {shown} |", flush=True)
+
+
 def growth(runs):
     print("| hosts | packet hops | time | per packet hop | peak memory |")
     print("|---|---|---|---|---|")
@@ -125,7 +146,7 @@ def growth(runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("speed", "threads", "queues", "policies", "growth"))
+    parser.add_argument("table", choices=("speed", "threads", "queues", "policies", "controls", "growth"))
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--probe", help="a program that takes K and PACKETS and prints millions of hops per second")
     given = parser.parse_args()
@@ -137,6 +158,8 @@ def main():
         queues(given.runs)
     elif given.table == "policies":
         policies(given.runs)
+    elif given.table == "controls":
+        controls(given.runs)
     else:
         growth(given.runs)
 

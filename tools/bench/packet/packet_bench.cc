@@ -1,10 +1,10 @@
 // Speed of the packet network: a permutation on a full three-level fat tree, one message per host.
-//   packet_bench NETWORK PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS [QUEUE [ROUTING]]]]]
+//   packet_bench NETWORK PACKETS_PER_FLOW [RUNS [PARTITIONS [THREADS [QUEUE [ROUTING [CONTROL]]]]]]
 // NETWORK: ports of a fat tree's switches, or a topology as `weft sim --topology` takes it. PARTITIONS 0: as
-// many as `weft sim` takes. QUEUE, ROUTING: as `weft sim` takes them; ecn, spray. Prints one line per run:
-// hosts, packet hops, events, seconds of the event loop by the clock and of processor time, million packet
-// hops per second (of processor time with one thread, else by the clock), peak memory of the process in MiB,
-// digest.
+// many as `weft sim` takes. QUEUE, ROUTING, CONTROL: as `weft sim` takes them; ecn, spray, a window of 100
+// packets. Prints one line per run: hosts, packet hops, events, seconds of the event loop by the clock and of
+// processor time, million packet hops per second (of processor time with one thread, else by the clock), peak
+// memory of the process in MiB, digest.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "congestion/controls/fixed_window.h"
+#include "congestion/controls/controls.h"
 #include "congestion/recoveries/rack.h"
 #include "sim/packet/packet_network.h"
 #include "sim/packet/queues/queues.h"
@@ -41,8 +41,6 @@ class NoLimit final : public RunControl {
   StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
 };
 
-std::map<std::string, std::string> given(std::map<std::string, std::string> values) { return values; }
-
 void inject_permutation(PacketNetwork& network, std::uint32_t hosts, std::uint64_t packets) {
   std::vector<std::uint32_t> destination(hosts);
   std::iota(destination.begin(), destination.end(), 0);
@@ -64,17 +62,21 @@ topologies::Topology network_named(const std::string& text) {
 }
 
 void run(const std::string& network_text, std::uint64_t packets, std::uint32_t partitions,
-         std::uint32_t threads, const std::string& queue_text, const std::string& routing_text) {
+         std::uint32_t threads, const std::string& queue_text, const std::string& routing_text,
+         const std::string& control_text) {
   const topologies::Topology topology = network_named(network_text);
   const routing::RoutingTable table(topology);
   const ModuleChoice routing_choice = parse_module_choice(routing_text);
   const routing::Policy& policy = find_module(routing::policies(), routing_choice, "routing policy");
   const ModuleChoice queue_choice = parse_module_choice(queue_text);
   const Discipline& queue = find_module(disciplines(), queue_choice, "queue");
-  const congestion::Control& control = congestion::fixed_window();
+  const ModuleChoice control_choice = parse_module_choice(control_text);
+  const congestion::Control& control =
+      find_module(congestion::controls(), control_choice, "congestion control");
   const congestion::RecoveryKind recovery = congestion::rack();
   if (partitions == 0) {
-    partitions = sim::packet::partitions(Parameters(packet_module(), given({})), threads, topology.hosts());
+    partitions = sim::packet::partitions(Parameters(packet_module(), std::map<std::string, std::string>()),
+                                         threads, topology.hosts());
   }
   topologies::Partitioning partitioning = topologies::partition(topology, partitions);
   std::vector<std::unique_ptr<Engine>> engines;
@@ -91,7 +93,7 @@ void run(const std::string& network_text, std::uint64_t packets, std::uint32_t p
                          .policy = policy,
                          .policy_parameters = Parameters(policy.info, routing_choice),
                          .control = control,
-                         .control_parameters = Parameters(control.info, given({{"packets", "100"}})),
+                         .control_parameters = Parameters(control.info, control_choice),
                          .recovery = recovery,
                          .recovery_parameters = {},
                          .queue = queue,
@@ -137,8 +139,9 @@ int main(int argc, char** argv) {
   const auto threads = static_cast<std::uint32_t>(argc > 5 ? std::atoi(argv[5]) : 1);
   const std::string queue = argc > 6 ? argv[6] : "ecn";
   const std::string routing = argc > 7 ? argv[7] : "spray";
+  const std::string control = argc > 8 ? argv[8] : "fixed_window:packets=100";
   for (int i = 0; i < runs; ++i) {
-    weft::sim::packet::run(network, packets, partitions, threads, queue, routing);
+    weft::sim::packet::run(network, packets, partitions, threads, queue, routing, control);
   }
   return 0;
 }
