@@ -2,10 +2,10 @@
 // signals say.
 #include <algorithm>
 #include <catch2/catch.hpp>
-#include <numeric>
 #include <string>
 #include <vector>
 
+#include "tests/congestion/every_control.h"
 #include "tests/sim/packet/divided.h"
 #include "tests/sim/packet/support.h"
 #include "topologies/families.h"
@@ -21,14 +21,6 @@ Options with(const std::string& control) {
   options.policy = spray();
   options.config.connections.per_message = true;
   return options;
-}
-
-// (Σ x)² / (n Σ x²)
-double jain(const std::vector<double>& shares) {
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  double squares = 0;
-  for (const double share : shares) squares += share * share;
-  return sum * sum / (static_cast<double>(shares.size()) * squares);
 }
 
 struct Result {
@@ -53,7 +45,7 @@ Result share_link(const std::string& control, std::uint32_t flows, std::uint32_t
   REQUIRE(shares.size() == flows);
   const double wire = kRate.serialization(std::uint64_t{flows} * packets * (kMtu + 64)).seconds();
   REQUIRE(last > wire);
-  return {jain(shares), wire / last};
+  return {congestion::jain(shares), wire / last};
 }
 
 TEST_CASE("two and ten flows share a link evenly and fill it") {
