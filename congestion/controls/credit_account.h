@@ -20,8 +20,10 @@ class CreditAccount {
   struct Settings {
     double window = 1.5;      // bandwidth-delay products: the first one, and the most that is asked for ahead
     bool asks_ahead = false;  // for all there is, not for a window; the receiver adds what is trimmed
-    bool keeps_rest = false;  // what is left of the first window when an answer comes, else it is given up
-    Time patience;            // after so long without an answer, a packet is sent unasked
+    // The first window is for what is sent for the first time, and what is left of it when an answer comes is
+    // kept; else it is given up.
+    bool keeps_rest = false;
+    Time patience;  // after so long without an answer, a packet is sent unasked
   };
 
   CreditAccount(const FlowInfo& flow, const Settings& settings)
@@ -34,16 +36,24 @@ class CreditAccount {
 
   // A message begins. Where nothing is under way, it needs no asking, up to a window.
   void add(Time now, std::uint64_t bytes) {
-    if (acknowledged_ >= given_) {
-      own_ = std::max(own_, sent_ + window_ - granted_);
-      speculating_ = true;
-      heard(now);
-    }
-    given_ += signed_of(bytes);
+    const bool rests = acknowledged_ >= given_;
     // A packet without payload takes no credit, but some must be left for it.
-    to_send_ += signed_of(std::max<std::uint64_t>(bytes, 1));
+    const std::int64_t credit = signed_of(std::max<std::uint64_t>(bytes, 1));
+    given_ += signed_of(bytes);
+    to_send_ += credit;
+    is_untold_ = true;
+    if (rests) {
+      begin(now, credit);
+    } else if (keeps_rest_) {
+      own_ += std::min(credit, rest_);
+      rest_ -= std::min(credit, rest_);
+    }
   }
-  void sent(std::uint64_t bytes) { sent_ += signed_of(bytes); }
+  void sent(std::uint64_t bytes) {
+    told_ = signed_of(wanted(kNoWindow));
+    sent_ += signed_of(bytes);
+    is_untold_ = came_back_ = false;
+  }
   void grant(Time now, std::uint64_t total) {
     answered(now);
     granted_ = std::max(granted_, signed_of(total));
@@ -55,13 +65,29 @@ class CreditAccount {
   // The receiver knows of what was trimmed.
   void trim(Time now, std::uint64_t bytes) {
     answered(now);
-    if (!asks_ahead_) to_send_ += signed_of(bytes);
+    (asks_ahead_ ? trimmed_ : to_send_) += signed_of(bytes);
+    if (!asks_ahead_) told_ += signed_of(bytes);
   }
   // It may not know of what was lost: the packet that is sent again tells it.
   void lose(Time now, std::uint64_t bytes) {
     heard(now);
     to_send_ += signed_of(bytes);
     if (left() <= 0) own_ = sent_ + mtu_ - granted_;
+  }
+  // Its header came back, so the receiver doesn't know of it. Whoever has answers or grants to come waits for
+  // these: what all senders send again at once comes back again.
+  void come_back(Time now, std::uint64_t bytes) {
+    heard(now);
+    to_send_ += signed_of(bytes);
+    is_untold_ = came_back_ = true;
+    told_ = 0;  // that packet may have been the one that told
+  }
+  // Where the receiver doesn't know of all that is to be sent, and neither answers nor grants are to come: as
+  // where a message begins, but of what came back one packet.
+  void speak_up(Time now, std::uint64_t in_flight) {
+    if (!is_untold_ || in_flight > 0 || left() > 0 || expects_grants()) return;
+    begin(now, came_back_ ? mtu_ : std::max<std::int64_t>(1, given_ - acknowledged_));
+    if (came_back_) own_ = sent_ + mtu_ - granted_;
   }
   // Nothing came for `patience`, though something is to come: the last grant may have been lost. The next
   // wait is twice as long.
@@ -89,6 +115,18 @@ class CreditAccount {
   static std::int64_t signed_of(std::uint64_t bytes) { return static_cast<std::int64_t>(bytes); }
   std::int64_t left() const { return own_ + granted_ - sent_; }
   Time wait() const { return patience_ * (std::int64_t{1} << backoff_); }
+  // With a window of its own, of which so much is to be sent for the first time.
+  void begin(Time now, std::int64_t bytes) {
+    const std::int64_t own = keeps_rest_ ? std::min(bytes, window_) : window_;
+    own_ = std::max(own_, sent_ - granted_ + own);
+    rest_ = window_ - own;
+    speculating_ = true;
+    heard(now);
+  }
+  // Where each packet that came earns one, no more than these.
+  bool expects_grants() const {
+    return (asks_ahead_ ? std::min(told_, acknowledged_) + trimmed_ : told_) > granted_;
+  }
   void heard(Time now) {
     heard_ = now;
     backoff_ = 0;
@@ -105,9 +143,14 @@ class CreditAccount {
   std::int64_t given_ = 0, acknowledged_ = 0;  // of messages
   std::int64_t to_send_ = 0, sent_ = 0;        // what is sent again included
   std::int64_t own_ = 0, granted_ = 0;
+  std::int64_t rest_ = 0;     // of the first window, where it is kept
+  std::int64_t told_ = 0;     // wanted, as the last packet had it
+  std::int64_t trimmed_ = 0;  // where the receiver adds it to what is wanted
   Time patience_, heard_;
   std::int8_t backoff_ = 0;
   bool speculating_ = false;
+  bool is_untold_ = false;  // there is something to send that no packet has told of
+  bool came_back_ = false;  // … and some of it was sent back
   bool asks_ahead_, keeps_rest_;
 };
 

@@ -34,11 +34,16 @@ class PulledSender : public Sender {
   void start(Time) override {}
   void on_ack(const Ack& ack) override {
     account_.acknowledge(ack.now, ack.bytes);
+    account_.speak_up(ack.now, ack.in_flight);
     allow();
   }
   void on_trim(const Loss& loss) override {
-    if (loss.returned) return on_loss(loss);
-    account_.trim(loss.now, loss.bytes);
+    if (loss.returned) {
+      account_.come_back(loss.now, loss.bytes);
+    } else {
+      account_.trim(loss.now, loss.bytes);
+    }
+    account_.speak_up(loss.now, loss.in_flight);
     allow();
   }
   void on_loss(const Loss& loss) override {

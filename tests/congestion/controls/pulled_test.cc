@@ -136,6 +136,64 @@ TEST_CASE("NDP's sender keeps its first window, and asks for all it has") {
   REQUIRE(flow.wanted() == 301 * kMtu);
 }
 
+TEST_CASE("NDP's first window is for what was never sent: all else waits for pulls") {
+  Flow flow("ndp", {});
+  flow.message(20 * kMtu);
+  REQUIRE(flow.credit() == 20 * kMtu);
+  flow.send(20);
+  flow.sender->on_trim({.now = Time::us(8), .bytes = 5 * kMtu, .in_flight = 15 * kMtu});
+  REQUIRE(flow.credit() == 20 * kMtu);
+  // Of the window there are 80 packets for what joins.
+  flow.message(100 * kMtu);
+  REQUIRE(flow.credit() == 100 * kMtu);
+  REQUIRE(flow.wanted() == 20 * kMtu);
+}
+
+TEST_CASE("headers that came back wait while there are answers or pulls to come, then one of them goes") {
+  Flow flow("ndp", {});
+  flow.message(10 * kMtu);
+  flow.send(10);
+  const auto comes_back = [&](int in_flight) {
+    flow.sender->on_trim(
+        {.now = Time::us(8), .bytes = kMtu, .in_flight = in_flight * kMtu, .returned = true});
+  };
+  for (int left = 9; left >= 4; --left) comes_back(left);
+  REQUIRE(flow.credit() == 10 * kMtu);
+  REQUIRE(flow.wanted() == 6 * kMtu);
+  flow.sender->on_trim({.now = Time::us(9), .bytes = kMtu, .in_flight = 3 * kMtu});
+  flow.sender->on_ack({.now = Time::us(9), .bytes = 3 * kMtu, .in_flight = 0});
+  REQUIRE(flow.credit() == 10 * kMtu);  // the one that was trimmed will be pulled
+  flow.sender->on_credit(Time::us(10), kMtu);
+  flow.send(1);
+  comes_back(0);
+  REQUIRE(flow.credit() == 12 * kMtu);  // nobody knows of the rest
+  REQUIRE(flow.wanted() == 6 * kMtu);
+  flow.send(1);
+  comes_back(0);
+  REQUIRE(flow.credit() == 13 * kMtu);
+}
+
+TEST_CASE("a message that joined others, and of which no packet could tell, begins when these are there") {
+  for (const char* name : {"eqds", "ndp", "rccc"}) {
+    Flow flow(name, {{"window", "1"}});
+    flow.message(100 * kMtu);
+    flow.send(100);
+    flow.message(30 * kMtu);
+    REQUIRE(flow.credit() == 100 * kMtu);
+    flow.sender->on_ack({.now = Time::us(8), .bytes = 60 * kMtu, .in_flight = 40 * kMtu});
+    REQUIRE(flow.credit() == 100 * kMtu);
+    flow.sender->on_ack({.now = Time::us(9), .bytes = 40 * kMtu, .in_flight = 0});
+    INFO(name);
+    REQUIRE(flow.credit() >= 130 * kMtu);
+    // What was told of is granted without: 170 of 200.
+    flow.message(170 * kMtu);
+    flow.send(30);
+    const std::uint64_t before = flow.credit();
+    flow.sender->on_ack({.now = Time::us(18), .bytes = 30 * kMtu, .in_flight = 0});
+    REQUIRE(flow.credit() <= std::max<std::uint64_t>(before, 130 * kMtu));
+  }
+}
+
 // A receiver on a 100 Gb/s NIC, and what it does.
 struct Nic final : ReceiverActions {
   Nic(const std::string& name, const std::map<std::string, std::string>& given) {

@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/congestion/every_control.h"
 #include "tests/sim/packet/divided.h"
+#include "tests/sim/packet/meter.h"
 #include "tests/sim/packet/support.h"
 #include "topologies/families.h"
 
@@ -45,38 +47,6 @@ std::vector<Case> cases() {
           {"bbr", deep, Time::us(4000), Time::us(4000), 0.9}};
 }
 
-class RunUntil final : public RunControl {
- public:
-  explicit RunUntil(Time end) : RunControl(Bounds{.time = end}) {}
-  StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
-};
-
-// Counts what each host's data brings to its destination from a moment on.
-class Meter final : public Observer {
- public:
-  Meter(std::uint32_t hosts, Time from) : bytes(hosts), from_(from) {}
-  void on_inject(Time, const Sighting&) override {}
-  void on_enqueue(Time, std::uint32_t, const Sighting&, Time) override {}
-  void on_drop(Time, std::uint32_t, const Sighting&) override {}
-  void on_arrive(Time, std::uint32_t, const Sighting&) override {}
-  void on_deliver(Time now, const Sighting& packet) override {
-    if (!packet.ack && now >= from_) bytes[packet.source] += packet.bytes;
-  }
-  std::vector<double> bytes;
-
- private:
-  Time from_;
-};
-
-double jain(const std::vector<double>& shares) {
-  double sum = 0, squares = 0;
-  for (const double share : shares) {
-    sum += share;
-    squares += share * share;
-  }
-  return sum * sum / (static_cast<double>(shares.size()) * squares);
-}
-
 TEST_CASE("flows that come to one that has a link for itself share a link evenly, and use it") {
   const Case c = GENERATE(from_range(cases()));
   const std::uint32_t flows = GENERATE(2u, 10u);
@@ -94,8 +64,9 @@ TEST_CASE("flows that come to one that has a link for itself share a link evenly
   double sum = 0;
   for (const double bytes : meter.bytes) sum += bytes;
   const double utilization = sum * 8 / (100e9 * c.measured.seconds());
-  INFO(c.control << ", " << flows << " flows: Jain " << jain(meter.bytes) << ", utilization " << utilization);
-  CHECK(jain(meter.bytes) >= c.even);
+  INFO(c.control << ", " << flows << " flows: Jain " << congestion::jain(meter.bytes) << ", utilization "
+                 << utilization);
+  CHECK(congestion::jain(meter.bytes) >= c.even);
   CHECK(utilization >= c.utilization);
   CHECK(utilization <= 1.001);
 }

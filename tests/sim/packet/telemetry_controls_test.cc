@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "tests/sim/packet/divided.h"
+#include "tests/sim/packet/meter.h"
 #include "tests/sim/packet/support.h"
 #include "topologies/families.h"
 
@@ -19,12 +20,6 @@ struct Case {
   double header = 64;    // bytes of each packet's
   int messages = 150;    // of each of ten flows
   double incast = 1.25;  // how long eight to one may take, in ideal times
-};
-
-class RunUntil final : public RunControl {
- public:
-  explicit RunUntil(Time time) : RunControl({.time = time}) {}
-  StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
 };
 
 // Nothing is missing. (The checker of FIFO queues knows nothing of virtual ones.)
