@@ -118,7 +118,8 @@ def command(row, weft, data, folder):
         "--congestion", control(row["suite"], options, network),
     ]  # fmt: skip
     if "failed" in options:
-        arguments += ["--fault", "link=aggregation 0.0 / core 0,rate=0.25"]
+        # One direction of one link, with what the switch in front of it sets by its port's speed.
+        arguments += ["--fault", "link=core 0 -> aggregation 0.0,rate=0.25,scale_queue=true"]
     return arguments, network
 
 
