@@ -43,6 +43,11 @@ class CreditAccount {
     // A packet without payload takes no credit, but some must be left for it.
     to_send_ += signed_of(std::max<std::uint64_t>(bytes, 1));
   }
+  // So many of these bytes need not be sent.
+  void spare(std::uint64_t bytes) {
+    given_ -= signed_of(bytes);
+    to_send_ -= signed_of(bytes);
+  }
   void sent(std::uint64_t bytes) { sent_ += signed_of(bytes); }
   void grant(Time now, std::uint64_t total) {
     answered(now);
