@@ -9,6 +9,7 @@
 #include <new>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "congestion/receiver.h"
@@ -26,6 +27,7 @@ struct FlowInfo {
   Time base_rtt;                // round trip of a full packet and its ACK without queueing
   Time longest_rtt;             // the same over the longest path that the routing policy may use
   Time network_rtt;             // the longest of the network, for whom one target is to suit all
+  Time host_delay;              // of each of these, what passes in the two hosts
   // Bandwidth-delay product of the path in bytes: line_rate × base_rtt.
   std::uint64_t bdp_bytes = 0;
   std::uint32_t hops = 0;  // links of the path
@@ -104,9 +106,11 @@ class Sender {
   // start anew.
   virtual void on_idle(Time /*now*/, Time /*idle*/) {}
 
-  // kMessages: a message of so many bytes was added to what is to be sent; `backlog`: all that was not sent
-  // yet.
+  // kMessages: a message of so many bytes, redundant ones included, was added to what is to be sent;
+  // `backlog`: all that was not sent yet.
   virtual void on_message(Time /*now*/, std::uint64_t /*bytes*/, std::uint64_t /*backlog*/) {}
+  // kMessages: so many of these never will be sent, as the receiver has rebuilt what they are for.
+  virtual void on_spared(std::uint64_t /*bytes*/) {}
   // kSends.
   virtual void on_send(const Sent& /*sent*/) {}
   // kNotifications: the receiver has sent a congestion notification packet.
@@ -183,9 +187,15 @@ struct Control {
   std::vector<std::string> signals = {};
   // The queue discipline that it was made for, and gets where none is given and that suits; "": any.
   std::string queue = {};
+  // Parameters of queue disciplines that have them, and their values where they aren't given: what it wants,
+  // and could do without.
+  std::vector<std::pair<std::string, std::string>> queue_settings = {};
   // What it leaves out of its source, so that it isn't taken for that: a warning of every run. "": nothing of
   // weight.
   std::string caveat = {};
+  // With these parameters, does it compare what one packet met on its way with what the last one met? Better
+  // not where a connection's packets take several ways. Null: no.
+  bool (*wants_one_path)(const Parameters& parameters) = nullptr;
 };
 
 }  // namespace weft::congestion

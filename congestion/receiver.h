@@ -23,8 +23,8 @@ struct ReceiverInfo {
   std::uint32_t random = 0;        // the NIC's own draw
 };
 
-// A data packet that was missing, or the header of one, that has just come. Packets that come twice aren't
-// told of.
+// A data packet that was missing, or the header of one, that has just come; where recovery adds redundant
+// ones, one that came for the first time. Packets that come twice aren't told of.
 struct Arrival {
   Time now;
   ConnectionId connection = 0;

@@ -91,8 +91,9 @@ class Recovery {
     std::uint32_t acked_packets = 0;
     std::uint32_t lost_packets = 0;  // newly declared lost
     std::uint64_t lost_bytes = 0;
-    bool timeout = false;  // the retransmission timer expired
-    bool gave_up = false;  // … once too often in a row: nothing is sent again until an ACK comes
+    std::uint64_t spared_bytes = 0;  // payload that was to be sent, and isn't needed any more
+    bool timeout = false;            // the retransmission timer expired
+    bool gave_up = false;            // … once too often in a row: nothing is sent again until an ACK comes
   };
 
   explicit Recovery(const RecoverySetup& setup)
@@ -121,6 +122,8 @@ class Recovery {
     const std::uint64_t full = sizes_.full_bytes();
     return bytes == 0 ? 1 : bytes / full + (bytes % full != 0 ? 1 : 0);
   }
+  // The payload of these.
+  virtual std::uint64_t payload_for(std::uint64_t bytes) const { return bytes; }
   // A message of so many bytes is to be sent behind the others. REQUIRES: packets() + packets_for(bytes) <
   // 2^32.
   virtual void append(std::uint64_t bytes) {
@@ -254,7 +257,8 @@ struct RecoveryKind {
   // ACKs of single packets bring a bitmap as well (Answer::sack), so that one that is lost is made up for
   // while a packet is missing. Where they speak of several they always do.
   bool wants_bitmaps = false;
-  bool wants_order = false;  // takes what comes early for a sign of loss: better not over several paths
+  bool wants_order = false;      // takes what comes early for a sign of loss: better not over several paths
+  bool adds_redundancy = false;  // not all that is sent is needed, so what isn't doesn't count as a duplicate
   std::unique_ptr<RecoveryFactory> (*make_factory)(const Parameters& parameters) = nullptr;
   // What its sending halves count (RecoverySetup::signals), by the names that stand in the results.
   std::vector<std::string> signals = {};

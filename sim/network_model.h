@@ -54,6 +54,9 @@ struct NetworkModel {
   void (*check)(const Parameters& parameters) = nullptr;
   // Must the whole graph be in memory? Null: no, a packed file is read while it is replayed.
   bool (*needs_graph)(const Parameters& parameters) = nullptr;
+  // What of its parameters makes packets of a connection overtake each other, as users write it; "": nothing.
+  // Null: nothing ever.
+  std::string (*breaks_order)(const Parameters& parameters) = nullptr;
   // Adds a sentence for each setting that can't act in this run. Null: the resolver finds all of them.
   void (*warn)(const ModelRun& run, std::vector<std::string>& warnings) = nullptr;
   // Builds the network, replays the program on it, and fills in what model_replay.h lists, for a run that was

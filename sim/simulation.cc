@@ -48,7 +48,8 @@ Registries builtin_registries() {
                             .has_fabric = model.has_fabric,
                             .has_packets = model.has_packets,
                             .has_partitions = model.has_partitions,
-                            .has_connections = model.has_connections});
+                            .has_connections = model.has_connections,
+                            .breaks_order = model.breaks_order});
   }
   for (const auto& family : topologies::families()) {
     all.topologies.push_back({.info = family.info,
@@ -64,8 +65,12 @@ Registries builtin_registries() {
                            }});
   }
   for (const auto& control : congestion::controls()) {
-    all.congestion.push_back(
-        {.info = control.info, .queue = control.queue, .caveat = control.caveat, .needs = control.needs});
+    all.congestion.push_back({.info = control.info,
+                              .queue = control.queue,
+                              .queue_settings = control.queue_settings,
+                              .caveat = control.caveat,
+                              .needs = control.needs,
+                              .wants_one_path = control.wants_one_path});
   }
   for (const auto& recovery : congestion::recoveries()) {
     all.recoveries.push_back(

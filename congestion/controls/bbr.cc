@@ -120,6 +120,7 @@ class Bbr final : public Sender {
     allow();
   }
   void on_message(Time, std::uint64_t bytes, std::uint64_t) override { unsent_ += bytes; }
+  void on_spared(std::uint64_t bytes) override { unsent_ -= std::min(unsent_, bytes); }
   void on_send(const Sent& sent) override {
     if (in_flight_ == 0) deliveries_.note({sent.at, delivered_, sent.at}, Time());
     in_flight_ += sent.bytes;

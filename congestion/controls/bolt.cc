@@ -145,7 +145,8 @@ const Control& bolt() {
       .signals = {"new_path"},
       .caveat =
           "an approximation: ACKs bring what ports hold a round trip later, where Bolt's "
-          "switches tell senders at once"};
+          "switches tell senders at once",
+      .wants_one_path = [](const Parameters&) { return true; }};
   return control;
 }
 

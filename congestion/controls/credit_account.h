@@ -54,6 +54,11 @@ class CreditAccount {
     sent_ += signed_of(bytes);
     is_untold_ = came_back_ = false;
   }
+  // So many of these bytes need not be sent.
+  void spare(std::uint64_t bytes) {
+    given_ -= signed_of(bytes);
+    to_send_ -= signed_of(bytes);
+  }
   void grant(Time now, std::uint64_t total) {
     answered(now);
     granted_ = std::max(granted_, signed_of(total));

@@ -104,7 +104,8 @@ const Control& dctcp() {
                                "Double the window each round trip until the first mark or loss."}},
                .about = "Goes by marks that switches set above a queue length, echoed one for one: once per "
                         "window of data the window is cut by half the smoothed share of marked bytes, and "
-                        "grows by a packet per round trip else. Good: short queues with plain ECN switches, "
+                        "grows by a packet per round trip else. Needs switches that mark. Good: short queues "
+                        "with plain ECN switches, "
                         "few settings. Bad: a round trip late; incasts of more flows than a queue holds "
                         "packets overflow it; flows with longer round trips get less."},
       .needs = {.required = Capability::kMark},

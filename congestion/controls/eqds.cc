@@ -45,7 +45,8 @@ const Control& eqds() {
       .needs = kPulledNeeds,
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<EqdsSender>::make,
-      .make_receivers = make_receivers};
+      .make_receivers = make_receivers,
+      .queue_settings = kPulledQueueSettings};
   return control;
 }
 

@@ -145,7 +145,8 @@ const Control& hpcc() {
                         "line rate; fairness comes slowly."},
       .needs = {.required = Capability::kTelemetry},
       .make_factory = SenderFactoryFor<Hpcc>::make,
-      .signals = {"new_path"}};
+      .signals = {"new_path"},
+      .wants_one_path = [](const Parameters&) { return true; }};
   return control;
 }
 

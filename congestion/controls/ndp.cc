@@ -53,7 +53,8 @@ const Control& ndp() {
       .needs = {.required = kPulledNeeds.required, .used = Capability::kBackToSender},
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<NdpSender>::make,
-      .make_receivers = make_receivers};
+      .make_receivers = make_receivers,
+      .queue_settings = kPulledQueueSettings};
   return control;
 }
 

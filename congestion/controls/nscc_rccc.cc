@@ -80,7 +80,8 @@ const Control& nscc_rccc() {
       .needs = {.required = kPulledNeeds.required | Capability::kMark},
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<NsccRcccSender>::make,
-      .make_receivers = make_receivers};
+      .make_receivers = make_receivers,
+      .queue_settings = kPulledQueueSettings};
   return control;
 }
 

@@ -160,7 +160,10 @@ const Control& powertcp() {
                         "can't tell where the queue is."},
       .needs = {.required = Capability::kTelemetry},
       .make_factory = SenderFactoryFor<PowerTcp>::make,
-      .signals = {"new_path"}};
+      .signals = {"new_path"},
+      .wants_one_path = [](const Parameters& parameters) {
+        return parameters.text("signal") == "telemetry";
+      }};
   return control;
 }
 

@@ -1,6 +1,8 @@
 // Controls that a receiver drives, of one family: their senders, settings and parameters.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "congestion/controls/credit_account.h"
@@ -10,6 +12,10 @@ namespace weft::congestion {
 
 constexpr std::uint32_t kPulledHears = kMessages | kSends | kCredits | kTimer;
 constexpr CapabilityNeeds kPulledNeeds{.required = Capability::kTrim | Capability::kCredit};
+// Receivers see to their own links, so marks of these would only mislead. Source: ultraethernet/uet-htsim,
+// whose switches don't mark towards hosts where receivers are in control.
+inline const std::vector<std::pair<std::string, std::string>> kPulledQueueSettings = {
+    {"mark_to_hosts", "false"}};
 
 // Parameters that all of them have: `window`, with what is said of it, and `patience`.
 std::vector<ParameterSpec> credit_parameters(const std::string& window, const std::string& help);
@@ -54,6 +60,10 @@ class PulledSender : public Sender {
   void on_message(Time now, std::uint64_t bytes, std::uint64_t) override {
     account_.add(now, bytes);
     if (wake_at_ == Time::max()) wake_at_ = account_.wake_at();
+    allow();
+  }
+  void on_spared(std::uint64_t bytes) override {
+    account_.spare(bytes);
     allow();
   }
   void on_send(const Sent& sent) override {

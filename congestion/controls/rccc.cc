@@ -52,7 +52,8 @@ const Control& rccc() {
       .needs = {.required = kPulledNeeds.required, .used = Capability::kMark},
       .hears = kPulledHears,
       .make_factory = SenderFactoryFor<RcccSender>::make,
-      .make_receivers = make_receivers};
+      .make_receivers = make_receivers,
+      .queue_settings = kPulledQueueSettings};
   return control;
 }
 

@@ -57,9 +57,9 @@ class Swift final : public Sender {
       : settings_(settings),
         mtu_bytes_(flow.mtu_bytes),
         base_target_(settings.base_target > Time() ? settings.base_target.seconds()
-                                                   : flow.base_rtt.seconds() * kBaseShare),
+                                                   : fabric_rtt(flow) * kBaseShare),
         hop_target_(settings.hop_target > Time() ? settings.hop_target.seconds()
-                                                 : flow.base_rtt.seconds() / std::max(flow.hops, 1u)),
+                                                 : fabric_rtt(flow) / std::max(flow.hops, 1u)),
         fs_range_(settings.fs_range < Time::max() ? settings.fs_range.seconds() : base_target_ * kRangeBases),
         fs_alpha_(fs_range_ / (1 / std::sqrt(settings.fs_min) - 1 / std::sqrt(settings.fs_max))),
         fs_beta_(-fs_alpha_ / std::sqrt(settings.fs_max)),
@@ -108,6 +108,7 @@ class Swift final : public Sender {
     Time cut_at = Time::ps(INT64_MIN / 2);
   };
 
+  static double fabric_rtt(const FlowInfo& flow) { return (flow.base_rtt - flow.host_delay).seconds(); }
   double window() const { return std::min(fabric_.window, endpoint_.window); }
   double clamp(double packets) const {
     return std::clamp(packets, settings_.min_window, settings_.max_window);

@@ -34,18 +34,28 @@ ErasureCoding::Settings::Settings(const Parameters& parameters) : SelectiveRepea
 }
 
 // Redundant packets are as long as the longest of their block's.
-void ErasureCoding::append(std::uint64_t bytes) {
-  const std::uint64_t data = Recovery::packets_for(bytes), all = packets_for(bytes);
+ErasureCoding::Tail ErasureCoding::tail_of(std::uint64_t bytes) const {
+  const std::uint64_t data = Recovery::packets_for(bytes), in_last = (data - 1) % code_.data + 1;
   const auto last_bytes = static_cast<std::uint32_t>(bytes - (data - 1) * sizes_.full_bytes());
-  const std::uint64_t in_last = (data - 1) % code_.data + 1;
-  const auto behind = static_cast<std::uint32_t>(std::min<std::uint64_t>(code_.redundant, in_last));
-  messages_.append(static_cast<std::uint32_t>(all));
-  sizes_.append(static_cast<std::uint32_t>(all - behind), last_bytes);
-  if (in_last > 1) {
-    sizes_.append(behind, sizes_.full_bytes());
-  } else {
-    sizes_.append(1, last_bytes);
-  }
+  return {.data = in_last,
+          .last_bytes = last_bytes,
+          .redundant = static_cast<std::uint32_t>(std::min<std::uint64_t>(code_.redundant, in_last)),
+          .redundant_bytes = in_last > 1 ? sizes_.full_bytes() : last_bytes};
+}
+
+std::uint64_t ErasureCoding::payload_for(std::uint64_t bytes) const {
+  const Tail tail = tail_of(bytes);
+  const std::uint64_t whole = (Recovery::packets_for(bytes) - tail.data) / code_.data;
+  return bytes + whole * code_.redundant * sizes_.full_bytes() +
+         std::uint64_t{tail.redundant} * tail.redundant_bytes;
+}
+
+void ErasureCoding::append(std::uint64_t bytes) {
+  const auto all = static_cast<std::uint32_t>(packets_for(bytes));
+  const Tail tail = tail_of(bytes);
+  messages_.append(all);
+  sizes_.append(all - tail.redundant, tail.last_bytes);
+  sizes_.append(tail.redundant, tail.redundant_bytes);
 }
 
 Recovery::Outcome ErasureCoding::on_ack(const Answer& ack) {
@@ -53,7 +63,7 @@ Recovery::Outcome ErasureCoding::on_ack(const Answer& ack) {
   known.cumulative = std::min(ack.cumulative, next_);
   known.duplicate = false;  // redundant packets come to blocks that are there
   Outcome outcome = SelectiveRepeat::on_ack(known);
-  skip_to(ack.cumulative);
+  skip_to(ack.cumulative, outcome);
   const std::uint32_t base = ack.sack == 0 ? ack.number : sack_base(ack.cumulative, ack.number);
   for (std::uint32_t n = std::max(base, first_); n <= ack.number && n < next_;) {
     const Block block = block_of(n);
@@ -69,7 +79,7 @@ Recovery::Outcome ErasureCoding::on_ack(const Answer& ack) {
 Recovery::Outcome ErasureCoding::on_nack(const Answer& nack) {
   Outcome outcome;
   settle_below(std::min(nack.cumulative, next_), outcome);
-  skip_to(nack.cumulative);
+  skip_to(nack.cumulative, outcome);
   if (nack.number >= first_ && slot(nack.number) == encode(nack.sent.ps(), kInFlight)) {
     const Block block = block_of(nack.number);
     give_up(nack.number, outcome);
@@ -81,8 +91,9 @@ Recovery::Outcome ErasureCoding::on_nack(const Answer& nack) {
 }
 
 // The receiver has all below, what was not sent yet included.
-void ErasureCoding::skip_to(std::uint32_t number) {
+void ErasureCoding::skip_to(std::uint32_t number, Outcome& outcome) {
   for (; next_ < number; ++next_) {
+    outcome.spared_bytes += payload(next_);
     if (next_ - first_ == ring_.size()) grow_ring();
     slot(next_) = encode(0, kAcked);
   }
@@ -94,7 +105,7 @@ bool ErasureCoding::settle_rebuilt(const Block& block, Outcome& outcome) {
   if (!code_.rebuilds(block, [this](std::uint32_t n) { return is_acked(n); })) return false;
   const std::uint32_t sent = std::min(block.end(), next_);
   for (std::uint32_t n = std::max(block.first, first_); n < sent; ++n) settle(n, outcome);
-  if (next_ > block.first) skip_to(block.end());
+  if (next_ > block.first) skip_to(block.end(), outcome);
   return true;
 }
 
@@ -156,6 +167,7 @@ RecoveryKind erasure_coding() {
                "message; bad where the link is what is short, or losses come in bursts longer than a block's "
                "redundancy."},
       .wants_bitmaps = true,
+      .adds_redundancy = true,
       .make_factory = RecoveryFactoryFor<ErasureCoding, ErasureReassembly>::make,
       .signals = {"block_again"}};
 }

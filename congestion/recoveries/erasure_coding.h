@@ -28,6 +28,7 @@ class ErasureCoding final : public SelectiveRepeat {
   std::uint64_t packets_for(std::uint64_t bytes) const override {
     return code_.packets_for(Recovery::packets_for(bytes));
   }
+  std::uint64_t payload_for(std::uint64_t bytes) const override;
   void append(std::uint64_t bytes) override;
   Outcome on_ack(const Answer& ack) override;
   Outcome on_nack(const Answer& nack) override;
@@ -44,7 +45,14 @@ class ErasureCoding final : public SelectiveRepeat {
   bool is_acked(std::uint32_t number) {
     return number < first_ || (number < next_ && state(slot(number)) == kAcked);
   }
-  void skip_to(std::uint32_t number);
+  // The last block of a message: its data packets, and the bytes of the last of them.
+  struct Tail {
+    std::uint64_t data = 0;
+    std::uint32_t last_bytes = 0;
+    std::uint32_t redundant = 0, redundant_bytes = 0;  // the packets behind them, and the bytes of each
+  };
+  Tail tail_of(std::uint64_t bytes) const;
+  void skip_to(std::uint32_t number, Outcome& outcome);
   bool settle_rebuilt(const Block& block, Outcome& outcome);
   void send_needed(const Block& block);
 

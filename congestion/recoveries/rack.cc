@@ -74,7 +74,8 @@ RecoveryKind rack() {
                .parameters = {},
                .about = "Goes by the times at which acknowledged packets were sent, so it needs no order on "
                         "the way: a patience of a quarter round trip on one path, of one where packets take "
-                        "several. NACKs of trimmed packets count at once. Good with spraying and with drops; "
+                        "several. NACKs of trimmed packets count at once. Needs nothing of queues. Good with "
+                        "spraying and with drops; "
                         "bad at losses of a burst's last packets, which wait for the timeout."},
       .make_factory = RecoveryFactoryFor<Rack>::make};
 }

@@ -52,7 +52,7 @@ void SelectiveRepeat::on_send(std::uint32_t number, Time at) {
   Scoreboard::on_send(number, at);
   if (!by_count_) return;
   if (trace_.size() != ring_.size()) widen_trace();
-  Line& line = per_path_ ? lines_[entropy_] : line_;
+  Line& line = per_path_ ? lines_.try_emplace(entropy_, first_turn_).first->second : line_;
   trace(number) = std::uint64_t{line.send(number)} << 32 | entropy_;
 }
 
@@ -69,7 +69,10 @@ Recovery::Outcome SelectiveRepeat::on_ack(const Answer& ack) {
   Line& line = per_path_ ? found->second : line_;
   line.newest_acked = std::max(line.newest_acked, static_cast<std::int64_t>(acked >> 32));
   find_overtaken(line, outcome);
-  if (per_path_ && line.empty()) lines_.erase(found);
+  if (per_path_ && line.empty()) {
+    first_turn_ = std::max(first_turn_, line.next_turn());
+    lines_.erase(found);
+  }
   return outcome;
 }
 
@@ -90,7 +93,7 @@ void SelectiveRepeat::find_overtaken(Line& line, Outcome& outcome) {
 void SelectiveRepeat::rest() {
   Scoreboard::rest();
   pool_->give_back(std::exchange(trace_, {}));
-  line_ = {};
+  line_ = Line();
   lines_.clear();
 }
 

@@ -47,7 +47,9 @@ class SelectiveRepeat : public Scoreboard {
     struct Entry {
       std::uint32_t number, turn;
     };
+    explicit Line(std::uint32_t first_turn = 0) : turn_(first_turn) {}
     std::uint32_t send(std::uint32_t number);
+    std::uint32_t next_turn() const { return turn_; }
     bool empty() const { return first_ == entries_.size(); }
     const Entry& oldest() const { return entries_[first_]; }
     void pop();
@@ -55,7 +57,7 @@ class SelectiveRepeat : public Scoreboard {
     std::int64_t newest_acked = -1;  // turn
 
    private:
-    std::uint32_t turn_ = 0;
+    std::uint32_t turn_;
     std::vector<Entry> entries_;  // from first_ on
     std::size_t first_ = 0;
   };
@@ -68,6 +70,8 @@ class SelectiveRepeat : public Scoreboard {
   RingPool::Ring trace_;
   std::uint32_t duplicates_;
   std::uint32_t entropy_ = 0;
+  // From which on lines count that begin anew: what is heard late of one that was over is of lower turns.
+  std::uint32_t first_turn_ = 0;
   bool per_path_;
   bool by_count_;
   Line line_;                                      // of all packets

@@ -214,7 +214,8 @@ Time FlowNetwork::latency_of(const Flow& flow) const {
     if (channels[way_.hops[i]].rate <= channels[way_.hops[slowest]].rate) slowest = i;
   }
   // Cables and pipelines delay all packets alike, so they are counted apart.
-  Time delays = config_.receive_delay, sum, ahead;  // ahead: when the packet before the last has left
+  Time delays = config_.send_delay + config_.receive_delay + config_.host_delay;
+  Time sum, ahead;  // ahead: when the packet before the last has left
   for (std::size_t i = 0; i < way_.hops.size(); ++i) {
     const std::uint32_t c = way_.hops[i];
     delays = delays + delay_[c];
@@ -236,7 +237,7 @@ Time FlowNetwork::latency_of(const Flow& flow) const {
 
 // Of a full packet, and back of its acknowledgement, which is no larger than a header.
 Time FlowNetwork::round_trip() const {
-  Time sum = config_.receive_delay * 2;
+  Time sum = (config_.send_delay + config_.receive_delay) * 2 + config_.host_delay;
   for (const std::uint32_t c : way_.hops) {
     sum = sum + delay_[c] * 2 + full_packet_[c] +
           topology_.channels()[c].rate.serialization(config_.header_bytes);

@@ -36,7 +36,7 @@ struct FlowConfig {
   std::uint32_t header_bytes = 64;
   Bandwidth local_bandwidth = Bandwidth::gbps(800);
   Time local_latency = Time::ns(200);
-  Time receive_delay;
+  Time send_delay, receive_delay, host_delay;  // as of the packet network
   NicChoice nic_choice = NicChoice::kGiven;
   bool cut_through = false;
   Time reconvergence = Time::us(1000);

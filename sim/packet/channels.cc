@@ -155,6 +155,14 @@ void Channels::stamp_packets(std::span<Engine* const> engines) {
   }
 }
 
+// What leaves a host is as late at the cable's other end as if that were longer.
+void Channels::delay_sends(Time delay) {
+  send_delay_ = delay;
+  for (ChannelId c{0}; c < count(); ++c) {
+    if (leaves_host(c)) hot[c].delay_ps += delay.ps();
+  }
+}
+
 void Channels::cut_through() {
   for (Channel& channel : hot) channel.flags |= kCutThrough;
   cut_through_ = true;
@@ -220,7 +228,8 @@ void Channels::make_queues(const Discipline& discipline, const Parameters& param
            .latency = wire.latency,
            .to_host = ends[c].is_host(),
            .crosses_groups = !ends[c].is_host() && topology.node(wire.to).group != topology.node(v).group,
-           .pipeline = Time::ps(hot[c].delay_ps) - wire.latency});
+           .pipeline = Time::ps(hot[c].delay_ps) - wire.latency,
+           .send_delay = ends[c].is_host() ? send_delay_ : Time()});
       hot[c].flags |= admits ? kAdmits : kScheduled;
     }
     const NodeSite site{.is_host = is_host,
@@ -317,16 +326,16 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
   for (ChannelId c = nic_channel;;) {
     ++hops;
     const ChannelId back = opposite(c);
-    acks += wire_ps(back, control_bytes) + hot[back].delay_ps;
+    acks += wire_ps(back, control_bytes) + way_ps(back);
     const auto needed = [&](std::uint32_t size) {
       const bool cut_through = cut_through_ && !ends[c].is_host();
       return wire_ps(c, cut_through ? std::min(size, control_bytes) : size);
     };
     const std::int64_t full = wire_ps(c, bytes);
     slowest = std::max(slowest, full);
-    const std::int64_t left = first.cross(0, full, needed(bytes), hot[c].delay_ps);
+    const std::int64_t left = first.cross(0, full, needed(bytes), way_ps(c));
     const std::int64_t ahead = packets > 1 ? left + std::int64_t{packets - 2} * slowest : 0;
-    last.cross(ahead, wire_ps(c, last_bytes), needed(last_bytes), hot[c].delay_ps);
+    last.cross(ahead, wire_ps(c, last_bytes), needed(last_bytes), way_ps(c));
     if (ends[c].is_host()) {
       if (ends[c].node() != topology.host(destination_host)) fail_no_way(nic_channel, destination_host);
       return {Time::ps(first.tail + acks), Time::ps(last.tail), hops};
@@ -355,13 +364,13 @@ Time Channels::least_one_way(std::span<const ChannelId> nic_channels, HostId des
   std::int64_t bps = 0, first_ps = INT64_MAX, last_ps = INT64_MAX;
   for (const ChannelId c : nic_channels) {
     bps += topology.channels()[c].rate.bps();
-    first_ps = std::min(first_ps, hot[c].delay_ps);
+    first_ps = std::min(first_ps, way_ps(c));
   }
   Bandwidth at_end;
   for (const std::uint32_t c : topology.out_channels(topology.host(destination_host))) {
     const ChannelId in = opposite(ChannelId(c));
     at_end = std::max(at_end, topology.channels()[in].rate);
-    last_ps = std::min(last_ps, hot[in].delay_ps);
+    last_ps = std::min(last_ps, way_ps(in));
   }
   const std::int64_t between = std::max<std::int64_t>(hops, 2) - 2;
   // Of a packet whose last bit has left its NIC. Headers alone don't slow one down that is cut through.

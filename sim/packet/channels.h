@@ -39,7 +39,7 @@ enum ChannelFlag : std::uint16_t {
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
 struct alignas(64) Channel {
   std::int64_t free_at_ps = 0;               // the queue is empty from then on
-  std::int64_t delay_ps = 0;                 // propagation, and the pipeline of the switch at its end
+  std::int64_t delay_ps = 0;                 // propagation, and what the nodes at its ends add
   std::int64_t mark_above_ps = INT64_MAX;    // backlogs above may be marked; -1: look at every packet
   std::int64_t capacity_ps = INT64_MAX / 4;  // a packet's departure is never further away
   std::uint64_t bytes = 0, packets = 0;
@@ -167,6 +167,8 @@ class Channels {
   // Switches write telemetry into data packets. To be called once, `engines` as for the constructor.
   void stamp_packets(std::span<Engine* const> engines);
   bool stamps() const { return stamps_; }
+  // What leaves a host is so late at the cable's other end. To be called before set_queues().
+  void delay_sends(Time delay);
   // Switches forward a packet as soon as its header is there. REQUIRES: FIFO queues with a rule.
   void cut_through();
   // A link is changed, at a moment when no partition runs. It is as if nothing had happened yet at `at`.
@@ -210,6 +212,9 @@ class Channels {
   // Do all have kCutThrough? Flags of another partition's channels may be changing.
   bool cut_through_ = false;
 
+  bool leaves_host(ChannelId c) const { return ends[opposite(c)].is_host(); }
+  // Of a cable and the pipeline of the switch at its end: without what hosts add.
+  std::int64_t way_ps(ChannelId c) const { return hot[c].delay_ps - (leaves_host(c) ? send_delay_.ps() : 0); }
   [[noreturn]] void fail_no_way(ChannelId nic_channel, HostId destination_host) const;
   void make_queues(const Discipline& discipline, const Parameters& parameters, Time rtt,
                    std::uint32_t packet_bytes);
@@ -229,6 +234,7 @@ class Channels {
   bool stamps_ = false;
   const std::uint64_t seed_;
   Time longest_queue_;
+  Time send_delay_;  // of all hosts
 };
 
 }  // namespace weft::sim::packet

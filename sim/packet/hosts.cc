@@ -37,6 +37,7 @@ TransportCounters& TransportCounters::operator+=(const TransportCounters& other)
   retransmissions += other.retransmissions;
   timeouts += other.timeouts;
   duplicates += other.duplicates;
+  redundant += other.redundant;
   given_up += other.given_up;
   nacks += other.nacks;
   connections += other.connections;
@@ -65,8 +66,8 @@ TransportSetup::TransportSetup(const Modules& modules, const PacketConfig& confi
       recovery_bytes(aligned(recoveries->recovery_bytes())),
       slot_bytes(recovery_bytes + aligned(senders->sender_bytes())),
       config(config_),
-      longest_round_trip(longest_round_trip_),
-      timer_grain(longest_round_trip_ + config_.receive_delay * 2) {
+      longest_round_trip(longest_round_trip_ + config_.host_round_trip()),
+      timer_grain(longest_round_trip) {
   if (policy.all_nics) config.nic_choice = NicChoice::kSpray;
   // A timeout must not fire while queues merely are full: out and back, no path crosses more queues than
   // this allows for in practice.

@@ -55,6 +55,7 @@ struct Hosts {
 struct TransportCounters {
   std::uint64_t messages = 0, bytes = 0;  // delivered
   std::uint64_t retransmissions = 0, timeouts = 0, duplicates = 0;
+  std::uint64_t redundant = 0;       // packets sent for the first time that nobody needed any more
   std::uint64_t given_up = 0;        // connections, after too many timeouts in a row
   std::uint64_t nacks = 0;           // that came to their senders; returned headers not among them
   std::uint64_t connections = 0;     // opened
@@ -83,9 +84,9 @@ struct TransportSetup {
   std::size_t recovery_bytes = 0, slot_bytes = 0;
   PacketConfig config;
   congestion::RecoveryConfig recovery;
-  Time longest_round_trip;
-  Time timer_grain;  // a NIC looks at its connections' deadlines at most this often
-  Time idle;         // a connection that was idle for so long starts anew
+  Time longest_round_trip;  // with what passes in hosts
+  Time timer_grain;         // a NIC looks at its connections' deadlines at most this often
+  Time idle;                // a connection that was idle for so long starts anew
 
   struct Modules {
     const routing::Policy& policy;

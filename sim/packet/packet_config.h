@@ -26,7 +26,9 @@ struct PacketConfig {
   Time min_timeout = Time::us(100);
   Bandwidth local_bandwidth = Bandwidth::gbps(800);  // copy between processes of one host
   Time local_latency = Time::ns(200);
-  Time receive_delay;  // in the NIC a packet arrives at, data or ACK
+  Time send_delay;     // in the NIC that a packet leaves, data or ACK
+  Time receive_delay;  // in the one it arrives at
+  Time host_delay;     // behind that, data only: until the packet is taken in and answered
   std::uint32_t ack_every = 1;
   Time ack_delay = Time::us(5);  // no ACK waits longer for more packets to acknowledge
   NicChoice nic_choice = NicChoice::kGiven;
@@ -35,6 +37,10 @@ struct PacketConfig {
   Time reconvergence = Time::us(1000);
   bool record_flows = true;     // keep a row per message (64 bytes each)
   ConnectionRules connections;  // how messages share them
+
+  // Of a message's last packet, and of a packet and its ACK: what passes in hosts.
+  Time host_one_way() const { return send_delay + receive_delay + host_delay; }
+  Time host_round_trip() const { return host_one_way() + send_delay + receive_delay; }
 };
 
 // What users may set. Its defaults are PacketConfig's.

@@ -43,6 +43,11 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   if (!text.empty()) warnings.push_back(std::move(text));
 }
 
+// Where hosts have several NICs.
+std::string breaks_order(const Parameters& parameters) {
+  return packet_config(parameters).nic_choice == NicChoice::kSpray ? "network.packet.nic_choice=spray" : "";
+}
+
 topologies::Partitioning partition_of(const ModelRun& run) {
   const topologies::Topology& topology = run.fabric->topology;
   const std::uint32_t threads = run.scenario.threads;
@@ -139,6 +144,7 @@ NetworkModel packet_model() {
           .has_partitions = true,
           .has_connections = true,
           .check = check,
+          .breaks_order = breaks_order,
           .warn = warn,
           .run = run_packet};
 }

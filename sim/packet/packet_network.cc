@@ -72,6 +72,7 @@ Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy
         "as ecn or composite, or leave scale_queue out");
   }
   const Time longest = find_longest_round_trip(channels, bytes);
+  channels.delay_sends(config.send_delay);
   if (policy.one_salt) std::ranges::fill(channels.salts, routing::switch_salt(engines.front()->seed(), 0));
   channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
   if (policy.asks.departures || policy.asks.losses) channels.report_ports();
@@ -439,7 +440,7 @@ std::vector<results::Flow> PacketNetwork::flows() const {
 
 // Once in ten longest round trips: more than any cable's latency, and seldom enough to cost nothing.
 bool PacketNetwork::look_for_deadlock(Time now) {
-  if (now < kEndOfTime) next_look_ = now + longest_round_trip_ * 10;
+  if (now < kEndOfTime) next_look_ = now + transport_setup_.longest_round_trip * 10;
   if (!deadlock_watch_->look(now, now < kEndOfTime ? next_look_ : now)) return false;
   deadlock_ = deadlock_watch_->describe();
   return true;
@@ -530,11 +531,10 @@ results::NetworkTotals PacketNetwork::totals() const {
   if (transport.pauses > 0) totals.signals.emplace_back("paused_flow", transport.pauses);
   if (transport.pauses_expired > 0) totals.signals.emplace_back("expired_pause", transport.pauses_expired);
   if (fabric.packets_trimmed > 0) totals.signals.emplace_back("trim", fabric.packets_trimmed);
-  const std::pair<const char*, std::uint64_t> others[] = {{"corrupt", fabric.corrupted},
-                                                          {"link_down_loss", fabric.lost_to_down_links},
-                                                          {"no_route", fabric.without_route},
-                                                          {"detour", fabric.detours},
-                                                          {"given_up", transport.given_up}};
+  const std::pair<const char*, std::uint64_t> others[] = {
+      {"corrupt", fabric.corrupted},      {"link_down_loss", fabric.lost_to_down_links},
+      {"no_route", fabric.without_route}, {"detour", fabric.detours},
+      {"redundant", transport.redundant}, {"given_up", transport.given_up}};
   for (const auto& [name, count] : others) {
     if (count > 0) totals.signals.emplace_back(name, count);
   }

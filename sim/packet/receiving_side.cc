@@ -180,9 +180,15 @@ void ReceivingSide::answer_late(PacketHandle handle, ChannelId way_back) {
   packet.bytes = side_.channels.control_bytes;
   packet.flow = kNone;
   packet.set_cumulative(0);
-  ++side_.counters.duplicates;
+  count_needless(packet);
   const bool spray = side_.setup.config.nic_choice == NicChoice::kSpray;
   side_.fabric.inject(spray ? way_back : side_.hosts.nics[nic].channel, handle);
+}
+
+// It is there already, or its connection is over.
+void ReceivingSide::count_needless(const Packet& packet) {
+  const bool spare = side_.setup.recovery_kind.adds_redundancy && (packet.flags & kAgain) == 0;
+  ++(spare ? side_.counters.redundant : side_.counters.duplicates);
 }
 
 void ReceivingSide::on_data(PacketHandle handle, ChannelId way_back) {
@@ -219,7 +225,7 @@ void ReceivingSide::on_data(PacketHandle handle, ChannelId way_back) {
     if (IncomingMessage* message = message_with(connection, packet.number)) ++message->marked;
   }
   if (!fresh) {
-    ++side_.counters.duplicates;
+    count_needless(packet);
     packet.set(kDuplicate);
   }
   const bool completes = fresh && connection.arrivals.first_missing() >= connection.message_end;
@@ -229,10 +235,15 @@ void ReceivingSide::on_data(PacketHandle handle, ChannelId way_back) {
       side_.fabric.packets().acks().set(handle, {.sack = connection.arrivals.sack(packet.number)});
     side_.fabric.inject(reply, handle);
   } else {
-    const bool asks = fresh && side_.setup.receivers != nullptr;
+    const bool asks = side_.setup.receivers != nullptr && (fresh || is_first_of_open(key, packet));
     hold_or_acknowledge(key, reply, handle, fresh, asks ? ask_receiver(key, handle) : AckTime::kByRule);
   }
   if (completes) complete_messages(key);
+}
+
+// Is it redundant, of a connection that isn't over? Receivers pace by what comes, needed or not.
+bool ReceivingSide::is_first_of_open(Key key, const Packet& packet) const {
+  return side_.setup.recovery_kind.adds_redundancy && (packet.flags & kAgain) == 0 && !is_over(key);
 }
 
 // Notes what has come.

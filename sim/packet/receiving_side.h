@@ -115,12 +115,14 @@ class ReceivingSide {
   void open(Key key, const FlowStart& start);
   congestion::Receiver* receiver_of(NicId nic);
   void answer_late(PacketHandle handle, ChannelId way_back);
+  void count_needless(const Packet& packet);
   void turn_round(Packet& packet, PacketKind kind, const Connection& connection) const;
   void on_trimmed(Key key, PacketHandle handle, ChannelId reply);
   void note_order(Connection& connection, const Packet& packet);
   IncomingMessage* message_with(const Connection& connection, std::uint32_t number);
   congestion::AckTime ask_receiver(Key key, PacketHandle handle);
   bool is_over(Key key) const;
+  bool is_first_of_open(Key key, const Packet& packet) const;
   void hold_or_acknowledge(Key key, ChannelId reply, PacketHandle handle, bool fresh,
                            congestion::AckTime when);
   void start_clock(Key key, HeldAck& held);

@@ -116,14 +116,16 @@ void SendingSide::on_nack(SlotId slot, PacketHandle handle, const Packet& packet
 
 void SendingSide::tell_acked(SlotId slot, PacketHandle handle, const Packet& packet,
                              const congestion::Recovery::Outcome& outcome, Time held) {
-  if (outcome.acked_packets == 0) return;
   const Connection& connection = connections_[slot];
+  if (outcome.spared_bytes > 0 && side_.setup.hears(congestion::kMessages)) [[unlikely]]
+    connection.control->on_spared(outcome.spared_bytes);
+  if (outcome.acked_packets == 0) return;
   const Time now = side_.engine.now();
   const std::span<const congestion::HopTelemetry> telemetry = side_.fabric.packets().telemetry().get(handle);
   const auto switches = static_cast<std::uint32_t>(telemetry.size());
   connection.control->on_ack({.now = now,
                               .rtt = now - Time::ps(packet.sent_ps),
-                              .host_delay = side_.setup.config.receive_delay * 2 + held,
+                              .host_delay = side_.setup.config.host_round_trip() + held,
                               .bytes = outcome.acked_bytes,
                               .in_flight = connection.recovery->in_flight_bytes(),
                               .ecn_marked = packet.marked(),

@@ -144,8 +144,9 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
       static_cast<std::uint8_t>((given ? message.destination_nic : std::uint32_t{opening.port}) %
                                 side_.hosts.nics_of(message.destination));
   const Channels::PathTimes path = path_times(connection, connection.nic, shape);
-  const Time round_trip = path.round_trip + config.receive_delay * 2;
-  const Time longest = path.round_trip * setup.policy.longest_path + config.receive_delay * 2;
+  const Time hosts = config.host_round_trip();
+  const Time round_trip = path.round_trip + hosts;
+  const Time longest = path.round_trip * setup.policy.longest_path + hosts;
   const auto jitter = static_cast<std::uint32_t>(
       config.timeout_jitter > 0 ? RandomStream(seed, opening.identity, kJitterPurpose).next() : 0);
   const Bandwidth line_rate = this->line_rate(nic, source);
@@ -165,6 +166,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
                                                  .base_rtt = round_trip,
                                                  .longest_rtt = longest,
                                                  .network_rtt = setup.longest_round_trip,
+                                                 .host_delay = hosts,
                                                  .bdp_bytes = bytes_in(line_rate, round_trip),
                                                  .hops = path.hops,
                                                  .signals = side_.signals.senders.data(),
@@ -291,7 +293,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
           .message_number = number,
           .packets = static_cast<std::uint32_t>(packets),
           .start = side_.engine.now(),
-          .ideal = one_way + config.receive_delay,
+          .ideal = one_way + config.host_one_way(),
           .reply_nic = connection.reply_nic,
           .opens = opens,
           .message = message};
@@ -302,7 +304,7 @@ void SendingSide::begin(SlotId slot) {
   const Message& message = messages_[cold_[slot].last_message].message;
   if (side_.setup.hears(congestion::kMessages)) {
     connection.control->on_message(
-        side_.engine.now(), message.bytes,
+        side_.engine.now(), connection.recovery->payload_for(message.bytes),
         cold_[slot].given_bytes - std::min(cold_[slot].given_bytes, connection.sent_bytes));
     allow(slot);
   }

@@ -47,12 +47,15 @@ void Transport::local_copy_done(std::uint32_t slot) {
 void Transport::packet_at_host(ChannelId channel, PacketHandle handle) {
   side_.fabric.deliver(handle);
   const ChannelId way_back = opposite(channel);
-  const Time delay = side_.setup.config.receive_delay;
-  if (delay > Time()) [[unlikely]] {
-    const HostId host{side_.fabric.packets()[handle].destination};
+  const PacketConfig& config = side_.setup.config;
+  if (config.receive_delay > Time() || config.host_delay > Time()) [[unlikely]] {
+    const Packet& packet = side_.fabric.packets()[handle];
+    const Time in_host = packet.data() && !packet.returned() ? config.host_delay : Time();
+    const HostId host{packet.destination};
     const PortId port = side_.channels.places[way_back].port;
-    side_.engine.schedule(side_.engine.now() + delay, side_.hosts.nics[side_.hosts.nic_of(host, port)].entity,
-                          kReceive, handle, static_cast<std::uint16_t>(port));
+    side_.engine.schedule(side_.engine.now() + config.receive_delay + in_host,
+                          side_.hosts.nics[side_.hosts.nic_of(host, port)].entity, kReceive, handle,
+                          static_cast<std::uint16_t>(port));
     return;
   }
   receive(handle, way_back);

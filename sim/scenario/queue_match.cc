@@ -271,6 +271,14 @@ void match_queue(std::span<const Party> parties, const std::vector<RegisteredMod
   matching.refuse_misfits(discipline, place);
   const auto settings = discipline.settings_for(matching.needs());
   for (const auto& [parameter, value] : *settings) queue.given[parameter] = value;
+  // What only would be good.
+  for (const Party& party : parties) {
+    for (const auto& [parameter, value] : party.module->queue_settings) {
+      const bool is_its = std::ranges::any_of(
+          module.info.parameters, [&](const ParameterSpec& spec) { return spec.name == parameter; });
+      if (is_its) queue.given.try_emplace(parameter, value);
+    }
+  }
 }
 
 }  // namespace weft::sim

@@ -170,11 +170,13 @@ class Resolver {
     std::vector<Party> parties = {
         {"congestion control", "control", &control, &registries_.congestion, scenario_.congestion.location},
         {"routing policy", "policy", &routing, &registries_.routing, scenario_.routing.location}};
+    const std::string disorder = what_breaks_order(routing);
+    warn_of_paths(control, disorder);
     if (!registries_.recoveries.empty()) {
       const RegisteredModule& recovery = choose(registries_.recoveries, scenario_.recovery, "loss recovery");
       parties.push_back(
           {"loss recovery", "recovery", &recovery, &registries_.recoveries, scenario_.recovery.location});
-      warn_of_disorder(recovery, routing);
+      warn_of_disorder(recovery, disorder);
     }
     for (const Party& party : parties) {
       if (party.module->caveat.empty()) continue;
@@ -184,14 +186,32 @@ class Resolver {
     queue(parties);
   }
 
-  // It works, and is compared; but who didn't mean to should know.
-  void warn_of_disorder(const RegisteredModule& recovery, const RegisteredModule& routing) {
-    if (!recovery.wants_order || !routing.keeps_order) return;
-    if (routing.keeps_order(Parameters(routing.info, scenario_.routing))) return;
-    scenario_.warnings.push_back(scenario_.recovery.location.prefix() +
-                                 fmt::format("loss recovery {} takes packets that come early for a sign of "
-                                             "loss, and with routing policy {} they overtake each other",
-                                             recovery.info.name, routing.info.name));
+  // "": a connection's packets keep to one way.
+  std::string what_breaks_order(const RegisteredModule& routing) const {
+    if (routing.keeps_order && !routing.keeps_order(Parameters(routing.info, scenario_.routing))) {
+      return fmt::format("routing policy {}", routing.info.name);
+    }
+    const RegisteredModule& network = network_module();
+    return network.breaks_order ? network.breaks_order(Parameters(network.info, scenario_.network)) : "";
+  }
+
+  // It works, and is compared; but who didn't mean to should know. Here and below.
+  void warn_of_paths(const RegisteredModule& control, const std::string& disorder) {
+    if (disorder.empty() || !control.wants_one_path) return;
+    if (!control.wants_one_path(Parameters(control.info, scenario_.congestion))) return;
+    scenario_.warnings.push_back(
+        scenario_.congestion.location.prefix() +
+        fmt::format("congestion control {} compares what a packet met on its way with what the last one met, "
+                    "and with {} they may take different ways: where they do, it does not react",
+                    control.info.name, disorder));
+  }
+  void warn_of_disorder(const RegisteredModule& recovery, const std::string& disorder) {
+    if (disorder.empty() || !recovery.wants_order) return;
+    scenario_.warnings.push_back(
+        scenario_.recovery.location.prefix() +
+        fmt::format("loss recovery {} takes packets that come early for a sign of loss, and with {} they "
+                    "overtake each other",
+                    recovery.info.name, disorder));
   }
 
   void queue(const std::vector<Party>& parties) {

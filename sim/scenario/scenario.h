@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/units/capabilities.h"
@@ -28,13 +29,21 @@ struct RegisteredModule {
   bool independent_flows = false;  // traffic: its messages have nothing to do with each other
   bool has_fluid = true;           // routing policies: they mean something where there are no packets
   std::string routing = {};        // topologies: the routing policy that is recommended; "": any
-  std::string queue = {};        // congestion controls: the discipline they are made for; "": any that suits
+  std::string queue = {};  // congestion controls: the discipline they are made for; "": any that suits
+  // Congestion controls: parameters of queue disciplines that have them, and their values where none is
+  // given.
+  std::vector<std::pair<std::string, std::string>> queue_settings = {};
   std::string caveat = {};       // congestion controls: what every run with it is to warn of
   CapabilityNeeds needs = {};    // congestion controls, recoveries, routing policies: of queues
   CapabilityOffers offers = {};  // queue disciplines
   bool wants_order = false;      // recoveries: take what comes early for a sign of loss
   // Routing policies: do the packets of a connection stay in order? Null: yes.
   std::function<bool(const Parameters&)> keeps_order = {};
+  // Network models: what of their parameters breaks that order, as users write it; "": nothing. Null:
+  // nothing.
+  std::function<std::string(const Parameters&)> breaks_order = {};
+  // Congestion controls: do they compare what packets of a connection met on one way? Null: no.
+  std::function<bool(const Parameters&)> wants_one_path = {};
   // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
   // a family without sizes, and where one of these parameters is given too. Null: no such parameter.
   ModuleChoice (*sized)(const ModuleChoice& choice) = nullptr;

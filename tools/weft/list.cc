@@ -78,6 +78,9 @@ Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
   if (!module.queue.empty()) {
     all.details += fmt::format("  Queue, if none is given: {}.\n", module.queue);
   }
+  for (const auto& [parameter, value] : module.queue_settings) {
+    all.details += fmt::format("  Sets of queues, where it isn't given: {}={}.\n", parameter, value);
+  }
   return all;
 }
 

@@ -24,6 +24,9 @@ class CompositeQueues final : public NodeQueues {
     for (std::size_t port = 0; port < site.ports.size(); ++port) {
       Port& made = ports_.emplace_back();
       Limits limits{.low = marking_rule(parameters, queue_site(site, port))};
+      if (!parameters.boolean("mark_to_hosts") && site.ports[port].to_host) {
+        limits.low.mark_from_bytes = limits.low.mark_all_bytes = INT64_MAX;
+      }
       limits.high_capacity = parameters.automatic("high_capacity") ? 2 * limits.low.capacity_bytes
                                                                    : parameters.bytes("high_capacity");
       made.limits = made.built = index_of(limits, limits_);
@@ -159,6 +162,8 @@ Discipline composite() {
       .scales_limits = true};
   std::vector<ParameterSpec>& parameters = discipline.info.parameters;
   parameters = marking_parameters();
+  parameters.push_back({"mark_to_hosts", ParameterType::kBoolean, "true",
+                        "Mark at ports to hosts too; false where receivers pace what comes there anyway."});
   parameters.push_back({"high_capacity", ParameterType::kBytes, "auto",
                         "Bytes of ACKs and headers per port; auto: twice as much as for data."});
   parameters.push_back(

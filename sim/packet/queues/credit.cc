@@ -34,7 +34,7 @@ class CreditQueues final : public LaneQueues<CreditPort> {
       set_marking(p, marking_below(parameters, default_capacity(queue_site(site, p))), cable.rate);
       // The other end's buffer, and this end's. A host takes in what comes.
       const std::uint64_t there = buffer_bytes(parameters, site, cable, cable.pipeline);
-      capacity_bytes_ += channels * buffer_bytes(parameters, site, cable, site.pipeline);
+      capacity_bytes_ += channels * buffer_bytes(parameters, site, cable, site.pipeline + cable.send_delay);
       credits_.insert(credits_.end(), channels,
                       cable.to_host ? UINT32_MAX : static_cast<std::uint32_t>(there));
       if (cable.to_host) port(p).set(kToHost);

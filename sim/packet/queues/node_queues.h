@@ -23,7 +23,8 @@ struct PortSite {
   Time latency;                 // of the cable, one way
   bool to_host = false;         // a host is at its other end
   bool crosses_groups = false;  // a switch of another group is there (topologies::Node::group)
-  Time pipeline;                // of the switch at its other end
+  Time pipeline;                // of the switch at its other end, and of this node before its first bit
+  Time send_delay;              // of a host at its other end, before the first bit of what comes from there
 };
 
 // The node whose packets an object holds.

@@ -14,7 +14,7 @@ constexpr std::size_t kMostClasses = 2;
 constexpr std::uint64_t kHysteresisPackets = 3;  // from xoff down to xon
 
 std::uint64_t headroom_of(const NodeSite& site, const PortSite& port) {
-  return bytes_in(port.rate, port.latency + port.latency + site.pipeline) +
+  return bytes_in(port.rate, port.latency + port.latency + port.send_delay + site.pipeline) +
          std::uint64_t{2} * site.packet_bytes + std::max(kPauseProcessingBytes, site.control_bytes);
 }
 

@@ -107,6 +107,23 @@ TEST_CASE("a message after all others were acknowledged begins with a window aga
   REQUIRE(flow.credit() == 160 * kMtu);
 }
 
+TEST_CASE("what recovery spares need not be granted, and isn't waited for") {
+  Flow flow("rccc", {});
+  flow.message(400 * kMtu);  // redundant packets included
+  flow.send(350);
+  flow.sender->on_ack({.now = Time::us(8), .bytes = 350 * kMtu});
+  REQUIRE(flow.wanted() == 250 * kMtu);  // of its own it had 150
+  flow.sender->on_spared(30 * kMtu);
+  REQUIRE(flow.wanted() == 220 * kMtu);
+  flow.sender->on_credit(Time::us(9), 220 * kMtu);
+  flow.send(20);
+  flow.sender->on_ack({.now = Time::us(20), .bytes = 20 * kMtu});
+  flow.sender->on_timer(Time::us(2100));
+  REQUIRE(flow.sender->wake_at() == Time::max());
+  flow.message(10 * kMtu);  // begins with a window of its own
+  REQUIRE(flow.credit() == 370 * kMtu + 150 * kMtu);
+}
+
 TEST_CASE("with NSCC's window, no more is asked for than that can use") {
   Flow flow("nscc_rccc", {{"initial_window", "20"}});
   REQUIRE(flow.sender->allowed().window_bytes == 20 * kMtu);

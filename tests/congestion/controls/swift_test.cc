@@ -146,6 +146,27 @@ TEST_CASE("Swift: default targets follow the path") {
   REQUIRE(flow.window() == near(100'010 * (1 - 0.8 / 16)));
 }
 
+TEST_CASE("Swift: default targets are of the network, without what passes in hosts") {
+  // Of 20 us of which hosts take 8, targets are as of 12 us.
+  FlowInfo slow_hosts = kFlow;
+  slow_hosts.host_delay = Time::us(8);
+  slow_hosts.base_rtt = kFlow.base_rtt + slow_hosts.host_delay;
+  DrivenSender flow("swift", {{"initial_window", "100"}}, slow_hosts);
+  flow->start(Time());
+  const auto ack = [&](std::int64_t at_us, std::int64_t rtt_us) {
+    flow->on_ack({.now = Time::us(at_us),
+                  .rtt = Time::us(rtt_us),
+                  .host_delay = Time::us(8),
+                  .bytes = 1000,
+                  .in_flight = 99'000,
+                  .hops = 6});
+  };
+  ack(100, 22);
+  REQUIRE(flow.window() == near(100'010));
+  ack(200, 24);
+  REQUIRE(flow.window() == near(100'010 * (1 - 0.8 / 16)));
+}
+
 TEST_CASE("Swift: impossible parameters are refused") {
   for (const auto& [name, value] : std::map<std::string, std::string>{{"ai", "0"},
                                                                       {"beta", "1.1"},

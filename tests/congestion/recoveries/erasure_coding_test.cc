@@ -34,6 +34,30 @@ TEST_CASE("erasure coding: packets of a message, and how long they are") {
   REQUIRE(recovery.packets_for(0) == 2);
 }
 
+TEST_CASE("erasure coding: the payload of a message is that of its packets") {
+  for (const std::uint64_t bytes :
+       {0u, 1u, 999u, 1000u, 1001u, 3999u, 4000u, 4001u, 8300u, 10'300u, 80'000u}) {
+    Coded sender(1, erasure_coding(), code("4", "2"));
+    const std::uint32_t first = sender.recovery.packets();
+    const std::uint64_t told = sender.recovery.payload_for(bytes);
+    sender.recovery.append(bytes);
+    std::uint64_t sum = 0;
+    for (std::uint32_t n = first; n < sender.recovery.packets(); ++n) sum += sender.recovery.payload(n);
+    INFO(bytes);
+    REQUIRE(told == sum);
+  }
+}
+
+TEST_CASE("erasure coding: what is rebuilt before it was sent is spared, once") {
+  Coded sender(8, erasure_coding(), code("4", "2"));
+  sender.send(4, Time());
+  // All four of the first block are there before its two redundant packets have left.
+  REQUIRE(sender.ack(Time::us(12), 2, 3, Time::us(2)).spared_bytes == 0);
+  REQUIRE(sender.ack(Time::us(13), 3, 6, Time::us(3)).spared_bytes == 2 * kMtu);
+  REQUIRE(sender.ack(Time::us(14), 3, 6, Time::us(3)).spared_bytes == 0);
+  REQUIRE(sender.recovery.next_new() == 6);
+}
+
 TEST_CASE("erasure coding: blocks are laid out as they are counted") {
   for (std::uint32_t data = 1; data <= 9; ++data) {
     for (std::uint32_t redundant = 1; redundant <= data; ++redundant) {
@@ -110,6 +134,23 @@ TEST_CASE("erasure coding by XOR: each redundant packet makes up for one loss of
   REQUIRE_FALSE(rebuilds({0, 2}));  // two of the even
   REQUIRE_FALSE(rebuilds({0, 6}));
   REQUIRE_FALSE(rebuilds({0, 1, 3}));
+}
+
+TEST_CASE("erasure coding by path: what comes late of a block that was rebuilt is no sign of loss") {
+  auto parameters = code("4", "4");
+  parameters["per_path"] = "true";
+  Coded sender(12, erasure_coding(), parameters);
+  // Blocks of eight: the first on path 2, of which nothing is heard; the others on path 1.
+  sender.recovery.on_path(2);
+  sender.send(8, Time());
+  sender.recovery.on_path(1);
+  sender.send(8, Time::us(8));
+  for (std::uint32_t n = 8; n < 12; ++n) sender.ack(Time::us(10 + n), n, 0, Time::us(n));
+  REQUIRE(sender.recovery.in_flight_packets() == 8);
+  sender.send(6, Time::us(24));
+  const auto late = sender.ack(Time::us(31), 15, 0, Time::us(15));
+  REQUIRE(late.lost_packets == 0);
+  REQUIRE(sender.recovery.in_flight_packets() == 14);
 }
 
 TEST_CASE("erasure coding: what a receiver has without it isn't sent") {

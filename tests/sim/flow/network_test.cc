@@ -24,6 +24,7 @@ TEST_CASE("a message alone takes what it takes packet by packet, to the picoseco
   // 0 bytes, one packet, full packets only, and a last one that is shorter; a slow link in every place.
   const std::uint64_t bytes = GENERATE(0, 1, 4096, 40'960, 1'000'000);
   const std::size_t slow = GENERATE(0, 1, 2, 3);
+  const Time delay = Time::ns(slow == 0 ? 70 : 0);
   CAPTURE(bytes, slow);
   topologies::Topology topology("chain");
   topologies::Vertex last = topology.add_host("a");
@@ -35,10 +36,15 @@ TEST_CASE("a message alone takes what it takes packet by packet, to the picoseco
     last = next;
   }
   topology.finish();
-  Run fluid(topology, routing::ecmp(), {});
+  Run fluid(topology, routing::ecmp(),
+            {.send_delay = delay, .receive_delay = delay * 2, .host_delay = delay * 4});
   fluid.send(0, 1, bytes);
   fluid.run();
-  packet::Simulation packets(topology, {});
+  packet::Options options;
+  options.config.send_delay = delay;
+  options.config.receive_delay = delay * 2;
+  options.config.host_delay = delay * 4;
+  packet::Simulation packets(topology, options);
   packets.send(0, 1, bytes);
   packets.run();
   const Time found = fluid.client.delivered.at(0);

@@ -21,8 +21,9 @@ namespace weft::sim::packet {
 // delivered + dropped once all is over.
 class Checker final : public Observer {
  public:
-  // `rule`: that of all switch ports.
-  Checker(const topologies::Topology& topology, const QueueRule& rule) : topology_(topology), rule_(rule) {
+  // `rule`: that of all switch ports. `send_delay`: of all hosts.
+  Checker(const topologies::Topology& topology, const QueueRule& rule, Time send_delay = {})
+      : topology_(topology), rule_(rule), send_delay_(send_delay) {
     channels_.resize(topology.channels().size());
   }
 
@@ -79,7 +80,8 @@ class Checker final : public Observer {
     check(first.handle == packet.handle, "a queue is not first in, first out");
     const topologies::Node& end = topology_.node(wire.to);
     const Time pipeline = end.kind == topologies::NodeKind::kSwitch ? end.switch_latency : Time();
-    check(now == first.departure + wire.latency + pipeline, "wrong arrival");
+    const Time delay = at_switch(channel) ? Time() : send_delay_;
+    check(now == first.departure + delay + wire.latency + pipeline, "wrong arrival");
     ++in_order;
     // Keep the newest, whose departure the next packet needs.
     while (queue.size() > 1 && channels_[channel].popped < in_order) {
@@ -146,6 +148,7 @@ class Checker final : public Observer {
 
   const topologies::Topology& topology_;
   QueueRule rule_;
+  Time send_delay_;
   std::vector<ChannelState> channels_;
   std::map<std::uint32_t, std::uint32_t> where_;  // handle → channel it is in
   std::map<std::uint32_t, bool> marked_;

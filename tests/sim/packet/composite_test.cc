@@ -147,6 +147,26 @@ TEST_CASE("data is marked by the data that waits, ACKs and headers not counted")
   REQUIRE(node.marked == std::vector<std::uint32_t>{3, 4, 5, 6, 7});  // number 2 finds 8,320: not above
 }
 
+// 15 to one, on three switches: the only link that fills is the receiver's.
+TEST_CASE("ports to hosts don't mark if they are not to, others do") {
+  const auto topology =
+      topologies::build(parse_module_choice("leaf_spine:leaves=2,spines=1,hosts_per_leaf=4"));
+  const bool marks = GENERATE(true, false);
+  const std::string queue =
+      with_room_for(100, std::string(",kmin=20KB,kmax=20KB,mark_to_hosts=") + (marks ? "true" : "false"));
+  Simulation simulation(topology, {.control = "fixed_window:packets=20", .queue = queue});
+  for (std::uint32_t host = 1; host < 4; ++host) simulation.send(host, 0, 400'000);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE((simulation.signal("ecn_mark") > 0) == marks);
+  // Between switches: two senders beyond the one link.
+  Simulation beyond(topology, {.control = "fixed_window:packets=20", .queue = queue});
+  for (std::uint32_t host = 4; host < 7; ++host) beyond.send(host, host - 4, 400'000);
+  beyond.run();
+  REQUIRE(beyond.verdict() == "");
+  REQUIRE(beyond.signal("ecn_mark") > 0);
+}
+
 // At switches: the limits of the two queues of all ports.
 ScheduledChecker::Expected limits(std::uint64_t low, std::uint64_t high) {
   ScheduledChecker::Expected expected;

@@ -260,6 +260,79 @@ TEST_CASE("ACKs for groups, and losses: everything arrives, and little is sent i
   REQUIRE(simulation.signal("duplicate") * 20 < simulation.signal("retransmit"));
 }
 
+// A window of one packet, and what the control was told.
+struct Told {
+  static inline congestion::FlowInfo flow;
+  static inline congestion::Ack ack;
+};
+class Listener final : public congestion::Sender {
+ public:
+  struct Settings {
+    explicit Settings(const Parameters&) {}
+  };
+  Listener(const congestion::FlowInfo& flow, const Settings&) {
+    Told::flow = flow;
+    allowed_.window_bytes = flow.mtu_bytes;
+  }
+  void start(Time) override {}
+  void on_ack(const congestion::Ack& ack) override { Told::ack = ack; }
+  void on_loss(const congestion::Loss&) override {}
+  void on_timeout(const congestion::Loss&) override {}
+};
+
+// NICs delay both ways, out and in; the host that is sent to delays data only.
+TEST_CASE("delays in NICs and hosts add to each way as the arithmetic says, and controls know them") {
+  const Time send = Time::ns(230), receive = Time::ns(310), host = Time::ns(570);
+  const Time there = send + receive + host, hosts = there + send + receive;
+  const std::string queue = GENERATE("droptail:capacity=1GB", "composite", "pfc", "credit");
+  INFO(queue);
+  const congestion::Control control{
+      .info = {.name = "listener"},
+      .make_factory = congestion::SenderFactoryFor<Listener>::make,
+  };
+  Options options{.control = "listener", .queue = queue};
+  options.config.send_delay = send;
+  options.config.receive_delay = receive;
+  options.config.host_delay = host;
+  options.expected.work_conserving = false;
+  options.expected.lane = [](std::uint32_t, const Sighting&) { return 0; };
+  options.expected.send_delay = send;
+  const auto topology = star(2, kRate, kLatency, kSwitch);
+  Simulation simulation(topology, options, control);
+  const auto message = simulation.send(0, 1, 10 * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  const Time round_trip = one_way(kFull) + one_way(kAck) + hosts;
+  REQUIRE(simulation.client.delivered[message] == round_trip * 9 + one_way(kFull) + there);
+  REQUIRE(simulation.client.sent[message] == round_trip * 10);
+  REQUIRE(simulation.network.flows().at(0).ideal == kFull * 9 + one_way(kFull) + there);
+  REQUIRE(Told::flow.base_rtt == round_trip);
+  REQUIRE(Told::flow.longest_rtt == round_trip);
+  REQUIRE(Told::flow.network_rtt == round_trip);
+  REQUIRE(Told::flow.host_delay == hosts);
+  REQUIRE(Told::flow.bdp_bytes == bytes_in(kRate, round_trip));
+  REQUIRE(Told::ack.rtt == round_trip);
+  REQUIRE(Told::ack.host_delay == hosts);
+}
+
+TEST_CASE("lossless switches have room for what NICs still send when they are told to stop") {
+  const std::string queue = GENERATE("pfc:xoff=20KB", "credit");
+  Options options{.queue = queue, .expected = {.work_conserving = false}};
+  options.config.send_delay = Time::us(3);
+  options.expected.lane = [](std::uint32_t, const Sighting&) { return 0; };
+  options.expected.send_delay = options.config.send_delay;
+  const auto topology = star(5, kRate, kLatency, kSwitch);
+  Simulation simulation(topology, options);
+  for (std::uint32_t host = 1; host <= 4; ++host) simulation.send(host, 0, 2'000'000);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("drop") == 0);
+  if (queue != "credit") return;
+  // Credits come back in time: the last link is never idle.
+  const Time busy = kRate.serialization(std::uint64_t{4} * (2'000'000 + 64 * 489));
+  for (const auto& [message, at] : simulation.client.delivered) REQUIRE(at < busy + Time::us(8));
+}
+
 TEST_CASE("packets take effect one receive delay after their last bit, data and ACKs alike") {
   const Time delay = Time::ns(300);
   const auto topology = star(2, kRate, kLatency, kSwitch);

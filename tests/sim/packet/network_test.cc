@@ -239,7 +239,9 @@ TEST_CASE("the model's own parameters") {
   REQUIRE(defaults.min_timeout == built_in.min_timeout);
   REQUIRE(defaults.local_bandwidth == built_in.local_bandwidth);
   REQUIRE(defaults.local_latency == built_in.local_latency);
+  REQUIRE(defaults.send_delay == built_in.send_delay);
   REQUIRE(defaults.receive_delay == built_in.receive_delay);
+  REQUIRE(defaults.host_delay == built_in.host_delay);
   REQUIRE(defaults.ack_every == built_in.ack_every);
   REQUIRE(defaults.ack_delay == built_in.ack_delay);
   REQUIRE(defaults.nic_choice == built_in.nic_choice);

@@ -66,6 +66,8 @@ TEST_CASE("any division, by METIS or at random, on any number of threads, gives 
       options.config.ack_delay = Time::ns(500 + static_cast<std::int64_t>(random.below(3000)));
       options.config.receive_delay = Time::ns(static_cast<std::int64_t>(random.below(2)) * 130);
       options.config.timeout_jitter = random.uniform();
+      options.config.send_delay = options.config.receive_delay * 2;
+      options.config.host_delay = options.config.receive_delay * 3;
     }
     std::vector<Message> messages;
     for (std::uint32_t m = 0; m < 30; ++m) {

@@ -254,5 +254,34 @@ TEST_CASE("erasure coding: a loss that is rebuilt is never sent again") {
   REQUIRE(simulation.signal("timeout") == 0);
 }
 
+TEST_CASE("erasure coding: what comes to a block that is there is redundant, not a duplicate") {
+  Options options{.control = "fixed_window:packets=200", .queue = "droptail:capacity=1GB"};
+  choose_recovery("erasure_coding:data=8,redundant=2", options);
+  options.config.connections.per_message = GENERATE(true, false);
+  const auto topology = star(2, kRate, Time::ns(500), Time::ns(100));
+  Simulation simulation(topology, options);
+  // 20 blocks of 8, and one of 3: all is sent before the first ACK is there.
+  simulation.send(0, 1, (20 * 8 + 3) * kMtu);
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  REQUIRE(simulation.signal("duplicate") == 0);
+  REQUIRE(simulation.signal("redundant") == 20 * 2 + 2);
+}
+
+TEST_CASE("erasure coding: redundant packets of lossy links are counted as needed or not") {
+  Options options{.control = "fixed_window:packets=200"};
+  choose_recovery("erasure_coding:data=8,redundant=8", options);
+  const auto topology = lossy_star(2, 0.01);
+  Simulation simulation(topology, options);
+  for (int i = 0; i < 5; ++i) simulation.send(0, 1, 400 * kMtu);
+  simulation.run();
+  REQUIRE(simulation.client.deliveries == 5);
+  REQUIRE(simulation.signal("retransmit") == 0);
+  REQUIRE(simulation.signal("duplicate") == 0);
+  // Of each block 8 are needed, of the others those came that were sent and not lost.
+  REQUIRE(simulation.signal("redundant") > 0);
+  REQUIRE(simulation.signal("redundant") <= 5 * 400);
+}
+
 }  // namespace
 }  // namespace weft::sim::packet

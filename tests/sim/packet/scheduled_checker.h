@@ -29,6 +29,7 @@ class ScheduledChecker final : public Observer {
         [](std::uint32_t, const Sighting& packet) { return packet.ack || packet.trimmed ? 1 : 0; };
     // The most that may wait in a lane; unset: no limit.
     std::function<std::uint64_t(std::uint32_t channel, int lane)> most_bytes;
+    Time send_delay = {};  // of all hosts
   };
 
   explicit ScheduledChecker(const topologies::Topology& topology) : ScheduledChecker(topology, Expected()) {}
@@ -110,7 +111,9 @@ class ScheduledChecker final : public Observer {
     const topologies::Channel& wire = topology_.channels()[channel];
     const topologies::Node& end = topology_.node(wire.to);
     const Time pipeline = end.kind == topologies::NodeKind::kSwitch ? end.switch_latency : Time();
-    check(now == record.departure + wire.latency + pipeline, "wrong arrival");
+    const bool leaves_host = topology_.node(wire.from).kind == topologies::NodeKind::kHost;
+    const Time delay = leaves_host ? expected_.send_delay : Time();
+    check(now == record.departure + delay + wire.latency + pipeline, "wrong arrival");
     record.place = Place::kNowhere;
   }
   void on_deliver(Time, const Sighting& packet) override {

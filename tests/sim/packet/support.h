@@ -103,7 +103,7 @@ class Simulation {
                  : discipline_.rule(parameters(discipline_.info, options.queue),
                                     {topology.channels()[0].rate, network.longest_round_trip(),
                                      options.config.mtu_bytes + options.config.header_bytes})),
-        checker(topology, rule),
+        checker(topology, rule, options.config.send_delay),
         scheduled(topology, options.expected) {
     if (discipline_.rule != nullptr) {
       network.set_observer(&checker);

@@ -217,12 +217,57 @@ TEST_CASE("a recovery that wants order, with a policy that doesn't keep it, work
     return resolve(read_scenario(all, "job { goal: \"a\" }", "s.txtpb", settings), all).warnings;
   };
   CHECK(warnings("patient", "many").empty());
+  CHECK(warnings("patient", "one").empty());
   CHECK(warnings("strict", "one").empty());
   CHECK(warnings("strict", "many:paths=1").empty());
   CHECK(warnings("strict", "many") ==
         std::vector<std::string>{
             "--set recovery=strict: loss recovery strict takes packets that come early for "
             "a sign of loss, and with routing policy many they overtake each other"});
+  // Hosts may break it as well.
+  all.networks[1].info.parameters.push_back({"cards", ParameterType::kInteger, "1", "h"});
+  all.networks[1].breaks_order = [](const Parameters& values) {
+    return values.integer("cards") > 1 ? "network.wires.cards=2" : "";
+  };
+  CHECK(warnings("strict", "one").empty());
+  const std::vector<Setting> settings = {parse_setting("topology=tree"),
+                                         parse_setting("network=wires:cards=2"),
+                                         parse_setting("recovery=strict")};
+  CHECK(resolve(read_scenario(all, "job { goal: \"a\" }", "s.txtpb", settings), all).warnings ==
+        std::vector<std::string>{
+            "--set recovery=strict: loss recovery strict takes packets that come early for "
+            "a sign of loss, and with network.wires.cards=2 they overtake each other"});
+}
+
+TEST_CASE("a control that compares what packets met, with a policy that spreads them, works with a warning") {
+  Registries all = registries();
+  all.congestion[0].info.parameters = {{"by", ParameterType::kText, "hops", "h"}};
+  all.congestion[0].wants_one_path = [](const Parameters& values) { return values.text("by") == "hops"; };
+  all.routing[1] = module("many", {});
+  all.routing[1].keeps_order = [](const Parameters&) { return false; };
+  CHECK(resolved({"congestion=still"}, all).warnings.empty());
+  CHECK(resolved({"congestion=still:by=time", "routing=many"}, all).warnings.empty());
+  CHECK(resolved({"congestion=marked", "routing=many"}, all).warnings.empty());
+  CHECK(
+      resolved({"congestion=still", "routing=many"}, all).warnings ==
+      std::vector<std::string>{
+          "--set congestion=still: congestion control still compares what a packet met on its way with what "
+          "the last one met, and with routing policy many they may take different ways: where they do, it "
+          "does not react"});
+}
+
+TEST_CASE("a control sets parameters of queues that have them, where they aren't given") {
+  Registries all = registries();
+  for (RegisteredModule& control : all.congestion) {
+    if (control.info.name == "still") control.queue_settings = {{"returns", "true"}};
+  }
+  CHECK(resolved({"congestion=still", "queue=cutting"}, all).queue.given ==
+        Values{{"cuts", "true"}, {"returns", "true"}});
+  CHECK(resolved({"congestion=still", "queue=cutting:returns=false"}, all).queue.given ==
+        Values{{"cuts", "true"}, {"returns", "false"}});
+  CHECK(resolved({"congestion=still", "queue=tail"}, all).queue.given.empty());
+  CHECK(resolved({"congestion=marked", "queue=cutting"}, all).queue.given ==
+        Values{{"cuts", "true"}, {"returns", "false"}});
 }
 
 }  // namespace
