@@ -14,7 +14,9 @@ namespace weft::congestion {
 // and a packet where the receiver may not know that something is missing. What it wants is told with each
 // packet:
 //   wanted = min(all that is to be sent, sent + cap) − its own allowance,
-// as Allowance::credit_bytes counts, so that a request that is lost or late is made good by the next.
+// as Allowance::credit_bytes counts, so that a request that is lost or late is made good by the next. Where
+// the first answer will take back what is left of that allowance, and more is to be sent, it is a packet at
+// least.
 class CreditAccount {
  public:
   struct Settings {
@@ -111,7 +113,10 @@ class CreditAccount {
   std::uint64_t wanted(std::uint64_t window) const {
     std::int64_t most = to_send_;
     if (!asks_ahead_) most = std::min(most, sent_ + std::min(window_, signed_of(window) + mtu_));
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, most - own_));
+    std::int64_t wanted = most - own_;
+    // After that answer only a packet can tell what is wanted then, and that one needs credit.
+    if (speculating_ && !keeps_rest_ && to_send_ > sent_) wanted = std::max(wanted, granted_ + mtu_);
+    return static_cast<std::uint64_t>(std::max<std::int64_t>(0, wanted));
   }
 
   static constexpr std::uint64_t kNoWindow = std::uint64_t{1} << 40;

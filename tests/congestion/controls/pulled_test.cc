@@ -48,7 +48,7 @@ TEST_CASE("RCCC's sender: a window of its own until the first answer, then what 
   Flow flow("rccc", {});
   flow.message(400 * kMtu);
   REQUIRE(flow.credit() == 150 * kMtu);
-  REQUIRE(flow.wanted() == 0);  // min(400, 0 + 150) − 150
+  REQUIRE(flow.wanted() == kMtu);  // min(400, 0 + 150) − 150, and a packet that brings it to tell more
   flow.send(100);
   REQUIRE(flow.wanted() == 100 * kMtu);  // min(400, 100 + 150) − 150
   // The first answer takes back the 50 packets that it had left.
@@ -70,6 +70,24 @@ TEST_CASE("RCCC's sender: a window of its own until the first answer, then what 
   // Grants that come late or twice don't count.
   flow.sender->on_credit(Time::us(22), 240 * kMtu);
   REQUIRE(flow.credit() == 350 * kMtu);
+}
+
+TEST_CASE(
+    "a short message is not left without credit when the answer to its first packets takes back the rest") {
+  Flow flow("eqds", {});
+  flow.message(10 * kMtu);  // a tenth of the first window
+  flow.send(3);             // and then its NIC serves others
+  REQUIRE(flow.wanted() == kMtu);
+  flow.sender->on_ack({.now = Time::us(8), .bytes = kMtu});
+  REQUIRE(flow.credit() == 3 * kMtu);
+  flow.sender->on_credit(Time::us(9), kMtu);
+  flow.send(1);
+  REQUIRE(flow.wanted() == 7 * kMtu);  // all of the rest
+  // Sent in one go it asks for nothing with its last packet.
+  Flow whole("eqds", {});
+  whole.message(10 * kMtu);
+  whole.send(10);
+  REQUIRE(whole.wanted() == 0);
 }
 
 TEST_CASE("a sender without credit sends a packet when something was lost, or nothing is heard for long") {
