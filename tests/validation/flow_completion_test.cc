@@ -1,10 +1,10 @@
-// Completion times of flows against the limits that htsim's own validation sets (README.md: where from).
+// Completion times of flows against the limits that htsim's own validation sets (README.md: where from), with
+// fixed windows, slow links, and DCTCP where it needs care. limits_test.cc has the rest.
 //
 // The setting of all: links of 100 Gb/s and 1 µs, 4 KiB of payload and 64 bytes of headers in a packet,
 // messages of 2,000,000 bytes that start at 0, fat trees of k-port switches. Every case must also be no
 // faster than wires allow. Where a limit is missed with the controls there are, the test says so, and by how
 // much.
-#include <array>
 #include <catch2/catch.hpp>
 #include <string>
 
@@ -13,10 +13,6 @@
 namespace weft::validation {
 namespace {
 
-// Marks as DCTCP's step. Room for all that the first window of 127 senders can bring.
-std::string dctcp() {
-  return R"(congestion { dctcp {} } queue { ecn { capacity: "32MB" kmin: "100KB" kmax: "100KB" } } )";
-}
 // Starts with one packet and doubles it, as TCP does, instead of one bandwidth-delay product.
 std::string careful_dctcp() {
   return R"(congestion { dctcp { initial_window: 1 slow_start: true } }
@@ -38,27 +34,10 @@ const std::string kOnePath = "routing { ecmp {} } ";
 
 }  // namespace
 
-TEST_CASE("flow completion: one flow alone, 180 us") {
+TEST_CASE("flow completion: one flow alone, as long as its wires take") {
   const Messages messages = {{0, 13, kMessageBytes}};
-  CHECK(complete(fat_tree(4) + dctcp() + paths(128), 16, messages).longest() <= 180);
   CHECK(complete(fat_tree(4) + window(64, "1MB") + kOnePath, 16, messages).longest() ==
         Approx(alone_us(kMessageBytes, 6)).epsilon(1e-9));
-}
-
-TEST_CASE("flow completion: two flows in opposite directions, 190 us") {
-  const Completion c =
-      complete(fat_tree(4) + dctcp() + paths(128), 16, {{0, 13, kMessageBytes}, {13, 0, kMessageBytes}});
-  CHECK(c.longest() <= 190);
-}
-
-TEST_CASE("flow completion: incast of 15, 2500 us") {
-  const Completion c = complete(fat_tree(4) + dctcp() + paths(128), 16, incast(16, kMessageBytes));
-  CHECK(c.longest() <= 2500);
-}
-
-TEST_CASE("flow completion: incast of 127, 23000 us") {
-  const Completion c = complete(fat_tree(8) + dctcp() + paths(128), 128, incast(128, kMessageBytes));
-  CHECK(c.longest() <= 23'000);
 }
 
 TEST_CASE("flow completion: incast of 1023 times 100 KB with windows of 50 packets, 8950 us") {
@@ -80,33 +59,6 @@ TEST_CASE("flow completion: a flow beside an incast of 126, 220 us") {
   const Completion c = complete(fat_tree(8) + careful_dctcp() + paths(128), 128, messages);
   CHECK(c.longest() <= 23'000);
   CHECK(c.of(38, 34) <= 220);
-}
-
-TEST_CASE("flow completion: outcast and incast share senders, 2500 us, and 215 us for 1->0") {
-  Messages messages = {{1, 0, kMessageBytes}};
-  for (const goal::Rank sender : {2u, 3u}) {
-    messages.push_back({sender, 0, kMessageBytes});
-    for (goal::Rank i = 0; i < 9; ++i) {
-      messages.push_back({sender, (sender == 2 ? 4 : 13) + i, kMessageBytes});
-    }
-  }
-  const Completion c = complete(fat_tree(8) + dctcp() + paths(128), 128, messages);
-  CHECK(c.longest() <= 2500);
-  CHECK(c.of(1, 0) <= 215);
-  // The others send to 0 a tenth of what they send: 1->0 gets what they leave.
-  CHECK(c.of(1, 0) >= wire_us(kMessageBytes) * 10 / 8);
-}
-
-TEST_CASE("flow completion: permutation of 16, 210 us over 128 paths, 1300 us over one") {
-  constexpr std::array<goal::Rank, 16> kTo = {13, 3, 10, 14, 0, 11, 7, 5, 9, 12, 6, 4, 15, 2, 8, 1};
-  Messages messages;
-  for (goal::Rank r = 0; r < 16; ++r) messages.push_back({r, kTo[r], kMessageBytes});
-  CHECK(complete(fat_tree(4) + dctcp() + paths(128), 16, messages).longest() <= 210);
-  CHECK(complete(fat_tree(4) + dctcp() + kOnePath, 16, messages).longest() <= 1300);
-}
-
-TEST_CASE("flow completion: permutation of 1024 over one path, 1300 us") {
-  CHECK(complete(fat_tree(16) + dctcp() + kOnePath, 1024, permutation(1024, 1)).longest() <= 1300);
 }
 
 TEST_CASE(
@@ -188,19 +140,6 @@ TEST_CASE(
   const double reps = longest("reps", deep), bitmap = longest("bitmap", deep), spray = longest("spray", deep);
   CHECK(reps < bitmap);
   CHECK(2 * bitmap < spray);
-}
-
-TEST_CASE("flow completion: permutation of 1024 on leaf-spines oversubscribed 4:1 and 8:1, 880 and 1760 us") {
-  const Messages messages = permutation(1024, 1);
-  std::array<int, 32> leaving{};  // messages that leave their leaf
-  for (const goal::Message& message : messages)
-    leaving[message.from / 32] += message.from / 32 != message.to / 32;
-  const double busiest = *std::max_element(leaving.begin(), leaving.end()) * wire_us(kMessageBytes);
-  for (const auto& [spines, limit] : {std::pair{8, 880.0}, {4, 1760.0}}) {
-    const double longest = complete(leaf_spine(spines) + dctcp() + paths(128), 1024, messages).longest();
-    CHECK(longest <= limit);
-    CHECK(longest >= busiest / spines);
-  }
 }
 
 }  // namespace weft::validation

@@ -1,6 +1,6 @@
-// Controls made for switches that trim, against the limits that htsim's own validation sets for such
-// (README.md: where from, and what we take). The setting is that of completion.h, with queues of one
-// bandwidth-delay product and paths that skip what was marked or cut off.
+// NSCC and RCCC against the limits that htsim's own validation sets for such (README.md: where from, and what
+// we take). The setting is that of completion.h, with queues of one bandwidth-delay product and paths that
+// skip what was marked or cut off.
 #include <array>
 #include <catch2/catch.hpp>
 #include <string>
@@ -16,7 +16,7 @@ std::string with(const std::string& control, const std::string& routing = "bitma
          " } ";
 }
 
-std::string any_control() { return GENERATE("nscc", "rccc", "nscc_rccc", "eqds", "ndp"); }
+std::string any_control() { return GENERATE("nscc", "rccc", "nscc_rccc"); }
 
 void check(const std::string& control, const char* what, double time, double limit) {
   INFO(control << ", " << what << ": " << time);
@@ -40,10 +40,9 @@ TEST_CASE("with trimming: incast of 15, 2500 us, of 127, 23000 us") {
         complete(fat_tree(8) + with(control), 128, incast(128, kMessageBytes)).longest(), 23'000);
 }
 
-// NDP takes 9.4 ms: headers of the first windows don't fit, and what they stood for waits for timeouts. NSCC
-// is not held to it in the published list either: 10.6 ms.
+// NSCC is not held to it in the published list either: 10.6 ms.
 TEST_CASE("with trimming: incast of 1023 times 100 KB, 8950 us") {
-  const std::string control = GENERATE("rccc", "nscc_rccc", "eqds");
+  const std::string control = GENERATE("rccc", "nscc_rccc");
   check(control, "incast 1023", complete(fat_tree(16) + with(control), 1024, incast(1024, 100'000)).longest(),
         8950);
 }
@@ -91,8 +90,6 @@ TEST_CASE("with trimming: permutation of 1024 over 128 paths, 220 us") {
         220);
 }
 
-// EQDS and NDP know nothing of the network's inside: the receivers' pace is four and eight times what comes
-// through.
 TEST_CASE("with trimming: permutation of 1024 on a leaf-spine oversubscribed 4:1, 880 us, and 8:1, 1760 us") {
   const std::string control = GENERATE("nscc", "rccc", "nscc_rccc");
   const Messages messages = permutation(1024, 1);
