@@ -169,7 +169,8 @@ const Control& uno() {
                     "proportion to the bandwidth-delay product. Marks without a longer round trip "
                     "come from a phantom queue and are answered more mildly. Once per round trip "
                     "the window jumps to what comes through, if that is much less. Needs marks; "
-                    "made for the queue discipline phantom. Good: short queues with round trips a "
+                    "made for the queue discipline phantom, recovery by erasure_coding (its default "
+                    "blocks) and routing by reps. Good: short queues with round trips a "
                     "hundred times apart. Bad: grows slowly, a thousandth per round trip; the epoch"
                     " must fit the datacenter."},
       .needs = {.required = Capability::kMark},

@@ -166,6 +166,7 @@ RecoveryKind erasure_coding() {
                "queues. Good over long distances with random losses, where a round trip is long against the "
                "message; bad where the link is what is short, or losses come in bursts longer than a block's "
                "redundancy."},
+      .hears_paths = true,
       .wants_bitmaps = true,
       .adds_redundancy = true,
       .make_factory = RecoveryFactoryFor<ErasureCoding, ErasureReassembly>::make,

@@ -231,7 +231,7 @@ TEST_CASE("per path, spraying without losses sends nothing again, and losses don
   };
   Options options{.control = "fixed_window:packets=64", .queue = "droptail:capacity=1GB"};
   options.policy = policy;
-  choose_recovery("selective_repeat:per_path=true", options);
+  choose_recovery(GENERATE("selective_repeat:per_path=true", "erasure_coding:per_path=true"), options);
   Simulation simulation(topology, options);
   for (std::uint32_t host = 0; host < 4; ++host) simulation.send(host, 4 + host, 2000 * kMtu);
   simulation.run();
