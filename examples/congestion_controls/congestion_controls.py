@@ -197,12 +197,33 @@ def by_name(rows):
     return mean
 
 
+# Of the figures, what each case counts with in `overall`.
+WEIGHTS = {"slowest\nof four": 1, "incast:\nlast": 1, "one path:\np99": 0.5, "sprayed:\np99": 0.5, "web:\nmean": 0.5,
+           "web:\np99": 0.5, "victim:\nmean": 1}
+
+
+def overall(values):
+    """One number for each name: the geometric mean over cases and rates of its times over the best control's. Of long
+    flows that is the time of the slowest, a hundred times a fair one's at most."""
+    logs = {key: 0.0 for key in values}
+    rates = list(next(iter(values.values())))
+    for rate, (title, weight) in itertools.product(rates, WEIGHTS.items()):
+        times = {key: 100 / max(1, of[rate][title]) if title.startswith("slowest") else of[rate][title]
+                 for key, of in values.items()}
+        best = min(times.values())
+        for key, time in times.items():
+            logs[key] += weight * math.log(time / best)
+    return {key: math.exp(log / len(rates) / sum(WEIGHTS.values())) for key, log in logs.items()}
+
+
 def table(rows):
     lines = [["", ""] + [title.replace("\n", " ") for title in FIGURES]]
     for (_, name), rates in by_name(rows).items():
         for rate, values in rates.items():
             lines.append([name, rate] + [f"{values[title]:,.{FIGURES[title][0]}f}" for title in FIGURES])
-    return report.text_table(lines, 2)
+    ranks = sorted((value, name) for (_, name), value in overall(by_name(rows)).items())
+    return report.text_table(lines, 2) + "\n\nOver all cases, times over the best control's:\n" + \
+        "\n".join(f"  {value:.3f}  {name}" for value, name in ranks)
 
 
 def plot(rows):
