@@ -228,3 +228,46 @@ class Plot:
         return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" height="{self.height}" '
                           f'viewBox="0 0 {self.width} {self.height}" font-family="{FONT}">',
                           f'<rect width="{self.width}" height="{self.height}" fill="white"/>', *body, "</svg>"]) + "\n"
+
+
+def shade(value, best, worst):
+    """0 for `best` or better, 1 for `worst` or worse, by ratio in between."""
+    if min(value, best, worst) <= 0:
+        return float((value <= 0) == (worst < best))
+    return min(1.0, max(0.0, math.log(value / best) / math.log(worst / best)))
+
+
+def heat_map(title, subtitle, heads, groups, cell=(54, 23)):
+    """A table whose cells tell good from bad at a glance: white for shade 0, red for 1.
+
+    heads: (title, [names of columns]) of blocks of columns; groups: (title, [(name, [(text, shade), …])]) of rows."""
+    wide, high = cell
+    left, gap, top = 176, 16, 54 + 20 * subtitle.count("\n") + (20 if subtitle else 0)
+    out = [f'<text x="16" y="32" font-size="20" font-weight="bold">{escape(title)}</text>']
+    for i, line in enumerate(subtitle.split("\n") if subtitle else []):
+        out.append(f'<text x="16" y="{54 + 20 * i}" font-size="13" fill="#444444">{escape(line)}</text>')
+    places, x = [], left
+    for head, names in heads:
+        out.append(f'<text x="{x}" y="{top}" font-size="14" font-weight="bold">{escape(head)}</text>')
+        for name in names:
+            for i, line in enumerate(name.split("\n")):
+                out.append(f'<text x="{x + wide / 2:.1f}" y="{top + 21 + 14 * i}" font-size="11.5" text-anchor="middle">'
+                           f'{escape(line)}</text>')
+            places.append(x)
+            x += wide
+        x += gap
+    y = top + 21 + 14 * max(name.count("\n") for _, names in heads for name in names) + 8
+    for group, rows in groups:
+        out.append(f'<text x="16" y="{y + 16}" font-size="12.5" font-weight="bold" fill="#444444">{escape(group)}</text>')
+        y += 22
+        for name, cells in rows:
+            out.append(f'<text x="{left - 8}" y="{y + high - 7}" font-size="13" text-anchor="end">{escape(name)}</text>')
+            for place, (text, dark) in zip(places, cells):
+                color = "#{:02x}{:02x}{:02x}".format(*(round(255 + dark * (end - 255)) for end in (196, 60, 0)))
+                out.append(f'<rect class="data" x="{place}" y="{y}" width="{wide - 1}" height="{high - 1}" fill="{color}"/>'
+                           f'<text x="{place + wide / 2:.1f}" y="{y + high - 7}" font-size="12" text-anchor="middle" '
+                           f'fill="{"white" if dark > 0.6 else BLACK}">{escape(text)}</text>')
+            y += high
+        y += 6
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{x}" height="{y + 12}" viewBox="0 0 {x} {y + 12}" '
+                      f'font-family="{FONT}">', f'<rect width="{x}" height="{y + 12}" fill="white"/>', *out, "</svg>"]) + "\n"
