@@ -31,18 +31,18 @@ namespace {
 // The first one is the default; the others by name.
 std::vector<Control> built_in() {
   return {
-      dctcp(),         //
+      nscc(),          //
       bbr(),           //
       bolt(),          //
       cubic(),         //
       dcqcn(),         //
+      dctcp(),         //
       eqds(),          //
       fixed_window(),  //
       hpcc(),          //
       mprdma(),        //
       ndp(),           //
       newreno(),       //
-      nscc(),          //
       nscc_rccc(),     //
       powertcp(),      //
       rccc(),          //

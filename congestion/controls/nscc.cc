@@ -52,13 +52,14 @@ const Control& nscc() {
                "excess of the mean delay; a mark alone is left to the choice of paths. A trimmed packet "
                "takes "
                "its size from the window, and after heavy congestion the window becomes what arrives. Starts "
-               "with 1.5 bandwidth-delay products. Needs marks, and makes use of trimming. Good: with packet "
-               "spraying and trimming, full links and "
+               "with 1.5 bandwidth-delay products. Needs marks; made for the queue "
+               "discipline composite, which trims. Good: with packet spraying and trimming, full links and "
                "few retransmissions in permutations and oversubscribed networks; needs no receiver. Bad: "
                "incasts of very many flows trim a lot before windows are down to a packet, and shares there "
                "are uneven for some time."},
       .needs = {.required = Capability::kMark, .used = Capability::kTrim},
-      .make_factory = SenderFactoryFor<NsccSender>::make};
+      .make_factory = SenderFactoryFor<NsccSender>::make,
+      .queue = "composite"};
   return control;
 }
 

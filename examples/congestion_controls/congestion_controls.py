@@ -28,7 +28,7 @@ RATES = {"100Gbps": 100e9, "400Gbps": 400e9}
 CONTROLS = {
     "Nothing of switches": [("bbr", ""), ("cubic", ""), ("newreno", ""), ("fixed_window", ""), ("strack", ""),
                             ("swift", ""), ("timely", "")],
-    "Marks": [("dctcp", ""), ("dcqcn", ""), ("mprdma", ""), ("nscc", ""), ("smartt", ""), ("uno", "")],
+    "Marks": [("dctcp", ""), ("dcqcn", ""), ("mprdma", ""), ("nscc", "ecn"), ("smartt", ""), ("uno", "")],
     "Marks and trimming": [("dctcp", "composite"), ("nscc", "composite"), ("smartt", "composite"), ("nscc_rccc", ""),
                            ("rccc", ""), ("eqds", ""), ("ndp", "")],
     "Telemetry": [("bolt", ""), ("hpcc", ""), ("powertcp", "")],

@@ -11,7 +11,7 @@ from pathlib import Path
 
 WEFT = str(Path(sys.argv.pop(1)).resolve())
 EXAMPLE = str(Path(sys.argv.pop(1)).resolve())
-NAMES = {"newreno": "droptail", "dctcp": "ecn", "nscc": "ecn", "nscc, composite": "composite", "eqds": "composite",
+NAMES = {"newreno": "droptail", "dctcp": "ecn", "nscc, ecn": "ecn", "nscc, composite": "composite", "eqds": "composite",
          "hpcc": "droptail", "hpcc, pfc": "pfc", "dctcp, composite": "composite"}
 CASES = {"long flows": 0, "incast": 64, "permutation": 128, "permutation, sprayed": 128, "web search": 1128, "victim": 24}
 
