@@ -237,7 +237,7 @@ def shade(value, best, worst):
     return min(1.0, max(0.0, math.log(value / best) / math.log(worst / best)))
 
 
-def heat_map(title, subtitle, heads, groups, cell=(54, 23)):
+def heat_map(title, subtitle, heads, groups, cell=(58, 23)):
     """A table whose cells tell good from bad at a glance: white for shade 0, red for 1.
 
     heads: (title, [names of columns]) of blocks of columns; groups: (title, [(name, [(text, shade), …])]) of rows."""

@@ -13,6 +13,7 @@
 #include "sim/results/series.h"
 #include "sim/routing/table/routing_table.h"
 #include "sim/scenario/scenario.h"
+#include "sim/units/capabilities.h"
 #include "sim/units/module.h"
 #include "topologies/graph/topology.h"
 
@@ -57,6 +58,8 @@ struct NetworkModel {
   // What of its parameters makes packets of a connection overtake each other, as users write it; "": nothing.
   // Null: nothing ever.
   std::string (*breaks_order)(const Parameters& parameters) = nullptr;
+  // Of queues. Null: nothing.
+  CapabilityNeeds (*needs)(const Parameters& parameters) = nullptr;
   // Adds a sentence for each setting that can't act in this run. Null: the resolver finds all of them.
   void (*warn)(const ModelRun& run, std::vector<std::string>& warnings) = nullptr;
   // Builds the network, replays the program on it, and fills in what model_replay.h lists, for a run that was

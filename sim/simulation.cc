@@ -49,7 +49,8 @@ Registries builtin_registries() {
                             .has_packets = model.has_packets,
                             .has_partitions = model.has_partitions,
                             .has_connections = model.has_connections,
-                            .breaks_order = model.breaks_order});
+                            .breaks_order = model.breaks_order,
+                            .needs_of = model.needs});
   }
   for (const auto& family : topologies::families()) {
     all.topologies.push_back({.info = family.info,

@@ -48,6 +48,10 @@ std::string breaks_order(const Parameters& parameters) {
   return packet_config(parameters).nic_choice == NicChoice::kSpray ? "network.packet.nic_choice=spray" : "";
 }
 
+CapabilityNeeds needs(const Parameters& parameters) {
+  return {.required = packet_config(parameters).cut_through ? Capability::kCutThrough : Capabilities()};
+}
+
 topologies::Partitioning partition_of(const ModelRun& run) {
   const topologies::Topology& topology = run.fabric->topology;
   const std::uint32_t threads = run.scenario.threads;
@@ -145,6 +149,7 @@ NetworkModel packet_model() {
           .has_connections = true,
           .check = check,
           .breaks_order = breaks_order,
+          .needs = needs,
           .warn = warn,
           .run = run_packet};
 }

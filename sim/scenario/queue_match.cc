@@ -32,6 +32,9 @@ Phrases phrases(Capability capability) {
       return {"acts on headers that come back", "sends none back", "headers that come back", "sends"};
     case Capability::kLossless:
       return {"takes it that nothing is lost", "drops packets", "packets that are held back", "has"};
+    case Capability::kCutThrough:
+      return {"passes packets on before they are there as a whole", "decides about them when they are",
+              "cut-through", "has"};
   }
   return {};
 }

@@ -183,6 +183,12 @@ class Resolver {
       scenario_.warnings.push_back(
           fmt::format("{} {} is {}", party.word, party.module->info.name, party.module->caveat));
     }
+    std::vector<RegisteredModule> networks = registries_.networks;
+    for (RegisteredModule& network : networks) {
+      if (network.info.name != scenario_.network.name || !network.needs_of) continue;
+      network.needs = network.needs_of(Parameters(network.info, scenario_.network));
+      parties.push_back({"network model", "network", &network, &networks, scenario_.network.location});
+    }
     queue(parties);
   }
 

@@ -42,6 +42,8 @@ struct RegisteredModule {
   // Network models: what of their parameters breaks that order, as users write it; "": nothing. Null:
   // nothing.
   std::function<std::string(const Parameters&)> breaks_order = {};
+  // Network models: of queues, with such parameters. Null: nothing.
+  std::function<CapabilityNeeds(const Parameters&)> needs_of = {};
   // Congestion controls: do they compare what packets of a connection met on one way? Null: no.
   std::function<bool(const Parameters&)> wants_one_path = {};
   // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for

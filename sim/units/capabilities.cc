@@ -17,6 +17,8 @@ const char* name(Capability capability) {
       return "back to sender";
     case Capability::kLossless:
       return "lossless";
+    case Capability::kCutThrough:
+      return "cut-through";
   }
   return "";
 }

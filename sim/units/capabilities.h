@@ -15,6 +15,7 @@ enum class Capability : std::uint8_t {
   kCredit,        // receivers pace: credits have room and precedence
   kBackToSender,  // headers that don't fit go back to their source
   kLossless,      // packets wait where the next node has no room
+  kCutThrough,    // a packet's departure is known as it begins to arrive: queues that are FIFO
 };
 
 class Capabilities {

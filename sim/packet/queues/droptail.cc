@@ -14,6 +14,7 @@ Discipline droptail() {
                    .summary = "First in, first out; a packet that does not fit is dropped.",
                    .source = "textbook FIFO",
                    .parameters = {{"capacity", ParameterType::kBytes, "auto", kCapacityHelp}}},
+          .offers = {.always = Capability::kCutThrough},
           .rule = rule};
 }
 

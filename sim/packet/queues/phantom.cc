@@ -33,7 +33,7 @@ Discipline phantom() {
       .info = {.name = "phantom",
                .summary = "ecn, and marks by a virtual queue too that drains more slowly than the link.",
                .source = "Alizadeh et al., NSDI 2012; Bonato et al., SC 2025"},
-      .offers = {.always = Capability::kMark},
+      .offers = {.always = Capability::kMark | Capability::kCutThrough},
       .rule = rule};
   discipline.info.parameters = marking_parameters();
   for (const ParameterSpec& parameter : std::vector<ParameterSpec>{

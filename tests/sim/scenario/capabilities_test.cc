@@ -81,6 +81,24 @@ TEST_CASE("capabilities: an unset queue is the first that gives what is required
   CHECK(resolved({"recovery=lazy", "routing=careful"}).queue.name == "holding");
 }
 
+TEST_CASE("capabilities: the network may require something too, by its parameters") {
+  Registries all = registries();
+  const std::string name = resolved({}, all).network.name;
+  for (RegisteredModule& network : all.networks) {
+    if (network.info.name != name) continue;
+    network.needs_of = [](const Parameters&) { return CapabilityNeeds{.required = Capability::kTrim}; };
+  }
+  for (RegisteredModule& control : all.congestion) control.queue = "marking";
+  REQUIRE(resolved({"congestion=marked"}).queue.name == "marking");
+  REQUIRE(resolved({"congestion=marked"}, all).queue.name == "cutting");  // its own has none
+  REQUIRE_THROWS_WITH(
+      resolved({"queue=marking"}, all),
+      Catch::Contains("network model " + name +
+                      " acts on trimmed packets, and queue "
+                      "discipline marking never trims any; choose a queue that does (cutting, "
+                      "holding)"));
+}
+
 TEST_CASE("capabilities: parameters that weren't given are set to what is required or not wanted") {
   CHECK(resolved({"queue=cutting"}).queue.given == Values{{"cuts", "true"}, {"returns", "false"}});
   CHECK(resolved({"congestion=returned"}).queue.given == Values{{"cuts", "true"}, {"returns", "true"}});
