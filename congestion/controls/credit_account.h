@@ -38,21 +38,19 @@ class CreditAccount {
 
   // A message begins. Where nothing is under way, it needs no asking, up to a window.
   void add(Time now, std::uint64_t bytes) {
-    const bool rests = acknowledged_ >= given_;
+    const std::int64_t under_way = given_ - acknowledged_;
     // A packet without payload takes no credit, but some must be left for it.
     const std::int64_t credit = signed_of(std::max<std::uint64_t>(bytes, 1));
     given_ += signed_of(bytes);
     to_send_ += credit;
     is_untold_ = true;
-    if (rests) {
+    if (under_way <= 0) {
       begin(now, credit);
     } else if (keeps_rest_) {
-      own_ += std::min(credit, rest_);
-      rest_ -= std::min(credit, rest_);
+      own_ += std::min(credit, std::max<std::int64_t>(0, window_ - under_way));
     }
   }
   void sent(std::uint64_t bytes) {
-    told_ = signed_of(wanted(kNoWindow));
     sent_ += signed_of(bytes);
     is_untold_ = came_back_ = false;
   }
@@ -61,6 +59,8 @@ class CreditAccount {
     given_ -= signed_of(bytes);
     to_send_ -= signed_of(bytes);
   }
+  // What that packet says is wanted.
+  void told(std::uint64_t wanted) { told_ = signed_of(wanted); }
   void grant(Time now, std::uint64_t total) {
     answered(now);
     granted_ = std::max(granted_, signed_of(total));
@@ -93,8 +93,11 @@ class CreditAccount {
   // where a message begins, but of what came back one packet.
   void speak_up(Time now, std::uint64_t in_flight) {
     if (!is_untold_ || in_flight > 0 || left() > 0 || expects_grants()) return;
-    begin(now, came_back_ ? mtu_ : std::max<std::int64_t>(1, given_ - acknowledged_));
-    if (came_back_) own_ = sent_ + mtu_ - granted_;
+    if (came_back_) {
+      own_ = sent_ + mtu_ - granted_;
+    } else {
+      begin(now, std::max<std::int64_t>(1, given_ - acknowledged_));
+    }
   }
   // Nothing came for `patience`, though something is to come: the last grant may have been lost. The next
   // wait is twice as long.
@@ -129,7 +132,6 @@ class CreditAccount {
   void begin(Time now, std::int64_t bytes) {
     const std::int64_t own = keeps_rest_ ? std::min(bytes, window_) : window_;
     own_ = std::max(own_, sent_ - granted_ + own);
-    rest_ = window_ - own;
     speculating_ = true;
     heard(now);
   }
@@ -146,14 +148,15 @@ class CreditAccount {
     heard(now);
     if (!speculating_) return;
     speculating_ = false;
-    if (!keeps_rest_ && left() > 0) own_ = sent_ - granted_;
+    if (keeps_rest_ || left() <= 0) return;
+    own_ = sent_ - granted_;
+    is_untold_ = to_send_ > sent_;  // packets before said that it had that for itself
   }
 
   std::int64_t mtu_, window_;
   std::int64_t given_ = 0, acknowledged_ = 0;  // of messages
   std::int64_t to_send_ = 0, sent_ = 0;        // what is sent again included
   std::int64_t own_ = 0, granted_ = 0;
-  std::int64_t rest_ = 0;     // of the first window, where it is kept
   std::int64_t told_ = 0;     // wanted, as the last packet had it
   std::int64_t trimmed_ = 0;  // where the receiver adds it to what is wanted
   Time patience_, heard_;

@@ -69,6 +69,7 @@ class PulledSender : public Sender {
   void on_send(const Sent& sent) override {
     account_.sent(sent.bytes);
     allow();
+    account_.told(wanted_credit_);
   }
   void on_credit(Time now, std::uint64_t total) override {
     account_.grant(now, total);

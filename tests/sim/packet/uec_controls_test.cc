@@ -105,6 +105,29 @@ TEST_CASE("short messages that follow each other on one connection wait for no t
   }
 }
 
+TEST_CASE("a host that sends to all others at once, again and again, waits for no timer") {
+  const std::string control = GENERATE("nscc", "rccc", "nscc_rccc", "eqds", "ndp");
+  INFO(control);
+  constexpr std::uint32_t kHosts = 12, kRounds = 5;
+  const auto topology = star(kHosts, kRate, Time::us(1), Time::ns(0));
+  Options options = with(control);
+  options.config.connections.per_message = false;
+  Simulation simulation(topology, options);
+  // A round takes 15 us of each link, and a round trip.
+  for (std::uint32_t round = 0; round < kRounds; ++round) {
+    RunUntil then(Time::us(20 * round));
+    simulation.network.run(then);
+    for (std::uint32_t from = 0; from < kHosts; ++from) {
+      for (std::uint32_t i = 1; i < kHosts; ++i) simulation.send(from, (from + i) % kHosts, 4 * kMtu);
+    }
+  }
+  simulation.run();
+  REQUIRE(simulation.verdict() == "");
+  Time last;
+  for (const auto& [message, at] : simulation.client.delivered) last = std::max(last, at);
+  REQUIRE(last < Time::us(150));
+}
+
 TEST_CASE("receivers that pull trim the first windows of an incast only") {
   const std::string control = GENERATE("rccc", "nscc_rccc", "eqds", "ndp");
   INFO(control);
