@@ -24,7 +24,7 @@ struct ReceiverInfo {
 };
 
 // A data packet that was missing, or the header of one, that has just come; where recovery adds redundant
-// ones, one that came for the first time. Packets that come twice aren't told of.
+// ones, one of a message that isn't complete. Packets that come twice aren't told of.
 struct Arrival {
   Time now;
   ConnectionId connection = 0;

@@ -551,7 +551,11 @@ void PacketNetwork::add_module_signals(Signals& signals) const {
     for (const auto& [name, count] : buffers->signals()) add_signal(name, count, signals);
   }
   policies_.add_signals(signals);
-  for (const auto& part : parts_) part->transport.add_signals(signals);
+  // Receivers are made when they are needed, so a part may have none.
+  for (const auto what : {Transport::Counting::kControl, Transport::Counting::kReceivers,
+                          Transport::Counting::kRecovery, Transport::Counting::kPaths}) {
+    for (const auto& part : parts_) part->transport.add_signals(what, signals);
+  }
 }
 
 NicId PacketNetwork::nic_of_channel(ChannelId channel) const {

@@ -235,15 +235,16 @@ void ReceivingSide::on_data(PacketHandle handle, ChannelId way_back) {
       side_.fabric.packets().acks().set(handle, {.sack = connection.arrivals.sack(packet.number)});
     side_.fabric.inject(reply, handle);
   } else {
-    const bool asks = side_.setup.receivers != nullptr && (fresh || is_first_of_open(key, packet));
+    const bool asks = side_.setup.receivers != nullptr && (fresh || is_redundant(connection, packet));
     hold_or_acknowledge(key, reply, handle, fresh, asks ? ask_receiver(key, handle) : AckTime::kByRule);
   }
   if (completes) complete_messages(key);
 }
 
-// Is it redundant, of a connection that isn't over? Receivers pace by what comes, needed or not.
-bool ReceivingSide::is_first_of_open(Key key, const Packet& packet) const {
-  return side_.setup.recovery_kind.adds_redundancy && (packet.flags & kAgain) == 0 && !is_over(key);
+// Is it redundant, of a message that isn't complete? Receivers pace by what comes, needed or not.
+bool ReceivingSide::is_redundant(const Connection& connection, const Packet& packet) {
+  return side_.setup.recovery_kind.adds_redundancy && (packet.flags & kAgain) == 0 &&
+         message_with(connection, packet.number) != nullptr;
 }
 
 // Notes what has come.

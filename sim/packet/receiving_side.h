@@ -122,7 +122,7 @@ class ReceivingSide {
   IncomingMessage* message_with(const Connection& connection, std::uint32_t number);
   congestion::AckTime ask_receiver(Key key, PacketHandle handle);
   bool is_over(Key key) const;
-  bool is_first_of_open(Key key, const Packet& packet) const;
+  bool is_redundant(const Connection& connection, const Packet& packet);
   void hold_or_acknowledge(Key key, ChannelId reply, PacketHandle handle, bool fresh,
                            congestion::AckTime when);
   void start_clock(Key key, HeldAck& held);

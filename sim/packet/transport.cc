@@ -9,14 +9,20 @@ Transport::Transport(Engine& engine, NetworkClient& client, Fabric& fabric, Chan
       receiving_(side_),
       copies_(side_) {}
 
-void Transport::add_signals(Signals& sum) const {
+void Transport::add_signals(Counting what, Signals& sum) const {
   const auto add = [&](const std::vector<std::string>& names, const std::vector<std::uint64_t>& counts) {
     for (std::size_t i = 0; i < names.size(); ++i) add_signal(names[i], counts[i], sum);
   };
-  add(side_.setup.control.signals, side_.signals.senders);
-  receiving_.add_signals(sum);
-  add(side_.setup.recovery_kind.signals, side_.signals.recoveries);
-  add(side_.setup.policy.path_signals, side_.signals.paths);
+  switch (what) {
+    case Counting::kControl:
+      return add(side_.setup.control.signals, side_.signals.senders);
+    case Counting::kReceivers:
+      return receiving_.add_signals(sum);
+    case Counting::kRecovery:
+      return add(side_.setup.recovery_kind.signals, side_.signals.recoveries);
+    case Counting::kPaths:
+      return add(side_.setup.policy.path_signals, side_.signals.paths);
+  }
 }
 
 void Transport::start(const Message& message) {

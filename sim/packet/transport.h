@@ -55,8 +55,9 @@ class Transport {
   }
 
   const TransportCounters& counters() const { return side_.counters; }
-  // What controls, recoveries, selectors and receivers have counted.
-  void add_signals(Signals& sum) const;
+  enum class Counting : std::uint8_t { kControl, kReceivers, kRecovery, kPaths };
+  // What these have counted.
+  void add_signals(Counting what, Signals& sum) const;
   // Connections, and copies within hosts, that are not done.
   std::uint64_t open_flows() const { return sending_.live_connections() + copies_under_way_; }
   const std::vector<DeliveredMessage>& delivered() const { return receiving_.delivered(); }

@@ -3,6 +3,7 @@
 // a paper is about: Uno.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -98,6 +99,29 @@ TEST_CASE("any control, recovery, queue and routing: all comes whole and once, o
   }
   CHECK(came > 3000);
   CHECK(refused > 1000);
+}
+
+TEST_CASE("who needs one way for a connection's packets warns where they take several") {
+  const goal::Graph graph = goal::message_graph(6, crowd());
+  const auto warned = [&](const std::string& modules) {
+    const auto warnings =
+        run("topology { leaf_spine { leaves: 2 spines: 2 hosts_per_leaf: 3 } } " + modules, graph).warnings;
+    return std::ranges::any_of(warnings, [](const std::string& text) {
+      return text.find("different ways") != std::string::npos || text.find("overtake") != std::string::npos;
+    });
+  };
+  for (const std::string control : {"hpcc {}", "powertcp {}", "bolt {}"}) {
+    INFO(control);
+    CHECK(warned("congestion { " + control + " } routing { spray {} }"));
+    CHECK(warned("congestion { " + control + " } network { packet { nic_choice: \"spray\" } }"));
+    CHECK_FALSE(warned("congestion { " + control + " } routing { ecmp {} }"));
+    CHECK_FALSE(warned("congestion { " + control + " } routing { flowcut {} }"));
+  }
+  CHECK_FALSE(warned("congestion { powertcp { signal: \"delay\" } } routing { spray {} }"));
+  CHECK_FALSE(warned("congestion { swift {} } routing { spray {} }"));
+  CHECK(warned("recovery { go_back_n {} } routing { spray {} }"));
+  CHECK(warned("recovery { go_back_n {} } network { packet { nic_choice: \"spray\" } }"));
+  CHECK_FALSE(warned("recovery { go_back_n {} } routing { ecmp {} }"));
 }
 
 TEST_CASE("Uno's parts together: losses between datacenters cost no time but that of redundant packets") {

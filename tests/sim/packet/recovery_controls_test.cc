@@ -111,6 +111,33 @@ TEST_CASE("each recovery with each queue: all is delivered over links that lose 
   }
 }
 
+// Receivers are told of redundant packets, which may come when all is there.
+TEST_CASE("erasure coding under receivers of all kinds: all is delivered, in any division") {
+  const std::string control = GENERATE("ndp", "eqds", "rccc", "nscc_rccc", "dcqcn:cnp_interval=1us");
+  const bool per_message = GENERATE(true, false);
+  INFO(control << " " << per_message);
+  Options options{.control = control, .queue = "composite:capacity=33KB,kmin=8KB,kmax=16KB"};
+  choose_recovery("erasure_coding", options);
+  options.config.connections.per_message = per_message;
+  const auto topology = lossy_leaves(0.01);
+  RandomStream random(per_message ? 1 : 2, 31);
+  std::vector<Message> messages;
+  for (std::uint32_t i = 0; i < 40; ++i) {
+    messages.push_back({.source = i % 9,
+                        .destination = static_cast<std::uint32_t>(random.below(4)),
+                        .notify_sent = true,
+                        .bytes = random.below(150'000),
+                        .client = {i}});
+  }
+  const Account whole = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
+  REQUIRE(whole.delivered == messages.size());
+  REQUIRE(whole.signal("redundant") > 0);
+  REQUIRE(whole.signal("given_up") == 0);
+  for (int i = 0; i < 3; ++i) {
+    REQUIRE(run_divided(topology, options, messages, random_division(topology, 2 + i, random), 2) == whole);
+  }
+}
+
 TEST_CASE("each recovery: flows share a bottleneck, and keep it full") {
   const std::string name = GENERATE(from_range(std::begin(kRecoveries), std::end(kRecoveries)));
   const std::uint32_t senders = GENERATE(2, 8, 10);
