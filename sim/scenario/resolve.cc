@@ -178,10 +178,9 @@ class Resolver {
           {"loss recovery", "recovery", &recovery, &registries_.recoveries, scenario_.recovery.location});
       warn_of_disorder(recovery, disorder);
     }
-    for (const Party& party : parties) {
-      if (party.module->caveat.empty()) continue;
-      scenario_.warnings.push_back(
-          fmt::format("{} {} is {}", party.word, party.module->info.name, party.module->caveat));
+    for (const auto& [word, brief, module, others, location] : parties) {
+      if (module->caveat.empty()) continue;
+      scenario_.warnings.push_back(fmt::format("{} {} is {}", word, module->info.name, module->caveat));
     }
     std::vector<RegisteredModule> networks = registries_.networks;
     for (RegisteredModule& network : networks) {
@@ -201,23 +200,25 @@ class Resolver {
     return network.breaks_order ? network.breaks_order(Parameters(network.info, scenario_.network)) : "";
   }
 
+  void warn(const ModuleChoice& choice, const std::string& text) {
+    scenario_.warnings.push_back(choice.location.prefix() + text);
+  }
   // It works, and is compared; but who didn't mean to should know. Here and below.
   void warn_of_paths(const RegisteredModule& control, const std::string& disorder) {
     if (disorder.empty() || !control.wants_one_path) return;
     if (!control.wants_one_path(Parameters(control.info, scenario_.congestion))) return;
-    scenario_.warnings.push_back(
-        scenario_.congestion.location.prefix() +
+    warn(
+        scenario_.congestion,
         fmt::format("congestion control {} compares what a packet met on its way with what the last one met, "
                     "and with {} they may take different ways: where they do, it does not react",
                     control.info.name, disorder));
   }
   void warn_of_disorder(const RegisteredModule& recovery, const std::string& disorder) {
     if (disorder.empty() || !recovery.wants_order) return;
-    scenario_.warnings.push_back(
-        scenario_.recovery.location.prefix() +
-        fmt::format("loss recovery {} takes packets that come early for a sign of loss, and with {} they "
-                    "overtake each other",
-                    recovery.info.name, disorder));
+    warn(scenario_.recovery,
+         fmt::format("loss recovery {} takes packets that come early for a sign of loss, and with {} they "
+                     "overtake each other",
+                     recovery.info.name, disorder));
   }
 
   void queue(const std::vector<Party>& parties) {
@@ -228,10 +229,9 @@ class Resolver {
       return party.module->needs.noticed().has(Capability::kMark);
     });
     if (given && discipline.offers.always.has(Capability::kMark) && !noticed) {
-      scenario_.warnings.push_back(scenario_.queue.location.prefix() +
-                                   fmt::format("queue discipline {} sets ECN marks, which congestion control "
-                                               "{} does not look at",
-                                               discipline.info.name, scenario_.congestion.name));
+      warn(scenario_.queue,
+           fmt::format("queue discipline {} sets ECN marks, which congestion control {} does not look at",
+                       discipline.info.name, scenario_.congestion.name));
     }
   }
 

@@ -229,17 +229,19 @@ TEST_CASE("a message that joined others, and of which no packet could tell, begi
   }
 }
 
-TEST_CASE("what the first answer takes back, nobody was told of: the sender speaks up") {
+TEST_CASE("what the first answer takes back was asked for before: the sender waits for the grant") {
   for (const char* name : {"eqds", "rccc"}) {
     Flow flow(name, {{"window", "1"}});
     flow.message(4 * kMtu);
     flow.send(2);  // the NIC was busy with others
-    REQUIRE(flow.wanted() == 0);
+    REQUIRE(flow.wanted() == kMtu);
     flow.sender->on_ack({.now = Time::us(8), .bytes = kMtu, .in_flight = kMtu});
     REQUIRE(flow.credit() == 2 * kMtu);
     REQUIRE(flow.wanted() == 2 * kMtu);
     flow.sender->on_ack({.now = Time::us(8), .bytes = kMtu, .in_flight = 0});
-    REQUIRE(flow.credit() == 102 * kMtu);
+    REQUIRE(flow.credit() == 2 * kMtu);
+    flow.sender->on_credit(Time::us(9), kMtu);
+    REQUIRE(flow.credit() == 3 * kMtu);
   }
 }
 
