@@ -91,12 +91,9 @@ class Resolver {
 
   void network() {
     if (scenario_.network.empty()) {
-      const bool wants_fabric = std::any_of(seams().begin(), seams().end(), [&](const Seam& seam) {
-        return !(scenario_.*seam.choice).empty();
-      });
-      const auto found =
-          std::find_if(registries_.networks.begin(), registries_.networks.end(),
-                       [&](const RegisteredModule& m) { return m.has_fabric == wants_fabric; });
+      const bool wants_fabric =
+          std::ranges::any_of(seams(), [&](const Seam& seam) { return !(scenario_.*seam.choice).empty(); });
+      const auto found = std::ranges::find(registries_.networks, wants_fabric, &RegisteredModule::has_fabric);
       if (found == registries_.networks.end())
         throw InputError("no network model fits; choose one with --network");
       scenario_.network.name = found->info.name;
@@ -193,9 +190,8 @@ class Resolver {
 
   // "": a connection's packets keep to one way.
   std::string what_breaks_order(const RegisteredModule& routing) const {
-    if (routing.keeps_order && !routing.keeps_order(Parameters(routing.info, scenario_.routing))) {
+    if (routing.keeps_order && !routing.keeps_order(Parameters(routing.info, scenario_.routing)))
       return fmt::format("routing policy {}", routing.info.name);
-    }
     const RegisteredModule& network = network_module();
     return network.breaks_order ? network.breaks_order(Parameters(network.info, scenario_.network)) : "";
   }
@@ -205,8 +201,9 @@ class Resolver {
   }
   // It works, and is compared; but who didn't mean to should know. Here and below.
   void warn_of_paths(const RegisteredModule& control, const std::string& disorder) {
-    if (disorder.empty() || !control.wants_one_path) return;
-    if (!control.wants_one_path(Parameters(control.info, scenario_.congestion))) return;
+    if (disorder.empty() || !control.wants_one_path ||
+        !control.wants_one_path(Parameters(control.info, scenario_.congestion)))
+      return;
     warn(
         scenario_.congestion,
         fmt::format("congestion control {} compares what a packet met on its way with what the last one met, "
@@ -225,9 +222,8 @@ class Resolver {
     const bool given = !scenario_.queue.empty();
     match_queue(parties, registries_.queues, scenario_.queue);
     const RegisteredModule& discipline = choose(registries_.queues, scenario_.queue, "queue discipline");
-    const bool noticed = std::any_of(parties.begin(), parties.end(), [](const Party& party) {
-      return party.module->needs.noticed().has(Capability::kMark);
-    });
+    const bool noticed = std::ranges::any_of(
+        parties, [](const Party& party) { return party.module->needs.noticed().has(Capability::kMark); });
     if (given && discipline.offers.always.has(Capability::kMark) && !noticed) {
       warn(scenario_.queue,
            fmt::format("queue discipline {} sets ECN marks, which congestion control {} does not look at",
