@@ -28,7 +28,8 @@ class Fabric final : private Forwarding {
         routes_(wires_, scheduled_, *this, policies),
         engine_(engine),
         channels_(channels),
-        hot_(channels.hot.data()) {
+        hot_(channels.hot.data()),
+        stamps_(channels.stamps()) {
     if (channels.stamps()) wires_.pool.telemetry().keep();
   }
 
@@ -103,6 +104,8 @@ class Fabric final : private Forwarding {
     foreseen.handle = handle;
     foreseen.channel = c;
     __builtin_prefetch(&hot_[c], 1);
+    if (stamps_) [[unlikely]]
+      __builtin_prefetch(&channels_.cold[c].rate);
     if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);
   }
   // The same where policies choose, as far as that can be told ahead.
@@ -110,7 +113,9 @@ class Fabric final : private Forwarding {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
     foreseen.channel = routes_.ahead(at, in, handle, foreseen.ahead);
     foreseen.handle = handle;
-    if (foreseen.channel != kNoChannel) __builtin_prefetch(&hot_[foreseen.channel], 1);
+    if (foreseen.channel == kNoChannel) return;
+    __builtin_prefetch(&hot_[foreseen.channel], 1);
+    if (stamps_) __builtin_prefetch(&channels_.cold[foreseen.channel].rate);
   }
   // The same for a scheduled channel that is to be looked after.
   [[gnu::always_inline]] void foresee_serve(ChannelId c) {
@@ -212,6 +217,7 @@ class Fabric final : private Forwarding {
   Engine& engine_;
   Channels& channels_;
   Channel* const hot_;
+  const bool stamps_;                         // what a packet's stamp tells of its port is fetched too
   std::array<Foreseen, kForeseen> foreseen_;  // by handle
   static constexpr std::uint32_t kPortsAhead = 16;
   std::array<PortAhead, kPortsAhead> ports_ahead_{};

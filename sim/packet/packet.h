@@ -140,6 +140,24 @@ class TelemetryLists {
   void clear(PacketHandle handle) {
     if (kept_ && handle < lengths_.size()) lengths_[handle] = 0;
   }
+  // First the length; when that is there what add() will write, or get() give.
+  [[gnu::always_inline]] void prefetch_length(PacketHandle handle) const {
+    if (handle < lengths_.size()) __builtin_prefetch(&lengths_[handle], 1);
+  }
+  [[gnu::always_inline]] void prefetch_next(PacketHandle handle) const {
+    if (handle >= lengths_.size()) return;
+    const char* const next =
+        reinterpret_cast<const char*>(stamps_.data() + handle * room_ + lengths_[handle]);
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch(next + sizeof(congestion::HopTelemetry) - 1, 1);
+  }
+  [[gnu::always_inline]] void prefetch_all(PacketHandle handle) const {
+    if (handle >= lengths_.size()) return;
+    const char* const first = reinterpret_cast<const char*>(stamps_.data() + handle * room_);
+    const std::size_t bytes = lengths_[handle] * sizeof(congestion::HopTelemetry);
+    for (std::size_t byte = 0; byte < bytes; byte += 64) __builtin_prefetch(first + byte);
+    if (bytes > 0) __builtin_prefetch(first + bytes - 1);
+  }
   // REQUIRES: kept().
   void add(PacketHandle handle, const congestion::HopTelemetry& stamp) {
     if (handle >= lengths_.size()) {
@@ -190,6 +208,7 @@ class PacketPool {
     notes_.prefetch(handle);
     trails_.prefetch(handle);
     routes_.prefetch(handle);
+    telemetry_.prefetch_length(handle);
   }
   Sidecar<AckRecord>& acks() { return acks_; }
   const Sidecar<AckRecord>& acks() const { return acks_; }

@@ -126,12 +126,14 @@ class PacketNetwork::Part final : public Network {
       fabric.packets().prefetch(PacketHandle(event.payload));
       if (has_ways) fabric.packets().prefetch_ways(PacketHandle(event.payload));
     };
-    const auto middle = [this, ends, first](const Event& event) {
+    const auto middle = [this, ends, first, has_ways](const Event& event) {
       if (event.kind != kHop) return;
       const ChannelEnd end = ends[event.source - first];
       if (end.is_host()) {
         transport.prefetch(PacketHandle(event.payload));
+        if (has_ways) fabric.packets().telemetry().prefetch_all(PacketHandle(event.payload));
       } else {
+        if (has_ways) fabric.packets().telemetry().prefetch_next(PacketHandle(event.payload));
         fabric.prefetch_route(end.node(), PacketHandle(event.payload));
       }
     };

@@ -54,6 +54,7 @@ class SendingSide {
     __builtin_prefetch(connection + 64, 1);
     const std::byte* state = storage(slot);
     for (std::size_t byte = 0; byte < side_.setup.slot_bytes; byte += 64) __builtin_prefetch(state + byte, 1);
+    if (keeps_paths()) __builtin_prefetch(&cold_[slot].paths);
   }
   [[gnu::always_inline]] void prefetch_state(SlotId slot, std::uint32_t number) const {
     if (slot == kNoSlot) [[unlikely]]
@@ -61,6 +62,11 @@ class SendingSide {
     const Connection& connection = connections_[slot];
     if (connection.recovery != nullptr) connection.recovery->prefetch(number);
     __builtin_prefetch(connection.selector, 1);
+    if (const auto& ring = cold_[slot].paths; keeps_paths() && !ring.empty()) {
+      __builtin_prefetch(&ring[number & (ring.size() - 1)]);
+      if (connection.recovery != nullptr)
+        __builtin_prefetch(&ring[connection.recovery->next_new() & (ring.size() - 1)], 1);
+    }
     __builtin_prefetch(&side_.hosts.nics[connection.nic], 1);
   }
 

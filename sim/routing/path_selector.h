@@ -20,12 +20,12 @@ struct Path {
   static constexpr std::uint8_t kAnyNic = 0xFF;
   std::uint32_t entropy = 0;   // what switches hash: UDP port, flow label
   std::uint8_t nic = kAnyNic;  // which of the source's NICs; kAnyNic: the one that the network model chose
+  // `route` leads from that NIC to the destination for certain, so that nobody need look before each packet.
+  bool route_checked = false;
   // Null: switches choose. Else the selector's own, as long as that lives, for policies with
   // Policy::source_routes. Copied when the packet is sent; afterwards the address tells the selector which
   // way news are of.
   const SourceRoute* route = nullptr;
-  // It leads from that NIC to the destination for certain, so that nobody need look before each packet.
-  bool route_checked = false;
 };
 
 // A packet that is about to be sent.

@@ -104,7 +104,7 @@ class NamedWays final : public PathSelector {
   Path next(const PathRequest&) override {
     const Named& way = ways_[turn_];
     turn_ = turn_ + 1 == ways_.size() ? 0 : turn_ + 1;
-    return {.entropy = way.entropy, .nic = way.nic, .route = &way.route, .route_checked = true};
+    return {.entropy = way.entropy, .nic = way.nic, .route_checked = true, .route = &way.route};
   }
 
  private:

@@ -95,7 +95,7 @@ class Routes final : public PathSelector {
   Path next(const PathRequest&) override {
     if (ways_ == nullptr) return {.entropy = entropy_};
     if (per_packet_) way_ = draw();
-    return {.entropy = entropy_, .route = &(*ways_)[way_].route, .route_checked = true};
+    return {.entropy = entropy_, .route_checked = true, .route = &(*ways_)[way_].route};
   }
   void on_timeout(Time) override {
     if (ways_ != nullptr) way_ = (way_ + 1) % ways_->size();

@@ -122,8 +122,8 @@ class Srv6 final : public PathSelector {
   Path path(std::uint16_t number) const {
     return {.entropy = ways_[number].entropy,
             .nic = ways_[number].nic,
-            .route = &routes_[number],
-            .route_checked = true};
+            .route_checked = true,
+            .route = &routes_[number]};
   }
   // Ends: a way is skipped once.
   Path take(Plane& plane) {
