@@ -34,7 +34,7 @@ class Applications(unittest.TestCase):
             self.assertEqual(summary["outcome"], "complete")
             self.assertEqual(summary["executed_ops"], summary["ops"])
             wire = summary["wire_bytes"]
-            self.assertEqual(wire["injected"], wire["delivered"] + wire["dropped"])
+            self.assertEqual(wire["injected"], wire["delivered"] + wire["dropped"] + wire.get("trimmed", 0))
             with open(folder / name / "ranks.csv", newline="") as file:
                 rows = list(csv.DictReader(file))
             self.assertEqual(len(rows), RANKS)

@@ -40,7 +40,7 @@ std::vector<Bounds> bounds() {
       {"mprdma", kAlone, {1.08, 0}, {2.93, 0}},
       {"ndp", kAlone, {1.03, 0.97}, {1.02, 0.97}},
       {"eqds", kAlone, {1.04, 0.97}, {1.03, 0.97}},
-      {"nscc", kAlone, {1.12, 0}, {3.01, 0}},
+      {"nscc", kAlone, {1.05, 0.95}, {1.85, 0}},
       {"rccc", kAlone, {1.04, 0.97}, {1.03, 0.97}},
       {"nscc_rccc", kAlone, {1.03, 0.97}, {1.04, 0.97}},
       {"smartt", kAlone, {1.09, 0}, {2.96, 0}},

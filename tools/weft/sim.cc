@@ -56,7 +56,7 @@ constexpr Flag kFlags[] = {
     {"--topology", "topology",
      "topology of a packet or flow network: fat_tree:k=8, or fat_tree:endpoints=100 for at least so many"},
     {"--routing", "routing", "routing policy: ecmp, spray, ugal, flowcut …: weft list routing"},
-    {"--congestion", "congestion", "congestion control: dctcp, fixed_window:packets=100"},
+    {"--congestion", "congestion", "congestion control: nscc, dctcp, hpcc …: weft list congestion"},
     {"--recovery", "recovery",
      "loss recovery: rack, go_back_n, erasure_coding:data=32,redundant=8 …: weft list recovery"},
     {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},
