@@ -140,6 +140,8 @@ RouteChoice::RouteChoice(Wires& wires, ScheduledServer& scheduled, Forwarding& f
       foresees_(policies.any() || policies.source_routes()),
       asks_sure_(policies.any() && !policies.source_routes()),
       asks_ahead_(asks_sure_ && asks_.ahead),
+      has_records_(asks_.acks_retrace || policies.source_routes()),
+      lists_ways_(policies.any() && !asks_.own_ports),
       leaves_traces_(foresees_ &&
                      (asks_.acks_retrace || policies.source_routes() || (asks_.ahead && asks_.notes))) {
   if (asks_.acks_retrace) wires_.pool.trails().keep();
@@ -248,22 +250,26 @@ ChannelId RouteChoice::choose(NodeId at, ChannelId in, PacketHandle handle, std:
   return ask(at, in, handle, kNoSet);
 }
 
-// The first of a set's ports, which follow each other, or kIrregular.
-std::uint16_t RouteChoice::find_first_port(std::uint32_t set) {
+const RouteChoice::KnownSet& RouteChoice::learn_set(std::uint32_t set) {
   if (reroutes_ != channels_.reroutes) {
     reroutes_ = channels_.reroutes;
-    first_ports_.clear();
+    sets_.clear();
   }
-  if (set >= first_ports_.size()) first_ports_.resize(set + 1, kUnknown);
-  std::uint16_t& known = first_ports_[set];
-  if (known != kUnknown) return known;
+  if (set >= sets_.size()) sets_.resize(set + 1);
+  KnownSet& known = sets_[set];
+  if (known.first_port != KnownSet::kUnknown) return known;
   const routing::RoutingTable::Run run = channels_.table->run_of(set);
-  if (run.count == 0) return known = kIrregular;
+  known = {.first = run.first,
+           .count = static_cast<std::uint16_t>(run.count),
+           .stride = static_cast<std::uint16_t>(run.stride),
+           .first_port = KnownSet::kIrregular};
+  if (run.count == 0) return known;
   const std::uint32_t first = channels_.places[run.first].port;
   for (std::uint32_t i = 1; i < run.count; ++i) {
-    if (channels_.places[run.first + i * run.stride].port != first + i) return known = kIrregular;
+    if (channels_.places[known.channel(i)].port != first + i) return known;
   }
-  return known = first < kIrregular ? static_cast<std::uint16_t>(first) : kIrregular;
+  if (first < KnownSet::kIrregular) known.first_port = static_cast<std::uint16_t>(first);
+  return known;
 }
 
 [[gnu::noinline]] std::span<const std::uint32_t> RouteChoice::list_ports(NodeId at, std::uint32_t host,
@@ -282,13 +288,11 @@ template <typename Room>
                                                                           const Room& room) {
   if (!channels_.degraded) [[likely]] {
     if (set == kNoSet) set = channels_.table->set_number(at, host);
-    const std::uint16_t first = first_port(set);
-    if (first != kIrregular) [[likely]] {
-      const routing::RoutingTable::Run run = channels_.table->run_of(set);
-      return {{numbers_.data() + first, run.count}, first, run};
-    }
+    const KnownSet& known = known_set(set);
+    if (known.first_port != KnownSet::kIrregular) [[likely]]
+      return {{numbers_.data() + known.first_port, known.count}, known};
   }
-  return {.ports = list_ports(at, host, room()), .run = {}};
+  return {.ports = list_ports(at, host, room()), .set = {}};
 }
 
 // What a policy may look at; the output if that is known from it.
@@ -312,9 +316,9 @@ ChannelId RouteChoice::fetch(NodeId at, PacketHandle handle, std::uint32_t set) 
     return kNoChannel;
   }
   if (set == kNoSet) return kNoChannel;
-  const auto run = channels_.table->run_of(set);
-  for (std::uint32_t i = 0; i < std::min<std::size_t>(run.count, kMost); ++i) {
-    __builtin_prefetch(&channels_.hot[run.first + i * run.stride], 1);
+  const KnownSet& known = known_set(set);
+  for (std::uint32_t i = 0; i < std::min<std::size_t>(known.count, kMost); ++i) {
+    __builtin_prefetch(&channels_.hot[known.channel(i)], 1);
   }
   return kNoChannel;
 }
@@ -408,36 +412,30 @@ ChannelId RouteChoice::checked_channel(NodeId at, std::uint32_t port, std::uint3
   return {.channel = channel, .asked = true, .route = output.route};
 }
 
-ChannelId RouteChoice::ahead(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead) {
-  ahead.asked = ahead.follows_route = false;
-  ahead.set = kNoSet;
-  if (channels_.degraded) [[unlikely]]
-    return kNoChannel;
-  const Packet& packet = wires_.pool[handle];
+// What stands beside the packet tells it, or that nothing is to be told.
+bool RouteChoice::is_on_record(NodeId at, PacketHandle handle, Ahead& ahead, ChannelId& found) {
+  found = kNoChannel;
   if (has_route(handle)) {
     ahead.follows_route = true;
-    return route_ahead(at, handle);
+    found = route_ahead(at, handle);
+    return true;
   }
-  if (asks_.acks_retrace && !packet.data()) {
-    fetch_way_back(at, handle);
-    return kNoChannel;
-  }
+  if (!asks_.acks_retrace || wires_.pool[handle].data()) return false;
+  fetch_way_back(at, handle);
+  return true;
+}
+
+ChannelId RouteChoice::ahead_asked(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead) {
+  const Packet& packet = wires_.pool[handle];
   if (!is_asked(in, packet)) return foresees_ ? plain(at, packet) : kNoChannel;
-  if (asks_ahead_) {
-    const Ways ways = ways_of(at, packet);
-    if (ways.run.count == 1 && !asks_single_) return ChannelId(ways.run.first);
-    ahead.note = wires_.pool.notes().get(handle);
-    const Answer answer = question(at, in, packet, ahead.note, ways);
-    ahead.asked = answer.asked;
-    return answer.channel;
+  if (!asks_ahead_ || asks_.foresees) {
+    const ChannelId c = fetch(at, handle, ahead.set);
+    if (c != kNoChannel || !asks_ahead_) return c;
   }
-  if (asks_.own_ports) return fetch(at, handle, kNoSet);
-  ahead.set = channels_.table->set_number(at, packet.destination);
-  if (foresees_ && !asks_single_) {
-    const auto run = channels_.table->run_of(ahead.set);
-    if (run.count == 1) return ChannelId(run.first);
-  }
-  return fetch(at, handle, ahead.set);
+  ahead.note = wires_.pool.notes().get(handle);
+  const Answer answer = question(at, in, packet, ahead.note, ways_of(at, packet, ahead.set));
+  ahead.asked = answer.asked;
+  return answer.channel;
 }
 
 ChannelId RouteChoice::ask(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set) {

@@ -32,7 +32,20 @@ class RouteChoice final : private PortListener {
   static constexpr std::uint32_t kNoSet = UINT32_MAX;
   // The output where policies choose, if that can be told ahead: of packets that they are not asked about, or
   // all that `SwitchAsks::ahead` holds for. Else kNoChannel, and maybe what the packet may choose from.
-  ChannelId ahead(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead);
+  [[gnu::always_inline]] ChannelId ahead(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead) {
+    ahead.asked = ahead.follows_route = false;
+    ahead.set = kNoSet;
+    if (channels_.degraded) [[unlikely]]
+      return kNoChannel;
+    ChannelId found = kNoChannel;
+    if (has_records_ && is_on_record(at, handle, ahead, found)) return found;
+    if (lists_ways_) {
+      ahead.set = channels_.table->set_number(at, wires_.pool[handle].destination);
+      const KnownSet& known = known_set(ahead.set);
+      if (known.count == 1 && !asks_single_) return known.channel(0);
+    }
+    return ahead_asked(at, in, handle, ahead);
+  }
   // Such a packet is here now, through channel `in`: leaves behind what it would, had it not been foreseen.
   bool leaves_traces() const { return leaves_traces_; }
   void leave_traces(ChannelId in, PacketHandle handle, const Ahead& ahead);
@@ -80,6 +93,8 @@ class RouteChoice final : private PortListener {
   };
 
   ChannelId choose(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set);
+  bool is_on_record(NodeId at, PacketHandle handle, Ahead& ahead, ChannelId& found);
+  ChannelId ahead_asked(NodeId at, ChannelId in, PacketHandle handle, Ahead& ahead);
   bool has_route(PacketHandle handle) const;
   ChannelId follow_route(NodeId at, PacketHandle handle);
   ChannelId route_ahead(NodeId at, PacketHandle handle);
@@ -91,15 +106,22 @@ class RouteChoice final : private PortListener {
     bool asked = false;              // else there was nothing to choose
     const routing::SourceRoute* route = nullptr;
   };
+  // A set of the table; most are ports that follow each other: then these are their list.
+  struct KnownSet {
+    static constexpr std::uint16_t kUnknown = UINT16_MAX, kIrregular = kUnknown - 1;
+    std::uint32_t first = 0;  // channel; count 0: they aren't evenly spaced
+    std::uint16_t count = 0, stride = 0;
+    std::uint16_t first_port = kUnknown;
+    ChannelId channel(std::uint32_t i) const { return ChannelId(first + i * stride); }
+  };
   // The ports on minimal ways.
   struct Ways {
     std::span<const std::uint32_t> ports;  // none with a link that is down
-    std::uint32_t first = 0;               // of them, where they follow each other:
-    routing::RoutingTable::Run run;        // their channels then; else its count is 0
+    KnownSet set;                          // where they follow each other; else its count is 0
     // kNoChannel: the port isn't among them, or that isn't known.
     ChannelId channel(std::uint32_t port) const {
-      const std::uint32_t i = port - first;
-      return i < run.count ? ChannelId(run.first + i * run.stride) : kNoChannel;
+      const std::uint32_t i = port - set.first_port;
+      return i < set.count ? set.channel(i) : kNoChannel;
     }
   };
   void take_route(NodeId at, ChannelId in, PacketHandle handle, const Answer& chosen);
@@ -117,12 +139,12 @@ class RouteChoice final : private PortListener {
   ChannelId ask(NodeId at, ChannelId in, PacketHandle handle, std::uint32_t set);
   void note_way(ChannelId in, PacketHandle handle);
   std::span<const std::uint32_t> list_ports(NodeId at, std::uint32_t host, std::vector<std::uint32_t>& room);
-  std::uint16_t find_first_port(std::uint32_t set);
-  std::uint16_t first_port(std::uint32_t set) {
-    if (reroutes_ == channels_.reroutes && set < first_ports_.size() && first_ports_[set] != kUnknown)
+  const KnownSet& learn_set(std::uint32_t set);
+  const KnownSet& known_set(std::uint32_t set) {
+    if (reroutes_ == channels_.reroutes && set < sets_.size() && sets_[set].first_port != KnownSet::kUnknown)
         [[likely]]
-      return first_ports_[set];
-    return find_first_port(set);
+      return sets_[set];
+    return learn_set(set);
   }
   // `set`: the table's, if it is known. `room` gives where ports are put if they have to be listed.
   template <typename Room>
@@ -148,16 +170,16 @@ class RouteChoice final : private PortListener {
   const bool foresees_;     // some packets' outputs
   const bool asks_sure_;    // of packets that were foreseen for sure
   const bool asks_ahead_;
+  const bool has_records_;  // beside packets, of the ways that they take
+  const bool lists_ways_;   // for policies, which don't find them by themselves
   const bool leaves_traces_;
   // Of packets that are being asked about: what a policy does may lead to another question.
   std::deque<std::vector<std::uint32_t>> ports_;
   std::size_t asking_ = 0;
   std::array<std::vector<std::uint32_t>, 2> found_;  // what a view's minimal() gave the last two times
   std::uint32_t found_turn_ = 0;
-  // Most sets of candidates are ports that follow each other: then these are their list.
-  static constexpr std::uint16_t kUnknown = UINT16_MAX, kIrregular = kUnknown - 1;
-  std::vector<std::uint16_t> first_ports_;  // by set of the table
-  std::uint32_t reroutes_ = 0;              // that first_ports_ are of
+  std::vector<KnownSet> sets_;              // by set of the table, as they come up
+  std::uint32_t reroutes_ = 0;              // that sets_ are of
   std::vector<std::uint32_t> numbers_;      // 0, 1, 2 …
   std::vector<std::uint32_t> exits_begin_;  // into exits_, by node and one behind the last
   std::vector<std::uint32_t> exits_;        // channels by port, with kHostBit where they lead to hosts

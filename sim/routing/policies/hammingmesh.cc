@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <span>
@@ -77,27 +79,52 @@ class Boards {
   std::vector<Way> ways_;
 };
 
+// A switch. Accelerators have a few ports, other switches none that need to be told apart.
 class HammingMesh final : public SwitchPolicy {
  public:
   HammingMesh(const Boards& boards, const Topology& topology, std::uint32_t switch_index) {
-    for (const std::uint32_t c : topology.out_channels(topology.switch_at(switch_index))) {
-      ways_.push_back(boards.way(c));
+    const auto out = topology.out_channels(topology.switch_at(switch_index));
+    for (std::uint32_t port = 0; port < std::min<std::size_t>(out.size(), kMostPorts); ++port) {
+      const Boards::Way way = boards.way(out[port]);
+      north_ |= std::uint64_t{way == Boards::Way::kNorth} << port;
+      across_ |= std::uint64_t{way == Boards::Way::kAcross} << port;
+      into_line_ |= std::uint64_t{way == Boards::Way::kIntoLine} << port;
     }
   }
   Output choose(const PacketView&, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) override {
     std::uint32_t port = minimal.front();
     if (minimal.size() > 1) {
-      ports_.assign(minimal.begin(), minimal.end());
-      Boards::keep_allowed(ports_, [&](std::uint32_t each) { return ways_[each]; });
-      port = ports_.size() == 1 ? ports_.front() : least_loaded(ports_, here);
+      std::array<std::uint32_t, kMostPorts> allowed;
+      const auto among = across_ == 0 ? minimal : keep_allowed(minimal, allowed);
+      port = among.size() == 1 ? among.front() : least_loaded(among, here);
     }
-    return {.port = port, .channel = Boards::channel_behind(note.channel, ways_[port])};
+    return {.port = port,
+            .channel = Boards::channel_behind(
+                note.channel, holds(into_line_, port) ? Boards::Way::kIntoLine : Boards::Way::kElsewhere)};
   }
 
  private:
-  std::vector<Boards::Way> ways_;  // by port
-  std::vector<std::uint32_t> ports_;
+  static constexpr std::uint32_t kMostPorts = 64;
+
+  static bool holds(std::uint64_t ports, std::uint32_t port) {
+    return port < kMostPorts && (ports >> port & 1) != 0;
+  }
+  // As Boards::keep_allowed().
+  std::span<const std::uint32_t> keep_allowed(std::span<const std::uint32_t> minimal,
+                                              std::array<std::uint32_t, kMostPorts>& allowed) const {
+    std::uint64_t all = 0;
+    for (const std::uint32_t port : minimal) all |= std::uint64_t{1} << port;
+    if ((all & across_) == 0) return minimal;
+    std::size_t count = 0;
+    for (const std::uint32_t port : minimal) {
+      allowed[count] = port;
+      count += holds(north_, port) ? 0 : 1;
+    }
+    return {allowed.data(), count};
+  }
+
+  std::uint64_t north_ = 0, across_ = 0, into_line_ = 0;  // ports, by bit
 };
 
 class Plan final : public SwitchPlan {

@@ -93,7 +93,12 @@ Policy valiant() {
         return std::make_unique<DetourPaths>(setup, 0);
       },
       .fluid = FluidPaths::kModel,
-      .asks = {.control = false, .single = true, .own_ports = true, .ahead = true, .notes = true},
+      .asks = {.control = false,
+               .single = true,
+               .own_ports = true,
+               .ahead = true,
+               .foresees = true,
+               .notes = true},
       .order = KeepsOrder::kNo,
       .longest_path = 2,
       .paths_remark = "with intermediate=group the first part may end earlier"};

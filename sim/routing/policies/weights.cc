@@ -10,10 +10,7 @@
 namespace weft::routing {
 
 PathWeights::PathWeights(const PlanSetup& setup)
-    : topology_(setup.topology),
-      original_(setup.table),
-      has_hosts_(setup.topology.nodes()),
-      known_(setup.topology.nodes()) {
+    : topology_(setup.topology), original_(setup.table), has_hosts_(setup.topology.nodes()) {
   for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
     for (const std::uint32_t c : topology_.out_channels(topology_.host(h))) {
       has_hosts_[topology_.channels()[c].to] = true;
@@ -27,7 +24,6 @@ void PathWeights::repair(const std::vector<bool>& down_links) {
   if (repaired_ == nullptr) repaired_ = std::make_unique<RoutingTable>(original_);
   repaired_->repair(topology_, down_links);
   find_units(down_links);
-  unit_ = UINT32_MAX;
   ++version_;
 }
 
@@ -45,51 +41,72 @@ void PathWeights::find_units(const std::vector<bool>& down_links) {
   std::vector<std::uint32_t> hosts(topology_.hosts());
   std::iota(hosts.begin(), hosts.end(), 0u);
   units_ = static_cast<std::uint32_t>(classify(topology_, down_links, hosts, unit_of_).size());
+  const std::size_t slots = std::clamp<std::size_t>(kMostKnown / topology_.nodes(), 1, units_);
+  unit_in_.assign(slots, UINT32_MAX);
+  known_.assign(slots * topology_.nodes(), {});
+}
+
+PathWeights::Known* PathWeights::known_of(std::uint32_t host) const {
+  const std::uint32_t unit = unit_of_[host];
+  const std::size_t slot = unit % unit_in_.size();
+  Known* const known = known_.data() + slot * topology_.nodes();
+  if (unit_in_[slot] != unit) {
+    if (unit_in_[slot] != UINT32_MAX) std::fill_n(known, topology_.nodes(), Known{});
+    unit_in_[slot] = unit;
+  }
+  return known;
 }
 
 // What the channel, between switches, has of what its end can carry.
-double PathWeights::through(std::uint32_t channel, std::uint32_t host) const {
+double PathWeights::through(std::uint32_t channel, std::uint32_t host, Known* known) const {
   const std::uint32_t end = topology_.channels()[channel].to;
   const double rate = rate_[channel];
-  return topology_.node(end).kind == topologies::NodeKind::kHost ? rate
-                                                                 : std::min(rate, most_of_each(end, host));
+  return topology_.node(end).kind == topologies::NodeKind::kHost
+             ? rate
+             : std::min(rate, most_of_each(end, host, known));
 }
 
 bool PathWeights::leads(std::uint32_t channel, std::uint32_t host) const {
-  const Candidates next = table().candidates(topology_.channels()[channel].from, host);
+  const std::uint32_t from = topology_.channels()[channel].from;
+  const RoutingTable::Run run = table().run_of(table().set_number(from, host));
+  if (run.count > 0) {
+    const std::uint32_t steps = run.stride > 0 ? (channel - run.first) / run.stride : 0;
+    return channel >= run.first && steps < run.count && run.first + steps * run.stride == channel;
+  }
+  const Candidates next = table().candidates(from, host);
   return std::find(next.begin(), next.end(), channel) != next.end();
 }
 
 // Does anything to the host come by here?
-bool PathWeights::is_used(std::uint32_t at, std::uint32_t host) const {
+bool PathWeights::is_used(std::uint32_t at, std::uint32_t host, Known* known) const {
   if (has_hosts_[at]) return true;
-  if (known_[at].used_in == round_) return known_[at].used;
+  if (known[at].knows_used) return known[at].used;
   bool used = false;
   for (const std::uint32_t out : topology_.out_channels(at)) {
-    used = used || (leads(out ^ 1, host) && is_used(topology_.channels()[out].to, host));
+    used = used || (leads(out ^ 1, host) && is_used(topology_.channels()[out].to, host, known));
   }
-  known_[at].used_in = round_;
-  known_[at].used = used;
+  known[at].knows_used = true;
+  known[at].used = used;
   return used;
 }
 
 // The most that any link to a switch gets of what that can carry on; links that can't carry so much leave
 // the rest to others.
-double PathWeights::most_of_each(std::uint32_t at, std::uint32_t host) const {
-  if (known_[at].most_in == round_) return known_[at].most;
+double PathWeights::most_of_each(std::uint32_t at, std::uint32_t host, Known* known) const {
+  if (known[at].knows_most) return known[at].most;
   constexpr double kNoLimit = std::numeric_limits<double>::infinity();
   double left = 0;
   const Candidates next = table().candidates(at, host);
   for (const std::uint32_t c : next) {
     // At the last switch: the host's own link limits all paths alike.
     const bool is_last = topology_.channels()[c].to == topology_.host(host);
-    left += is_last ? kNoLimit : through(c, host);
+    left += is_last ? kNoLimit : through(c, host, known);
   }
   std::vector<double> rates;
   for (const std::uint32_t out : topology_.out_channels(at)) {
     const std::uint32_t from = topology_.channels()[out].to;
     if (left == kNoLimit || topology_.node(from).kind == topologies::NodeKind::kHost) continue;
-    if (leads(out ^ 1, host) && is_used(from, host)) rates.push_back(rate_[out ^ 1]);
+    if (leads(out ^ 1, host) && is_used(from, host, known)) rates.push_back(rate_[out ^ 1]);
   }
   std::ranges::sort(rates);
   double most = kNoLimit;
@@ -98,20 +115,18 @@ double PathWeights::most_of_each(std::uint32_t at, std::uint32_t host) const {
     if (rates[i] >= each) most = each;
     left -= rates[i];
   }
-  known_[at].most_in = round_;
-  known_[at].most = most;
+  known[at].knows_most = true;
+  known[at].most = most;
   return most;
 }
 
 std::vector<double> PathWeights::capacities(std::uint32_t host,
                                             std::span<const std::uint32_t> channels) const {
   const std::lock_guard lock(mutex_);
-  if (unit_ != unit_of_[host]) {
-    unit_ = unit_of_[host];
-    ++round_;
-  }
+  Known* const known = known_of(host);
   std::vector<double> all;
-  for (const std::uint32_t c : channels) all.push_back(through(c, host));
+  all.reserve(channels.size());
+  for (const std::uint32_t c : channels) all.push_back(through(c, host, known));
   return all;
 }
 

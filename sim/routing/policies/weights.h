@@ -41,10 +41,12 @@ class PathWeights {
  private:
   const RoutingTable& table() const { return repaired_ != nullptr ? *repaired_ : original_; }
   void find_units(const std::vector<bool>& down_links);
-  double through(std::uint32_t channel, std::uint32_t host) const;
-  double most_of_each(std::uint32_t at, std::uint32_t host) const;
+  // `known`: what is known of the host's unit, by vertex.
+  struct Known;
+  double through(std::uint32_t channel, std::uint32_t host, Known* known) const;
+  double most_of_each(std::uint32_t at, std::uint32_t host, Known* known) const;
   bool leads(std::uint32_t channel, std::uint32_t host) const;
-  bool is_used(std::uint32_t at, std::uint32_t host) const;
+  bool is_used(std::uint32_t at, std::uint32_t host, Known* known) const;
 
   const topologies::Topology& topology_;
   const RoutingTable& original_;
@@ -55,16 +57,18 @@ class PathWeights {
   std::vector<std::uint32_t> unit_of_;  // by host
   std::uint32_t units_ = 0;
 
-  // What is known of the unit that was asked for last, by vertex.
+  // What is known of the units that were asked for last: by slot, and in that by vertex. As many slots as
+  // take some 64 MB; a unit's is its number modulo how many there are.
   struct Known {
-    std::uint64_t most_in = 0, used_in = 0;  // the round in which that was found
     double most = 0;
-    bool used = false;
+    bool knows_most = false, knows_used = false, used = false;
   };
+  static constexpr std::size_t kMostKnown = 1 << 22;
+  Known* known_of(std::uint32_t host) const;
+
   mutable std::mutex mutex_;
   mutable std::vector<Known> known_;
-  mutable std::uint64_t round_ = 0;
-  mutable std::uint32_t unit_ = UINT32_MAX;
+  mutable std::vector<std::uint32_t> unit_in_;  // by slot; UINT32_MAX: none
 };
 
 // All shortest paths, with these weights.
