@@ -82,6 +82,11 @@ class FatPaths final : public SwitchPolicy {
     const auto minimal = here.minimal(packet.destination);
     return {.port = minimal[hash_choice(packet.entropy, salt_, minimal.size())]};
   }
+  Foreseen foresee(const Coming& packet) const override {
+    if (packet.note.phase == kFresh) return {};
+    const auto only = layers_.only_port(packet.note.phase - kFirst, index_, packet.destination);
+    return {only, !only.empty()};
+  }
   Signals signals() const override { return {{"left_layer", left_}}; }
 
  private:
@@ -154,7 +159,12 @@ Policy fatpaths() {
       .make_path_selectors = make_selectors,
       .selectors_want_feedback = false,
       .fluid = FluidPaths::kModel,
-      .asks = {.control = false, .single = true, .own_ports = true, .ahead = true, .notes = true},
+      .asks = {.control = false,
+               .single = true,
+               .own_ports = true,
+               .ahead = true,
+               .foresees = true,
+               .notes = true},
       .order = KeepsOrder::kNo,
       .longest_path = Layers::kMostStretch,
       .path_signals = {"flowlet"}};

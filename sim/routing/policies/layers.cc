@@ -64,8 +64,10 @@ Layers::Layers(const PlanSetup& setup, std::uint32_t count, double share)
     : topology_(setup.topology), network_(setup.table), port_of_(topology_.channels().size()) {
   for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
     const auto out = topology_.out_channels(topology_.switch_at(s));
-    for (std::size_t port = 0; port < out.size(); ++port)
+    for (std::uint32_t port = 0; port < out.size(); ++port) {
       port_of_[out[port]] = static_cast<std::uint16_t>(port);
+      if (port == numbers_.size()) numbers_.push_back(port);
+    }
   }
   const Lengths lengths(topology_);
   const std::uint32_t most = kMostStretch * lengths.longest({});

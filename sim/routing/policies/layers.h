@@ -60,6 +60,18 @@ class Layers {
     const std::uint32_t channel = table(layer).candidate(at, host, choose);
     return channel == RoutingTable::kNone ? kNone : port_of_[channel];
   }
+  // The same if it is known from what is quickly looked up that there is one candidate: a span of it; else
+  // none, or there are several.
+  std::span<const std::uint32_t> only_port(std::uint32_t layer, std::uint32_t switch_index,
+                                           std::uint32_t host) const {
+    if (codes_.empty()) return {};
+    const std::size_t entry = std::size_t{switch_index} * classes_ + class_of_[host];
+    const std::uint16_t code = codes_[entry * count() + layer];
+    if (code < kSets) [[likely]]
+      return {&numbers_[code], 1};
+    if (code == kCabled && home_port_[host] != kNone) return {&home_port_[host], 1};
+    return {};
+  }
   // Where port() looks.
   Lookup lookup() const {
     if (codes_.empty()) return {};
@@ -103,6 +115,7 @@ class Layers {
   std::vector<std::uint32_t> class_of_;
   std::size_t classes_ = 0;
   std::vector<std::uint16_t> codes_;
+  std::vector<std::uint32_t> numbers_;    // 0, 1, 2 … up to the last port
   std::vector<std::uint32_t> home_port_;  // by host, of the switch that it is cabled to; kNone: of several
   std::vector<std::uint32_t> first_set_;  // by switch
   std::vector<PortSet> sets_;
