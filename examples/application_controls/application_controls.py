@@ -32,7 +32,7 @@ APPLICATIONS = {"lammps": "LAMMPS", "lammps_fast": "LAMMPS, computing in 1/100",
 # What is traced: the program, with its input.
 PROGRAMS = {"lammps": (["lmp", "-in", "in.lj", "-log", "none"], HERE / "in.lj"),
             "hpcc": (["hpcc"], HERE.parent / "quickstart" / "hpccinf.txt")}
-CONTROLS = {"newreno": [], "dctcp": [], "swift": [], "hpcc": [], "nscc": ["--queue", "composite"],
+CONTROLS = {"newreno": [], "dctcp": [], "swift": [], "hpcc": [], "nscc": [],
             "dcqcn": ["--queue", "pfc"]}
 # All with dctcp.
 RECOVERIES = ["rack", "selective_repeat", "sleek", "irn", "erasure_coding", "trim_nack", "go_back_n"]

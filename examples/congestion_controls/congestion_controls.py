@@ -23,8 +23,7 @@ import report  # noqa: E402
 HERE = Path(__file__).parent
 RATES = {"100Gbps": 100e9, "400Gbps": 400e9}
 
-# Rows: what a control asks of the network, and with it the queue that it gets if none is given ("") or that its
-# authors ran it on.
+# Rows: what a control asks of the network, and with it a queue; "": the one that it gets if none is given.
 CONTROLS = {
     "Nothing of switches": [("bbr", ""), ("cubic", ""), ("newreno", ""), ("fixed_window", ""), ("strack", ""),
                             ("swift", ""), ("timely", "")],
@@ -253,7 +252,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
     parser.add_argument("--rates", nargs="+", default=list(RATES), choices=RATES)
     parser.add_argument("--seeds", type=int, default=3, help="runs of each, whose means are shown")
-    parser.add_argument("--controls", nargs="+", help="some only")
+    names = sorted({control for controls in CONTROLS.values() for control, _ in controls})
+    parser.add_argument("--controls", nargs="+", choices=names, metavar="NAME", help=f"some only, of {', '.join(names)}")
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     work = [(case, rate, need, control, queue, seed)

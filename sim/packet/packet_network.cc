@@ -55,7 +55,7 @@ std::int64_t slowdown(std::span<const LinkChange> changes) {
 Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy& policy,
              const PacketConfig& config, std::span<Engine* const> engines) {
   if (config.cut_through) {
-    if (setup.queue.make != nullptr) {  // the resolver sees to that
+    if (!setup.queue.offers.always.has(Capability::kCutThrough)) {  // the resolver sees to that
       throw InputError(
           "network.packet.switching: cut_through is for queues that are FIFO, such as droptail and ecn; " +
           setup.queue.info.name + " decides packet by packet");

@@ -60,12 +60,13 @@ class SendingSide {
     if (slot == kNoSlot) [[unlikely]]
       return;
     const Connection& connection = connections_[slot];
-    if (connection.recovery != nullptr) connection.recovery->prefetch(number);
     __builtin_prefetch(connection.selector, 1);
-    if (const auto& ring = cold_[slot].paths; keeps_paths() && !ring.empty()) {
-      __builtin_prefetch(&ring[number & (ring.size() - 1)]);
-      if (connection.recovery != nullptr)
-        __builtin_prefetch(&ring[connection.recovery->next_new() & (ring.size() - 1)], 1);
+    const auto& ring = cold_[slot].paths;
+    const bool has_ring = keeps_paths() && !ring.empty();
+    if (has_ring) __builtin_prefetch(&ring[number & (ring.size() - 1)]);
+    if (connection.recovery != nullptr) {
+      connection.recovery->prefetch(number);
+      if (has_ring) __builtin_prefetch(&ring[connection.recovery->next_new() & (ring.size() - 1)], 1);
     }
     __builtin_prefetch(&side_.hosts.nics[connection.nic], 1);
   }

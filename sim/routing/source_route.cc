@@ -21,10 +21,13 @@ using topologies::Vertex;
 
 }  // namespace
 
+std::uint32_t port_of(const Topology& topology, std::uint32_t channel) {
+  const auto out = topology.out_channels(topology.channels()[channel].from);
+  return static_cast<std::uint32_t>(std::find(out.begin(), out.end(), channel) - out.begin());
+}
+
 void append_channel(const Topology& topology, std::uint32_t channel, SourceRoute& route) {
-  const auto ports = topology.out_channels(topology.channels()[channel].from);
-  const auto port = std::find(ports.begin(), ports.end(), channel) - ports.begin();
-  route.ports[route.length++] = static_cast<std::uint16_t>(port);
+  route.ports[route.length++] = static_cast<std::uint16_t>(port_of(topology, channel));
 }
 
 SourceRoute route_over(const Topology& topology, std::uint32_t source, std::uint32_t nic,

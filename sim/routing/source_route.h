@@ -9,6 +9,9 @@
 
 namespace weft::routing {
 
+// A channel's place among those that leave its node: of a switch the port, of a host the NIC.
+std::uint32_t port_of(const topologies::Topology& topology, std::uint32_t channel);
+
 // The way from a host's NIC over these switches, in their order, to a host. Of parallel links the first.
 // Throws InputError where there is no such link, and for more than SourceRoute::kMost switches.
 SourceRoute route_over(const topologies::Topology& topology, std::uint32_t source, std::uint32_t nic,

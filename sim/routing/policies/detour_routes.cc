@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/routing/source_route.h"
+
 namespace weft::routing {
 namespace {
 
@@ -10,8 +12,7 @@ constexpr std::uint32_t kFarAway = 1 << 20;
 // Of the switch at the end of a host's first cable.
 std::uint32_t port_towards(const topologies::Topology& topology, std::span<const std::uint32_t> cables) {
   if (cables.empty()) return 0;
-  const auto out = topology.out_channels(topology.channels()[cables.front()].to);
-  return static_cast<std::uint32_t>(std::find(out.begin(), out.end(), cables.front() ^ 1) - out.begin());
+  return port_of(topology, cables.front() ^ 1);
 }
 
 }  // namespace
@@ -80,13 +81,9 @@ std::span<const std::uint32_t> DetourRoutes::next(OwnSwitch& here, std::uint32_t
 std::span<const std::uint32_t> DetourRoutes::ports(std::uint32_t switch_index, std::uint32_t host,
                                                    std::vector<std::uint32_t>& room) const {
   if (groups_ != nullptr && !cabled(switch_index, host)) return groups_->ports(switch_index, host);
-  const topologies::Vertex at = topology_.switch_at(switch_index);
-  const auto out = topology_.out_channels(at);
-  const Candidates next = table_.candidates(at, host);
+  const Candidates next = table_.candidates(topology_.switch_at(switch_index), host);
   room.clear();
-  for (const std::uint32_t c : next) {
-    room.push_back(static_cast<std::uint32_t>(std::find(out.begin(), out.end(), c) - out.begin()));
-  }
+  for (const std::uint32_t c : next) room.push_back(port_of(topology_, c));
   return room;
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "sim/routing/policies/random_route.h"
+#include "sim/routing/source_route.h"
 
 namespace weft::routing {
 namespace {
@@ -50,10 +51,10 @@ class FlowcutNic final : public PathSelector {
     const topologies::Vertex host = topology_.host(setup_.source);
     const Candidates nics = table_.candidates(host, setup_.destination);
     const std::uint32_t nic = nics[nics.size() == 1 ? 0 : random_.below(nics.size())];
-    const auto all = topology_.out_channels(host);
     path_.nic = Path::kAnyNic;
-    if (all.size() > 1)
-      path_.nic = static_cast<std::uint8_t>(std::find(all.begin(), all.end(), nic) - all.begin());
+    if (topology_.out_channels(host).size() > 1) {
+      path_.nic = static_cast<std::uint8_t>(port_of(topology_, nic));
+    }
     drawn_.only = nics.size() == 1;
     draw_route(topology_, table_, topology_.channels()[nic].to, setup_.destination, random_, drawn_);
     path_.entropy = static_cast<std::uint32_t>(random_.next());

@@ -116,10 +116,7 @@ class NamedWays final : public PathSelector {
 
   static void name(const Topology& topology, const ChannelWay& way, Named& named) {
     const auto nics = topology.out_channels(topology.channels()[way.front()].from);
-    if (nics.size() > 1) {
-      const auto nic = std::find(nics.begin(), nics.end(), way.front()) - nics.begin();
-      named.nic = static_cast<std::uint8_t>(nic);
-    }
+    if (nics.size() > 1) named.nic = static_cast<std::uint8_t>(port_of(topology, way.front()));
     for (std::size_t i = 1; i < way.size(); ++i) append_channel(topology, way[i], named.route);
   }
 
