@@ -103,10 +103,7 @@ class Fabric final : private Forwarding {
     Foreseen& foreseen = foreseen_[handle % kForeseen];
     foreseen.handle = handle;
     foreseen.channel = c;
-    __builtin_prefetch(&hot_[c], 1);
-    if (stamps_) [[unlikely]]
-      __builtin_prefetch(&channels_.cold[c].rate);
-    if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);
+    fetch_output(c, in);
   }
   // The same where policies choose, as far as that can be told ahead.
   [[gnu::noinline]] void foresee_asked(NodeId at, ChannelId in, PacketHandle handle) {
@@ -114,8 +111,7 @@ class Fabric final : private Forwarding {
     foreseen.channel = routes_.ahead(at, in, handle, foreseen.ahead);
     foreseen.handle = handle;
     if (foreseen.channel == kNoChannel) return;
-    __builtin_prefetch(&hot_[foreseen.channel], 1);
-    if (stamps_) __builtin_prefetch(&channels_.cold[foreseen.channel].rate);
+    fetch_output(foreseen.channel, in);
   }
   // The same for a scheduled channel that is to be looked after.
   [[gnu::always_inline]] void foresee_serve(ChannelId c) {
@@ -163,6 +159,13 @@ class Fabric final : private Forwarding {
     RouteChoice::Ahead ahead;
   };
 
+  // What a packet that comes through `in` will need where it leaves.
+  [[gnu::always_inline]] void fetch_output(ChannelId c, ChannelId in) {
+    __builtin_prefetch(&hot_[c], 1);
+    if (stamps_) [[unlikely]]
+      __builtin_prefetch(&channels_.cold[c].rate);
+    if (!channels_.buffers.empty()) foresee_port(c, channels_.end_ports[in]);
+  }
   // Fetches a port that will soon be used, and the one a packet comes through: its place now, their state
   // some calls later, and so on.
   // Not inlined, so that what comes before it is.

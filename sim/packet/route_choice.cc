@@ -41,13 +41,8 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
   Time backlog(std::uint32_t p) override {
     const PortId port{p};
     const ChannelId c = channel(port);
-    Channel& state = channels_.hot[c];
-    std::int64_t waiting_ps = 0;
-    if (state.flags & kScheduled) {
-      choice_.scheduled_.settle_until(c, now_);
-      waiting_ps = channels_.long_serialization_ps(c, state, channels_.queues[at_]->backlog_bytes(port));
-    }
-    return Time::ps(std::max<std::int64_t>(state.free_at_ps - now_.ps(), 0) + waiting_ps);
+    if (channels_.hot[c].flags & kScheduled) choice_.scheduled_.settle_until(c, now_);
+    return Time::ps(settled_backlog_ps(c, port));
   }
   bool held(std::uint32_t p) override {
     const PortId port{p};
@@ -93,11 +88,26 @@ class RouteChoice::Here final : public routing::ActiveSwitch {
 
  private:
   ChannelId channel(PortId port) const { return ChannelId(channels_.topology.out_channels(at_)[port]); }
+  // REQUIRES: what a queue does is worked out until now.
+  std::int64_t settled_backlog_ps(ChannelId c, PortId port) {
+    const Channel& state = channels_.hot[c];
+    std::int64_t waiting_ps = 0;
+    if (state.flags & kScheduled) {
+      waiting_ps = channels_.long_serialization_ps(c, state, channels_.queues[at_]->backlog_bytes(port));
+    }
+    return std::max<std::int64_t>(state.free_at_ps - now_.ps(), 0) + waiting_ps;
+  }
   // The backlog of a port, or the most there is if it is held.
-  std::int64_t load_ps(std::uint32_t port) {
-    const Channel& state = channels_.hot[channel(PortId(port))];
-    if (state.flags & (kDown | kScheduled)) return held(port) ? INT64_MAX : backlog(port).ps();
-    return std::max<std::int64_t>(state.free_at_ps - now_.ps(), 0);
+  std::int64_t load_ps(std::uint32_t p) {
+    const PortId port{p};
+    const ChannelId c = channel(port);
+    const Channel& state = channels_.hot[c];
+    if (state.flags & kDown) return INT64_MAX;
+    if (state.flags & kScheduled) {
+      choice_.scheduled_.settle_until(c, now_);
+      if (channels_.queues[at_]->held(port, now_)) return INT64_MAX;
+    }
+    return settled_backlog_ps(c, port);
   }
   void tell_source(const routing::FlowRef& flow, PacketKind kind) {
     Wires& wires = choice_.wires_;
