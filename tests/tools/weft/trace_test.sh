@@ -53,7 +53,12 @@ expect 2 "--poll-gap: mpi: poll_gap: 'soon'" "$weft" import mpi a -o x.weft --po
 expect 2 "mpi: poll_gap: 'soon'" "$weft" import mpi:poll_gap=soon a -o x.weft
 expect 2 "parameter of mpi; did you mean 'partial'?" "$weft" import mpi:partail=true a -o x.weft
 expect 2 "x.txt: expected a name that ends in .weft" "$weft" import mpi a -o x.txt
+expect 2 "a: no MPI traces here" "$weft" trace info a
+expect 2 "nowhere: no MPI traces here" "$weft" trace info nowhere --json
+expect 2 "DIR is required" "$weft" trace info
+expect 2 "m.gif: expected a name that ends in .svg, .png or .pgm" "$weft" trace info a --matrix m.gif
 echo "no trace" > a/rank-000000.wtrc
+expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" trace info a
 expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" import mpi a -o x.weft
 expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" import a -o x.weft --partial
 exit $failed
