@@ -28,6 +28,8 @@ class Writer {
   // Opens DIRECTORY/rank-000007.wtrc (or, where that exists, rank-000007.2.wtrc and so on) for writing.
   // False, with errno, if it cannot.
   bool open(const char* directory, int rank);
+  // The same with another name than rank-000007.
+  bool open(const char* directory, const char* name);
   bool is_open() const { return file_ >= 0; }
   // Takes what is in the buffer for the file's header and writes it. False, with errno, on failure.
   bool write_header();

@@ -112,6 +112,7 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
       break;
     case Shape::kComm:
     case Shape::kUndecoded:
+    case Shape::kDevice:
       break;
   }
   if (record.thread == 0) {
