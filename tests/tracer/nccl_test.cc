@@ -1,7 +1,7 @@
-// The NCCL tracer before stand-ins for NCCL and CUDA's runtime (tests/tracer/standin): every call is in the trace
-// with its arguments, and the program's results are right.
-#include <catch2/catch.hpp>
+// The NCCL tracer before stand-ins for NCCL and CUDA's runtime (tests/tracer/standin): every call is in the
+// trace with its arguments, and the program's results are right.
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -35,7 +35,8 @@ struct File {
   std::vector<std::string> calls() const {
     std::vector<std::string> names;
     for (const TraceRecord& r : records) {
-      if (static_cast<int>(r.device.function) < 100) names.push_back(device_function_info(r.device.function).name);
+      if (static_cast<int>(r.device.function) < 100)
+        names.push_back(device_function_info(r.device.function).name);
     }
     return names;
   }
@@ -108,17 +109,59 @@ TEST_CASE("nccl: communicators have one key at all members, and NCCL's ranks") {
 
 TEST_CASE("nccl: every call in order") {
   const auto files = files_of(calls_run());
-  const std::vector<std::string> expected = {
-      "ncclCommInitRank", "cudaLaunchKernel", "cudaEventRecord", "cudaStreamWaitEvent", "ncclAllReduce",
-      "cudaLaunchKernel", "cudaStreamSynchronize", "ncclAllReduce", "cudaDeviceSynchronize", "ncclReduceScatter",
-      "cudaStreamSynchronize", "ncclAllGather", "cudaStreamSynchronize", "ncclBroadcast", "cudaStreamSynchronize",
-      "ncclReduce", "cudaStreamSynchronize", "ncclAlltoAll", "cudaStreamSynchronize", "ncclGather", "ncclScatter",
-      "cudaStreamSynchronize", "ncclGroupStart", "ncclSend", "ncclGroupStart", "ncclSend", "ncclGroupEnd",
-      "ncclRecv", "ncclRecv", "ncclGroupEnd", "cudaStreamSynchronize", "ncclCommSplit", "ncclAllGather",
-      "cudaStreamSynchronize", "ncclCommSplit", "ncclGroupStart", "ncclAllReduce", "ncclAllReduce", "ncclGroupEnd",
-      "cudaDeviceSynchronize", "ncclCommDestroy", "cudaStreamBeginCapture", "cudaLaunchKernel", "ncclAllReduce",
-      "cudaMemcpyAsync", "cudaStreamEndCapture", "cudaGraphInstantiate", "cudaGraphLaunch", "cudaGraphLaunch",
-      "cudaStreamSynchronize", "cudaDeviceSynchronize", "ncclCommFinalize", "ncclCommDestroy"};
+  const std::vector<std::string> expected = {"ncclCommInitRank",
+                                             "cudaLaunchKernel",
+                                             "cudaEventRecord",
+                                             "cudaStreamWaitEvent",
+                                             "ncclAllReduce",
+                                             "cudaLaunchKernel",
+                                             "cudaStreamSynchronize",
+                                             "ncclAllReduce",
+                                             "cudaDeviceSynchronize",
+                                             "ncclReduceScatter",
+                                             "cudaStreamSynchronize",
+                                             "ncclAllGather",
+                                             "cudaStreamSynchronize",
+                                             "ncclBroadcast",
+                                             "cudaStreamSynchronize",
+                                             "ncclReduce",
+                                             "cudaStreamSynchronize",
+                                             "ncclAlltoAll",
+                                             "cudaStreamSynchronize",
+                                             "ncclGather",
+                                             "ncclScatter",
+                                             "cudaStreamSynchronize",
+                                             "ncclGroupStart",
+                                             "ncclSend",
+                                             "ncclGroupStart",
+                                             "ncclSend",
+                                             "ncclGroupEnd",
+                                             "ncclRecv",
+                                             "ncclRecv",
+                                             "ncclGroupEnd",
+                                             "cudaStreamSynchronize",
+                                             "ncclCommSplit",
+                                             "ncclAllGather",
+                                             "cudaStreamSynchronize",
+                                             "ncclCommSplit",
+                                             "ncclGroupStart",
+                                             "ncclAllReduce",
+                                             "ncclAllReduce",
+                                             "ncclGroupEnd",
+                                             "cudaDeviceSynchronize",
+                                             "ncclCommDestroy",
+                                             "cudaStreamBeginCapture",
+                                             "cudaLaunchKernel",
+                                             "ncclAllReduce",
+                                             "cudaMemcpyAsync",
+                                             "cudaStreamEndCapture",
+                                             "cudaGraphInstantiate",
+                                             "cudaGraphLaunch",
+                                             "cudaGraphLaunch",
+                                             "cudaStreamSynchronize",
+                                             "cudaDeviceSynchronize",
+                                             "ncclCommFinalize",
+                                             "ncclCommDestroy"};
   for (const auto& [rank, file] : files) CHECK(file.calls() == expected);
 }
 
@@ -160,8 +203,8 @@ TEST_CASE("nccl: CUDA's events say how long operations took") {
     // Operation 1 is a kernel of 3 ms and operation 3 one of 1 ms; a float of milliseconds is good for 1 us.
     CHECK(ns.at(1) >= 2'999'000);
     CHECK(ns.at(3) >= 999'000);
-    // The two kernels, the collectives but for those in the group, which share two measurements, the messages,
-    // which share one, and the two launches of the graph; nothing that was captured.
+    // The two kernels, the collectives but for those in the group, which share two measurements, the
+    // messages, which share one, and the two launches of the graph; nothing that was captured.
     CHECK(ns.size() == 2 + 10 + 1 + 2 + 2);
   }
 }

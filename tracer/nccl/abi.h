@@ -1,5 +1,6 @@
-// The few types of NCCL's and CUDA's binary interfaces that the tracer passes on, so that neither's headers are
-// needed. As in their public documentation (NCCL user guide, "NCCL API"; CUDA runtime API); handles are opaque.
+// The few types of NCCL's and CUDA's binary interfaces that the tracer passes on, so that neither's headers
+// are needed. As in their public documentation (NCCL user guide, "NCCL API"; CUDA runtime API); handles are
+// opaque.
 #pragma once
 
 #include <cstddef>

@@ -29,8 +29,8 @@ struct Slot {
   std::uint64_t operation;
 };
 Slot slots[kMaxMeasurements];
-int next_slot = 0;      // where the search for a free one begins
-int oldest_slot = 0;    // where the search for finished ones begins
+int next_slot = 0;    // where the search for a free one begins
+int oldest_slot = 0;  // where the search for finished ones begins
 pthread_mutex_t slots_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 bool wanted() {

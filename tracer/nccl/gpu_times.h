@@ -1,7 +1,8 @@
 // How long the GPU takes for what was put on a stream, by a pair of CUDA events around it.
 //
-// Only where CUDA's runtime is loaded as a library of its own; else every function here does nothing. Nothing waits
-// for the GPU: times are picked up when they are there, at later calls. WEFT_TRACE_GPU_TIMES=0 switches it off.
+// Only where CUDA's runtime is loaded as a library of its own; else every function here does nothing. Nothing
+// waits for the GPU: times are picked up when they are there, at later calls. WEFT_TRACE_GPU_TIMES=0 switches
+// it off.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace weft::trace::nccl {
 
-// Open addressing with linear probing; grows by doubling. `Value` must be all zero where nothing is known yet.
-// Not thread-safe.
+// Open addressing with linear probing; grows by doubling. `Value` must be all zero where nothing is known
+// yet. Not thread-safe.
 template <typename Value>
 class Handles {
  public:

@@ -85,8 +85,7 @@ std::int64_t stream_number(Stream stream, int device) {
     entry->number = ++last_stream;
     if (reinterpret_cast<std::uintptr_t>(stream) <= 1) entry->kind = StreamKind::kLegacyDefault;
     if (reinterpret_cast<std::uintptr_t>(stream) == 2) entry->kind = StreamKind::kBlocking;
-    note(DeviceFunction::define_stream,
-         {entry->number, device, static_cast<std::int64_t>(entry->kind)});
+    note(DeviceFunction::define_stream, {entry->number, device, static_cast<std::int64_t>(entry->kind)});
   }
   return entry->number;
 }

@@ -25,8 +25,8 @@ int remember(dl_phdr_info* info, size_t, void* data) {
   return 0;
 }
 
-// That library's definition, but not this library's: dlsym also looks into what a library needs, which may lead
-// back here.
+// That library's definition, but not this library's: dlsym also looks into what a library needs, which may
+// lead back here.
 void* definition_in(const char* library_name, const char* name, const void* own) {
   void* library = dlopen(library_name, RTLD_LAZY | RTLD_NOLOAD);
   if (library == nullptr) return nullptr;

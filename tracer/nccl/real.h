@@ -3,12 +3,12 @@
 
 namespace weft::trace::nccl {
 
-// The next definition of the symbol behind this library's own; null if no loaded library has one. Finds those in
-// libraries that were loaded without RTLD_GLOBAL too, as Python loads its own.
+// The next definition of the symbol behind this library's own; null if no loaded library has one. Finds those
+// in libraries that were loaded without RTLD_GLOBAL too, as Python loads its own.
 void* find_real(const char* name);
 
-// A function's address, looked up at its first use. Not found: looked for again at the next, as the library may
-// be loaded only later.
+// A function's address, looked up at its first use. Not found: looked for again at the next, as the library
+// may be loaded only later.
 template <typename Type>
 class Real {
  public:

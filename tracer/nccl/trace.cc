@@ -67,8 +67,8 @@ void begin_chunk() {
   state.chunk_start_ns = state.last_leave_ns;
 }
 
-// A forked child has neither the file nor the communicators of its parent, and begins a file of its own with the
-// first it makes. The buffer it inherits is the parent's to write.
+// A forked child has neither the file nor the communicators of its parent, and begins a file of its own with
+// the first it makes. The buffer it inherits is the parent's to write.
 void before_fork() { pthread_mutex_lock(&mutex); }
 void after_fork_in_parent() { pthread_mutex_unlock(&mutex); }
 void after_fork_in_child() {
@@ -234,7 +234,8 @@ bool open_file() {
   if (state.recording) return true;
   const char* directory = getenv("WEFT_TRACE_DIR");
   if (directory == nullptr || *directory == '\0' || state.failed) return false;
-  if (!fork_handlers) fork_handlers = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+  if (!fork_handlers)
+    fork_handlers = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
   char host[256] = "", name[300];
   gethostname(host, sizeof host - 1);
   snprintf(name, sizeof name, "nccl-%s-%d", host, static_cast<int>(getpid()));

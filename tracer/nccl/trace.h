@@ -1,8 +1,9 @@
-// The trace file of a process that uses NCCL, and what the wrappers share: when a call counts, and how it becomes
-// a record.
+// The trace file of a process that uses NCCL, and what the wrappers share: when a call counts, and how it
+// becomes a record.
 //
-// There is one file per process, DIRECTORY/nccl-HOST-PID.wtrc, opened when the first communicator is made. All
-// state is behind one lock: threads of a process drive one GPU each, and NCCL's own threads call the profiler.
+// There is one file per process, DIRECTORY/nccl-HOST-PID.wtrc, opened when the first communicator is made.
+// All state is behind one lock: threads of a process drive one GPU each, and NCCL's own threads call the
+// profiler.
 #pragma once
 
 #include <cstddef>
@@ -90,7 +91,8 @@ std::int64_t event_number(Event event);
 void forget_event(Event event);
 std::int64_t graph_number(Graph graph);
 
-// Counts a call that is in no record of its own, and, of class kCommunication, puts it on the timeline by name.
+// Counts a call that is in no record of its own, and, of class kCommunication, puts it on the timeline by
+// name.
 void count(const char* name, CallClass call_class, const Call& call);
 
 }  // namespace weft::trace::nccl

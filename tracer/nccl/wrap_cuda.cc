@@ -43,8 +43,8 @@ CudaError work(DeviceFunction function, Stream stream, std::int64_t bytes, Invok
   return error;
 }
 
-// A call that is recorded with what `fields` says once it has returned. `only_success`: of queries, the one that
-// found the work done.
+// A call that is recorded with what `fields` says once it has returned. `only_success`: of queries, the one
+// that found the work done.
 template <typename Invoke, typename Write>
 CudaError recorded(bool only_success, Invoke invoke, Write write) {
   if (!is_recording()) return invoke();
@@ -57,11 +57,12 @@ CudaError recorded(bool only_success, Invoke invoke, Write write) {
 }
 
 CudaError on_stream(DeviceFunction function, Real<CudaError(Stream)>& real, Stream given, Stream meant) {
-  return recorded(function == DeviceFunction::cudaStreamQuery, [&] { return call(real, given); },
-                  [&](const Call& its_call) {
-                    write_gpu_times();
-                    record(function, its_call, {stream_number(meant, current_device())});
-                  });
+  return recorded(
+      function == DeviceFunction::cudaStreamQuery, [&] { return call(real, given); },
+      [&](const Call& its_call) {
+        write_gpu_times();
+        record(function, its_call, {stream_number(meant, current_device())});
+      });
 }
 
 template <typename Invoke>
@@ -75,7 +76,8 @@ void learn(CudaError error, const Stream* stream, unsigned flags) {
   if (error != 0) return;
   Locked lock;
   constexpr unsigned kNonBlockingFlag = 1;
-  set_stream_kind(*stream, (flags & kNonBlockingFlag) != 0 ? StreamKind::kNonBlocking : StreamKind::kBlocking);
+  set_stream_kind(*stream,
+                  (flags & kNonBlockingFlag) != 0 ? StreamKind::kNonBlocking : StreamKind::kBlocking);
 }
 
 using LaunchFunction = CudaError(const void*, Dim3, Dim3, void**, std::size_t, Stream);
@@ -143,13 +145,15 @@ WEFT_EXPORT CudaError cudaLaunchKernelExC(const LaunchConfig* config, const void
   return work(DeviceFunction::cudaLaunchKernel, config->stream, -1,
               [&] { return call(real, config, kernel, arguments); });
 }
-WEFT_EXPORT CudaError cudaLaunchKernelExC_ptsz(const LaunchConfig* config, const void* kernel, void** arguments) {
+WEFT_EXPORT CudaError cudaLaunchKernelExC_ptsz(const LaunchConfig* config, const void* kernel,
+                                               void** arguments) {
   static Real<LaunchExFunction> real("cudaLaunchKernelExC_ptsz");
   return work(DeviceFunction::cudaLaunchKernel, per_thread(config->stream), -1,
               [&] { return call(real, config, kernel, arguments); });
 }
 
-WEFT_EXPORT CudaError cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind, Stream stream) {
+WEFT_EXPORT CudaError cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, int kind,
+                                      Stream stream) {
   static Real<CopyFunction> real("cudaMemcpyAsync");
   return work(DeviceFunction::cudaMemcpyAsync, stream, static_cast<std::int64_t>(bytes),
               [&] { return call(real, to, from, bytes, kind, stream); });
@@ -217,56 +221,60 @@ WEFT_EXPORT CudaError cudaStreamQuery(Stream stream) {
 }
 WEFT_EXPORT CudaError cudaEventSynchronize(Event event) {
   static Real<CudaError(Event)> real("cudaEventSynchronize");
-  return recorded(false, [&] { return call(real, event); },
-                  [&](const Call& its_call) {
-                    write_gpu_times();
-                    record(DeviceFunction::cudaEventSynchronize, its_call, {event_number(event)});
-                  });
+  return recorded(
+      false, [&] { return call(real, event); },
+      [&](const Call& its_call) {
+        write_gpu_times();
+        record(DeviceFunction::cudaEventSynchronize, its_call, {event_number(event)});
+      });
 }
 WEFT_EXPORT CudaError cudaEventQuery(Event event) {
   static Real<CudaError(Event)> real("cudaEventQuery");
-  return recorded(true, [&] { return call(real, event); },
-                  [&](const Call& its_call) {
-                    record(DeviceFunction::cudaEventQuery, its_call, {event_number(event)});
-                  });
+  return recorded(
+      true, [&] { return call(real, event); },
+      [&](const Call& its_call) { record(DeviceFunction::cudaEventQuery, its_call, {event_number(event)}); });
 }
 WEFT_EXPORT CudaError cudaDeviceSynchronize() {
   static Real<CudaError()> real("cudaDeviceSynchronize");
-  return recorded(false, [&] { return call(real); },
-                  [&](const Call& its_call) {
-                    write_gpu_times();
-                    record(DeviceFunction::cudaDeviceSynchronize, its_call, {});
-                  });
+  return recorded(
+      false, [&] { return call(real); },
+      [&](const Call& its_call) {
+        write_gpu_times();
+        record(DeviceFunction::cudaDeviceSynchronize, its_call, {});
+      });
 }
 
 WEFT_EXPORT CudaError cudaStreamBeginCapture(Stream stream, int mode) {
   static Real<CudaError(Stream, int)> real("cudaStreamBeginCapture");
-  return recorded(false, [&] { return call(real, stream, mode); },
-                  [&](const Call& its_call) {
-                    record(DeviceFunction::cudaStreamBeginCapture, its_call,
-                           {stream_number(stream, current_device())});
-                  });
+  return recorded(
+      false, [&] { return call(real, stream, mode); },
+      [&](const Call& its_call) {
+        record(DeviceFunction::cudaStreamBeginCapture, its_call, {stream_number(stream, current_device())});
+      });
 }
 WEFT_EXPORT CudaError cudaStreamEndCapture(Stream stream, Graph* graph) {
   static Real<CudaError(Stream, Graph*)> real("cudaStreamEndCapture");
-  return recorded(false, [&] { return call(real, stream, graph); },
-                  [&](const Call& its_call) {
-                    const std::int64_t number = its_call.error() == 0 ? graph_number(*graph) : 0;
-                    record(DeviceFunction::cudaStreamEndCapture, its_call,
-                           {stream_number(stream, current_device()), number});
-                  });
+  return recorded(
+      false, [&] { return call(real, stream, graph); },
+      [&](const Call& its_call) {
+        const std::int64_t number = its_call.error() == 0 ? graph_number(*graph) : 0;
+        record(DeviceFunction::cudaStreamEndCapture, its_call,
+               {stream_number(stream, current_device()), number});
+      });
 }
 
 namespace {
-// CUDA 11 and 12 give cudaGraphInstantiate other parameters behind the first two; all are passed on as they came.
+// CUDA 11 and 12 give cudaGraphInstantiate other parameters behind the first two; all are passed on as they
+// came.
 using InstantiateFunction = CudaError(Graph*, Graph, std::uintptr_t, std::uintptr_t, std::uintptr_t);
 CudaError instantiate(Real<InstantiateFunction>& real, Graph* made, Graph graph, std::uintptr_t a,
                       std::uintptr_t b, std::uintptr_t c) {
-  return recorded(false, [&] { return call(real, made, graph, a, b, c); },
-                  [&](const Call& its_call) {
-                    const std::int64_t number = its_call.error() == 0 ? graph_number(*made) : 0;
-                    record(DeviceFunction::cudaGraphInstantiate, its_call, {number, graph_number(graph)});
-                  });
+  return recorded(
+      false, [&] { return call(real, made, graph, a, b, c); },
+      [&](const Call& its_call) {
+        const std::int64_t number = its_call.error() == 0 ? graph_number(*made) : 0;
+        record(DeviceFunction::cudaGraphInstantiate, its_call, {number, graph_number(graph)});
+      });
 }
 }  // namespace
 

@@ -59,8 +59,8 @@ int device_of(Comm comm) {
   return entry != nullptr ? entry->device : -1;
 }
 
-// One collective or message. In a group nothing runs before the group's end, so one measurement there is of all
-// that the group put on the stream, and goes with the first operation.
+// One collective or message. In a group nothing runs before the group's end, so one measurement there is of
+// all that the group put on the stream, and goes with the first operation.
 template <typename Invoke>
 Result operation(DeviceFunction function, Comm comm, Stream stream, std::size_t count, int datatype,
                  std::initializer_list<int> rest, Invoke invoke) {
@@ -109,14 +109,16 @@ void define_created() {
     const Comm comm = *creations[i].place;
     if (comm == nullptr) continue;
     const CommEntry* entry = find_comm(comm);
-    if (entry == nullptr || entry->key != creations[i].key) add_comm(comm, creations[i].key, creations[i].parent);
+    if (entry == nullptr || entry->key != creations[i].key)
+      add_comm(comm, creations[i].key, creations[i].parent);
     comm_number(comm);
   }
   creation_count = 0;
 }
 
 // A communicator was made, or is being made, and will be at *place.
-void created(DeviceFunction function, Call& call, Result result, Comm* place, std::uint64_t key, Comm parent) {
+void created(DeviceFunction function, Call& call, Result result, Comm* place, std::uint64_t key,
+             Comm parent) {
   Locked lock;
   if (!call.outermost() || !open_file()) return;
   call.left(result);
@@ -182,7 +184,8 @@ WEFT_EXPORT Result ncclCommInitRankConfig(Comm* comm, int ranks, UniqueId id, in
   static Real<Result(Comm*, int, UniqueId, int, void*)> real("ncclCommInitRankConfig");
   Call its_call;
   const Result result = call(real, comm, ranks, id, rank, config);
-  created(DeviceFunction::ncclCommInitRankConfig, its_call, result, comm, hash_bytes(&id, sizeof id), nullptr);
+  created(DeviceFunction::ncclCommInitRankConfig, its_call, result, comm, hash_bytes(&id, sizeof id),
+          nullptr);
   return result;
 }
 
@@ -190,7 +193,8 @@ WEFT_EXPORT Result ncclCommInitRankScalable(Comm* comm, int ranks, int rank, int
                                             void* config) {
   static Real<Result(Comm*, int, int, int, UniqueId*, void*)> real("ncclCommInitRankScalable");
   // Every rank gives the same list.
-  const std::uint64_t key = hash_bytes(ids, static_cast<std::size_t>(count > 0 ? count : 0) * sizeof(UniqueId));
+  const std::uint64_t key =
+      hash_bytes(ids, static_cast<std::size_t>(count > 0 ? count : 0) * sizeof(UniqueId));
   Call its_call;
   const Result result = call(real, comm, ranks, rank, count, ids, config);
   created(DeviceFunction::ncclCommInitRankScalable, its_call, result, comm, key, nullptr);
@@ -235,7 +239,8 @@ WEFT_EXPORT Result ncclCommShrink(Comm comm, int* excluded, int count, Comm* mad
   return result;
 }
 
-WEFT_EXPORT Result ncclCommGrow(Comm comm, int ranks, const UniqueId* id, int rank, Comm* made, void* config) {
+WEFT_EXPORT Result ncclCommGrow(Comm comm, int ranks, const UniqueId* id, int rank, Comm* made,
+                                void* config) {
   static Real<Result(Comm, int, const UniqueId*, int, Comm*, void*)> real("ncclCommGrow");
   Call its_call;
   const Result result = call(real, comm, ranks, id, rank, made, config);
@@ -312,8 +317,8 @@ WEFT_EXPORT Result ncclGroupSimulateEnd(void* info) {
   return result;
 }
 
-WEFT_EXPORT Result ncclAllReduce(const void* in, void* out, std::size_t count, int type, int reduction, Comm comm,
-                                 Stream stream) {
+WEFT_EXPORT Result ncclAllReduce(const void* in, void* out, std::size_t count, int type, int reduction,
+                                 Comm comm, Stream stream) {
   static Real<Result(const void*, void*, std::size_t, int, int, Comm, Stream)> real("ncclAllReduce");
   return operation(DeviceFunction::ncclAllReduce, comm, stream, count, type, {reduction, -1},
                    [&] { return call(real, in, out, count, type, reduction, comm, stream); });
@@ -346,13 +351,15 @@ WEFT_EXPORT Result ncclReduceScatter(const void* in, void* out, std::size_t coun
                    [&] { return call(real, in, out, count, type, reduction, comm, stream); });
 }
 
-WEFT_EXPORT Result ncclAllGather(const void* in, void* out, std::size_t count, int type, Comm comm, Stream stream) {
+WEFT_EXPORT Result ncclAllGather(const void* in, void* out, std::size_t count, int type, Comm comm,
+                                 Stream stream) {
   static Real<Result(const void*, void*, std::size_t, int, Comm, Stream)> real("ncclAllGather");
   return operation(DeviceFunction::ncclAllGather, comm, stream, count, type, {-1, -1},
                    [&] { return call(real, in, out, count, type, comm, stream); });
 }
 
-WEFT_EXPORT Result ncclAlltoAll(const void* in, void* out, std::size_t count, int type, Comm comm, Stream stream) {
+WEFT_EXPORT Result ncclAlltoAll(const void* in, void* out, std::size_t count, int type, Comm comm,
+                                Stream stream) {
   static Real<Result(const void*, void*, std::size_t, int, Comm, Stream)> real("ncclAlltoAll");
   return operation(DeviceFunction::ncclAlltoAll, comm, stream, count, type, {-1, -1},
                    [&] { return call(real, in, out, count, type, comm, stream); });
@@ -372,7 +379,8 @@ WEFT_EXPORT Result ncclScatter(const void* in, void* out, std::size_t count, int
                    [&] { return call(real, in, out, count, type, root, comm, stream); });
 }
 
-WEFT_EXPORT Result ncclSend(const void* buffer, std::size_t count, int type, int peer, Comm comm, Stream stream) {
+WEFT_EXPORT Result ncclSend(const void* buffer, std::size_t count, int type, int peer, Comm comm,
+                            Stream stream) {
   static Real<Result(const void*, std::size_t, int, int, Comm, Stream)> real("ncclSend");
   return operation(DeviceFunction::ncclSend, comm, stream, count, type, {peer},
                    [&] { return call(real, buffer, count, type, peer, comm, stream); });
@@ -421,7 +429,8 @@ WEFT_EXPORT Result ncclCommDeregister(Comm comm, void* handle) {
   static Real<Result(Comm, void*)> real("ncclCommDeregister");
   return counted(real, CallClass::kLocal, comm, handle);
 }
-WEFT_EXPORT Result ncclCommWindowRegister(Comm comm, void* buffer, std::size_t bytes, void** window, int flags) {
+WEFT_EXPORT Result ncclCommWindowRegister(Comm comm, void* buffer, std::size_t bytes, void** window,
+                                          int flags) {
   static Real<Result(Comm, void*, std::size_t, void**, int)> real("ncclCommWindowRegister");
   return counted(real, CallClass::kLocal, comm, buffer, bytes, window, flags);
 }
@@ -440,7 +449,8 @@ WEFT_EXPORT Result ncclRedOpDestroy(int op, Comm comm) {
 WEFT_EXPORT Result ncclPutSignal(const void* buffer, std::size_t count, int type, int peer, void* window,
                                  std::size_t offset, int signal, int context, unsigned flags, Comm comm,
                                  Stream stream) {
-  static Real<Result(const void*, std::size_t, int, int, void*, std::size_t, int, int, unsigned, Comm, Stream)>
+  static Real<Result(const void*, std::size_t, int, int, void*, std::size_t, int, int, unsigned, Comm,
+                     Stream)>
       real("ncclPutSignal");
   return counted(real, CallClass::kCommunication, buffer, count, type, peer, window, offset, signal, context,
                  flags, comm, stream);

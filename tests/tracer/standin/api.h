@@ -1,4 +1,5 @@
-/* What test programs use of NCCL and CUDA's runtime, as those declare it (their headers need not be installed). */
+/* What test programs use of NCCL and CUDA's runtime, as those declare it (their headers need not be
+ * installed). */
 #ifndef WEFT_TESTS_TRACER_STANDIN_API_H_
 #define WEFT_TESTS_TRACER_STANDIN_API_H_
 

@@ -1,6 +1,7 @@
-// A stand-in for CUDA's runtime (libcudart.so.12) on machines without a GPU: NOT CUDA. A stream is a host thread
-// that runs what is put on it in order; "device" memory is the program's own; a "kernel" is a host function that
-// gets the first argument. Enough to run, in order and asynchronously, what the tracer has to see.
+// A stand-in for CUDA's runtime (libcudart.so.12) on machines without a GPU: NOT CUDA. A stream is a host
+// thread that runs what is put on it in order; "device" memory is the program's own; a "kernel" is a host
+// function that gets the first argument. Enough to run, in order and asynchronously, what the tracer has to
+// see.
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>

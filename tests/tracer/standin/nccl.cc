@@ -1,6 +1,7 @@
-// A stand-in for NCCL (libnccl.so.2) on machines without a GPU: NOT NCCL. It has NCCL's binary interface and really
-// moves data between processes, in host memory, so that results can be checked; how (everybody sees everybody's
-// chunk) has nothing to do with NCCL's algorithms. Runs on streams of the stand-in for CUDA's runtime beside it.
+// A stand-in for NCCL (libnccl.so.2) on machines without a GPU: NOT NCCL. It has NCCL's binary interface and
+// really moves data between processes, in host memory, so that results can be checked; how (everybody sees
+// everybody's chunk) has nothing to do with NCCL's algorithms. Runs on streams of the stand-in for CUDA's
+// runtime beside it.
 #include <algorithm>
 #include <condition_variable>
 #include <cstring>
@@ -43,10 +44,22 @@ struct Communicator {
   std::uint64_t issued = 0, served = 0;
 };
 
-enum class Kind { kAllReduce, kReduce, kBroadcast, kReduceScatter, kAllGather, kAlltoAll, kGather, kScatter, kSend, kRecv };
+enum class Kind {
+  kAllReduce,
+  kReduce,
+  kBroadcast,
+  kReduceScatter,
+  kAllGather,
+  kAlltoAll,
+  kGather,
+  kScatter,
+  kSend,
+  kRecv
+};
 struct NamedKind {
   const char* name;
-  int number;  // ncclFunc_t of NCCL: Broadcast, Reduce, AllGather, ReduceScatter, AllReduce, SendRecv, Send, Recv
+  int number;  // ncclFunc_t of NCCL: Broadcast, Reduce, AllGather, ReduceScatter, AllReduce, SendRecv, Send,
+               // Recv
 };
 constexpr NamedKind kNames[] = {{"AllReduce", 4}, {"Reduce", 1},   {"Broadcast", 0}, {"ReduceScatter", 3},
                                 {"AllGather", 2}, {"AlltoAll", 5}, {"Gather", 5},    {"Scatter", 5},
@@ -68,10 +81,17 @@ void combine(char* to, const char* from, std::size_t bytes, int reduction) {
   auto* b = reinterpret_cast<const T*>(from);
   for (std::size_t i = 0; i < bytes / sizeof(T); ++i) {
     switch (reduction) {
-      case 1: a[i] *= b[i]; break;
-      case 2: a[i] = std::max(a[i], b[i]); break;
-      case 3: a[i] = std::min(a[i], b[i]); break;
-      default: a[i] += b[i];
+      case 1:
+        a[i] *= b[i];
+        break;
+      case 2:
+        a[i] = std::max(a[i], b[i]);
+        break;
+      case 3:
+        a[i] = std::min(a[i], b[i]);
+        break;
+      default:
+        a[i] += b[i];
     }
   }
 }
@@ -97,15 +117,17 @@ void show_all(Communicator& c, const char* mine, std::size_t total,
 
 void run_collective(const Operation& op) {
   Communicator& c = *op.comm;
-  const std::size_t n = op.bytes, ranks = static_cast<std::size_t>(c.ranks), me = static_cast<std::size_t>(c.rank);
-  const bool spread = op.kind == Kind::kReduceScatter || op.kind == Kind::kAlltoAll || op.kind == Kind::kScatter;
+  const std::size_t n = op.bytes, ranks = static_cast<std::size_t>(c.ranks),
+                    me = static_cast<std::size_t>(c.rank);
+  const bool spread =
+      op.kind == Kind::kReduceScatter || op.kind == Kind::kAlltoAll || op.kind == Kind::kScatter;
   const std::size_t total = spread ? n * ranks : n;
   const bool at_root = c.rank == op.peer;
   const bool has_input = (op.kind != Kind::kBroadcast && op.kind != Kind::kScatter) || at_root;
   // In place, output overlaps input that others have yet to see.
-  std::vector<char> result(op.kind == Kind::kAllGather || op.kind == Kind::kAlltoAll || op.kind == Kind::kGather
-                               ? n * ranks
-                               : total);
+  std::vector<char> result(
+      op.kind == Kind::kAllGather || op.kind == Kind::kAlltoAll || op.kind == Kind::kGather ? n * ranks
+                                                                                            : total);
   show_all(c, has_input ? op.in : nullptr, total,
            [&](int rank, std::size_t at, const char* data, std::size_t bytes) {
              switch (op.kind) {
@@ -125,7 +147,8 @@ void run_collective(const Operation& op) {
                  break;
                case Kind::kAlltoAll:
                  for (std::size_t i = 0; i < bytes; ++i) {
-                   if ((at + i) / n == me) result[static_cast<std::size_t>(rank) * n + (at + i) % n] = data[i];
+                   if ((at + i) / n == me)
+                     result[static_cast<std::size_t>(rank) * n + (at + i) % n] = data[i];
                  }
                  break;
                default:
@@ -280,7 +303,8 @@ int ncclGetVersion(int* version) {
 int ncclGetUniqueId(Id* id) {
   static int count = 0;
   std::memset(id, 0, sizeof *id);
-  std::snprintf(id->internal, sizeof id->internal, "/weft-standin-%d-%d", static_cast<int>(getpid()), count++);
+  std::snprintf(id->internal, sizeof id->internal, "/weft-standin-%d-%d", static_cast<int>(getpid()),
+                count++);
   return kSuccess;
 }
 int ncclCommInitRank(Communicator** comm, int ranks, Id id, int rank) {
@@ -308,8 +332,8 @@ int ncclCommSplit(Communicator* comm, int color, int key, Communicator** made, v
   }
   s.host_barrier.wait(comm->ranks);
   *made = color < 0 ? nullptr
-                    : make(comm->name + "-" + std::to_string(number) + "-" + std::to_string(color), ranks, rank,
-                           comm->device);
+                    : make(comm->name + "-" + std::to_string(number) + "-" + std::to_string(color), ranks,
+                           rank, comm->device);
   return kSuccess;
 }
 int ncclCommFinalize(Communicator*) { return kSuccess; }

@@ -1,6 +1,7 @@
-// Drives a profiler plugin as NCCL does: loads it by NCCL_PROFILER_PLUGIN, takes the interface of the version that
-// WEFT_STANDIN_PROFILER says (4 if unset), and starts and stops an event for each collective and message.
-// The binary interfaces are NCCL's (plugins/profiler of its source), written down here a second time on purpose.
+// Drives a profiler plugin as NCCL does: loads it by NCCL_PROFILER_PLUGIN, takes the interface of the version
+// that WEFT_STANDIN_PROFILER says (4 if unset), and starts and stops an event for each collective and
+// message. The binary interfaces are NCCL's (plugins/profiler of its source), written down here a second time
+// on purpose.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// What the ranks of a communicator of the stand-in NCCL share: POSIX shared memory, by a name that the unique id
-// carries.
+// What the ranks of a communicator of the stand-in NCCL share: POSIX shared memory, by a name that the unique
+// id carries.
 #pragma once
 
 #include <fcntl.h>
