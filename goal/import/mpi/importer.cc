@@ -249,7 +249,7 @@ Importer mpi_importer() {
                         {"poll_gap", ParameterType::kTime, "5us",
                          "Longest time from a Test or Iprobe in vain to the next that is waiting, not "
                          "compute."}}},
-          .looks_like = "a folder with files rank-*.wtrc and none of NCCL",
+          .looks_like = "a folder with files rank-*.wtrc",
           .span = "from MPI_Init to MPI_Finalize",
           .sniff =
               [](const fs::path& path) {

@@ -208,8 +208,9 @@ StreamImporter::Stream& StreamImporter::stream(std::int64_t number) {
   Stream& found = streams_[index];
   if (found.defined) return found;
   found.defined = true;
-  if (first_cpu_ + index > 0xFFFF) throw InputError("more than 65536 threads and streams");
-  found.cpu = static_cast<std::uint16_t>(first_cpu_ + index);
+  const std::size_t cpu = first_cpu_ + (index == 0 ? file_.streams.size() : index - 1);
+  if (cpu > 0xFFFF) throw InputError("more than 65536 threads and streams");
+  found.cpu = static_cast<std::uint16_t>(cpu);
   if (index == 0) return found;
   found.kind = file_.streams[index - 1].kind;
   found.device = file_.streams[index - 1].device;
