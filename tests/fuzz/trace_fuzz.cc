@@ -62,11 +62,14 @@ void mend_checksums(std::string& bytes) {
   const std::size_t header = number_at(12);
   if (header > bytes.size() - kHead - 4) return;
   mend(bytes, kHead, header, kHead + header);
-  for (std::size_t at = kHead + header + 4; bytes.size() - at > trace::kChunkHeaderBytes;) {
+  const bool live = number_at(8) >= 2;
+  std::size_t at = kHead + header + 4;
+  if (live) at = trace::aligned(at) + sizeof(trace::Live);
+  while (at + trace::kChunkHeaderBytes < bytes.size()) {
     const std::size_t begin = at + trace::kChunkHeaderBytes, length = number_at(at + 4);
     if (length > bytes.size() - begin) return;
     mend(bytes, begin, length, at + 8);
-    at = begin + length;
+    at = live ? trace::aligned(begin + length) : begin + length;
   }
 }
 

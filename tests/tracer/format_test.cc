@@ -249,7 +249,7 @@ TEST_CASE("what is no trace, or makes no sense, is an error that says where") {
         ": byte 0: not a trace file: expected it to begin with \"WEFTTRC\"");
   Bytes newer = header();
   newer[8] = 9;
-  CHECK(error_of(newer) == ": byte 8: trace format version 9: this program reads version 1");
+  CHECK(error_of(newer) == ": byte 8: trace format version 9: this program reads versions 1 to 2");
   Bytes damaged = header();
   damaged[17] ^= 1;
   CHECK(error_of(damaged) == ": byte 16: the header is cut or damaged (its checksum does not hold)");
@@ -277,4 +277,154 @@ TEST_CASE("what is no trace, or makes no sense, is an error that says where") {
         std::string::npos);
   CHECK(error_of(with({110, 0, 0, 3})).find("a call of function 3, which has no name") != std::string::npos);
   CHECK_THROWS_AS(TraceReader("/nonexistent/rank-000000.wtrc"), InputError);
+}
+
+namespace {
+
+// The same head in version 2: process 42 behind it; 34 bytes and 6 to the next multiple of 8.
+Bytes header_2() {
+  const Bytes payload = {1, 2, 1, 'M', 1, 'h', 1, 'p', 1, 'c', 100, 0xC8, 1, 42};
+  Bytes file = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n', 2, 0, 0, 0, 14, 0, 0, 0};
+  append(file, payload);
+  append(file, checksum(payload));
+  file.resize(40);
+  return file;
+}
+
+Bytes number(std::uint64_t value, int bytes) {
+  Bytes all;
+  for (int i = 0; i < bytes; ++i) all.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  return all;
+}
+
+// A slot: entered at, handle, peer, tag, function, count.
+Bytes slot(std::uint64_t enter, std::uint64_t handle, std::int32_t peer, std::int32_t tag,
+           std::uint32_t function, std::uint32_t count) {
+  Bytes all = number(enter, 8);
+  append(all, number(handle, 8));
+  append(all, number(static_cast<std::uint32_t>(peer), 4));
+  append(all, number(static_cast<std::uint32_t>(tag), 4));
+  append(all, number(function, 4));
+  append(all, number(count, 4));
+  return all;
+}
+
+// The live block: thread 0's slot, that of thread 1, six empty ones; then the polls.
+Bytes live(const Bytes& first, const Bytes& second, const Bytes& polls) {
+  Bytes all = first;
+  append(all, second);
+  all.resize(8 * 32);
+  append(all, polls);
+  all.resize(312);
+  return all;
+}
+
+Bytes open_chunk(const Bytes& payload, std::size_t committed) {
+  Bytes bytes = {'W', 'T', 'C', 'K'};
+  append(bytes, number(committed, 4));
+  append(bytes, {0, 0, 0, 0, 'O', 'P', 'E', 'N'});
+  append(bytes, payload);
+  return bytes;
+}
+
+// Communicator 0 has handle 77.
+const Bytes kHandle = {125, 0, 77};
+// 3 probes in vain of thread 0 from 120 to 150 ns, 9 of them inside; communicator 0, rank 0, tag 5.
+Bytes three_polls() {
+  Bytes all = number(3, 8);
+  for (const std::uint64_t value : {120, 150, 9}) append(all, number(value, 8));
+  for (const std::uint32_t value : {27u, 0u, 1u, 0u, 5u, 0u}) append(all, number(value, 4));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("a file of version 2 without an end reads up to the last record that was committed") {
+  const Bytes records = payload({kStart, kHandle, kIrecv, kWait});
+  const std::size_t before_wait = records.size() - kWait.size();
+  for (const std::size_t committed : {std::size_t{0}, before_wait, records.size()}) {
+    INFO(committed);
+    Bytes file = header_2();
+    // Thread 0 is in MPI_Recv from rank 0 with tag 7 since 200 ns; thread 1's slot is of a call that it left.
+    append(file, live(slot(200, 77, 0, 7, 9, 0), slot(0, 0, 0, 0, 9, 0), {}));
+    append(file, open_chunk(records, committed));
+    append(file, Bytes(1000, 0));  // room that was never used
+    TraceReader reader(store(file));
+    CHECK(reader.header().process == 42);
+    std::vector<Function> functions;
+    for (TraceRecord r; reader.next(r);) functions.push_back(r.function);
+    CHECK_FALSE(reader.complete());
+    CHECK(reader.used_bytes() == 40 + 312 + 16 + committed);
+    CHECK(functions.size() == (committed == 0 ? 0 : committed == before_wait ? 1 : 2));
+    const auto now = reader.now_in();
+    REQUIRE(now.size() == 1);
+    CHECK(now[0].function == Function::kRecv);
+    CHECK(now[0].name == "MPI_Recv");
+    CHECK(now[0].enter_ns == 200);
+    CHECK(now[0].tag == 7);
+    CHECK(now[0].comm == (committed == 0 ? weft::trace::kNoComm : 0));
+    CHECK(now[0].peer == (committed == 0 ? weft::trace::kUndefined : 0));
+  }
+}
+
+TEST_CASE("the live block tells nothing that the records tell") {
+  // Both kinds of chunk: the finished one's 32 bytes end at a multiple of 8, the open one's do not.
+  Bytes file = header_2();
+  append(file, live(slot(109, 77, 0, 7, 32, 1), {}, three_polls()));
+  const Bytes first = chunk(payload({kStart, kHandle, kIrecv}));
+  append(file, first);
+  file.resize((file.size() + 7) / 8 * 8);
+  append(file, open_chunk(payload({{108, 0, 2}, kWait}), 3 + kWait.size()));
+  TraceReader reader(store(file));
+  TraceRecord r;
+  REQUIRE(reader.next(r));
+  REQUIRE(reader.next(r));
+  CHECK(r.function == Function::kWait);
+  CHECK(r.enter_ns == 109);
+  REQUIRE(reader.next(r));  // the polls that had no record yet
+  CHECK(r.function == Function::kIprobe);
+  CHECK(r.polls == 3);
+  CHECK(r.enter_ns == 120);
+  CHECK(r.leave_ns == 150);
+  CHECK(r.inside_ns == 9);
+  CHECK(r.comm == 0);
+  CHECK(r.peer == 0);
+  CHECK(r.tag == 5);
+  CHECK_FALSE(reader.next(r));
+  CHECK(reader.records() == 3);
+  CHECK(reader.now_in().empty());  // the Wait entered at 109 ns has its record
+
+  // With an end, it tells nothing at all.
+  Bytes whole = header_2();
+  append(whole, live(slot(200, 77, 0, 7, 9, 0), {}, three_polls()));
+  append(whole, chunk(payload({kStart, kIrecv, kEnd})));
+  TraceReader ended(store(whole));
+  while (ended.next(r)) {
+  }
+  CHECK(ended.records() == 1);
+  CHECK(ended.complete());
+  CHECK(ended.now_in().empty());
+}
+
+TEST_CASE("damage in a chunk that was being written ends the file, and is no error") {
+  Bytes file = header_2();
+  append(file, live({}, {}, {}));
+  const std::size_t begin = file.size();
+  const Bytes records = payload({kStart, kHandle, kIrecv, kWait});
+  append(file, open_chunk(records, records.size()));
+  for (std::size_t at = begin; at < file.size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      Bytes damaged = file;
+      damaged[at] = static_cast<std::uint8_t>(damaged[at] ^ (1u << bit));
+      TraceReader reader(store(damaged));
+      int n = 0;
+      for (TraceRecord r; reader.next(r);) ++n;
+      CHECK(n <= 4);
+      CHECK_FALSE(reader.status() == "complete");
+      for (const auto& now : reader.now_in()) CHECK_FALSE(now.name.empty());
+    }
+  }
+  for (std::size_t bytes = 0; bytes < begin; ++bytes) {
+    CHECK(error_of(Bytes(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(bytes))) != "no error");
+  }
 }

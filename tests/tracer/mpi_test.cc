@@ -457,60 +457,6 @@ TEST_CASE("four threads in MPI at once lose no call") {
   }
 }
 
-TEST_CASE("a killed process leaves a readable file, and other ends are told apart") {
-  for (const std::string& mpi : installed()) {
-    SECTION(mpi + " kill -9") {
-      const Run result = run(mpi, 2, "ending", "kill");
-      CHECK(result.status != 0);
-      for (const Trace& t : result.ranks) {
-        CHECK_FALSE(t.complete);
-        CHECK(t.status.find("truncated after") == 0);
-        REQUIRE(!t.records.empty());
-        // It lived for 1.5 seconds, and lost at most the last one.
-        CHECK(t.records.back().leave_ns - t.records.front().leave_ns > 500'000'000);
-        CHECK(t.of(Function::kSendrecv_replace).size() == t.records.size() - 1);
-        REQUIRE(t.counter("MPI_Wtime") != nullptr);
-        CHECK(t.counter("MPI_Wtime")->calls >= t.records.size() - 1);
-      }
-    }
-    SECTION(mpi + " exit without MPI_Finalize") {
-      for (const Trace& t : run(mpi, 2, "ending", "exit").ranks) {
-        // Open MPI's launcher kills the others once one process has left this way.
-        if (t.complete) CHECK(t.end == End::kExit);
-        CHECK(t.of(Function::kFinalize).empty());
-      }
-    }
-    SECTION(mpi + " MPI_Abort") {
-      int aborted = 0;
-      for (const Trace& t : run(mpi, 2, "ending", "abort").ranks) aborted += t.end == End::kAbort ? 1 : 0;
-      CHECK(aborted >= 1);
-    }
-  }
-}
-
-TEST_CASE("a disk that fails ends the traces, which say so, and not the program") {
-  for (const std::string& mpi : installed()) {
-    const std::string full = "write:ENOSPC@2+1", kept = "close:EIO@1", in_pieces = "write:short@1+1";
-    for (const std::string& fault : {full, kept, in_pieces}) {
-      SECTION(mpi + " " + fault) {
-        const Run result = run(mpi, 4, "calls", "", fault);
-        CHECK(result.status == 0);
-        for (const Trace& t : result.ranks) {
-          const std::string told = fmt::format("weft: the trace of rank {} ends here: ", t.header.rank);
-          CAPTURE(result.output);
-          if (fault == full)
-            CHECK(result.output.find(told + "write: No space left on device") != std::string::npos);
-          if (fault == kept)
-            CHECK(result.output.find(told + "close: Input/output error") != std::string::npos);
-          if (fault == in_pieces) CHECK(result.output.find(told) == std::string::npos);
-          CHECK(t.complete == (fault != full));
-          CHECK(t.of(Function::kFinalize).empty() == (fault == full));
-        }
-      }
-    }
-  }
-}
-
 TEST_CASE("a program that makes no MPI call runs under the preload as if it were not there") {
   const std::string library = fs::absolute("tracer/mpi/libweft_trace_mpi.so").string();
   CHECK(std::system(fmt::format("test \"$(LD_PRELOAD={} echo hello)\" = hello", library).c_str()) == 0);

@@ -17,6 +17,9 @@ struct Trace {
   bool complete = false;
   End end = End::kNone;
   std::string status;
+  std::vector<goal::TraceNowIn> now_in;
+  std::vector<std::string> now_in_names;  // of these; their own point to nothing
+  std::uint64_t used_bytes = 0, file_bytes = 0;
 
   std::vector<goal::TraceRecord> of(Function function) const;
   // The one record of this function; where a Test or Iprobe came too early, the one that found something.
@@ -36,7 +39,8 @@ struct Run {
 };
 
 // Runs a program of this folder with `ranks` ranks of one MPI under the tracer and reads all ranks' files.
-// `fault`: what fails in each rank of calls on its trace file, see tests/e2e/failing_system/README.md.
+// `fault`: what fails in each rank of calls on its trace file, see tests/e2e/failing_system/README.md; ranks
+// without a file are then left out.
 Run run(const std::string& mpi, int ranks, const std::string& program, const std::string& argument = "",
         const std::string& fault = "");
 

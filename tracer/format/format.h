@@ -10,9 +10,18 @@
 namespace weft::trace {
 
 inline constexpr char kMagic[8] = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n'};
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kOldestVersion = 1;        // that readers know
 inline constexpr std::uint32_t kChunkMagic = 0x4B435457;  // "WTCK" in a little-endian file
-inline constexpr std::size_t kChunkHeaderBytes = 16;      // magic, payload bytes, Adler-32, zero
+inline constexpr std::size_t kChunkHeaderBytes = 16;      // magic, payload bytes, Adler-32, state
+// The state of a chunk that is being written ("OPEN"): its length grows, its checksum does not hold yet. One
+// that is finished has 0.
+inline constexpr std::uint32_t kChunkOpen = 0x4E45504F;
+// From version 2 on the live block and each chunk begin at a multiple of this.
+inline constexpr std::size_t kAlignment = 8;
+constexpr std::uint64_t aligned(std::uint64_t offset) {
+  return (offset + kAlignment - 1) / kAlignment * kAlignment;
+}
 // A writer never makes a longer chunk; a reader takes a longer one for damage.
 inline constexpr std::size_t kMaxChunkBytes = std::size_t{1} << 28;
 inline constexpr std::uint32_t kMaxMembers = 1u << 26;  // of a communicator
@@ -181,10 +190,45 @@ enum class Meta : std::uint8_t {
   kName = 122,          // numbers the name of an undecoded function
   kCounter = 123,       // calls and time so far of an undecoded function
   kEnd = 124,           // nothing follows
+  kHandle = 125,        // the MPI library's handle of a communicator
 };
 
 // Why a file ends.
-enum class End : std::uint8_t { kNone = 0, kFinalize = 1, kAbort = 2, kExit = 3 };
+enum class End : std::uint8_t {
+  kNone = 0,
+  kFinalize = 1,
+  kAbort = 2,
+  kExit = 3,
+  kStopped = 4,  // the tracer could not go on (a full disk); the program did
+};
+
+// The live block behind the header: what the process is in the middle of. It is changed while the program
+// runs, and tells something only while the file has no end.
+inline constexpr std::size_t kNowInSlots = 8;  // threads that have one
+// The call that a thread is in.
+struct NowIn {
+  std::uint64_t enter_ns;  // 0: none. Written last, so that a reader can tell whether the rest belongs to it
+  std::uint64_t comm_handle;  // see Meta::kHandle; 0: the call has none
+  std::int32_t peer;          // rank in that communicator (source of a Sendrecv, root of a collective)
+  std::int32_t tag;
+  std::uint32_t function;
+  std::uint32_t count;  // requests handed in; destination of a Sendrecv; number of a name plus one
+};
+// Equal Tests or probes in vain that will be one record; see "polls" in README.md.
+struct PendingPolls {
+  std::uint64_t calls;               // 0: none. Written last
+  std::uint64_t enter_ns, leave_ns;  // of the first and of the last
+  std::uint64_t inside_ns;
+  std::uint32_t function, thread, comm_plus_1;
+  std::int32_t peer, tag;
+  std::uint32_t given;
+};
+struct Live {
+  NowIn now_in[kNowInSlots];  // by thread
+  PendingPolls polls;
+};
+static_assert(sizeof(NowIn) == 32 && sizeof(PendingPolls) == 56 && sizeof(Live) == 312,
+              "the file has these bytes");
 
 // How much a call that is only counted matters to a replay.
 enum class CallClass : std::uint8_t {

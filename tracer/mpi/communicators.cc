@@ -114,8 +114,8 @@ Comm* Communicators::define(MPI_Comm handle, const Comm* parent) {
     const std::uint64_t lineage = combine(parent != nullptr ? parent->key : 0, local);
     comm->key = combine(lineage, ordinal(lineage));
   }
-  set_handle(comm, handle);
   write(*comm, parent != nullptr ? parent->id : kNoComm);
+  set_handle(comm, handle);
   return comm;
 }
 
@@ -148,6 +148,10 @@ void Communicators::set_handle(Comm* comm, MPI_Comm handle) {
   Comm** first = bucket(comm->handle);
   comm->next = *first;
   *first = comm;
+  if (!writer_->reserve(64)) return;
+  writer_->byte(static_cast<std::uint8_t>(Meta::kHandle));
+  writer_->number(comm->id);
+  writer_->number(comm->handle);
 }
 
 void Communicators::forget(Comm* comm) {

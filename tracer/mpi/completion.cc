@@ -135,7 +135,7 @@ void record_some(const Call& call, int n, Before& before, const MPI_Request* req
 }  // namespace
 
 int wait(MPI_Request* request, MPI_Status* wanted) {
-  Call call(Function::kWait);
+  Call call(Function::kWait, about_requests(1));
   if (!call.traced()) return real.PMPI_Wait(request, wanted);
   const MPI_Request before = *request;
   Status status(wanted);
@@ -145,7 +145,7 @@ int wait(MPI_Request* request, MPI_Status* wanted) {
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* wanted) {
-  Call call(Function::kTest);
+  Call call(Function::kTest, about_requests(1));
   if (!call.traced()) return real.PMPI_Test(request, flag, wanted);
   const MPI_Request before = *request;
   Status status(wanted);
@@ -155,7 +155,7 @@ int test(MPI_Request* request, int* flag, MPI_Status* wanted) {
 }
 
 int waitall(int n, MPI_Request requests[], MPI_Status wanted[]) {
-  Call call(Function::kWaitall);
+  Call call(Function::kWaitall, about_requests(n));
   Before before(call, n, requests);
   Statuses statuses(call, n, wanted);
   const int error = real.PMPI_Waitall(n, requests, statuses.get());
@@ -166,7 +166,7 @@ int waitall(int n, MPI_Request requests[], MPI_Status wanted[]) {
 }
 
 int testall(int n, MPI_Request requests[], int* flag, MPI_Status wanted[]) {
-  Call call(Function::kTestall);
+  Call call(Function::kTestall, about_requests(n));
   Before before(call, n, requests);
   Statuses statuses(call, n, wanted);
   const int error = real.PMPI_Testall(n, requests, flag, statuses.get());
@@ -177,7 +177,7 @@ int testall(int n, MPI_Request requests[], int* flag, MPI_Status wanted[]) {
 }
 
 int waitany(int n, MPI_Request requests[], int* index, MPI_Status* wanted) {
-  Call call(Function::kWaitany);
+  Call call(Function::kWaitany, about_requests(n));
   if (!call.traced()) return real.PMPI_Waitany(n, requests, index, wanted);
   Before before(call, n, requests);
   Status status(wanted);
@@ -187,7 +187,7 @@ int waitany(int n, MPI_Request requests[], int* index, MPI_Status* wanted) {
 }
 
 int testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* wanted) {
-  Call call(Function::kTestany);
+  Call call(Function::kTestany, about_requests(n));
   if (!call.traced()) return real.PMPI_Testany(n, requests, index, flag, wanted);
   Before before(call, n, requests);
   Status status(wanted);
@@ -197,7 +197,7 @@ int testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* wa
 }
 
 int waitsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[]) {
-  Call call(Function::kWaitsome);
+  Call call(Function::kWaitsome, about_requests(n));
   Before before(call, n, requests);
   Statuses statuses(call, n, wanted);
   const int error = real.PMPI_Waitsome(n, requests, done, indices, statuses.get());
@@ -208,7 +208,7 @@ int waitsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status
 }
 
 int testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[]) {
-  Call call(Function::kTestsome);
+  Call call(Function::kTestsome, about_requests(n));
   Before before(call, n, requests);
   Statuses statuses(call, n, wanted);
   const int error = real.PMPI_Testsome(n, requests, done, indices, statuses.get());

@@ -14,11 +14,15 @@
 namespace weft::trace {
 
 constinit thread_local int call_depth = 0;
+constinit thread_local NowIn* now_in = nullptr;
 
 namespace {
 
-// A chunk is written when it is this old, at the next call: what a killed process can lose.
-constexpr std::uint64_t kFlushNs = 1'000'000'000;
+// Counters are written when they are this old, at the next call: what a killed process can lose of them.
+constexpr std::uint64_t kCountersNs = 1'000'000'000;
+// Longest gap between Tests and probes in vain, one after the other, with nothing but the loop between them,
+// that become one record: programs that poll make millions a second.
+constexpr std::uint64_t kMaxPollGapNs = 1000;
 constexpr std::uint64_t kRecordBytes = 256;
 constexpr std::uint32_t kNoThread = 0xFFFFFFFFu;
 
@@ -30,24 +34,10 @@ struct Counter {
   std::uint32_t number_plus_1;  // of its name in the file
 };
 
-// Tests and probes in vain, one after the other, with nothing but the loop between them: programs that poll
-// make millions a second.
-struct Poll {
-  static constexpr std::uint64_t kMaxGapNs = 1000;
-  std::uint64_t calls = 0;  // 0: none pending
-  Function function = Function::kTest;
-  std::uint32_t thread = 0;
-  std::uint32_t comm_plus_1 = 0;
-  std::int32_t peer = 0, tag = 0;
-  int given = 0;
-  std::uint64_t enter_ns = 0, leave_ns = 0;  // of the first and of the last
-  std::uint64_t inside_ns = 0;
-
-  bool same_as(const Poll& other) const {
-    return function == other.function && thread == other.thread && comm_plus_1 == other.comm_plus_1 &&
-           peer == other.peer && tag == other.tag && given == other.given;
-  }
-};
+bool same_polls(const PendingPolls& a, const PendingPolls& b) {
+  return a.function == b.function && a.thread == b.thread && a.comm_plus_1 == b.comm_plus_1 &&
+         a.peer == b.peer && a.tag == b.tag && a.given == b.given;
+}
 
 // One process, one trace: the state of a library that others' calls enter cannot be handed through them.
 struct State {
@@ -61,26 +51,32 @@ struct State {
   Requests requests, messages;
   std::uint64_t next_request = 1, next_message = 1;
   std::uint64_t last_leave_ns = 0;
-  std::uint64_t chunk_start_ns = 0;
+  std::uint64_t counters_written_ns = 0;
   std::uint32_t thread = 0, threads = 0;
   std::uint32_t names = 0;
-  Poll poll;
   Counter counters[kFunctions] = {};
 };
 State state;
+NowIn beyond_slots;  // of threads that the file has no place for
 
-void fail(const char* what) {
+void tell(const char* what) {
   fprintf(stderr, "weft: the trace of rank %d ends here: %s: %s\n", state.rank, what, strerror(errno));
-  state.recording = false;
-  (void)state.writer.close();
 }
 
+// The file ends behind the last whole record.
+void fail(const char* what) {
+  tell(what);
+  __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
+  (void)state.writer.finish(End::kStopped);  // one message is enough
+}
+
+// A chunk stands for itself.
 void begin_chunk() {
-  if (!state.writer.empty() || !state.writer.reserve(kRecordBytes)) return;
+  if (!state.writer.reserve(kRecordBytes)) return;
   state.writer.number(state.last_leave_ns);
   state.writer.number(state.thread);
   state.writer.number(state.next_request);
-  state.chunk_start_ns = state.last_leave_ns;
+  state.writer.commit();
 }
 
 std::uint64_t name_number_locked(int i) {
@@ -97,7 +93,7 @@ std::uint64_t name_number_locked(int i) {
 }
 
 std::uint32_t this_thread() {
-  if (thread_number == kNoThread) thread_number = state.threads++;
+  if (thread_number == kNoThread) thread_number = __atomic_fetch_add(&state.threads, 1, __ATOMIC_RELAXED);
   return thread_number;
 }
 
@@ -116,22 +112,24 @@ void put_call(Function function, std::uint32_t thread, std::uint64_t enter_ns, s
   if (error != MPI_SUCCESS) state.writer.signed_number(error);
 }
 
-void put_poll() {
-  const Poll poll = state.poll;
-  if (poll.calls == 0 || !state.writer.reserve(kRecordBytes)) return;
-  state.poll.calls = 0;
-  put_call(poll.function, poll.thread, poll.enter_ns, poll.leave_ns, MPI_SUCCESS);
-  if (function_info(poll.function).shape == Shape::kProbe) {
-    state.writer.number(poll.comm_plus_1);
-    state.writer.signed_number(poll.peer);
-    state.writer.signed_number(poll.tag);
+void put_polls() {
+  PendingPolls& polls = state.writer.live()->polls;
+  if (polls.calls == 0 || !state.writer.reserve(kRecordBytes)) return;
+  const auto function = static_cast<Function>(polls.function);
+  put_call(function, polls.thread, polls.enter_ns, polls.leave_ns, MPI_SUCCESS);
+  if (function_info(function).shape == Shape::kProbe) {
+    state.writer.number(polls.comm_plus_1);
+    state.writer.signed_number(polls.peer);
+    state.writer.signed_number(polls.tag);
     state.writer.byte(0);
   } else {
     state.writer.byte(0);
-    state.writer.number(static_cast<std::uint64_t>(poll.given));
+    state.writer.number(polls.given);
   }
-  state.writer.number(poll.calls - 1);
-  if (poll.calls > 1) state.writer.number(poll.inside_ns);
+  state.writer.number(polls.calls - 1);
+  if (polls.calls > 1) state.writer.number(polls.inside_ns);
+  state.writer.commit();
+  polls.calls = 0;
 }
 
 void put_counters() {
@@ -149,11 +147,19 @@ void put_counters() {
   }
 }
 
-void flush_locked() {
+// To be called when a record is whole: it counts from here on.
+void commit() {
+  if (state.writer.failed()) return fail("write");
+  state.writer.commit();
+  if (static_cast<std::int64_t>(state.last_leave_ns - state.counters_written_ns) >
+      static_cast<std::int64_t>(kCountersNs)) {
+    put_counters();
+    state.writer.commit();
+    state.counters_written_ns = state.last_leave_ns;
+  }
+  if (!state.writer.full()) return;
+  if (!state.writer.next_chunk()) return fail("write");
   begin_chunk();
-  put_poll();
-  put_counters();
-  if (!state.writer.write_chunk()) fail("write");
 }
 
 bool lock() {
@@ -192,6 +198,7 @@ bool write_header(int size) {
   put_text("CLOCK_MONOTONIC");
   state.writer.number(now_ns());
   state.writer.number(epoch_ns());
+  state.writer.number(static_cast<std::uint64_t>(getpid()));
   return state.writer.write_header();
 }
 
@@ -227,6 +234,11 @@ void out_of_memory() {
   abort();
 }
 
+void find_now_in() {
+  const std::uint32_t thread = this_thread();
+  now_in = thread < kNowInSlots ? &state.writer.live()->now_in[thread] : &beyond_slots;
+}
+
 void start(const Call& call) {
   const char* directory = getenv("WEFT_TRACE_DIR");
   if (directory == nullptr || state.recording) return;
@@ -234,14 +246,16 @@ void start(const Call& call) {
   real.PMPI_Comm_rank(comm_world(), &state.rank);
   real.PMPI_Comm_size(comm_world(), &size);
   real.PMPI_Query_thread(&level);
-  if (mkdir(directory, 0777) != 0 && errno != EEXIST) return fail(directory);
-  if (!state.writer.open(directory, state.rank)) return fail(directory);
-  if (!write_header(size)) return fail("write");
+  if (mkdir(directory, 0777) != 0 && errno != EEXIST) return tell(directory);
+  if (!state.writer.open(directory, state.rank)) return tell(directory);
+  if (!write_header(size)) return tell("write");
   state.process = getpid();
   state.locking = level == MPI_THREAD_MULTIPLE;
-  state.last_leave_ns = call.leave_ns();
+  state.last_leave_ns = state.counters_written_ns = call.leave_ns();
   begin_chunk();
   if (!state.communicators.start(state.writer)) return fail("MPI_COMM_WORLD");
+  // A forked child has the same mapping, and must not write there.
+  pthread_atfork(nullptr, nullptr, [] { state.recording = false; });
   __atomic_store_n(&state.recording, true, __ATOMIC_RELEASE);
   Record record(call);
   record.begin();
@@ -249,32 +263,30 @@ void start(const Call& call) {
 
 void flush() {
   const bool locked = lock();
-  if (state.recording) flush_locked();
+  if (state.recording) {
+    put_polls();
+    put_counters();
+    commit();
+  }
   if (locked) pthread_mutex_unlock(&state.mutex);
 }
 
 void stop(End reason) {
   const bool locked = lock();
   if (state.recording) {
-    __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
-    begin_chunk();
-    put_poll();
+    put_polls();
     put_counters();
-    if (state.writer.reserve(kRecordBytes)) {
-      state.writer.byte(static_cast<std::uint8_t>(Meta::kEnd));
-      state.writer.number(static_cast<std::uint64_t>(reason));
-    }
-    if (!state.writer.write_chunk()) {
-      fail("write");
-    } else if (!state.writer.close()) {
-      fail("close");
-    }
+    commit();
+  }
+  if (state.recording) {
+    __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
+    if (!state.writer.finish(reason)) tell("close");
   }
   if (locked) pthread_mutex_unlock(&state.mutex);
 }
 
-// A program that ends without MPI_Finalize. A forked child must not write its copy of the parent's buffer;
-// and a signal handler that calls exit() may have interrupted a record, whose lock will never be free.
+// A program that ends without MPI_Finalize. A forked child must leave the parent's file alone; and a signal
+// handler that calls exit() may have interrupted a record, whose lock will never be free.
 __attribute__((destructor)) static void stop_at_exit() {
   if (!state.recording || getpid() != state.process) return;
   if (state.locking) {
@@ -282,6 +294,20 @@ __attribute__((destructor)) static void stop_at_exit() {
     pthread_mutex_unlock(&state.mutex);
   }
   stop(End::kExit);
+}
+
+About about_undecoded(int i) {
+  const std::uint32_t* number = &state.counters[i].number_plus_1;
+  // A call inside another one is not the program's, and may come from under the lock.
+  if (is_recording() && call_depth == 0 && __atomic_load_n(number, __ATOMIC_RELAXED) == 0) {
+    const bool locked = lock();
+    if (state.recording) {
+      name_number_locked(i);
+      commit();
+    }
+    if (locked) pthread_mutex_unlock(&state.mutex);
+  }
+  return {.count = __atomic_load_n(number, __ATOMIC_RELAXED)};
 }
 
 void record_undecoded(int i, const Call& call) {
@@ -292,49 +318,41 @@ void record_undecoded(int i, const Call& call) {
   if (record.begin()) record.out().number(number);
 }
 
-Record::Record(const Call& call) : call_(call), locked_(lock()) {
-  // Another thread may have met the end of the disk since the call began.
-  if (state.recording) begin_chunk();
-}
+Record::Record(const Call& call) : call_(call), locked_(lock()) {}
 
 Record::~Record() {
-  if (state.recording &&
-      (state.writer.full() || static_cast<std::int64_t>(call_.leave_ns() - state.chunk_start_ns) >
-                                  static_cast<std::int64_t>(kFlushNs))) {
-    flush_locked();
-  }
+  // Another thread may have met the end of the disk since the call began.
+  if (state.recording) commit();
   if (locked_) pthread_mutex_unlock(&state.mutex);
 }
 
 bool Record::begin(std::size_t bytes) {
   if (!state.recording) return false;
-  put_poll();
-  if (!state.writer.reserve(kRecordBytes + bytes)) {
-    fail("memory");
-    return false;
-  }
+  put_polls();
+  if (!state.writer.reserve(kRecordBytes + bytes)) return false;
   put_call(call_.function(), this_thread(), call_.enter_ns(), call_.leave_ns(), call_.error());
   return true;
 }
 
 void Record::poll(const Comm* comm, int peer, int tag, int given) {
   if (!state.recording) return;
-  Poll poll;
-  poll.function = call_.function();
+  PendingPolls poll{};
+  poll.function = static_cast<std::uint32_t>(call_.function());
   poll.thread = this_thread();
   poll.comm_plus_1 = comm == nullptr ? 0 : comm->id + 1;
   poll.peer = comm == nullptr ? kUndefined : comm->world_rank(peer);
   poll.tag = tag;
-  poll.given = given;
-  Poll& pending = state.poll;
-  if (pending.calls == 0 || !pending.same_as(poll) || call_.enter_ns() - pending.leave_ns > Poll::kMaxGapNs) {
-    put_poll();
+  poll.given = static_cast<std::uint32_t>(given);
+  PendingPolls& pending = state.writer.live()->polls;
+  if (pending.calls == 0 || !same_polls(pending, poll) ||
+      call_.enter_ns() - pending.leave_ns > kMaxPollGapNs) {
+    put_polls();
     poll.enter_ns = call_.enter_ns();
     pending = poll;
   }
-  ++pending.calls;
   pending.leave_ns = call_.leave_ns();
   pending.inside_ns += call_.leave_ns() - call_.enter_ns();
+  __atomic_store_n(&pending.calls, pending.calls + 1, __ATOMIC_RELEASE);
 }
 
 Writer& Record::out() { return state.writer; }

@@ -20,18 +20,43 @@ static_assert(MPI_ANY_TAG == kAnyTag);
 // MPI calls the library makes while it serves one are not the program's: only the outermost is traced.
 extern constinit thread_local int call_depth __attribute__((tls_model("initial-exec")));
 
+// Where this thread says which call it is in; null before its first traced call.
+extern constinit thread_local NowIn* now_in __attribute__((tls_model("initial-exec")));
+void find_now_in();  // sets it
+
 std::uint64_t now_ns();   // CLOCK_MONOTONIC
 bool is_recording();      // between MPI_Init and MPI_Finalize, if a file could be opened
 void count_local(int i);  // one more call of table entry i
 
+// What a call is about, for who looks at a program that hangs or has crashed in it. NowIn has the fields.
+struct About {
+  std::uint64_t comm = 0;
+  std::int32_t peer = kUndefined, tag = kUndefined;
+  std::uint32_t count = 0;
+};
+inline std::int32_t peer_number(int peer) {
+  if (peer >= 0) return peer;
+  return peer == MPI_ANY_SOURCE ? kAnySource : peer == MPI_PROC_NULL ? kProcNull : kRootHere;
+}
+inline About about(MPI_Comm comm) { return {.comm = bits(comm)}; }
+inline About about(MPI_Comm comm, int peer, int tag = kUndefined) {
+  return {.comm = bits(comm), .peer = peer_number(peer), .tag = tag};
+}
+inline About about_requests(int n) { return {.count = static_cast<std::uint32_t>(n)}; }
+
 // Lives as long as the wrapper of one call.
 class Call {
  public:
-  explicit Call(Function function)
+  explicit Call(Function function, const About& about = {})
       : function_(function), outermost_(call_depth++ == 0), traced_(outermost_ && is_recording()) {
-    if (outermost_) enter_ns_ = now_ns();
+    if (!outermost_) return;
+    enter_ns_ = now_ns();
+    if (traced_) enter(about);
   }
-  ~Call() { --call_depth; }
+  ~Call() {
+    --call_depth;
+    if (traced_) __atomic_store_n(&now_in->enter_ns, std::uint64_t{0}, __ATOMIC_RELEASE);
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -48,6 +73,17 @@ class Call {
   int error() const { return error_; }
 
  private:
+  void enter(const About& about) {
+    if (now_in == nullptr) find_now_in();
+    NowIn& now = *now_in;
+    now.comm_handle = about.comm;
+    now.peer = about.peer;
+    now.tag = about.tag;
+    now.function = static_cast<std::uint32_t>(function_);
+    now.count = about.count;
+    __atomic_store_n(&now.enter_ns, enter_ns_, __ATOMIC_RELEASE);
+  }
+
   Function function_;
   bool outermost_, traced_;
   int error_ = 0;
@@ -146,11 +182,13 @@ void Scratch<T>::release(void* data) {
 
 // Opens the file after MPI_Init or MPI_Init_thread has returned, and records that call.
 void start(const Call& call);
-// Writes everything out before a call that may not return.
+// Puts into the file what is kept beside it, before a call that may not return.
 void flush();
-// Writes the last chunk and closes the file.
+// Ends the file.
 void stop(End reason);
 
+// What a call of table entry i is about: its name, for which the file gets a number if it has none yet.
+About about_undecoded(int i);
 // Counts a call of table entry i and puts it on the timeline.
 void record_undecoded(int i, const Call& call);
 

@@ -8,7 +8,7 @@ namespace weft::trace {
 
 template <Function f, auto real_function, class... Request>
 int barrier(MPI_Comm comm, Request... request) {
-  Call call(f);
+  Call call(f, about(comm));
   const int error = (real.*real_function)(comm, request...);
   if (!call.traced()) return error;
   call.left(error);
@@ -18,7 +18,7 @@ int barrier(MPI_Comm comm, Request... request) {
 
 template <Function f, auto real_function, class N, class... Request>
 int bcast(void* buffer, N count, MPI_Datatype type, int root, MPI_Comm comm, Request... request) {
-  Call call(f);
+  Call call(f, about(comm, root));
   const int error = (real.*real_function)(buffer, count, type, root, comm, request...);
   if (!call.traced()) return error;
   call.left(error);
@@ -32,7 +32,7 @@ int bcast(void* buffer, N count, MPI_Datatype type, int root, MPI_Comm comm, Req
 template <Function f, auto real_function, class N, class... Request>
 int gather(const void* out, N out_count, MPI_Datatype out_type, void* in, N in_count, MPI_Datatype in_type,
            int root, MPI_Comm comm, Request... request) {
-  Call call(f);
+  Call call(f, about(comm, root));
   const int error =
       (real.*real_function)(out, out_count, out_type, in, in_count, in_type, root, comm, request...);
   if (!call.traced()) return error;
@@ -55,7 +55,7 @@ int gather(const void* out, N out_count, MPI_Datatype out_type, void* in, N in_c
 template <Function f, auto real_function, class N, class D, class... Request>
 int gatherv(const void* out, N out_count, MPI_Datatype out_type, void* in, const N* in_counts,
             const D* in_places, MPI_Datatype in_type, int root, MPI_Comm comm, Request... request) {
-  Call call(f);
+  Call call(f, about(comm, root));
   const int error = (real.*real_function)(out, out_count, out_type, in, in_counts, in_places, in_type, root,
                                           comm, request...);
   if (!call.traced()) return error;
@@ -78,7 +78,7 @@ int gatherv(const void* out, N out_count, MPI_Datatype out_type, void* in, const
 template <Function f, auto real_function, class N, class... Request>
 int scatter(const void* out, N out_count, MPI_Datatype out_type, void* in, N in_count, MPI_Datatype in_type,
             int root, MPI_Comm comm, Request... request) {
-  Call call(f);
+  Call call(f, about(comm, root));
   const int error =
       (real.*real_function)(out, out_count, out_type, in, in_count, in_type, root, comm, request...);
   if (!call.traced()) return error;
@@ -101,7 +101,7 @@ int scatter(const void* out, N out_count, MPI_Datatype out_type, void* in, N in_
 template <Function f, auto real_function, class N, class D, class... Request>
 int scatterv(const void* out, const N* out_counts, const D* out_places, MPI_Datatype out_type, void* in,
              N in_count, MPI_Datatype in_type, int root, MPI_Comm comm, Request... request) {
-  Call call(f);
+  Call call(f, about(comm, root));
   const int error = (real.*real_function)(out, out_counts, out_places, out_type, in, in_count, in_type, root,
                                           comm, request...);
   if (!call.traced()) return error;
@@ -125,7 +125,7 @@ int scatterv(const void* out, const N* out_counts, const D* out_places, MPI_Data
 template <Function f, auto real_function, class N, class... Request>
 int all_exchange(const void* out, N out_count, MPI_Datatype out_type, void* in, N in_count,
                  MPI_Datatype in_type, MPI_Comm comm, Request... request) {
-  Call call(f);
+  Call call(f, about(comm));
   const int error = (real.*real_function)(out, out_count, out_type, in, in_count, in_type, comm, request...);
   if (!call.traced()) return error;
   call.left(error);
@@ -146,7 +146,7 @@ int all_exchange(const void* out, N out_count, MPI_Datatype out_type, void* in, 
 template <Function f, auto real_function, class N, class D, class... Request>
 int allgatherv(const void* out, N out_count, MPI_Datatype out_type, void* in, const N* in_counts,
                const D* in_places, MPI_Datatype in_type, MPI_Comm comm, Request... request) {
-  Call call(f);
+  Call call(f, about(comm));
   const int error =
       (real.*real_function)(out, out_count, out_type, in, in_counts, in_places, in_type, comm, request...);
   if (!call.traced()) return error;
@@ -170,7 +170,7 @@ template <Function f, auto real_function, class N, class D, class... Request>
 int alltoallv(const void* out, const N* out_counts, const D* out_places, MPI_Datatype out_type, void* in,
               const N* in_counts, const D* in_places, MPI_Datatype in_type, MPI_Comm comm,
               Request... request) {
-  Call call(f);
+  Call call(f, about(comm));
   const int error = (real.*real_function)(out, out_counts, out_places, out_type, in, in_counts, in_places,
                                           in_type, comm, request...);
   if (!call.traced()) return error;
@@ -190,7 +190,7 @@ template <Function f, auto real_function, class N, class D, class... Request>
 int alltoallw(const void* out, const N* out_counts, const D* out_places, const MPI_Datatype* out_types,
               void* in, const N* in_counts, const D* in_places, const MPI_Datatype* in_types, MPI_Comm comm,
               Request... request) {
-  Call call(f);
+  Call call(f, about(comm));
   const int error = (real.*real_function)(out, out_counts, out_places, out_types, in, in_counts, in_places,
                                           in_types, comm, request...);
   if (!call.traced()) return error;
@@ -209,7 +209,7 @@ int alltoallw(const void* out, const N* out_counts, const D* out_places, const M
 template <Function f, auto real_function, class N, class... Request>
 int reduce(const void* out, void* in, N count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
            Request... request) {
-  Call call(f);
+  Call call(f, about(comm, root));
   const int error = (real.*real_function)(out, in, count, type, op, root, comm, request...);
   if (!call.traced()) return error;
   call.left(error);
@@ -225,7 +225,7 @@ int reduce(const void* out, void* in, N count, MPI_Datatype type, MPI_Op op, int
 template <Function f, auto real_function, class N, class... Request>
 int all_reduce(const void* out, void* in, N count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                Request... request) {
-  Call call(f);
+  Call call(f, about(comm));
   const int error = (real.*real_function)(out, in, count, type, op, comm, request...);
   if (!call.traced()) return error;
   call.left(error);
@@ -239,7 +239,7 @@ int all_reduce(const void* out, void* in, N count, MPI_Datatype type, MPI_Op op,
 template <Function f, auto real_function, class N, class... Request>
 int reduce_scatter(const void* out, void* in, const N* counts, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    Request... request) {
-  Call call(f);
+  Call call(f, about(comm));
   const int error = (real.*real_function)(out, in, counts, type, op, comm, request...);
   if (!call.traced()) return error;
   call.left(error);
@@ -260,7 +260,7 @@ int reduce_scatter(const void* out, void* in, const N* counts, MPI_Datatype type
 template <Function f, auto real_function, class N, class... Request>
 int reduce_scatter_block(const void* out, void* in, N count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                          Request... request) {
-  Call call(f);
+  Call call(f, about(comm));
   const int error = (real.*real_function)(out, in, count, type, op, comm, request...);
   if (!call.traced()) return error;
   call.left(error);

@@ -11,7 +11,7 @@ struct CommCreate;
 template <Function f, auto real_function, class... Arguments>
 struct CommCreate<f, real_function, int (*)(MPI_Comm, Arguments...)> {
   static int call(MPI_Comm parent, Arguments... arguments) {
-    Call call(f);
+    Call call(f, about(parent));
     const int error = (real.*real_function)(parent, arguments...);
     if (!call.traced()) return error;
     call.left(error);
@@ -37,7 +37,7 @@ struct CommCreate<f, real_function, int (*)(MPI_Comm, Arguments...)> {
 // MPI_Comm_idup and MPI_Comm_idup_with_info; Info is MPI_Info or absent.
 template <Function f, auto real_function, class... Info>
 int comm_idup(MPI_Comm parent, Info... info, MPI_Comm* created, MPI_Request* request) {
-  Call call(f);
+  Call call(f, about(parent));
   const int error = (real.*real_function)(parent, info..., created, request);
   if (!call.traced()) return error;
   call.left(error);
@@ -55,7 +55,7 @@ int comm_idup(MPI_Comm parent, Info... info, MPI_Comm* created, MPI_Request* req
 // MPI_Comm_free and MPI_Comm_disconnect
 template <Function f, auto real_function>
 int comm_free(MPI_Comm* comm) {
-  Call call(f);
+  Call call(f, about(*comm));
   if (!call.traced()) return (real.*real_function)(comm);
   const MPI_Comm before = *comm;
   // Known before it is gone, should an undecoded call have made it.

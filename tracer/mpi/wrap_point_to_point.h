@@ -20,7 +20,7 @@ class Status {
 // MPI_Send, MPI_Bsend, MPI_Ssend, MPI_Rsend
 template <Function f, auto real_function, class N>
 int send(const void* buffer, N count, MPI_Datatype type, int peer, int tag, MPI_Comm comm) {
-  Call call(f);
+  Call call(f, about(comm, peer, tag));
   const int error = (real.*real_function)(buffer, count, type, peer, tag, comm);
   if (!call.traced()) return error;
   call.left(error);
@@ -37,7 +37,7 @@ int send(const void* buffer, N count, MPI_Datatype type, int peer, int tag, MPI_
 template <Function f, auto real_function, class N, Request::Kind kind, bool persistent, class Buffer>
 int start_message(Buffer* buffer, N count, MPI_Datatype type, int peer, int tag, MPI_Comm comm,
                   MPI_Request* request) {
-  Call call(f);
+  Call call(f, about(comm, peer, tag));
   const int error = (real.*real_function)(buffer, count, type, peer, tag, comm, request);
   if (!call.traced()) return error;
   call.left(error);
@@ -61,7 +61,7 @@ constexpr auto recv_init = &start_message<f, real_function, N, Request::Kind::kR
 
 template <Function f, auto real_function, class N>
 int recv(void* buffer, N count, MPI_Datatype type, int peer, int tag, MPI_Comm comm, MPI_Status* wanted) {
-  Call call(f);
+  Call call(f, about(comm, peer, tag));
   if (!call.traced()) return (real.*real_function)(buffer, count, type, peer, tag, comm, wanted);
   Status status(wanted);
   const int error = (real.*real_function)(buffer, count, type, peer, tag, comm, status.get());
@@ -76,10 +76,17 @@ int recv(void* buffer, N count, MPI_Datatype type, int peer, int tag, MPI_Comm c
   return error;
 }
 
+// Of the two it waits for, the message it is to get.
+inline About about_exchange(MPI_Comm comm, int to, int from, int in_tag) {
+  About it = about(comm, from, in_tag);
+  it.count = static_cast<std::uint32_t>(peer_number(to));
+  return it;
+}
+
 template <Function f, auto real_function, class N>
 int sendrecv(const void* out, N out_count, MPI_Datatype out_type, int to, int out_tag, void* in, N in_count,
              MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Status* wanted) {
-  Call call(f);
+  Call call(f, about_exchange(comm, to, from, in_tag));
   Status status(wanted);
   const int error = (real.*real_function)(out, out_count, out_type, to, out_tag, in, in_count, in_type, from,
                                           in_tag, comm, call.traced() ? status.get() : wanted);
@@ -100,7 +107,7 @@ int sendrecv(const void* out, N out_count, MPI_Datatype out_type, int to, int ou
 template <Function f, auto real_function, class N>
 int sendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                      MPI_Comm comm, MPI_Status* wanted) {
-  Call call(f);
+  Call call(f, about_exchange(comm, to, from, in_tag));
   Status status(wanted);
   const int error = (real.*real_function)(buffer, count, type, to, out_tag, from, in_tag, comm,
                                           call.traced() ? status.get() : wanted);
@@ -143,7 +150,7 @@ inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, boo
 }
 
 inline int probe(int peer, int tag, MPI_Comm comm, MPI_Status* wanted) {
-  Call call(Function::kProbe);
+  Call call(Function::kProbe, about(comm, peer, tag));
   Status status(wanted);
   const int error = real.PMPI_Probe(peer, tag, comm, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
@@ -153,7 +160,7 @@ inline int probe(int peer, int tag, MPI_Comm comm, MPI_Status* wanted) {
 }
 
 inline int iprobe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Status* wanted) {
-  Call call(Function::kIprobe);
+  Call call(Function::kIprobe, about(comm, peer, tag));
   Status status(wanted);
   const int error = real.PMPI_Iprobe(peer, tag, comm, flag, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
@@ -163,7 +170,7 @@ inline int iprobe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Status* wante
 }
 
 inline int mprobe(int peer, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* wanted) {
-  Call call(Function::kMprobe);
+  Call call(Function::kMprobe, about(comm, peer, tag));
   Status status(wanted);
   const int error = real.PMPI_Mprobe(peer, tag, comm, message, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
@@ -173,7 +180,7 @@ inline int mprobe(int peer, int tag, MPI_Comm comm, MPI_Message* message, MPI_St
 }
 
 inline int improbe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* wanted) {
-  Call call(Function::kImprobe);
+  Call call(Function::kImprobe, about(comm, peer, tag));
   Status status(wanted);
   const int error = real.PMPI_Improbe(peer, tag, comm, flag, message, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;

@@ -24,7 +24,7 @@ struct Counted<i, call_class, Result(Arguments...)> {
       if (call_depth == 0) count_local(i);
       return function(arguments...);
     } else {
-      Call call(Function::kUndecoded);
+      Call call(Function::kUndecoded, about_undecoded(i));
       const Result result = function(arguments...);
       if (call.traced()) {
         call.left(result);

@@ -1,4 +1,4 @@
-// The growing end of a trace file: a buffer of encoded records, written out chunk by chunk.
+// The growing end of a trace file: a shared mapping of it, so that what was put survives the process.
 #pragma once
 
 #include <cstddef>
@@ -11,43 +11,60 @@ namespace weft::trace {
 // Appends bytes to the current chunk. Not thread-safe: the tracer holds its lock.
 class Writer {
  public:
-  // Bytes after which a chunk is written out.
+  // Bytes after which a chunk is finished.
   static constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
 
-  // Makes room for `bytes` more, which then may be put without further checks. False if there is no memory.
+  // Makes room for `bytes` more, which then may be put without further checks. False, with errno, if there is
+  // none on the disk; then nothing put since the last commit() gets into the file, and no room is found
+  // again.
   bool reserve(std::size_t bytes) {
     return static_cast<std::size_t>(capacity_ - at_) >= bytes || grow(bytes);
   }
+  bool failed() const { return failed_; }
   void byte(std::uint8_t value) { *at_++ = value; }
   void number(std::uint64_t value) { at_ = put_varint(at_, value); }
   void signed_number(std::int64_t value) { at_ = put_signed(at_, value); }
   void text(const char* value, std::size_t bytes);
 
-  bool empty() const { return at_ == begin_; }
+  // What was put until now is part of the file from here on, whatever becomes of the process.
+  void commit() {
+    const auto bytes = static_cast<std::uint32_t>(at_ - begin_);
+    __atomic_store_n(reinterpret_cast<std::uint32_t*>(begin_ - kChunkHeaderBytes + 4), bytes,
+                     __ATOMIC_RELEASE);
+  }
   bool full() const { return static_cast<std::size_t>(at_ - begin_) >= kChunkBytes; }
+
   // Opens DIRECTORY/rank-000007.wtrc (or, where that exists, rank-000007.2.wtrc and so on) for writing.
   // False, with errno, if it cannot.
   bool open(const char* directory, int rank);
   // The same with another name than rank-000007.
   bool open(const char* directory, const char* name);
-  bool is_open() const { return file_ >= 0; }
-  // Takes what is in the buffer for the file's header and writes it. False, with errno, on failure.
+  // Takes what was put for the file's header, and begins the first chunk. False, with errno, on failure; the
+  // file is then removed if it has no header.
   bool write_header();
-  // Writes what is in the buffer as one chunk and empties it. False, with errno, on failure.
-  bool write_chunk();
-  // False, with errno, if the system had kept an error of what was written until now.
-  bool close();
+  // The live block. Mapped as long as the process lives, for other threads may be writing there at any time.
+  Live* live() { return live_; }
+  // Finishes the chunk and begins another. False, with errno, where there is no room for one.
+  bool next_chunk();
+  // Ends the file behind what was committed. False, with errno, if the system had an error to tell.
+  bool finish(End reason);
 
  private:
   bool grow(std::size_t bytes);
-  bool write_all(const std::uint8_t* data, std::size_t bytes);
+  bool begin_chunk(std::uint64_t offset);
+  void finish_chunk();
 
-  // The chunk's header goes before begin_, so that one write does it.
-  std::uint8_t* memory_ = nullptr;
-  std::uint8_t* begin_ = nullptr;
+  // The mapped part of the file, or until there is a header, memory.
+  std::uint8_t* window_ = nullptr;
+  std::size_t window_bytes_ = 0;
+  std::uint64_t window_offset_ = 0;  // in the file
+  std::uint8_t* begin_ = nullptr;    // of the chunk's payload
   std::uint8_t* at_ = nullptr;
   std::uint8_t* capacity_ = nullptr;
+  Live* live_ = nullptr;
   int file_ = -1;
+  char path_[4096];
+  bool failed_ = false;
 };
 
 }  // namespace weft::trace

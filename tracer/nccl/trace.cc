@@ -20,8 +20,8 @@ constinit thread_local int call_depth = 0;
 
 namespace {
 
-// A chunk is written when it is this old, at the next call: what a killed process can lose.
-constexpr std::uint64_t kFlushNs = 1'000'000'000;
+// Counters are written when those in the file are this old, at the next call.
+constexpr std::uint64_t kCountersNs = 1'000'000'000;
 constexpr std::uint64_t kRecordBytes = 256;
 constexpr std::uint32_t kNoThread = 0xFFFFFFFFu;
 
@@ -41,7 +41,7 @@ struct State {
   bool recording = false;
   bool failed = false;
   Writer writer;
-  std::uint64_t last_leave_ns = 0, chunk_start_ns = 0;
+  std::uint64_t last_leave_ns = 0, counters_written_ns = 0;
   std::uint32_t thread = 0, threads = 1;  // 0 is the process's first thread, traced or not
   std::uint64_t operations = 0;
   std::uint32_t names = 0;
@@ -51,20 +51,26 @@ State state;
 pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 bool fork_handlers = false;
 
-void fail(const char* what) {
+void tell(const char* what) {
   fprintf(stderr, "weft: the NCCL trace of process %d ends here: %s: %s\n", static_cast<int>(getpid()), what,
           strerror(errno));
-  state.recording = false;
   state.failed = true;
-  (void)state.writer.close();
 }
 
+// The file ends behind the last whole record.
+void fail(const char* what) {
+  tell(what);
+  __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
+  (void)state.writer.finish(End::kStopped);  // one message is enough
+}
+
+// A chunk stands for itself.
 void begin_chunk() {
-  if (!state.writer.empty() || !state.writer.reserve(kRecordBytes)) return;
+  if (!state.writer.reserve(kRecordBytes)) return;
   state.writer.number(state.last_leave_ns);
   state.writer.number(state.thread);
   state.writer.number(1);  // requests, of which NCCL has none
-  state.chunk_start_ns = state.last_leave_ns;
+  state.writer.commit();
 }
 
 // A forked child has neither the file nor the communicators of its parent, and begins a file of its own with
@@ -123,6 +129,7 @@ bool write_header(const char* host) {
   state.writer.number(now_ns());
   state.writer.number(static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
                       static_cast<std::uint64_t>(t.tv_nsec));
+  state.writer.number(static_cast<std::uint64_t>(getpid()));
   return state.writer.write_header();
 }
 
@@ -159,19 +166,26 @@ void put_call(Function function, std::uint64_t enter_ns, std::uint64_t leave_ns,
   if (error != kSuccess) state.writer.signed_number(error);
 }
 
+// To be called when a record is whole: it counts from here on.
 void end_record() {
-  const auto age = static_cast<std::int64_t>(state.last_leave_ns - state.chunk_start_ns);
-  if (!state.writer.full() && age < static_cast<std::int64_t>(kFlushNs)) return;
-  put_counters();
-  if (!state.writer.write_chunk()) fail("write");
+  if (state.writer.failed()) return fail("write");
+  state.writer.commit();
+  if (static_cast<std::int64_t>(state.last_leave_ns - state.counters_written_ns) >
+      static_cast<std::int64_t>(kCountersNs)) {
+    put_counters();
+    state.writer.commit();
+    state.counters_written_ns = state.last_leave_ns;
+  }
+  if (!state.writer.full()) return;
+  if (!state.writer.next_chunk()) return fail("write");
+  begin_chunk();
 }
 
 bool put(DeviceFunction function, std::uint64_t enter_ns, std::uint64_t leave_ns, int error,
          std::initializer_list<std::int64_t> fields) {
   if (!state.recording) return false;
-  begin_chunk();
   if (!state.writer.reserve(kRecordBytes)) {
-    fail("memory");
+    fail("write");
     return false;
   }
   put_call(Function::kDevice, enter_ns, leave_ns, error);
@@ -201,18 +215,12 @@ __attribute__((destructor)) void stop_at_exit() {
   // A signal handler that calls exit() may have interrupted a record, whose lock will never be free.
   if (pthread_mutex_trylock(&mutex) != 0) return;
   if (state.recording) {
-    __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
-    begin_chunk();
     put_counters();
-    if (state.writer.reserve(kRecordBytes)) {
-      state.writer.byte(static_cast<std::uint8_t>(Meta::kEnd));
-      state.writer.number(static_cast<std::uint64_t>(End::kExit));
-    }
-    if (!state.writer.write_chunk()) {
-      fail("write");
-    } else if (!state.writer.close()) {
-      fail("close");
-    }
+    end_record();
+  }
+  if (state.recording) {
+    __atomic_store_n(&state.recording, false, __ATOMIC_RELAXED);
+    if (!state.writer.finish(End::kExit)) tell("close");
   }
   pthread_mutex_unlock(&mutex);
 }
@@ -241,14 +249,15 @@ bool open_file() {
   snprintf(name, sizeof name, "nccl-%s-%d", host, static_cast<int>(getpid()));
   const bool folder = mkdir(directory, 0777) == 0 || errno == EEXIST;
   if (!folder || !state.writer.open(directory, name)) {
-    fail(directory);
+    tell(directory);
     return false;
   }
   if (!write_header(host)) {
-    fail("write");
+    tell("write");
     return false;
   }
-  state.last_leave_ns = now_ns();
+  state.last_leave_ns = state.counters_written_ns = now_ns();
+  begin_chunk();
   forget_handles();
   __atomic_store_n(&state.recording, true, __ATOMIC_RELEASE);
   return true;
@@ -266,7 +275,6 @@ void note(DeviceFunction function, std::initializer_list<std::int64_t> fields) {
 
 void count(const char* name, CallClass call_class, const Call& call) {
   if (!state.recording) return;
-  begin_chunk();
   Counter* counter = counter_of(name, call_class);
   if (counter == nullptr) return;
   ++counter->calls;

@@ -13,6 +13,7 @@
 
 #include "goal/import/mpi/communicators.h"
 #include "goal/import/mpi/notes.h"
+#include "goal/import/mpi/partners.h"
 #include "goal/import/mpi/trace_reader.h"
 #include "sim/units/input_error.h"
 
@@ -51,7 +52,13 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
     {Note::kRanksWithoutFinalize, "ranks_without_finalize", Severity::kWarning,
      "Ranks that ended without MPI_Finalize; some of their messages may have no partner."},
     {Note::kTruncatedRanks, "truncated_ranks", Severity::kWarning,
-     "Ranks whose trace was cut; messages and collectives past that point have no partner."},
+     "Ranks whose trace was cut: what they did after that is not in the graph."},
+    {Note::kSendsWithoutPartner, "sends_without_partner", Severity::kWarning,
+     "Sends whose receive is not in the trace of its rank, which was cut: left out."},
+    {Note::kReceivesWithoutPartner, "receives_without_partner", Severity::kWarning,
+     "Receives whose send is not in the trace of its rank, or that never got a message: left out."},
+    {Note::kCollectivesWithoutPartner, "collectives_without_partner", Severity::kWarning,
+     "Collective operations that not all ranks called before their traces were cut: left out."},
     {Note::kStrangeRanks, "strange_ranks", Severity::kWarning,
      "Ranks of another program than rank 0, or started more than a minute apart from it; unless mpirun was "
      "given several programs, the traces of different runs were mixed."},
@@ -217,6 +224,14 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
   ImportNotes notes;
   Run run;
   for (const fs::path& path : files) import_rank(path, options, communicators, builder, notes, run);
+  Graph graph = builder.finish();
+  if (options.partial && !options.keep_wildcards) {
+    WithoutPartners dropped;
+    graph = drop_without_partners(graph, dropped);
+    notes.add(Note::kSendsWithoutPartner, dropped.sends);
+    notes.add(Note::kReceivesWithoutPartner, dropped.receives);
+    notes.add(Note::kCollectivesWithoutPartner, dropped.collectives);
+  }
   if (info != nullptr) {
     info->metadata["source"] = "MPI trace";
     info->metadata["application"] = fmt::format("{}", fmt::join(run.programs, ", "));
@@ -232,7 +247,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
            1});
     }
   }
-  return builder.finish();
+  return graph;
 }
 
 Importer mpi_importer() {
@@ -244,8 +259,8 @@ Importer mpi_importer() {
                          "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand "
                          "in their place."},
                         {"partial", ParameterType::kBoolean, "false",
-                         "Take ranks whose trace was cut, each up to where it ends; messages may lack "
-                         "partners."},
+                         "Take ranks whose trace was cut, each up to where it ends, and leave out what then "
+                         "lacks a partner (not with keep_wildcards)."},
                         {"poll_gap", ParameterType::kTime, "5us",
                          "Longest time from a Test or Iprobe in vain to the next that is waiting, not "
                          "compute."}}},

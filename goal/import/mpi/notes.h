@@ -23,9 +23,12 @@ enum class Note : std::uint8_t {
   kIntercommunicatorCollectives,
   kRanksWithoutFinalize,
   kTruncatedRanks,
+  kSendsWithoutPartner,
+  kReceivesWithoutPartner,
+  kCollectivesWithoutPartner,
   kStrangeRanks,
 };
-inline constexpr int kNotes = 15;
+inline constexpr int kNotes = 18;
 
 // Calls that the tracer only counted, by name.
 struct UndecodedCalls {

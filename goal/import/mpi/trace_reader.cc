@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -54,9 +55,10 @@ void TraceReader::read_header() {
     throw InputError({path_, 0, 0, 0}, "not a trace file: expected it to begin with \"WEFTTRC\"");
   }
   header_.version = trace::get_u32(head + 8);
-  if (header_.version != trace::kVersion) {
-    throw InputError({path_, 0, 0, 8}, fmt::format("trace format version {}: this program reads version {}",
-                                                   header_.version, trace::kVersion));
+  if (header_.version < trace::kOldestVersion || header_.version > trace::kVersion) {
+    throw InputError({path_, 0, 0, 8},
+                     fmt::format("trace format version {}: this program reads versions {} to {}",
+                                 header_.version, trace::kOldestVersion, trace::kVersion));
   }
   const std::uint32_t bytes = trace::get_u32(head + 12);
   if (bytes > 65536)
@@ -77,43 +79,96 @@ void TraceReader::read_header() {
   header_.clock = text();
   header_.clock_ns = varint();
   header_.epoch_ns = varint();
-  chunk_offset_ = 16 + bytes + 4;
+  next_chunk_ = 16 + bytes + 4;
+  if (header_.version >= 2) {
+    header_.process = varint();
+    live_offset_ = trace::aligned(next_chunk_);
+    next_chunk_ = live_offset_ + sizeof live_;
+    read_live();
+  }
   at_ = chunk_end_;
 }
 
+void TraceReader::read_live() {
+  static_assert(std::endian::native == std::endian::little, "the file's numbers are little-endian");
+  std::uint8_t bytes[sizeof live_];
+  file_.clear();
+  file_.seekg(static_cast<std::streamoff>(live_offset_));
+  if (!read_exactly(file_, bytes, sizeof bytes)) {
+    throw InputError({path_, 0, 0, static_cast<std::int64_t>(live_offset_)},
+                     "the file ends inside its live block");
+  }
+  std::memcpy(&live_, bytes, sizeof live_);
+}
+
+bool TraceReader::cut(const char* why) {
+  cut_ = fmt::format("{}, at byte {}", why, chunk_offset_);
+  return false;
+}
+
 bool TraceReader::read_chunk() {
-  const std::uint64_t offset = chunk_offset_;
-  const auto cut = [&](const char* why) {
-    cut_ = fmt::format("{}, at byte {}", why, offset);
-    return false;
-  };
+  const bool last = open_;  // nothing is behind a chunk that was not finished
+  chunk_offset_ = header_.version >= 2 ? trace::aligned(next_chunk_) : next_chunk_;
+  if (last) {
+    read_live();  // as of after the records, should the program be running
+    return cut("the file ends without an end mark");
+  }
   std::uint8_t head[trace::kChunkHeaderBytes];
+  file_.clear();
+  file_.seekg(static_cast<std::streamoff>(chunk_offset_));
   file_.read(reinterpret_cast<char*>(head), sizeof head);
   const auto got = static_cast<std::size_t>(file_.gcount());
   if (got == 0) return cut("the file ends without an end mark");
   if (got < sizeof head) return cut("the file ends inside a chunk's header");
-  const std::uint32_t bytes = trace::get_u32(head + 4);
-  if (trace::get_u32(head) != trace::kChunkMagic || bytes > trace::kMaxChunkBytes)
+  const std::uint32_t bytes = trace::get_u32(head + 4), state = trace::get_u32(head + 12);
+  // Room that was kept for the next chunk holds zeros.
+  if (header_.version >= 2 && trace::get_u32(head) == 0) return cut("the file ends without an end mark");
+  const bool known = header_.version < 2 || state == 0 || state == trace::kChunkOpen;
+  if (trace::get_u32(head) != trace::kChunkMagic || bytes > trace::kMaxChunkBytes || !known)
     return cut("no chunk begins here");
-  // Grown while reading, so that a damaged length cannot ask for more memory than the file has bytes.
-  chunk_.clear();
-  for (std::size_t have = 0; have < bytes;) {
-    const std::size_t step = std::min<std::size_t>(bytes - have, std::size_t{4} << 20);
-    chunk_.resize(have + step);
-    if (!read_exactly(file_, chunk_.data() + have, step)) return cut("the file ends inside a chunk");
-    have += step;
-  }
-  if (trace::checksum(chunk_.data(), bytes) != trace::get_u32(head + 8))
+  open_ = header_.version >= 2 && state == trace::kChunkOpen;
+  if (!read_payload(bytes, open_)) return cut("the file ends inside a chunk");
+  if (!open_ && trace::checksum(chunk_.data(), bytes) != trace::get_u32(head + 8))
     return cut("a chunk's checksum does not hold");
+  next_chunk_ = chunk_offset_ + trace::kChunkHeaderBytes + chunk_.size();
   at_ = chunk_.data();
-  chunk_end_ = at_ + bytes;
+  chunk_end_ = at_ + chunk_.size();
+  if (open_ && bytes == 0) return true;
   last_leave_ = varint();
   thread_ = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "thread"));
   next_request_ = varint();
   return true;
 }
 
+// Grown while reading, so that a damaged length cannot ask for more memory than the file has bytes. Of an
+// open chunk what there is will do.
+bool TraceReader::read_payload(std::uint32_t bytes, bool open) {
+  chunk_.clear();
+  for (std::size_t have = 0; have < bytes;) {
+    const std::size_t step = std::min<std::size_t>(bytes - have, std::size_t{4} << 20);
+    chunk_.resize(have + step);
+    if (!read_exactly(file_, chunk_.data() + have, step)) {
+      chunk_.resize(have + static_cast<std::size_t>(file_.gcount()));
+      return open;
+    }
+    have += step;
+  }
+  return true;
+}
+
 bool TraceReader::next(TraceRecord& record) {
+  if (!cut_.empty()) return false;
+  try {
+    return next_record(record) || (open_ && pending_polls(record));
+  } catch (const InputError&) {
+    // No checksum tells whether what was written last is whole: what can't be read ends the file.
+    if (!open_) throw;
+    next_chunk_ = chunk_offset_ + trace::kChunkHeaderBytes + static_cast<std::size_t>(at_ - chunk_.data());
+    return cut("a record makes no sense in the chunk that was being written");
+  }
+}
+
+bool TraceReader::next_record(TraceRecord& record) {
   for (;;) {
     if (end_ != trace::End::kNone || !cut_.empty()) return false;
     if (at_ == chunk_end_) {
@@ -121,51 +176,125 @@ bool TraceReader::next(TraceRecord& record) {
       continue;
     }
     const std::uint8_t kind = *at_++;
-    if (read_meta(kind)) {
-      if (at_ == chunk_end_) chunk_offset_ += trace::kChunkHeaderBytes + chunk_.size();
-      continue;
-    }
+    if (read_meta(kind)) continue;
     clear(record);
     read_call(kind, record);
-    if (at_ == chunk_end_) chunk_offset_ += trace::kChunkHeaderBytes + chunk_.size();
     ++records_;
     return true;
   }
 }
 
-bool TraceReader::read_meta(std::uint8_t kind) {
-  const auto read_members = [&](std::vector<std::int32_t>& ranks) {
-    const auto n = varint_at_most(trace::kMaxMembers, "members of a communicator");
-    ranks.reserve(std::min<std::uint64_t>(n, 1 << 16));
-    while (ranks.size() < n) {
-      const std::uint64_t run = varint_at_most(n - ranks.size(), "run of members");
-      if (run == 0) fail("an empty run of members");
-      const std::int64_t start = small_signed("world rank"), stride = small_signed("stride of world ranks");
-      for (std::uint64_t i = 0; i < run; ++i) {
-        const std::int64_t r = start + static_cast<std::int64_t>(i) * stride;
-        if (r < trace::kOutsideWorld || r >= header_.size)
-          fail(fmt::format("a communicator with world rank {}", r));
-        ranks.push_back(static_cast<std::int32_t>(r));
-      }
+// The polls that were not yet a record when a file of version 2 was cut.
+bool TraceReader::pending_polls(TraceRecord& r) {
+  const trace::PendingPolls polls = std::exchange(live_.polls, {});
+  // They stand there until their record is in the file.
+  const bool written = polls.enter_ns == last_enter_ && polls.leave_ns == last_leave_;
+  if (end_ != trace::End::kNone || polls.calls == 0 || written || polls.leave_ns < polls.enter_ns)
+    return false;
+  const auto function = static_cast<Function>(polls.function);
+  const Shape shape = trace::function_info(function).shape;
+  if (polls.function > 255 || (shape != Shape::kProbe && shape != Shape::kComplete)) return false;
+  if (polls.comm_plus_1 > communicators_.size()) return false;
+  clear(r);
+  r.function = function;
+  r.thread = polls.thread;
+  r.enter_ns = polls.enter_ns;
+  r.leave_ns = polls.leave_ns;
+  r.flag = false;
+  r.polls = polls.calls;
+  r.inside_ns = polls.inside_ns;
+  if (shape == Shape::kProbe) {
+    r.comm = polls.comm_plus_1 == 0 ? trace::kNoComm : polls.comm_plus_1 - 1;
+    r.peer = polls.peer;
+    r.tag = polls.tag;
+  } else {
+    r.requests_given = polls.given;
+  }
+  ++records_;
+  return true;
+}
+
+std::vector<TraceNowIn> TraceReader::now_in() const {
+  std::vector<TraceNowIn> all;
+  if (end_ != trace::End::kNone) return all;
+  for (std::uint32_t thread = 0; thread < trace::kNowInSlots; ++thread) {
+    const trace::NowIn& slot = live_.now_in[thread];
+    // A call has a record before its slot is free again.
+    const auto left = left_.find(thread);
+    if (slot.enter_ns == 0 || (left != left_.end() && slot.enter_ns < left->second)) continue;
+    TraceNowIn now;
+    now.thread = thread;
+    now.function = static_cast<Function>(slot.function);
+    const trace::FunctionInfo info = trace::function_info(now.function);
+    if (slot.function > 255 || info.name == nullptr) continue;
+    now.name = info.name;
+    now.enter_ns = slot.enter_ns;
+    now.tag = slot.tag;
+    const bool exchange = info.shape == Shape::kSendrecv;
+    if (info.shape == Shape::kComplete) now.requests = slot.count;
+    if (info.shape == Shape::kUndecoded) {
+      now.name = slot.count > 0 && slot.count <= names_.size() ? names_[slot.count - 1] : "an MPI function";
     }
-  };
+    const auto comm = handles_.find(slot.comm_handle);
+    if (comm != handles_.end() && slot.comm_handle != 0) now.comm = comm->second;
+    now.peer = world_rank(now.comm, slot.peer);
+    if (exchange) now.to = world_rank(now.comm, static_cast<std::int32_t>(slot.count));
+    all.push_back(now);
+  }
+  return all;
+}
+
+std::int32_t TraceReader::world_rank(std::uint32_t comm, std::int32_t rank) const {
+  if (rank < 0 || comm >= communicators_.size()) return rank < 0 ? rank : trace::kUndefined;
+  const TraceCommunicator& c = communicators_[comm];
+  const std::vector<std::int32_t>& ranks = c.inter ? c.remote_ranks : c.ranks;
+  return static_cast<std::size_t>(rank) < ranks.size() ? ranks[static_cast<std::size_t>(rank)]
+                                                       : trace::kUndefined;
+}
+
+void TraceReader::read_members(std::vector<std::int32_t>& ranks) {
+  const auto n = varint_at_most(trace::kMaxMembers, "members of a communicator");
+  ranks.reserve(std::min<std::uint64_t>(n, 1 << 16));
+  while (ranks.size() < n) {
+    const std::uint64_t run = varint_at_most(n - ranks.size(), "run of members");
+    if (run == 0) fail("an empty run of members");
+    const std::int64_t start = small_signed("world rank"), stride = small_signed("stride of world ranks");
+    for (std::uint64_t i = 0; i < run; ++i) {
+      const std::int64_t r = start + static_cast<std::int64_t>(i) * stride;
+      if (r < trace::kOutsideWorld || r >= header_.size)
+        fail(fmt::format("a communicator with world rank {}", r));
+      ranks.push_back(static_cast<std::int32_t>(r));
+    }
+  }
+}
+
+void TraceReader::define_communicator() {
+  TraceCommunicator comm;
+  comm.id = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX - 1, "communicator"));
+  if (comm.id != communicators_.size()) {
+    fail(fmt::format("communicator {} defined where {} comes next", comm.id, communicators_.size()));
+  }
+  comm.key = varint();
+  comm.parent = comm_id();
+  comm.inter = varint_at_most(1, "intercommunicator mark") != 0;
+  read_members(comm.ranks);
+  comm.outside = std::any_of(comm.ranks.begin(), comm.ranks.end(), [](std::int32_t r) { return r < 0; });
+  if (comm.inter) read_members(comm.remote_ranks);
+  communicators_.push_back(std::move(comm));
+}
+
+bool TraceReader::read_meta(std::uint8_t kind) {
   switch (static_cast<Meta>(kind)) {
     case Meta::kThread:
       thread_ = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "thread"));
       return true;
-    case Meta::kCommunicator: {
-      TraceCommunicator comm;
-      comm.id = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX - 1, "communicator"));
-      if (comm.id != communicators_.size()) {
-        fail(fmt::format("communicator {} defined where {} comes next", comm.id, communicators_.size()));
-      }
-      comm.key = varint();
-      comm.parent = comm_id();
-      comm.inter = varint_at_most(1, "intercommunicator mark") != 0;
-      read_members(comm.ranks);
-      comm.outside = std::any_of(comm.ranks.begin(), comm.ranks.end(), [](std::int32_t r) { return r < 0; });
-      if (comm.inter) read_members(comm.remote_ranks);
-      communicators_.push_back(std::move(comm));
+    case Meta::kCommunicator:
+      define_communicator();
+      return true;
+    case Meta::kHandle: {
+      const std::uint64_t id = varint();
+      if (id >= communicators_.size()) fail(fmt::format("a handle of communicator {}, not defined", id));
+      handles_[varint()] = static_cast<std::uint32_t>(id);
       return true;
     }
     case Meta::kName: {
@@ -185,7 +314,7 @@ bool TraceReader::read_meta(std::uint8_t kind) {
       return true;
     }
     case Meta::kEnd:
-      end_ = static_cast<trace::End>(varint_at_most(3, "reason of the end"));
+      end_ = static_cast<trace::End>(varint_at_most(4, "reason of the end"));
       if (end_ == trace::End::kNone) fail("an end without a reason");
       return true;
   }
@@ -205,13 +334,15 @@ void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
   const trace::FunctionInfo info = trace::function_info(r.function);
   if (info.name == nullptr) {
     --at_;
-    fail(fmt::format("record kind {}: no such kind in version {}", kind, trace::kVersion));
+    fail(fmt::format("record kind {}: no such kind in version {}", kind, header_.version));
   }
   r.thread = thread_;
   r.enter_ns = last_leave_ + static_cast<std::uint64_t>(signed_varint());
   r.leave_ns = last_leave_ = r.enter_ns + varint();
+  last_enter_ = r.enter_ns;
   r.inside_ns = r.leave_ns - r.enter_ns;
   if ((kind & trace::kFailed) != 0) r.error = small_signed("error code");
+  if (r.thread < trace::kNowInSlots) left_[r.thread] = r.leave_ns;
 
   read_arguments(info.shape, r);
 }
@@ -346,12 +477,9 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
     case Shape::kComm:
       r.comm = comm_id();
       break;
-    case Shape::kUndecoded: {
-      const std::uint64_t index = varint();
-      if (index >= names_.size()) fail(fmt::format("a call of function {}, which has no name", index));
-      r.name = names_[index];
+    case Shape::kUndecoded:
+      read_name(r);
       break;
-    }
     case Shape::kDevice:
       read_device(r);
       break;
@@ -369,6 +497,15 @@ void TraceReader::read_device(TraceRecord& r) {
   for (std::size_t i = 0; i < trace::device_field_count(info.shape); ++i) {
     r.device.fields[i] = signed_varint();
   }
+}
+
+void TraceReader::read_name(TraceRecord& r) {
+  const std::uint64_t index = varint();
+  if (index >= names_.size()) fail(fmt::format("a call of function {}, which has no name", index));
+  r.name = names_[index];
+  // A count that follows says the same; but a file that is cut may lack it.
+  ++counters_[index].calls;
+  counters_[index].ns += r.leave_ns - r.enter_ns;
 }
 
 void TraceReader::read_vector(std::vector<std::uint64_t>& values) {
@@ -412,6 +549,9 @@ std::string TraceReader::text() {
 
 std::string TraceReader::status() const {
   if (complete()) return "complete";
+  if (end_ == trace::End::kStopped) {
+    return fmt::format("truncated after {} records: the tracer could not write on (a full disk)", records_);
+  }
   if (cut_.empty()) return fmt::format("{} records read so far", records_);
   return fmt::format("truncated after {} records: {}", records_, cut_);
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <fstream>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,7 @@ struct TraceHeader {
   std::string clock;           // "CLOCK_MONOTONIC"
   std::uint64_t clock_ns = 0;  // that clock when the file was opened …
   std::uint64_t epoch_ns = 0;  // … and nanoseconds since 1970 at the same moment
+  std::uint64_t process = 0;   // its number on that host; 0 where the file does not say (version 1)
 };
 
 // The message a receive or probe got.
@@ -138,8 +140,24 @@ struct TraceCounter {
   std::uint64_t ns = 0;  // time inside; 0 for kLocal functions, which are not timed
 };
 
-// Reads one file from front to back. A file that was cut (the process was killed) reads up to its last whole
-// chunk. Not safe to share between threads.
+// A call that a thread had entered and not left when the file was read, or when its process ended.
+struct TraceNowIn {
+  std::uint32_t thread = 0;
+  trace::Function function = trace::Function::kInit;
+  std::string_view name;                // "MPI_Recv"; points into the reader
+  std::uint64_t enter_ns = 0;           // on the header's clock
+  std::uint32_t comm = trace::kNoComm;  // kNoComm also where the communicator is not known
+  // World ranks, or the constants of the format: whom it sends to or receives from (a Sendrecv: receives
+  // from), a collective's root; kUndefined where the call has none.
+  std::int32_t peer = trace::kUndefined;
+  std::int32_t to = trace::kUndefined;  // of a Sendrecv
+  std::int32_t tag = trace::kUndefined;
+  std::uint32_t requests = 0;  // handed in to a Wait or Test
+};
+
+// Reads one file from front to back. A file without an end (the process was killed, or still runs) reads up
+// to the last whole record; of version 1, or a damaged one, up to the last whole chunk. Not safe to share
+// between threads.
 class TraceReader {
  public:
   // Throws InputError if the file cannot be opened, is no trace, or has a version this reader does not know.
@@ -156,16 +174,29 @@ class TraceReader {
   const std::vector<TraceCounter>& counters() const { return counters_; }
 
   // These hold once next() has returned false.
-  // True if the tracer closed the file; false if it was cut or damaged.
-  bool complete() const { return end_ != trace::End::kNone; }
+  // True if the tracer closed the file at the program's end; false if it was cut or damaged, or if the
+  // tracer could not write on.
+  bool complete() const { return end_ != trace::End::kNone && end_ != trace::End::kStopped; }
   trace::End end() const { return end_; }
   std::uint64_t records() const { return records_; }
+  // Bytes of the file up to the end of what was read: less than its size where it was cut.
+  std::uint64_t used_bytes() const { return next_chunk_; }
+  // The calls that threads are in, by thread; none where the file has an end. As of when the file was opened.
+  std::vector<TraceNowIn> now_in() const;
   // One sentence for a person: "complete", or "truncated after N records: why, at byte B".
   std::string status() const;
 
  private:
   bool read_chunk();
+  bool cut(const char* why);
+  bool read_payload(std::uint32_t bytes, bool open);
+  bool next_record(TraceRecord& record);
+  bool pending_polls(TraceRecord& record);
   void read_header();
+  void read_live();
+  void define_communicator();
+  void read_members(std::vector<std::int32_t>& ranks);
+  std::int32_t world_rank(std::uint32_t comm, std::int32_t rank) const;
   bool read_meta(std::uint8_t kind);
   void read_call(std::uint8_t kind, TraceRecord& record);
   void read_arguments(trace::Shape shape, TraceRecord& record);
@@ -175,6 +206,7 @@ class TraceReader {
   void read_polls(TraceRecord& record);
   void read_completions(TraceRecord& record);
   void read_started(TraceRecord& record);
+  void read_name(TraceRecord& record);
   void read_collective(TraceRecord& record);
   void read_device(TraceRecord& record);
   std::uint8_t read_flags();
@@ -194,12 +226,18 @@ class TraceReader {
   TraceHeader header_;
   std::vector<std::uint8_t> chunk_;
   std::uint64_t chunk_offset_ = 0;  // of the chunk's header in the file
+  std::uint64_t next_chunk_ = 0;    // where it ends
+  bool open_ = false;               // it was still being written
+  std::uint64_t live_offset_ = 0;
+  trace::Live live_{};
   const std::uint8_t* at_ = nullptr;
   const std::uint8_t* chunk_end_ = nullptr;
-  std::uint64_t last_leave_ = 0;
+  std::uint64_t last_enter_ = 0, last_leave_ = 0;
+  std::map<std::uint32_t, std::uint64_t> left_;  // when each thread that has a slot left its last call
   std::uint64_t next_request_ = 1;
   std::uint32_t thread_ = 0;
   std::vector<TraceCommunicator> communicators_;
+  std::map<std::uint64_t, std::uint32_t> handles_;  // the communicator that had it last
   std::vector<TraceCounter> counters_;
   std::deque<std::string> names_;  // of counters_; never moves, since records point into it
   std::uint64_t records_ = 0;

@@ -128,6 +128,25 @@ TEST_CASE("a trace that was cut is refused, or taken up to its end") {
   CHECK(graph.rank(0).ops() == 3);
   CHECK(graph.rank(1).ops() == 2);
   CHECK(find(info, "truncated_ranks")->count == 1);
+  CHECK(find(info, "sends_without_partner") == nullptr);
+}
+
+TEST_CASE("messages whose other side was cut off are left out and counted") {
+  const Directory directory;
+  sender().end(trace::End::kFinalize).write(directory.path());
+  TraceFile(1, 2)
+      .init(10)
+      .flush()
+      .recv(10, 90, 0, 5, 64)
+      .end(trace::End::kFinalize)
+      .write(directory.path(), 1);
+  PackInfo info;
+  const Graph graph = import_mpi(directory.path(), {.partial = true}, &info);
+  CHECK(graph == parse_text("num_ranks 2\nrank 0 {\na: calc 50\nb: calc 0\nb requires a\n"
+                            "c: calc 40\nc requires b\n}\nrank 1 {\n}\n",
+                            "expected"));
+  CHECK(find(info, "sends_without_partner")->count == 1);
+  CHECK(find(info, "receives_without_partner") == nullptr);
 }
 
 TEST_CASE("a rank that ended without Finalize is told of") {

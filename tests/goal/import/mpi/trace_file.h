@@ -78,7 +78,7 @@ class TraceFile {
       trace::put_u32(raw, value);
       bytes.append(reinterpret_cast<const char*>(raw), 4);
     };
-    u32(trace::kVersion);
+    u32(1);  // every chunk finished, no live block
     u32(static_cast<std::uint32_t>(header_.size()));
     bytes.append(header_.begin(), header_.end());
     u32(trace::checksum(header_.data(), header_.size()));
