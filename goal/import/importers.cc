@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "goal/import/mpi/importer.h"
+#include "goal/import/nccl/importer.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer()};
+  static const Importer all[] = {mpi_importer(), nccl_importer()};
   return all;
 }
 

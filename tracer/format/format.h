@@ -61,6 +61,7 @@ enum class Shape : std::uint8_t {
   kCommCreateRequest,   // … and the request made
   kComm,                // one communicator
   kUndecoded,           // name of a call that is only counted
+  kDevice,              // a call of NCCL or of CUDA's runtime (device.h)
 };
 
 // Function numbers are part of the format: append only, below 120.
@@ -156,7 +157,8 @@ enum class Shape : std::uint8_t {
   X(94, Comm_free, kComm)                          \
   X(95, Comm_disconnect, kComm)                    \
   X(96, Comm_idup_with_info, kCommCreateRequest)   \
-  X(110, Undecoded, kUndecoded)
+  X(110, Undecoded, kUndecoded)                    \
+  X(119, Device, kDevice)
 
 enum class Function : std::uint8_t {
 #define WEFT_TRACE_X(number, name, shape) k##name = number,

@@ -85,11 +85,17 @@ void Writer::text(const char* value, std::size_t bytes) {
 }
 
 bool Writer::open(const char* directory, int rank) {
+  char name[32];
+  snprintf(name, sizeof name, "rank-%06d", rank);
+  return open(directory, name);
+}
+
+bool Writer::open(const char* directory, const char* name) {
   // A second program traced into the same folder must not destroy the first one's files.
   for (int attempt = 1; attempt <= 1000; ++attempt) {
     char suffix[16] = "";
     if (attempt > 1) snprintf(suffix, sizeof suffix, ".%d", attempt);
-    const int length = snprintf(path_, sizeof path_, "%s/rank-%06d%s.wtrc", directory, rank, suffix);
+    const int length = snprintf(path_, sizeof path_, "%s/%s%s.wtrc", directory, name, suffix);
     if (length < 0 || static_cast<std::size_t>(length) >= sizeof path_) {
       errno = ENAMETOOLONG;
       return false;

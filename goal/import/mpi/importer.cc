@@ -83,7 +83,7 @@ void report(const ImportNotes& notes, PackInfo& info) {
   }
   if (notes.local_calls > 0) {
     info.anomalies.push_back({"local_calls", Severity::kInfo,
-                              "Other MPI calls, which only the calling rank takes part in; nothing is lost.",
+                              "Other calls, which only the calling rank takes part in; nothing is lost.",
                               notes.local_calls});
   }
 }
@@ -98,13 +98,6 @@ bool belong_together(const TraceHeader& a, const TraceHeader& b) {
 bool is_rank_file(const fs::path& path) {
   const std::string name = path.filename().string();
   return name.starts_with("rank-") && name.ends_with(".wtrc");
-}
-
-bool has_rank_files(const fs::path& directory) {
-  std::error_code error;
-  const fs::directory_iterator entries(directory, error);
-  return !error && std::any_of(begin(entries), end(entries),
-                               [](const fs::directory_entry& entry) { return is_rank_file(entry.path()); });
 }
 
 // The file of each rank, by rank. Throws InputError if they are not those of one whole run.
@@ -211,6 +204,19 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
 
 }  // namespace
 
+std::vector<fs::path> mpi_rank_files(const fs::path& directory) { return rank_files(directory); }
+
+bool has_trace_files(const fs::path& directory, const char* prefix) {
+  std::error_code error;
+  const fs::directory_iterator entries(directory, error);
+  return !error && std::any_of(begin(entries), end(entries), [&](const fs::directory_entry& entry) {
+    const std::string name = entry.path().filename().string();
+    return name.starts_with(prefix) && name.ends_with(".wtrc");
+  });
+}
+
+void report_notes(const ImportNotes& notes, PackInfo& info) { report(notes, info); }
+
 Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, PackInfo* info) {
   const std::vector<fs::path> files = rank_files(directory);
   GraphBuilder builder;
@@ -233,6 +239,13 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     info->metadata["hosts"] = std::to_string(run.hosts.size());
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
     report(notes, *info);
+    if (has_trace_files(directory, "nccl-")) {
+      info->anomalies.push_back(
+          {"nccl_traces", Severity::kWarning,
+           "The folder also has traces of NCCL calls, left out here; 'weft import nccl' "
+           "takes both.",
+           1});
+    }
   }
   return graph;
 }
@@ -253,14 +266,18 @@ Importer mpi_importer() {
                          "compute."}}},
           .looks_like = "a folder with files rank-*.wtrc",
           .span = "from MPI_Init to MPI_Finalize",
-          .sniff = has_rank_files,
-          .import = [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
-            const MpiImportOptions options{
-                .keep_wildcards = parameters.boolean("keep_wildcards"),
-                .partial = parameters.boolean("partial"),
-                .poll_gap_ns = static_cast<std::uint64_t>(parameters.time("poll_gap").ps() / 1000)};
-            return import_mpi(path, options, &info);
-          }};
+          .sniff =
+              [](const fs::path& path) {
+                return has_trace_files(path, "rank-") && !has_trace_files(path, "nccl-");
+              },
+          .import =
+              [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
+                const MpiImportOptions options{
+                    .keep_wildcards = parameters.boolean("keep_wildcards"),
+                    .partial = parameters.boolean("partial"),
+                    .poll_gap_ns = static_cast<std::uint64_t>(parameters.time("poll_gap").ps() / 1000)};
+                return import_mpi(path, options, &info);
+              }};
 }
 
 }  // namespace weft::goal

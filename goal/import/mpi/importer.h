@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "goal/graph/graph.h"
 #include "goal/import/importer.h"
+#include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/rank_importer.h"
 #include "goal/pack/pack.h"
 
@@ -15,6 +17,13 @@ namespace weft::goal {
 // damaged or (without options.partial) cut file, and for content that no MPI program can produce.
 Graph import_mpi(const std::filesystem::path& directory, const MpiImportOptions& options = {},
                  PackInfo* info = nullptr);
+
+// The file of each rank, by rank. Throws InputError if they are not those of one whole run.
+std::vector<std::filesystem::path> mpi_rank_files(const std::filesystem::path& directory);
+// Are there files of such a name, PREFIX*.wtrc, in the directory? False where it can't be read.
+bool has_trace_files(const std::filesystem::path& directory, const char* prefix);
+// Puts what was met into the anomalies of `info`.
+void report_notes(const ImportNotes& notes, PackInfo& info);
 
 // The same as an entry of the list of importers.
 Importer mpi_importer();

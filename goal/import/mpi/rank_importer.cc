@@ -112,6 +112,7 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
       break;
     case Shape::kComm:
     case Shape::kUndecoded:
+    case Shape::kDevice:
       break;
   }
   if (record.thread == 0) {
@@ -165,12 +166,17 @@ void RankImporter::flush(Thread& thread, std::uint16_t cpu) {
   blocking(thread, calc);
 }
 
-// Adds an operation that waits for all that the thread has waited for so far.
-OpIndex RankImporter::append(Thread& thread, const Op& op) {
-  flush(thread, op.cpu);
+OpIndex RankImporter::push(const Op& op) {
   const auto index = static_cast<OpIndex>(ops_.size());
   if (index >= 0x7FFFFFFFu) throw InputError("a rank has more than 2^31 - 1 operations");
   ops_.push_back(op);
+  return index;
+}
+
+// Adds an operation that waits for all that the thread has waited for so far.
+OpIndex RankImporter::append(Thread& thread, const Op& op) {
+  flush(thread, op.cpu);
+  const OpIndex index = push(op);
   if (thread.point.op != kNone) edges_.push_back({thread.point.op, index, thread.point.on_start});
   for (const Before& before : thread.joins) edges_.push_back({before.op, index, before.on_start});
   thread.joins.clear();
@@ -435,6 +441,37 @@ void RankImporter::create_communicator(Thread& thread, const TraceRecord& record
   } else {
     blocking(thread, op);
   }
+}
+
+void RankImporter::pass_time(const TraceRecord& record, bool inside_too) {
+  Thread& thread = enter(record);
+  if (inside_too) thread.pending_ns += record.leave_ns - record.enter_ns;
+  if (record.thread != 0) return;
+  const Before join = thread.joins.empty() ? Before{} : thread.joins.back();
+  main_points_.push_back({record.leave_ns, thread.point, join});
+}
+
+OpIndex RankImporter::add_beside(const TraceRecord& record, const Op& op, std::span<const OpIndex> after) {
+  Thread& thread = threads_[record.thread];
+  const auto cpu = static_cast<std::uint16_t>(record.thread);
+  flush(thread, cpu);
+  // What the thread waits for, in one operation, lest each of many has an edge from each of those.
+  if (!thread.joins.empty()) blocking(thread, {.kind = OpKind::kCalc, .cpu = cpu, .value = 0});
+  const OpIndex index = push(op);
+  if (thread.point.op != kNone) edges_.push_back({thread.point.op, index, thread.point.on_start});
+  for (const OpIndex first : after) edges_.push_back({first, index, false});
+  return index;
+}
+
+OpIndex RankImporter::add_beside(const TraceRecord& record, std::uint16_t cpu, const Collective& collective,
+                                 std::span<const OpIndex> after) {
+  Op op = collective_op(record, collective);
+  op.cpu = cpu;
+  return add_beside(record, op, after);
+}
+
+void RankImporter::wait_for(const TraceRecord& record, std::span<const OpIndex> ops) {
+  for (const OpIndex op : ops) join(threads_[record.thread], static_cast<std::uint16_t>(record.thread), op);
 }
 
 void RankImporter::finish(GraphBuilder& builder) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -33,6 +34,21 @@ class RankImporter {
   void add(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   // Ends the rank: hands its operations to the builder and calls its end_rank().
   void finish(GraphBuilder& builder);
+
+  // For work that runs beside the threads, such as on a GPU's streams (goal/import/nccl). A call that is no
+  // MPI function: accounts for the time since the thread's last call and, if `inside_too`, for that in this
+  // one.
+  void pass_time(const TraceRecord& record, bool inside_too);
+  // An operation that waits for all that the calling thread has done and for `after`; the thread goes on at
+  // once. The collective's communicator is one of the graph.
+  OpIndex add_beside(const TraceRecord& record, const Op& op, std::span<const OpIndex> after);
+  OpIndex add_beside(const TraceRecord& record, std::uint16_t cpu, const Collective& collective,
+                     std::span<const OpIndex> after);
+  // The calling thread's next operation waits for these.
+  void wait_for(const TraceRecord& record, std::span<const OpIndex> ops);
+  // How long a computation takes, learnt later. REQUIRES: `op` is one.
+  void set_compute(OpIndex op, std::uint64_t ns) { ops_[op].value = ns; }
+
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
   std::uint64_t elapsed_ns() const { return last_ns_ > init_ns_ ? last_ns_ - init_ns_ : 0; }
 
@@ -95,6 +111,7 @@ class RankImporter {
                            const std::vector<TraceCommunicator>& known);
   static void check_fits(const Collective& collective, const TraceCommunicator& communicator);
   Op collective_op(const TraceRecord& record, const Collective& collective);
+  OpIndex push(const Op& op);
 
   const MpiImportOptions options_;
   const std::uint32_t world_size_;

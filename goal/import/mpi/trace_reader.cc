@@ -480,6 +480,22 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
     case Shape::kUndecoded:
       read_name(r);
       break;
+    case Shape::kDevice:
+      read_device(r);
+      break;
+  }
+}
+
+void TraceReader::read_device(TraceRecord& r) {
+  r.device.function = static_cast<trace::DeviceFunction>(read_flags());
+  const trace::DeviceFunctionInfo info = trace::device_function_info(r.device.function);
+  if (info.name == nullptr) {
+    --at_;
+    fail(fmt::format("device call {}: no such call in version {}", *at_, trace::kVersion));
+  }
+  r.name = info.name;
+  for (std::size_t i = 0; i < trace::device_field_count(info.shape); ++i) {
+    r.device.fields[i] = signed_varint();
   }
 }
 

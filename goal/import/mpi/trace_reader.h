@@ -1,6 +1,7 @@
 // Reads the trace file of one MPI rank (tracer/format/README.md) into plain records.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <fstream>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tracer/format/device.h"
 #include "tracer/format/format.h"
 
 namespace weft::goal {
@@ -41,6 +43,13 @@ struct TraceCompletion {
   bool cancelled = false;
   TraceMessage message;  // valid for receives
   bool operator==(const TraceCompletion&) const = default;
+};
+
+// A call of NCCL or of CUDA's runtime (TraceRecord::function is kDevice).
+struct TraceDeviceCall {
+  trace::DeviceFunction function{};
+  std::array<std::int64_t, trace::kMaxDeviceFields> fields{};  // as its shape says (tracer/format/device.h)
+  bool operator==(const TraceDeviceCall&) const = default;
 };
 
 // One MPI call. Fields its shape (trace::function_info(function).shape) does not have keep these defaults.
@@ -88,6 +97,8 @@ struct TraceRecord {
   bool in_place = false;
   std::vector<std::uint64_t> send_bytes;  // v and w forms: bytes to each rank
   std::vector<std::uint64_t> recv_bytes;  // v and w forms, Reduce_scatter: bytes from (or kept by) each rank
+
+  TraceDeviceCall device;  // of function kDevice
 
   // Communicator creation; kNoComm where this rank is no member.
   std::uint32_t new_comm = trace::kNoComm;
@@ -197,6 +208,7 @@ class TraceReader {
   void read_started(TraceRecord& record);
   void read_name(TraceRecord& record);
   void read_collective(TraceRecord& record);
+  void read_device(TraceRecord& record);
   std::uint8_t read_flags();
   std::uint64_t read_reference();
   void read_message(TraceMessage& message, std::uint8_t flags);
