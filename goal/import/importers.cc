@@ -6,13 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/connections/importer.h"
 #include "goal/import/mpi/importer.h"
+#include "goal/import/spc/importer.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer()};
+  static const Importer all[] = {mpi_importer(), connections_importer(), spc_importer()};
   return all;
 }
 
