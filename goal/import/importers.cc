@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "goal/import/connections/importer.h"
+#include "goal/import/dumpi/importer.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/import/spc/importer.h"
 #include "sim/units/input_error.h"
@@ -14,7 +15,7 @@
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer(), connections_importer(), spc_importer()};
+  static const Importer all[] = {mpi_importer(), dumpi_importer(), connections_importer(), spc_importer()};
   return all;
 }
 

@@ -43,7 +43,8 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Communicator creations, replayed as an allreduce of 8 bytes."},
     {Note::kCancelled, "cancelled", Severity::kInfo, "Operations cancelled, and so left out."},
     {Note::kUnresolvedWildcards, "unresolved_wildcards", Severity::kWarning,
-     "Receives from any source or with any tag that never completed; they stay wildcards."},
+     "Receives from any source or with any tag of which the trace does not say what came; they stay "
+     "wildcards."},
     {Note::kUnknownCompletions, "unknown_requests", Severity::kWarning,
      "Requests started or completed that no decoded call made."},
     {Note::kFailedCalls, "failed_calls", Severity::kWarning,
@@ -60,6 +61,8 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
     {Note::kIntercommunicatorCollectives, "intercommunicator_collectives", Severity::kWarning,
      "Collectives between two groups, not replayed; the time inside them counts as compute."},
 }};
+
+}  // namespace
 
 void report(const ImportNotes& notes, PackInfo& info) {
   for (const NoteText& text : kNoteTexts) {
@@ -80,6 +83,8 @@ void report(const ImportNotes& notes, PackInfo& info) {
                               notes.local_calls});
   }
 }
+
+namespace {
 
 // Do these ranks look like two of one run?
 bool belong_together(const TraceHeader& a, const TraceHeader& b) {

@@ -5,6 +5,7 @@
 
 #include "goal/graph/graph.h"
 #include "goal/import/importer.h"
+#include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/rank_importer.h"
 #include "goal/pack/pack.h"
 
@@ -16,7 +17,10 @@ namespace weft::goal {
 Graph import_mpi(const std::filesystem::path& directory, const MpiImportOptions& options = {},
                  PackInfo* info = nullptr);
 
-// The same as an entry of the list of importers.
+// What an import of MPI calls met, as anomalies.
+void report(const ImportNotes& notes, PackInfo& info);
+
+// import_mpi as an entry of the list of importers.
 Importer mpi_importer();
 
 }  // namespace weft::goal

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import subprocess
 import sys
 import tempfile
@@ -56,3 +57,17 @@ class ImportTest(unittest.TestCase):
     def text(self):
         """x.weft as GOAL text."""
         return self.weft("goal", "print", "x.weft")
+
+    def ranks(self):
+        """The lines of each rank in x.weft's text."""
+        return [block.split("\n}")[0].splitlines()[1:] for block in self.text().split("\nrank ")[1:]]
+
+    def sends(self):
+        """Of x.weft: bytes by (source, destination) of its send operations; those in collectives are none."""
+        total = Counter()
+        for rank, lines in enumerate(self.ranks()):
+            for line in lines:
+                send = re.search(r": send (\d+)b to (\d+)", line)
+                if send:
+                    total[rank, int(send[2])] += int(send[1])
+        return total
