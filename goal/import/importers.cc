@@ -8,6 +8,7 @@
 
 #include "goal/import/connections/importer.h"
 #include "goal/import/dumpi/importer.h"
+#include "goal/import/liballprof/importer.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/import/spc/importer.h"
 #include "sim/units/input_error.h"
@@ -15,7 +16,8 @@
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer(), dumpi_importer(), connections_importer(), spc_importer()};
+  static const Importer all[] = {mpi_importer(), dumpi_importer(), liballprof_importer(),
+                                 connections_importer(), spc_importer()};
   return all;
 }
 

@@ -6,6 +6,11 @@
 namespace weft::goal {
 
 bool is_communication(std::string_view name) {
+  const trace::Function function = function_of(name);
+  const trace::Shape shape = trace::function_info(function).shape;
+  if (function != trace::Function::kUndecoded) {
+    return shape != trace::Shape::kPlain && shape != trace::Shape::kComm && shape != trace::Shape::kRequest;
+  }
   static constexpr std::string_view kBeginnings[] = {
       "MPI_Put",       "MPI_Rput",         "MPI_Rget",        "MPI_Accumulate",  "MPI_Raccumulate",
       "MPI_Get_acc",   "MPI_Fetch_and_op", "MPI_Compare_and", "MPI_Win_",        "MPI_File_",
