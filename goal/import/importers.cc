@@ -6,14 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/connections/importer.h"
+#include "goal/import/dumpi/importer.h"
+#include "goal/import/liballprof/importer.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/import/nccl/importer.h"
+#include "goal/import/spc/importer.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer(), nccl_importer()};
+  static const Importer all[] = {mpi_importer(),        nccl_importer(),        dumpi_importer(),
+                                 liballprof_importer(), connections_importer(), spc_importer()};
   return all;
 }
 

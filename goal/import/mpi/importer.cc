@@ -44,7 +44,8 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Communicator creations, replayed as an allreduce of 8 bytes."},
     {Note::kCancelled, "cancelled", Severity::kInfo, "Operations cancelled, and so left out."},
     {Note::kUnresolvedWildcards, "unresolved_wildcards", Severity::kWarning,
-     "Receives from any source or with any tag that never completed; they stay wildcards."},
+     "Receives from any source or with any tag of which the trace does not say what came; they stay "
+     "wildcards."},
     {Note::kUnknownCompletions, "unknown_requests", Severity::kWarning,
      "Requests started or completed that no decoded call made."},
     {Note::kFailedCalls, "failed_calls", Severity::kWarning,
@@ -68,7 +69,9 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Collectives between two groups, not replayed; the time inside them counts as compute."},
 }};
 
-void report(const ImportNotes& notes, PackInfo& info) {
+}  // namespace
+
+void report_notes(const ImportNotes& notes, PackInfo& info) {
   for (const NoteText& text : kNoteTexts) {
     if (notes.count(text.note) == 0) continue;
     info.anomalies.push_back({text.name, text.severity, text.sentence, notes.count(text.note)});
@@ -87,6 +90,8 @@ void report(const ImportNotes& notes, PackInfo& info) {
                               notes.local_calls});
   }
 }
+
+namespace {
 
 // Do these ranks look like two of one run?
 bool belong_together(const TraceHeader& a, const TraceHeader& b) {
@@ -215,8 +220,6 @@ bool has_trace_files(const fs::path& directory, const char* prefix) {
   });
 }
 
-void report_notes(const ImportNotes& notes, PackInfo& info) { report(notes, info); }
-
 Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, PackInfo* info) {
   const std::vector<fs::path> files = rank_files(directory);
   GraphBuilder builder;
@@ -238,7 +241,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     info->metadata["mpi_library"] = run.first.mpi_library;
     info->metadata["hosts"] = std::to_string(run.hosts.size());
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
-    report(notes, *info);
+    report_notes(notes, *info);
     if (has_trace_files(directory, "nccl-")) {
       info->anomalies.push_back(
           {"nccl_traces", Severity::kWarning,

@@ -22,7 +22,7 @@ Graph import_mpi(const std::filesystem::path& directory, const MpiImportOptions&
 std::vector<std::filesystem::path> mpi_rank_files(const std::filesystem::path& directory);
 // Are there files of such a name, PREFIX*.wtrc, in the directory? False where it can't be read.
 bool has_trace_files(const std::filesystem::path& directory, const char* prefix);
-// Puts what was met into the anomalies of `info`.
+// Puts what an import of MPI calls met into the anomalies of `info`.
 void report_notes(const ImportNotes& notes, PackInfo& info);
 
 // The same as an entry of the list of importers.

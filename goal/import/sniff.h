@@ -1,0 +1,13 @@
+// What importers look at to know their files.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+namespace weft::goal {
+
+// The first `most` bytes of a regular file, fewer if it is shorter; "" for anything that can't be read.
+std::string first_bytes(const std::filesystem::path& path, std::size_t most = 4096);
+
+}  // namespace weft::goal
