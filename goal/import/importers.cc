@@ -6,13 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/kineto/importer.h"
 #include "goal/import/mpi/importer.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer()};
+  static const Importer all[] = {mpi_importer(), kineto_importer()};
   return all;
 }
 
