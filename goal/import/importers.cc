@@ -8,6 +8,7 @@
 
 #include "goal/import/connections/importer.h"
 #include "goal/import/dumpi/importer.h"
+#include "goal/import/kineto/importer.h"
 #include "goal/import/liballprof/importer.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/import/nccl/importer.h"
@@ -17,8 +18,9 @@
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer(),        nccl_importer(),        dumpi_importer(),
-                                 liballprof_importer(), connections_importer(), spc_importer()};
+  static const Importer all[] = {mpi_importer(),   nccl_importer(),       kineto_importer(),
+                                 dumpi_importer(), liballprof_importer(), connections_importer(),
+                                 spc_importer()};
   return all;
 }
 

@@ -1,0 +1,67 @@
+#include "goal/import/json/byte_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace weft::goal {
+namespace {
+
+constexpr std::size_t kPiece = 256 * 1024;
+
+}  // namespace
+
+ByteStream::ByteStream(const std::string& path) : path_(path), buffer_(kPiece) {
+  std::error_code error;
+  if (std::filesystem::is_directory(path, error)) {
+    throw InputError({path}, "is a folder; expected a file");
+  }
+  file_ = gzopen(path.c_str(), "rb");
+  if (file_ == nullptr) throw InputError({path}, fmt::format("can't be opened: {}", std::strerror(errno)));
+  gzbuffer(file_, kPiece);
+  begin_ = next_ = end_ = counted_ = buffer_.data();
+}
+
+ByteStream::~ByteStream() { gzclose(file_); }
+
+bool ByteStream::refill() {
+  line();
+  base_ += static_cast<std::uint64_t>(end_ - begin_);
+  const int got = gzread(file_, buffer_.data(), static_cast<unsigned>(buffer_.size()));
+  int code = Z_OK;
+  const char* what = gzerror(file_, &code);
+  begin_ = next_ = end_ = counted_ = buffer_.data();
+  if (got < 0 || code == Z_BUF_ERROR) {
+    throw InputError({.file = path_, .byte_offset = static_cast<std::int64_t>(base_)},
+                     code == Z_ERRNO ? fmt::format("can't be read: {}", std::strerror(errno))
+                                     : fmt::format("damaged or shortened gzip file ({})", what));
+  }
+  end_ = begin_ + got;
+  return got > 0;
+}
+
+std::size_t ByteStream::read(char* to, std::size_t bytes) {
+  std::size_t done = 0;
+  while (done < bytes && !at_end()) {
+    const std::size_t here = std::min(bytes - done, static_cast<std::size_t>(end_ - next_));
+    std::memcpy(to + done, next_, here);
+    next_ += here;
+    done += here;
+  }
+  return done;
+}
+
+std::int64_t ByteStream::line() {
+  lines_ += std::count(counted_, next_, '\n');
+  counted_ = next_;
+  return lines_ + 1;
+}
+
+SourceLocation ByteStream::location() {
+  return {.file = path_, .line = line(), .byte_offset = static_cast<std::int64_t>(position())};
+}
+
+}  // namespace weft::goal

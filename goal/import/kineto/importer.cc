@@ -1,0 +1,193 @@
+#include "goal/import/kineto/importer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "goal/import/kineto/assembly.h"
+#include "goal/import/kineto/timeline.h"
+#include "goal/import/kineto/trace_reader.h"
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_json_name(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.ends_with(".json") || name.ends_with(".json.gz");
+}
+
+// The profiles of a folder, or the one file.
+std::vector<fs::path> profiles(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return {path};
+  std::vector<fs::path> found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    if (has_json_name(entry.path()) && looks_like_kineto(entry.path().string()))
+      found.push_back(entry.path());
+  }
+  if (found.empty())
+    throw InputError(path.string() + ": no profiles here; expected one .json or .json.gz per rank");
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool sniff(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return fs::is_regular_file(path, error) && looks_like_kineto(path.string());
+  }
+  const fs::directory_iterator entries(path, error);
+  return !error && std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
+    return has_json_name(entry.path()) && looks_like_kineto(entry.path().string());
+  });
+}
+
+// The rank that a file's name tells: the last number behind "rank" or "worker"; -1 if there is none.
+std::int64_t rank_of_name(const std::string& name) {
+  for (const std::string_view word : {"rank", "worker"}) {
+    const auto at = name.rfind(word);
+    if (at == name.npos) continue;
+    std::size_t digit = at + word.size();
+    if (digit < name.size() && (name[digit] == '_' || name[digit] == '-')) ++digit;
+    std::int64_t rank = -1;
+    const auto [end, problem] = std::from_chars(name.data() + digit, name.data() + name.size(), rank);
+    if (problem == std::errc() && rank >= 0) return rank;
+  }
+  return -1;
+}
+
+// What is known of the run as a whole.
+struct Run {
+  std::int64_t world = -1;
+  Rank highest = 0;  // of any rank that is named
+  std::uint64_t elapsed_ns = 0;
+  std::set<std::string> backends;
+  std::set<std::int64_t> steps;
+};
+
+void take_profile(const fs::path& path, std::size_t place, bool alone, const KinetoOptions& options,
+                  std::map<Rank, PlannedRank>& ranks, KinetoNotes& notes, Run& run) {
+  RankTrace trace = read_kineto(path.string());
+  if (options.first_step >= 0) keep_steps(trace, options.first_step, options.last_step);
+  std::int64_t rank = trace.rank >= 0 ? trace.rank : rank_of_name(path.filename().string());
+  if (rank < 0) rank = alone ? 0 : static_cast<std::int64_t>(place);
+  if (rank >= std::int64_t{1} << 24) {
+    throw InputError({path.string()}, fmt::format("says it is rank {}; ranks go to {}", rank, (1 << 24) - 1));
+  }
+  if (trace.world > 0 && run.world > 0 && trace.world != run.world) {
+    throw InputError({path.string()},
+                     fmt::format("is of a run of {} ranks, but others here are of one of {}; a "
+                                 "folder may hold the profiles of one run only",
+                                 trace.world, run.world));
+  }
+  if (trace.world > 0) run.world = trace.world;
+  if (!trace.backend.empty()) run.backends.insert(trace.backend);
+  for (const StepRange& step : trace.steps) run.steps.insert(step.number);
+  notes.add(KinetoNote::kBrokenEvents, trace.broken_events);
+  for (const auto& [category, count] : trace.other_events) notes.add(KinetoNote::kOtherEvents, count);
+  PlannedRank planned{.path = path.string(), .groups = std::move(trace.groups)};
+  planned.plan = plan_rank(trace, options.planner, notes);
+  for (const CommCall& call : planned.plan.calls) {
+    for (const Rank member : call.group.ranks) run.highest = std::max(run.highest, member);
+    if (call.group.size > 0 && call.group.size < (1 << 24)) {
+      run.highest = std::max(run.highest, static_cast<Rank>(call.group.size - 1));
+    }
+  }
+  run.highest = std::max(run.highest, static_cast<Rank>(rank));
+  run.elapsed_ns = std::max(run.elapsed_ns, planned.plan.span_ns);
+  if (!ranks.emplace(static_cast<Rank>(rank), std::move(planned)).second) {
+    throw InputError({path.string()}, fmt::format("is of rank {}, as another one here is", rank));
+  }
+}
+
+// How many ranks there are; refuses those without a profile unless the user wants copies.
+Rank world_of(const std::map<Rank, PlannedRank>& ranks, const Run& run, bool alike) {
+  const std::int64_t world = run.world > 0 ? run.world : std::int64_t{run.highest} + 1;
+  if (world > 1 << 24 || ranks.rbegin()->first >= world) {
+    throw InputError({ranks.rbegin()->second.path},
+                     fmt::format("rank {} of {} ranks: one of them can't be right (at most {} ranks)",
+                                 ranks.rbegin()->first, world, 1 << 24));
+  }
+  if (static_cast<std::int64_t>(ranks.size()) < world && !alike) {
+    Rank missing = 0;
+    while (ranks.contains(missing)) ++missing;
+    throw InputError(
+        {ranks.begin()->second.path},
+        fmt::format(
+            "the profile of rank {} is missing ({} of {} ranks have one); --alike takes ranks without "
+            "a profile to do what those with one do",
+            missing, ranks.size(), world));
+  }
+  return static_cast<Rank>(world);
+}
+
+void parse_steps(const Parameters& parameters, KinetoOptions& options) {
+  const std::string& text = parameters.text("steps");
+  if (text == "all") return;
+  const char* const end = text.data() + text.size();
+  std::from_chars_result read = std::from_chars(text.data(), end, options.first_step);
+  options.last_step = options.first_step;
+  if (read.ec == std::errc() && read.ptr != end && *read.ptr == '-') {
+    read = std::from_chars(read.ptr + 1, end, options.last_step);
+  }
+  const bool good = read.ec == std::errc() && read.ptr == end && options.first_step >= 0 &&
+                    options.first_step <= options.last_step && options.last_step < 1'000'000'000;
+  if (!good) parameters.fail("steps", "it must be 'all', a step like '4', or a range like '4-6'");
+}
+
+}  // namespace
+
+Graph import_kineto(const fs::path& path, const KinetoOptions& options, PackInfo* info) {
+  const std::vector<fs::path> files = profiles(path);
+  std::map<Rank, PlannedRank> ranks;
+  KinetoNotes notes;
+  Run run;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    take_profile(files[i], i, files.size() == 1, options, ranks, notes, run);
+  }
+  const Rank world = world_of(ranks, run, options.alike);
+  Graph graph = assemble(ranks, world, notes);
+  if (info != nullptr) {
+    info->metadata["source"] = "PyTorch profiler (Kineto)";
+    if (!run.backends.empty()) info->metadata["backend"] = fmt::format("{}", fmt::join(run.backends, ", "));
+    if (!run.steps.empty()) {
+      info->metadata["profiler_steps"] = fmt::format("{}-{}", *run.steps.begin(), *run.steps.rbegin());
+    }
+    info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
+    notes.report(*info);
+  }
+  return graph;
+}
+
+Importer kineto_importer() {
+  return {
+      .info = {.name = "kineto",
+               .summary = "Profiles of PyTorch's profiler (Kineto JSON, plain or gzip), one file per rank.",
+               .source = "Chrome trace event format; PyTorch's record_param_comms arguments",
+               .parameters = {{"alike", ParameterType::kBoolean, "false",
+                               "Ranks without a profile do what a rank with one does."},
+                              {"steps", ParameterType::kText, "all",
+                               "Only these ProfilerStep ranges: 4, or 4-6."},
+                              {"min_wait", ParameterType::kTime, "20us",
+                               "Shortest pause of a host thread that may be a wait for another thread."}}},
+      .looks_like = "JSON with traceEvents, or a folder of such files",
+      .span = "from the first event of a rank to its last",
+      .sniff = sniff,
+      .import = [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
+        KinetoOptions options;
+        options.alike = parameters.boolean("alike");
+        options.planner.min_wait_ns = parameters.time("min_wait").ps() / 1000;
+        parse_steps(parameters, options);
+        return import_kineto(path, options, &info);
+      }};
+}
+
+}  // namespace weft::goal

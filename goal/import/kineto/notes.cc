@@ -1,0 +1,62 @@
+#include "goal/import/kineto/notes.h"
+
+namespace weft::goal {
+namespace {
+
+struct Text {
+  KinetoNote note;
+  const char* name;
+  Severity severity;
+  const char* sentence;
+};
+
+constexpr Text kTexts[] = {
+    {KinetoNote::kUnexplainedGpuIdleNs, "unexplained_gpu_idle_ns", Severity::kInfo,
+     "Nanoseconds that GPU streams were idle though no recorded dependency held them up (launch latency, "
+     "mostly); replayed as they are."},
+    {KinetoNote::kKernelsWithoutLaunch, "kernels_without_launch", Severity::kInfo,
+     "GPU operations whose launch is not in the profile; they wait for their stream only."},
+    {KinetoNote::kKernelsBeforeLaunch, "kernels_before_their_launch", Severity::kInfo,
+     "GPU operations that began before their launch by the clocks recorded; they don't wait for it."},
+    {KinetoNote::kInferredStreamWaits, "inferred_stream_waits", Severity::kInfo,
+     "Waits of one stream for another, taken from the order of launches as the profile does not name the "
+     "streams."},
+    {KinetoNote::kRecordedStreamWaits, "recorded_stream_waits", Severity::kInfo,
+     "Waits of one stream for another, as the profile names them."},
+    {KinetoNote::kThreadWaits, "thread_waits", Severity::kInfo,
+     "Pauses of a thread that count as waiting for another thread, which finished something meanwhile."},
+    {KinetoNote::kUnknownSize, "communication_of_unknown_size", Severity::kWarning,
+     "Collectives and messages whose bytes the profile does not tell; the time they took counts as compute."},
+    {KinetoNote::kUnknownTypes, "unknown_types", Severity::kWarning,
+     "Calls on elements of a type that is not known; 4 bytes an element were taken."},
+    {KinetoNote::kAssumedRoots, "assumed_roots", Severity::kInfo,
+     "Collectives whose root the profile does not name; the group's first rank was taken."},
+    {KinetoNote::kAssumedGroups, "assumed_groups", Severity::kWarning,
+     "Calls whose process group the profile does not name; all ranks were taken."},
+    {KinetoNote::kCutSplits, "cut_splits", Severity::kWarning,
+     "All-to-alls of whose sizes the profile keeps the first only; all were taken as equal."},
+    {KinetoNote::kBrokenEvents, "broken_events", Severity::kWarning,
+     "Events without a proper time, left out."},
+    {KinetoNote::kCutOff, "communication_without_partner", Severity::kWarning,
+     "Collectives and messages at the ends of the profile that other ranks' profiles lack; the time they "
+     "took "
+     "counts as compute."},
+    {KinetoNote::kMessagesWithoutPeer, "messages_without_peer", Severity::kWarning,
+     "Messages whose other end the profile does not name; the time they took counts as compute."},
+    {KinetoNote::kCopiedRanks, "copied_ranks", Severity::kWarning,
+     "Ranks without a profile, which do what another rank did."},
+    {KinetoNote::kOtherEvents, "other_events", Severity::kInfo,
+     "Events that say nothing of time or communication of their own: annotations, Python frames, counters."},
+};
+
+}  // namespace
+
+void KinetoNotes::report(PackInfo& info) const {
+  for (const Text& text : kTexts) {
+    if (count(text.note) > 0) {
+      info.anomalies.push_back({text.name, text.severity, text.sentence, count(text.note)});
+    }
+  }
+}
+
+}  // namespace weft::goal

@@ -1,0 +1,240 @@
+#include "goal/import/kineto/trace_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <unordered_map>
+
+#include "goal/import/json/byte_stream.h"
+#include "goal/import/json/json_reader.h"
+#include "sim/units/memory.h"
+
+namespace weft::goal {
+namespace {
+
+bool contains(std::string_view text, std::string_view word) { return text.find(word) != text.npos; }
+
+// Is this the name of a kernel of NCCL or RCCL, in any of its spellings?
+bool is_comm_kernel(std::string_view name) {
+  for (std::size_t i = 0; i + 4 <= std::min<std::size_t>(name.size(), 200); ++i) {
+    const auto lower = [&](std::size_t at) { return std::tolower(static_cast<unsigned char>(name[at])); };
+    if (lower(i + 1) == 'c' && lower(i + 2) == 'c' && lower(i + 3) == 'l' &&
+        (lower(i) == 'n' || lower(i) == 'r')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+HostKind kind_of_api(std::string_view name) {
+  if (contains(name, "DeviceSynchronize") || contains(name, "CtxSynchronize")) return HostKind::kDeviceSync;
+  if (contains(name, "StreamSynchronize")) return HostKind::kStreamSync;
+  if (contains(name, "EventSynchronize")) return HostKind::kEventSync;
+  if (contains(name, "StreamWaitEvent")) return HostKind::kStreamWait;
+  if (contains(name, "EventRecord")) return HostKind::kEventRecord;
+  if (contains(name, "Memcpy")) return HostKind::kMemcpy;
+  return HostKind::kApi;
+}
+
+bool is_host_comm(std::string_view name) { return name.starts_with("gloo:") || name.starts_with("mpi:"); }
+bool is_comm_annotation(std::string_view name) {
+  return name.starts_with("nccl:") || name.starts_with("rccl:") || name.starts_with("ucc:");
+}
+
+class Collector {
+ public:
+  explicit Collector(const std::string& path) { trace_.path = path; }
+
+  bool member(JsonValue member) {
+    if (member.key() == "distributedInfo") read_distributed(member);
+    return true;
+  }
+
+  bool event(JsonValue event) {
+    if (event["ph"].text() != "X") return true;
+    any_ = true;
+    const auto start = event["ts"].thousandths(), duration = event["dur"].thousandths();
+    std::int64_t end = 0;
+    if (!start || !duration || *duration < 0 || __builtin_add_overflow(*start, *duration, &end)) {
+      ++trace_.broken_events;
+      return true;
+    }
+    take(event, *start, end);
+    if ((trace_.host.size() + trace_.gpu.size()) % kCheckEvery == 0) {
+      expect_memory(static_cast<double>(kCheckEvery) * 4 * sizeof(HostEvent), "the events of a profile");
+    }
+    return true;
+  }
+
+  RankTrace finish() {
+    if (!any_) {
+      throw InputError({trace_.path},
+                       "no events with a duration in \"traceEvents\"; expected a profile that "
+                       "PyTorch's profiler wrote");
+    }
+    trace_.threads = static_cast<std::uint32_t>(threads_.size());
+    return std::move(trace_);
+  }
+
+ private:
+  static constexpr std::size_t kCheckEvery = std::size_t{1} << 20;
+
+  void take(JsonValue event, std::int64_t start, std::int64_t end) {
+    const std::string_view category = event["cat"].text(), name = event["name"].text();
+    if (category == "kernel" || category == "gpu_memcpy" || category == "gpu_memset" ||
+        category == "Kernel" || category == "Memcpy" || category == "Memset") {
+      return take_gpu(event, name, start, end);
+    }
+    if (category == "cuda_runtime" || category == "cuda_driver" || category == "Runtime") {
+      return take_host(event, kind_of_api(name), start, end, kNoCall);
+    }
+    if (category == "cuda_sync") return take_sync(event);
+    if (name.starts_with("ProfilerStep#") && category != "gpu_user_annotation") {
+      trace_.steps.push_back({whole_number(name.substr(13)).value_or(0), start, end});
+      return;
+    }
+    if (is_host_comm(name) && category != "gpu_user_annotation") {
+      return take_host(event, HostKind::kHostComm, start, end, annotated(name, event["args"]));
+    }
+    if (category == "cpu_op" || category == "Operator") return take_op(event, name, start, end);
+    if (is_comm_annotation(name) && category == "user_annotation") {
+      return take_host(event, HostKind::kAnnotation, start, end, annotated(name, event["args"]));
+    }
+    if (trace_.other_events.size() < 100) ++trace_.other_events[std::string(category.substr(0, 64))];
+  }
+
+  void take_op(JsonValue event, std::string_view name, std::int64_t start, std::int64_t end) {
+    if (name != "record_param_comms") return take_host(event, HostKind::kOp, start, end, kNoCall);
+    CommCall call;
+    read_comm_args(event["args"], call);
+    take_host(event, HostKind::kComm, start, end, add(std::move(call)));
+  }
+
+  void take_host(JsonValue event, HostKind kind, std::int64_t start, std::int64_t end, std::uint32_t call) {
+    HostEvent host{.start = start, .end = end, .call = call, .kind = kind};
+    const bool starts_something =
+        kind == HostKind::kApi || kind == HostKind::kMemcpy || kind >= HostKind::kStreamSync;
+    if (starts_something) host.correlation = correlation_of(event["args"]);
+    host.thread = thread_of(event);
+    trace_.host.push_back(host);
+  }
+
+  void take_gpu(JsonValue event, std::string_view name, std::int64_t start, std::int64_t end) {
+    const JsonValue args = event["args"];
+    GpuEvent gpu{.start = start, .end = end, .correlation = correlation_of(args)};
+    const std::int64_t stream = args["stream"].integer().value_or(event["tid"].integer().value_or(0));
+    gpu.stream = stream_of(args["device"].integer().value_or(0), stream);
+    gpu.communicates = is_comm_kernel(name);
+    if (gpu.communicates) {
+      CommCall call;
+      if (!read_comm_args(args, call)) read_comm_name(name, call);
+      gpu.call = add(std::move(call));
+    }
+    trace_.gpu.push_back(gpu);
+  }
+
+  void take_sync(JsonValue event) {
+    const JsonValue args = event["args"];
+    SyncRecord sync{.correlation = correlation_of(args)};
+    sync.stream = args["stream"].integer().value_or(-1);
+    sync.wait_on_stream = args["wait_on_stream"].integer().value_or(-1);
+    sync.record_correlation = args["wait_on_cuda_event_record_corr_id"].unsigned_integer().value_or(0);
+    if (sync.correlation != kNoCorrelation) trace_.syncs.push_back(sync);
+  }
+
+  void read_distributed(JsonValue info) {
+    trace_.rank = info["rank"].integer().value_or(-1);
+    trace_.world = info["world_size"].integer().value_or(-1);
+    trace_.backend = info["backend"].text();
+    for (const JsonValue config : info["pg_config"].items()) {
+      GroupName group;
+      group.name = config["pg_name"].text();
+      group.size = config["pg_size"].integer().value_or(-1);
+      for (const JsonValue rank : config["ranks"].items()) {
+        const auto number = rank.unsigned_integer();
+        if (!number || *number >= kAny) {
+          throw InputError({trace_.path},
+                           fmt::format("distributedInfo: process group '{}' has '{}' among its "
+                                       "ranks; expected whole numbers",
+                                       group.name, rank.text()));
+        }
+        group.ranks.push_back(static_cast<Rank>(*number));
+      }
+      trace_.groups.push_back(std::move(group));
+    }
+  }
+
+  static std::uint64_t correlation_of(JsonValue args) {
+    return args["correlation"].unsigned_integer().value_or(kNoCorrelation);
+  }
+
+  std::uint32_t annotated(std::string_view name, JsonValue args) {
+    CommCall call;
+    read_annotation(name, args, call);
+    return add(std::move(call));
+  }
+
+  std::uint32_t add(CommCall call) {
+    trace_.calls.push_back(std::move(call));
+    return static_cast<std::uint32_t>(trace_.calls.size() - 1);
+  }
+
+  std::uint32_t thread_of(JsonValue event) {
+    key_.assign(event["pid"].text()).append(1, '\n').append(event["tid"].text());
+    const auto known = threads_.find(key_);
+    if (known != threads_.end()) return known->second;
+    if (threads_.size() >= kMostLanes) {
+      throw InputError({trace_.path}, fmt::format("events of more than {} threads", kMostLanes));
+    }
+    return threads_.emplace(key_, static_cast<std::uint32_t>(threads_.size())).first->second;
+  }
+
+  std::uint32_t stream_of(std::int64_t device, std::int64_t stream) {
+    const auto known = streams_.find({device, stream});
+    if (known != streams_.end()) return known->second;
+    if (streams_.size() >= kMostLanes) {
+      throw InputError({trace_.path}, fmt::format("events of more than {} streams", kMostLanes));
+    }
+    trace_.stream_numbers.push_back(stream);
+    return streams_.emplace(std::pair(device, stream), static_cast<std::uint32_t>(streams_.size()))
+        .first->second;
+  }
+
+  static constexpr std::size_t kMostLanes = 30000;
+  RankTrace trace_;
+  std::unordered_map<std::string, std::uint32_t> threads_;
+  std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;
+  std::string key_;
+  bool any_ = false;
+};
+
+}  // namespace
+
+RankTrace read_kineto(const std::string& path) {
+  Collector collector(path);
+  JsonHandlers handlers;
+  handlers.member = [&](JsonValue member, const SourceLocation&) { return collector.member(member); };
+  handlers.element = [&](std::string_view, JsonValue event, const SourceLocation& where) {
+    if (!event.is_object()) throw InputError(where, "expected an event in braces among the trace's events");
+    return collector.event(event);
+  };
+  read_json(path, {"traceEvents"}, handlers);
+  return collector.finish();
+}
+
+bool looks_like_kineto(const std::string& path) {
+  try {
+    ByteStream bytes(path);
+    std::string head(64 * 1024, '\0');
+    head.resize(bytes.read(head.data(), head.size()));
+    const auto first = head.find_first_not_of(" \t\r\n");
+    if (first == head.npos || head[first] != '{') return false;
+    return contains(head, "\"traceEvents\"") || contains(head, "\"deviceProperties\"") ||
+           contains(head, "\"distributedInfo\"");
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace weft::goal

@@ -1,0 +1,299 @@
+// Profiles of PyTorch's profiler: a small one worked out by hand, real ones, and what is refused.
+#include "goal/import/kineto/importer.h"
+
+#include <fmt/format.h>
+
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string>
+
+#include "goal/check/check.h"
+#include "goal/text/text.h"
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+namespace {
+
+namespace fs = std::filesystem;
+using Catch::Contains;
+
+fs::path folder(const std::string& name) {
+  const fs::path path = fs::path(std::getenv("TEST_TMPDIR")) / name;
+  fs::remove_all(path);
+  fs::create_directories(path);
+  return path;
+}
+
+std::string event(const char* category, const char* name, int tid, double start, double duration,
+                  const std::string& args = "") {
+  return fmt::format(R"({{"ph": "X", "cat": "{}", "name": "{}", "pid": 1, "tid": {}, "ts": {}, "dur": {}, )"
+                     R"("args": {{{}}}}})",
+                     category, name, tid, start, duration, args);
+}
+
+void write(const fs::path& path, int rank, int world, const std::vector<std::string>& events) {
+  std::ofstream file(path);
+  file << fmt::format(R"({{"distributedInfo": {{"rank": {}, "world_size": {}}}, "traceEvents": [)", rank,
+                      world);
+  for (std::size_t i = 0; i < events.size(); ++i) file << (i == 0 ? "\n" : ",\n") << events[i];
+  file << "]}";
+}
+
+std::string comm(const char* name, int elements, const std::string& more = "", int size = 2) {
+  return fmt::format(
+      R"("Collective name": "{}", "In msg nelems": {}, "Out msg nelems": {}, "dtype": "Float", )"
+      R"("Group size": {}{})",
+      name, elements, elements, size, more);
+}
+
+// One call of a communication library, launched at `at`, of 10 us.
+std::vector<std::string> call(const std::string& args, double at, int correlation) {
+  return {event("cpu_op", "record_param_comms", 1, at, 5, args),
+          event("cuda_runtime", "cudaLaunchKernel", 1, at + 1, 2,
+                fmt::format("\"correlation\": {}", correlation)),
+          event("kernel", "ncclDevKernel_X", 9, at + 10, 10,
+                fmt::format("\"stream\": 9, \"correlation\": {}", correlation))};
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+std::uint64_t anomalies(const PackInfo& info, const std::string& name) {
+  for (const Anomaly& anomaly : info.anomalies) {
+    if (anomaly.name == name) return anomaly.count;
+  }
+  return 0;
+}
+
+// "allreduce 4000" and how often, over all ranks.
+std::map<std::string, int> collectives(const Graph& graph) {
+  std::map<std::string, int> found;
+  for (Rank rank = 0; rank < graph.ranks(); ++rank) {
+    const RankView view = graph.rank(rank);
+    for (OpIndex i = 0; i < view.ops(); ++i) {
+      if (view.kind(i) != OpKind::kCollective) continue;
+      ++found[fmt::format("{} {}", name(view.collective(i).kind), view.collective(i).bytes)];
+    }
+  }
+  return found;
+}
+
+std::string message(const fs::path& path, const KinetoOptions& options = {}) {
+  try {
+    import_kineto(path, options, nullptr);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("kineto: kernels, a collective and waits, worked out by hand") {
+  const fs::path at = folder("hand");
+  for (int rank = 0; rank < 2; ++rank) {
+    write(at / fmt::format("rank{}.json", rank), rank, 2,
+          {event("cuda_runtime", "cudaLaunchKernel", 1, 10, 5, "\"correlation\": 1"),
+           event("kernel", "a", 7, 20, 30, "\"stream\": 7, \"correlation\": 1"),
+           event("cpu_op", "record_param_comms", 1, 30, 10, comm("allreduce", 1000)),
+           event("cuda_runtime", "cudaLaunchKernel", 1, 35, 3, "\"correlation\": 2"),
+           event("kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 9, 55, 100,
+                 "\"stream\": 9, \"correlation\": 2"),
+           event("cuda_runtime", "cudaStreamWaitEvent", 1, 45, 1, "\"correlation\": 3"),
+           event("cuda_runtime", "cudaLaunchKernel", 1, 50, 2, "\"correlation\": 4"),
+           event("kernel", "b", 7, 160, 20, "\"stream\": 7, \"correlation\": 4"),
+           event("cuda_runtime", "cudaDeviceSynchronize", 1, 60, 125, "\"correlation\": 5"),
+           event("cpu_op", "aten::add", 1, 185, 15)});
+  }
+  PackInfo info;
+  const Graph graph = import_kineto(at, {}, &info);
+  // Kernel a: idle 10 us from its launch, 30 us. The collective: behind a (until 50) and its launch (35),
+  // idle 5. Kernel b: behind the collective (155), idle 5, 20 us. The host: 25 + 15 + 10 us, waits until b
+  // ends (180), 5 us until the call returns, 15 us.
+  const std::string rank = R"(l1: calc 40000 cpu 1
+l2: calc 25000
+l3: calc 15000
+l3 requires l2
+l4: calc 5000 cpu 2
+l4 requires l1
+l4 requires l2
+l5: allreduce 4000b elem 4 cpu 2
+l5 requires l4
+l6: calc 25000 cpu 1
+l6 requires l1
+l6 requires l3
+l6 requires l5
+l7: calc 10000
+l7 requires l3
+l8: calc 5000
+l8 requires l5
+l8 requires l6
+l8 requires l7
+l9: calc 15000
+l9 requires l8
+)";
+  CHECK(to_text(graph) == "num_ranks 2\n\nrank 0 {\n" + rank + "}\n\nrank 1 {\n" + rank + "}\n");
+  CHECK(anomalies(info, "unexplained_gpu_idle_ns") == 2 * 20'000);
+  CHECK(anomalies(info, "inferred_stream_waits") == 2 * 2);
+  CHECK(info.metadata.at("traced_elapsed_ns") == "190000");
+}
+
+TEST_CASE("kineto: Gloo, 4 ranks, as recorded") {
+  PackInfo info;
+  const Graph graph = import_kineto("tests/data/kineto/gloo", {}, &info);
+  // The gradients of 256x256 + 256 + 256x64 + 64 floats, once a step, on every rank.
+  CHECK(collectives(graph) == std::map<std::string, int>{{"allreduce 328960", 3 * 4}});
+  CHECK(check(graph).clean());
+  CHECK(anomalies(info, "communication_of_unknown_size") == 0);
+  CHECK(anomalies(info, "thread_waits") > 0);
+}
+
+TEST_CASE("kineto: NCCL on 2 GPUs, one rank at hand") {
+  const fs::path path = "tests/data/kineto/nccl_step.json.gz";
+  CHECK_THAT(message(path), Contains("the profile of rank 1 is missing (1 of 2 ranks have one); --alike"));
+  PackInfo info;
+  const Graph graph = import_kineto(path, {.alike = true}, &info);
+  CHECK(graph.ranks() == 2);
+  // Elements that the kernels' arguments tell, of 4 bytes, and of 8 for the counters of batch norm.
+  CHECK(collectives(graph) == std::map<std::string, int>{{"allreduce 26550272", 2},
+                                                         {"allreduce 9724160", 2},
+                                                         {"allreduce 8196000", 2},
+                                                         {"allreduce 31502336", 2},
+                                                         {"allreduce 26255360", 2},
+                                                         {"bcast 212480", 2},
+                                                         {"bcast 424", 2}});
+  CHECK(check(graph).clean());
+  CHECK(anomalies(info, "copied_ranks") == 1);
+}
+
+TEST_CASE("kineto: DLRM on 8 GPUs, whose profiler tells sizes in annotations only") {
+  const Graph graph = import_kineto("tests/data/kineto/dlrm", {}, nullptr);
+  CHECK(graph.ranks() == 8);
+  CHECK(collectives(graph) == std::map<std::string, int>{{"allreduce 1576964", 8},
+                                                         {"allreduce 448", 8},
+                                                         {"allreduce 907840", 8},
+                                                         {"alltoall 3072", 16},
+                                                         {"alltoall 24", 8},
+                                                         {"alltoall 192", 8},
+                                                         {"alltoall 1696", 8}});
+  CHECK(check(graph).clean());
+}
+
+TEST_CASE("kineto: messages of a group are carried out by one kernel") {
+  const fs::path at = folder("messages");
+  for (int rank = 0; rank < 2; ++rank) {
+    const std::string peer = std::to_string(1 - rank);
+    std::vector<std::string> events = {
+        event("cpu_op", "record_param_comms", 1, 1, 2, comm("send", 10, ", \"Dst Rank\": " + peer)),
+        event("cpu_op", "record_param_comms", 1, 4, 2, comm("recv", 20 - 10, ", \"Src Rank\": " + peer))};
+    events.push_back(event("cuda_runtime", "cudaLaunchKernel", 1, 8, 2, "\"correlation\": 1"));
+    events.push_back(
+        event("kernel", "ncclDevKernel_SendRecv(x)", 9, 12, 10, "\"stream\": 9, \"correlation\": 1"));
+    write(at / fmt::format("rank{}.json", rank), rank, 2, events);
+  }
+  const Graph graph = import_kineto(at, {}, nullptr);
+  const std::string text = to_text(graph);
+  CHECK_THAT(text, Contains("send 40b to 1") && Contains("recv 40b from 1") && Contains("send 40b to 0"));
+  CHECK(check(graph).clean());
+  fs::remove(at / "rank1.json");
+  CHECK_THAT(message(at, {.alike = true}), Contains("rank 0 sends messages to single ranks"));
+}
+
+TEST_CASE("kineto: process groups of ranks without a profile") {
+  const fs::path at = folder("groups");
+  std::vector<std::string> events;
+  append(events, call(comm("allreduce", 8, R"(, "Process Group Ranks": "[0, 1]")"), 0, 1));
+  append(events, call(comm("_allgather_base", 16, R"(, "Process Group Ranks": "[0, 2, 4, 6]")", 4), 50, 2));
+  write(at / "rank0.json", 0, 8, events);
+  const Graph graph = import_kineto(at, {.alike = true}, nullptr);
+  std::set<std::vector<Rank>> groups;
+  for (const Communicator& communicator : graph.communicators()) groups.insert(communicator.ranks);
+  CHECK(groups ==
+        std::set<std::vector<Rank>>{{}, {0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2, 4, 6}, {1, 3, 5, 7}});
+  CHECK(check(graph).clean());
+  // Ranks 1 and 3 leave open which ranks the others' group has.
+  append(events, call(comm("allreduce", 8, R"(, "Process Group Ranks": "[0, 3]")"), 90, 3));
+  write(at / "rank0.json", 0, 8, events);
+  CHECK_THAT(message(at, {.alike = true}), Contains("does not say what the group of rank 1"));
+}
+
+TEST_CASE("kineto: profiles that begin and end at different calls") {
+  const fs::path at = folder("ends");
+  std::vector<std::string> events;
+  append(events, call(comm("allreduce", 1), 0, 1));
+  append(events, call(comm("broadcast", 2), 50, 2));
+  write(at / "rank0.json", 0, 2, events);
+  append(events, call(comm("allreduce", 3), 100, 3));
+  write(at / "rank1.json", 1, 2, events);
+  PackInfo info;
+  CHECK(check(import_kineto(at, {}, &info)).clean());
+  CHECK(anomalies(info, "communication_without_partner") == 1);
+  write(at / "rank0.json", 0, 2, call(comm("allreduce", 5), 0, 1));
+  CHECK_THAT(message(at),
+             Contains("rank 1's collective 0 on a process group is 'allreduce' of 4 bytes, but rank "
+                      "0's is 'allreduce' of 20"));
+}
+
+TEST_CASE("kineto: steps") {
+  const fs::path at = folder("steps");
+  std::vector<std::string> events = {event("user_annotation", "ProfilerStep#3", 1, 0, 40),
+                                     event("user_annotation", "ProfilerStep#4", 1, 40, 100)};
+  append(events, call(comm("allreduce", 1, "", 1), 0, 1));
+  append(events, call(comm("allreduce", 2, "", 1), 50, 2));
+  write(at / "rank0.json", 0, 1, events);
+  CHECK(collectives(import_kineto(at, {.first_step = 4, .last_step = 4}, nullptr)) ==
+        std::map<std::string, int>{{"allreduce 8", 1}});
+  CHECK_THAT(message(at, {.first_step = 4, .last_step = 5}),
+             Contains("has 1 of steps 4 to 5; its ProfilerStep ranges are: 3, 4"));
+}
+
+TEST_CASE("kineto: what can't be read") {
+  const fs::path at = folder("wrong");
+  std::ofstream(at / "rank0.json") << "{\"traceEvents\": [\n{\"ph\": \"X\",}]}";
+  CHECK_THAT(message(at), Contains("rank0.json:2: byte 29: not JSON"));
+  std::ofstream(at / "rank0.json") << "{\"traceEvents\": [3]}";
+  CHECK_THAT(message(at), Contains("expected an event in braces"));
+  std::ofstream(at / "rank0.json") << "{\"traceEvents\": []}";
+  CHECK_THAT(message(at), Contains("no events with a duration"));
+  fs::remove(at / "rank0.json");
+  CHECK_THAT(message(at), Contains("no profiles here"));
+  write(at / "rank0.json", 3, 2, {event("cpu_op", "x", 1, 0, 1)});
+  CHECK_THAT(message(at), Contains("rank 3 of 2 ranks"));
+  write(at / "rank0.json", 0, 1, {event("cpu_op", "x", 1, 0, 1)});
+  write(at / "rank1.json", 0, 1, {event("cpu_op", "x", 1, 0, 1)});
+  CHECK_THAT(message(at), Contains("is of rank 0, as another one here is"));
+}
+
+TEST_CASE("kineto: names and types of communication") {
+  const std::map<std::string, CollectiveKind> names = {
+      {"_reduce_scatter_base", CollectiveKind::kReduceScatter},
+      {"all_to_allv", CollectiveKind::kAlltoall},
+      {"nccl:all_reduce", CollectiveKind::kAllreduce},
+      {"c10d::broadcast_", CollectiveKind::kBcast},
+      {"allgather_into_tensor_coalesced", CollectiveKind::kAllgather},
+      {"reduce", CollectiveKind::kReduce},
+      {"ncclDevKernel_ReduceScatter_Sum_bf16_RING_LL", CollectiveKind::kReduceScatter}};
+  for (const auto& [name, kind] : names) {
+    CommCall call;
+    read_comm_name(name, call);
+    CHECK(call.kind == CommKind::kCollective);
+    CHECK(call.collective == kind);
+  }
+  CHECK(bytes_of_type("BFloat16") == 2);
+  CHECK(bytes_of_type("long int") == 8);
+  CHECK_FALSE(bytes_of_type("Quad"));
+  bool cut = false;
+  CHECK(read_list("[0, 1, 12]", cut) == std::vector<std::uint64_t>{0, 1, 12});
+  CHECK_FALSE(cut);
+  CHECK(read_list("[0, 1, ...]", cut)->size() == 2);
+  CHECK(cut);
+  CHECK_FALSE(read_list("[0, x]", cut));
+  CHECK_FALSE(read_list("[0", cut));
+}
+
+}  // namespace weft::goal
