@@ -66,13 +66,13 @@ void report(const ImportNotes& notes, PackInfo& info) {
     if (notes.count(text.note) == 0) continue;
     info.anomalies.push_back({text.name, text.severity, text.sentence, notes.count(text.note)});
   }
-  for (const auto& [name, calls] : notes.communication) {
-    std::string lower = "not_replayed_" + name;
+  for (const NotReplayed::Function& function : notes.not_replayed.functions) {
+    std::string lower = "not_replayed_" + function.name;
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    info.anomalies.push_back(
-        {lower, Severity::kWarning,
-         fmt::format("Calls of {} are not replayed; the {} ns inside them count as compute.", name, calls.ns),
-         calls.calls});
+    info.anomalies.push_back({lower, Severity::kWarning,
+                              fmt::format("Calls of {} are not replayed; {} ns were spent inside them.",
+                                          function.name, function.time_ns),
+                              function.calls});
   }
   if (notes.local_calls > 0) {
     info.anomalies.push_back({"local_calls", Severity::kInfo,
@@ -192,11 +192,9 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   for (const TraceCounter& counter : reader.counters()) {
     if (counter.call_class == trace::CallClass::kLocal) {
       notes.local_calls += counter.calls;
-      continue;
+    } else {
+      importer.add(counter);
     }
-    UndecodedCalls& calls = notes.communication[counter.name];
-    calls.calls += counter.calls;
-    calls.ns += counter.ns;
   }
   run.elapsed_ns = std::max(run.elapsed_ns, importer.elapsed_ns());
   importer.finish(builder);
@@ -217,6 +215,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     info->metadata["mpi_library"] = run.first.mpi_library;
     info->metadata["hosts"] = std::to_string(run.hosts.size());
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
+    info->not_replayed = notes.not_replayed;
     report(notes, *info);
   }
   return builder.finish();

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -45,6 +46,22 @@ bool is_persistent(Function function) {
   return function >= Function::kSend_init && function <= Function::kRecv_init;
 }
 
+// Bytes that the call was given to move: of a message at its sender, of a collective what this rank puts in.
+std::uint64_t given_bytes(const TraceRecord& record) {
+  switch (trace::function_info(record.function).shape) {
+    case Shape::kSend:
+    case Shape::kSendrecv:
+      return record.bytes();
+    case Shape::kSendRequest:
+      return is_persistent(record.function) ? 0 : record.bytes();
+    case Shape::kCollective:
+    case Shape::kCollectiveRequest:
+      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(), record.bytes());
+    default:
+      return 0;
+  }
+}
+
 std::uint32_t tag_of(std::int32_t tag) { return tag < 0 ? kAny : static_cast<std::uint32_t>(tag); }
 
 }  // namespace
@@ -53,15 +70,27 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
   // Nothing stands for these in the replay, so the time inside them stays compute.
   const Shape shape = trace::function_info(record.function).shape;
   const bool over_two_groups = record.comm < known.size() && known[record.comm].inter;
+  account(record);
   if (shape == Shape::kUndecoded) return;
   if ((shape == Shape::kCollective || shape == Shape::kCollectiveRequest) && over_two_groups) {
     notes_.add(Note::kIntercommunicatorCollectives);
+    leave_out(record);
     return;
   }
   Thread& thread = enter(record);
   if (record.error != 0) notes_.add(Note::kFailedCalls);
-  if (record.error != 0 && shape != Shape::kComplete) return;
-  switch (shape) {
+  if (record.error != 0 && shape != Shape::kComplete) return leave_out(record);
+  replay(thread, record, known);
+  if (std::exchange(outside_, false)) leave_out(record);
+  if (record.thread == 0) {
+    const Before join = thread.joins.empty() ? Before{} : thread.joins.back();
+    main_points_.push_back({record.leave_ns, thread.point, join});
+  }
+}
+
+void RankImporter::replay(Thread& thread, const TraceRecord& record,
+                          const std::vector<TraceCommunicator>& known) {
+  switch (trace::function_info(record.function).shape) {
     case Shape::kPlain:
       if (record.function == Function::kInit || record.function == Function::kInit_thread) {
         init_ns_ = record.leave_ns;
@@ -114,10 +143,35 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
     case Shape::kUndecoded:
       break;
   }
-  if (record.thread == 0) {
-    const Before join = thread.joins.empty() ? Before{} : thread.joins.back();
-    main_points_.push_back({record.leave_ns, thread.point, join});
+}
+
+void RankImporter::add(const TraceCounter& counter) {
+  // Counters are written now and then, records one by one: of a trace that was cut either may know more.
+  Undecoded& known = undecoded_[counter.name];
+  if (counter.calls > known.calls) known = {counter.calls, counter.ns};
+}
+
+// What all calls are, of which those that are not replayed have a share.
+void RankImporter::account(const TraceRecord& record) {
+  switch (trace::function_info(record.function).shape) {
+    case Shape::kPlain:
+    case Shape::kComm:
+      return;
+    case Shape::kUndecoded: {
+      auto found = undecoded_.find(record.name);
+      if (found == undecoded_.end()) found = undecoded_.emplace(record.name, Undecoded{}).first;
+      ++found->second.calls;
+      found->second.ns += record.inside_ns;
+      return;  // counted with the others of its name in the end
+    }
+    default:
+      ++notes_.not_replayed.all_calls;
+      notes_.not_replayed.all_bytes += given_bytes(record);
   }
+}
+
+void RankImporter::leave_out(const TraceRecord& record) {
+  notes_.not_replayed.add(record.function_name(), 1, given_bytes(record), record.inside_ns);
 }
 
 // Accounts for the time since the thread's last call.
@@ -200,6 +254,7 @@ bool RankImporter::is_operation(std::int32_t peer) {
   if (peer == trace::kProcNull) return false;
   if (peer < 0 && peer != trace::kAnySource) {
     notes_.add(Note::kOutsideWorld);
+    outside_ = true;
     return false;
   }
   if (peer >= static_cast<std::int64_t>(world_size_)) {
@@ -360,6 +415,7 @@ void RankImporter::start(Thread& thread, const TraceRecord& record) {
     Request& request = found->second;
     if (!request.operation) continue;
     Op op = request.prototype;
+    if (op.kind == OpKind::kSend) notes_.not_replayed.all_bytes += op.value;
     op.cpu = static_cast<std::uint16_t>(record.thread);
     request.op = nonblocking(thread, op);
   }
@@ -399,6 +455,7 @@ void RankImporter::collective(Thread& thread, const TraceRecord& record,
   const bool by_rank = record.root >= 0 || !collective.counts.empty();
   const bool outside = by_rank && record.comm < known.size() && known[record.comm].outside;
   if (outside) notes_.add(Note::kOutsideWorld);
+  outside_ = outside_ || outside;
   if (!alone && !outside) {
     collective.comm = communicators_.graph_number(known, record.comm);
     check_fits(collective, known[record.comm]);
@@ -438,6 +495,11 @@ void RankImporter::create_communicator(Thread& thread, const TraceRecord& record
 }
 
 void RankImporter::finish(GraphBuilder& builder) {
+  notes_.not_replayed.all_time_ns += elapsed_ns();
+  for (const auto& [name, undecoded] : undecoded_) {
+    notes_.not_replayed.add(name, undecoded.calls, 0, undecoded.ns);
+    notes_.not_replayed.all_calls += undecoded.calls;
+  }
   for (Thread& thread : threads_) {
     flush(thread, static_cast<std::uint16_t>(&thread - threads_.data()));
   }

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -31,6 +34,8 @@ class RankImporter {
   // The next call of the rank, in the order of the file. `known` are the communicators of that file.
   // Throws InputError for what no MPI program can do (a rank outside the world).
   void add(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  // The count of a function that is not decoded, where it is more than the calls that were added.
+  void add(const TraceCounter& counter);
   // Ends the rank: hands its operations to the builder and calls its end_rank().
   void finish(GraphBuilder& builder);
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
@@ -68,6 +73,13 @@ class RankImporter {
     Before point, last_join;
   };
 
+  struct Undecoded {
+    std::uint64_t calls = 0, ns = 0;
+  };
+
+  void replay(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void account(const TraceRecord& record);
+  void leave_out(const TraceRecord& record);
   Thread& enter(const TraceRecord& record);
   void fork(Thread& thread, std::uint64_t enter_ns);
   void flush(Thread& thread, std::uint16_t cpu);
@@ -107,7 +119,9 @@ class RankImporter {
   std::vector<MainPoint> main_points_;
   std::unordered_map<std::uint64_t, Request> requests_;
   std::unordered_map<std::uint64_t, TraceMessage> probed_;  // by Mprobe and Improbe
+  std::map<std::string, Undecoded, std::less<>> undecoded_;
   std::uint64_t init_ns_ = 0, last_ns_ = 0;
+  bool outside_ = false;  // the call at hand is with a process of another MPI_COMM_WORLD
 };
 
 }  // namespace weft::goal
