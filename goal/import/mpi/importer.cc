@@ -59,6 +59,16 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Messages and collectives with processes of another MPI_COMM_WORLD, which are not in the graph."},
     {Note::kIntercommunicatorCollectives, "intercommunicator_collectives", Severity::kWarning,
      "Collectives between two groups, not replayed; the time inside them counts as compute."},
+    {Note::kOneSided, "one_sided", Severity::kInfo,
+     "One-sided operations, replayed as messages that the target takes on a stream of its own."},
+    {Note::kWindows, "windows", Severity::kInfo,
+     "Parts of windows made, replayed as an allreduce of 8 bytes."},
+    {Note::kSharedWindows, "shared_windows", Severity::kWarning,
+     "Parts of windows in shared memory; what is read and written there directly shows in no call."},
+    {Note::kLostArrivals, "lost_arrivals", Severity::kWarning,
+     "One-sided operations to a rank whose trace lacks that window; their messages have no partner."},
+    {Note::kUngatedArrivals, "ungated_arrivals", Severity::kWarning,
+     "One-sided operations of an epoch that the target's trace lacks; they are taken from the start on."},
 }};
 
 void report(const ImportNotes& notes, PackInfo& info) {
@@ -152,8 +162,17 @@ struct Run {
   std::uint64_t elapsed_ns = 0;
 };
 
+// Reads what one-sided operations do at their targets.
+void collect_one_sided(const std::vector<fs::path>& files, OneSidedTraffic& traffic) {
+  for (std::uint32_t rank = 0; rank < files.size(); ++rank) {
+    TraceReader reader(files[rank].string());
+    TraceRecord record;
+    while (reader.next(record)) traffic.add(rank, record, reader.communicators());
+  }
+}
+
 void import_rank(const fs::path& path, const MpiImportOptions& options, CommunicatorTable& communicators,
-                 GraphBuilder& builder, ImportNotes& notes, Run& run) {
+                 OneSidedTraffic& traffic, GraphBuilder& builder, ImportNotes& notes, Run& run) {
   TraceReader reader(path.string());
   const TraceHeader& header = reader.header();
   if (header.rank == 0) run.first = header;
@@ -168,7 +187,7 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   run.hosts.insert(header.host);
   run.programs.insert(header.program);
   communicators.begin_rank();
-  RankImporter importer(options, header.size, communicators, notes);
+  RankImporter importer(options, header.rank, header.size, communicators, traffic, notes);
   TraceRecord record;
   while (reader.next(record)) {
     try {
@@ -208,7 +227,11 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
   CommunicatorTable communicators(builder, static_cast<std::uint32_t>(files.size()));
   ImportNotes notes;
   Run run;
-  for (const fs::path& path : files) import_rank(path, options, communicators, builder, notes, run);
+  OneSidedTraffic traffic(static_cast<std::uint32_t>(files.size()),
+                          [&](OneSidedTraffic& all) { collect_one_sided(files, all); });
+  for (const fs::path& path : files) {
+    import_rank(path, options, communicators, traffic, builder, notes, run);
+  }
   if (info != nullptr) {
     info->metadata["source"] = "MPI trace";
     info->metadata["application"] = fmt::format("{}", fmt::join(run.programs, ", "));

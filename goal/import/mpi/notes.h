@@ -24,8 +24,13 @@ enum class Note : std::uint8_t {
   kRanksWithoutFinalize,
   kTruncatedRanks,
   kStrangeRanks,
+  kOneSided,
+  kWindows,
+  kSharedWindows,
+  kLostArrivals,
+  kUngatedArrivals,
 };
-inline constexpr int kNotes = 15;
+inline constexpr int kNotes = 20;
 
 class ImportNotes {
  public:
