@@ -23,10 +23,9 @@ void add_messages(Rank rank, std::span<const Op> ops, std::vector<double>& bytes
 Program::Program(const Graph& graph) : graph_(&graph), facts_(graph.facts()) {}
 Program::Program(const PackedProgram& file) : packed_(&file), facts_(file.facts()) {}
 
-Program::Program(std::unique_ptr<const Graph> graph, std::map<std::string, std::string> metadata)
-    : Program(*graph) {
+Program::Program(std::unique_ptr<const Graph> graph, PackInfo info) : Program(*graph) {
   owned_ = std::move(graph);
-  metadata_ = std::move(metadata);
+  info_ = std::move(info);
 }
 Program::Program(std::unique_ptr<const PackedProgram> file) : Program(*file) { owned_ = std::move(file); }
 
@@ -59,9 +58,8 @@ std::string Program::label(Rank rank, OpIndex op) const {
 }
 
 std::string Program::metadata(const std::string& key) const {
-  const auto& all = packed_ != nullptr ? packed_->info().metadata : metadata_;
-  const auto found = all.find(key);
-  return found == all.end() ? std::string() : found->second;
+  const auto found = info().metadata.find(key);
+  return found == info().metadata.end() ? std::string() : found->second;
 }
 
 std::vector<double> Program::message_bytes() const {
@@ -87,7 +85,7 @@ Program open_program(const std::string& path) {
   }
   PackInfo info;
   auto graph = std::make_unique<const Graph>(parse_graph(file->bytes(), path, &info));
-  return Program(std::move(graph), std::move(info.metadata));
+  return Program(std::move(graph), std::move(info));
 }
 
 }  // namespace weft::goal

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "goal/graph/graph.h"
+#include "goal/pack/info.h"
 #include "goal/pack/packed_program.h"
 
 namespace weft::goal {
@@ -19,7 +19,7 @@ class Program {
   Program(const Graph& graph);         // NOLINT(google-explicit-constructor)
   Program(const PackedProgram& file);  // NOLINT(google-explicit-constructor)
   // These own what they are made of.
-  explicit Program(std::unique_ptr<const Graph> graph, std::map<std::string, std::string> metadata = {});
+  explicit Program(std::unique_ptr<const Graph> graph, PackInfo info = {});
   explicit Program(std::unique_ptr<const PackedProgram> file);
 
   const ProgramFacts& facts() const { return facts_; }
@@ -31,6 +31,8 @@ class Program {
   std::string label(Rank rank, OpIndex op) const;
   // What is known of the program under this name ("mpi_library"), or "". Only packed files keep such things.
   std::string metadata(const std::string& key) const;
+  // What the graph lacks of the program it was made from. Only packed files keep that too.
+  const NotReplayed& not_replayed() const { return info().not_replayed; }
   // Per rank the bytes of messages to and from it, those of collectives not counted. Reads all operations.
   std::vector<double> message_bytes() const;
 
@@ -39,10 +41,12 @@ class Program {
   const PackedProgram* packed() const { return packed_; }
 
  private:
+  const PackInfo& info() const { return packed_ != nullptr ? packed_->info() : info_; }
+
   std::shared_ptr<const void> owned_;
   const Graph* graph_ = nullptr;
   const PackedProgram* packed_ = nullptr;
-  std::map<std::string, std::string> metadata_;  // of a graph
+  PackInfo info_;  // of a graph
   ProgramFacts facts_;
 };
 

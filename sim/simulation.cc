@@ -136,7 +136,9 @@ goal::Program Simulation::workload() const {
   if (job.traffic.empty()) {
     const bool needs_graph = model_.needs_graph != nullptr && model_.needs_graph(parameters_);
     if (!needs_graph) return goal::open_program(job.goal);
-    return goal::Program(std::make_unique<const goal::Graph>(goal::read_graph(job.goal)));
+    goal::PackInfo info;
+    auto graph = std::make_unique<const goal::Graph>(goal::read_graph(job.goal, &info));
+    return goal::Program(std::move(graph), std::move(info));
   }
   const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
   const Parameters parameters(workload.info, job.traffic);
@@ -212,6 +214,8 @@ results::Report Simulation::run(const goal::Program& program, RunControl& contro
   report.seed = scenario_.seed;
   report.warnings = scenario_.warnings;
   add_remarks(scenario_.jobs.at(0).traffic, program.ranks(), report.warnings);
+  report.not_replayed = program.not_replayed();
+  if (report.not_replayed.any()) report.warnings.push_back(goal::sentence(report.not_replayed));
   report.topology = topology_text_;
   if (topology_ != nullptr) {
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");

@@ -90,9 +90,17 @@ Report check(const Graph& graph, const CheckOptions& options) {
 
 Report check_file(const std::string& path, const CheckOptions& options) {
   const FileView file(path);
-  if (!PackedFile::is_one(file.bytes())) return check(parse_graph(file.bytes(), path), options);
-  PackedFile packed(file.bytes(), path, {});
-  return check_source(*checks::source_of(packed), options);
+  PackInfo info;
+  Report report;
+  if (PackedFile::is_one(file.bytes())) {
+    PackedFile packed(file.bytes(), path, {});
+    report = check_source(*checks::source_of(packed), options);
+    info.not_replayed = packed.info().not_replayed;
+  } else {
+    report = check(parse_graph(file.bytes(), path, &info), options);
+  }
+  report.not_replayed = std::move(info.not_replayed);
+  return report;
 }
 
 }  // namespace weft::goal

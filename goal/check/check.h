@@ -10,6 +10,7 @@
 
 #include "goal/anomaly.h"
 #include "goal/graph/graph.h"
+#include "goal/not_replayed.h"
 
 namespace weft::goal {
 
@@ -41,6 +42,9 @@ struct Report {
   std::vector<Finding> findings;
   // How many there are of each kind, examples or not; see FindingKind for what is counted.
   std::array<std::uint64_t, kFindingKinds> counts{};
+
+  // Of a packed file: what the graph lacks of the program traced. No finding: the graph is sound without it.
+  NotReplayed not_replayed;
 
   // What was checked.
   Rank ranks = 0;

@@ -116,6 +116,13 @@ PackInfo info_of(const Catalog& catalog) {
     const auto severity = static_cast<Severity>(std::min<std::uint32_t>(in.severity(), 2));
     info.anomalies.push_back({in.name(), severity, in.sentence(), in.count()});
   }
+  const NotReplayed& lacks = catalog.not_replayed();
+  for (const NotReplayed::Function& in : lacks.function()) {
+    info.not_replayed.add(in.name(), in.calls(), in.bytes(), in.time_ns());
+  }
+  info.not_replayed.all_calls = lacks.all_calls();
+  info.not_replayed.all_bytes = lacks.all_bytes();
+  info.not_replayed.all_time_ns = lacks.all_time_ns();
   return info;
 }
 
@@ -156,6 +163,18 @@ void describe(const RankSource& graph, const PackInfo& info, Catalog& catalog) {
     out->set_sentence(anomaly.sentence);
     out->set_count(anomaly.count);
   }
+  if (info.not_replayed == goal::NotReplayed()) return;
+  NotReplayed& lacks = *catalog.mutable_not_replayed();
+  for (const goal::NotReplayed::Function& function : info.not_replayed.functions) {
+    NotReplayed::Function* out = lacks.add_function();
+    out->set_name(function.name);
+    out->set_calls(function.calls);
+    out->set_bytes(function.bytes);
+    out->set_time_ns(function.time_ns);
+  }
+  lacks.set_all_calls(info.not_replayed.all_calls);
+  lacks.set_all_bytes(info.not_replayed.all_bytes);
+  lacks.set_all_time_ns(info.not_replayed.all_time_ns);
 }
 
 }  // namespace weft::goal::pack

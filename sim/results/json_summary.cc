@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/results/not_replayed_json.h"
 #include "sim/results/report.h"
 
 namespace weft::results {
@@ -115,6 +116,7 @@ std::string json_summary(const Report& report) {
     json["jobs"].push_back(
         {{"name", job.name}, {"ranks", job.ranks}, {"finish_ns", nanoseconds(job.finish)}});
   }
+  if (report.not_replayed.counted()) json["not_replayed"] = not_replayed_json(report.not_replayed);
   json["warnings"] = report.warnings;
   json["diagnosis"] = report.diagnosis;
   // Names of files need not be UTF-8, as JSON must be.

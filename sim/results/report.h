@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/not_replayed.h"
 #include "sim/results/records.h"
 
 namespace weft::results {
@@ -49,6 +50,7 @@ struct Report {
   std::vector<Flow> flows;
   FlowStatistics flow_statistics;
   std::vector<std::string> warnings;    // settings that could not act, …
+  goal::NotReplayed not_replayed;       // what the graph lacks of the program traced
   std::vector<std::string> diagnosis;   // why it ended incomplete
   double wall_seconds = 0;              // of the simulation alone, without reading and writing files
   std::uint64_t peak_memory_bytes = 0;  // of the process

@@ -36,8 +36,14 @@ void add_check(Command& parent, int& exit_code) {
       print(fmt::format("{}: {}: {} in all\n", file, goal::name(static_cast<goal::FindingKind>(kind)),
                         report.counts[kind]));
     }
+    if (report.not_replayed.any()) {
+      print(fmt::format("{}: warning: not_replayed: {}\n", file,
+                        printable(goal::sentence(report.not_replayed))));
+    }
     if (report.clean()) {
-      print(fmt::format("{}: sound ({} ranks, {} operations)\n", file, report.ranks, report.ops));
+      print(fmt::format("{}: {} ({} ranks, {} operations)\n", file,
+                        report.not_replayed.any() ? "sound, but not all of the program" : "sound",
+                        report.ranks, report.ops));
     }
     if (report.has_errors()) exit_code = kBadInput;
   });

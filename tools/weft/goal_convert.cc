@@ -11,6 +11,7 @@
 #include "goal/write_graph.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/goal_commands.h"
+#include "tools/weft/goal_output.h"
 #include "tools/weft/log.h"
 
 namespace weft::cli {
@@ -55,6 +56,7 @@ void add_convert(Command& parent) {
     if (format != goal::Format::kPack && info != goal::PackInfo()) {
       log::warn("note: only packed graphs keep metadata and anomaly counters; " + options->out + " has none");
     }
+    warn_if_lost(info, format, options->out);
   });
 }
 

@@ -3,16 +3,19 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "goal/read_graph.h"
+#include "sim/results/not_replayed_json.h"
 #include "tools/weft/goal_commands.h"
 
 namespace weft::cli {
 namespace {
 
 using goal::OpKind;
+using Json = nlohmann::ordered_json;
 
 // Sums over a graph.
 struct Totals {
@@ -101,6 +104,7 @@ std::string info_text(goal::RankSource& graph, const goal::PackInfo& info) {
   row("memory", fmt::format("{} for operations and dependencies, if all are held at once",
                             short_bytes(static_cast<double>(graph.ops() * sizeof(goal::OpRecord) +
                                                             graph.edges() * sizeof(goal::Edge)))));
+  if (info.not_replayed.any()) row("warning", goal::sentence(info.not_replayed));
   for (const auto& [key, value] : info.metadata) row(key, value);
   for (const goal::Anomaly& anomaly : info.anomalies) {
     row(goal::name(anomaly.severity),
@@ -109,17 +113,64 @@ std::string info_text(goal::RankSource& graph, const goal::PackInfo& info) {
   return text;
 }
 
+// `not_replayed` is null of a graph that is no import. Bytes, and nanoseconds.
+std::string info_json(goal::RankSource& graph, const goal::PackInfo& info) {
+  const Totals totals = sum_up(graph);
+  const auto of = [&](OpKind kind) { return totals.ops[static_cast<std::size_t>(kind)]; };
+  Json json = {{"ranks", graph.ranks()},
+               {"operations",
+                {{"all", graph.ops()},
+                 {"calc", of(OpKind::kCalc)},
+                 {"send", of(OpKind::kSend)},
+                 {"recv", of(OpKind::kRecv)},
+                 {"collective", of(OpKind::kCollective)}}},
+               {"dependencies", graph.edges()},
+               {"sent_bytes", totals.sent},
+               {"largest_message", totals.largest_message},
+               {"any_source", totals.any_source},
+               {"any_tag", totals.any_tag},
+               {"calc_ns", totals.calc_ns},
+               {"most_calc_ns", totals.most_calc_ns},
+               {"busiest_rank", totals.busiest},
+               {"cpus", totals.max_cpu + 1},
+               {"nics", totals.max_nic + 1},
+               {"communicators", graph.communicators().size() - 1}};
+  json["collectives"] = Json::object();
+  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
+    const std::uint64_t count = totals.collectives[static_cast<std::size_t>(kind)];
+    if (count != 0)
+      json["collectives"][std::string(goal::name(static_cast<goal::CollectiveKind>(kind)))] = count;
+  }
+  json["metadata"] = info.metadata;
+  json["anomalies"] = Json::array();
+  for (const goal::Anomaly& anomaly : info.anomalies) {
+    json["anomalies"].push_back({{"name", anomaly.name},
+                                 {"severity", goal::name(anomaly.severity)},
+                                 {"count", anomaly.count},
+                                 {"sentence", anomaly.sentence}});
+  }
+  json["not_replayed"] =
+      info.not_replayed.counted() ? results::not_replayed_json(info.not_replayed) : Json(nullptr);
+  // Texts of a file need not be UTF-8, as JSON must be.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 void add_info(Command& parent) {
-  const auto file = std::make_shared<std::string>();
+  struct Options {
+    std::string file;
+    bool json = false;
+  };
+  const auto options = std::make_shared<Options>();
   Command command =
       parent.add_subcommand("info", "Tell what a graph holds: operations, messages, collectives, anomalies");
-  command.add_option("FILE", *file, "A GOAL graph: packed, text or binary").required();
-  command.callback([file] {
+  command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
+  command.add_flag("--json", options->json, "As JSON; bytes, and nanoseconds");
+  command.callback([options] {
     goal::PackInfo info;
-    const auto graph = goal::open_ranks(*file, &info);
-    print(info_text(*graph, info));
+    const auto graph = goal::open_ranks(options->file, &info);
+    print(options->json ? info_json(*graph, info) : info_text(*graph, info));
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/units/input_error.h"
 #include "tools/weft/goal_commands.h"
+#include "tools/weft/log.h"
 
 namespace weft::cli {
 
@@ -28,6 +29,13 @@ void GraphOutput::write(const goal::Graph& graph, const goal::PackInfo& info) co
                         anomaly.sentence);
   }
   print(text);
+  warn_if_lost(info, format(), path);
+}
+
+void warn_if_lost(const goal::PackInfo& info, goal::Format format, const std::string& path) {
+  if (format == goal::Format::kPack || !info.not_replayed.any()) return;
+  log::warn(path + " does not say what is missing in it, as only packed graphs do: " +
+            goal::sentence(info.not_replayed));
 }
 
 void record(goal::PackInfo& info, const Command& command, const std::vector<goal::Anomaly>& anomalies) {

@@ -24,6 +24,9 @@ struct GraphOutput {
   void write(const goal::Graph& graph, const goal::PackInfo& info) const;
 };
 
+// Says so where what the graph lacks of the program traced won't be in a file of this format.
+void warn_if_lost(const goal::PackInfo& info, goal::Format format, const std::string& path);
+
 // Notes in the graph's metadata what this subcommand was called with ("transform 1", "transform 2", …) and
 // adds the anomalies that it met.
 void record(goal::PackInfo& info, const Command& command, const std::vector<goal::Anomaly>& anomalies = {});

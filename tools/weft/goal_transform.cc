@@ -111,6 +111,7 @@ void add_merge(Command& parent) {
         info.metadata.emplace(fmt::format("job {} ({}): {}", i + 1, stem, key), value);
       }
       anomalies.insert(anomalies.end(), one.anomalies.begin(), one.anomalies.end());
+      info.not_replayed.add(one.not_replayed);
     }
     record(info, command, anomalies);
     options->output.write(goal::merge(jobs), info);

@@ -16,6 +16,7 @@
 #include "goal/write_graph.h"
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
+#include "tools/weft/log.h"
 #include "tools/weft/traffic.h"
 
 namespace weft::cli {
@@ -39,6 +40,7 @@ void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const g
                         anomaly.sentence);
   }
   std::fputs(text.c_str(), stdout);
+  if (info.not_replayed.any()) log::warn(goal::sentence(info.not_replayed));
 }
 
 // An option that comes from a parameter of importers; several may have one of that name.

@@ -62,9 +62,17 @@ enum class Shape : std::uint8_t {
   kComm,                // one communicator
   kUndecoded,           // name of a call that is only counted
   kDevice,              // a call of NCCL or of CUDA's runtime (device.h)
+  kWindowCreate,        // a communicator and the new window
+  kWindow,              // one window
+  kWindowTarget,        // one window, and one rank of it
+  kWindowGroup,         // one window, and some ranks of it
+  kWindowTest,          // one window, and whether its epoch has ended
+  kOneSided,            // one window, one rank of it, what goes there and what comes from there
+  kOneSidedRequest,     // … and the request made
 };
 
-// Function numbers are part of the format: append only, below 120.
+// Function numbers are part of the format: append only. Those from 128 on take a byte more in a record; none
+// is from 111 to 118.
 // X(number, name in MPI without "MPI_", shape)
 #define WEFT_TRACE_FUNCTIONS(X)                    \
   X(1, Init, kPlain)                               \
@@ -158,9 +166,39 @@ enum class Shape : std::uint8_t {
   X(95, Comm_disconnect, kComm)                    \
   X(96, Comm_idup_with_info, kCommCreateRequest)   \
   X(110, Undecoded, kUndecoded)                    \
-  X(119, Device, kDevice)
+  X(119, Device, kDevice)                          \
+  X(128, Win_create, kWindowCreate)                \
+  X(129, Win_allocate, kWindowCreate)              \
+  X(130, Win_allocate_shared, kWindowCreate)       \
+  X(131, Win_create_dynamic, kWindowCreate)        \
+  X(132, Win_free, kWindow)                        \
+  X(133, Win_fence, kWindow)                       \
+  X(134, Win_lock, kWindowTarget)                  \
+  X(135, Win_unlock, kWindowTarget)                \
+  X(136, Win_lock_all, kWindow)                    \
+  X(137, Win_unlock_all, kWindow)                  \
+  X(138, Win_flush, kWindowTarget)                 \
+  X(139, Win_flush_all, kWindow)                   \
+  X(140, Win_flush_local, kWindowTarget)           \
+  X(141, Win_flush_local_all, kWindow)             \
+  X(142, Win_sync, kWindow)                        \
+  X(143, Win_post, kWindowGroup)                   \
+  X(144, Win_start, kWindowGroup)                  \
+  X(145, Win_complete, kWindow)                    \
+  X(146, Win_wait, kWindow)                        \
+  X(147, Win_test, kWindowTest)                    \
+  X(148, Put, kOneSided)                           \
+  X(149, Get, kOneSided)                           \
+  X(150, Accumulate, kOneSided)                    \
+  X(151, Get_accumulate, kOneSided)                \
+  X(152, Fetch_and_op, kOneSided)                  \
+  X(153, Compare_and_swap, kOneSided)              \
+  X(154, Rput, kOneSidedRequest)                   \
+  X(155, Rget, kOneSidedRequest)                   \
+  X(156, Raccumulate, kOneSidedRequest)            \
+  X(157, Rget_accumulate, kOneSidedRequest)
 
-enum class Function : std::uint8_t {
+enum class Function : std::uint16_t {
 #define WEFT_TRACE_X(number, name, shape) k##name = number,
   WEFT_TRACE_FUNCTIONS(WEFT_TRACE_X)
 #undef WEFT_TRACE_X
@@ -184,6 +222,9 @@ constexpr FunctionInfo function_info(Function function) {
 
 // First byte of a record: a function number (with kFailed where the call returned an error), or one of these.
 inline constexpr std::uint8_t kFailed = 0x80;
+// In the place of a function number from 128 on, which follows, less 128.
+inline constexpr std::uint8_t kLongNumber = 112;
+inline constexpr unsigned kFirstLongNumber = 128;
 enum class Meta : std::uint8_t {
   kThread = 120,        // the following records are of another thread
   kCommunicator = 121,  // defines a communicator

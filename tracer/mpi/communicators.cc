@@ -78,6 +78,10 @@ Comm* Communicators::find(MPI_Comm handle, bool define_it) {
   return define(handle, nullptr);
 }
 
+int* Communicators::world_ranks(MPI_Group group, int* size) const {
+  return translate(group, world_group_, size);
+}
+
 bool Communicators::read_members(MPI_Comm handle, Comm* comm) {
   MPI_Group group;
   if (real.PMPI_Comm_group(handle, &group) != MPI_SUCCESS) return false;

@@ -42,6 +42,8 @@ class Communicators {
   // The handle is gone; the members stay until the last request is.
   void forget(Comm* comm);
   static void release(Comm* comm);
+  // World ranks of a group's members, to be freed by the caller; null if out of memory.
+  int* world_ranks(MPI_Group group, int* size) const;
 
  private:
   static constexpr unsigned kBuckets = 1024;

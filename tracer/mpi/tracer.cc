@@ -49,6 +49,7 @@ struct State {
   Writer writer;
   Communicators communicators;
   Requests requests, messages;
+  Windows windows;
   std::uint64_t next_request = 1, next_message = 1;
   std::uint64_t last_leave_ns = 0;
   std::uint64_t counters_written_ns = 0;
@@ -105,7 +106,11 @@ void put_call(Function function, std::uint32_t thread, std::uint64_t enter_ns, s
     state.writer.byte(static_cast<std::uint8_t>(Meta::kThread));
     state.writer.number(thread);
   }
-  state.writer.byte(static_cast<std::uint8_t>(function) | (error != MPI_SUCCESS ? kFailed : 0));
+  const auto number = static_cast<unsigned>(function);
+  const bool is_long = number >= kFirstLongNumber;
+  const std::uint8_t first = is_long ? kLongNumber : static_cast<std::uint8_t>(number);
+  state.writer.byte(first | (error != MPI_SUCCESS ? kFailed : 0));
+  if (is_long) state.writer.number(number - kFirstLongNumber);
   state.writer.signed_number(static_cast<std::int64_t>(enter_ns - state.last_leave_ns));
   state.writer.number(leave_ns - enter_ns);
   state.last_leave_ns = leave_ns;
@@ -359,6 +364,7 @@ Writer& Record::out() { return state.writer; }
 Requests& Record::requests() { return state.requests; }
 Requests& Record::messages() { return state.messages; }
 Communicators& Record::communicators() { return state.communicators; }
+Windows& Record::windows() { return state.windows; }
 std::uint64_t Record::next_message_number() { return state.next_message++; }
 std::uint64_t Record::name_number(int i) { return state.recording ? name_number_locked(i) : 0; }
 

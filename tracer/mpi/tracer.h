@@ -11,6 +11,7 @@
 #include "tracer/mpi/communicators.h"
 #include "tracer/mpi/real.h"
 #include "tracer/mpi/requests.h"
+#include "tracer/mpi/windows.h"
 #include "tracer/mpi/writer.h"
 
 namespace weft::trace {
@@ -108,7 +109,7 @@ class Record {
   bool begin(std::size_t bytes = 0);
 
   // Instead of begin() and fields, for a Test or Iprobe in vain: a run of equal ones becomes one record.
-  // `given` is how many requests were handed in; comm, peer and tag are a probe's.
+  // `given` is how many requests were handed in, or the window asked about; comm, peer and tag are a probe's.
   void poll(const Comm* comm, int peer, int tag, int given);
 
   Writer& out();
@@ -138,6 +139,7 @@ class Record {
   Requests& messages();
   std::uint64_t next_message_number();
   Communicators& communicators();
+  Windows& windows();
   // Number of the name of table entry i in this file, defined now if need be. Before begin().
   std::uint64_t name_number(int i);
 

@@ -6,6 +6,7 @@
 #include "tracer/mpi/tracer_library.h"
 #include "tracer/mpi/wrap_collective.h"
 #include "tracer/mpi/wrap_communicator.h"
+#include "tracer/mpi/wrap_one_sided.h"
 #include "tracer/mpi/wrap_point_to_point.h"
 
 namespace weft::trace {
@@ -183,7 +184,40 @@ const Decoded decoded[] = {
     ROW(Comm_idup, comm_idup),
     ROW(Comm_free, comm_free),
     ROW(Comm_disconnect, comm_free),
+    ROW(Win_create, win_create, int),
+    ROW(Win_allocate, win_allocate, int),
+    ROW(Win_allocate_shared, win_allocate, int),
+    PLAIN(Win_create_dynamic, win_create_dynamic),
+    PLAIN(Win_free, win_free),
+    ROW(Win_fence, win_sync, int),
+    PLAIN(Win_lock, win_lock),
+    ROW(Win_unlock, win_target),
+    ROW(Win_lock_all, win_sync, int),
+    ROW(Win_unlock_all, win_sync),
+    ROW(Win_flush, win_target),
+    ROW(Win_flush_all, win_sync),
+    ROW(Win_flush_local, win_target),
+    ROW(Win_flush_local_all, win_sync),
+    ROW(Win_sync, win_sync),
+    ROW(Win_post, win_group),
+    ROW(Win_start, win_group),
+    ROW(Win_complete, win_sync),
+    ROW(Win_wait, win_sync),
+    PLAIN(Win_test, win_test),
+    SIZED(Put, put),
+    SIZED(Get, get),
+    SIZED(Accumulate, accumulate),
+    SIZED(Get_accumulate, get_accumulate),
+    PLAIN(Fetch_and_op, fetch_and_op),
+    PLAIN(Compare_and_swap, compare_and_swap),
+    SIZED(Rput, put),
+    SIZED(Rget, get),
+    SIZED(Raccumulate, accumulate),
+    SIZED(Rget_accumulate, get_accumulate),
 #if defined(MPICH)
+    LARGE(Win_create, win_create, MPI_Aint),
+    LARGE(Win_allocate, win_allocate, MPI_Aint),
+    LARGE(Win_allocate_shared, win_allocate, MPI_Aint),
     ROW(Comm_idup_with_info, comm_idup, MPI_Info),
 #endif
 };

@@ -49,4 +49,14 @@ std::uint32_t CommunicatorTable::graph_number(const std::vector<TraceCommunicato
   return of_file_[id] = found->second;
 }
 
+std::uint32_t CommunicatorTable::window_number(const std::vector<TraceCommunicator>& communicators,
+                                               std::uint32_t id, std::uint64_t key) {
+  const auto [found, added] = of_window_.try_emplace(key, 0);
+  if (added) {
+    found->second = builder_.add_communicator(
+        {"window" + std::to_string(of_window_.size()), members_of(communicators[id], world_size_)});
+  }
+  return found->second;
+}
+
 }  // namespace weft::goal

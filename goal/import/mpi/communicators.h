@@ -22,11 +22,14 @@ class CommunicatorTable {
   // The graph's number for communicator `id` of the file being read. An intercommunicator is that of all
   // ranks of both groups, in ascending order: point-to-point messages in it need no more.
   std::uint32_t graph_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id);
+  // The graph's number for the messages of a window with this key, made on communicator `id` of that file.
+  std::uint32_t window_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id,
+                              std::uint64_t key);
 
  private:
   GraphBuilder& builder_;
   std::uint32_t world_size_;
-  std::map<std::uint64_t, std::uint32_t> of_key_;
+  std::map<std::uint64_t, std::uint32_t> of_key_, of_window_;
   std::vector<std::uint32_t> of_file_;  // by id in the file; kAny: not asked for yet
 };
 

@@ -67,22 +67,43 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Messages and collectives with processes of another MPI_COMM_WORLD, which are not in the graph."},
     {Note::kIntercommunicatorCollectives, "intercommunicator_collectives", Severity::kWarning,
      "Collectives between two groups, not replayed; the time inside them counts as compute."},
+    {Note::kOneSided, "one_sided", Severity::kInfo,
+     "One-sided operations, replayed as messages that the target takes on a stream of its own."},
+    {Note::kWindows, "windows", Severity::kInfo,
+     "Parts of windows made, replayed as an allreduce of 8 bytes."},
+    {Note::kSharedWindows, "shared_windows", Severity::kWarning,
+     "Parts of windows in shared memory; what is read and written there directly shows in no call."},
+    {Note::kLostArrivals, "lost_arrivals", Severity::kWarning,
+     "One-sided operations to a rank whose trace lacks that window; their messages have no partner."},
+    {Note::kUngatedArrivals, "ungated_arrivals", Severity::kWarning,
+     "One-sided operations of an epoch that the target's trace lacks; they are taken from the start on."},
 }};
 
 }  // namespace
 
+OneSidedTraffic one_sided_traffic(const std::vector<fs::path>& files) {
+  return {static_cast<std::uint32_t>(files.size()), [&files](OneSidedTraffic& traffic) {
+            for (std::uint32_t rank = 0; rank < files.size(); ++rank) {
+              TraceReader reader(files[rank].string());
+              TraceRecord record;
+              while (reader.next(record)) traffic.add(rank, record, reader.communicators());
+            }
+          }};
+}
+
 void report_notes(const ImportNotes& notes, PackInfo& info) {
+  info.not_replayed = notes.not_replayed;
   for (const NoteText& text : kNoteTexts) {
     if (notes.count(text.note) == 0) continue;
     info.anomalies.push_back({text.name, text.severity, text.sentence, notes.count(text.note)});
   }
-  for (const auto& [name, calls] : notes.communication) {
-    std::string lower = "not_replayed_" + name;
+  for (const NotReplayed::Function& function : notes.not_replayed.functions) {
+    std::string lower = "not_replayed_" + function.name;
     for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-    info.anomalies.push_back(
-        {lower, Severity::kWarning,
-         fmt::format("Calls of {} are not replayed; the {} ns inside them count as compute.", name, calls.ns),
-         calls.calls});
+    info.anomalies.push_back({lower, Severity::kWarning,
+                              fmt::format("Calls of {} are not replayed; {} ns were spent inside them.",
+                                          function.name, function.time_ns),
+                              function.calls});
   }
   if (notes.local_calls > 0) {
     info.anomalies.push_back({"local_calls", Severity::kInfo,
@@ -158,7 +179,7 @@ struct Run {
 };
 
 void import_rank(const fs::path& path, const MpiImportOptions& options, CommunicatorTable& communicators,
-                 GraphBuilder& builder, ImportNotes& notes, Run& run) {
+                 OneSidedTraffic& traffic, GraphBuilder& builder, ImportNotes& notes, Run& run) {
   TraceReader reader(path.string());
   const TraceHeader& header = reader.header();
   if (header.rank == 0) run.first = header;
@@ -173,7 +194,7 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   run.hosts.insert(header.host);
   run.programs.insert(header.program);
   communicators.begin_rank();
-  RankImporter importer(options, header.size, communicators, notes);
+  RankImporter importer(options, header.rank, header.size, communicators, traffic, notes);
   TraceRecord record;
   while (reader.next(record)) {
     try {
@@ -197,11 +218,9 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   for (const TraceCounter& counter : reader.counters()) {
     if (counter.call_class == trace::CallClass::kLocal) {
       notes.local_calls += counter.calls;
-      continue;
+    } else {
+      importer.add(counter);
     }
-    UndecodedCalls& calls = notes.communication[counter.name];
-    calls.calls += counter.calls;
-    calls.ns += counter.ns;
   }
   run.elapsed_ns = std::max(run.elapsed_ns, importer.elapsed_ns());
   importer.finish(builder);
@@ -226,7 +245,10 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
   CommunicatorTable communicators(builder, static_cast<std::uint32_t>(files.size()));
   ImportNotes notes;
   Run run;
-  for (const fs::path& path : files) import_rank(path, options, communicators, builder, notes, run);
+  OneSidedTraffic traffic = one_sided_traffic(files);
+  for (const fs::path& path : files) {
+    import_rank(path, options, communicators, traffic, builder, notes, run);
+  }
   Graph graph = builder.finish();
   if (options.partial && !options.keep_wildcards) {
     WithoutPartners dropped;

@@ -22,7 +22,9 @@ Graph import_mpi(const std::filesystem::path& directory, const MpiImportOptions&
 std::vector<std::filesystem::path> mpi_rank_files(const std::filesystem::path& directory);
 // Are there files of such a name, PREFIX*.wtrc, in the directory? False where it can't be read.
 bool has_trace_files(const std::filesystem::path& directory, const char* prefix);
-// Puts what an import of MPI calls met into the anomalies of `info`.
+// What one-sided calls of these files do at their targets, read when it is first asked for. `files` stays.
+OneSidedTraffic one_sided_traffic(const std::vector<std::filesystem::path>& files);
+// Puts what an import of MPI calls met, and could not replay, into `info`.
 void report_notes(const ImportNotes& notes, PackInfo& info);
 
 // The same as an entry of the list of importers.

@@ -3,8 +3,8 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
-#include <string>
+
+#include "goal/not_replayed.h"
 
 namespace weft::goal {
 
@@ -27,22 +27,21 @@ enum class Note : std::uint8_t {
   kReceivesWithoutPartner,
   kCollectivesWithoutPartner,
   kStrangeRanks,
+  kOneSided,
+  kWindows,
+  kSharedWindows,
+  kLostArrivals,
+  kUngatedArrivals,
 };
-inline constexpr int kNotes = 18;
-
-// Calls that the tracer only counted, by name.
-struct UndecodedCalls {
-  std::uint64_t calls = 0;
-  std::uint64_t ns = 0;
-};
+inline constexpr int kNotes = 23;
 
 class ImportNotes {
  public:
   void add(Note note, std::uint64_t count = 1) { counts_[static_cast<std::size_t>(note)] += count; }
   std::uint64_t count(Note note) const { return counts_[static_cast<std::size_t>(note)]; }
 
-  std::map<std::string, UndecodedCalls> communication;  // not replayed
-  std::uint64_t local_calls = 0;                        // lose nothing
+  NotReplayed not_replayed;
+  std::uint64_t local_calls = 0;  // lose nothing
 
  private:
   std::array<std::uint64_t, kNotes> counts_{};

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -18,21 +19,6 @@ using trace::Shape;
 // An agreement on a new communicator's context is an allreduce of about this many bytes.
 constexpr std::uint64_t kAgreementBytes = 8;
 
-bool is_test(Function function) {
-  return function == Function::kTest || function == Function::kTestall || function == Function::kTestany ||
-         function == Function::kTestsome;
-}
-
-bool is_poll(const TraceRecord& record) {
-  return is_test(record.function) || record.function == Function::kIprobe ||
-         record.function == Function::kImprobe;
-}
-
-bool in_vain(const TraceRecord& record) {
-  return is_poll(record) && record.completions.empty() &&
-         (!record.flag || record.function == Function::kTestsome);
-}
-
 bool is_buffered(Function function) {
   return function == Function::kBsend || function == Function::kIbsend || function == Function::kBsend_init;
 }
@@ -45,6 +31,25 @@ bool is_persistent(Function function) {
   return function >= Function::kSend_init && function <= Function::kRecv_init;
 }
 
+// Bytes that the call was given to move: of a message at its sender, of a collective what this rank puts in.
+std::uint64_t given_bytes(const TraceRecord& record) {
+  switch (trace::function_info(record.function).shape) {
+    case Shape::kSend:
+    case Shape::kSendrecv:
+      return record.bytes();
+    case Shape::kOneSided:
+    case Shape::kOneSidedRequest:
+      return record.bytes_out + record.bytes_in;
+    case Shape::kSendRequest:
+      return is_persistent(record.function) ? 0 : record.bytes();
+    case Shape::kCollective:
+    case Shape::kCollectiveRequest:
+      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(), record.bytes());
+    default:
+      return 0;
+  }
+}
+
 std::uint32_t tag_of(std::int32_t tag) { return tag < 0 ? kAny : static_cast<std::uint32_t>(tag); }
 
 }  // namespace
@@ -53,21 +58,33 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
   // Nothing stands for these in the replay, so the time inside them stays compute.
   const Shape shape = trace::function_info(record.function).shape;
   const bool over_two_groups = record.comm < known.size() && known[record.comm].inter;
+  account(record);
   if (shape == Shape::kUndecoded) return;
   if ((shape == Shape::kCollective || shape == Shape::kCollectiveRequest) && over_two_groups) {
     notes_.add(Note::kIntercommunicatorCollectives);
+    leave_out(record);
     return;
   }
-  Thread& thread = enter(record);
+  Thread& thread = program_.enter(record);
   if (record.error != 0) notes_.add(Note::kFailedCalls);
-  if (record.error != 0 && shape != Shape::kComplete) return;
-  switch (shape) {
+  if (record.error != 0 && shape != Shape::kComplete) return leave_out(record);
+  one_sided_.see(record, known);
+  replay(thread, record, known);
+  one_sided_.admit(thread);
+  if (std::exchange(outside_, false)) leave_out(record);
+  program_.left(thread, record);
+}
+
+void RankImporter::replay(Thread& thread, const TraceRecord& record,
+                          const std::vector<TraceCommunicator>& known) {
+  switch (trace::function_info(record.function).shape) {
     case Shape::kPlain:
       if (record.function == Function::kInit || record.function == Function::kInit_thread) {
-        init_ns_ = record.leave_ns;
+        program_.initialized(record.leave_ns);
         thread.pending_ns = 0;
       }
-      if (record.function == Function::kFinalize) flush(thread, static_cast<std::uint16_t>(record.thread));
+      if (record.function == Function::kFinalize)
+        program_.flush(thread, static_cast<std::uint16_t>(record.thread));
       break;
     case Shape::kSend:
       send(thread, record, known);
@@ -110,95 +127,49 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
     case Shape::kCommCreateRequest:
       create_communicator(thread, record, known);
       break;
+    case Shape::kWindowCreate:
+    case Shape::kWindow:
+    case Shape::kWindowTarget:
+    case Shape::kWindowGroup:
+    case Shape::kWindowTest:
+    case Shape::kOneSided:
+    case Shape::kOneSidedRequest:
+      one_sided(thread, record, known);
+      break;
     case Shape::kComm:
     case Shape::kUndecoded:
     case Shape::kDevice:
       break;
   }
-  if (record.thread == 0) {
-    const Before join = thread.joins.empty() ? Before{} : thread.joins.back();
-    main_points_.push_back({record.leave_ns, thread.point, join});
+}
+
+void RankImporter::add(const TraceCounter& counter) {
+  // Counters are written now and then, records one by one: of a trace that was cut either may know more.
+  Undecoded& known = undecoded_[counter.name];
+  if (counter.calls > known.calls) known = {counter.calls, counter.ns};
+}
+
+// What all calls are, of which those that are not replayed have a share.
+void RankImporter::account(const TraceRecord& record) {
+  switch (trace::function_info(record.function).shape) {
+    case Shape::kPlain:
+    case Shape::kComm:
+      return;
+    case Shape::kUndecoded: {
+      auto found = undecoded_.find(record.name);
+      if (found == undecoded_.end()) found = undecoded_.emplace(record.name, Undecoded{}).first;
+      ++found->second.calls;
+      found->second.ns += record.inside_ns;
+      return;  // counted with the others of its name in the end
+    }
+    default:
+      ++notes_.not_replayed.all_calls;
+      notes_.not_replayed.all_bytes += given_bytes(record);
   }
 }
 
-// Accounts for the time since the thread's last call.
-RankImporter::Thread& RankImporter::enter(const TraceRecord& record) {
-  if (record.thread > 0xFFFF) throw InputError("more than 65536 threads made MPI calls");
-  if (threads_.size() <= record.thread) threads_.resize(record.thread + 1);
-  Thread& thread = threads_[record.thread];
-  if (!thread.seen) fork(thread, record.enter_ns);
-  const std::uint64_t gap =
-      record.enter_ns > thread.last_leave_ns ? record.enter_ns - thread.last_leave_ns : 0;
-  if (thread.polling && is_poll(record) && gap <= options_.poll_gap_ns) {
-    notes_.add(Note::kPollingNs, gap);
-  } else {
-    if (thread.polling && is_poll(record)) notes_.add(Note::kComputeBetweenPollsNs, gap);
-    thread.pending_ns += gap;
-  }
-  thread.polling = in_vain(record);
-  if (thread.polling) {
-    // The tracer may have joined many polls to one record; the gaps between them were short.
-    notes_.add(Note::kPolls, record.polls);
-    if (record.polls > 1) notes_.add(Note::kPollingNs, record.leave_ns - record.enter_ns - record.inside_ns);
-  }
-  thread.last_leave_ns = record.leave_ns;
-  last_ns_ = std::max(last_ns_, record.function == Function::kFinalize ? record.enter_ns : record.leave_ns);
-  return thread;
-}
-
-// A thread begins where thread 0 was, in program order, when the new one made its first call.
-void RankImporter::fork(Thread& thread, std::uint64_t enter_ns) {
-  thread.seen = true;
-  thread.last_leave_ns = enter_ns;
-  auto after = std::upper_bound(main_points_.begin(), main_points_.end(), enter_ns,
-                                [](std::uint64_t ns, const MainPoint& point) { return ns < point.leave_ns; });
-  if (after == main_points_.begin()) return;
-  --after;
-  thread.point = after->point;
-  if (after->last_join.op != kNone) thread.joins = {after->last_join};
-  thread.last_leave_ns = after->leave_ns;
-}
-
-void RankImporter::flush(Thread& thread, std::uint16_t cpu) {
-  if (thread.pending_ns == 0) return;
-  const Op calc{.kind = OpKind::kCalc, .cpu = cpu, .value = thread.pending_ns};
-  thread.pending_ns = 0;  // before append(), which flushes
-  blocking(thread, calc);
-}
-
-OpIndex RankImporter::push(const Op& op) {
-  const auto index = static_cast<OpIndex>(ops_.size());
-  if (index >= 0x7FFFFFFFu) throw InputError("a rank has more than 2^31 - 1 operations");
-  ops_.push_back(op);
-  return index;
-}
-
-// Adds an operation that waits for all that the thread has waited for so far.
-OpIndex RankImporter::append(Thread& thread, const Op& op) {
-  flush(thread, op.cpu);
-  const OpIndex index = push(op);
-  if (thread.point.op != kNone) edges_.push_back({thread.point.op, index, thread.point.on_start});
-  for (const Before& before : thread.joins) edges_.push_back({before.op, index, before.on_start});
-  thread.joins.clear();
-  thread.point = {kNone, false};
-  return index;
-}
-
-// The program goes on when the operation has started.
-OpIndex RankImporter::nonblocking(Thread& thread, const Op& op) {
-  const OpIndex index = append(thread, op);
-  thread.point = {index, true};
-  return index;
-}
-
-// The thread's next operation waits for `op` to finish.
-void RankImporter::join(Thread& thread, std::uint16_t cpu, OpIndex op) {
-  flush(thread, cpu);
-  if (thread.point.op == op) {
-    thread.point.on_start = false;
-  } else {
-    thread.joins.push_back({op, false});
-  }
+void RankImporter::leave_out(const TraceRecord& record) {
+  notes_.not_replayed.add(record.function_name(), 1, given_bytes(record), record.inside_ns);
 }
 
 // Is a message to or from `peer` an operation? Not with MPI_PROC_NULL.
@@ -206,6 +177,7 @@ bool RankImporter::is_operation(std::int32_t peer) {
   if (peer == trace::kProcNull) return false;
   if (peer < 0 && peer != trace::kAnySource) {
     notes_.add(Note::kOutsideWorld);
+    outside_ = true;
     return false;
   }
   if (peer >= static_cast<std::int64_t>(world_size_)) {
@@ -249,9 +221,9 @@ void RankImporter::send(Thread& thread, const TraceRecord& record,
   if (!is_operation(record.peer)) return;
   const Op op = send_of(record, known);
   if (is_buffered(record.function)) {
-    nonblocking(thread, op);
+    program_.nonblocking(thread, op);
   } else {
-    blocking(thread, op);
+    program_.blocking(thread, op);
   }
 }
 
@@ -261,7 +233,7 @@ void RankImporter::recv(Thread& thread, const TraceRecord& record,
   if (record.received.valid && !is_operation(record.received.source)) return;
   Op op = recv_of(record, record.peer, record.tag, record.bytes(), known);
   resolve(op, record.received);
-  blocking(thread, op);
+  program_.blocking(thread, op);
 }
 
 // Both halves start together and the program goes on when both have finished.
@@ -275,16 +247,16 @@ void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
     received = recv_of(record, record.recv_peer, record.recv_tag, record.recv_posted_bytes(), known);
     resolve(received, record.received);
   }
-  if (receives && !sends) blocking(thread, received);
-  if (sends && !receives) blocking(thread, send_of(record, known));
+  if (receives && !sends) program_.blocking(thread, received);
+  if (sends && !receives) program_.blocking(thread, send_of(record, known));
   if (!sends || !receives) return;
-  flush(thread, received.cpu);
-  const Before point = thread.point;
-  const std::vector<Before> joins = thread.joins;
-  const OpIndex first = append(thread, received);
+  program_.flush(thread, received.cpu);
+  const RankProgram::Before point = thread.point;
+  const std::vector<RankProgram::Before> joins = thread.joins;
+  const OpIndex first = program_.append(thread, received);
   thread.point = point;
   thread.joins = joins;
-  blocking(thread, send_of(record, known));
+  program_.blocking(thread, send_of(record, known));
   thread.joins.push_back({first, false});
 }
 
@@ -298,7 +270,7 @@ void RankImporter::make_request(Thread& thread, const TraceRecord& record,
     const bool receives = trace::function_info(record.function).shape == Shape::kRecvRequest;
     request.prototype =
         receives ? recv_of(record, record.peer, record.tag, record.bytes(), known) : send_of(record, known);
-    if (!request.persistent) request.op = nonblocking(thread, request.prototype);
+    if (!request.persistent) request.op = program_.nonblocking(thread, request.prototype);
   }
   requests_[record.request] = request;
 }
@@ -319,12 +291,12 @@ void RankImporter::matched_recv(Thread& thread, const TraceRecord& record,
     op = recv_of(record, message.source, message.tag, message.bytes, known);
   }
   if (trace::function_info(record.function).shape == Shape::kMessageRecv) {
-    if (operation) blocking(thread, op);
+    if (operation) program_.blocking(thread, op);
     return;
   }
   Request request;
   request.operation = operation;
-  if (operation) request.op = nonblocking(thread, op);
+  if (operation) request.op = program_.nonblocking(thread, op);
   requests_[record.request] = request;
 }
 
@@ -336,23 +308,23 @@ void RankImporter::complete(Thread& thread, const TraceRecord& record) {
       continue;
     }
     Request& request = found->second;
-    const OpIndex op = std::exchange(request.op, kNone);
+    const OpIndex op = std::exchange(request.op, RankProgram::kNone);
     const bool local = request.local;
     if (!request.persistent) requests_.erase(found);
-    if (op == kNone) continue;
+    if (op == RankProgram::kNone) continue;
     if (completion.cancelled) {
       notes_.add(Note::kCancelled);
-      erase(op);
+      program_.erase(op);
       continue;
     }
-    if (ops_[op].kind == OpKind::kRecv && completion.message.valid) {
+    if (program_.op(op).kind == OpKind::kRecv && completion.message.valid) {
       if (is_operation(completion.message.source)) {
-        resolve(ops_[op], completion.message);
+        resolve(program_.op(op), completion.message);
       } else {
-        erase(op);
+        program_.erase(op);
       }
     }
-    if (!local) join(thread, static_cast<std::uint16_t>(record.thread), op);
+    if (!local) program_.join(thread, static_cast<std::uint16_t>(record.thread), op);
   }
 }
 
@@ -366,17 +338,10 @@ void RankImporter::start(Thread& thread, const TraceRecord& record) {
     Request& request = found->second;
     if (!request.operation) continue;
     Op op = request.prototype;
+    if (op.kind == OpKind::kSend) notes_.not_replayed.all_bytes += op.value;
     op.cpu = static_cast<std::uint16_t>(record.thread);
-    request.op = nonblocking(thread, op);
+    request.op = program_.nonblocking(thread, op);
   }
-}
-
-Op RankImporter::collective_op(const TraceRecord& record, const Collective& collective) {
-  if (collectives_.empty() || collectives_.back() != collective) collectives_.push_back(collective);
-  return {.kind = OpKind::kCollective,
-          .cpu = static_cast<std::uint16_t>(record.thread),
-          .comm = collective.comm,
-          .value = collectives_.size() - 1};
 }
 
 // No MPI program has another root, or other counts, than its communicator has ranks.
@@ -398,24 +363,40 @@ void RankImporter::check_fits(const Collective& collective, const TraceCommunica
 void RankImporter::collective(Thread& thread, const TraceRecord& record,
                               const std::vector<TraceCommunicator>& known) {
   const bool alone = record.comm < known.size() && known[record.comm].ranks.size() == 1;
-  OpIndex index = kNone;
+  OpIndex index = RankProgram::kNone;
   const bool has_request = trace::function_info(record.function).shape == Shape::kCollectiveRequest;
   Collective collective = collective_of(record);
   // Roots and counts are by ranks of the communicator, of which the graph has those in the world only.
   const bool by_rank = record.root >= 0 || !collective.counts.empty();
   const bool outside = by_rank && record.comm < known.size() && known[record.comm].outside;
   if (outside) notes_.add(Note::kOutsideWorld);
+  outside_ = outside_ || outside;
   if (!alone && !outside) {
     collective.comm = communicators_.graph_number(known, record.comm);
     check_fits(collective, known[record.comm]);
-    const Op op = collective_op(record, collective);
+    const Op op = program_.collective(record.thread, collective);
     if (has_request) {
-      index = nonblocking(thread, op);
+      index = program_.nonblocking(thread, op);
     } else {
-      blocking(thread, op);
+      program_.blocking(thread, op);
     }
   }
   if (has_request) requests_[record.request] = Request{.op = index};
+}
+
+void RankImporter::one_sided(Thread& thread, const TraceRecord& record,
+                             const std::vector<TraceCommunicator>& known) {
+  const Shape shape = trace::function_info(record.function).shape;
+  const bool moves = shape == Shape::kOneSided || shape == Shape::kOneSidedRequest;
+  OpIndex op = RankProgram::kNone;
+  if (!moves || is_operation(record.peer)) {
+    if (one_sided_.replay(thread, record, known)) {
+      op = one_sided_.request();
+    } else {
+      leave_out(record);
+    }
+  }
+  if (shape == Shape::kOneSidedRequest) requests_[record.request] = Request{.op = op};
 }
 
 // The members agree on a context, which needs a small allreduce; what an implementation sends besides is left
@@ -435,59 +416,43 @@ void RankImporter::create_communicator(Thread& thread, const TraceRecord& record
                        .bytes = kAgreementBytes,
                        .element_bytes = kAgreementBytes};
   notes_.add(Note::kCommunicatorCreations);
-  const Op op = collective_op(record, agreement);
+  const Op op = program_.collective(record.thread, agreement);
   if (trace::function_info(record.function).shape == Shape::kCommCreateRequest) {
-    requests_[record.request].op = nonblocking(thread, op);
+    requests_[record.request].op = program_.nonblocking(thread, op);
   } else {
-    blocking(thread, op);
+    program_.blocking(thread, op);
   }
 }
 
 void RankImporter::pass_time(const TraceRecord& record, bool inside_too) {
-  Thread& thread = enter(record);
+  Thread& thread = program_.enter(record);
   if (inside_too) thread.pending_ns += record.leave_ns - record.enter_ns;
-  if (record.thread != 0) return;
-  const Before join = thread.joins.empty() ? Before{} : thread.joins.back();
-  main_points_.push_back({record.leave_ns, thread.point, join});
+  program_.left(thread, record);
 }
 
 OpIndex RankImporter::add_beside(const TraceRecord& record, const Op& op, std::span<const OpIndex> after) {
-  Thread& thread = threads_[record.thread];
-  const auto cpu = static_cast<std::uint16_t>(record.thread);
-  flush(thread, cpu);
-  // What the thread waits for, in one operation, lest each of many has an edge from each of those.
-  if (!thread.joins.empty()) blocking(thread, {.kind = OpKind::kCalc, .cpu = cpu, .value = 0});
-  const OpIndex index = push(op);
-  if (thread.point.op != kNone) edges_.push_back({thread.point.op, index, thread.point.on_start});
-  for (const OpIndex first : after) edges_.push_back({first, index, false});
-  return index;
+  return program_.append_after(record.thread, op, after);
 }
 
 OpIndex RankImporter::add_beside(const TraceRecord& record, std::uint16_t cpu, const Collective& collective,
                                  std::span<const OpIndex> after) {
-  Op op = collective_op(record, collective);
+  Op op = program_.collective(record.thread, collective);
   op.cpu = cpu;
   return add_beside(record, op, after);
 }
 
 void RankImporter::wait_for(const TraceRecord& record, std::span<const OpIndex> ops) {
-  for (const OpIndex op : ops) join(threads_[record.thread], static_cast<std::uint16_t>(record.thread), op);
+  for (const OpIndex op : ops) program_.join(record.thread, op);
 }
 
 void RankImporter::finish(GraphBuilder& builder) {
-  for (Thread& thread : threads_) {
-    flush(thread, static_cast<std::uint16_t>(&thread - threads_.data()));
+  notes_.not_replayed.all_time_ns += elapsed_ns();
+  for (const auto& [name, undecoded] : undecoded_) {
+    notes_.not_replayed.add(name, undecoded.calls, 0, undecoded.ns);
+    notes_.not_replayed.all_calls += undecoded.calls;
   }
-  for (const Op& op : ops_) {
-    if (op.kind == OpKind::kCollective) {
-      builder.add_collective(collectives_[op.value], op.cpu);
-    } else {
-      const bool wild = op.kind == OpKind::kRecv && (op.peer == kAny || op.tag == kAny);
-      if (wild && !options_.keep_wildcards) notes_.add(Note::kUnresolvedWildcards);
-      builder.add(op);
-    }
-  }
-  for (const EdgeRecord& edge : edges_) builder.add_edge(edge.first, edge.dependent, edge.on_start);
+  one_sided_.finish();
+  program_.finish(builder, options_.keep_wildcards);
   builder.end_rank();
 }
 

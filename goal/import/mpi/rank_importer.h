@@ -2,13 +2,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "goal/graph/graph.h"
 #include "goal/import/mpi/communicators.h"
 #include "goal/import/mpi/notes.h"
+#include "goal/import/mpi/one_sided.h"
+#include "goal/import/mpi/rank_program.h"
 #include "goal/import/mpi/trace_reader.h"
 
 namespace weft::goal {
@@ -25,13 +30,20 @@ struct MpiImportOptions {
 
 class RankImporter {
  public:
-  RankImporter(const MpiImportOptions& options, std::uint32_t world_size, CommunicatorTable& communicators,
-               ImportNotes& notes)
-      : options_(options), world_size_(world_size), communicators_(communicators), notes_(notes) {}
+  RankImporter(const MpiImportOptions& options, std::uint32_t rank, std::uint32_t world_size,
+               CommunicatorTable& communicators, OneSidedTraffic& traffic, ImportNotes& notes)
+      : options_(options),
+        world_size_(world_size),
+        communicators_(communicators),
+        notes_(notes),
+        program_(options.poll_gap_ns, notes),
+        one_sided_(rank, world_size, traffic, communicators, program_, notes) {}
 
   // The next call of the rank, in the order of the file. `known` are the communicators of that file.
   // Throws InputError for what no MPI program can do (a rank outside the world).
   void add(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  // The count of a function that is not decoded, where it is more than the calls that were added.
+  void add(const TraceCounter& counter);
   // Ends the rank: hands its operations to the builder and calls its end_rank().
   void finish(GraphBuilder& builder);
 
@@ -47,52 +59,28 @@ class RankImporter {
   // The calling thread's next operation waits for these.
   void wait_for(const TraceRecord& record, std::span<const OpIndex> ops);
   // How long a computation takes, learnt later. REQUIRES: `op` is one.
-  void set_compute(OpIndex op, std::uint64_t ns) { ops_[op].value = ns; }
+  void set_compute(OpIndex op, std::uint64_t ns) { program_.op(op).value = ns; }
 
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
-  std::uint64_t elapsed_ns() const { return last_ns_ > init_ns_ ? last_ns_ - init_ns_ : 0; }
+  std::uint64_t elapsed_ns() const { return program_.elapsed_ns(); }
 
  private:
-  static constexpr OpIndex kNone = 0xFFFFFFFFu;
-  // Something that must have finished or (on_start) started.
-  struct Before {
-    OpIndex op = kNone;
-    bool on_start = false;
-  };
-  struct EdgeRecord {
-    OpIndex first, dependent;
-    bool on_start;
-  };
-  struct Thread {
-    bool seen = false;
-    bool polling = false;  // the last call was a Test or Iprobe in vain
-    std::uint64_t last_leave_ns = 0;
-    std::uint64_t pending_ns = 0;  // compute that is not yet an operation
-    Before point;                  // where the thread is in program order
-    std::vector<Before> joins;     // and what else its next operation waits for
-  };
+  using Thread = RankProgram::Thread;
   struct Request {
-    OpIndex op = kNone;  // the active operation; kNone: inactive, or no operation (MPI_PROC_NULL)
+    OpIndex op =
+        RankProgram::kNone;  // the active operation; kNone: inactive, or no operation (MPI_PROC_NULL)
     bool persistent = false;
     bool local = false;      // a buffered send: complete without the receiver
     bool operation = false;  // has `prototype`
     Op prototype;            // what Start starts
   };
-  // Where thread 0 was after a call, for threads that begin later.
-  struct MainPoint {
-    std::uint64_t leave_ns;
-    Before point, last_join;
+  struct Undecoded {
+    std::uint64_t calls = 0, ns = 0;
   };
 
-  Thread& enter(const TraceRecord& record);
-  void fork(Thread& thread, std::uint64_t enter_ns);
-  void flush(Thread& thread, std::uint16_t cpu);
-  OpIndex append(Thread& thread, const Op& op);
-  void blocking(Thread& thread, const Op& op) { thread.point = {append(thread, op), false}; }
-  OpIndex nonblocking(Thread& thread, const Op& op);
-  void join(Thread& thread, std::uint16_t cpu, OpIndex op);
-  void erase(OpIndex op) { ops_[op] = {.kind = OpKind::kCalc, .cpu = ops_[op].cpu}; }
-
+  void replay(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void account(const TraceRecord& record);
+  void leave_out(const TraceRecord& record);
   bool is_operation(std::int32_t peer);
   Op send_of(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   Op recv_of(const TraceRecord& record, std::int32_t peer, std::int32_t tag, std::uint64_t posted,
@@ -107,24 +95,21 @@ class RankImporter {
   void complete(Thread& thread, const TraceRecord& record);
   void start(Thread& thread, const TraceRecord& record);
   void collective(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void one_sided(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void create_communicator(Thread& thread, const TraceRecord& record,
                            const std::vector<TraceCommunicator>& known);
   static void check_fits(const Collective& collective, const TraceCommunicator& communicator);
-  Op collective_op(const TraceRecord& record, const Collective& collective);
-  OpIndex push(const Op& op);
 
   const MpiImportOptions options_;
   const std::uint32_t world_size_;
   CommunicatorTable& communicators_;
   ImportNotes& notes_;
-  std::vector<Op> ops_;  // a collective's `value` is its index in collectives_
-  std::vector<EdgeRecord> edges_;
-  std::vector<Collective> collectives_;
-  std::vector<Thread> threads_;
-  std::vector<MainPoint> main_points_;
+  RankProgram program_;
+  OneSided one_sided_;
   std::unordered_map<std::uint64_t, Request> requests_;
   std::unordered_map<std::uint64_t, TraceMessage> probed_;  // by Mprobe and Improbe
-  std::uint64_t init_ns_ = 0, last_ns_ = 0;
+  std::map<std::string, Undecoded, std::less<>> undecoded_;
+  bool outside_ = false;  // the call at hand is with a process of another MPI_COMM_WORLD
 };
 
 }  // namespace weft::goal

@@ -28,15 +28,18 @@ void clear(TraceRecord& record) {
   auto recv_bytes = std::move(record.recv_bytes);
   auto completions = std::move(record.completions);
   auto started = std::move(record.started);
+  auto group = std::move(record.group);
   record = TraceRecord{};
   send_bytes.clear();
   recv_bytes.clear();
   completions.clear();
   started.clear();
+  group.clear();
   record.send_bytes = std::move(send_bytes);
   record.recv_bytes = std::move(recv_bytes);
   record.completions = std::move(completions);
   record.started = std::move(started);
+  record.group = std::move(group);
 }
 
 bool is_probe_for_message(Function f) { return f == Function::kMprobe || f == Function::kImprobe; }
@@ -330,11 +333,16 @@ void TraceReader::read_message(TraceMessage& message, std::uint8_t flags) {
 }
 
 void TraceReader::read_call(std::uint8_t kind, TraceRecord& r) {
-  r.function = static_cast<Function>(kind & ~trace::kFailed);
+  unsigned number = kind & ~trace::kFailed;
+  if (number == trace::kLongNumber) {
+    number = trace::kFirstLongNumber + static_cast<unsigned>(varint_at_most(1024, "function number"));
+  }
+  r.function = static_cast<Function>(number);
   const trace::FunctionInfo info = trace::function_info(r.function);
   if (info.name == nullptr) {
     --at_;
-    fail(fmt::format("record kind {}: no such kind in version {}", kind, header_.version));
+    fail(fmt::format("record kind {}: no such kind in version {}",
+                     number < trace::kFirstLongNumber ? kind : number, header_.version));
   }
   r.thread = thread_;
   r.enter_ns = last_leave_ + static_cast<std::uint64_t>(signed_varint());
@@ -415,6 +423,44 @@ void TraceReader::read_collective(TraceRecord& r) {
   if ((bits & trace::kHasReceiveVector) != 0) read_vector(r.recv_bytes);
 }
 
+void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
+  if (shape == Shape::kWindowCreate) r.comm = comm_id();
+  if (shape == Shape::kWindowTest) r.flag = read_flags() != 0;
+  r.window = varint_at_most(UINT32_MAX, "number of a window");
+  switch (shape) {
+    case Shape::kWindowCreate:
+      r.window_bytes = varint();
+      break;
+    case Shape::kWindowTarget:
+      r.peer = small_signed("target");
+      break;
+    case Shape::kWindowGroup:
+      for (std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "ranks of a group");
+           n > 0; --n) {
+        r.group.push_back(small_signed("world rank"));
+      }
+      break;
+    case Shape::kWindowTest:
+      if (!r.flag) read_polls(r);
+      break;
+    case Shape::kOneSided:
+    case Shape::kOneSidedRequest:
+      r.peer = small_signed("target");
+      r.bytes_out = varint();
+      r.bytes_in = varint();
+      if (shape == Shape::kOneSidedRequest) r.request = next_request_++;
+      break;
+    default:
+      break;
+  }
+}
+
+std::string_view TraceReader::name() {
+  const std::uint64_t index = varint();
+  if (index >= names_.size()) fail(fmt::format("a call of function {}, which has no name", index));
+  return names_[index];
+}
+
 void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
   switch (shape) {
     case Shape::kPlain:
@@ -483,6 +529,8 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
     case Shape::kDevice:
       read_device(r);
       break;
+    default:
+      read_one_sided(shape, r);
   }
 }
 

@@ -99,6 +99,12 @@ struct TraceRecord {
   std::vector<std::uint64_t> recv_bytes;  // v and w forms, Reduce_scatter: bytes from (or kept by) each rank
 
   TraceDeviceCall device;  // of function kDevice
+  // One-sided communication: which window (from 1 in the order of creation; 0: unknown), with `peer` as
+  // target, and what goes to it and comes from it. Win_create and its kin: `comm`, and how large this rank's
+  // part is.
+  std::uint64_t window = 0;
+  std::uint64_t window_bytes = 0, bytes_out = 0, bytes_in = 0;
+  std::vector<std::int32_t> group;  // Win_post, Win_start: world ranks
 
   // Communicator creation; kNoComm where this rank is no member.
   std::uint32_t new_comm = trace::kNoComm;
@@ -209,6 +215,7 @@ class TraceReader {
   void read_name(TraceRecord& record);
   void read_collective(TraceRecord& record);
   void read_device(TraceRecord& record);
+  void read_one_sided(trace::Shape shape, TraceRecord& record);
   std::uint8_t read_flags();
   std::uint64_t read_reference();
   void read_message(TraceMessage& message, std::uint8_t flags);
@@ -219,6 +226,7 @@ class TraceReader {
   std::int32_t small_signed(const char* what);
   std::uint32_t comm_id();
   std::string text();
+  std::string_view name();
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;

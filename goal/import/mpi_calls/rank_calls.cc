@@ -17,6 +17,9 @@ std::uint64_t key_of(std::uint32_t number) { return number; }
 // No number of the solver, and different on every rank.
 std::uint64_t self_key(Rank rank) { return (std::uint64_t{1} << 32) + rank; }
 
+// These formats' windows are not decoded.
+bool uses_window(Shape shape) { return shape >= Shape::kWindowCreate && shape <= Shape::kOneSidedRequest; }
+
 bool uses_communicator(Shape shape) {
   switch (shape) {
     case Shape::kSend:
@@ -45,7 +48,8 @@ RankCalls::RankCalls(const MpiImportOptions& options, const CommunicatorSolver& 
       view_(solver, rank),
       rank_(rank),
       notes_(notes),
-      importer_(options, solver.ranks(), communicators, notes) {
+      traffic_(solver.ranks(), [](OneSidedTraffic&) {}),
+      importer_(options, rank, solver.ranks(), communicators, traffic_, notes) {
   const std::vector<Rank>& world = solver.communicator(CommunicatorSolver::kWorldNumber).ranks;
   known_.push_back({.id = trace::kCommWorld, .key = key_of(CommunicatorSolver::kWorldNumber)});
   known_.back().ranks.assign(world.begin(), world.end());
@@ -69,9 +73,9 @@ std::uint32_t RankCalls::local(std::uint32_t number) {
 // The call's time stays compute, as nothing else stands for it.
 void RankCalls::leave_out(const MpiCall& call) {
   const TraceRecord& record = call.record;
-  UndecodedCalls& calls = notes_.communication[std::string(record.function_name())];
-  ++calls.calls;
-  calls.ns += record.leave_ns - std::min(record.enter_ns, record.leave_ns);
+  notes_.not_replayed.add(record.function_name(), 1, 0,
+                          record.leave_ns - std::min(record.enter_ns, record.leave_ns));
+  ++notes_.not_replayed.all_calls;
   const Shape shape = trace::function_info(record.function).shape;
   if (is_request_maker(shape)) requests_[record.request] = {};
 }
@@ -96,6 +100,7 @@ void RankCalls::add(MpiCall& call) {
     return;
   }
   if (shape == Shape::kComm) return;
+  if (uses_window(shape)) return leave_out(call);
   if (uses_communicator(shape) && !take_communicators(call)) return leave_out(call);
   take_collective(record);
   record.peer = world_rank(record.comm, record.peer);

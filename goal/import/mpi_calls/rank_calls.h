@@ -46,6 +46,7 @@ class RankCalls {
   CommunicatorSolver::View view_;
   const Rank rank_;
   ImportNotes& notes_;
+  OneSidedTraffic traffic_;  // none: these formats' windows are not decoded
   RankImporter importer_;
   std::vector<TraceCommunicator> known_;
   std::unordered_map<std::uint32_t, std::uint32_t> local_;  // by number of the solver

@@ -29,6 +29,7 @@ struct Run {
   NcclWorld& world;
   const std::vector<fs::path>& mpi_files;  // by rank; empty without MPI
   CommunicatorTable& communicators;
+  OneSidedTraffic& traffic;
   ImportNotes& notes;
   NcclNotes& nccl_notes;
   std::string mpi_library;
@@ -58,15 +59,13 @@ std::uint32_t threads_in(const fs::path& path) {
   return threads;
 }
 
-void count_others(const TraceReader& reader, ImportNotes& notes) {
+void count_others(const TraceReader& reader, ImportNotes& notes, RankImporter& threads) {
   for (const TraceCounter& counter : reader.counters()) {
     if (counter.call_class == trace::CallClass::kLocal) {
       notes.local_calls += counter.calls;
-      continue;
+    } else {
+      threads.add(counter);
     }
-    UndecodedCalls& calls = notes.communication[counter.name];
-    calls.calls += counter.calls;
-    calls.ns += counter.ns;
   }
 }
 
@@ -86,8 +85,8 @@ class RankRun {
  public:
   RankRun(Rank rank, Run& run)
       : run_(run),
-        threads_(MpiImportOptions{.partial = run.options.partial}, run.world.ranks(), run.communicators,
-                 run.notes) {
+        threads_(MpiImportOptions{.partial = run.options.partial}, rank, run.world.ranks(), run.communicators,
+                 run.traffic, run.notes) {
     if (!run.mpi_files.empty()) {
       mpi_path_ = run.mpi_files[rank];
       mpi_ = std::make_unique<Source>(mpi_path_);
@@ -119,12 +118,12 @@ class RankRun {
     }
     if (mpi_) {
       check_whole(mpi_->reader(), mpi_path_, run_);
-      count_others(mpi_->reader(), run_.notes);
+      count_others(mpi_->reader(), run_.notes, threads_);
       run_.elapsed_ns = std::max(run_.elapsed_ns, threads_.elapsed_ns());
     }
     if (nccl_) {
       streams_->finish();
-      count_others(nccl_->reader(), run_.notes);
+      count_others(nccl_->reader(), run_.notes, threads_);
       if (!nccl_->reader().complete()) run_.nccl_notes.add(NcclNote::kIncompleteProcesses);
       if (!mpi_) run_.elapsed_ns = std::max(run_.elapsed_ns, last_ns_ - first_ns_);
     }
@@ -152,6 +151,7 @@ class RankRun {
       if (first_ns_ == 0) first_ns_ = record.leave_ns;
       last_ns_ = std::max({last_ns_, first_ns_, record.leave_ns});
       if (record.thread > 0) record.thread += other_threads_;
+      ++run_.notes.not_replayed.all_calls;
       add(*nccl_, nccl_path_, record, [&] { streams_->add(record); });
     }
     nccl_->advance();
@@ -195,7 +195,8 @@ Graph import_nccl(const fs::path& directory, const NcclImportOptions& options, P
   CommunicatorTable communicators(builder, world.ranks());
   ImportNotes notes;
   NcclNotes nccl_notes;
-  Run run{options, world, mpi_files, communicators, notes, nccl_notes, {}, 0};
+  OneSidedTraffic traffic = one_sided_traffic(mpi_files);
+  Run run{options, world, mpi_files, communicators, traffic, notes, nccl_notes, {}, 0};
   for (Rank rank = 0; rank < world.ranks(); ++rank) {
     communicators.begin_rank();
     RankRun(rank, run).import(builder);

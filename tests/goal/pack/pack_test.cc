@@ -15,6 +15,10 @@ const PackInfo kInfo = {
     {{"application", "lmp"}, {"command", "mpirun -n 8 lmp -in in.lj"}},
     {{"unknown_calls", Severity::kWarning, "Calls the tracer does not know are left out.", 3},
      {"clock_steps", Severity::kInfo, "", 1}},
+    {{{"MPI_File_close", 8, 0, 900}, {"MPI_File_write_at", 40, 4096, 123'456'789'012}},
+     100'000,
+     1'000'000'000'000,
+     987'654'321'098},
 };
 
 std::string error_of(const std::string& file) {
@@ -143,7 +147,9 @@ TEST_CASE("files of all versions stay readable") {
     PackInfo info;
     const Graph graph = read_pack_file("tests/goal/pack/data/version_" + version + ".weft", &info);
     CHECK(to_text(graph) == kText);
-    CHECK(info == kInfo);
+    CHECK(info.metadata == kInfo.metadata);
+    CHECK(info.anomalies == kInfo.anomalies);
+    CHECK(info.not_replayed == NotReplayed());  // they are older than that
   }
 }
 

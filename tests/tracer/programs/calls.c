@@ -2,6 +2,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 static int rank, left, right;
 
@@ -250,14 +251,16 @@ static void large_counts(void) {
 }
 
 static void undecoded_and_failed(void) {
-  int memory = 0, value = rank;
-  MPI_Win window;
-  MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
-  MPI_Win_fence(0, window);
-  MPI_Put(&value, 1, MPI_INT, right, 0, 1, MPI_INT, window);
-  MPI_Win_fence(0, window);
-  MPI_Win_free(&window);
-  int n;
+  int value = rank, n;
+  MPI_File file;
+  char name[64];
+  snprintf(name, sizeof name, "/tmp/weft_calls_%d_%d", (int)getpid(), rank);
+  MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_WRONLY | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &file);
+  MPI_File_set_size(file, 100);
+  MPI_File_sync(file);
+  MPI_File_sync(file);
+  MPI_File_close(&file);
   for (int i = 0; i < 100; ++i) MPI_Comm_size(MPI_COMM_WORLD, &n);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   require(MPI_Send(&value, 1, MPI_INT, 77, 0, MPI_COMM_WORLD) != MPI_SUCCESS, "a send to rank 77 of 4");

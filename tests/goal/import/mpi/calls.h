@@ -63,17 +63,27 @@ struct Files {
     const auto size = static_cast<std::uint32_t>(ranks.size());
     GraphBuilder builder;
     CommunicatorTable table(builder, size);
+    OneSidedTraffic traffic(size, [&](OneSidedTraffic& all) {
+      for (std::uint32_t r = 0; r < size; ++r) {
+        for (const TraceRecord& record : ranks[r]) all.add(r, record, known(r));
+      }
+    });
     for (std::uint32_t r = 0; r < size; ++r) {
       table.begin_rank();
-      std::vector<TraceCommunicator> known(2);
-      for (std::uint32_t i = 0; i < size; ++i) known[0].ranks.push_back(static_cast<std::int32_t>(i));
-      known[1] = {.id = 1, .key = 1000 + r, .parent = 0, .ranks = {static_cast<std::int32_t>(r)}};
-      known.insert(known.end(), communicators.begin(), communicators.end());
-      RankImporter importer(options, size, table, notes);
-      for (const TraceRecord& record : ranks[r]) importer.add(record, known);
+      RankImporter importer(options, r, size, table, traffic, notes);
+      for (const TraceRecord& record : ranks[r]) importer.add(record, known(r));
       importer.finish(builder);
     }
     return builder.finish();
+  }
+
+  // Communicators of rank r's file.
+  std::vector<TraceCommunicator> known(std::uint32_t r) const {
+    std::vector<TraceCommunicator> all(2);
+    for (std::uint32_t i = 0; i < ranks.size(); ++i) all[0].ranks.push_back(static_cast<std::int32_t>(i));
+    all[1] = {.id = 1, .key = 1000 + r, .parent = 0, .ranks = {static_cast<std::int32_t>(r)}};
+    all.insert(all.end(), communicators.begin(), communicators.end());
+    return all;
   }
 };
 

@@ -75,6 +75,11 @@ TEST_CASE("the traces of all ranks become one graph, with what is known of the r
   CHECK(find(info, "local_calls")->count == 9);
   CHECK(find(info, "local_calls")->severity == Severity::kInfo);
   CHECK(find(info, "failed_calls") == nullptr);
+  // A send, a receive and three calls that the tracer only counted; 100 ns on rank 0, 87 on rank 1.
+  CHECK(info.not_replayed.functions == std::vector<NotReplayed::Function>{{"MPI_Put", 3, 0, 700}});
+  CHECK(info.not_replayed.all_calls == 5);
+  CHECK(info.not_replayed.all_bytes == 64);
+  CHECK(info.not_replayed.all_time_ns == 187);
 }
 
 TEST_CASE("traces that are not those of one whole run are refused") {

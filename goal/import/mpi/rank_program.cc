@@ -1,0 +1,152 @@
+#include "goal/import/mpi/rank_program.h"
+
+#include <algorithm>
+
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+namespace {
+
+using trace::Function;
+
+bool is_test(Function function) {
+  return function == Function::kTest || function == Function::kTestall || function == Function::kTestany ||
+         function == Function::kTestsome || function == Function::kWin_test;
+}
+
+bool is_poll(const TraceRecord& record) {
+  return is_test(record.function) || record.function == Function::kIprobe ||
+         record.function == Function::kImprobe;
+}
+
+bool in_vain(const TraceRecord& record) {
+  return is_poll(record) && record.completions.empty() &&
+         (!record.flag || record.function == Function::kTestsome);
+}
+
+}  // namespace
+
+RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
+  if (record.thread > 0xFFFE) throw InputError("more than 65535 threads made MPI calls");
+  if (threads_.size() <= record.thread) threads_.resize(record.thread + 1);
+  Thread& thread = threads_[record.thread];
+  if (!thread.seen) fork(thread, record.enter_ns);
+  const std::uint64_t gap =
+      record.enter_ns > thread.last_leave_ns ? record.enter_ns - thread.last_leave_ns : 0;
+  if (thread.polling && is_poll(record) && gap <= poll_gap_ns_) {
+    notes_.add(Note::kPollingNs, gap);
+  } else {
+    if (thread.polling && is_poll(record)) notes_.add(Note::kComputeBetweenPollsNs, gap);
+    thread.pending_ns += gap;
+  }
+  thread.polling = in_vain(record);
+  if (thread.polling) {
+    // The tracer may have joined many polls to one record; the gaps between them were short.
+    notes_.add(Note::kPolls, record.polls);
+    if (record.polls > 1) notes_.add(Note::kPollingNs, record.leave_ns - record.enter_ns - record.inside_ns);
+  }
+  thread.last_leave_ns = record.leave_ns;
+  last_ns_ = std::max(last_ns_, record.function == Function::kFinalize ? record.enter_ns : record.leave_ns);
+  return thread;
+}
+
+// A thread begins where thread 0 was, in program order, when the new one made its first call.
+void RankProgram::fork(Thread& thread, std::uint64_t enter_ns) {
+  thread.seen = true;
+  thread.last_leave_ns = enter_ns;
+  auto after = std::upper_bound(main_points_.begin(), main_points_.end(), enter_ns,
+                                [](std::uint64_t ns, const MainPoint& point) { return ns < point.leave_ns; });
+  if (after == main_points_.begin()) return;
+  --after;
+  thread.point = after->point;
+  if (after->last_join.op != kNone) thread.joins = {after->last_join};
+  thread.last_leave_ns = after->leave_ns;
+}
+
+void RankProgram::left(const Thread& thread, const TraceRecord& record) {
+  if (record.thread != 0) return;
+  const Before join = thread.joins.empty() ? Before{} : thread.joins.back();
+  main_points_.push_back({record.leave_ns, thread.point, join});
+}
+
+void RankProgram::flush(Thread& thread, std::uint16_t cpu) {
+  if (thread.pending_ns == 0) return;
+  const Op calc{.kind = OpKind::kCalc, .cpu = cpu, .value = thread.pending_ns};
+  thread.pending_ns = 0;  // before append(), which flushes
+  blocking(thread, calc);
+}
+
+OpIndex RankProgram::add(const Op& op) {
+  const auto index = static_cast<OpIndex>(ops_.size());
+  if (index >= 0x7FFFFFFFu) throw InputError("a rank has more than 2^31 - 1 operations");
+  ops_.push_back(op);
+  return index;
+}
+
+OpIndex RankProgram::append(Thread& thread, const Op& op) {
+  flush(thread, op.cpu);
+  const OpIndex index = add(op);
+  if (thread.point.op != kNone) edges_.push_back({thread.point.op, index, thread.point.on_start});
+  for (const Before& before : thread.joins) edges_.push_back({before.op, index, before.on_start});
+  thread.joins.clear();
+  thread.point = {kNone, false};
+  return index;
+}
+
+OpIndex RankProgram::nonblocking(Thread& thread, const Op& op) {
+  const OpIndex index = append(thread, op);
+  thread.point = {index, true};
+  return index;
+}
+
+void RankProgram::join(Thread& thread, std::uint16_t cpu, OpIndex op) {
+  flush(thread, cpu);
+  if (thread.point.op == op) {
+    thread.point.on_start = false;
+  } else {
+    thread.joins.push_back({op, false});
+  }
+}
+
+OpIndex RankProgram::append_after(std::uint32_t number, const Op& op, std::span<const OpIndex> after) {
+  Thread& thread = threads_[number];
+  const auto cpu = static_cast<std::uint16_t>(number);
+  flush(thread, cpu);
+  // What the thread waits for, in one operation, lest each of many has an edge from each of those.
+  if (!thread.joins.empty()) blocking(thread, {.kind = OpKind::kCalc, .cpu = cpu, .value = 0});
+  const OpIndex index = append_beside(op, thread.point);
+  for (const OpIndex first : after) add_edge(first, index);
+  return index;
+}
+
+OpIndex RankProgram::append_beside(const Op& op, Before before) {
+  const OpIndex index = add(op);
+  if (before.op != kNone) edges_.push_back({before.op, index, before.on_start});
+  return index;
+}
+
+Op RankProgram::collective(std::uint32_t thread, const Collective& collective) {
+  if (collectives_.empty() || collectives_.back() != collective) collectives_.push_back(collective);
+  return {.kind = OpKind::kCollective,
+          .cpu = static_cast<std::uint16_t>(thread),
+          .comm = collective.comm,
+          .value = collectives_.size() - 1};
+}
+
+void RankProgram::finish(GraphBuilder& builder, bool keep_wildcards) {
+  for (Thread& thread : threads_) {
+    flush(thread, static_cast<std::uint16_t>(&thread - threads_.data()));
+  }
+  for (const Op& op : ops_) {
+    if (op.kind == OpKind::kCollective) {
+      builder.add_collective(collectives_[op.value], op.cpu);
+    } else {
+      const bool wild = op.kind == OpKind::kRecv && (op.peer == kAny || op.tag == kAny);
+      if (wild && !keep_wildcards) notes_.add(Note::kUnresolvedWildcards);
+      builder.add(op);
+    }
+  }
+  for (const EdgeRecord& edge : edges_) builder.add_edge(edge.first, edge.dependent, edge.on_start);
+}
+
+}  // namespace weft::goal

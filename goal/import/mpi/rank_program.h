@@ -1,0 +1,91 @@
+// The program order of one rank while it is made: operations, what they wait for, and where each thread is.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "goal/graph/graph.h"
+#include "goal/import/mpi/notes.h"
+#include "goal/import/mpi/trace_reader.h"
+
+namespace weft::goal {
+
+class RankProgram {
+ public:
+  static constexpr OpIndex kNone = 0xFFFFFFFFu;
+  // Something that must have finished or (on_start) started.
+  struct Before {
+    OpIndex op = kNone;
+    bool on_start = false;
+  };
+  struct Thread {
+    bool seen = false;
+    bool polling = false;  // the last call was a Test or Iprobe in vain
+    std::uint64_t last_leave_ns = 0;
+    std::uint64_t pending_ns = 0;  // compute that is not yet an operation
+    Before point;                  // where the thread is in program order
+    std::vector<Before> joins;     // and what else its next operation waits for
+  };
+
+  RankProgram(std::uint64_t poll_gap_ns, ImportNotes& notes) : poll_gap_ns_(poll_gap_ns), notes_(notes) {}
+
+  // Accounts for the time since the thread's last call.
+  Thread& enter(const TraceRecord& record);
+  // To be called after a call of this thread was added: later threads may begin here.
+  void left(const Thread& thread, const TraceRecord& record);
+  // The time between calls becomes an operation.
+  void flush(Thread& thread, std::uint16_t cpu);
+  // Adds an operation that waits for all that the thread has waited for so far.
+  OpIndex append(Thread& thread, const Op& op);
+  // … and the thread goes on when it has finished, or, nonblocking, when it has started.
+  void blocking(Thread& thread, const Op& op) { thread.point = {append(thread, op), false}; }
+  OpIndex nonblocking(Thread& thread, const Op& op);
+  // The thread's next operation waits for `op` to finish.
+  void join(Thread& thread, std::uint16_t cpu, OpIndex op);
+  // The same for a thread by number, which has made a call.
+  void join(std::uint32_t thread, OpIndex op) {
+    join(threads_[thread], static_cast<std::uint16_t>(thread), op);
+  }
+  // Adds an operation that waits for all that the thread has done and for `after`; the thread goes on at
+  // once.
+  OpIndex append_after(std::uint32_t thread, const Op& op, std::span<const OpIndex> after);
+  // Adds an operation that is in no thread's program order and waits for `before` alone.
+  OpIndex append_beside(const Op& op, Before before);
+  void add_edge(OpIndex first, OpIndex dependent) { edges_.push_back({first, dependent, false}); }
+  // Leaves nothing of an operation but its place in the order.
+  void erase(OpIndex op) { ops_[op] = {.kind = OpKind::kCalc, .cpu = ops_[op].cpu}; }
+  Op& op(OpIndex index) { return ops_[index]; }
+  Op collective(std::uint32_t thread, const Collective& collective);
+  // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
+  std::uint64_t elapsed_ns() const { return last_ns_ > init_ns_ ? last_ns_ - init_ns_ : 0; }
+  void initialized(std::uint64_t leave_ns) { init_ns_ = leave_ns; }
+
+  // Hands all to the builder; does not end the rank. Counts wildcards, unless they are wanted.
+  void finish(GraphBuilder& builder, bool keep_wildcards);
+
+ private:
+  struct EdgeRecord {
+    OpIndex first, dependent;
+    bool on_start;
+  };
+  // Where thread 0 was after a call, for threads that begin later.
+  struct MainPoint {
+    std::uint64_t leave_ns;
+    Before point, last_join;
+  };
+
+  void fork(Thread& thread, std::uint64_t enter_ns);
+  OpIndex add(const Op& op);
+
+  const std::uint64_t poll_gap_ns_;
+  ImportNotes& notes_;
+  std::vector<Op> ops_;  // a collective's `value` is its index in collectives_
+  std::vector<EdgeRecord> edges_;
+  std::vector<Collective> collectives_;
+  std::vector<Thread> threads_;
+  std::vector<MainPoint> main_points_;
+  std::uint64_t init_ns_ = 0, last_ns_ = 0;
+};
+
+}  // namespace weft::goal
