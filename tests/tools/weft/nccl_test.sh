@@ -43,6 +43,10 @@ run="sim --goal a.weft --network loggops:L=2000,o=200,g=5,G=0.04"
 for choice in profile=nccl:node=dgx_h100 allreduce=nccl_ring:protocol=ll128,channels=4 allreduce=nccl_tree; do
   expect "a run with $choice" 0 'simulated runtime' '' $run --set "collectives.$choice" -o "run_${choice//[^a-z0-9]/_}"
 done
+# 30 steps with 4 KiB of data, 8 KiB on the wire: 2o + L + (s - 1) G each.
+"$weft" goal gen collective:kind=allreduce,size=64KiB --ranks 16 -o b.weft > /dev/null
+expect "a ring with LL" 0 'simulated runtime   81\.829 us' '' sim --goal b.weft --network loggops:L=2000,o=200,g=5,G=0.04 \
+  --set collectives.allreduce=nccl_ring:protocol=ll,channels=1 -o ring_ll
 expect "a wrong profile" 2 '' "did you mean 'node'" $run --set collectives.profile=nccl:nod=dgx_h100 -o bad
 expect "a wrong protocol" 2 '' 'it must be one of simple, ll and ll128' $run --set collectives.allreduce=nccl_ring:protocol=ll129 -o bad
 
