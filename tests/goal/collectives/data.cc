@@ -28,7 +28,7 @@ bool reduces(CollectiveKind kind) {
 }
 
 // Blocks are looked at element by element up to here, else by their greatest common divisor.
-constexpr std::uint64_t kMostFineUnits = 1 << 14;
+constexpr std::uint64_t kMostFineUnits = 1 << 12;
 
 }  // namespace
 
