@@ -64,6 +64,7 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
       options.channels = whole_number(parameters, "channels", 1, 64);
     } else if (spec.name == "chunk") {
       options.chunk_bytes = parameters.bytes("chunk");
+      if (options.chunk_bytes > 1u << 30) parameters.fail("chunk", "it must be at most 1GiB");
     } else {
       throw std::logic_error("collective algorithm " + info.name + " has a parameter without an option");
     }

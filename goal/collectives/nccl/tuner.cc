@@ -110,7 +110,7 @@ Tuner::Call Tuner::call_of(CollectiveKind kind, std::uint64_t bytes, std::uint32
   Call call{.kind = kind,
             .bytes = bytes,
             .ranks = ranks,
-            .nodes = (ranks + node_.gpus - 1) / node_.gpus,
+            .nodes = static_cast<std::uint32_t>((std::uint64_t{ranks} + node_.gpus - 1) / node_.gpus),
             .per_node = std::min(ranks, node_.gpus),
             .rings = rings(ranks),
             .figures = &tables(settings_.version),

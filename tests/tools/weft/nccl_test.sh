@@ -34,6 +34,7 @@ expect "no such algorithm" 2 '' "^weft: 'rnig' is not a NCCL algorithm; did you 
   nccl explain --bytes 1M --ranks 8 --algo rnig
 expect "no such collective" 2 '' "did you mean 'allreduce'" nccl explain --collective allredcue --bytes 1M --ranks 8
 expect "alone" 2 '' '^weft: --ranks must be 2 or more' nccl explain --bytes 1M --ranks 1
+expect "the most ranks" 0 '"algorithm": "tree"' '' nccl explain --bytes 1M --ranks 4294967295 --json
 expect "nothing left" 2 '' '^weft: NCCL has nothing left for bcast on 16 ranks' \
   nccl explain --collective broadcast --bytes 1M --ranks 16 --algo tree
 
@@ -49,5 +50,8 @@ expect "a ring with LL" 0 'simulated runtime   81\.829 us' '' sim --goal b.weft 
   --set collectives.allreduce=nccl_ring:protocol=ll,channels=1 -o ring_ll
 expect "a wrong profile" 2 '' "did you mean 'node'" $run --set collectives.profile=nccl:nod=dgx_h100 -o bad
 expect "a wrong protocol" 2 '' 'it must be one of simple, ll and ll128' $run --set collectives.allreduce=nccl_ring:protocol=ll129 -o bad
+
+expect "a chunk too long" 2 '' "chunk is '2GiB', but it must be at most 1GiB" \
+  $run --set collectives.allreduce=nccl_ring:chunk=2GiB -o bad
 
 exit "$failed"
