@@ -1,7 +1,9 @@
 #include "goal/collectives/algorithms.h"
 
+#include <utility>
 #include <vector>
 
+#include "goal/collectives/nccl/algorithms.h"
 #include "goal/collectives/torus.h"
 
 namespace weft::goal {
@@ -64,8 +66,8 @@ ParameterSpec torus_parts() {
           "dimension."};
 }
 
-const std::vector<CollectiveAlgorithm>& algorithms() {
-  static const std::vector<CollectiveAlgorithm> kAll = {
+std::vector<CollectiveAlgorithm> algorithms() {
+  return {
       {{"dissemination", "In round k each rank signals the one 2^k places on.", kHensgen, {}},
        CollectiveKind::kBarrier,
        barrier_dissemination},
@@ -336,11 +338,17 @@ const std::vector<CollectiveAlgorithm>& algorithms() {
        CollectiveKind::kNeighborAlltoall,
        neighbor_alltoall_linear},
   };
-  return kAll;
 }
 
 }  // namespace
 
-std::span<const CollectiveAlgorithm> collective_algorithms() { return algorithms(); }
+std::span<const CollectiveAlgorithm> collective_algorithms() {
+  static const std::vector<CollectiveAlgorithm> kAll = [] {
+    std::vector<CollectiveAlgorithm> all = algorithms();
+    for (CollectiveAlgorithm& algorithm : nccl::algorithms()) all.push_back(std::move(algorithm));
+    return all;
+  }();
+  return kAll;
+}
 
 }  // namespace weft::goal

@@ -5,18 +5,27 @@
 #include <charconv>
 #include <limits>
 
+#include "goal/collectives/nccl/algorithms.h"
+#include "goal/collectives/nccl/choice.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/file.h"
 
 namespace weft::goal {
 namespace {
 
-std::uint32_t whole_number(const Parameters& parameters, std::string_view name, std::uint32_t least) {
+std::uint32_t whole_number(const Parameters& parameters, std::string_view name, std::uint32_t least,
+                           std::uint32_t most = std::numeric_limits<std::int32_t>::max()) {
   const std::int64_t value = parameters.integer(name);
-  if (value < least || value > std::numeric_limits<std::int32_t>::max()) {
-    parameters.fail(name, fmt::format("it must be a whole number from {} to 2147483647", least));
+  if (value < least || value > most) {
+    parameters.fail(name, fmt::format("it must be a whole number from {} to {}", least, most));
   }
   return static_cast<std::uint32_t>(value);
+}
+
+WireFormat nccl_protocol(const Parameters& parameters) {
+  const auto format = nccl::parse_protocol(parameters.text("protocol"));
+  if (!format) parameters.fail("protocol", "it must be one of simple, ll and ll128");
+  return *format;
 }
 
 std::vector<std::uint32_t> torus_dims(const Parameters& parameters) {
@@ -49,6 +58,13 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
       options.ranks_per_node = whole_number(parameters, "ranks_per_node", 1);
     } else if (spec.name == "dims") {
       options.dims = torus_dims(parameters);
+    } else if (spec.name == "protocol") {
+      options.format = nccl_protocol(parameters);
+    } else if (spec.name == "channels") {
+      options.channels = whole_number(parameters, "channels", 1, 64);
+    } else if (spec.name == "chunk") {
+      options.chunk_bytes = parameters.bytes("chunk");
+      if (options.chunk_bytes > 1u << 30) parameters.fail("chunk", "it must be at most 1GiB");
     } else {
       throw std::logic_error("collective algorithm " + info.name + " has a parameter without an option");
     }
@@ -88,21 +104,32 @@ CollectiveSelection::CollectiveSelection(const CollectiveChoices& choices) {
   }
   if (!choices.table.empty()) table_ = SelectionTable(FileView(choices.table).bytes(), choices.table);
   if (!choices.profile.empty()) {
-    const SelectionProfile& profile =
-        find_module(selection_profiles(), {.name = choices.profile}, "collectives profile");
-    profile_ = SelectionTable(profile.table, "profile " + profile.info.name);
+    const ModuleChoice choice = parse_module_choice(choices.profile);
+    const SelectionProfile& profile = find_module(selection_profiles(), choice, "collectives profile");
+    const Parameters parameters(profile.info, choice);
+    if (profile.info.name == kNcclProfile) {
+      nccl_ = nccl::tuner_of(parameters);
+    } else {
+      profile_ = SelectionTable(profile.table, "profile " + profile.info.name);
+    }
   }
+}
+
+const ChosenAlgorithm& CollectiveSelection::named(CollectiveKind kind, const std::string& algorithm) const {
+  const auto [place, is_new] = asked_.try_emplace({kind, algorithm});
+  if (is_new) place->second = choose_collective_algorithm(kind, algorithm);
+  return place->second;
 }
 
 const ChosenAlgorithm& CollectiveSelection::find(const Collective& collective, std::uint32_t ranks) const {
   const auto kind = static_cast<std::size_t>(collective.kind);
   if (forced_[kind]) return fixed_[kind];
-  if (!collective.algorithm.empty()) {
-    const auto [place, is_new] = asked_.try_emplace({collective.kind, collective.algorithm});
-    if (is_new) place->second = choose_collective_algorithm(collective.kind, collective.algorithm);
-    return place->second;
-  }
+  if (!collective.algorithm.empty()) return named(collective.kind, collective.algorithm);
   if (const ChosenAlgorithm* chosen = table_.find(collective, ranks)) return *chosen;
+  if (nccl_) {
+    const auto algorithm = nccl::algorithm_for(*nccl_, collective, ranks);
+    if (algorithm) return named(collective.kind, *algorithm);
+  }
   if (const ChosenAlgorithm* chosen = profile_.find(collective, ranks)) return *chosen;
   return fixed_[kind];
 }

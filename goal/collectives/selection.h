@@ -3,9 +3,11 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "goal/collectives/nccl/tuner.h"
 #include "goal/collectives/selection_table.h"
 #include "goal/collectives/steps.h"
 
@@ -16,7 +18,7 @@ namespace weft::goal {
 struct CollectiveChoices {
   std::array<std::string, kCollectiveKinds> forced;  // per kind an algorithm ("ring"), or empty
   std::string table;                                 // path of a SelectionTable's file, or empty
-  std::string profile;                               // name of one of selection_profiles(); empty: "default"
+  std::string profile;  // one of selection_profiles(), "nccl:node=dgx_a100"; empty: "default"
 };
 
 // Every rank of a communicator gets the same answer, so it depends only on what all of them know.
@@ -36,11 +38,14 @@ class CollectiveSelection {
 
  private:
   const ChosenAlgorithm& find(const Collective& collective, std::uint32_t ranks) const;
+  const ChosenAlgorithm& named(CollectiveKind kind, const std::string& algorithm) const;
 
   std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
   std::array<bool, kCollectiveKinds> forced_{};
   SelectionTable table_, profile_;
-  mutable std::map<std::pair<CollectiveKind, std::string>, ChosenAlgorithm> asked_;  // by graphs so far
+  std::optional<nccl::Tuner> nccl_;  // where that is the profile
+  mutable std::map<std::pair<CollectiveKind, std::string>, ChosenAlgorithm>
+      asked_;  // by graphs, or NCCL, so far
 };
 
 }  // namespace weft::goal

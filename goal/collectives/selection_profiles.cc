@@ -1,7 +1,10 @@
 #include "goal/collectives/selection_profiles.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
+
+#include "goal/collectives/nccl/node.h"
 
 namespace weft::goal {
 namespace {
@@ -11,6 +14,25 @@ std::string_view table_of(std::string_view profile) {
   const auto found =
       std::find_if(all.begin(), all.end(), [&](const ProfileText& text) { return text.name == profile; });
   return found == all.end() ? std::string_view() : found->text;
+}
+
+std::vector<ParameterSpec> nccl_parameters() {
+  std::string known;
+  for (const nccl::NodePreset& preset : nccl::node_presets()) {
+    known += (known.empty() ? "" : ", ") + std::string(preset.name);
+  }
+  return {
+      {"node", ParameterType::kText, "dgx_h100", "Kind of node. One of: " + known + "."},
+      {"gpus_per_node", ParameterType::kInteger, "auto",
+       "Consecutive ranks of a node; auto: as many as it has."},
+      {"nic_rate", ParameterType::kBandwidth, "auto", "Of each NIC; auto: the node's."},
+      {"algo", ParameterType::kText, "", "As NCCL_ALGO; a list stands in brackets: [ring,tree]."},
+      {"proto", ParameterType::kText, "", "As NCCL_PROTO: simple, ll, ll128."},
+      {"min_channels", ParameterType::kInteger, "auto", "As NCCL_MIN_NCHANNELS."},
+      {"max_channels", ParameterType::kInteger, "auto", "As NCCL_MAX_NCHANNELS."},
+      {"threads", ParameterType::kInteger, "auto", "As NCCL_NTHREADS."},
+      {"version", ParameterType::kText, "2.30", "Of NCCL, whose tables: 2.20 or 2.30."},
+  };
 }
 
 std::vector<SelectionProfile> list_profiles() {
@@ -25,6 +47,10 @@ std::vector<SelectionProfile> list_profiles() {
         "The default rules of MPICH 4, with one process a node.",
         "MPICH 4, src/mpi/coll/coll_selection.json",
         {}},
+       {}},
+      {{std::string(kNcclProfile),
+        "What NCCL would choose by its estimates, for ranks that are GPUs; see weft nccl explain.",
+        "NCCL 2.20 and 2.30, src/graph/tuning.cc", nccl_parameters()},
        {}},
   };
   for (SelectionProfile& profile : all) profile.table = table_of(profile.info.name);

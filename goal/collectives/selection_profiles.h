@@ -1,4 +1,5 @@
-// How MPI libraries choose their algorithms, as tables that are part of the program.
+// How MPI libraries choose their algorithms, as tables that are part of the program; and NCCL, which
+// estimates.
 #pragma once
 
 #include <span>
@@ -8,11 +9,13 @@
 
 namespace weft::goal {
 
-// The first, "default", has no rules. `info.name` is also the name of the table: profiles/NAME.txt.
+// The first, "default", has no rules. `info.name` is also the name of the table: profiles/NAME.txt; "nccl"
+// has none: it goes by nccl::Tuner.
 struct SelectionProfile {
   ModuleInfo info;
   std::string_view table;
 };
+inline constexpr std::string_view kNcclProfile = "nccl";
 std::span<const SelectionProfile> selection_profiles();
 
 // The files of profiles/, in the order of their names.

@@ -28,10 +28,29 @@ struct Part {
 
 enum class StepKind : std::uint8_t { kSend, kRecv };
 
+// How data are written on the wire: as they are, or as one of NCCL's protocols that send a flag along.
+// Nothing of no bytes becomes more.
+enum class WireFormat : std::uint8_t {
+  kPlain,
+  kFlagPerWord,  // NCCL's LL: 16 bytes for each 8 of data, the last of them filled up
+  kFlagPerLine,  // NCCL's LL128: 128 bytes for each 120 of data
+};
+constexpr std::uint64_t wire_bytes(WireFormat format, std::uint64_t data) {
+  if (format == WireFormat::kFlagPerWord) return (data / 8 + (data % 8 != 0 ? 1 : 0)) * 16;
+  if (format == WireFormat::kFlagPerLine) return (data / 120 + (data % 120 != 0 ? 1 : 0)) * 128;
+  return data;
+}
+// How much data so many bytes on the wire can hold.
+constexpr std::uint64_t data_bytes(WireFormat format, std::uint64_t wire) {
+  if (format == WireFormat::kFlagPerWord) return wire / 2;
+  if (format == WireFormat::kFlagPerLine) return wire / 128 * 120;
+  return wire;
+}
+
 // A message to or from one peer; in linear algorithms one each to or from `count` peers that follow upon
 // each other. 24 bytes.
 struct Step {
-  std::uint64_t bytes = 0;  // of each message; not used where by_peer
+  std::uint64_t bytes = 0;  // of data in each message; not used where by_peer
   std::uint32_t peer = 0;   // rank within the communicator; of several: the first
   std::uint32_t count = 1;  // peers: peer, peer + 1, … or, if `down`, peer, peer - 1, … (modulo the ranks)
   std::uint32_t tag = 0;    // a send meets the peer's receive of the same tag
@@ -40,6 +59,7 @@ struct Step {
   bool down : 1 = false;
   bool by_peer : 1 = false;  // bytes: the peer's block, see CollectiveCall::block_bytes()
   bool signal : 1 = false;   // a message without data, sent all the same; others without bytes are left out
+  WireFormat format = WireFormat::kPlain;
 
   std::uint32_t peer_at(std::uint32_t i, std::uint32_t ranks) const {
     const std::uint32_t place = down ? peer + ranks - i : peer + i;
@@ -50,11 +70,14 @@ static_assert(sizeof(Step) == 24);
 
 // Values of an algorithm's parameters; which of them one has, its ModuleInfo says.
 struct CollectiveOptions {
-  std::uint64_t segment_bytes = 0;   // `segment`: longest message of a pipeline; 0: whole vector
-  std::uint32_t radix = 2;           // `radix`: of a k-nomial tree, or of Bruck's algorithm
-  std::uint32_t parallel = 0;        // `parallel`: messages under way from a rank; 0: all
-  std::uint32_t ranks_per_node = 1;  // `ranks_per_node`: consecutive ranks that share a node
-  std::vector<std::uint32_t> dims;   // `dims`: of a torus
+  std::uint64_t segment_bytes = 0;         // `segment`: longest message of a pipeline; 0: whole vector
+  std::uint32_t radix = 2;                 // `radix`: of a k-nomial tree, or of Bruck's algorithm
+  std::uint32_t parallel = 0;              // `parallel`: messages under way from a rank; 0: all
+  std::uint32_t ranks_per_node = 1;        // `ranks_per_node`: consecutive ranks that share a node
+  std::vector<std::uint32_t> dims;         // `dims`: of a torus
+  WireFormat format = WireFormat::kPlain;  // `protocol`: of NCCL
+  std::uint32_t channels = 1;              // `channels`: of NCCL
+  std::uint64_t chunk_bytes = 0;           // `chunk`: of NCCL; 0: by its rule
 };
 
 // What an algorithm is asked to spell out: a Collective as rank `me` of a communicator of `size` sees it.
@@ -73,6 +96,10 @@ struct CollectiveCall {
   }
   std::uint64_t bytes(const Step& step, std::uint32_t peer) const {
     return step.by_peer ? block_bytes(step.kind, peer) : step.bytes;
+  }
+  // What crosses the network.
+  std::uint64_t wire_bytes(const Step& step, std::uint32_t peer) const {
+    return goal::wire_bytes(step.format, bytes(step, peer));
   }
 };
 
@@ -154,6 +181,10 @@ class Group {
     }
   }
 
+  // All messages are written so.
+  void in_format(WireFormat format) {
+    for (Step& step : steps_) step.format = format;
+  }
   // The peers were counted among ranks first, first + stride, …: from now on they are ranks of the
   // communicator. REQUIRES: steps with one peer each.
   void on_ranks(std::uint32_t first, std::uint32_t stride) {

@@ -165,7 +165,7 @@ class Expander {
     for (const Step& step : group_.steps()) {
       for (std::uint32_t k = 0; k < step.count; ++k) {
         const std::uint32_t peer = step.peer_at(k, call.size);
-        const std::uint64_t bytes = call.bytes(step, peer);
+        const std::uint64_t bytes = call.wire_bytes(step, peer);
         if (bytes == 0 && !step.signal) continue;
         const bool sends = step.kind == StepKind::kSend;
         const OpIndex op = builder_.add({.kind = sends ? OpKind::kSend : OpKind::kRecv,

@@ -144,7 +144,7 @@ void ReplayShare::point_train(Task& train) {
   const Active& active = actives_[lanes_[train.lane].active];
   while (!is_message(active.call, open.step, open.next)) ++open.next;
   const std::uint32_t peer = open.step.peer_at(open.next++, active.call.size);
-  train.bytes = active.call.bytes(open.step, peer);
+  train.bytes = active.call.wire_bytes(open.step, peer);
   train.peer = program_.world_rank(active.comm, peer);
 }
 
@@ -268,8 +268,9 @@ void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const 
 
 Time ReplayShare::combine_duration(const Task& task) const {
   std::uint64_t bytes;
-  const std::uint64_t times = lanes_[task.lane].steps[task.op].step.combine;
-  if (__builtin_mul_overflow(task.bytes, times, &bytes)) bytes = UINT64_MAX;
+  const goal::Step& step = lanes_[task.lane].steps[task.op].step;
+  const std::uint64_t data = goal::data_bytes(step.format, task.bytes);
+  if (__builtin_mul_overflow(data, std::uint64_t{step.combine}, &bytes)) bytes = UINT64_MAX;
   return hosts_.reduction_per_byte.of(bytes);
 }
 

@@ -194,7 +194,8 @@ class Diagnosis {
     }
     const std::uint32_t peer = program_.facts().world_rank(active.comm, open.step.peer);
     return fmt::format("rank {} waits to receive {} bytes from rank {} [{}]{}", waiting.rank,
-                       active.call.bytes(open.step, open.step.peer), peer, where(waiting), peer_note(peer));
+                       active.call.wire_bytes(open.step, open.step.peer), peer, where(waiting),
+                       peer_note(peer));
   }
   std::string send_line(const Waiting& waiting) const {
     const Task& task = *waiting.send;

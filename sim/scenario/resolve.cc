@@ -10,6 +10,7 @@
 #include "sim/scenario/connections.h"
 #include "sim/scenario/queue_match.h"
 #include "sim/scenario/scenario.h"
+#include "sim/scenario/short_form.h"
 
 namespace weft::sim {
 namespace {
@@ -520,38 +521,20 @@ class Resolver {
     return place == scenario_.collectives.locations.end() ? SourceLocation() : place->second;
   }
 
-  void check_profile(const std::string& name) const {
-    std::vector<std::string> known;
-    for (const ModuleInfo& profile : registries_.profiles) known.push_back(profile.name);
-    known.emplace_back(kByRules);
-    if (std::find(known.begin(), known.end(), name) != known.end()) return;
-    fail_unknown_name("profile of collectives", name, known, collectives_location("profile"));
+  void check_profile(const std::string& text) const {
+    if (text == kByRules) return;
+    std::vector<const ModuleInfo*> all;
+    for (const ModuleInfo& profile : registries_.profiles) all.push_back(&profile);
+    check_one_of(all, "profile of collectives", text, collectives_location("profile"));
   }
 
   void check_algorithm(const std::string& collective, const std::string& text,
                        const SourceLocation& location) const {
-    const ModuleChoice choice = read_short_form(text, location);
-    std::vector<std::string> known;
+    std::vector<const ModuleInfo*> all;
     for (const RegisteredAlgorithm& algorithm : registries_.algorithms) {
-      if (algorithm.collective != collective) continue;
-      known.push_back(algorithm.info.name);
-      if (algorithm.info.name != choice.name) continue;
-      (void)Parameters(algorithm.info, choice);
-      return;
+      if (algorithm.collective == collective) all.push_back(&algorithm.info);
     }
-    fail_unknown_name("choice for " + collective, choice.name, known, location);
-  }
-
-  // "pipelined_chain:segment=64KiB"
-  static ModuleChoice read_short_form(const std::string& text, const SourceLocation& location) {
-    ModuleChoice choice;
-    try {
-      choice = parse_module_choice(text);
-    } catch (const InputError& error) {
-      throw InputError(location, error.what());
-    }
-    choice.location = location;
-    return choice;
+    check_one_of(all, "choice for " + collective, text, location);
   }
 
   // Drops measurements that this run can't take.

@@ -14,6 +14,7 @@
 #include "tools/weft/list.h"
 #include "tools/weft/log.h"
 #include "tools/weft/memory_limit.h"
+#include "tools/weft/nccl.h"
 #include "tools/weft/out_of_memory.h"
 #include "tools/weft/route.h"
 #include "tools/weft/sim.h"
@@ -36,6 +37,7 @@ std::vector<Subcommand> subcommands() {
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
       {"route", "List paths, expect loads of links, and look for deadlocks, without a simulation", add_route},
+      {"nccl", "Explain what NCCL would choose for a collective", add_nccl},
       {"list", "Name the networks, topologies, policies and algorithms to choose from", add_list},
       {"describe", "Tell what one of them does and which parameters it takes", add_describe},
   };

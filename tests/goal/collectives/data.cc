@@ -27,6 +27,9 @@ bool reduces(CollectiveKind kind) {
          kind == CollectiveKind::kExscan;
 }
 
+// Blocks are looked at element by element up to here, else by their greatest common divisor.
+constexpr std::uint64_t kMostFineUnits = 1 << 12;
+
 }  // namespace
 
 CollectiveData::CollectiveData(std::span<const Collective> calls)
@@ -47,6 +50,8 @@ CollectiveData::CollectiveData(std::span<const Collective> calls)
       unit_bytes_ = std::gcd(unit_bytes_, block);
     }
     bytes_ = block_begin_.back();
+    const std::uint64_t finer = std::gcd(unit_bytes_, std::uint64_t{calls[0].element_bytes});
+    if (finer > 0 && bytes_ / finer <= kMostFineUnits) unit_bytes_ = finer;
     units_ = bytes_ == 0 ? 0 : bytes_ / unit_bytes_;
   } else {
     bytes_ = calls[0].bytes;

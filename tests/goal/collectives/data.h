@@ -10,10 +10,10 @@
 
 namespace weft::goal {
 
-// A unit is the least that algorithms may move: an element; of kinds made of blocks the blocks' greatest
-// common divisor; a slot of alltoall. Every contribution is a number drawn from (rank, place); combining
-// adds. So a sum is right only if each contribution that belongs to it is there, once, and at its place.
-// (Barrier: one unit per rank, which says whether this rank knows that the other has come.)
+// A unit is the least that algorithms may move: an element; of kinds made of many or long blocks the blocks'
+// greatest common divisor; a slot of alltoall. Every contribution is a number drawn from (rank, place);
+// combining adds. So a sum is right only if each contribution that belongs to it is there, once, and at its
+// place. (Barrier: one unit per rank, which says whether this rank knows that the other has come.)
 class CollectiveData {
  public:
   explicit CollectiveData(std::span<const Collective> calls);

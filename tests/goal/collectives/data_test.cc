@@ -17,10 +17,10 @@ TEST_CASE("every algorithm does what its collective promises: reduce", "[rooted]
 TEST_CASE("every algorithm does what its collective promises: allreduce") {
   check_every_algorithm(CollectiveKind::kAllreduce);
 }
-TEST_CASE("every algorithm does what its collective promises: reduce_scatter") {
+TEST_CASE("every algorithm does what its collective promises: reduce_scatter", "[blocks]") {
   check_every_algorithm(CollectiveKind::kReduceScatter);
 }
-TEST_CASE("every algorithm does what its collective promises: allgather") {
+TEST_CASE("every algorithm does what its collective promises: allgather", "[blocks]") {
   check_every_algorithm(CollectiveKind::kAllgather);
 }
 TEST_CASE("every algorithm does what its collective promises: gather", "[rooted]") {

@@ -1,0 +1,84 @@
+#include "goal/collectives/nccl/algorithms.h"
+
+namespace weft::goal::nccl {
+namespace {
+
+constexpr const char* kSource = "NCCL 2.30, https://github.com/NVIDIA/nccl, src/device and src/graph";
+constexpr const char* kPat =
+    "S. Jeaugey, \"PAT: a new algorithm for all-gather and reduce-scatter operations at scale\", 2025";
+
+ParameterSpec protocol() {
+  return {"protocol", ParameterType::kText, "simple",
+          "How data are written: simple, ll (twice the bytes) or ll128 (16/15 of them)."};
+}
+ParameterSpec channels() {
+  return {"channels", ParameterType::kInteger, "16",
+          "Channels, each with its own ring or tree and its share of the data; at most 64."};
+}
+ParameterSpec per_node() {
+  return {"ranks_per_node", ParameterType::kInteger, "8", "Consecutive ranks that share a node."};
+}
+ParameterSpec chunk() {
+  return {"chunk", ParameterType::kBytes, "0B", "Longest chunk of a channel; 0 for what NCCL takes."};
+}
+std::vector<ParameterSpec> all_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
+
+}  // namespace
+
+std::optional<WireFormat> parse_protocol(std::string_view text) {
+  if (text == "simple") return WireFormat::kPlain;
+  if (text == "ll") return WireFormat::kFlagPerWord;
+  if (text == "ll128") return WireFormat::kFlagPerLine;
+  return std::nullopt;
+}
+
+std::vector<CollectiveAlgorithm> algorithms() {
+  return {
+      {{"nccl_ring", "NCCL's: a reduce-scatter and an allgather in one around the ring of each channel.",
+        kSource, all_parameters()},
+       CollectiveKind::kAllreduce,
+       allreduce_ring,
+       ring_lanes},
+      {{"nccl_tree",
+        "NCCL's: chains in the nodes and a binary tree of nodes, two of them, each for half of the channels.",
+        kSource, all_parameters()},
+       CollectiveKind::kAllreduce,
+       allreduce_tree,
+       tree_lanes},
+      {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, all_parameters()},
+       CollectiveKind::kReduceScatter,
+       reduce_scatter_ring,
+       ring_lanes},
+      {{"nccl_pat", "NCCL's: binomial trees to all ranks at once.", kPat, all_parameters()},
+       CollectiveKind::kReduceScatter,
+       reduce_scatter_pat,
+       channel_lanes},
+      {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, all_parameters()},
+       CollectiveKind::kAllgather,
+       allgather_ring,
+       ring_lanes},
+      {{"nccl_pat", "NCCL's: binomial trees from all ranks at once.", kPat, all_parameters()},
+       CollectiveKind::kAllgather,
+       allgather_pat,
+       channel_lanes},
+      {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, all_parameters()},
+       CollectiveKind::kBcast,
+       bcast_ring,
+       channel_lanes},
+      {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, all_parameters()},
+       CollectiveKind::kReduce,
+       reduce_ring,
+       channel_lanes},
+      {{"nccl_p2p",
+        "NCCL's: grouped sends and receives, in the order of its point-to-point schedule.",
+        kSource,
+        {protocol(),
+         per_node(),
+         {"parallel", ParameterType::kInteger, "32", "Exchanges under way; 0 for all."}}},
+       CollectiveKind::kAlltoall,
+       alltoall_p2p,
+       p2p_lanes},
+  };
+}
+
+}  // namespace weft::goal::nccl

@@ -1,0 +1,46 @@
+// NCCL's algorithms as entries of the list of collective algorithms.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "goal/collectives/steps.h"
+
+namespace weft::goal::nccl {
+
+std::vector<CollectiveAlgorithm> algorithms();
+
+// "simple", "ll" or "ll128", as the option `protocol`; nothing for other words.
+std::optional<WireFormat> parse_protocol(std::string_view text);
+
+// ring.cc
+bool allreduce_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool reduce_scatter_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool allgather_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+std::uint32_t ring_lanes(const CollectiveCall& call);
+
+// chain.cc
+bool bcast_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool reduce_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+std::uint32_t channel_lanes(const CollectiveCall& call);
+
+// tree.cc
+bool allreduce_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+std::uint32_t tree_lanes(const CollectiveCall& call);
+
+// pat.cc
+bool allgather_pat(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool reduce_scatter_pat(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+
+// p2p.cc
+bool alltoall_p2p(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+std::uint32_t p2p_lanes(const CollectiveCall& call);
+// The rank that `call.me` sends to in round `round` of 0 … size - 1 of NCCL's schedule, counted on from
+// itself; it receives from the one as far before, node by node.
+struct P2pRound {
+  std::uint32_t to = 0, from = 0;
+};
+P2pRound p2p_round(const CollectiveCall& call, std::uint32_t round);
+
+}  // namespace weft::goal::nccl

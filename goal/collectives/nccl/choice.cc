@@ -1,0 +1,52 @@
+#include "goal/collectives/nccl/choice.h"
+
+#include <fmt/core.h>
+
+#include <numeric>
+
+#include "sim/units/brackets.h"
+
+namespace weft::goal::nccl {
+namespace {
+
+std::optional<std::uint32_t> count(const Parameters& parameters, std::string_view name, std::int64_t most) {
+  if (parameters.automatic(name)) return std::nullopt;
+  const std::int64_t value = parameters.integer(name);
+  if (value < 1 || value > most) parameters.fail(name, fmt::format("it must be from 1 to {}", most));
+  return static_cast<std::uint32_t>(value);
+}
+
+}  // namespace
+
+Tuner tuner_of(const Parameters& parameters) {
+  Node node = node_preset(parameters.text("node"));
+  node.gpus = count(parameters, "gpus_per_node", 1024).value_or(node.gpus);
+  if (!parameters.automatic("nic_rate")) {
+    node.nic_gbs = static_cast<double>(parameters.bandwidth("nic_rate").bps()) / 8e9;
+  }
+  const auto list = [&](std::string_view name) { return without_brackets(parameters.text(name)); };
+  return Tuner(node, {.version = parse_version(parameters.text("version")),
+                      .replayed = true,
+                      .algorithms = Allowed::algorithms(list("algo")),
+                      .protocols = Allowed::protocols(list("proto")),
+                      .min_channels = count(parameters, "min_channels", 64),
+                      .max_channels = count(parameters, "max_channels", 64),
+                      .threads = count(parameters, "threads", 512)});
+}
+
+std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& collective,
+                                         std::uint32_t ranks) {
+  const std::uint32_t per_node = tuner.node().gpus;
+  if (collective.kind == CollectiveKind::kAlltoall)
+    return fmt::format("nccl_p2p:ranks_per_node={}", per_node);
+  if (!Tuner::tunes(collective.kind)) return std::nullopt;
+  std::uint64_t bytes = collective.bytes;
+  if (!collective.counts.empty()) {
+    bytes = std::accumulate(collective.counts.begin(), collective.counts.end(), std::uint64_t{0}) / ranks;
+  }
+  const Choice choice = tuner.choose(collective.kind, bytes, ranks);
+  return fmt::format("nccl_{}:protocol={},channels={},ranks_per_node={}", name(choice.best.algorithm),
+                     name(choice.best.protocol), choice.channels, per_node);
+}
+
+}  // namespace weft::goal::nccl

@@ -1,0 +1,54 @@
+// What NCCL looks at of a machine: one node, all nodes being alike.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace weft::goal::nccl {
+
+enum class CpuVendor : std::uint8_t { kIntel, kAmd, kOther };
+
+// How far apart two devices of a node are, nearest first (NCCL's path types, as far as they matter here).
+enum class PathType : std::uint8_t { kNvlink, kOneSwitch, kSwitches, kHostBridge, kSystem };
+std::string_view name(PathType path);  // "NVL", "PIX", "PXB", "PHB", "SYS"
+
+// What measured times differ by from those that NCCL's tables give; its choice goes by the tables alone.
+// [tree, ring][LL, LL128, Simple].
+struct Correction {
+  double launch_us = 0;  // before the first byte
+  double latency[2][3] = {{1, 1, 1}, {1, 1, 1}};
+  double moving[2][3] = {{1, 1, 1}, {1, 1, 1}};
+  // Instead of latency, for a ring with LL whose messages are one line, of 16 bytes of data for each rank.
+  double short_ring_latency = 1;
+};
+
+// Rates are in GB/s (10^9 bytes) in one direction, as NCCL counts them.
+struct Node {
+  std::string label;  // what it is called
+  std::uint32_t gpus = 8;
+  std::uint32_t compute_capability = 90;  // 90: Hopper
+  double nvlink_gbs = 370.8;              // of a GPU, all its links together; 0: PCIe only
+  double pcie_gbs = 24;                   // of a GPU
+  bool nvls = true;                       // NVSwitches that reduce (third generation and later)
+  std::uint32_t nics = 8;
+  double nic_gbs = 50;                       // of each
+  PathType nic_path = PathType::kOneSwitch;  // from a GPU to its NIC
+  CpuVendor cpu = CpuVendor::kIntel;
+
+  Correction correction;
+};
+
+// NVIDIA's figure of a NVLink link in GB/s, as NCCL has it, by compute capability.
+double nvlink_rate(std::uint32_t compute_capability);
+
+struct NodePreset {
+  std::string_view name, summary, source;
+  Node node;
+};
+std::span<const NodePreset> node_presets();
+// Throws InputError with the nearest name.
+const Node& node_preset(std::string_view name);
+
+}  // namespace weft::goal::nccl

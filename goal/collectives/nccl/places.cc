@@ -1,0 +1,72 @@
+#include "goal/collectives/nccl/places.h"
+
+#include <algorithm>
+
+#include "goal/collectives/in_order_tree.h"
+
+namespace weft::goal::nccl {
+namespace {
+
+// Which GPU of a node of `gpus` the tree of nodes is attached to, for the smaller and the larger child of a
+// node: the pattern that NCCL calls a balanced tree.
+std::uint32_t attached_at(bool smaller, std::uint32_t gpus) { return smaller && gpus > 1 ? 1 : 0; }
+
+// The nodes of a channel's tree.
+class NodeTree {
+ public:
+  NodeTree(std::uint32_t nodes, bool second) : tree_{nodes}, second_(second) {}
+  std::uint32_t root() const { return node(0); }
+  std::uint32_t parent(std::uint32_t n) const { return node(tree_.parent(place(n))); }
+  bool is_smaller_child(std::uint32_t n) const { return place(n) < tree_.parent(place(n)); }
+  template <typename Visit>
+  void children(std::uint32_t n, Visit visit) const {
+    if (tree_.size < 2) return;
+    tree_.children(place(n), [&](std::uint32_t child) { visit(node(child)); });
+  }
+
+ private:
+  std::uint32_t place(std::uint32_t n) const { return second_ ? second_tree(tree_.size, n, false) : n; }
+  std::uint32_t node(std::uint32_t p) const { return second_ ? second_tree(tree_.size, p, true) : p; }
+  InOrderTree tree_;
+  bool second_;
+};
+
+}  // namespace
+
+NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
+    : size_(call.size), per_node_(std::min(call.options->ranks_per_node, call.size)) {
+  const std::uint32_t different = std::max<std::uint32_t>(call.options->channels / 2, 1);
+  turn_ = channel % different;
+}
+
+std::uint32_t NodeOrder::place_in_node(std::uint32_t rank) const {
+  const std::uint32_t all = gpus(node_of(rank)), gpu = rank % per_node_;
+  return (gpu + all - turn_ % all) % all;
+}
+
+std::uint32_t NodeOrder::rank_in_node(std::uint32_t node, std::uint32_t place) const {
+  return node * per_node_ + (place + turn_) % gpus(node);
+}
+
+TreePlace tree_place(const CollectiveCall& call, std::uint32_t channel) {
+  const NodeOrder order(call, channel);
+  const bool second = channel >= (call.options->channels + 1) / 2;
+  const NodeTree tree(order.nodes(), second);
+  const std::uint32_t node = order.node_of(call.me), place = order.place_in_node(call.me);
+  const std::uint32_t gpus = order.gpus(node);
+  TreePlace at;
+  const auto add_child = [&](std::uint32_t rank) { at.down[at.children++] = rank; };
+  if (place + 1 < gpus) add_child(order.rank_in_node(node, place + 1));
+  tree.children(node, [&](std::uint32_t child) {
+    if (attached_at(tree.is_smaller_child(child), gpus) == place) add_child(order.rank_in_node(child, 0));
+  });
+  if (place > 0) {
+    at.up = order.rank_in_node(node, place - 1);
+  } else if (node != tree.root()) {
+    const std::uint32_t parent = tree.parent(node);
+    at.up = order.rank_in_node(parent, attached_at(tree.is_smaller_child(node), order.gpus(parent)));
+  }
+  return at;
+}
+
+}  // namespace weft::goal::nccl

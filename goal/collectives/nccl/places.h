@@ -1,0 +1,50 @@
+// Where the ranks of a communicator stand in NCCL's rings and trees. Consecutive ranks share a node (the last
+// node may have fewer); within a node every channel begins at another GPU, the one beside the NIC it uses.
+// Source: NCCL 2.30, src/graph/rings.cc, src/graph/trees.cc, src/graph/connect.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "goal/collectives/steps.h"
+
+namespace weft::goal::nccl {
+
+inline constexpr std::uint32_t kNoRank = 0xFFFFFFFFu;
+
+// The nodes' GPUs one after the other, as rings and chains of trees go through them. Of the channels the
+// second half repeats the first.
+class NodeOrder {
+ public:
+  NodeOrder(const CollectiveCall& call, std::uint32_t channel);
+  std::uint32_t size() const { return size_; }
+  std::uint32_t nodes() const { return (size_ + per_node_ - 1) / per_node_; }
+  std::uint32_t node_of(std::uint32_t rank) const { return rank / per_node_; }
+  std::uint32_t gpus(std::uint32_t node) const {
+    const std::uint32_t left = size_ - node * per_node_;
+    return left < per_node_ ? left : per_node_;
+  }
+  // Place of the rank among the GPUs of its node, and the rank at a place.
+  std::uint32_t place_in_node(std::uint32_t rank) const;
+  std::uint32_t rank_in_node(std::uint32_t node, std::uint32_t place) const;
+  // Around the ring.
+  std::uint32_t position(std::uint32_t rank) const { return node_of(rank) * per_node_ + place_in_node(rank); }
+  std::uint32_t rank_at(std::uint32_t position) const {
+    return rank_in_node(position / per_node_, position % per_node_);
+  }
+
+ private:
+  std::uint32_t size_, per_node_, turn_;
+};
+
+// One rank's neighbours in the tree of a channel: a chain in each node whose first GPU talks to another node,
+// and a binary tree of nodes, the mirror image (for odd numbers of nodes: one place on) in the second half of
+// the channels.
+struct TreePlace {
+  std::uint32_t up = kNoRank;
+  std::array<std::uint32_t, 3> down{kNoRank, kNoRank, kNoRank};
+  std::uint32_t children = 0;  // how many of them
+};
+TreePlace tree_place(const CollectiveCall& call, std::uint32_t channel);
+
+}  // namespace weft::goal::nccl

@@ -1,0 +1,98 @@
+#include "goal/collectives/nccl/work.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace weft::goal::nccl {
+namespace {
+
+std::uint64_t step_bytes(WireFormat format) {
+  if (format == WireFormat::kFlagPerWord) return kLlStep;
+  if (format == WireFormat::kFlagPerLine) return kLl128Step;
+  return kSimpleStep;
+}
+
+// Alignment of chunks, in bytes of data.
+std::uint64_t grain(WireFormat format) {
+  if (format == WireFormat::kFlagPerWord) return 16;
+  if (format == WireFormat::kFlagPerLine) return 1920;
+  return 512;
+}
+
+void halve_while_few(std::uint64_t& chunk, std::uint64_t total, double chunks, std::uint64_t least) {
+  while (static_cast<double>(total) / static_cast<double>(chunk) < chunks && chunk > least) chunk /= 2;
+}
+
+std::uint64_t operation_bytes(const CollectiveCall& call) {
+  const Collective& collective = *call.collective;
+  if (!has_counts(collective.kind)) return collective.bytes;
+  if (collective.counts.empty()) return collective.bytes * call.size;
+  return std::accumulate(collective.counts.begin(), collective.counts.end(), std::uint64_t{0});
+}
+
+}  // namespace
+
+std::uint64_t chunk_bytes(Shape shape, CollectiveKind kind, WireFormat format, std::uint64_t total,
+                          std::uint32_t ranks, std::uint32_t ranks_per_node) {
+  std::uint64_t chunk = step_bytes(format);
+  if (shape == Shape::kRing && format == WireFormat::kPlain) chunk *= kRingChunkSteps;
+  if (shape == Shape::kTree && format == WireFormat::kFlagPerLine) {
+    const std::uint32_t nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
+    const double depth = 1 + std::bit_width(nodes) - 1 + 0.1 * ranks_per_node;
+    halve_while_few(chunk, total, depth * 64 / ranks_per_node, 131'072);
+    halve_while_few(chunk, total, depth * 16 / ranks_per_node, 32'768);
+  }
+  if (shape == Shape::kPat) {
+    halve_while_few(chunk, total, kind == CollectiveKind::kAllgather ? 32 : 16, 65'536);
+  }
+  return chunk / grain(format) * grain(format);
+}
+
+std::uint64_t chunk_bytes(Shape shape, const CollectiveCall& call) {
+  const CollectiveOptions& options = *call.options;
+  const std::uint64_t element = std::max<std::uint32_t>(call.collective->element_bytes, 1);
+  const std::uint64_t chunk = options.chunk_bytes > 0
+                                  ? options.chunk_bytes
+                                  : chunk_bytes(shape, call.collective->kind, options.format,
+                                                operation_bytes(call), call.size, options.ranks_per_node);
+  return std::max(chunk / element, std::uint64_t{1}) * element;
+}
+
+std::uint64_t aligned(std::uint64_t bytes, std::uint64_t element) {
+  const std::uint64_t unit = std::lcm(std::uint64_t{16}, std::max<std::uint64_t>(element, 1));
+  return (bytes + unit - 1) / unit * unit;
+}
+
+ChannelShares::ChannelShares(Part vector, const CollectiveCall& call, std::uint64_t traffic)
+    : vector_(vector) {
+  if (call.options->format == WireFormat::kFlagPerWord) traffic *= 4;
+  cell_ = aligned((kLeastTraffic + traffic - 1) / traffic, call.collective->element_bytes);
+  if (call.options->chunk_bytes > 0) {
+    cell_ = aligned(std::min(cell_, call.options->chunk_bytes), call.collective->element_bytes);
+  }
+  cells_ = (vector.count + cell_ - 1) / cell_;
+  channels_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(cells_, 1, call.options->channels));
+}
+
+Part ChannelShares::part(std::uint32_t channel) const {
+  if (channel >= channels_) return {vector_.begin, 0};
+  const auto begin = [&](std::uint64_t c) {
+    return std::min(cells_ / channels_ * c + std::min(c, cells_ % channels_), cells_) * cell_;
+  };
+  const std::uint64_t from = std::min(begin(channel), vector_.count);
+  const std::uint64_t to = std::min(begin(channel + std::uint64_t{1}), vector_.count);
+  return {vector_.begin + from, to - from};
+}
+
+std::uint64_t ChannelShares::most_bytes() const { return part(0).count; }
+
+Part slice_of(Part chunk, std::uint32_t slice, const CollectiveCall& call) {
+  if (ring_slices(call) == 1) return chunk;
+  const std::uint64_t half = aligned(std::max((chunk.count + kRingSlices - 1) / kRingSlices, kLeastSlice),
+                                     call.collective->element_bytes);
+  const std::uint64_t before = std::min(half * slice, chunk.count);
+  return {chunk.begin + before, std::min(half, chunk.count - before)};
+}
+
+}  // namespace weft::goal::nccl

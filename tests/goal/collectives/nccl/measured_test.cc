@@ -1,0 +1,92 @@
+// Allreduces of a real machine, with constants fitted to its 4 nodes, at 8 and 16: the limits that README.md
+// of goal/collectives/nccl tells.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "goal/collectives/nccl/tuner.h"
+
+namespace weft::goal::nccl {
+namespace {
+
+struct Row {
+  std::uint32_t nodes = 0;
+  std::string algorithm;
+  std::uint64_t bytes = 0;
+  double us = 0;
+};
+
+std::vector<Row> measured() {
+  std::ifstream file("tests/data/nccl/nccl_allreduce.csv");
+  std::string line;
+  std::getline(file, line);
+  REQUIRE(line == "nodes,gpus_per_node,algorithm,elements,samples,min_ns,p10_ns,median_ns,p90_ns");
+  std::vector<Row> rows;
+  while (std::getline(file, line)) {
+    std::istringstream cells(line);
+    std::vector<std::string> cell;
+    for (std::string one; std::getline(cells, one, ',');) cell.push_back(one);
+    REQUIRE(cell.size() == 9);
+    // nccl_ring -> ring; elements are bytes, see tests/data/nccl/README.md.
+    rows.push_back({static_cast<std::uint32_t>(std::stoul(cell[0])), cell[2].substr(5), std::stoull(cell[3]),
+                    std::stod(cell[7]) / 1000});
+  }
+  return rows;
+}
+
+double modelled(const Row& row) {
+  Settings settings;
+  settings.version = Version::k2_20;  // of its time
+  settings.algorithms = Allowed::algorithms(row.algorithm);
+  const Tuner tuner(node_preset("marenostrum5_acc"), settings);
+  return tuner.choose(CollectiveKind::kAllreduce, row.bytes, row.nodes * 4).best.time_us;
+}
+
+}  // namespace
+
+TEST_CASE("fitted on 4 nodes, 8 and 16 are within 15% in the median and 35% at worst") {
+  const std::vector<Row> rows = measured();
+  REQUIRE(rows.size() == 54);
+  for (const std::string algorithm : {"ring", "tree"}) {
+    std::vector<double> errors;
+    for (const Row& row : rows) {
+      if (row.algorithm != algorithm || row.nodes == 4) continue;
+      const double error = modelled(row) / row.us - 1;
+      INFO(fmt::format("{} {} nodes, {} bytes: {:.1f} us for {:.1f}", algorithm, row.nodes, row.bytes,
+                       modelled(row), row.us));
+      CHECK(std::abs(error) < 0.35);
+      errors.push_back(std::abs(error));
+    }
+    REQUIRE(errors.size() == 18);
+    std::sort(errors.begin(), errors.end());
+    CHECK((errors[8] + errors[9]) / 2 < 0.15);
+  }
+}
+
+TEST_CASE("the size from which the ring is faster is right within one size") {
+  std::map<std::uint32_t, std::map<std::uint64_t, std::map<std::string, Row>>> all;
+  for (const Row& row : measured()) all[row.nodes][row.bytes][row.algorithm] = row;
+  for (const auto& [nodes, sizes] : all) {
+    int index = 0, in_reality = -1, in_model = -1;
+    for (const auto& [bytes, row] : sizes) {
+      const bool faster = row.at("ring").us < row.at("tree").us;
+      const bool faster_in_model = modelled(row.at("ring")) < modelled(row.at("tree"));
+      if (faster && in_reality < 0) in_reality = index;
+      if (faster_in_model && in_model < 0) in_model = index;
+      ++index;
+    }
+    INFO(nodes << " nodes: from size " << in_reality << " on, in the model from " << in_model);
+    REQUIRE(in_reality > 0);
+    REQUIRE(in_model > 0);
+    CHECK(std::abs(in_model - in_reality) <= 1);
+  }
+}
+
+}  // namespace weft::goal::nccl

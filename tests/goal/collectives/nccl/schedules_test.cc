@@ -1,0 +1,282 @@
+// NCCL's schedules against closed forms and published properties. (That each moves the right data, the tests
+// of all listed algorithms hold: tests/goal/collectives/data_test.cc.)
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+#include <catch2/catch.hpp>
+#include <map>
+#include <set>
+
+#include "goal/collectives/nccl/algorithms.h"
+#include "goal/collectives/nccl/places.h"
+#include "goal/collectives/nccl/work.h"
+#include "tests/goal/collectives/interpreter.h"
+
+namespace weft::goal::nccl {
+namespace {
+
+using u64 = std::uint64_t;
+
+ChosenAlgorithm chosen(CollectiveKind kind, const std::string& text) {
+  return choose_collective_algorithm(kind, text);
+}
+
+Outcome outcome_of(CollectiveKind kind, const std::string& text, u64 bytes, std::uint32_t ranks) {
+  const Outcome outcome = run(chosen(kind, text), {.kind = kind, .bytes = bytes, .element_bytes = 8}, ranks);
+  INFO(text << " on " << ranks << " ranks with " << bytes << " bytes");
+  CHECK(outcome.fault.empty());
+  return outcome;
+}
+
+struct Layout {
+  std::uint32_t ranks, per_node, channels;
+};
+const Layout kLayouts[] = {{2, 1, 1},  {4, 4, 2},  {8, 8, 4},   {12, 4, 8}, {16, 4, 16},
+                           {64, 8, 4}, {24, 8, 2}, {100, 4, 6}, {9, 1, 2},  {22, 8, 4}};
+
+struct Call {
+  explicit Call(const Layout& layout, u64 bytes = 1 << 20) {
+    collective = {.kind = CollectiveKind::kAllreduce, .bytes = bytes, .element_bytes = 4};
+    options.channels = layout.channels;
+    options.ranks_per_node = layout.per_node;
+    call = {&collective, layout.ranks, 0, &options};
+  }
+  const CollectiveCall& of(std::uint32_t rank) {
+    call.me = rank;
+    return call;
+  }
+  Collective collective;
+  CollectiveOptions options;
+  CollectiveCall call;
+};
+
+// Bytes on the wire from each rank to each other, of one collective.
+std::map<std::pair<std::uint32_t, std::uint32_t>, u64> traffic(CollectiveKind kind, const std::string& text,
+                                                               u64 bytes, std::uint32_t ranks) {
+  const ChosenAlgorithm algorithm = chosen(kind, text);
+  const Collective collective{.kind = kind, .bytes = bytes, .element_bytes = 4};
+  std::map<std::pair<std::uint32_t, std::uint32_t>, u64> all;
+  Group group;
+  for (std::uint32_t me = 0; me < ranks; ++me) {
+    const CollectiveCall call{&collective, ranks, me, &algorithm.options};
+    for (std::uint32_t lane = 0; lane < algorithm.lanes(call); ++lane) {
+      for (std::uint32_t i = 0;; ++i) {
+        group.clear();
+        if (!algorithm.algorithm->expand(call, lane, i, group)) break;
+        for (const auto& step : group.steps()) {
+          if (step.kind == StepKind::kSend) all[{me, step.peer}] += call.wire_bytes(step, step.peer);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("NCCL's rings take 2(n-1) or n-1 steps and send as little as can be") {
+  for (const std::uint32_t p : {2u, 3u, 4u, 8u, 15u, 16u, 32u}) {
+    const u64 n = 1024 * p;
+    const Outcome allreduce = outcome_of(CollectiveKind::kAllreduce, "nccl_ring:channels=1", n, p);
+    CHECK(allreduce.rounds == 2 * (p - 1));
+    CHECK(allreduce.bytes == 2 * (p - 1) * n);
+    CHECK(allreduce.combined == (p - 1) * n);
+    for (const u64 sent : allreduce.bytes_sent) CHECK(sent == 2 * (p - 1) * n / p);
+    for (const CollectiveKind kind : {CollectiveKind::kAllgather, CollectiveKind::kReduceScatter}) {
+      const Outcome half = outcome_of(kind, "nccl_ring:channels=1", 1024, p);
+      CHECK(half.rounds == p - 1);
+      for (const u64 sent : half.bytes_sent) CHECK(sent == (p - 1) * 1024);
+    }
+    for (const CollectiveKind kind : {CollectiveKind::kBcast, CollectiveKind::kReduce}) {
+      const Outcome chain = outcome_of(kind, "nccl_ring:channels=1,chunk=256B", 1024, p);
+      CHECK(chain.rounds == p - 1 + 4 - 1);
+      CHECK(chain.bytes == (p - 1) * 1024);
+    }
+  }
+}
+
+TEST_CASE("a chunk of a ring with Simple goes in two slices of 32 KiB or more, others in one") {
+  const u64 n = 4 * 65536;
+  const auto messages = [&](const char* text) {
+    return outcome_of(CollectiveKind::kAllreduce, text, n, 4).messages;
+  };
+  CHECK(messages("nccl_ring:channels=1") == 2 * 6 * 4);
+  CHECK(messages("nccl_ring:channels=1,protocol=ll128") == 6 * 4);
+  // 32 KiB of data in a chunk: two turns.
+  CHECK(messages("nccl_ring:channels=1,protocol=ll") == 2 * 6 * 4);
+  CHECK(outcome_of(CollectiveKind::kAllreduce, "nccl_ring:channels=1", 4 * 32768, 4).messages == 6 * 4);
+}
+
+TEST_CASE("chunks are as long as NCCL's") {
+  const auto bytes = [](Shape shape, WireFormat format, u64 total = 1 << 30) {
+    return chunk_bytes(shape, CollectiveKind::kAllreduce, format, total, 64, 8);
+  };
+  CHECK(bytes(Shape::kRing, WireFormat::kPlain) == 2 << 20);
+  CHECK(bytes(Shape::kRing, WireFormat::kFlagPerWord) == 32 << 10);
+  CHECK(bytes(Shape::kRing, WireFormat::kFlagPerLine) == 576'000);
+  CHECK(bytes(Shape::kTree, WireFormat::kPlain) == 512 << 10);
+  CHECK(bytes(Shape::kChain, WireFormat::kPlain) == 512 << 10);
+  // 8 nodes of 8: s = 4.8, so down to 128 KiB below 38.4 chunks, and to 32 KiB below 9.6.
+  CHECK(bytes(Shape::kTree, WireFormat::kFlagPerLine) == 576'000);
+  CHECK(bytes(Shape::kTree, WireFormat::kFlagPerLine, 8 << 20) == 576'000 / 4 / 1920 * 1920);
+  CHECK(bytes(Shape::kTree, WireFormat::kFlagPerLine, 1 << 18) == 576'000 / 32 / 1920 * 1920);
+  CHECK(chunk_bytes(Shape::kPat, CollectiveKind::kAllgather, WireFormat::kPlain, 1 << 20, 8, 1) == 65'536);
+  CHECK(chunk_bytes(Shape::kPat, CollectiveKind::kReduceScatter, WireFormat::kPlain, 8 << 20, 8, 1) ==
+        512 << 10);
+}
+
+TEST_CASE("LL doubles the bytes on the wire, LL128 makes them 16/15") {
+  CHECK(wire_bytes(WireFormat::kFlagPerWord, 4096) == 8192);
+  CHECK(wire_bytes(WireFormat::kFlagPerWord, 1) == 16);
+  CHECK(wire_bytes(WireFormat::kFlagPerLine, 1920) == 2048);
+  CHECK(wire_bytes(WireFormat::kFlagPerLine, 121) == 256);
+  CHECK(wire_bytes(WireFormat::kFlagPerWord, 0) == 0);
+  CHECK(wire_bytes(WireFormat::kPlain, 77) == 77);
+  u64 sum[3] = {0, 0, 0};
+  const char* const names[3] = {"simple", "ll", "ll128"};
+  for (int i = 0; i < 3; ++i) {
+    const std::string text = fmt::format("nccl_ring:channels=1,ranks_per_node=4,protocol={}", names[i]);
+    for (const auto& [pair, bytes] : traffic(CollectiveKind::kAllreduce, text, 1920 * 64, 8)) sum[i] += bytes;
+  }
+  CHECK(sum[0] == 2 * 7 * 1920 * 64);
+  CHECK(sum[1] == 2 * sum[0]);
+  CHECK(sum[2] == sum[0] / 15 * 16);
+}
+
+TEST_CASE("every ring visits each rank once and leaves each node once") {
+  for (const Layout& layout : kLayouts) {
+    Call call(layout);
+    std::set<std::uint32_t> leaves;  // the GPU from which rings leave node 0
+    for (std::uint32_t channel = 0; channel < layout.channels; ++channel) {
+      const NodeOrder order(call.of(0), channel);
+      std::set<std::uint32_t> seen;
+      std::uint32_t crossings = 0;
+      for (std::uint32_t position = 0; position < layout.ranks; ++position) {
+        const std::uint32_t rank = order.rank_at(position);
+        const std::uint32_t next = order.rank_at((position + 1) % layout.ranks);
+        CHECK(order.position(rank) == position);
+        seen.insert(rank);
+        if (rank / layout.per_node == next / layout.per_node) continue;
+        ++crossings;
+        if (rank < layout.per_node) leaves.insert(rank);
+      }
+      CHECK(seen.size() == layout.ranks);
+      CHECK(crossings == (order.nodes() > 1 ? order.nodes() : 0));
+    }
+    const std::uint32_t different = std::max(1u, std::min(layout.channels / 2, layout.per_node));
+    if (layout.ranks > layout.per_node) CHECK(leaves.size() == different);
+  }
+}
+
+TEST_CASE("between nodes a ring allreduce sends 2(n-1)/n of the vector, spread over the NICs") {
+  const u64 n = 64 * 64 * 1024;
+  const auto all =
+      traffic(CollectiveKind::kAllreduce, "nccl_ring:channels=8,ranks_per_node=4,protocol=ll", n, 16);
+  std::map<std::uint32_t, u64> out_of;  // bytes that a rank sends to other nodes
+  for (const auto& [pair, bytes] : all) {
+    if (pair.first / 4 != pair.second / 4) out_of[pair.first] += bytes;
+  }
+  CHECK(out_of.size() == 16);
+  for (const auto& [rank, bytes] : out_of) CHECK(bytes == 2 * (2 * 15 * n / 16) / 4);
+}
+
+TEST_CASE("NCCL's trees: one parent, as many children as said, all ranks joined, logarithmic depth") {
+  for (const Layout& layout : kLayouts) {
+    Call call(layout);
+    const std::uint32_t nodes = (layout.ranks + layout.per_node - 1) / layout.per_node;
+    for (std::uint32_t channel = 0; channel < layout.channels; ++channel) {
+      std::vector<TreePlace> at(layout.ranks);
+      for (std::uint32_t rank = 0; rank < layout.ranks; ++rank) at[rank] = tree_place(call.of(rank), channel);
+      std::uint32_t roots = 0, deepest = 0;
+      for (std::uint32_t rank = 0; rank < layout.ranks; ++rank) {
+        for (std::uint32_t i = 0; i < at[rank].children; ++i) CHECK(at[at[rank].down[i]].up == rank);
+        roots += at[rank].up == kNoRank;
+        std::uint32_t depth = 0;  // in links between nodes
+        std::uint32_t r = rank;
+        for (std::uint32_t hops = 0; at[r].up != kNoRank && hops <= layout.ranks; ++hops, r = at[r].up) {
+          const auto& siblings = at[at[r].up];
+          CHECK(std::count(siblings.down.begin(), siblings.down.begin() + siblings.children, r) == 1);
+          depth += r / layout.per_node != at[r].up / layout.per_node;
+        }
+        CHECK(at[r].up == kNoRank);
+        deepest = std::max(deepest, depth);
+      }
+      CHECK(roots == 1);
+      CHECK(deepest <= static_cast<std::uint32_t>(std::bit_width(nodes)));
+    }
+  }
+}
+
+TEST_CASE("a rank sends up or down in at most one of the two trees") {
+  for (const std::uint32_t p : {2u, 4u, 8u, 16u, 30u, 64u}) {
+    Call call({p, 1, 2});
+    for (std::uint32_t rank = 0; rank < p; ++rank) {
+      const bool first = tree_place(call.of(rank), 0).children > 0;
+      const bool second = tree_place(call.of(rank), 1).children > 0;
+      // Inner in one, leaf in the other; the root of one tree is a leaf of the other too.
+      CHECK_FALSE((first && second));
+    }
+  }
+}
+
+TEST_CASE("the tree of 8 nodes is NCCL's") {
+  // Even places are inner: 4 is the root's only child, 2 and 6 are its children, odd places are leaves.
+  Call call({8, 1, 2});
+  const std::uint32_t up[8] = {kNoRank, 2, 4, 2, 0, 6, 4, 6};
+  for (std::uint32_t rank = 0; rank < 8; ++rank) CHECK(tree_place(call.of(rank), 0).up == up[rank]);
+  for (std::uint32_t rank = 0; rank < 8; ++rank) {
+    const std::uint32_t mirrored = up[7 - rank] == kNoRank ? kNoRank : 7 - up[7 - rank];
+    CHECK(tree_place(call.of(rank), 1).up == mirrored);
+  }
+}
+
+TEST_CASE("a tree allreduce sends the vector up and down every link") {
+  for (const Layout& layout : kLayouts) {
+    const u64 n = 64 * 1024 * layout.channels;
+    const auto all =
+        traffic(CollectiveKind::kAllreduce,
+                fmt::format("nccl_tree:channels={},ranks_per_node={}", layout.channels, layout.per_node), n,
+                layout.ranks);
+    u64 sum = 0, between = 0;
+    for (const auto& [pair, bytes] : all) {
+      sum += bytes;
+      if (pair.first / layout.per_node != pair.second / layout.per_node) between += bytes;
+    }
+    const u64 nodes = (layout.ranks + layout.per_node - 1) / layout.per_node;
+    CHECK(sum == 2 * (layout.ranks - 1) * n);
+    CHECK(between == 2 * (nodes - 1) * n);
+  }
+}
+
+TEST_CASE("PAT takes log2 n steps, rounded up") {
+  for (const std::uint32_t p : {2u, 3u, 5u, 8u, 16u, 21u}) {
+    for (const CollectiveKind kind : {CollectiveKind::kAllgather, CollectiveKind::kReduceScatter}) {
+      const Outcome outcome = outcome_of(kind, "nccl_pat:channels=1,ranks_per_node=1", 256, p);
+      CHECK(outcome.rounds == static_cast<std::uint32_t>(std::bit_width(p - 1)));
+      CHECK(outcome.bytes == u64{p} * (p - 1) * 256);
+    }
+  }
+}
+
+TEST_CASE("the point-to-point schedule reaches every rank once, and pairs fit") {
+  for (const Layout& layout : kLayouts) {
+    Call call(layout);
+    std::vector<std::set<std::uint32_t>> reached(layout.ranks);
+    for (std::uint32_t round = 0; round < layout.ranks; ++round) {
+      for (std::uint32_t rank = 0; rank < layout.ranks; ++rank) {
+        const P2pRound peers = p2p_round(call.of(rank), round);
+        CHECK(p2p_round(call.of(peers.to), round).from == rank);
+        reached[rank].insert(peers.to);
+        if (round == 0) CHECK(peers.to == rank);
+      }
+    }
+    for (const auto& peers : reached) CHECK(peers.size() == layout.ranks);
+  }
+  // Distances between groups: 0, 1, 3, 6, 10, 15, 21, 28 modulo 8.
+  Call call({64, 8, 1});
+  const std::uint32_t far[8] = {0, 1, 3, 6, 2, 7, 5, 4};
+  for (std::uint32_t k = 0; k < 8; ++k) CHECK(p2p_round(call.of(0), k * 8).to == far[k] * 8);
+}
+
+}  // namespace weft::goal::nccl

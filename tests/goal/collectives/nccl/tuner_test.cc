@@ -1,0 +1,220 @@
+// NCCL's estimates against values worked out by hand from its tables, and the choices that follow.
+#include "goal/collectives/nccl/tuner.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+
+#include "goal/collectives/nccl/choice.h"
+#include "goal/collectives/nccl/tuning_tables.h"
+#include "goal/collectives/selection.h"
+#include "sim/units/input_error.h"
+
+namespace weft::goal::nccl {
+namespace {
+
+using Kind = CollectiveKind;
+constexpr std::uint64_t kMiB = 1 << 20;
+
+Candidate candidate(const Choice& choice, Algorithm algorithm, Protocol protocol) {
+  for (const Candidate& one : choice.candidates) {
+    if (one.algorithm == algorithm && one.protocol == protocol) return one;
+  }
+  FAIL("no such candidate");
+  return {};
+}
+
+void check(const Candidate& one, double latency_us, double gbs, double estimate_us) {
+  INFO(name(one.algorithm) << " " << name(one.protocol) << " " << one.why_not);
+  CHECK(one.why_not.empty());
+  CHECK(one.latency_us == Approx(latency_us).epsilon(1e-9));
+  CHECK(one.bandwidth_gbs == Approx(gbs).epsilon(1e-9));
+  CHECK(one.estimate_us == Approx(estimate_us).epsilon(1e-9));
+}
+
+Node with_gpus(Node node, std::uint32_t gpus) {
+  node.gpus = gpus;
+  return node;
+}
+
+}  // namespace
+
+TEST_CASE("16 nodes of 8 H100: allreduce of 64 MiB, worked out by hand") {
+  const Tuner tuner(node_preset("dgx_h100"), {});
+  const Rings rings = tuner.rings(128);
+  // A NIC of 50 GB/s feeds one ring of 48; eight of them, twice. Inside, 370.8 / 8 leave 40, and no less
+  // than 48.
+  CHECK(rings.channels == 8);
+  CHECK(rings.used_channels == 16);
+  CHECK(rings.between_gbs == 48);
+  CHECK(rings.inside_gbs == 48);
+  const Choice choice = tuner.choose(Kind::kAllreduce, 64 * kMiB, 128);
+  const double n = 64.0 * kMiB / 1000, ratio = 128.0 / 254;
+  // 254 steps of a ring, 30 of them between nodes.
+  const auto ring = [&](Protocol protocol) { return candidate(choice, Algorithm::kRing, protocol); };
+  check(ring(Protocol::kLl), 6.6 + 224 * 1 + 30 * 2.7, 20.4 * ratio, 311.6 + n / (20.4 * ratio));
+  check(ring(Protocol::kLl128), 14 + 224 * 1.9 + 30 * 4, 384 * .92 * ratio, 559.6 + n / (384 * .92 * ratio));
+  check(ring(Protocol::kSimple), 8.4 + 224 * 3.4 + 30 * 14, 384 * ratio, 1.4 * 1190 + n / (384 * ratio));
+  // A tree: 7 links in the node and 4 levels, both ways.
+  const auto tree = [&](Protocol protocol) { return candidate(choice, Algorithm::kTree, protocol); };
+  const double rate = 384 * .92 * 120 / 128 / 2 * .9;
+  check(tree(Protocol::kLl128), 14 + 2 * (7 * 1.25 + 4 * 8.5), rate, 99.5 + n / rate);
+  check(tree(Protocol::kSimple), 8.4 + 2 * (7 * 4 + 4 * 14), 384 * .92 / 2 * .8,
+        176.4 + n / (384 * .92 / 2 * .8));
+  check(tree(Protocol::kLl), 6.8 + 2 * (7 * .6 + 4 * 5), 20.4 / 2, 55.2 + n / 10.2);
+  CHECK(choice.best.algorithm == Algorithm::kTree);
+  CHECK(choice.best.protocol == Protocol::kLl128);
+  CHECK(choice.channels == 16);
+  CHECK(choice.threads == 640);
+}
+
+TEST_CASE("one node of 8 H100 reduces in its switches, without them around rings") {
+  const Tuner tuner(node_preset("dgx_h100"), {});
+  CHECK(tuner.rings(8).channels == 12);
+  CHECK(tuner.rings(8).used_channels == 24);
+  const Choice choice = tuner.choose(Kind::kAllreduce, 1024 * kMiB, 8);
+  const double rate = 40 * .85 * 7 / 8 * 2 * 8 * 8 / 14;
+  check(candidate(choice, Algorithm::kNvls, Protocol::kSimple), 25, rate, 25 + 1024.0 * kMiB / 1000 / rate);
+  CHECK(choice.best.algorithm == Algorithm::kNvls);
+  Settings replayed;
+  replayed.replayed = true;
+  const Choice ring = Tuner(node_preset("dgx_h100"), replayed).choose(Kind::kAllreduce, 1024 * kMiB, 8);
+  CHECK(ring.best.algorithm == Algorithm::kRing);
+  CHECK(ring.best.bandwidth_gbs == Approx(360.0 * 8 / 14));
+}
+
+TEST_CASE("two nodes of 8 A100 gather by the rates inside") {
+  const Tuner tuner(node_preset("dgx_a100"), {});
+  CHECK(tuner.rings(16).channels == 8);
+  CHECK(tuner.rings(16).between_gbs == 24);
+  CHECK(tuner.rings(16).inside_gbs == 30);
+  const Choice choice = tuner.choose(Kind::kAllgather, kMiB, 16);
+  CHECK(choice.bytes == 16 * kMiB);
+  // AMD: a step takes 3 * 2 us at least.
+  check(candidate(choice, Algorithm::kRing, Protocol::kSimple), 8.4 + 14 * 6 + 14, 240.0 * 16 / 15,
+        106.4 + 16.0 * kMiB / 1000 / 256);
+  CHECK(candidate(choice, Algorithm::kTree, Protocol::kSimple).why_not == "allreduce only");
+}
+
+TEST_CASE("PAT is for one GPU a node, and of later versions") {
+  const Node alone = with_gpus(node_preset("dgx_h100"), 1);
+  const Choice choice = Tuner(alone, {}).choose(Kind::kAllgather, 1024, 4);
+  const Candidate pat = candidate(choice, Algorithm::kPat, Protocol::kSimple);
+  CHECK(pat.latency_us == Approx(8 + 2 * 14 / 3.5 + 2.8 * 4));
+  Settings old;
+  old.version = Version::k2_20;
+  const Choice before = Tuner(alone, old).choose(Kind::kAllgather, 1024, 4);
+  CHECK(candidate(before, Algorithm::kPat, Protocol::kSimple).why_not == "from NCCL 2.23 on");
+  const Choice many = Tuner(node_preset("dgx_h100"), {}).choose(Kind::kAllgather, 1024, 16);
+  CHECK(candidate(many, Algorithm::kPat, Protocol::kSimple).why_not == "one GPU a node only");
+}
+
+TEST_CASE("version 2.20 has its own figures") {
+  Settings old;
+  old.version = Version::k2_20;
+  const Choice choice = Tuner(node_preset("dgx_h100"), old).choose(Kind::kAllreduce, 64 * kMiB, 128);
+  CHECK(candidate(choice, Algorithm::kTree, Protocol::kSimple).latency_us == Approx(2 * (7 * 28 + 4 * 28)));
+  // By generation on one node: Hopper as Ampere.
+  const Choice one = Tuner(node_preset("dgx_h100"), old).choose(Kind::kAllreduce, kMiB, 8);
+  CHECK(candidate(one, Algorithm::kRing, Protocol::kLl).bandwidth_gbs == Approx(87.7 * 8 / 14));
+}
+
+TEST_CASE("few bytes use fewer channels, then fewer threads") {
+  Settings settings;
+  settings.algorithms = Allowed::algorithms("ring");
+  settings.protocols = Allowed::protocols("ll");
+  const Tuner tuner(node_preset("dgx_h100"), settings);
+  // 16 ranks: 128 bytes a thread, 65536 a channel of 512.
+  const auto choose = [&](std::uint64_t bytes) { return tuner.choose(Kind::kAllreduce, bytes, 16); };
+  CHECK(choose(16 * 65536).channels == 16);
+  CHECK(choose(16 * 65536 - 1).channels == 15);
+  CHECK(choose(3 * 65536).channels == 3);
+  CHECK(choose(65536).threads == 512);
+  CHECK(choose(65535).threads == 256);
+  CHECK(choose(2048).channels == 1);
+  CHECK(choose(2048).threads == 96);
+}
+
+TEST_CASE("users fix algorithms, protocols and channels as with NCCL's environment") {
+  const Allowed others = Allowed::algorithms("^Tree");
+  CHECK_FALSE(others.has(Kind::kAllreduce, static_cast<int>(Algorithm::kTree)));
+  CHECK(others.has(Kind::kAllreduce, static_cast<int>(Algorithm::kRing)));
+  const Allowed each = Allowed::algorithms("allreduce:tree;broadcast:ring");
+  CHECK_FALSE(each.has(Kind::kAllreduce, static_cast<int>(Algorithm::kRing)));
+  CHECK(each.has(Kind::kAllgather, static_cast<int>(Algorithm::kRing)));
+  CHECK_THROWS_WITH(Allowed::algorithms("tre"), Catch::Contains("did you mean 'tree'?"));
+  CHECK_THROWS_WITH(Allowed::protocols("^"), Catch::Contains("expected a list"));
+  CHECK_THROWS_WITH(Allowed::algorithms("allredcue:ring"), Catch::Contains("did you mean 'allreduce'?"));
+  CHECK_THROWS_AS(parse_version("2.19"), InputError);
+  Settings settings;
+  settings.max_channels = 4;
+  CHECK(Tuner(node_preset("dgx_h100"), settings).choose(Kind::kAllreduce, 64 * kMiB, 128).channels == 4);
+  settings.max_channels.reset();
+  settings.min_channels = 32;
+  CHECK(Tuner(node_preset("dgx_h100"), settings).rings(128).used_channels == 32);
+  settings.min_channels = 65;
+  CHECK_THROWS_WITH(Tuner(node_preset("dgx_h100"), settings), Catch::Contains("from 1 to 64"));
+  Settings nothing;
+  nothing.algorithms = Allowed::algorithms("tree");
+  CHECK_THROWS_WITH(Tuner(node_preset("dgx_h100"), nothing).choose(Kind::kBcast, 8, 16),
+                    Catch::Contains("nothing left for bcast on 16 ranks"));
+}
+
+TEST_CASE("LL128 needs NVLink, and NICs no farther than PCIe switches") {
+  Node node = node_preset("dgx_a100");
+  const auto why_not = [&](const Settings& settings) {
+    return candidate(Tuner(node, settings).choose(Kind::kAllreduce, kMiB, 32), Algorithm::kRing,
+                     Protocol::kLl128)
+        .why_not;
+  };
+  CHECK(why_not({}).empty());
+  node.nic_path = PathType::kHostBridge;
+  CHECK(why_not({}) == "NICs are PHB from the GPUs, past PCIe switches");
+  Settings forced;
+  forced.protocols = Allowed::protocols("ll128");
+  CHECK(why_not(forced).empty());
+  node = node_preset("dgx_a100");
+  node.nvlink_gbs = 0;
+  CHECK(why_not({}) == "needs NVLink");
+}
+
+TEST_CASE("what can't be a node is refused, and too many bytes are") {
+  Node node = node_preset("dgx_h100");
+  node.gpus = 0;
+  CHECK_THROWS_AS(Tuner(node, {}), InputError);
+  node = node_preset("dgx_h100");
+  node.nvlink_gbs = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(Tuner(node, {}), InputError);
+  node = node_preset("dgx_h100");
+  node.nics = 0;
+  CHECK_THROWS_WITH(Tuner(node, {}).rings(16), Catch::Contains("no ring"));
+  CHECK_THROWS_WITH(node_preset("dgx_h10"), Catch::Contains("did you mean 'dgx_h100'?"));
+  const Tuner tuner(node_preset("dgx_h100"), {});
+  CHECK_THROWS_WITH(tuner.choose(Kind::kAllgather, ~std::uint64_t{0} / 4, 16), Catch::Contains("2^64"));
+}
+
+TEST_CASE("the profile nccl chooses as the tuner says; what a graph asks for comes first") {
+  CollectiveChoices choices;
+  choices.profile = "nccl:node=dgx_h100";
+  const CollectiveSelection selection(choices);
+  const ChosenAlgorithm& tree = selection.choose({.kind = Kind::kAllreduce, .bytes = 64 * kMiB}, 128);
+  CHECK(tree.algorithm->info.name == "nccl_tree");
+  CHECK(tree.options.format == WireFormat::kFlagPerLine);
+  CHECK(tree.options.channels == 16);
+  CHECK(tree.options.ranks_per_node == 8);
+  CHECK(selection.choose({.kind = Kind::kAlltoall, .bytes = 8}, 16).algorithm->info.name == "nccl_p2p");
+  CHECK(selection.choose({.kind = Kind::kGather, .bytes = 8}, 16).algorithm->info.name == "linear");
+  Collective recorded{.kind = Kind::kAllreduce, .bytes = 64 * kMiB};
+  recorded.algorithm = "nccl_ring:protocol=ll,channels=2,ranks_per_node=4";
+  const ChosenAlgorithm& ring = selection.choose(recorded, 128);
+  CHECK(ring.algorithm->info.name == "nccl_ring");
+  CHECK(ring.options.channels == 2);
+  choices.profile = "nccl:algo=[ring,tree],proto=simple,gpus_per_node=4,max_channels=3";
+  const ChosenAlgorithm& simple =
+      CollectiveSelection(choices).choose({.kind = Kind::kBcast, .bytes = kMiB}, 16);
+  CHECK(simple.options.format == WireFormat::kPlain);
+  CHECK(simple.options.ranks_per_node == 4);
+  choices.profile = "nccl:nod=dgx_h100";
+  CHECK_THROWS_AS(CollectiveSelection(choices), InputError);
+}
+
+}  // namespace weft::goal::nccl

@@ -1,0 +1,228 @@
+#include "tools/weft/nccl.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cctype>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "goal/collectives/nccl/topology_xml.h"
+#include "goal/collectives/nccl/tuner.h"
+#include "goal/file.h"
+#include "sim/units/input_error.h"
+#include "sim/units/module.h"
+#include "sim/units/quantity.h"
+
+namespace weft::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using goal::CollectiveKind;
+namespace nccl = goal::nccl;
+
+struct Options {
+  std::string collective = "allreduce", bytes, topology_file, algorithms, protocols;
+  std::string version = "2.30", nic_rate;
+  std::optional<std::string> node;
+  std::uint32_t ranks = 0;
+  std::optional<std::uint32_t> gpus_per_node, min_channels, max_channels, threads, ll128_threads;
+  bool json = false;
+};
+
+CollectiveKind kind_of(const std::string& text) {
+  struct Word {
+    const char* word;
+    CollectiveKind kind;
+  };
+  constexpr Word kWords[] = {{"allreduce", CollectiveKind::kAllreduce},
+                             {"allgather", CollectiveKind::kAllgather},
+                             {"reduce_scatter", CollectiveKind::kReduceScatter},
+                             {"reducescatter", CollectiveKind::kReduceScatter},
+                             {"broadcast", CollectiveKind::kBcast},
+                             {"bcast", CollectiveKind::kBcast},
+                             {"reduce", CollectiveKind::kReduce}};
+  std::vector<std::string> known;
+  for (const Word& each : kWords) {
+    if (text == each.word) return each.kind;
+    known.emplace_back(each.word);
+  }
+  fail_unknown_name("collective that NCCL tunes", text, known);
+}
+
+// As elsewhere, and "64M" as NCCL's own tests write 64 MiB.
+std::uint64_t bytes_of(const std::string& text) {
+  const bool short_unit =
+      text.size() > 1 && std::string_view("KMG").find(text.back()) != std::string_view::npos;
+  if (short_unit) return parse_bytes(text + "iB");
+  const bool bare = !text.empty() && std::isdigit(static_cast<unsigned char>(text.back()));
+  return parse_bytes(bare ? text + "B" : text);
+}
+
+nccl::NodeFromXml node_of(const Options& options) {
+  nccl::NodeFromXml result;
+  if (options.topology_file.empty()) {
+    result.node = nccl::node_preset(options.node.value_or("dgx_h100"));
+  } else {
+    result = nccl::read_topology(goal::FileView(options.topology_file).bytes(), options.topology_file,
+                                 options.node ? &nccl::node_preset(*options.node) : nullptr);
+  }
+  if (options.gpus_per_node) result.node.gpus = *options.gpus_per_node;
+  if (!options.nic_rate.empty()) {
+    result.node.nic_gbs = static_cast<double>(parse_bandwidth(options.nic_rate).bps()) / 8e9;
+  }
+  return result;
+}
+
+nccl::Settings settings_of(const Options& options) {
+  return {.version = nccl::parse_version(options.version),
+          .algorithms = nccl::Allowed::algorithms(options.algorithms),
+          .protocols = nccl::Allowed::protocols(options.protocols),
+          .min_channels = options.min_channels,
+          .max_channels = options.max_channels,
+          .threads = options.threads,
+          .ll128_threads = options.ll128_threads};
+}
+
+// The runner-up, and by how much it is later.
+std::string why(const nccl::Choice& choice) {
+  const nccl::Candidate* next = nullptr;
+  int usable = 0;
+  for (const nccl::Candidate& one : choice.candidates) {
+    if (!one.why_not.empty()) continue;
+    ++usable;
+    const bool is_best = one.algorithm == choice.best.algorithm && one.protocol == choice.best.protocol;
+    if (!is_best && (next == nullptr || one.estimate_us < next->estimate_us)) next = &one;
+  }
+  if (next == nullptr) return "the only one that can be used";
+  return fmt::format("the least of {} estimates; next is {} with {}, {:.1f}% later", usable,
+                     name(next->algorithm), name(next->protocol),
+                     100 * (next->estimate_us / choice.best.estimate_us - 1));
+}
+
+Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
+             const std::vector<std::string>& remarks) {
+  const nccl::Node& node = tuner.node();
+  const nccl::Rings rings = tuner.rings(options.ranks);
+  Json json = {{"collective", options.collective},
+               {"bytes", choice.bytes},
+               {"ranks", options.ranks},
+               {"gpus_per_node", node.gpus},
+               {"nccl", options.version},
+               {"node", node.label},
+               {"algorithm", name(choice.best.algorithm)},
+               {"protocol", name(choice.best.protocol)},
+               {"channels", choice.channels},
+               {"threads", choice.threads},
+               {"time_us", choice.best.time_us},
+               {"why", why(choice)},
+               {"rings",
+                {{"found", rings.channels},
+                 {"used", rings.used_channels},
+                 {"inside_gbs", rings.inside_gbs},
+                 {"between_gbs", rings.between_gbs}}}};
+  json["candidates"] = Json::array();
+  for (const nccl::Candidate& one : choice.candidates) {
+    Json entry = {{"algorithm", name(one.algorithm)}, {"protocol", name(one.protocol)}};
+    if (one.why_not.empty()) {
+      entry["time_us"] = one.time_us;
+      entry["estimate_us"] = one.estimate_us;
+      entry["latency_us"] = one.latency_us;
+      entry["bandwidth_gbs"] = one.bandwidth_gbs;
+    } else {
+      entry["time_us"] = nullptr;
+      entry["why_not"] = one.why_not;
+    }
+    json["candidates"].push_back(std::move(entry));
+  }
+  json["remarks"] = remarks;
+  return json;
+}
+
+void print_text(const Options& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
+                const std::vector<std::string>& remarks) {
+  const nccl::Node& node = tuner.node();
+  const nccl::Rings rings = tuner.rings(options.ranks);
+  fmt::print("{} of {} bytes on {} ranks, {} a node ({}), NCCL {}\n\n", options.collective, choice.bytes,
+             options.ranks, node.gpus, node.label, options.version);
+  fmt::print("  algorithm  {}\n  protocol   {}\n  channels   {} of {}, {} threads each\n",
+             name(choice.best.algorithm), name(choice.best.protocol), choice.channels, rings.used_channels,
+             choice.threads);
+  fmt::print("  time       {:.1f} us\n  why        {}\n", choice.best.time_us, why(choice));
+  fmt::print("  rings      {} found, {:g} GB/s each in a node{}\n\n", rings.channels, rings.inside_gbs,
+             options.ranks > node.gpus ? fmt::format(" and {:g} GB/s between nodes", rings.between_gbs) : "");
+  fmt::print("  {:<14} {:<7} {:>12} {:>12} {:>11} {:>9}\n", "algorithm", "proto", "time us", "estimate us",
+             "latency us", "GB/s");
+  for (const nccl::Candidate& one : choice.candidates) {
+    fmt::print("  {:<14} {:<7} ", name(one.algorithm), name(one.protocol));
+    if (one.why_not.empty()) {
+      fmt::print("{:>12.1f} {:>12.1f} {:>11.1f} {:>9.2f}\n", one.time_us, one.estimate_us, one.latency_us,
+                 one.bandwidth_gbs);
+    } else {
+      fmt::print("{}\n", one.why_not);
+    }
+  }
+  for (const std::string& remark : remarks) fmt::print("\n  Remark: {}.\n", remark);
+}
+
+void explain(const Options& options) {
+  const CollectiveKind kind = kind_of(options.collective);
+  const std::uint64_t bytes = bytes_of(options.bytes);
+  if (options.ranks < 2) throw InputError("--ranks must be 2 or more: alone, a rank has nobody to talk to");
+  nccl::NodeFromXml node = node_of(options);
+  const nccl::Tuner tuner(node.node, settings_of(options));
+  const nccl::Choice choice = tuner.choose(kind, bytes, options.ranks);
+  if (options.json) {
+    fmt::print("{}\n", json_of(options, tuner, choice, node.remarks).dump(2));
+  } else {
+    print_text(options, tuner, choice, node.remarks);
+  }
+}
+
+void add_explain(Command parent) {
+  Command command = parent.add_subcommand("explain", "What NCCL would choose for a collective, and why");
+  auto options = std::make_shared<Options>();
+  command
+      .add_option("--collective", options->collective,
+                  "allreduce, allgather, reduce_scatter, broadcast or reduce")
+      .with_default();
+  command
+      .add_option("--bytes", options->bytes,
+                  "the vector of allreduce, broadcast and reduce; one rank's block of the others: 64M, 1GiB")
+      .required();
+  command.add_option("--ranks", options->ranks, "GPUs; consecutive ones share a node").required();
+  command.add_option("--gpus-per-node", options->gpus_per_node, "instead of as many as the kind of node has");
+  std::string known;
+  for (const nccl::NodePreset& preset : nccl::node_presets()) {
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", preset.name);
+  }
+  command.add_option(
+      "--node", options->node,
+      "kind of node, dgx_h100 if none is given; with a file: of what that leaves open. One of: " + known);
+  command.add_option("--topology-file", options->topology_file, "NCCL's topology XML of a node");
+  command.add_option("--nic-rate", options->nic_rate, "of each NIC, like 400Gbps, instead of the node's");
+  command.add_option("--algo", options->algorithms,
+                     "as NCCL_ALGO: ring,tree or ^tree or allreduce:tree;broadcast:ring");
+  command.add_option("--proto", options->protocols, "as NCCL_PROTO: simple, ll, ll128");
+  command.add_option("--min-channels", options->min_channels, "as NCCL_MIN_NCHANNELS");
+  command.add_option("--max-channels", options->max_channels, "as NCCL_MAX_NCHANNELS");
+  command.add_option("--threads", options->threads, "as NCCL_NTHREADS");
+  command.add_option("--ll128-threads", options->ll128_threads, "as NCCL_LL128_NTHREADS");
+  command.add_option("--nccl-version", options->version, "whose tables: 2.20 or 2.30").with_default();
+  command.add_flag("--json", options->json, "as JSON");
+  command.footer(
+      "Examples:\n  weft nccl explain --collective allreduce --bytes 64M --ranks 128 --gpus-per-node 8\n"
+      "  weft nccl explain --bytes 8M --ranks 32 --topology-file node.xml --nic-rate 200Gbps --json");
+  command.callback([options] { explain(*options); });
+}
+
+}  // namespace
+
+void add_nccl(Command& command, int&) {
+  command.require_subcommand();
+  add_explain(command);
+}
+
+}  // namespace weft::cli
