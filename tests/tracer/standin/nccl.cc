@@ -58,11 +58,11 @@ enum class Kind {
 };
 struct NamedKind {
   const char* name;
-  int number;  // ncclFunc_t of NCCL: Broadcast, Reduce, AllGather, ReduceScatter, AllReduce, SendRecv, Send,
+  int number;  // ncclFunc_t
                // Recv
 };
 constexpr NamedKind kNames[] = {{"AllReduce", 4}, {"Reduce", 1},   {"Broadcast", 0}, {"ReduceScatter", 3},
-                                {"AllGather", 2}, {"AlltoAll", 5}, {"Gather", 5},    {"Scatter", 5},
+                                {"AllGather", 2}, {"AlltoAll", 8}, {"Gather", 10},   {"Scatter", 9},
                                 {"Send", 6},      {"Recv", 7}};
 
 struct Operation {

@@ -135,6 +135,7 @@ class Profiler {
     }
     if (version_ == 1) {
       put(e, at, static_cast<std::uint8_t>(c.function_number));
+      put<std::uint8_t>(e, at + 16, 7);
     } else {
       put(e, at, c.function);
     }
