@@ -110,9 +110,7 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
     case Shape::kCommCreateRequest:
       create_communicator(thread, record, known);
       break;
-    case Shape::kComm:
-    case Shape::kUndecoded:
-    case Shape::kDevice:
+    default:
       break;
   }
   if (record.thread == 0) {

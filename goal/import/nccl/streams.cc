@@ -116,85 +116,83 @@ void StreamImporter::pass(const TraceRecord& record, bool inside_too) {
   }
 }
 
+// What is no call: a definition or a measurement. False for a call.
+bool StreamImporter::note(const TraceRecord& record) {
+  switch (shape_of(record)) {
+    case DeviceShape::kDefineComm:
+      ++comms_defined_;
+      choices_.define(comms_defined_, static_cast<std::uint32_t>(record.device.fields[3]),
+                      static_cast<std::uint32_t>(record.device.fields[4]));
+      return true;
+    case DeviceShape::kDefineStream:
+    case DeviceShape::kProfilerStep:
+      return true;
+    case DeviceShape::kProfilerComm:
+    case DeviceShape::kProfilerOperation:
+      choices_.add(record.device);
+      return true;
+    case DeviceShape::kGpuTime:
+      gpu_time(record);
+      return true;
+    default:
+      return false;
+  }
+}
+
 void StreamImporter::add(const TraceRecord& record) {
   const DeviceFunction function = record.device.function;
   const DeviceShape shape = shape_of(record);
   if (trace::is_stream_operation(function)) ++stream_operations_;
   if (nccl_threads_.size() <= record.thread) nccl_threads_.resize(record.thread + 1);
-  switch (shape) {
-    case DeviceShape::kDefineComm:
-      ++comms_defined_;
-      choices_.define(comms_defined_, static_cast<std::uint32_t>(record.device.fields[3]),
-                      static_cast<std::uint32_t>(record.device.fields[4]));
-      return;
-    case DeviceShape::kDefineStream:
-    case DeviceShape::kProfilerStep:
-      return;
-    case DeviceShape::kProfilerComm:
-    case DeviceShape::kProfilerOperation:
-      return choices_.add(record.device);
-    case DeviceShape::kGpuTime:
-      return gpu_time(record);
-    default:
-      break;
-  }
-  if (!concerns(record)) return;
-  if (record.error != 0 && record.error != 7) {  // ncclInProgress is none
+  if (note(record) || !concerns(record)) return;
+  // ncclInProgress is no error.
+  constexpr int kInProgress = 7;
+  const bool in_progress = record.error == kInProgress && function < DeviceFunction::cudaLaunchKernel;
+  if (record.error != 0 && !in_progress) {
     notes_.add(NcclNote::kFailedCalls);
     pass(record, true);
     return;
   }
+  const bool waits = waits_for_gpu(function);
+  const bool creates = shape == DeviceShape::kCreate || shape == DeviceShape::kCommunicator ||
+                       function == DeviceFunction::ncclCommInitAll;
+  pass(record, !waits && !creates);
+  if (creates) {
+    notes_.add(NcclNote::kCreations);
+    notes_.add(NcclNote::kCreationNs, record.leave_ns - record.enter_ns);
+  } else if (function == DeviceFunction::cudaLaunchKernel || shape == DeviceShape::kCopy) {
+    kernel(record);
+  } else if (waits) {
+    synchronize(record);
+  } else {
+    order(record, shape);
+  }
+}
+
+void StreamImporter::order(const TraceRecord& record, DeviceShape shape) {
+  Thread& thread = nccl_threads_[record.thread];
   switch (shape) {
-    case DeviceShape::kCreate:
-    case DeviceShape::kCommunicator:
-      threads_.pass_time(record, false);
-      notes_.add(NcclNote::kCreations);
-      notes_.add(NcclNote::kCreationNs, record.leave_ns - record.enter_ns);
-      return;
     case DeviceShape::kCollective:
     case DeviceShape::kPeer:
-      pass(record, true);
       return nccl_operation(record);
-    case DeviceShape::kCopy:
-      return kernel(record);
     case DeviceShape::kEventOnStream:
     case DeviceShape::kInstantiate:
-      pass(record, true);
       return stream_order(record);
     case DeviceShape::kEndCapture:
-      pass(record, true);
       return end_capture(record);
     case DeviceShape::kGraphLaunch:
-      pass(record, true);
       return launch_graph(record);
+    case DeviceShape::kOnStream:  // cudaStreamBeginCapture
+      stream(record.device.fields[0]).tail = {{}, std::make_shared<Capture>()};
+      return;
     default:
       break;
   }
-  switch (function) {
-    case DeviceFunction::ncclGroupStart:
-      pass(record, true);
-      ++nccl_threads_[record.thread].depth;
-      return;
-    case DeviceFunction::ncclGroupEnd: {
-      pass(record, true);
-      Thread& thread = nccl_threads_[record.thread];
-      if (thread.depth > 0) --thread.depth;
-      if (thread.depth == 0) launch(record, thread.group);
-      return;
-    }
-    case DeviceFunction::cudaLaunchKernel:
-      return kernel(record);
-    case DeviceFunction::cudaStreamBeginCapture:
-      pass(record, true);
-      stream(record.device.fields[0]).tail = {{}, std::make_shared<Capture>()};
-      return;
-    case DeviceFunction::ncclCommInitAll:
-      threads_.pass_time(record, false);
-      notes_.add(NcclNote::kCreations);
-      notes_.add(NcclNote::kCreationNs, record.leave_ns - record.enter_ns);
-      return;
-    default:
-      return synchronize(record);
+  if (record.device.function == DeviceFunction::ncclGroupStart) {
+    ++thread.depth;
+  } else {  // ncclGroupEnd
+    if (thread.depth > 0) --thread.depth;
+    if (thread.depth == 0) launch(record, thread.group);
   }
 }
 
@@ -278,7 +276,6 @@ StreamImporter::Work StreamImporter::computation(const Stream& on) const {
 
 void StreamImporter::kernel(const TraceRecord& record) {
   const bool waits = record.device.function == DeviceFunction::cudaMemcpy;
-  pass(record, !waits);
   Stream& on = stream(record.device.fields[0]);
   put_on(record, on, computation(on));
   if (waits) wait_for(record, on.tail);
@@ -326,7 +323,6 @@ void StreamImporter::stream_order(const TraceRecord& record) {
 }
 
 void StreamImporter::synchronize(const TraceRecord& record) {
-  pass(record, false);
   switch (record.device.function) {
     case DeviceFunction::cudaStreamSynchronize:
     case DeviceFunction::cudaStreamQuery:

@@ -74,6 +74,8 @@ class StreamImporter {
 
   bool concerns(const TraceRecord& record) const;
   void pass(const TraceRecord& record, bool inside_too);
+  bool note(const TraceRecord& record);
+  void order(const TraceRecord& record, trace::DeviceShape shape);
   void nccl_operation(const TraceRecord& record);
   std::optional<Work> work_of(const TraceRecord& record, const NcclFileComm& comm, const NcclComm& members);
   void set_choice(const Issued& issued, Collective& collective);

@@ -64,7 +64,8 @@ static void every_collective(ncclComm_t world, cudaStream_t s) {
   check(out[7] == 600.0f + 4.0f * (float)((rank * N + 7) % 1000), "what was reduced and scattered");
   ncclAllGather(in, out, N, ncclFloat32, world, s);
   cudaStreamSynchronize(s);
-  for (int r = 0; r < RANKS; ++r) check(out[r * N + 3] == 100.0f * (float)r + 3.0f, "what was gathered by all");
+  for (int r = 0; r < RANKS; ++r)
+    check(out[r * N + 3] == 100.0f * (float)r + 3.0f, "what was gathered by all");
   ncclBroadcast(in, out, N, ncclFloat32, 2, world, s);
   cudaStreamSynchronize(s);
   check(out[9] == 209.0f, "what was broadcast");

@@ -53,7 +53,7 @@ diff expected <(operations calls.goal)
 # With the choices: all are matched, and those of collectives that have a model stay.
 "$weft" import nccl calls -o choices.goal > summary
 ! grep -q unmatched_choices summary
-[ "$(grep -c "^l[0-9]*: allreduce 400000b elem 4 $ring" choices.goal)" = 16 ]
+[ "$(grep -c "^l[0-9]*: allreduce 400000b elem 4 $ring" choices.goal)" = 20 ]
 [ "$(grep -c "^l[0-9]*: allreduce 64b elem 4 $tree" choices.goal)" = 4 ]
 
 # MPI and NCCL in one process: one rank has both, in the order of the program.
