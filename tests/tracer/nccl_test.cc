@@ -245,6 +245,20 @@ TEST_CASE("nccl: a stock NCCL's profiler interface tells its choices, in every v
   }
 }
 
+TEST_CASE("nccl: a process that is killed has every call it returned from in its file") {
+  const NcclRun run = run_nccl("killed", "", "PROGRAMS/nccl_calls_program die");
+  CHECK(run.status != 0);
+  const auto files = files_of(run);
+  REQUIRE(files.size() == 4);
+  for (const auto& [rank, file] : files) {
+    CHECK_FALSE(file.complete);
+    CHECK(file.calls() == std::vector<std::string>{"ncclCommInitRank", "cudaLaunchKernel", "cudaEventRecord",
+                                                   "cudaStreamWaitEvent", "ncclAllReduce", "cudaLaunchKernel",
+                                                   "cudaStreamSynchronize", "ncclAllReduce",
+                                                   "cudaDeviceSynchronize"});
+  }
+}
+
 TEST_CASE("nccl and MPI in one process: a file of each, with one rank") {
   for (const std::string mpi : {"openmpi", "mpich"}) {
     const NcclRun run =
