@@ -235,12 +235,13 @@ TEST_CASE("nccl: a stock NCCL's profiler interface tells its choices, in every v
       CHECK(comms[0].device.fields[3] == (version <= 3 ? 0 : 4));
       const std::vector<TraceRecord> told = file.of(F::profiler_operation);
       REQUIRE(told.size() == 4 + 13);  // messages, collectives (the graph's when it is captured)
-      // communicator, function, number, count, datatype, root, algorithm, protocol, channels, warps
-      CHECK(fields(told[0]) == std::vector<std::int64_t>{1, 20, 0, 100000, 7, 0, 1, 2, 8, 16});
-      CHECK(fields(told[1]) == std::vector<std::int64_t>{1, 20, 1, 16, 7, 0, 0, 0, 2, 16});
-      CHECK(fields(told[4]) == std::vector<std::int64_t>{1, 22, 0, 100000, 7, 2, 1, 2, 8, 16});
+      // communicator, function, number, count, datatype, root, algorithm, protocol, channels, warps, group
+      CHECK(fields(told[0]) == std::vector<std::int64_t>{1, 20, 0, 100000, 7, 0, 1, 2, 8, 16, 1});
+      CHECK(fields(told[1]) == std::vector<std::int64_t>{1, 20, 1, 16, 7, 0, 0, 0, 2, 16, 2});
+      CHECK(fields(told[4]) == std::vector<std::int64_t>{1, 22, 0, 100000, 7, 2, 1, 2, 8, 16, 5});
       CHECK(fields(told[9]) == std::vector<std::int64_t>{1, 29, 0, 100000, 7, (of_rank + 1) % 4, -1, -1,
-                                                         version <= 3 ? 0 : 8, 0});
+                                                         version <= 3 ? 0 : 8, 0, 10});
+      for (const int i : {10, 11, 12}) CHECK(told[static_cast<std::size_t>(i)].device.fields[10] == 10);
     }
   }
 }

@@ -18,15 +18,16 @@ struct Context {
   std::uint64_t operations[256];  // by function
 };
 
-// A proxy operation or one of its steps, while NCCL has it.
+// A group, or a proxy operation or one of its steps, while NCCL has it.
 struct Handle {
   bool is_step;
+  std::int64_t group;  // a group's number
   Context* context;
   std::int64_t channel, peer, is_send, step, bytes;
   std::uint64_t begin_ns;
 };
 
-std::int64_t last_number = 0;
+std::int64_t last_number = 0, last_group = 0;
 
 bool steps_wanted() {
   const char* text = getenv("WEFT_TRACE_NCCL_STEPS");
@@ -95,26 +96,27 @@ int begin(void** context, int* mask) {
   if (!open_file()) return 0;
   *context = calloc(1, sizeof(Context));
   if (*context == nullptr) return 0;
-  *mask = static_cast<int>(kCollective | kPeer | (steps_wanted() ? kProxyOperation | kProxyStep : 0));
+  *mask =
+      static_cast<int>(kGroup | kCollective | kPeer | (steps_wanted() ? kProxyOperation | kProxyStep : 0));
   return 0;
 }
 
 // Behind every mask there may be calls without a context: what could not be made has none.
 template <typename CollectiveType>
-void collective(Context* context, const CollectiveType& c, int rank) {
+void collective(Context* context, const CollectiveType& c, int rank, std::int64_t group) {
   Locked lock;
   define_by(context, c, rank);
   const std::int64_t function = function_of(c.function);
   if (function == 0) return;
   const auto nth = static_cast<std::int64_t>(context->operations[function]++);
-  note(DeviceFunction::profiler_operation,
-       {context->number, function, nth, static_cast<std::int64_t>(c.count), number_of(kTypes, c.datatype),
-        c.root, number_of(kNcclAlgorithms, c.algorithm), number_of(kNcclProtocols, c.protocol), c.channels,
-        c.warps});
+  note_now(DeviceFunction::profiler_operation,
+           {context->number, function, nth, static_cast<std::int64_t>(c.count), number_of(kTypes, c.datatype),
+            c.root, number_of(kNcclAlgorithms, c.algorithm), number_of(kNcclProtocols, c.protocol),
+            c.channels, c.warps, group});
 }
 
 template <typename PeerType>
-void peer(Context* context, const PeerType& p, int rank) {
+void peer(Context* context, const PeerType& p, int rank, std::int64_t group) {
   Locked lock;
   define_by(context, p, rank);
   const std::int64_t function = function_of(p.function);
@@ -122,9 +124,9 @@ void peer(Context* context, const PeerType& p, int rank) {
   std::int64_t channels = 0;
   if constexpr (requires { p.channels; }) channels = p.channels;
   const auto nth = static_cast<std::int64_t>(context->operations[function]++);
-  note(DeviceFunction::profiler_operation,
-       {context->number, function, nth, static_cast<std::int64_t>(p.count), number_of(kTypes, p.datatype),
-        p.peer, kNotKnown, kNotKnown, channels, 0});
+  note_now(DeviceFunction::profiler_operation,
+           {context->number, function, nth, static_cast<std::int64_t>(p.count), number_of(kTypes, p.datatype),
+            p.peer, kNotKnown, kNotKnown, channels, 0, group});
 }
 
 Handle* make_handle(Context* context) {
@@ -133,13 +135,27 @@ Handle* make_handle(Context* context) {
   return handle;
 }
 
+// The number of the group that an operation is launched in; 0 if it is in none.
+template <typename Details>
+std::int64_t group_of(const Details& details, const void* parent) {
+  if constexpr (requires { details.group; }) parent = details.group;
+  return parent == nullptr ? 0 : static_cast<const Handle*>(parent)->group;
+}
+
 template <typename EventType>
 int start(void* opaque, void** handle, EventType* event) {
   *handle = nullptr;
   auto* context = static_cast<Context*>(opaque);
   if (context == nullptr || !is_recording()) return 0;
-  if (event->type == kCollective) collective(context, event->collective, event->rank);
-  if (event->type == kPeer) peer(context, event->peer, event->rank);
+  if (event->type == kGroup) {
+    Handle* made = make_handle(context);
+    if (made != nullptr) made->group = __atomic_add_fetch(&last_group, 1, __ATOMIC_RELAXED);
+    *handle = made;
+  }
+  if (event->type == kCollective) {
+    collective(context, event->collective, event->rank, group_of(event->collective, event->parent));
+  }
+  if (event->type == kPeer) peer(context, event->peer, event->rank, group_of(event->peer, event->parent));
   if (event->type == kProxyOperation) {
     Handle* made = make_handle(context);
     if (made == nullptr) return 0;

@@ -10,8 +10,8 @@
 namespace weft::trace::nccl::profiler {
 
 // Bits of a descriptor's type and of the mask of events wanted.
-inline constexpr std::uint64_t kCollective = 1 << 1, kPeer = 1 << 2, kProxyOperation = 1 << 3,
-                               kProxyStep = 1 << 4;
+inline constexpr std::uint64_t kGroup = 1 << 0, kCollective = 1 << 1, kPeer = 1 << 2,
+                               kProxyOperation = 1 << 3, kProxyStep = 1 << 4;
 
 struct Collective1 {
   const char* name;
@@ -51,7 +51,7 @@ struct Collective3 {
   std::uint8_t channels, warps;
   const char *algorithm, *protocol;
 };
-// From 4 on.
+// 4.
 struct Collective4 {
   std::uint64_t sequence;
   const char* function;
@@ -62,6 +62,11 @@ struct Collective4 {
   const char* datatype;
   std::uint8_t channels, warps;
   const char *algorithm, *protocol;
+};
+
+// 5 and 6. The parent is the call; the group it is launched in stands here.
+struct Collective5 : Collective4 {
+  void* group;
 };
 
 struct Peer1 {
@@ -83,7 +88,7 @@ struct Peer2 {
   std::size_t count;
   int peer;
 };
-// From 4 on.
+// 4.
 struct Peer4 {
   const char* function;
   void* buffer;
@@ -91,6 +96,11 @@ struct Peer4 {
   std::size_t count;
   int peer;
   std::uint8_t channels;
+};
+
+// 5 and 6.
+struct Peer5 : Peer4 {
+  void* group;
 };
 
 struct ProxyOperation {
@@ -119,7 +129,7 @@ using Event1 = Event<std::uint8_t, Collective1, Peer1>;
 using Event2 = Event<std::uint8_t, Collective2, Peer2>;
 using Event3 = Event<std::uint8_t, Collective3, Peer2>;
 using Event4 = Event<std::uint8_t, Collective4, Peer4>;
-using Event5 = Event<std::uint64_t, Collective4, Peer4>;  // 5 and 6
+using Event5 = Event<std::uint64_t, Collective5, Peer5>;  // 5 and 6
 
 // What comes with a change of state; of a proxy step (from version 4 on) how many bytes it moved.
 struct StateArguments {

@@ -128,8 +128,15 @@ bool StreamImporter::note(const TraceRecord& record) {
     case DeviceShape::kProfilerStep:
       return true;
     case DeviceShape::kProfilerComm:
+      choices_.add(record.device);
+      if (file_.profiled_only) {
+        choices_.define(++comms_defined_, static_cast<std::uint32_t>(record.device.fields[2]),
+                        static_cast<std::uint32_t>(record.device.fields[3]));
+      }
+      return true;
     case DeviceShape::kProfilerOperation:
       choices_.add(record.device);
+      if (file_.profiled_only) profiled_operation(record);
       return true;
     case DeviceShape::kGpuTime:
       gpu_time(record);
@@ -137,6 +144,36 @@ bool StreamImporter::note(const TraceRecord& record) {
     default:
       return false;
   }
+}
+
+// An operation that nothing but NCCL's profiler interface told of, as the call that it is: on a stream of its
+// communicator, in a group with those launched together.
+void StreamImporter::profiled_operation(const TraceRecord& record) {
+  const auto& told = record.device.fields;
+  const auto function = static_cast<DeviceFunction>(told[1]);
+  const DeviceShape shape = trace::device_function_info(function).shape;
+  if (shape != DeviceShape::kCollective && shape != DeviceShape::kPeer) {
+    throw InputError(fmt::format("device function {} of the profiler: no operation", told[1]));
+  }
+  if (told[10] != profiled_group_ || told[10] == 0) end_profiled_group();
+  profiled_group_ = told[10];
+  notes_.add(NcclNote::kProfiledOnly);
+  pass(record, true);
+  last_profiled_ = record;
+  last_profiled_.name = {};
+  TraceRecord call = last_profiled_;
+  call.device.function = function;
+  call.device.fields = {told[0], told[0], told[3], told[4], -1, told[5]};
+  if (shape == DeviceShape::kPeer) call.device.fields[4] = told[5];
+  nccl_threads_[record.thread].depth = 1;
+  nccl_operation(call);
+}
+
+void StreamImporter::end_profiled_group() {
+  if (last_profiled_.thread >= nccl_threads_.size()) return;
+  Thread& thread = nccl_threads_[last_profiled_.thread];
+  thread.depth = 0;
+  launch(last_profiled_, thread.group);
 }
 
 void StreamImporter::add(const TraceRecord& record) {
@@ -383,6 +420,7 @@ void StreamImporter::launch_graph(const TraceRecord& record) {
 }
 
 void StreamImporter::finish() {
+  if (file_.profiled_only) end_profiled_group();
   notes_.add(NcclNote::kUntimedKernels, computations_.size());
   for (const Thread& thread : nccl_threads_) {
     if (!thread.group.empty()) notes_.add(NcclNote::kUnclosedGroups, thread.group.size());

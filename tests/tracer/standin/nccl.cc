@@ -250,12 +250,14 @@ int launch_group() {
   for (Communicator* comm : comms) {
     auto* launch = new Launch{comm, 0, {}};
     std::vector<void*> streams;
+    comm->profiler.begin_group();
     for (const Operation& op : group) {
       if (op.comm != comm) continue;
       tell_profiler(op);
       launch->operations.push_back(op);
       if (std::find(streams.begin(), streams.end(), op.stream) == streams.end()) streams.push_back(op.stream);
     }
+    comm->profiler.end_group();
     {
       std::lock_guard lock(comm->mutex);
       launch->ticket = comm->issued++;

@@ -3,7 +3,7 @@
 # compares every rank's operations with what the program does. Computations vary with timing and are left out here.
 set -euo pipefail
 export LC_ALL=C
-weft=$PWD/$1 programs=$PWD/$(dirname "$2")
+weft=$PWD/$1 programs=$PWD/$(dirname "$2") library=$PWD/$3
 export LD_LIBRARY_PATH=$programs
 cd "$TEST_TMPDIR"
 
@@ -55,6 +55,18 @@ diff expected <(operations calls.goal)
 ! grep -q unmatched_choices summary
 [ "$(grep -c "^l[0-9]*: allreduce 400000b elem 4 $ring" choices.goal)" = 20 ]
 [ "$(grep -c "^l[0-9]*: allreduce 64b elem 4 $tree" choices.goal)" = 4 ]
+
+# As where NCCL is linked statically: nothing is preloaded, and NCCL loads its profiler plugin. What was captured is told
+# of once, whatever is launched.
+for version in 4 6; do
+  rm -rf static
+  WEFT_STANDIN_PROFILER=$version WEFT_TRACE_DIR=$PWD/static NCCL_PROFILER_PLUGIN=$library "$programs/nccl_calls_program"
+  "$weft" import static -o static.goal --ignore-choices > summary
+  grep -q 'profiled_only: 68' summary
+  diff <(sed '/^allreduce 400000b elem 4$/{$!N;/\nallreduce 400000b elem 4$/s/\n.*//}' expected) <(operations static.goal)
+  "$weft" goal check static.goal > /dev/null
+  "$weft" sim --goal static.goal --network loggops:L=2000,o=500,g=10,G=0.04 -o run > /dev/null
+done
 
 # MPI and NCCL in one process: one rank has both, in the order of the program.
 for mpi in openmpi mpich; do
