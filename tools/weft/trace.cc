@@ -21,6 +21,7 @@
 #include "goal/import/mpi/trace_summary.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/memory_limit.h"
+#include "tools/weft/trace_check.h"
 #include "tools/weft/trace_info.h"
 #include "tools/weft/trace_info_json.h"
 
@@ -33,6 +34,8 @@ constexpr const char* kLibrary = "libweft_trace_mpi.so";
 
 struct Options {
   std::string directory;
+  std::string checked;  // a program that is looked at, and not run
+  bool json = false;
   bool force = false;
   std::vector<std::string> command;
 };
@@ -216,6 +219,11 @@ void print(const goal::TraceSummary& summary, const Options& options) {
 }
 
 int trace(const Options& options) {
+  if (!options.checked.empty()) {
+    const std::string text = trace_check(options.checked, find_library(Environment()).string(), options.json);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
   if (options.directory.empty()) throw InputError("--output is required: the directory for the traces");
   if (options.command.empty()) {
     throw InputError("no command; expected weft trace -o DIR -- mpirun -n 8 PROGRAM …");
@@ -245,6 +253,9 @@ void add_trace(Command& command, int& exit_code) {
   const auto options = std::make_shared<Options>();
   command.add_option("-o,--output", options->directory, "Directory for the traces, one file per rank");
   command.add_flag("--force", options->force, "Delete traces that are in the directory already");
+  command.add_option("--check", options->checked,
+                     "Run nothing; tell which MPI functions this program calls, and which are traced how");
+  command.add_flag("--json", options->json, "With --check: as JSON");
   command.add_option("COMMAND", options->command, "What to run, behind --: mpirun -n 8 PROGRAM …");
   command.footer(
       "Example:\n  weft trace -o lj_trace -- mpirun -n 8 lmp -in examples/quickstart/in.lj\n\n"

@@ -35,6 +35,11 @@ touch a/rank-000000.wtrc a/notes.txt
 expect 2 "a already holds 1 traces" "$weft" trace -o a -- true
 expect 5 "left no trace" "$weft" trace --force -o a -- sh -c 'exit 5'
 [ ! -e a/rank-000000.wtrc ] && [ -e a/notes.txt ] || { echo "FAILED: --force deletes traces and nothing else"; failed=1; }
+expect 2 "'no_such_program': there is no such file, here or in" "$weft" trace --check no_such_program
+expect 2 "notes.txt: byte 0: no program or shared library of this machine" "$weft" trace --check a/notes.txt
+expect 2 "true' is linked to no shared MPI library" "$weft" trace --check true
+head -c 3000 /bin/true > cut_program
+expect 2 "cut_program: byte 3000: the file ends inside its table of sections" "$weft" trace --check ./cut_program
 touch file
 expect 2 "cannot make this directory" "$weft" trace -o file/a -- true
 expect 2 "tracer's library was not found (tried nowhere/libweft_trace_mpi.so)" \
