@@ -1,9 +1,11 @@
 #include "goal/transform/heat_map.h"
 
 #include <fmt/core.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 namespace weft::goal {
 namespace {
@@ -30,11 +32,30 @@ class Shades {
   double least_ = 0, most_ = 0;
 };
 
-// From white over blue to black.
+// From white over blue to black: red and green are equal.
+struct Color {
+  int red, blue;
+};
+Color color_of(int shade) {
+  return {shade < 128 ? 255 - 2 * shade : 0,
+          shade < 128 ? 255 - shade / 2 : std::max(0, 192 - (shade - 128) * 3 / 2)};
+}
 std::string color(int shade) {
-  const int other = shade < 128 ? 255 - 2 * shade : 0;
-  const int blue = shade < 128 ? 255 - shade / 2 : std::max(0, 192 - (shade - 128) * 3 / 2);
-  return fmt::format("#{:02x}{:02x}{:02x}", other, other, blue);
+  const auto [red, blue] = color_of(shade);
+  return fmt::format("#{:02x}{:02x}{:02x}", red, red, blue);
+}
+
+void put_big_endian(std::string& out, std::uint32_t value) {
+  for (const int shift : {24, 16, 8, 0}) out += static_cast<char>(value >> shift);
+}
+
+// Length, type, data, and the checksum of the last two.
+void put_png_chunk(std::string& png, const char* type, const std::string& data) {
+  put_big_endian(png, static_cast<std::uint32_t>(data.size()));
+  const std::string content = type + data;
+  png += content;
+  put_big_endian(png, static_cast<std::uint32_t>(crc32(0, reinterpret_cast<const Bytef*>(content.data()),
+                                                       static_cast<uInt>(content.size()))));
 }
 
 }  // namespace
@@ -107,6 +128,37 @@ std::string matrix_pgm(const MatrixCells& matrix) {
     pgm += fmt::format("{}{}", 255 - shades(matrix.bytes[i]), (i + 1) % matrix.cells == 0 ? '\n' : ' ');
   }
   return pgm;
+}
+
+std::string matrix_png(const MatrixCells& matrix) {
+  const Shades shades(matrix);
+  const std::uint32_t pixels = matrix.cells == 0 ? 1 : std::max(1u, (511 + matrix.cells) / matrix.cells);
+  const std::uint32_t side = std::max(1u, matrix.cells * pixels);
+  std::string rows;
+  for (std::uint32_t y = 0; y < side; ++y) {
+    rows += '\0';  // no filter
+    for (std::uint32_t x = 0; x < side; ++x) {
+      const std::size_t cell = std::size_t{y / pixels} * matrix.cells + x / pixels;
+      const auto [red, blue] = color_of(cell < matrix.bytes.size() ? shades(matrix.bytes[cell]) : 0);
+      rows += {static_cast<char>(red), static_cast<char>(red), static_cast<char>(blue)};
+    }
+  }
+  uLongf size = compressBound(static_cast<uLong>(rows.size()));
+  std::string packed(size, '\0');
+  // It can fail for want of memory only.
+  if (compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(rows.data()),
+               static_cast<uLong>(rows.size())) != Z_OK)
+    throw std::bad_alloc();
+  packed.resize(size);
+  std::string header;
+  put_big_endian(header, side);
+  put_big_endian(header, side);
+  header += {8, 2, 0, 0, 0};  // bits a sample, truecolour, and the only methods there are
+  std::string png = "\x89PNG\r\n\x1a\n";
+  put_png_chunk(png, "IHDR", header);
+  put_png_chunk(png, "IDAT", packed);
+  put_png_chunk(png, "IEND", {});
+  return png;
 }
 
 std::string matrix_csv(std::span<const Exchange> exchanges) {

@@ -26,6 +26,9 @@ MatrixCells bin_matrix(std::span<const Exchange> exchanges, Rank ranks, std::uin
 std::string matrix_svg(const MatrixCells& matrix, Rank ranks);
 // A grey picture of one pixel a cell (portable graymap, P2), with the same scale, for programs.
 std::string matrix_pgm(const MatrixCells& matrix);
+// The colours of the scalable picture, as PNG (ISO/IEC 15948): squares of equal size, at least 512 pixels in
+// all where the cells are fewer, no axes.
+std::string matrix_png(const MatrixCells& matrix);
 // "from,to,messages,bytes", one row for each pair of ranks that exchange messages.
 std::string matrix_csv(std::span<const Exchange> exchanges);
 

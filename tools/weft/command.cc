@@ -171,8 +171,8 @@ Option Command::add_flag(const std::string& names, bool& target, const std::stri
 void Command::footer(const std::string& text) { app_->footer(text); }
 
 void Command::callback(std::function<void()> work) {
-  app_->callback([works = works_, work = std::move(work)] {
-    if (*works) work();
+  app_->callback([works = works_, app = app_, work = std::move(work)] {
+    if (*works && app->get_subcommands().empty()) work();
   });
 }
 

@@ -73,7 +73,7 @@ class Command {
 
   // Printed below the options by --help.
   void footer(const std::string& text);
-  // The work; it runs after all of the command line was read.
+  // The work; it runs after all of the command line was read, unless a subcommand was named.
   void callback(std::function<void()> work);
 
   std::string name() const;

@@ -1,18 +1,16 @@
 #include <fmt/core.h>
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
-#include "goal/file.h"
 #include "goal/read_graph.h"
 #include "goal/transform/heat_map.h"
 #include "goal/transform/statistics.h"
-#include "sim/units/input_error.h"
 #include "sim/units/quantity.h"
 #include "tools/weft/goal_commands.h"
 #include "tools/weft/goal_expand.h"
 #include "tools/weft/goal_output.h"
+#include "tools/weft/matrix_picture.h"
 
 namespace weft::cli {
 namespace {
@@ -93,12 +91,6 @@ std::string json_of(const goal::Graph& graph, const Statistics& s, const LinkMod
   return json + (s.sizes.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }
 
-void write_file(const std::string& path, const std::string& content) {
-  goal::FileWriter file(path);
-  file.write(content);
-  file.commit();
-}
-
 }  // namespace
 
 void add_stats(Command& parent) {
@@ -114,7 +106,8 @@ void add_stats(Command& parent) {
   command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
   command.add_flag("--json", options->json, "As JSON; bytes, and nanoseconds");
   command.add_option("--matrix", options->matrix, "Write the communication matrix to this file (CSV)");
-  command.add_option("--picture", options->picture, "Draw it: .svg for people, .pgm a grey pixel each cell");
+  command.add_option("--picture", options->picture,
+                     "Draw it: .svg with axes, .png, .pgm a grey pixel each cell");
   command.add_option("--cells", options->cells, "Most cells a side of the picture; more ranks share one")
       .with_default()
       .range(1, 4096);
@@ -126,10 +119,7 @@ void add_stats(Command& parent) {
       "Messages inside collectives count with --expand only.\n"
       "Example: weft goal stats lj.weft --expand --matrix lj.csv --picture lj.svg");
   command.callback([options] {
-    const std::string ending = std::filesystem::path(options->picture).extension().string();
-    if (!options->picture.empty() && ending != ".svg" && ending != ".pgm") {
-      throw InputError(options->picture + ": expected a name that ends in .svg or .pgm");
-    }
+    if (!options->picture.empty()) check_picture_name(options->picture);
     LinkModel link;
     link.latency_ns = static_cast<double>(option_ns("--latency", options->latency));
     link.ns_per_byte = 8e9 / static_cast<double>(option_bandwidth("--bandwidth", options->bandwidth).bps());
@@ -137,9 +127,7 @@ void add_stats(Command& parent) {
     const Statistics statistics = goal::statistics(graph);
     if (!options->matrix.empty()) write_file(options->matrix, goal::matrix_csv(statistics.exchanges));
     if (!options->picture.empty()) {
-      const goal::MatrixCells cells = goal::bin_matrix(statistics.exchanges, graph.ranks(), options->cells);
-      write_file(options->picture,
-                 ending == ".svg" ? goal::matrix_svg(cells, graph.ranks()) : goal::matrix_pgm(cells));
+      draw_matrix(options->picture, statistics.exchanges, graph.ranks(), options->cells);
     }
     print(options->json ? json_of(graph, statistics, link)
                         : text_of(graph, statistics, link,

@@ -18,9 +18,12 @@
 #include <utility>
 #include <vector>
 
-#include "goal/import/mpi/trace_reader.h"
+#include "goal/import/mpi/trace_summary.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/memory_limit.h"
+#include "tools/weft/trace_check.h"
+#include "tools/weft/trace_info.h"
+#include "tools/weft/trace_info_json.h"
 #include "tools/weft/trace_nccl.h"
 
 namespace weft::cli {
@@ -33,6 +36,8 @@ constexpr const char* kNcclLibrary = "libweft_trace_nccl.so";
 
 struct Options {
   std::string directory;
+  std::string checked;  // a program that is looked at, and not run
+  bool json = false;
   bool force = false;
   std::vector<std::string> command;
 };
@@ -88,30 +93,15 @@ fs::path find_library(const Environment& environment, const char* name, const ch
                    "', or set WEFT_TRACER_DIR to its folder");
 }
 
-bool is_trace(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with("rank-") && name.ends_with(".wtrc");
-}
-
-std::vector<fs::path> traces_in(const fs::path& directory) {
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-    if (is_trace(entry.path())) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 // Of both kinds.
 std::vector<fs::path> all_traces_in(const fs::path& directory) {
-  std::vector<fs::path> found = traces_in(directory);
+  std::vector<fs::path> found = goal::trace_files(directory);
   const std::vector<fs::path> nccl = nccl_traces_in(directory);
   found.insert(found.end(), nccl.begin(), nccl.end());
   return found;
 }
 
 fs::path prepare_directory(const Options& options) {
-  if (options.directory.empty()) throw InputError("--output: the name is empty; expected a directory");
   std::error_code error;
   fs::create_directories(options.directory, error);
   if (error || !fs::is_directory(options.directory)) {
@@ -187,59 +177,38 @@ int run_command(const Options& options, const Environment& environment) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// What the traces hold, for a person.
-struct Summary {
-  std::uint64_t ranks = 0, calls = 0, sent_bytes = 0, file_bytes = 0, elapsed_ns = 0, cut = 0;
-  std::set<std::string> hosts, libraries;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> places;  // world size and rank of each file
-  std::map<std::string, std::uint64_t> not_replayed;
-};
-
-// "Open MPI v4.1.4, package: …" and "MPICH Version:\t4.0.2" without what no one asked for.
-std::string library_name(const std::string& version) {
-  std::string name = version.substr(0, version.find(','));
-  std::replace(name.begin(), name.end(), '\t', ' ');
-  return name;
+// How the ranks' traces end, where that is before MPI_Finalize.
+std::string ends_text(const goal::TraceSummary& summary, const std::string& directory) {
+  std::uint64_t cut = 0, stopped = 0;
+  for (const goal::RankState& rank : summary.ranks) {
+    stopped += rank.end == goal::RankEnd::kStopped;
+    cut += rank.end == goal::RankEnd::kCut || rank.end == goal::RankEnd::kRunning ||
+           rank.end == goal::RankEnd::kOpen;
+  }
+  std::string text;
+  if (stopped > 0) {
+    text += fmt::format("  cut       {} traces end where their files could not be made longer\n", stopped);
+  }
+  if (cut > 0) {
+    text += fmt::format(
+        "  cut       {} traces end before MPI_Finalize: a rank crashed or was killed\n"
+        "            'weft trace info {}' tells where each rank was\n",
+        cut, directory);
+  }
+  return text;
 }
 
-void add_rank(const fs::path& path, Summary& summary) {
-  goal::TraceReader reader(path.string());
-  goal::TraceRecord record;
-  std::uint64_t begin_ns = 0, end_ns = 0;
-  while (reader.next(record)) {
-    if (record.function == trace::Function::kInit || record.function == trace::Function::kInit_thread) {
-      begin_ns = record.leave_ns;
-    }
-    end_ns = record.function == trace::Function::kFinalize ? record.enter_ns : record.leave_ns;
-    switch (trace::function_info(record.function).shape) {
-      case trace::Shape::kSend:
-      case trace::Shape::kSendRequest:
-      case trace::Shape::kSendrecv:
-        if (record.peer >= 0) summary.sent_bytes += record.bytes();
-        break;
-      default:
-        break;
-    }
-  }
-  ++summary.ranks;
-  summary.calls += reader.records();
-  summary.file_bytes += fs::file_size(path);
-  summary.elapsed_ns = std::max(summary.elapsed_ns, end_ns > begin_ns ? end_ns - begin_ns : 0);
-  summary.cut += reader.complete() ? 0 : 1;
-  summary.places.emplace(reader.header().size, reader.header().rank);
-  summary.hosts.insert(reader.header().host);
-  summary.libraries.insert(library_name(reader.header().mpi_library));
-  for (const goal::TraceCounter& counter : reader.counters()) {
-    if (counter.call_class == trace::CallClass::kCommunication) {
-      summary.not_replayed[counter.name] += counter.calls;
-    }
-  }
+bool is_cut(const goal::RankState& rank) {
+  return rank.end == goal::RankEnd::kStopped || rank.end == goal::RankEnd::kCut ||
+         rank.end == goal::RankEnd::kRunning || rank.end == goal::RankEnd::kOpen;
 }
 
-void print(const Summary& summary, const Options& options) {
+void print(const goal::TraceSummary& summary, const Options& options) {
+  std::set<std::string> libraries;
+  for (const std::string& library : summary.libraries) libraries.insert(short_library(library));
   std::string text =
-      fmt::format("\nweft trace: {} ranks on {} host{}, {}\n", summary.ranks, summary.hosts.size(),
-                  summary.hosts.size() == 1 ? "" : "s", fmt::join(summary.libraries, " and "));
+      fmt::format("\nweft trace: {} ranks on {} host{}, {}\n", summary.ranks.size(), summary.hosts.size(),
+                  summary.hosts.size() == 1 ? "" : "s", fmt::join(libraries, " and "));
   text += fmt::format("  calls     {} ({} in the files, {:.1f} a call)\n", summary.calls,
                       fmt::format("{:.2f} MB", static_cast<double>(summary.file_bytes) * 1e-6),
                       static_cast<double>(summary.file_bytes) /
@@ -248,27 +217,32 @@ void print(const Summary& summary, const Options& options) {
                       static_cast<double>(summary.sent_bytes) * 1e-6);
   text += fmt::format("  elapsed   {:.3f} s between MPI_Init and MPI_Finalize\n",
                       static_cast<double>(summary.elapsed_ns) * 1e-9);
-  if (summary.places.size() != summary.ranks || summary.places.begin()->first != summary.ranks) {
+  if (!summary.one_run()) {
     text += fmt::format(
         "  warning   these {} traces are not those of one run of {} ranks: were several MPI programs "
         "started, "
         "or one with another library's mpirun?\n",
-        summary.ranks, summary.places.rbegin()->first);
+        summary.ranks.size(), summary.world_size);
   }
-  if (summary.cut > 0)
-    text += fmt::format(
-        "  cut       {} traces end before MPI_Finalize: a rank was killed, or its file could not be "
-        "written\n",
-        summary.cut);
-  for (const auto& [name, calls] : summary.not_replayed) {
-    text += fmt::format("  warning   {} calls of {}: counted, but not replayed\n", calls, name);
+  text += ends_text(summary, options.directory);
+  for (const goal::FunctionUse& use : summary.functions) {
+    if (use.coverage != goal::Coverage::kTimed || use.calls == 0) continue;
+    text += fmt::format("  warning   {} calls of {}: counted, but not replayed\n", use.calls, use.name);
   }
+  const bool cut = std::any_of(summary.ranks.begin(), summary.ranks.end(), is_cut);
   text += fmt::format("  where     {}\n  next      weft import mpi {} -o NAME.weft{}\n", options.directory,
-                      options.directory, summary.cut > 0 ? " --partial" : "");
+                      options.directory, cut ? " --partial" : "");
   std::fputs(text.c_str(), stderr);
 }
 
 int trace(const Options& options) {
+  if (!options.checked.empty()) {
+    const std::string text =
+        trace_check(options.checked, find_library(Environment(), kMpiLibrary, "mpi").string(), options.json);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
+  if (options.directory.empty()) throw InputError("--output is required: the directory for the traces");
   if (options.command.empty()) {
     throw InputError("no command; expected weft trace -o DIR -- mpirun -n 8 PROGRAM …");
   }
@@ -279,12 +253,11 @@ int trace(const Options& options) {
   const fs::path directory = prepare_directory(options);
   prepare_environment(directory, mpi_library.string(), nccl_library.string(), environment);
   const int status = run_command(options, environment);
-  Summary summary;
-  for (const fs::path& path : traces_in(directory)) add_rank(path, summary);
   const std::string nccl = nccl_summary(options.directory);
-  if (summary.ranks > 0) print(summary, options);
+  const bool has_mpi = !goal::trace_files(directory).empty();
+  if (has_mpi) print(goal::summarize_traces(directory), options);
   std::fputs(nccl.c_str(), stderr);
-  if (summary.ranks == 0 && nccl.empty()) {
+  if (!has_mpi && nccl.empty()) {
     const std::string message = fmt::format(
         "'{}' left no trace: no process in it called MPI_Init through a shared MPI library, or made an NCCL "
         "communicator (a program linked statically to MPI cannot be traced; ranks on other nodes need "
@@ -301,10 +274,12 @@ int trace(const Options& options) {
 
 void add_trace(Command& command, int& exit_code) {
   const auto options = std::make_shared<Options>();
-  command
-      .add_option("-o,--output", options->directory, "Directory for the traces, one file per rank or process")
-      .required();
+  command.add_option("-o,--output", options->directory,
+                     "Directory for the traces, one file per rank or process");
   command.add_flag("--force", options->force, "Delete traces that are in the directory already");
+  command.add_option("--check", options->checked,
+                     "Run nothing; tell which MPI functions this program calls, and which are traced how");
+  command.add_flag("--json", options->json, "With --check: as JSON");
   command.add_option("COMMAND", options->command, "What to run, behind --: mpirun -n 8 PROGRAM …");
   command.footer(
       "Example:\n  weft trace -o lj_trace -- mpirun -n 8 lmp -in examples/quickstart/in.lj\n\n"
@@ -312,6 +287,7 @@ void add_trace(Command& command, int& exit_code) {
       "status is the command's.\n"
       "With Open MPI, ranks on other nodes need: mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR …\n"
       "As root, and on machines with fewer cores than ranks, Open MPI's refusals are switched off.");
+  add_trace_info(command);
   command.callback([options, &exit_code] { exit_code = trace(*options); });
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include "goal/import/mpi/trace_reader.h"
 
@@ -69,7 +70,8 @@ void add_process(const fs::path& path, Summary& summary) {
 
 std::vector<fs::path> nccl_traces_in(const fs::path& directory) {
   std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with("nccl-") && name.ends_with(".wtrc")) found.push_back(entry.path());
   }

@@ -63,6 +63,8 @@ COMMANDS = [
     writing("import mpi ../in/trace -o out.weft", "out.weft"),
     writing("import ../in/trace -o out.goal", "out.goal"),
     writing("import --list"),
+    writing("trace info ../in/trace --matrix out.png", "out.png"),
+    writing("trace info ../in/trace --json --matrix out.svg", "out.svg"),
     writing("topo gen fat_tree:k=4 -o out.graphml", "out.graphml"),
     writing("topo info graph_file:file=../in/net.graphml"),
     writing("topo analyze fat_tree:k=4 --only distances,bisection,throughput -o out.txt", "out.txt"),

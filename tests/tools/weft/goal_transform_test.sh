@@ -86,7 +86,7 @@ expect "stats: json" 0 '"longest_message_chain": 1' '' goal stats four.goal --js
 cp out.txt stats.json
 python3 -m json.tool stats.json > parsed.json || { echo "FAILED: not JSON"; failed=1; }
 expect "stats: collectives spelled out" 0 '^messages +2, 16 B$' '' goal stats pair.goal --expand --algorithm allreduce=recursive_doubling
-expect "stats: picture of what kind" 2 '' 'm.png: expected a name that ends in .svg or .pgm' goal stats four.goal --picture m.png
+expect "stats: picture of what kind" 2 '' 'm.gif: expected a name that ends in .svg, .png or .pgm' goal stats four.goal --picture m.gif
 expect "stats: algorithm without expanding" 2 '' 'do nothing without --expand' goal stats pair.goal --algorithm allreduce=ring
 
 expect "export" 0 'e.bin: 2 ranks, 4 operations' '' goal export pair.goal --expand -o e.bin

@@ -39,6 +39,11 @@ touch a/rank-000000.wtrc a/nccl-host-1.wtrc a/notes.txt
 expect 2 "a already holds 2 traces" "$weft" trace -o a -- true
 expect 5 "left no trace" "$weft" trace --force -o a -- sh -c 'exit 5'
 [ ! -e a/rank-000000.wtrc ] && [ ! -e a/nccl-host-1.wtrc ] && [ -e a/notes.txt ] || { echo "FAILED: --force deletes traces and nothing else"; failed=1; }
+expect 2 "'no_such_program': there is no such file, here or in" "$weft" trace --check no_such_program
+expect 2 "notes.txt: byte 0: no program or shared library of this machine" "$weft" trace --check a/notes.txt
+expect 2 "true' is linked to no shared MPI library" "$weft" trace --check true
+head -c 3000 /bin/true > cut_program
+expect 2 "cut_program: byte 3000: the file ends inside its table of sections" "$weft" trace --check ./cut_program
 touch file
 expect 2 "cannot make this directory" "$weft" trace -o file/a -- true
 expect 2 "tracer's library was not found (tried nowhere/libweft_trace_mpi.so)" \
@@ -58,7 +63,12 @@ expect 2 "--poll-gap: mpi: poll_gap: 'soon'" "$weft" import mpi a -o x.weft --po
 expect 2 "mpi: poll_gap: 'soon'" "$weft" import mpi:poll_gap=soon a -o x.weft
 expect 2 "parameter of mpi; did you mean 'partial'?" "$weft" import mpi:partail=true a -o x.weft
 expect 2 "x.txt: expected a name that ends in .weft" "$weft" import mpi a -o x.txt
+expect 2 "a: no MPI traces here" "$weft" trace info a
+expect 2 "nowhere: no MPI traces here" "$weft" trace info nowhere --json
+expect 2 "DIR is required" "$weft" trace info
+expect 2 "m.gif: expected a name that ends in .svg, .png or .pgm" "$weft" trace info a --matrix m.gif
 echo "no trace" > a/rank-000000.wtrc
+expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" trace info a
 expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" import mpi a -o x.weft
 expect 2 "rank-000000.wtrc: byte 0: not a trace file" "$weft" import a -o x.weft --partial
 exit $failed

@@ -2,6 +2,7 @@
 // argument says:
 //   segv, kill, exit, _exit, abort   by a bad store, SIGKILL, exit() without MPI_Finalize, _exit(), MPI_Abort
 //   hang                             it waits for rank 0; an alarm then ends both
+//   forever                          as hang, without an alarm
 //   wait, reduce                     as hang, but in MPI_Waitall, or in a collective of a split communicator
 //   put                              as hang, but in MPI_Win_fence
 //   polls                            1000 times MPI_Iprobe in vain, then _exit()
@@ -46,8 +47,9 @@ static void hang(const char* mode) {
   if (is(mode, "reduce")) MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &both);
   if (is(mode, "put")) MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   if (rank == 0) return;
-  alarm(1);
-  if (is(mode, "hang")) MPI_Recv(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (!is(mode, "forever")) alarm(1);
+  if (is(mode, "hang") || is(mode, "forever"))
+    MPI_Recv(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (is(mode, "wait")) {
     for (int i = 0; i < 2; ++i) MPI_Irecv(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, &requests[i]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
@@ -73,7 +75,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   calls(100);
   if (is(mode, "many") || is(mode, "limit") || is(mode, "fork")) end_well(mode);
-  if (is(mode, "hang") || is(mode, "wait") || is(mode, "reduce") || is(mode, "put")) hang(mode);
+  if (is(mode, "hang") || is(mode, "forever") || is(mode, "wait") || is(mode, "reduce") || is(mode, "put"))
+    hang(mode);
   if (rank == 0) {
     MPI_Send(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
     MPI_Recv(&value, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

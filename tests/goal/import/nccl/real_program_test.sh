@@ -14,6 +14,9 @@ operations() { sed -E 's/^l[0-9]+: //; s/ cpu [0-9]+//' "$1" | grep -Ev '^calc|r
 grep -q '4 processes with NCCL 2.23.4' said
 grep -q '52 collectives, 8 messages (2.400 MB), 24 kernels, copies and graphs' said
 grep -q '68 operations with algorithm, protocol and channels' said
+# The same is told again of the folder.
+"$weft" trace info calls > info
+grep -q '52 collectives, 8 messages (2.400 MB), 24 kernels, copies and graphs' info
 "$weft" import calls -o calls.goal --ignore-choices > summary
 ! grep -E '^ *(warning|error)' summary | grep -v untimed_kernels
 ring='by nccl_ring:protocol=simple,channels=8' tree='by nccl_tree:protocol=ll,channels=2'
