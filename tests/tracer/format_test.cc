@@ -265,7 +265,7 @@ TEST_CASE("what is no trace, or makes no sense, is an error that says where") {
     return file;
   };
   // The header has 33 bytes, a chunk's 16, kStart 12: records begin at byte 61.
-  CHECK(error_of(with({119})) == ": byte 61: record kind 119: no such kind in version 1");
+  CHECK(error_of(with({118})) == ": byte 61: record kind 118: no such kind in version 1");
   CHECK(error_of(with({32, 2, 2, 1, 1, 1, 5})).find("reference to a request 5: expected at most 0") !=
         std::string::npos);
   CHECK(error_of(with({5, 2, 2, 3})).find("communicator (counted from 1) 3: expected at most 1") !=

@@ -16,10 +16,11 @@ NcclRun run_nccl(const std::string& name, const std::string& variables, const st
   fs::remove_all(run.directory);
   fs::create_directories(run.directory);
   const std::string programs = fs::absolute("tests/tracer").string();
-  const std::string libraries = fs::absolute("tracer/mpi/libweft_trace_mpi.so").string() + ":" +
-                                fs::absolute("tracer/nccl/libweft_trace_nccl.so").string();
+  const std::string library = fs::absolute("tracer/nccl/libweft_trace_nccl.so").string();
+  const std::string libraries = fs::absolute("tracer/mpi/libweft_trace_mpi.so").string() + ":" + library;
   std::string text = command;
   for (std::size_t at; (at = text.find("PROGRAMS")) != std::string::npos;) text.replace(at, 8, programs);
+  for (std::size_t at; (at = text.find("LIBRARY")) != std::string::npos;) text.replace(at, 7, library);
   const std::string line = fmt::format(
       "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 "
       "LD_LIBRARY_PATH='{}' WEFT_TRACE_DIR='{}' LD_PRELOAD={} {} timeout 120 {} > '{}/output' 2>&1",

@@ -221,6 +221,45 @@ TEST_CASE("nccl: without a folder for traces nothing is written, and the program
   CHECK(files_of(run).empty());
 }
 
+TEST_CASE("nccl: a stock NCCL's profiler interface tells its choices, in every version") {
+  for (const int version : {1, 2, 3, 4, 5, 6}) {
+    const NcclRun run = run_nccl("profiler", "WEFT_STANDIN_PROFILER=" + std::to_string(version),
+                                 "env NCCL_PROFILER_PLUGIN=LIBRARY PROGRAMS/nccl_calls_program");
+    INFO("version " << version << "\n" << run.output);
+    REQUIRE(run.status == 0);
+    for (const auto& [rank, file] : files_of(run)) {
+      const std::vector<TraceRecord> comms = file.of(F::profiler_communicator);
+      REQUIRE(comms.size() == (version <= 3 || rank == 0 ? 2 : 3));  // the third has no operations
+      const std::int64_t of_rank = static_cast<std::int64_t>(rank);
+      CHECK(comms[0].device.fields[2] == of_rank);
+      CHECK(comms[0].device.fields[3] == (version <= 3 ? 0 : 4));
+      const std::vector<TraceRecord> told = file.of(F::profiler_operation);
+      REQUIRE(told.size() == 4 + 13);  // messages, collectives (the graph's when it is captured)
+      // communicator, function, number, count, datatype, root, algorithm, protocol, channels, warps, group
+      CHECK(fields(told[0]) == std::vector<std::int64_t>{1, 20, 0, 100000, 7, 0, 1, 2, 8, 16, 1});
+      CHECK(fields(told[1]) == std::vector<std::int64_t>{1, 20, 1, 16, 7, 0, 0, 0, 2, 16, 2});
+      CHECK(fields(told[4]) == std::vector<std::int64_t>{1, 22, 0, 100000, 7, 2, 1, 2, 8, 16, 5});
+      CHECK(fields(told[9]) == std::vector<std::int64_t>{1, 29, 0, 100000, 7, (of_rank + 1) % 4, -1, -1,
+                                                         version <= 3 ? 0 : 8, 0, 10});
+      for (const int i : {10, 11, 12}) CHECK(told[static_cast<std::size_t>(i)].device.fields[10] == 10);
+    }
+  }
+}
+
+TEST_CASE("nccl: a process that is killed has every call it returned from in its file") {
+  const NcclRun run = run_nccl("killed", "", "PROGRAMS/nccl_calls_program die");
+  CHECK(run.status != 0);
+  const auto files = files_of(run);
+  REQUIRE(files.size() == 4);
+  for (const auto& [rank, file] : files) {
+    CHECK_FALSE(file.complete);
+    CHECK(file.calls() == std::vector<std::string>{"ncclCommInitRank", "cudaLaunchKernel", "cudaEventRecord",
+                                                   "cudaStreamWaitEvent", "ncclAllReduce", "cudaLaunchKernel",
+                                                   "cudaStreamSynchronize", "ncclAllReduce",
+                                                   "cudaDeviceSynchronize"});
+  }
+}
+
 TEST_CASE("nccl and MPI in one process: a file of each, with one rank") {
   for (const std::string mpi : {"openmpi", "mpich"}) {
     const NcclRun run =

@@ -30,9 +30,10 @@ from typing import NamedTuple
 CODE = {".cc", ".h", ".c"}
 BUILT = CODE | {".proto", ".py", ".sh", ".f90"}
 PROSE = {".md", ".bzl", ".bazel", ".txtpb"}
-CLOCK_FOLDERS = ("tools/weft/", "tools/bench/", "tracer/")
+CLOCK_FOLDERS = ("tools/weft/", "tools/bench/", "tracer/", "tests/tracer/standin/")
 # A signal ends the process wherever it is, and so does a library that gets no memory; one that is preloaded has no main().
-EXIT_FOLDERS = ("tracer/", "tools/weft/phases.cc", "tools/weft/out_of_memory.cc", "tests/e2e/failing_system/")
+EXIT_FOLDERS = ("tracer/", "tools/weft/phases.cc", "tools/weft/out_of_memory.cc", "tests/e2e/failing_system/",
+                "tests/tracer/standin/")
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 70
 EXCEPTIONS = "tools/checks/long_functions.txt"

@@ -21,18 +21,23 @@
 #include "goal/import/mpi/trace_summary.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/memory_limit.h"
+#include "tools/weft/trace_check.h"
 #include "tools/weft/trace_info.h"
 #include "tools/weft/trace_info_json.h"
+#include "tools/weft/trace_nccl.h"
 
 namespace weft::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLibrary = "libweft_trace_mpi.so";
+constexpr const char* kMpiLibrary = "libweft_trace_mpi.so";
+constexpr const char* kNcclLibrary = "libweft_trace_nccl.so";
 
 struct Options {
   std::string directory;
+  std::string checked;  // a program that is looked at, and not run
+  bool json = false;
   bool force = false;
   std::vector<std::string> command;
 };
@@ -66,24 +71,34 @@ class Environment {
   std::map<std::string, std::string> values_;
 };
 
-// The preload library: in $WEFT_TRACER_DIR, or where a build or an installation puts it beside this program.
-fs::path find_library(const Environment& environment) {
+// A preload library: in $WEFT_TRACER_DIR, or where a build (in that folder of tracer/) or an installation
+// puts it beside this program.
+fs::path find_library(const Environment& environment, const char* name, const char* of) {
   std::vector<fs::path> folders;
   if (const std::string* folder = environment.find("WEFT_TRACER_DIR")) {
     folders.push_back(*folder);
   } else {
     const fs::path self = fs::read_symlink("/proc/self/exe").parent_path();
-    folders = {self / "../../tracer/mpi", self / "../lib/weft", self};
+    folders = {self / "../../tracer" / of, self / "../lib/weft", self};
   }
   std::string tried;
   for (const fs::path& folder : folders) {
-    const fs::path path = (folder / kLibrary).lexically_normal();
+    const fs::path path = (folder / name).lexically_normal();
     std::error_code error;
     if (fs::exists(path, error)) return fs::absolute(path);
     tried += (tried.empty() ? "" : ", ") + path.string();
   }
   throw InputError("the tracer's library was not found (tried " + tried +
-                   "); build it with 'bazel build //tracer/mpi', or set WEFT_TRACER_DIR to its folder");
+                   "); build it with 'bazel build //tracer/" + of +
+                   "', or set WEFT_TRACER_DIR to its folder");
+}
+
+// Of both kinds.
+std::vector<fs::path> all_traces_in(const fs::path& directory) {
+  std::vector<fs::path> found = goal::trace_files(directory);
+  const std::vector<fs::path> nccl = nccl_traces_in(directory);
+  found.insert(found.end(), nccl.begin(), nccl.end());
+  return found;
 }
 
 fs::path prepare_directory(const Options& options) {
@@ -93,7 +108,7 @@ fs::path prepare_directory(const Options& options) {
     throw InputError(options.directory + ": cannot make this directory" +
                      (error ? ": " + error.message() : ""));
   }
-  const std::vector<fs::path> old = goal::trace_files(options.directory);
+  const std::vector<fs::path> old = all_traces_in(options.directory);
   if (!old.empty() && !options.force) {
     throw InputError(
         fmt::format("{} already holds {} traces; choose another directory, or --force to delete them",
@@ -103,7 +118,12 @@ fs::path prepare_directory(const Options& options) {
   return fs::absolute(options.directory);
 }
 
-void prepare_environment(const fs::path& directory, const std::string& library, Environment& environment) {
+// Both libraries do nothing in a program that makes no call of theirs.
+void prepare_environment(const fs::path& directory, const std::string& mpi_library,
+                         const std::string& nccl_library, Environment& environment) {
+  const std::string library = mpi_library + ":" + nccl_library;
+  // Only NCCL looks at this, also where it is linked statically; a plugin of the user's own stays.
+  environment.set_default("NCCL_PROFILER_PLUGIN", nccl_library);
   const std::string* preloaded = environment.find("LD_PRELOAD");
   environment.set("LD_PRELOAD",
                   preloaded == nullptr || preloaded->empty() ? library : library + ":" + *preloaded);
@@ -216,21 +236,32 @@ void print(const goal::TraceSummary& summary, const Options& options) {
 }
 
 int trace(const Options& options) {
+  if (!options.checked.empty()) {
+    const std::string text =
+        trace_check(options.checked, find_library(Environment(), kMpiLibrary, "mpi").string(), options.json);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    return 0;
+  }
   if (options.directory.empty()) throw InputError("--output is required: the directory for the traces");
   if (options.command.empty()) {
     throw InputError("no command; expected weft trace -o DIR -- mpirun -n 8 PROGRAM …");
   }
   Environment environment;
-  const fs::path library = find_library(environment);  // before anything is created
+  // Before anything is created.
+  const fs::path mpi_library = find_library(environment, kMpiLibrary, "mpi");
+  const fs::path nccl_library = find_library(environment, kNcclLibrary, "nccl");
   const fs::path directory = prepare_directory(options);
-  prepare_environment(directory, library.string(), environment);
+  prepare_environment(directory, mpi_library.string(), nccl_library.string(), environment);
   const int status = run_command(options, environment);
-  if (!goal::trace_files(directory).empty()) {
-    print(goal::summarize_traces(directory), options);
-  } else {
+  const std::string nccl = nccl_summary(options.directory);
+  const bool has_mpi = !goal::trace_files(directory).empty();
+  if (has_mpi) print(goal::summarize_traces(directory), options);
+  std::fputs(nccl.c_str(), stderr);
+  if (!has_mpi && nccl.empty()) {
     const std::string message = fmt::format(
-        "'{}' left no trace: no process in it called MPI_Init through a shared MPI library (a statically "
-        "linked program cannot be traced; ranks on other nodes need 'mpirun -x LD_PRELOAD -x "
+        "'{}' left no trace: no process in it called MPI_Init through a shared MPI library, or made an NCCL "
+        "communicator (a program linked statically to MPI cannot be traced; ranks on other nodes need "
+        "'mpirun -x LD_PRELOAD -x "
         "WEFT_TRACE_DIR')",
         options.command[0]);
     if (status == 0) throw InputError(message);
@@ -243,12 +274,17 @@ int trace(const Options& options) {
 
 void add_trace(Command& command, int& exit_code) {
   const auto options = std::make_shared<Options>();
-  command.add_option("-o,--output", options->directory, "Directory for the traces, one file per rank");
+  command.add_option("-o,--output", options->directory,
+                     "Directory for the traces, one file per rank or process");
   command.add_flag("--force", options->force, "Delete traces that are in the directory already");
+  command.add_option("--check", options->checked,
+                     "Run nothing; tell which MPI functions this program calls, and which are traced how");
+  command.add_flag("--json", options->json, "With --check: as JSON");
   command.add_option("COMMAND", options->command, "What to run, behind --: mpirun -n 8 PROGRAM …");
   command.footer(
       "Example:\n  weft trace -o lj_trace -- mpirun -n 8 lmp -in examples/quickstart/in.lj\n\n"
-      "Open MPI and MPICH programs are traced without being rebuilt. The exit status is the command's.\n"
+      "Programs with Open MPI, MPICH or NCCL, or two of them, are traced without being rebuilt. The exit "
+      "status is the command's.\n"
       "With Open MPI, ranks on other nodes need: mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR …\n"
       "As root, and on machines with fewer cores than ranks, Open MPI's refusals are switched off.");
   add_trace_info(command);

@@ -14,6 +14,7 @@
 #include "sim/units/printable.h"
 #include "tools/weft/matrix_picture.h"
 #include "tools/weft/trace_info_json.h"
+#include "tools/weft/trace_nccl.h"
 
 namespace weft::cli {
 namespace {
@@ -248,15 +249,20 @@ void add_trace_info(Command& parent) {
       "Example: weft trace info lj_trace --matrix lj.png");
   command.callback([options] {
     if (!options->matrix.empty()) check_picture_name(options->matrix);
+    const std::string nccl = options->json ? std::string() : nccl_summary(options->directory);
+    if (!nccl.empty() && options->matrix.empty() && goal::trace_files(options->directory).empty()) {
+      std::fwrite(nccl.data(), 1, nccl.size(), stdout);
+      return;
+    }
     const TraceSummary summary = goal::summarize_traces(options->directory, monotonic_ns());
     if (!options->matrix.empty()) {
       draw_matrix(options->matrix, summary.exchanges, static_cast<goal::Rank>(summary.world_size),
                   options->cells);
     }
-    const std::string text = options->json
-                                 ? trace_info_json(summary)
-                                 : head_text(summary, options->directory) + functions_text(summary) +
-                                       communicators_text(summary) + ranks_text(summary) + ends_text(summary);
+    const std::string text = options->json ? trace_info_json(summary)
+                                           : head_text(summary, options->directory) +
+                                                 functions_text(summary) + communicators_text(summary) +
+                                                 ranks_text(summary) + ends_text(summary) + nccl;
     std::fwrite(text.data(), 1, text.size(), stdout);
   });
 }

@@ -31,7 +31,8 @@ enum class DeviceShape : std::uint8_t {
   kGpuTime,            // number of an operation, nanoseconds that the GPU took for it
   kProfilerComm,       // profiler's communicator, NCCL's own hash, rank, size, nodes
   kProfilerOperation,  // profiler's communicator, function (DeviceFunction), number among that function's,
-                       // count, datatype (-1), root or peer, algorithm, protocol, channels, warps
+                       // count, datatype (-1), root or peer, algorithm, protocol, channels, warps, group (0:
+                       // none)
   kProfilerStep,  // profiler's communicator, 1 send 0 receive, peer, channel, step, bytes, nanoseconds taken
 };
 
@@ -105,10 +106,10 @@ constexpr DeviceFunctionInfo device_function_info(DeviceFunction function) {
 }
 
 constexpr std::size_t device_field_count(DeviceShape shape) {
-  constexpr std::uint8_t kCounts[] = {0, 2, 1, 6, 5, 1, 2, 2, 1, 2, 2, 2, 6, 3, 2, 5, 10, 7};
+  constexpr std::uint8_t kCounts[] = {0, 2, 1, 6, 5, 1, 2, 2, 1, 2, 2, 2, 6, 3, 2, 5, 11, 7};
   return kCounts[static_cast<std::size_t>(shape)];
 }
-inline constexpr std::size_t kMaxDeviceFields = 10;
+inline constexpr std::size_t kMaxDeviceFields = 11;
 
 // Work put on a stream. Such records are numbered from 1 in the order of the file.
 constexpr bool is_stream_operation(DeviceFunction function) {

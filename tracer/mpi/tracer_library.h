@@ -12,4 +12,11 @@ struct TracerLibrary {
 // the MPI library. Null if the library lacks functions the tracer cannot do without.
 inline constexpr char kOpenName[] = "weft_trace_open";
 
+// How far the tracer goes with a function.
+enum Covered : int { kCoveredDecoded = 0, kCoveredTimed = 1, kCoveredCounted = 2 };
+// Name of the other one, for who only asks: char const* coverage(char const* name, int* covered). The
+// function's name as the MPI standard writes it and a Covered; null where this library's header declares no
+// such function. Upper and lower case in `name` are the same, as in Fortran. Needs no MPI.
+inline constexpr char kCoverageName[] = "weft_trace_coverage";
+
 }  // namespace weft::trace

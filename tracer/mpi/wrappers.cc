@@ -1,5 +1,6 @@
 // The tracer's function for each MPI function: a wrapper that records it, or one that counts it.
 #include <string.h>
+#include <strings.h>
 
 #include "tracer/mpi/completion.h"
 #include "tracer/mpi/function_table.h"
@@ -243,4 +244,18 @@ const TracerLibrary library{&wrapper};
 extern "C" __attribute__((visibility("default"))) const weft::trace::TracerLibrary* weft_trace_open(
     void* mpi) {
   return weft::trace::find_real_functions(mpi) ? &weft::trace::library : nullptr;
+}
+
+extern "C" __attribute__((visibility("default"))) const char* weft_trace_coverage(const char* name,
+                                                                                  int* covered) {
+  using namespace weft::trace;
+  for (const TableEntry& entry : function_table) {
+    if (strcasecmp(entry.name, name) != 0) continue;
+    *covered = entry.call_class == CallClass::kLocal ? kCoveredCounted : kCoveredTimed;
+    for (const Decoded& row : decoded) {
+      if (strcmp(row.name, entry.name) == 0) *covered = kCoveredDecoded;
+    }
+    return entry.name;
+  }
+  return nullptr;
 }

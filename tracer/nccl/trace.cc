@@ -25,7 +25,7 @@ constexpr std::uint64_t kCountersNs = 1'000'000'000;
 constexpr std::uint64_t kRecordBytes = 256;
 constexpr std::uint32_t kNoThread = 0xFFFFFFFFu;
 
-constinit thread_local std::uint32_t thread_number __attribute__((tls_model("initial-exec"))) = kNoThread;
+constinit thread_local std::uint32_t thread_number = kNoThread;
 
 // A call that has no record of its own.
 struct Counter {
@@ -271,6 +271,11 @@ std::uint64_t record(DeviceFunction function, const Call& call, std::initializer
 void note(DeviceFunction function, std::initializer_list<std::int64_t> fields) {
   // At the time of the record before it, so that no time passes.
   put(function, state.last_leave_ns, state.last_leave_ns, kSuccess, fields);
+}
+
+void note_now(DeviceFunction function, std::initializer_list<std::int64_t> fields) {
+  const std::uint64_t now = now_ns();
+  put(function, now, now, kSuccess, fields);
 }
 
 void count(const char* name, CallClass call_class, const Call& call) {

@@ -17,7 +17,9 @@
 namespace weft::trace::nccl {
 
 // Calls that NCCL or CUDA make while they serve one are not the program's: only the outermost is traced.
-extern constinit thread_local int call_depth __attribute__((tls_model("initial-exec")));
+// (No thread-local variable here may be of the initial-exec kind: a plugin is loaded late, when there is no
+// room for such.)
+extern constinit thread_local int call_depth;
 
 std::uint64_t now_ns();  // CLOCK_MONOTONIC
 bool is_recording();     // a file is open
@@ -61,7 +63,9 @@ bool open_file();
 // Writes a record; its number among stream operations, or 0 if it is none or could not be written.
 std::uint64_t record(DeviceFunction function, const Call& call, std::initializer_list<std::int64_t> fields);
 // One that no call stands behind: a definition or a measurement.
+// note(): at the time of the record before it.
 void note(DeviceFunction function, std::initializer_list<std::int64_t> fields);
+void note_now(DeviceFunction function, std::initializer_list<std::int64_t> fields);
 
 // Communicators by handle. A handle is forgotten when it is destroyed.
 struct CommEntry {

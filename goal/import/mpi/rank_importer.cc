@@ -136,9 +136,7 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
     case Shape::kOneSidedRequest:
       one_sided(thread, record, known);
       break;
-    case Shape::kComm:
-    case Shape::kUndecoded:
-    case Shape::kDevice:
+    default:
       break;
   }
 }

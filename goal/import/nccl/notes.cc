@@ -49,6 +49,10 @@ constexpr std::array<NoteText, kNcclNotes> kNoteTexts = {{
      "Processes whose trace was cut; operations past that point have no partner."},
     {NcclNote::kSharedThreads, "shared_threads", Severity::kInfo,
      "Threads that drive several GPUs: each GPU's rank has their time, and none waits for another's."},
+    {NcclNote::kProfiledOnly, "profiled_only", Severity::kWarning,
+     "Operations known from NCCL's profiler interface only: streams, kernels, events and waiting are not "
+     "known, and "
+     "those of a communicator run one after the other."},
 }};
 
 }  // namespace

@@ -26,8 +26,9 @@ enum class NcclNote : std::uint8_t {
   kUnclosedGroups,
   kIncompleteProcesses,
   kSharedThreads,
+  kProfiledOnly,
 };
-inline constexpr int kNcclNotes = 17;
+inline constexpr int kNcclNotes = 18;
 
 class NcclNotes {
  public:

@@ -116,85 +116,120 @@ void StreamImporter::pass(const TraceRecord& record, bool inside_too) {
   }
 }
 
+// What is no call: a definition or a measurement. False for a call.
+bool StreamImporter::note(const TraceRecord& record) {
+  switch (shape_of(record)) {
+    case DeviceShape::kDefineComm:
+      ++comms_defined_;
+      choices_.define(comms_defined_, static_cast<std::uint32_t>(record.device.fields[3]),
+                      static_cast<std::uint32_t>(record.device.fields[4]));
+      return true;
+    case DeviceShape::kDefineStream:
+    case DeviceShape::kProfilerStep:
+      return true;
+    case DeviceShape::kProfilerComm:
+      choices_.add(record.device);
+      if (file_.profiled_only) {
+        choices_.define(++comms_defined_, static_cast<std::uint32_t>(record.device.fields[2]),
+                        static_cast<std::uint32_t>(record.device.fields[3]));
+      }
+      return true;
+    case DeviceShape::kProfilerOperation:
+      choices_.add(record.device);
+      if (file_.profiled_only) profiled_operation(record);
+      return true;
+    case DeviceShape::kGpuTime:
+      gpu_time(record);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// An operation that nothing but NCCL's profiler interface told of, as the call that it is: on a stream of its
+// communicator, in a group with those launched together.
+void StreamImporter::profiled_operation(const TraceRecord& record) {
+  const auto& told = record.device.fields;
+  const auto function = static_cast<DeviceFunction>(told[1]);
+  const DeviceShape shape = trace::device_function_info(function).shape;
+  if (shape != DeviceShape::kCollective && shape != DeviceShape::kPeer) {
+    throw InputError(fmt::format("device function {} of the profiler: no operation", told[1]));
+  }
+  if (told[10] != profiled_group_ || told[10] == 0) end_profiled_group();
+  profiled_group_ = told[10];
+  notes_.add(NcclNote::kProfiledOnly);
+  pass(record, true);
+  last_profiled_ = record;
+  last_profiled_.name = {};
+  TraceRecord call = last_profiled_;
+  call.device.function = function;
+  call.device.fields = {told[0], told[0], told[3], told[4], -1, told[5]};
+  if (shape == DeviceShape::kPeer) call.device.fields[4] = told[5];
+  nccl_threads_[record.thread].depth = 1;
+  nccl_operation(call);
+}
+
+void StreamImporter::end_profiled_group() {
+  if (last_profiled_.thread >= nccl_threads_.size()) return;
+  Thread& thread = nccl_threads_[last_profiled_.thread];
+  thread.depth = 0;
+  launch(last_profiled_, thread.group);
+}
+
 void StreamImporter::add(const TraceRecord& record) {
   const DeviceFunction function = record.device.function;
   const DeviceShape shape = shape_of(record);
   if (trace::is_stream_operation(function)) ++stream_operations_;
   if (nccl_threads_.size() <= record.thread) nccl_threads_.resize(record.thread + 1);
-  switch (shape) {
-    case DeviceShape::kDefineComm:
-      ++comms_defined_;
-      choices_.define(comms_defined_, static_cast<std::uint32_t>(record.device.fields[3]),
-                      static_cast<std::uint32_t>(record.device.fields[4]));
-      return;
-    case DeviceShape::kDefineStream:
-    case DeviceShape::kProfilerStep:
-      return;
-    case DeviceShape::kProfilerComm:
-    case DeviceShape::kProfilerOperation:
-      return choices_.add(record.device);
-    case DeviceShape::kGpuTime:
-      return gpu_time(record);
-    default:
-      break;
-  }
-  if (!concerns(record)) return;
-  if (record.error != 0 && record.error != 7) {  // ncclInProgress is none
+  if (note(record) || !concerns(record)) return;
+  // ncclInProgress is no error.
+  constexpr int kInProgress = 7;
+  const bool in_progress = record.error == kInProgress && function < DeviceFunction::cudaLaunchKernel;
+  if (record.error != 0 && !in_progress) {
     notes_.add(NcclNote::kFailedCalls);
     pass(record, true);
     return;
   }
+  const bool waits = waits_for_gpu(function);
+  const bool creates = shape == DeviceShape::kCreate || shape == DeviceShape::kCommunicator ||
+                       function == DeviceFunction::ncclCommInitAll;
+  pass(record, !waits && !creates);
+  if (creates) {
+    notes_.add(NcclNote::kCreations);
+    notes_.add(NcclNote::kCreationNs, record.leave_ns - record.enter_ns);
+  } else if (function == DeviceFunction::cudaLaunchKernel || shape == DeviceShape::kCopy) {
+    kernel(record);
+  } else if (waits) {
+    synchronize(record);
+  } else {
+    order(record, shape);
+  }
+}
+
+void StreamImporter::order(const TraceRecord& record, DeviceShape shape) {
+  Thread& thread = nccl_threads_[record.thread];
   switch (shape) {
-    case DeviceShape::kCreate:
-    case DeviceShape::kCommunicator:
-      threads_.pass_time(record, false);
-      notes_.add(NcclNote::kCreations);
-      notes_.add(NcclNote::kCreationNs, record.leave_ns - record.enter_ns);
-      return;
     case DeviceShape::kCollective:
     case DeviceShape::kPeer:
-      pass(record, true);
       return nccl_operation(record);
-    case DeviceShape::kCopy:
-      return kernel(record);
     case DeviceShape::kEventOnStream:
     case DeviceShape::kInstantiate:
-      pass(record, true);
       return stream_order(record);
     case DeviceShape::kEndCapture:
-      pass(record, true);
       return end_capture(record);
     case DeviceShape::kGraphLaunch:
-      pass(record, true);
       return launch_graph(record);
+    case DeviceShape::kOnStream:  // cudaStreamBeginCapture
+      stream(record.device.fields[0]).tail = {{}, std::make_shared<Capture>()};
+      return;
     default:
       break;
   }
-  switch (function) {
-    case DeviceFunction::ncclGroupStart:
-      pass(record, true);
-      ++nccl_threads_[record.thread].depth;
-      return;
-    case DeviceFunction::ncclGroupEnd: {
-      pass(record, true);
-      Thread& thread = nccl_threads_[record.thread];
-      if (thread.depth > 0) --thread.depth;
-      if (thread.depth == 0) launch(record, thread.group);
-      return;
-    }
-    case DeviceFunction::cudaLaunchKernel:
-      return kernel(record);
-    case DeviceFunction::cudaStreamBeginCapture:
-      pass(record, true);
-      stream(record.device.fields[0]).tail = {{}, std::make_shared<Capture>()};
-      return;
-    case DeviceFunction::ncclCommInitAll:
-      threads_.pass_time(record, false);
-      notes_.add(NcclNote::kCreations);
-      notes_.add(NcclNote::kCreationNs, record.leave_ns - record.enter_ns);
-      return;
-    default:
-      return synchronize(record);
+  if (record.device.function == DeviceFunction::ncclGroupStart) {
+    ++thread.depth;
+  } else {  // ncclGroupEnd
+    if (thread.depth > 0) --thread.depth;
+    if (thread.depth == 0) launch(record, thread.group);
   }
 }
 
@@ -278,7 +313,6 @@ StreamImporter::Work StreamImporter::computation(const Stream& on) const {
 
 void StreamImporter::kernel(const TraceRecord& record) {
   const bool waits = record.device.function == DeviceFunction::cudaMemcpy;
-  pass(record, !waits);
   Stream& on = stream(record.device.fields[0]);
   put_on(record, on, computation(on));
   if (waits) wait_for(record, on.tail);
@@ -326,7 +360,6 @@ void StreamImporter::stream_order(const TraceRecord& record) {
 }
 
 void StreamImporter::synchronize(const TraceRecord& record) {
-  pass(record, false);
   switch (record.device.function) {
     case DeviceFunction::cudaStreamSynchronize:
     case DeviceFunction::cudaStreamQuery:
@@ -387,6 +420,7 @@ void StreamImporter::launch_graph(const TraceRecord& record) {
 }
 
 void StreamImporter::finish() {
+  if (file_.profiled_only) end_profiled_group();
   notes_.add(NcclNote::kUntimedKernels, computations_.size());
   for (const Thread& thread : nccl_threads_) {
     if (!thread.group.empty()) notes_.add(NcclNote::kUnclosedGroups, thread.group.size());

@@ -74,6 +74,10 @@ class StreamImporter {
 
   bool concerns(const TraceRecord& record) const;
   void pass(const TraceRecord& record, bool inside_too);
+  bool note(const TraceRecord& record);
+  void profiled_operation(const TraceRecord& record);
+  void end_profiled_group();
+  void order(const TraceRecord& record, trace::DeviceShape shape);
   void nccl_operation(const TraceRecord& record);
   std::optional<Work> work_of(const TraceRecord& record, const NcclFileComm& comm, const NcclComm& members);
   void set_choice(const Issued& issued, Collective& collective);
@@ -116,6 +120,9 @@ class StreamImporter {
   std::map<std::uint64_t, OpIndex> computations_;  // by number of the stream operation: its time comes later
   std::map<std::uint64_t, std::uint32_t> tags_;    // messages so far by communicator, peer and direction
   std::uint64_t stream_operations_ = 0;
+  // Of a file that has the profiler's view only: what is launched together.
+  TraceRecord last_profiled_;
+  std::int64_t profiled_group_ = 0;
 };
 
 }  // namespace weft::goal

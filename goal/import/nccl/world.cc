@@ -67,6 +67,7 @@ void NcclWorld::read(NcclFile& file, bool partial) {
   TraceReader reader(file.path.string());
   file.header = reader.header();
   TraceRecord record;
+  std::vector<TraceDeviceCall> profiled;
   while (reader.next(record)) {
     if (record.function != trace::Function::kDevice) continue;
     if (record.thread > 0xFFFF) fail(file, "more than 65536 threads called NCCL");
@@ -76,6 +77,9 @@ void NcclWorld::read(NcclFile& file, bool partial) {
       case DeviceShape::kDefineComm:
       case DeviceShape::kDefineStream:
         define(file, record);
+        break;
+      case DeviceShape::kProfilerComm:
+        profiled.push_back(record.device);
         break;
       case DeviceShape::kCollective:
       case DeviceShape::kPeer:
@@ -100,6 +104,7 @@ void NcclWorld::read(NcclFile& file, bool partial) {
         break;
     }
   }
+  if (file.comms.empty() && !profiled.empty()) define_profiled(file, profiled);
   file.complete = reader.complete();
   if (!file.complete && !partial) {
     fail(file,
@@ -122,22 +127,41 @@ void NcclWorld::define(NcclFile& file, const TraceRecord& record) {
     file.streams.push_back({fields[1], static_cast<trace::StreamKind>(fields[2])});
     return;
   }
-  const std::int64_t rank = fields[3], size = fields[4];
+  add_comm(file, fields[1], fields[3], fields[4], fields[5]);
+}
+
+void NcclWorld::add_comm(NcclFile& file, std::int64_t key, std::int64_t rank, std::int64_t size,
+                         std::int64_t device) {
   if (size < 1 || size > trace::kMaxMembers || rank < 0 || rank >= size) {
     fail(file, fmt::format("rank {} in a communicator of {} ranks", rank, size));
   }
   NcclFileComm comm;
   comm.rank = static_cast<std::uint32_t>(rank);
   comm.size = static_cast<std::uint32_t>(size);
-  comm.device = fields[5];
+  comm.device = device;
   file.threads_of_device[comm.device];
-  if (fields[1] != 0) {
+  if (key != 0) {
     const auto [found, is_new] =
-        of_key_.try_emplace(static_cast<std::uint64_t>(fields[1]), static_cast<std::uint32_t>(comms_.size()));
+        of_key_.try_emplace(static_cast<std::uint64_t>(key), static_cast<std::uint32_t>(comms_.size()));
     if (is_new) comms_.emplace_back();
     comm.comm = found->second;
   }
   file.comms.push_back(comm);
+}
+
+// NCCL linked statically: what its profiler interface told is all there is.
+void NcclWorld::define_profiled(NcclFile& file, const std::vector<TraceDeviceCall>& profiled) {
+  file.profiled_only = true;
+  for (const TraceDeviceCall& call : profiled) {
+    if (call.fields[3] == 0) {
+      fail(
+          file,
+          "only NCCL's profiler interface was seen here, in a version (below 4) that does not tell the sizes "
+          "of communicators");
+    }
+    add_comm(file, call.fields[1], call.fields[2], call.fields[3], -1);
+    file.streams.push_back({-1, trace::StreamKind::kNonBlocking});
+  }
 }
 
 // Without MPI: in the order of the first communicator that has all GPUs, else by what the launcher said, host

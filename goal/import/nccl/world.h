@@ -40,6 +40,9 @@ struct NcclFile {
   // The threads that have to do with a device. A process may drive several GPUs.
   std::map<std::int64_t, std::set<std::uint32_t>> threads_of_device;
   bool complete = false;
+  // Only NCCL's profiler interface was seen here, no calls; the communicators are as it knows them, and each
+  // has a stream of its number.
+  bool profiled_only = false;
 };
 
 // One GPU of one process: a rank of the graph.
@@ -68,6 +71,8 @@ class NcclWorld {
   static constexpr std::int64_t kNoDevice = -2;
   void read(NcclFile& file, bool partial);
   void define(NcclFile& file, const TraceRecord& record);
+  void define_profiled(NcclFile& file, const std::vector<TraceDeviceCall>& profiled);
+  void add_comm(NcclFile& file, std::int64_t key, std::int64_t rank, std::int64_t size, std::int64_t device);
   void assign_ranks();
   void assign_mpi_ranks(Rank ranks);
   void find_members(bool partial);

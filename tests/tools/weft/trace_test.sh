@@ -28,18 +28,28 @@ expect 2 "no command" "$weft" trace -o a
 expect 2 "--output is required" "$weft" trace -- true
 # The command finds the trace directory as an absolute path, and what was preloaded before stays.
 expect 0 "$TEST_TMPDIR/a" sh -c "'$weft' trace -o a -- sh -c 'echo \$WEFT_TRACE_DIR; exit 0' || true"
-expect 0 "libweft_trace_mpi.so:libm.so.6" env LD_PRELOAD=libm.so.6 sh -c \
+expect 0 "libweft_trace_nccl.so:libm.so.6" env LD_PRELOAD=libm.so.6 sh -c \
   "'$weft' trace -o a -- sh -c 'echo \$LD_PRELOAD' || true"
+# NCCL is told of the profiler plugin, but not if the user has one.
+expect 0 "plugin=/" sh -c "'$weft' trace -o a -- sh -c 'echo plugin=\$NCCL_PROFILER_PLUGIN' || true"
+expect 0 "plugin=mine" env NCCL_PROFILER_PLUGIN=mine sh -c \
+  "'$weft' trace -o a -- sh -c 'echo plugin=\$NCCL_PROFILER_PLUGIN' || true"
 # Traces are not mixed or overwritten unasked.
-touch a/rank-000000.wtrc a/notes.txt
-expect 2 "a already holds 1 traces" "$weft" trace -o a -- true
+touch a/rank-000000.wtrc a/nccl-host-1.wtrc a/notes.txt
+expect 2 "a already holds 2 traces" "$weft" trace -o a -- true
 expect 5 "left no trace" "$weft" trace --force -o a -- sh -c 'exit 5'
-[ ! -e a/rank-000000.wtrc ] && [ -e a/notes.txt ] || { echo "FAILED: --force deletes traces and nothing else"; failed=1; }
+[ ! -e a/rank-000000.wtrc ] && [ ! -e a/nccl-host-1.wtrc ] && [ -e a/notes.txt ] || { echo "FAILED: --force deletes traces and nothing else"; failed=1; }
+expect 2 "'no_such_program': there is no such file, here or in" "$weft" trace --check no_such_program
+expect 2 "notes.txt: byte 0: no program or shared library of this machine" "$weft" trace --check a/notes.txt
+expect 2 "true' is linked to no shared MPI library" "$weft" trace --check true
+head -c 3000 /bin/true > cut_program
+expect 2 "cut_program: byte 3000: the file ends inside its table of sections" "$weft" trace --check ./cut_program
 touch file
 expect 2 "cannot make this directory" "$weft" trace -o file/a -- true
 expect 2 "tracer's library was not found (tried nowhere/libweft_trace_mpi.so)" \
   env WEFT_TRACER_DIR=nowhere "$weft" trace -o a -- true
 
+expect 2 "no NCCL traces here" "$weft" import nccl a -o x.weft
 expect 2 "no MPI traces here" "$weft" import mpi a -o x.weft
 expect 2 "not a directory" "$weft" import mpi nowhere -o x.weft
 expect 2 "a: no importer knows this; looked for: a folder with files rank-*.wtrc (mpi)" "$weft" import a -o x.weft
@@ -48,7 +58,7 @@ expect 2 "'mpy' is not a trace format; did you mean 'mpi'?" "$weft" import mpy a
 expect 2 "'mpi' is a format; give the path of the trace too" "$weft" import mpi -o x.weft
 expect 2 "give the path of one trace" "$weft" import mpi a b -o x.weft
 expect 2 "-o is missing" "$weft" import mpi a
-expect 0 "mpi  Traces of an MPI program" "$weft" import --list
+expect 0 "mpi   Traces of an MPI program" "$weft" import --list
 expect 2 "--poll-gap: mpi: poll_gap: 'soon'" "$weft" import mpi a -o x.weft --poll-gap soon
 expect 2 "mpi: poll_gap: 'soon'" "$weft" import mpi:poll_gap=soon a -o x.weft
 expect 2 "parameter of mpi; did you mean 'partial'?" "$weft" import mpi:partail=true a -o x.weft

@@ -1,4 +1,5 @@
 /* Four processes, one GPU each, that call everything the NCCL tracer decodes, and check what they get. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +65,8 @@ static void every_collective(ncclComm_t world, cudaStream_t s) {
   check(out[7] == 600.0f + 4.0f * (float)((rank * N + 7) % 1000), "what was reduced and scattered");
   ncclAllGather(in, out, N, ncclFloat32, world, s);
   cudaStreamSynchronize(s);
-  for (int r = 0; r < RANKS; ++r) check(out[r * N + 3] == 100.0f * (float)r + 3.0f, "what was gathered by all");
+  for (int r = 0; r < RANKS; ++r)
+    check(out[r * N + 3] == 100.0f * (float)r + 3.0f, "what was gathered by all");
   ncclBroadcast(in, out, N, ncclFloat32, 2, world, s);
   cudaStreamSynchronize(s);
   check(out[9] == 209.0f, "what was broadcast");
@@ -137,7 +139,7 @@ static void graph(ncclComm_t world, cudaStream_t s) {
   check(out[N + 1] == 12.0f, "what the graph left");
 }
 
-static int run(const ncclUniqueId* id) {
+static int run(const ncclUniqueId* id, int dies) {
   ncclComm_t world;
   cudaStream_t s;
   void* handle;
@@ -145,6 +147,7 @@ static int run(const ncclUniqueId* id) {
   cudaStreamCreateWithFlags(&s, 1);
   ncclCommRegister(world, in, sizeof in, &handle);
   streams_and_events(world);
+  if (dies) raise(SIGKILL);
   every_collective(world, s);
   groups(world, s);
   split(world, s);
@@ -155,7 +158,9 @@ static int run(const ncclUniqueId* id) {
   return 0;
 }
 
-int main(void) {
+/* With an argument, all are killed after the first few calls. */
+int main(int argc, char** argv) {
+  (void)argv;
   ncclUniqueId* id = mmap(NULL, sizeof *id, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   ncclGetUniqueId(id);
   setenv("WORLD_SIZE", "4", 1);
@@ -164,7 +169,7 @@ int main(void) {
     char text[8];
     snprintf(text, sizeof text, "%d", rank = r);
     setenv("RANK", text, 1);
-    return run(id);
+    return run(id, argc > 1);
   }
   int failed = 0, status;
   while (wait(&status) > 0) failed |= status != 0;

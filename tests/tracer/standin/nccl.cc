@@ -58,11 +58,11 @@ enum class Kind {
 };
 struct NamedKind {
   const char* name;
-  int number;  // ncclFunc_t of NCCL: Broadcast, Reduce, AllGather, ReduceScatter, AllReduce, SendRecv, Send,
+  int number;  // ncclFunc_t
                // Recv
 };
 constexpr NamedKind kNames[] = {{"AllReduce", 4}, {"Reduce", 1},   {"Broadcast", 0}, {"ReduceScatter", 3},
-                                {"AllGather", 2}, {"AlltoAll", 5}, {"Gather", 5},    {"Scatter", 5},
+                                {"AllGather", 2}, {"AlltoAll", 8}, {"Gather", 10},   {"Scatter", 9},
                                 {"Send", 6},      {"Recv", 7}};
 
 struct Operation {
@@ -250,12 +250,14 @@ int launch_group() {
   for (Communicator* comm : comms) {
     auto* launch = new Launch{comm, 0, {}};
     std::vector<void*> streams;
+    comm->profiler.begin_group();
     for (const Operation& op : group) {
       if (op.comm != comm) continue;
       tell_profiler(op);
       launch->operations.push_back(op);
       if (std::find(streams.begin(), streams.end(), op.stream) == streams.end()) streams.push_back(op.stream);
     }
+    comm->profiler.end_group();
     {
       std::lock_guard lock(comm->mutex);
       launch->ticket = comm->issued++;

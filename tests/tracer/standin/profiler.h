@@ -56,6 +56,18 @@ class Profiler {
     mask_ = mask;
   }
 
+  // What is launched together, between these.
+  void begin_group() {
+    if (functions_ == nullptr || (mask_ & 1) == 0) return;
+    unsigned char event[256] = {1};
+    put<std::int32_t>(event, 16, rank_);
+    functions_->start(context_, &group_, event);
+  }
+  void end_group() {
+    if (group_ != nullptr) functions_->stop(group_);
+    group_ = nullptr;
+  }
+
   void operation(const Chosen& c) {
     if (functions_ == nullptr || (mask_ & (c.message ? 4 : 2)) == 0) return;
     // Words and bytes at the places the interface of each version has them.
@@ -66,6 +78,7 @@ class Profiler {
       put<std::uint8_t>(event, 0, c.message ? 4 : 2);
     }
     put<std::int32_t>(event, 16, rank_);
+    if (version_ <= 4) put(event, 8, group_);
     if (c.message) {
       message(event, c);
     } else {
@@ -124,6 +137,7 @@ class Profiler {
     put<std::uint8_t>(e, at + 1, 16);
     put(e, at + 8, c.algorithm);
     put(e, at + 16, c.protocol);
+    if (version_ >= 5) put(e, at + 24, group_);
   }
 
   void message(unsigned char* e, const Chosen& c) {
@@ -135,19 +149,21 @@ class Profiler {
     }
     if (version_ == 1) {
       put(e, at, static_cast<std::uint8_t>(c.function_number));
+      put<std::uint8_t>(e, at + 16, 7);
     } else {
       put(e, at, c.function);
     }
     put(e, at + 24, c.count);
     put<std::int32_t>(e, at + 32, c.root_or_peer);
     if (version_ >= 2) put(e, at + 16, "ncclFloat32");
+    if (version_ >= 5) put(e, at + 40, group_);
     if (version_ >= 4) put<std::uint8_t>(e, at + 36, static_cast<std::uint8_t>(c.channels));
   }
 
   int version_ = 0, mask_ = 0, rank_ = 0;
   std::uint64_t hash_ = 0;
   Functions* functions_ = nullptr;
-  void* context_ = nullptr;
+  void *context_ = nullptr, *group_ = nullptr;
 };
 
 }  // namespace standin

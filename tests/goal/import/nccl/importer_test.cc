@@ -2,6 +2,7 @@
 // them.
 #include "goal/import/nccl/importer.h"
 
+#include <array>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -252,13 +253,13 @@ TEST_CASE("a process with two GPUs is two ranks, and its thread's time is both's
 TEST_CASE("the algorithm that NCCL chose stays with the operation") {
   const auto calls = [](NcclTraceFile& file) {
     // The profiler is told when the call, or its group's end, launches it.
-    file.note(F::profiler_operation, {1, static_cast<int>(F::ncclAllReduce), 0, 25, -1, 0, 1, 1, 8, 16})
+    file.note(F::profiler_operation, {1, static_cast<int>(F::ncclAllReduce), 0, 25, -1, 0, 1, 1, 8, 16, 0})
         .call(F::ncclAllReduce, 10, 0, {1, 1, 25, kFloat, 0, -1})
-        .note(F::profiler_operation, {1, static_cast<int>(F::ncclAllReduce), 1, 99, -1, 0, 0, 0, 2, 16})
+        .note(F::profiler_operation, {1, static_cast<int>(F::ncclAllReduce), 1, 99, -1, 0, 0, 0, 2, 16, 0})
         .call(F::ncclAllReduce, 0, 0, {1, 1, 1, kFloat, 0, -1})
         .call(F::ncclGroupStart, 0, 0, {})
         .call(F::ncclAllGather, 0, 0, {1, 1, 3, kFloat, -1, -1})
-        .note(F::profiler_operation, {1, static_cast<int>(F::ncclAllGather), 0, 3, -1, 0, 4, 2, 4, 16})
+        .note(F::profiler_operation, {1, static_cast<int>(F::ncclAllGather), 0, 3, -1, 0, 4, 2, 4, 16, 0})
         .call(F::ncclGroupEnd, 0, 0, {});
   };
   const fs::path path = folder("choices");
@@ -279,6 +280,40 @@ TEST_CASE("the algorithm that NCCL chose stays with the operation") {
   CHECK(count(info, "choices_without_model") == 2);  // NVLS
   const Graph ignored = import_nccl(path, {.ignore_choices = true});
   CHECK(ignored.rank(0).collective(0).algorithm.empty());
+}
+
+TEST_CASE("of a program that has NCCL linked statically, the profiler's view makes the graph") {
+  const fs::path path = folder("profiled_only");
+  const auto told = [](F function, std::int64_t peer, std::int64_t group) {
+    return std::array<std::int64_t, 5>{static_cast<std::int64_t>(function), 0, peer, group, 0};
+  };
+  for (int rank = 0; rank < 2; ++rank) {
+    NcclTraceFile file(rank);
+    file.note(F::profiler_communicator, {1, 4711, rank, 2, 1});
+    const auto operation = [&](const auto& what, std::uint64_t gap) {
+      file.call(F::profiler_operation, gap, 0, {1, what[0], 0, 25, kFloat, what[2], -1, -1, 0, 0, what[3]});
+    };
+    operation(told(F::ncclAllReduce, 0, 1), 10);
+    operation(told(F::ncclSend, 1 - rank, 2), 20);  // launched together with the next
+    operation(told(F::ncclRecv, 1 - rank, 2), 5);
+    operation(told(F::ncclBroadcast, 1, 0), 40);
+    file.end().write(path);
+  }
+  PackInfo info;
+  const auto rank = [](int peer) {
+    const std::string other = std::to_string(peer);
+    return "r: allreduce 100b elem 4 cpu 1\na: calc 25\ns: send 100b to " + other +
+           " cpu 1\ns requires r\ns requires a\nt: recv 100b from " + other +
+           " cpu 1\nt requires r\nt requires a\nj: calc 0 cpu 1\nj requires a\nj requires s\nj requires t\n"
+           "b: calc 40\nb requires a\nc: bcast 100b root 1 cpu 1\nc requires b\nc requires j\n";
+  };
+  check(import_nccl(path, {}, &info),
+        "num_ranks 2\nrank 0 {\n" + rank(1) + "}\nrank 1 {\n" + rank(0) + "}\n");
+  CHECK(count(info, "profiled_only") == 8);
+  // Before version 4 the sizes are not told.
+  NcclTraceFile old(1);
+  old.note(F::profiler_communicator, {1, 4711, 1, 0, 0}).end().write(path);
+  CHECK_THAT(message_of(path), Contains("does not tell the sizes"));
 }
 
 TEST_CASE("words for what NCCL chose") {
@@ -358,7 +393,7 @@ TEST_CASE("calls that no program can make are refused, with their place") {
   CHECK_THAT(refused([](auto& f) { f.comm(2, 1, 3, 2); }), Contains("rank 3 in a communicator of 2 ranks"));
   CHECK_THAT(refused([](auto& f) { f.note(F::gpu_time, {1, 5}); }), Contains("operation 1 of 0"));
   CHECK_THAT(refused([](auto& f) {
-               f.note(F::profiler_operation, {1, 20, 0, 1, 0, 0, 0, 0, 0, 0});
+               f.note(F::profiler_operation, {1, 20, 0, 1, 0, 0, 0, 0, 0, 0, 0});
              }),
              Contains("profiler's communicator 1, of which 0 are defined"));
 }
