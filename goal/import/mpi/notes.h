@@ -26,9 +26,10 @@ enum class Note : std::uint8_t {
   kSendsWithoutPartner,
   kReceivesWithoutPartner,
   kCollectivesWithoutPartner,
+  kOutsideRegion,
   kStrangeRanks,
 };
-inline constexpr int kNotes = 18;
+inline constexpr int kNotes = 19;
 
 // Calls that the tracer only counted, by name.
 struct UndecodedCalls {

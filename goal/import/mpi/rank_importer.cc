@@ -64,7 +64,7 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
   switch (shape) {
     case Shape::kPlain:
       if (record.function == Function::kInit || record.function == Function::kInit_thread) {
-        init_ns_ = record.leave_ns;
+        init_ns_ = region_begin_ns_ = record.leave_ns;
         thread.pending_ns = 0;
       }
       if (record.function == Function::kFinalize) flush(thread, static_cast<std::uint16_t>(record.thread));
@@ -122,6 +122,7 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
 
 // Accounts for the time since the thread's last call.
 RankImporter::Thread& RankImporter::enter(const TraceRecord& record) {
+  if (!is_inside()) notes_.add(Note::kOutsideRegion);
   if (record.thread > 0xFFFF) throw InputError("more than 65536 threads made MPI calls");
   if (threads_.size() <= record.thread) threads_.resize(record.thread + 1);
   Thread& thread = threads_[record.thread];
@@ -132,7 +133,7 @@ RankImporter::Thread& RankImporter::enter(const TraceRecord& record) {
     notes_.add(Note::kPollingNs, gap);
   } else {
     if (thread.polling && is_poll(record)) notes_.add(Note::kComputeBetweenPollsNs, gap);
-    thread.pending_ns += gap;
+    if (is_inside()) thread.pending_ns += gap;
   }
   thread.polling = in_vain(record);
   if (thread.polling) {
@@ -143,6 +144,32 @@ RankImporter::Thread& RankImporter::enter(const TraceRecord& record) {
   thread.last_leave_ns = record.leave_ns;
   last_ns_ = std::max(last_ns_, record.function == Function::kFinalize ? record.enter_ns : record.leave_ns);
   return thread;
+}
+
+// Time outside of the region is no compute: what a thread did since its last call counts up to the end, and
+// from the begin on.
+void RankImporter::region(const TraceRegionEvent& event) {
+  if (event.name != options_.region || (!event.begin && inside_ == 0)) return;
+  const bool begins = event.begin && inside_ == 0, ends = !event.begin && inside_ == 1;
+  if (begins) region_begin_ns_ = event.at_ns;
+  if (ends) region_ns_ += event.at_ns - std::min(event.at_ns, region_begin_ns_);
+  for (Thread& thread : threads_) {
+    if ((!begins && !ends) || !thread.seen) continue;
+    const std::uint64_t since = std::max(event.at_ns, thread.last_leave_ns);
+    if (ends) {
+      thread.pending_ns += since - thread.last_leave_ns;
+      flush(thread, static_cast<std::uint16_t>(&thread - threads_.data()));
+    }
+    thread.last_leave_ns = since;
+    thread.polling = false;
+  }
+  event.begin ? ++inside_ : --inside_;
+}
+
+std::uint64_t RankImporter::elapsed_ns() const {
+  const std::uint64_t all = last_ns_ > init_ns_ ? last_ns_ - init_ns_ : 0;
+  if (options_.region.empty()) return all;
+  return region_ns_ + (is_inside() && last_ns_ > region_begin_ns_ ? last_ns_ - region_begin_ns_ : 0);
 }
 
 // A thread begins where thread 0 was, in program order, when the new one made its first call.
@@ -156,6 +183,7 @@ void RankImporter::fork(Thread& thread, std::uint64_t enter_ns) {
   thread.point = after->point;
   if (after->last_join.op != kNone) thread.joins = {after->last_join};
   thread.last_leave_ns = after->leave_ns;
+  if (!options_.region.empty()) thread.last_leave_ns = std::max(thread.last_leave_ns, region_begin_ns_);
 }
 
 void RankImporter::flush(Thread& thread, std::uint16_t cpu) {
@@ -180,6 +208,7 @@ OpIndex RankImporter::append(Thread& thread, const Op& op) {
 
 // The program goes on when the operation has started.
 OpIndex RankImporter::nonblocking(Thread& thread, const Op& op) {
+  if (!is_inside()) return kNone;
   const OpIndex index = append(thread, op);
   thread.point = {index, true};
   return index;
@@ -269,6 +298,7 @@ void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
     received = recv_of(record, record.recv_peer, record.recv_tag, record.recv_posted_bytes(), known);
     resolve(received, record.received);
   }
+  if (!is_inside()) return;
   if (receives && !sends) blocking(thread, received);
   if (sends && !receives) blocking(thread, send_of(record, known));
   if (!sends || !receives) return;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -20,21 +21,30 @@ struct MpiImportOptions {
   // A gap of at most this long after an unsuccessful Test or Iprobe and before the next one is waiting, not
   // compute.
   std::uint64_t poll_gap_ns = 5000;
+  // Take only what each rank does while it is in the region of this name; empty: all.
+  std::string region;
 };
 
 class RankImporter {
  public:
   RankImporter(const MpiImportOptions& options, std::uint32_t world_size, CommunicatorTable& communicators,
                ImportNotes& notes)
-      : options_(options), world_size_(world_size), communicators_(communicators), notes_(notes) {}
+      : options_(options),
+        world_size_(world_size),
+        communicators_(communicators),
+        notes_(notes),
+        inside_(options.region.empty() || options.region == trace::kPcontrolRegion ? 1 : 0) {}
 
   // The next call of the rank, in the order of the file. `known` are the communicators of that file.
   // Throws InputError for what no MPI program can do (a rank outside the world).
   void add(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  // The program begins or ends a region, before the next call.
+  void region(const TraceRegionEvent& event);
   // Ends the rank: hands its operations to the builder and calls its end_rank().
   void finish(GraphBuilder& builder);
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
-  std::uint64_t elapsed_ns() const { return last_ns_ > init_ns_ ? last_ns_ - init_ns_ : 0; }
+  // Where a region was asked for: the time in it.
+  std::uint64_t elapsed_ns() const;
 
  private:
   static constexpr OpIndex kNone = 0xFFFFFFFFu;
@@ -68,11 +78,15 @@ class RankImporter {
     Before point, last_join;
   };
 
+  bool is_inside() const { return inside_ > 0; }
   Thread& enter(const TraceRecord& record);
   void fork(Thread& thread, std::uint64_t enter_ns);
   void flush(Thread& thread, std::uint16_t cpu);
   OpIndex append(Thread& thread, const Op& op);
-  void blocking(Thread& thread, const Op& op) { thread.point = {append(thread, op), false}; }
+  // These two leave out what is outside of the region.
+  void blocking(Thread& thread, const Op& op) {
+    if (is_inside()) thread.point = {append(thread, op), false};
+  }
   OpIndex nonblocking(Thread& thread, const Op& op);
   void join(Thread& thread, std::uint16_t cpu, OpIndex op);
   void erase(OpIndex op) { ops_[op] = {.kind = OpKind::kCalc, .cpu = ops_[op].cpu}; }
@@ -108,6 +122,8 @@ class RankImporter {
   std::unordered_map<std::uint64_t, Request> requests_;
   std::unordered_map<std::uint64_t, TraceMessage> probed_;  // by Mprobe and Improbe
   std::uint64_t init_ns_ = 0, last_ns_ = 0;
+  std::uint64_t inside_;  // how often the region was begun and not ended
+  std::uint64_t region_begin_ns_ = 0, region_ns_ = 0;
 };
 
 }  // namespace weft::goal
