@@ -6,8 +6,10 @@
  *     weft_region_end("solver");
  *
  * To be copied into any C or C++ program. Nothing is linked: without the tracer the two functions do nothing.
- * Regions may nest and overlap; each rank has its own, whichever of its threads tells of them. Not kept are
- * regions before MPI_Init and after MPI_Finalize; of a name the first 255 bytes are. */
+ * Regions may nest and overlap; each
+ * rank has its own. A thread may call them where it could call MPI: under MPI_THREAD_MULTIPLE any
+ * thread, else one at a time. Not kept are regions before MPI_Init and after MPI_Finalize; of a name
+ * the first 255 bytes are. */
 #ifndef WEFT_REGION_H_
 #define WEFT_REGION_H_
 

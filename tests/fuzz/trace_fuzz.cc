@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "goal/import/mpi/importer.h"
+#include "goal/import/mpi/trace_summary.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/graphs.h"
 #include "tracer/format/format.h"
@@ -88,6 +89,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     at = end;
   }
   if (files == 0) return 0;
+  const auto summary = fuzz::attempt([&] { return goal::summarize_traces(folders.folder(files)); });
+  if (summary && summary->ranks.size() != files) throw std::logic_error("a rank is missing");
   const goal::MpiImportOptions options{.keep_wildcards = size % 2 == 0, .partial = true};
   goal::PackInfo info;
   const auto graph = fuzz::attempt([&] { return goal::import_mpi(folders.folder(files), options, &info); });

@@ -233,7 +233,8 @@ std::vector<TraceNowIn> TraceReader::now_in() const {
     const bool exchange = info.shape == Shape::kSendrecv;
     if (info.shape == Shape::kComplete) now.requests = slot.count;
     if (info.shape == Shape::kUndecoded) {
-      now.name = slot.count > 0 && slot.count <= names_.size() ? names_[slot.count - 1] : "an MPI function";
+      const bool known = slot.count > 0 && slot.count <= names_.size();
+      now.name = known ? std::string_view(names_[slot.count - 1]) : "an MPI function";
     }
     const auto comm = handles_.find(slot.comm_handle);
     if (comm != handles_.end() && slot.comm_handle != 0) now.comm = comm->second;
