@@ -2,6 +2,7 @@
 #include <string>
 
 #include "goal/import/mpi/importer.h"
+#include "goal/import/mpi/trace_summary.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/graphs.h"
 #include "tests/fuzz/trace_files.h"
@@ -12,6 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static fuzz::TraceFolders folders("rank-00000");
   const std::string folder = folders.fill(fuzz::text_of(data, size));
   if (folder.empty()) return 0;
+  (void)fuzz::attempt([&] { return goal::summarize_traces(folder); });
   const goal::MpiImportOptions options{.keep_wildcards = size % 2 == 0, .partial = true};
   goal::PackInfo info;
   const auto graph = fuzz::attempt([&] { return goal::import_mpi(folder, options, &info); });

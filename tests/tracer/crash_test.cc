@@ -122,6 +122,18 @@ TEST_CASE("a rank that hangs is seen in the call it is in") {
       CHECK(t.communicators[2].ranks == std::vector<int>{1, 0});
       check_in(t, "MPI_Bcast", 2, 0, kUndefined);  // rank 1 of it is rank 0 of the world
     }
+    SECTION(mpi + " two threads") {
+      const Run result = run(mpi, 2, "crash", "threads");
+      const Trace& t = result.ranks[1];
+      CHECK(t.records.size() == 101);
+      REQUIRE(t.now_in.size() == 2);
+      for (const std::uint32_t thread : {0u, 1u}) {
+        CHECK(t.now_in_names[thread] == "MPI_Recv");
+        CHECK(t.now_in[thread].thread == thread);
+        CHECK(t.now_in[thread].peer == 0);
+        CHECK(t.now_in[thread].tag == (thread == 0 ? 8 : 7));
+      }
+    }
     SECTION(mpi + " MPI_Win_fence") {
       const Run result = run(mpi, 2, "crash", "put");
       REQUIRE(result.ranks[1].now_in.size() == 1);

@@ -175,7 +175,9 @@ TEST_CASE("polls in vain, failures, threads and counters") {
   const Bytes thread = {120, 2}, failed = {0x80 | 5, 19, 1, 12, 1, 0, 4, 1, 0};
   const Bytes put = {110, 2, 1, 0};
   Bytes file = header();
-  append(file, chunk(payload({kStart, polls, thread, failed, name, put, counter})));
+  // Region "ab" begins 1 ns before the last call left; ends 3 ns after it.
+  const Bytes begin = {126, 1, 1, 2, 'a', 'b'}, end = {126, 0, 6, 2, 'a', 'b'};
+  append(file, chunk(payload({kStart, polls, begin, thread, failed, end, name, put, counter})));
   TraceReader reader(store(file));
   TraceRecord r;
   REQUIRE(reader.next(r));
@@ -185,6 +187,11 @@ TEST_CASE("polls in vain, failures, threads and counters") {
   CHECK(r.enter_ns == 101);
   CHECK(r.leave_ns == 141);
   REQUIRE(reader.next(r));
+  const auto begun = reader.take_region_events();
+  REQUIRE(begun.size() == 1);
+  CHECK(begun[0].name == "ab");
+  CHECK(begun[0].begin);
+  CHECK(begun[0].at_ns == 140);
   CHECK(r.thread == 2);
   CHECK(r.error == 6);
   CHECK(r.enter_ns == 131);
@@ -193,14 +200,19 @@ TEST_CASE("polls in vain, failures, threads and counters") {
   CHECK(r.tag == 2);
   REQUIRE(reader.next(r));
   CHECK(r.function_name() == "MPI_Put");
+  const auto ended = reader.take_region_events();
+  REQUIRE(ended.size() == 1);
+  CHECK_FALSE(ended[0].begin);
+  CHECK(ended[0].at_ns == 135);
+  CHECK(reader.take_region_events().empty());
   CHECK_FALSE(reader.next(r));
   REQUIRE(reader.counters().size() == 1);
   CHECK(reader.counters()[0].calls == 2);
   CHECK(reader.counters()[0].ns == 50);
   CHECK(reader.counters()[0].call_class == weft::trace::CallClass::kCommunication);
   CHECK_FALSE(reader.complete());
-  // Header 33, chunk header 16, and 12 + 7 + 2 + 9 + 10 + 4 + 4 bytes of records.
-  CHECK(reader.status() == "truncated after 3 records: the file ends without an end mark, at byte 97");
+  // Header 33, chunk header 16, and 12 + 7 + 6 + 2 + 9 + 6 + 10 + 4 + 4 bytes of records.
+  CHECK(reader.status() == "truncated after 3 records: the file ends without an end mark, at byte 109");
 }
 
 TEST_CASE("a file cut anywhere reads up to its last whole chunk") {

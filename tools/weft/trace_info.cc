@@ -182,6 +182,16 @@ std::string communicators_text(const TraceSummary& summary) {
   return text;
 }
 
+std::string regions_text(const TraceSummary& summary) {
+  if (summary.regions.empty()) return {};
+  std::string text = fmt::format("\n{:<30} {:>12} {:>16} {:>12}\n", "region", "entries", "ranks", "time (s)");
+  for (const goal::RegionUse& use : summary.regions) {
+    text += fmt::format("{:<30} {:>12} {:>16} {:>12.6f}\n", printable(use.name), use.entries, use.ranks,
+                        seconds(use.ns));
+  }
+  return text;
+}
+
 std::string ranks_text(const TraceSummary& summary) {
   if (summary.ranks.size() > kMostRows) {
     std::map<std::string, std::vector<std::uint32_t>> groups;
@@ -259,10 +269,11 @@ void add_trace_info(Command& parent) {
       draw_matrix(options->matrix, summary.exchanges, static_cast<goal::Rank>(summary.world_size),
                   options->cells);
     }
-    const std::string text = options->json ? trace_info_json(summary)
-                                           : head_text(summary, options->directory) +
-                                                 functions_text(summary) + communicators_text(summary) +
-                                                 ranks_text(summary) + ends_text(summary) + nccl;
+    const std::string text = options->json
+                                 ? trace_info_json(summary)
+                                 : head_text(summary, options->directory) + functions_text(summary) +
+                                       communicators_text(summary) + regions_text(summary) +
+                                       ranks_text(summary) + ends_text(summary) + nccl;
     std::fwrite(text.data(), 1, text.size(), stdout);
   });
 }

@@ -112,6 +112,11 @@ std::string trace_info_json(const goal::TraceSummary& summary) {
                                      {"calls", use.calls},
                                      {"bytes", use.bytes}});
   }
+  json["regions"] = Json::array();
+  for (const goal::RegionUse& use : summary.regions) {
+    json["regions"].push_back(
+        {{"name", printable(use.name)}, {"entries", use.entries}, {"ranks", use.ranks}, {"ns", use.ns}});
+  }
   json["rank_states"] = Json::array();
   for (const goal::RankState& rank : summary.ranks) json["rank_states"].push_back(json_of(rank));
   return json.dump(2) + "\n";

@@ -232,7 +232,12 @@ enum class Meta : std::uint8_t {
   kCounter = 123,       // calls and time so far of an undecoded function
   kEnd = 124,           // nothing follows
   kHandle = 125,        // the MPI library's handle of a communicator
+  kRegion = 126,        // begin or end of a region that the program names
 };
+
+// The region that MPI_Pcontrol ends with level 0 and begins with others; every program begins in it.
+inline constexpr char kPcontrolRegion[] = "MPI_Pcontrol";
+inline constexpr std::size_t kMaxRegionName = 255;
 
 // Why a file ends.
 enum class End : std::uint8_t {

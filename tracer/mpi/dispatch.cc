@@ -18,6 +18,9 @@ extern void* const weft_trace_stubs[];  // where it goes at first
 extern const char* const weft_trace_names[];
 extern const unsigned long weft_trace_name_count;
 __attribute__((visibility("hidden"))) void* weft_trace_resolve(unsigned long number);
+// What weft_region.h looks for.
+__attribute__((visibility("default"))) void weft_trace_region_begin(const char* name);
+__attribute__((visibility("default"))) void weft_trace_region_end(const char* name);
 }
 
 namespace {
@@ -72,12 +75,19 @@ const weft::trace::TracerLibrary* load_tracer(void* mpi) {
 }
 
 pthread_once_t once = PTHREAD_ONCE_INIT;
+const weft::trace::TracerLibrary* loaded_tracer = nullptr;  // after the first MPI call
+
+void mark_region(bool begin, const char* name) {
+  const auto* tracer = __atomic_load_n(&loaded_tracer, __ATOMIC_ACQUIRE);
+  if (tracer != nullptr) tracer->region(begin, name);
+}
 
 void resolve_all() {
   void* mpi = find_mpi();
   const char* directory = getenv("WEFT_TRACE_DIR");
   const bool wanted = mpi != nullptr && directory != nullptr && *directory != '\0';
   const weft::trace::TracerLibrary* tracer = wanted ? load_tracer(mpi) : nullptr;
+  __atomic_store_n(&loaded_tracer, tracer, __ATOMIC_RELEASE);
   for (unsigned long i = 0; i < weft_trace_name_count; ++i) {
     void* target = tracer != nullptr ? tracer->wrapper(weft_trace_names[i]) : nullptr;
     if (target == nullptr && mpi != nullptr) target = dlsym(mpi, weft_trace_names[i]);
@@ -99,3 +109,6 @@ void* weft_trace_resolve(unsigned long number) {
   }
   return target;
 }
+
+void weft_trace_region_begin(const char* name) { mark_region(true, name); }
+void weft_trace_region_end(const char* name) { mark_region(false, name); }

@@ -42,7 +42,8 @@ bool same_polls(const PendingPolls& a, const PendingPolls& b) {
 // One process, one trace: the state of a library that others' calls enter cannot be handed through them.
 struct State {
   bool recording = false;
-  bool locking = false;  // only under MPI_THREAD_MULTIPLE can two threads be in MPI at once
+  bool profiling = true;  // as MPI_Pcontrol says
+  bool locking = false;   // only under MPI_THREAD_MULTIPLE can two threads be in MPI at once
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pid_t process = 0;
   int rank = 0;
@@ -274,6 +275,30 @@ void flush() {
     commit();
   }
   if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
+void region(bool begin, const char* name) {
+  // Not from inside of MPI, where this thread may hold the lock.
+  if (!is_recording() || call_depth > 0 || name == nullptr) return;
+  const std::uint64_t at_ns = now_ns();
+  const bool locked = lock();
+  if (state.recording) {
+    put_polls();
+    if (state.writer.reserve(kRecordBytes + kMaxRegionName)) {
+      state.writer.byte(static_cast<std::uint8_t>(Meta::kRegion));
+      state.writer.byte(begin ? 1 : 0);
+      state.writer.signed_number(static_cast<std::int64_t>(at_ns - state.last_leave_ns));
+      state.writer.text(name, strnlen(name, kMaxRegionName));
+    }
+    commit();
+  }
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
+void pcontrol(int level) {
+  const bool on = level != 0;
+  if (!is_recording() || __atomic_exchange_n(&state.profiling, on, __ATOMIC_RELAXED) == on) return;
+  region(on, kPcontrolRegion);
 }
 
 void stop(End reason) {

@@ -186,6 +186,10 @@ void Scratch<T>::release(void* data) {
 void start(const Call& call);
 // Puts into the file what is kept beside it, before a call that may not return.
 void flush();
+// The program begins or ends a region (weft_region.h). A name that is too long is cut.
+void region(bool begin, const char* name);
+// MPI_Pcontrol: ends the region that is there from the start, or begins it again.
+void pcontrol(int level);
 // Ends the file.
 void stop(End reason);
 

@@ -6,6 +6,8 @@ namespace weft::trace {
 struct TracerLibrary {
   // The tracer's function to call in place of MPI function `name` ("MPI_Send"); null where it has none.
   void* (*wrapper)(const char* name);
+  // The program begins or ends a region of this name.
+  void (*region)(bool begin, const char* name);
 };
 
 // Name of the one exported function: TracerLibrary const* open(void* mpi), where mpi is the dlopen handle of

@@ -36,11 +36,13 @@ struct Counted<i, call_class, Result(Arguments...)> {
     }
   }
 };
-// MPI_Pcontrol alone takes arguments of any number, and does nothing in the library.
+// MPI_Pcontrol alone takes arguments of any number, and does nothing in the library: it is for tools like
+// this.
 template <int i, CallClass call_class, class Result, class... Arguments>
 struct Counted<i, call_class, Result(Arguments..., ...)> {
   static Result call(Arguments... arguments, ...) {
     count_local(i);
+    pcontrol(arguments...);
     return reinterpret_cast<Result (*)(Arguments..., ...)>(real_function(i))(arguments...);
   }
 };
@@ -235,7 +237,7 @@ void* wrapper(const char* name) {
   return nullptr;
 }
 
-const TracerLibrary library{&wrapper};
+const TracerLibrary library{&wrapper, &region};
 
 }  // namespace
 

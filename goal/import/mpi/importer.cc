@@ -55,11 +55,13 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
     {Note::kTruncatedRanks, "truncated_ranks", Severity::kWarning,
      "Ranks whose trace was cut: what they did after that is not in the graph."},
     {Note::kSendsWithoutPartner, "sends_without_partner", Severity::kWarning,
-     "Sends whose receive is not in the trace of its rank, which was cut: left out."},
+     "Sends whose receive is not in what is taken of its rank: left out."},
     {Note::kReceivesWithoutPartner, "receives_without_partner", Severity::kWarning,
-     "Receives whose send is not in the trace of its rank, or that never got a message: left out."},
+     "Receives whose send is not in what is taken of its rank, or that never got a message: left out."},
     {Note::kCollectivesWithoutPartner, "collectives_without_partner", Severity::kWarning,
-     "Collective operations that not all ranks called before their traces were cut: left out."},
+     "Collective operations that are not in what is taken of all ranks: left out."},
+    {Note::kOutsideRegion, "outside_region", Severity::kInfo,
+     "Calls outside of the region asked for, left out."},
     {Note::kStrangeRanks, "strange_ranks", Severity::kWarning,
      "Ranks of another program than rank 0, or started more than a minute apart from it; unless mpirun was "
      "given several programs, the traces of different runs were mixed."},
@@ -175,8 +177,17 @@ std::vector<fs::path> rank_files(const fs::path& directory) {
 struct Run {
   TraceHeader first;
   std::set<std::string> hosts, programs;
+  std::set<std::string> regions;  // that some rank began or ended
   std::uint64_t elapsed_ns = 0;
 };
+
+void check_region(const MpiImportOptions& options, const Run& run, const fs::path& directory) {
+  if (options.region.empty() || run.regions.count(options.region) > 0) return;
+  throw InputError(fmt::format("{}: no rank has a region '{}'; {}", directory.string(), options.region,
+                               run.regions.empty()
+                                   ? "there are none (see tracer/weft_region.h)"
+                                   : fmt::format("there are: {}", fmt::join(run.regions, ", "))));
+}
 
 void import_rank(const fs::path& path, const MpiImportOptions& options, CommunicatorTable& communicators,
                  OneSidedTraffic& traffic, GraphBuilder& builder, ImportNotes& notes, Run& run) {
@@ -196,14 +207,22 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   communicators.begin_rank();
   RankImporter importer(options, header.rank, header.size, communicators, traffic, notes);
   TraceRecord record;
+  const auto regions = [&] {
+    for (const TraceRegionEvent& event : reader.take_region_events()) {
+      run.regions.insert(event.name);
+      importer.region(event);
+    }
+  };
   while (reader.next(record)) {
     try {
+      regions();
       importer.add(record, reader.communicators());
     } catch (const InputError& error) {
       throw InputError({path.string()}, fmt::format("call {}, {}: {}", reader.records(),
                                                     record.function_name(), error.what()));
     }
   }
+  regions();
   if (!reader.complete()) {
     if (!options.partial) {
       throw InputError({path.string()},
@@ -240,6 +259,10 @@ bool has_trace_files(const fs::path& directory, const char* prefix) {
 }
 
 Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, PackInfo* info) {
+  if (!options.region.empty() && options.keep_wildcards) {
+    throw InputError(
+        "--region and --keep-wildcards exclude each other: what lacks a partner could not be told");
+  }
   const std::vector<fs::path> files = rank_files(directory);
   GraphBuilder builder;
   CommunicatorTable communicators(builder, static_cast<std::uint32_t>(files.size()));
@@ -249,8 +272,9 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
   for (const fs::path& path : files) {
     import_rank(path, options, communicators, traffic, builder, notes, run);
   }
+  check_region(options, run, directory);
   Graph graph = builder.finish();
-  if (options.partial && !options.keep_wildcards) {
+  if ((options.partial || !options.region.empty()) && !options.keep_wildcards) {
     WithoutPartners dropped;
     graph = drop_without_partners(graph, dropped);
     notes.add(Note::kSendsWithoutPartner, dropped.sends);
@@ -262,6 +286,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     info->metadata["application"] = fmt::format("{}", fmt::join(run.programs, ", "));
     info->metadata["mpi_library"] = run.first.mpi_library;
     info->metadata["hosts"] = std::to_string(run.hosts.size());
+    if (!options.region.empty()) info->metadata["region"] = options.region;
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
     report_notes(notes, *info);
     if (has_trace_files(directory, "nccl-")) {
@@ -276,33 +301,37 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
 }
 
 Importer mpi_importer() {
-  return {.info = {.name = "mpi",
-                   .summary = "Traces of an MPI program, as 'weft trace' writes them.",
-                   .source = "tracer/format/README.md",
-                   .parameters =
-                       {{"keep_wildcards", ParameterType::kBoolean, "false",
-                         "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand "
-                         "in their place."},
-                        {"partial", ParameterType::kBoolean, "false",
-                         "Take ranks whose trace was cut, each up to where it ends, and leave out what then "
-                         "lacks a partner (not with keep_wildcards)."},
-                        {"poll_gap", ParameterType::kTime, "5us",
-                         "Longest time from a Test or Iprobe in vain to the next that is waiting, not "
-                         "compute."}}},
-          .looks_like = "a folder with files rank-*.wtrc",
-          .span = "from MPI_Init to MPI_Finalize",
-          .sniff =
-              [](const fs::path& path) {
-                return has_trace_files(path, "rank-") && !has_trace_files(path, "nccl-");
-              },
-          .import =
-              [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
-                const MpiImportOptions options{
-                    .keep_wildcards = parameters.boolean("keep_wildcards"),
-                    .partial = parameters.boolean("partial"),
-                    .poll_gap_ns = static_cast<std::uint64_t>(parameters.time("poll_gap").ps() / 1000)};
-                return import_mpi(path, options, &info);
-              }};
+  return {
+      .info = {.name = "mpi",
+               .summary = "Traces of an MPI program, as 'weft trace' writes them.",
+               .source = "tracer/format/README.md",
+               .parameters =
+                   {{"keep_wildcards", ParameterType::kBoolean, "false",
+                     "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand "
+                     "in their place."},
+                    {"partial", ParameterType::kBoolean, "false",
+                     "Take ranks whose trace was cut, each up to where it ends, and leave out what then "
+                     "lacks a partner (not with keep_wildcards)."},
+                    {"region", ParameterType::kText, "",
+                     "Take only what ranks do in the region of this name, and leave out what then lacks a "
+                     "partner; empty: all."},
+                    {"poll_gap", ParameterType::kTime, "5us",
+                     "Longest time from a Test or Iprobe in vain to the next that is waiting, not "
+                     "compute."}}},
+      .looks_like = "a folder with files rank-*.wtrc",
+      .span = "from MPI_Init to MPI_Finalize",
+      .sniff =
+           [](const fs::path& path) {
+             return has_trace_files(path, "rank-") && !has_trace_files(path, "nccl-");
+           },
+      .import = [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
+        const MpiImportOptions options{
+            .keep_wildcards = parameters.boolean("keep_wildcards"),
+            .partial = parameters.boolean("partial"),
+            .poll_gap_ns = static_cast<std::uint64_t>(parameters.time("poll_gap").ps() / 1000),
+            .region = parameters.text("region")};
+        return import_mpi(path, options, &info);
+      }};
 }
 
 }  // namespace weft::goal

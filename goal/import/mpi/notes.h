@@ -26,6 +26,7 @@ enum class Note : std::uint8_t {
   kSendsWithoutPartner,
   kReceivesWithoutPartner,
   kCollectivesWithoutPartner,
+  kOutsideRegion,
   kStrangeRanks,
   kOneSided,
   kWindows,
@@ -33,7 +34,7 @@ enum class Note : std::uint8_t {
   kLostArrivals,
   kUngatedArrivals,
 };
-inline constexpr int kNotes = 23;
+inline constexpr int kNotes = 24;
 
 class ImportNotes {
  public:

@@ -245,6 +245,7 @@ void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
     received = recv_of(record, record.recv_peer, record.recv_tag, record.recv_posted_bytes(), known);
     resolve(received, record.received);
   }
+  if (!program_.is_inside()) return;
   if (receives && !sends) program_.blocking(thread, received);
   if (sends && !receives) program_.blocking(thread, send_of(record, known));
   if (!sends || !receives) return;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -26,6 +25,8 @@ struct MpiImportOptions {
   // A gap of at most this long after an unsuccessful Test or Iprobe and before the next one is waiting, not
   // compute.
   std::uint64_t poll_gap_ns = 5000;
+  // Take only what each rank does while it is in the region of this name; empty: all.
+  std::string region;
 };
 
 class RankImporter {
@@ -36,7 +37,7 @@ class RankImporter {
         world_size_(world_size),
         communicators_(communicators),
         notes_(notes),
-        program_(options.poll_gap_ns, notes),
+        program_(options.poll_gap_ns, options.region, notes),
         one_sided_(rank, world_size, traffic, communicators, program_, notes) {}
 
   // The next call of the rank, in the order of the file. `known` are the communicators of that file.
@@ -44,6 +45,8 @@ class RankImporter {
   void add(const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   // The count of a function that is not decoded, where it is more than the calls that were added.
   void add(const TraceCounter& counter);
+  // The program begins or ends a region, before the next call.
+  void region(const TraceRegionEvent& event) { program_.region(event); }
   // Ends the rank: hands its operations to the builder and calls its end_rank().
   void finish(GraphBuilder& builder);
 
@@ -62,6 +65,7 @@ class RankImporter {
   void set_compute(OpIndex op, std::uint64_t ns) { program_.op(op).value = ns; }
 
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
+  // Where a region was asked for: the time in it.
   std::uint64_t elapsed_ns() const { return program_.elapsed_ns(); }
 
  private:

@@ -27,6 +27,7 @@ bool in_vain(const TraceRecord& record) {
 }  // namespace
 
 RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
+  if (!is_inside()) notes_.add(Note::kOutsideRegion);
   if (record.thread > 0xFFFE) throw InputError("more than 65535 threads made MPI calls");
   if (threads_.size() <= record.thread) threads_.resize(record.thread + 1);
   Thread& thread = threads_[record.thread];
@@ -37,7 +38,7 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
     notes_.add(Note::kPollingNs, gap);
   } else {
     if (thread.polling && is_poll(record)) notes_.add(Note::kComputeBetweenPollsNs, gap);
-    thread.pending_ns += gap;
+    if (is_inside()) thread.pending_ns += gap;
   }
   thread.polling = in_vain(record);
   if (thread.polling) {
@@ -48,6 +49,32 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
   thread.last_leave_ns = record.leave_ns;
   last_ns_ = std::max(last_ns_, record.function == Function::kFinalize ? record.enter_ns : record.leave_ns);
   return thread;
+}
+
+// Time outside of the region is no compute: what a thread did since its last call counts up to the end, and
+// from the begin on.
+void RankProgram::region(const TraceRegionEvent& event) {
+  if (event.name != region_ || (!event.begin && inside_ == 0)) return;
+  const bool begins = event.begin && inside_ == 0, ends = !event.begin && inside_ == 1;
+  if (begins) region_begin_ns_ = event.at_ns;
+  if (ends) region_ns_ += event.at_ns - std::min(event.at_ns, region_begin_ns_);
+  for (Thread& thread : threads_) {
+    if ((!begins && !ends) || !thread.seen) continue;
+    const std::uint64_t since = std::max(event.at_ns, thread.last_leave_ns);
+    if (ends) {
+      thread.pending_ns += since - thread.last_leave_ns;
+      flush(thread, static_cast<std::uint16_t>(&thread - threads_.data()));
+    }
+    thread.last_leave_ns = since;
+    thread.polling = false;
+  }
+  event.begin ? ++inside_ : --inside_;
+}
+
+std::uint64_t RankProgram::elapsed_ns() const {
+  const std::uint64_t all = last_ns_ > init_ns_ ? last_ns_ - init_ns_ : 0;
+  if (region_.empty()) return all;
+  return region_ns_ + (is_inside() && last_ns_ > region_begin_ns_ ? last_ns_ - region_begin_ns_ : 0);
 }
 
 // A thread begins where thread 0 was, in program order, when the new one made its first call.
@@ -61,6 +88,7 @@ void RankProgram::fork(Thread& thread, std::uint64_t enter_ns) {
   thread.point = after->point;
   if (after->last_join.op != kNone) thread.joins = {after->last_join};
   thread.last_leave_ns = after->leave_ns;
+  if (!region_.empty()) thread.last_leave_ns = std::max(thread.last_leave_ns, region_begin_ns_);
 }
 
 void RankProgram::left(const Thread& thread, const TraceRecord& record) {
@@ -94,6 +122,7 @@ OpIndex RankProgram::append(Thread& thread, const Op& op) {
 }
 
 OpIndex RankProgram::nonblocking(Thread& thread, const Op& op) {
+  if (!is_inside()) return kNone;
   const OpIndex index = append(thread, op);
   thread.point = {index, true};
   return index;

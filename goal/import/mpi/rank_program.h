@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "goal/graph/graph.h"
@@ -28,7 +29,16 @@ class RankProgram {
     std::vector<Before> joins;     // and what else its next operation waits for
   };
 
-  RankProgram(std::uint64_t poll_gap_ns, ImportNotes& notes) : poll_gap_ns_(poll_gap_ns), notes_(notes) {}
+  // Takes only what the rank does in the region of this name; empty: all.
+  RankProgram(std::uint64_t poll_gap_ns, const std::string& region, ImportNotes& notes)
+      : poll_gap_ns_(poll_gap_ns),
+        region_(region),
+        notes_(notes),
+        inside_(region.empty() || region == trace::kPcontrolRegion ? 1 : 0) {}
+
+  // The program begins or ends a region, before the next call.
+  void region(const TraceRegionEvent& event);
+  bool is_inside() const { return inside_ > 0; }
 
   // Accounts for the time since the thread's last call.
   Thread& enter(const TraceRecord& record);
@@ -38,8 +48,11 @@ class RankProgram {
   void flush(Thread& thread, std::uint16_t cpu);
   // Adds an operation that waits for all that the thread has waited for so far.
   OpIndex append(Thread& thread, const Op& op);
-  // … and the thread goes on when it has finished, or, nonblocking, when it has started.
-  void blocking(Thread& thread, const Op& op) { thread.point = {append(thread, op), false}; }
+  // … and the thread goes on when it has finished, or, nonblocking, when it has started. These two leave out
+  // what is outside of the region.
+  void blocking(Thread& thread, const Op& op) {
+    if (is_inside()) thread.point = {append(thread, op), false};
+  }
   OpIndex nonblocking(Thread& thread, const Op& op);
   // The thread's next operation waits for `op` to finish.
   void join(Thread& thread, std::uint16_t cpu, OpIndex op);
@@ -57,9 +70,10 @@ class RankProgram {
   void erase(OpIndex op) { ops_[op] = {.kind = OpKind::kCalc, .cpu = ops_[op].cpu}; }
   Op& op(OpIndex index) { return ops_[index]; }
   Op collective(std::uint32_t thread, const Collective& collective);
-  // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
-  std::uint64_t elapsed_ns() const { return last_ns_ > init_ns_ ? last_ns_ - init_ns_ : 0; }
-  void initialized(std::uint64_t leave_ns) { init_ns_ = leave_ns; }
+  // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call; of a region the time
+  // in it.
+  std::uint64_t elapsed_ns() const;
+  void initialized(std::uint64_t leave_ns) { init_ns_ = region_begin_ns_ = leave_ns; }
 
   // Hands all to the builder; does not end the rank. Counts wildcards, unless they are wanted.
   void finish(GraphBuilder& builder, bool keep_wildcards);
@@ -79,6 +93,7 @@ class RankProgram {
   OpIndex add(const Op& op);
 
   const std::uint64_t poll_gap_ns_;
+  const std::string region_;
   ImportNotes& notes_;
   std::vector<Op> ops_;  // a collective's `value` is its index in collectives_
   std::vector<EdgeRecord> edges_;
@@ -86,6 +101,8 @@ class RankProgram {
   std::vector<Thread> threads_;
   std::vector<MainPoint> main_points_;
   std::uint64_t init_ns_ = 0, last_ns_ = 0;
+  std::uint64_t inside_;  // how often the region was begun and not ended
+  std::uint64_t region_begin_ns_ = 0, region_ns_ = 0;
 };
 
 }  // namespace weft::goal

@@ -287,6 +287,15 @@ void TraceReader::define_communicator() {
   communicators_.push_back(std::move(comm));
 }
 
+void TraceReader::read_region() {
+  TraceRegionEvent event;
+  event.begin = read_flags() != 0;
+  event.at_ns = last_leave_ + static_cast<std::uint64_t>(signed_varint());
+  event.name = text();
+  if (event.name.size() > trace::kMaxRegionName) fail("a region's name of more than 255 bytes");
+  region_events_.push_back(std::move(event));
+}
+
 bool TraceReader::read_meta(std::uint8_t kind) {
   switch (static_cast<Meta>(kind)) {
     case Meta::kThread:
@@ -301,6 +310,9 @@ bool TraceReader::read_meta(std::uint8_t kind) {
       handles_[varint()] = static_cast<std::uint32_t>(id);
       return true;
     }
+    case Meta::kRegion:
+      read_region();
+      return true;
     case Meta::kName: {
       TraceCounter counter;
       counter.call_class = static_cast<trace::CallClass>(varint_at_most(1, "class of a call"));

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "tracer/format/device.h"
@@ -146,6 +147,13 @@ struct TraceCounter {
   std::uint64_t ns = 0;  // time inside; 0 for kLocal functions, which are not timed
 };
 
+// The program began or ended a region.
+struct TraceRegionEvent {
+  std::string name;
+  bool begin = false;
+  std::uint64_t at_ns = 0;  // on the header's clock
+};
+
 // A call that a thread had entered and not left when the file was read, or when its process ended.
 struct TraceNowIn {
   std::uint32_t thread = 0;
@@ -179,6 +187,10 @@ class TraceReader {
   // The latest counts read, in order of first call. Complete once next() has returned false.
   const std::vector<TraceCounter>& counters() const { return counters_; }
 
+  // Begins and ends of regions read since the last time this was called: they came before the record that
+  // next() returned last, or before the end.
+  std::vector<TraceRegionEvent> take_region_events() { return std::exchange(region_events_, {}); }
+
   // These hold once next() has returned false.
   // True if the tracer closed the file at the program's end; false if it was cut or damaged, or if the
   // tracer could not write on.
@@ -204,6 +216,7 @@ class TraceReader {
   void read_members(std::vector<std::int32_t>& ranks);
   std::int32_t world_rank(std::uint32_t comm, std::int32_t rank) const;
   bool read_meta(std::uint8_t kind);
+  void read_region();
   void read_call(std::uint8_t kind, TraceRecord& record);
   void read_arguments(trace::Shape shape, TraceRecord& record);
   void read_posted(TraceRecord& record);
@@ -247,6 +260,7 @@ class TraceReader {
   std::vector<TraceCommunicator> communicators_;
   std::map<std::uint64_t, std::uint32_t> handles_;  // the communicator that had it last
   std::vector<TraceCounter> counters_;
+  std::vector<TraceRegionEvent> region_events_;
   std::deque<std::string> names_;  // of counters_; never moves, since records point into it
   std::uint64_t records_ = 0;
   trace::End end_ = trace::End::kNone;

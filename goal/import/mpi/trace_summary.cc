@@ -38,6 +38,7 @@ struct Totals {
   std::map<std::uint64_t, CommunicatorUse> communicators;  // by key; 0 is every rank's MPI_COMM_SELF
   std::uint64_t named = 0;                                 // communicators other than those two
   std::map<std::pair<Rank, Rank>, Exchange> exchanges;
+  std::map<std::string, RegionUse> regions;
 };
 
 std::string this_host() {
@@ -65,7 +66,12 @@ class RankReader {
 
   RankState read() {
     TraceRecord record;
-    while (reader_.next(record)) add(record);
+    while (reader_.next(record)) {
+      take_regions();
+      add(record);
+    }
+    take_regions();
+    end_regions();
     const TraceHeader& header = reader_.header();
     state_.rank = header.rank;
     state_.size = header.size;
@@ -283,6 +289,37 @@ class RankReader {
     }
   }
 
+  struct Region {
+    std::uint64_t depth = 0, begin_ns = 0, entries = 0, ns = 0;
+  };
+
+  void take_regions() {
+    for (const TraceRegionEvent& event : reader_.take_region_events()) {
+      const bool known = regions_.count(event.name) > 0;
+      Region& region = regions_[event.name];
+      // The program is in this one from the start.
+      if (!known && event.name == trace::kPcontrolRegion) region = {1, init_ns_, 1, 0};
+      if (event.begin && region.depth++ == 0) {
+        region.begin_ns = event.at_ns;
+        ++region.entries;
+      }
+      if (!event.begin && region.depth > 0 && --region.depth == 0) leave(region, event.at_ns);
+    }
+  }
+  static void leave(Region& region, std::uint64_t at_ns) {
+    if (at_ns > region.begin_ns) region.ns += at_ns - region.begin_ns;
+  }
+  void end_regions() {
+    for (auto& [name, region] : regions_) {
+      if (region.depth > 0) leave(region, end_ns_);
+      RegionUse& use = totals_.regions[name];
+      use.name = name;
+      use.ranks += region.entries > 0;
+      use.entries += region.entries;
+      use.ns += region.ns;
+    }
+  }
+
   void add(const TraceRecord& r) {
     if (r.function == Function::kInit || r.function == Function::kInit_thread) {
       init_ns_ = end_ns_ = r.leave_ns;
@@ -371,6 +408,7 @@ class RankReader {
   TraceSummary& summary_;
   RankState state_;
   Last last_;
+  std::map<std::string, Region> regions_;
   std::array<FunctionUse*, 256> decoded_{};
   std::vector<CommunicatorUse*> communicators_;  // by id in the file
   std::map<std::uint64_t, Request> requests_;
@@ -437,6 +475,7 @@ TraceSummary summarize_traces(const fs::path& directory, std::uint64_t now_ns) {
   summary.mpi_share = time > 0 ? inside / time : 0;
   summary.functions = values_of<FunctionUse>(totals.functions);
   summary.communicators = values_of<CommunicatorUse>(totals.communicators);
+  summary.regions = values_of<RegionUse>(totals.regions);
   summary.exchanges = values_of<Exchange>(totals.exchanges);
   std::stable_sort(summary.functions.begin(), summary.functions.end(),
                    [](const FunctionUse& a, const FunctionUse& b) {

@@ -41,6 +41,13 @@ struct CommunicatorUse {
   std::uint64_t calls = 0, bytes = 0;  // as of FunctionUse
 };
 
+// A part of the program that it names itself.
+struct RegionUse {
+  std::string name;
+  std::uint64_t ranks = 0, entries = 0;  // that were in it; how often, over all ranks
+  std::uint64_t ns = 0;                  // over all ranks
+};
+
 // A call of a rank, without names of its own.
 struct CallState {
   std::string function;
@@ -92,6 +99,7 @@ struct TraceSummary {
   std::vector<RankState> ranks;                // by rank, then file
   std::vector<FunctionUse> functions;          // most time first
   std::vector<CommunicatorUse> communicators;  // most calls first
+  std::vector<RegionUse> regions;              // by name
   std::vector<Exchange> exchanges;             // messages sent from point to point, by sender and receiver
   std::uint64_t any_source = 0, any_tag = 0;   // receives and probes posted so
   std::uint64_t world_size = 0;                // the largest that a file tells

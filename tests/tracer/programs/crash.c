@@ -5,11 +5,13 @@
 //   forever                          as hang, without an alarm
 //   wait, reduce                     as hang, but in MPI_Waitall, or in a collective of a split communicator
 //   put                              as hang, but in MPI_Win_fence
+//   threads                          as hang, and a second thread waits too
 //   polls                            1000 times MPI_Iprobe in vain, then _exit()
 //   many                             100,000 more calls; both ranks end well
 //   limit                            the same, but no file may grow beyond 600 kB
 //   fork                             a child exits; both ranks end well
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +42,14 @@ static void end_well(const char* mode) {
   exit(0);
 }
 
+static void* wait_too(void* none) {
+  int got;
+  MPI_Recv(&got, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  return none;
+}
+
 static void hang(const char* mode) {
+  pthread_t thread;
   MPI_Request requests[2];
   MPI_Comm both;
   MPI_Win window;
@@ -48,7 +57,8 @@ static void hang(const char* mode) {
   if (is(mode, "put")) MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &window);
   if (rank == 0) return;
   if (!is(mode, "forever")) alarm(1);
-  if (is(mode, "hang") || is(mode, "forever"))
+  if (is(mode, "threads")) pthread_create(&thread, NULL, wait_too, NULL);
+  if (is(mode, "hang") || is(mode, "forever") || is(mode, "threads"))
     MPI_Recv(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   if (is(mode, "wait")) {
     for (int i = 0; i < 2; ++i) MPI_Irecv(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, &requests[i]);
@@ -71,12 +81,19 @@ static void end(const char* mode) {
 
 int main(int argc, char** argv) {
   const char* mode = argv[1];
-  MPI_Init(&argc, &argv);
+  int level;
+  if (is(mode, "threads")) {
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  } else {
+    MPI_Init(&argc, &argv);
+  }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   calls(100);
   if (is(mode, "many") || is(mode, "limit") || is(mode, "fork")) end_well(mode);
-  if (is(mode, "hang") || is(mode, "forever") || is(mode, "wait") || is(mode, "reduce") || is(mode, "put"))
-    hang(mode);
+  const char* const hanging[] = {"hang", "forever", "wait", "reduce", "put", "threads"};
+  for (unsigned i = 0; i < sizeof hanging / sizeof hanging[0]; ++i) {
+    if (is(mode, hanging[i])) hang(mode);
+  }
   if (rank == 0) {
     MPI_Send(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD);
     MPI_Recv(&value, 1, MPI_INT, 1, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
