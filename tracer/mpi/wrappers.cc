@@ -6,6 +6,7 @@
 #include "tracer/mpi/tracer_library.h"
 #include "tracer/mpi/wrap_collective.h"
 #include "tracer/mpi/wrap_communicator.h"
+#include "tracer/mpi/wrap_neighbor.h"
 #include "tracer/mpi/wrap_one_sided.h"
 #include "tracer/mpi/wrap_point_to_point.h"
 
@@ -87,6 +88,36 @@ void* address(Signature* wrapper) {
 #else
 #define SIZED(name, wrapper) ROW(name, wrapper, int)
 #define SIZED_V(name, wrapper) ROW(name, wrapper, int, int)
+#endif
+// The persistent form, which Open MPI 4 has under names of its own.
+#if defined(MPICH)
+#define INIT_ROW(name, wrapper, ...)                                                                       \
+  {                                                                                                        \
+    "MPI_" #name "_init", address<decltype(::MPI_##name##_init)>(                                          \
+                              wrapper<Function::k##name##_init, &Real::PMPI_##name##_init, ##__VA_ARGS__>) \
+  }
+#else
+#define INIT_ROW(name, wrapper, ...)                                                                         \
+  {                                                                                                          \
+    "MPIX_" #name "_init", address<decltype(::MPIX_##name##_init)>(                                          \
+                               wrapper<Function::k##name##_init, &Real::PMPIX_##name##_init, ##__VA_ARGS__>) \
+  }
+#endif
+#if defined(MPICH)
+#define INIT(name, wrapper)                                                                                \
+  INIT_ROW(name, wrapper, int), {                                                                          \
+    "MPI_" #name "_init_c", address<decltype(::MPI_##name##_init_c)>(                                      \
+                                wrapper<Function::k##name##_init, &Real::PMPI_##name##_init_c, MPI_Count>) \
+  }
+#define INIT_V(name, wrapper)                                                                    \
+  INIT_ROW(name, wrapper, int, int), {                                                           \
+    "MPI_" #name "_init_c",                                                                      \
+        address<decltype(::MPI_##name##_init_c)>(                                                \
+            wrapper<Function::k##name##_init, &Real::PMPI_##name##_init_c, MPI_Count, MPI_Aint>) \
+  }
+#else
+#define INIT(name, wrapper) INIT_ROW(name, wrapper, int)
+#define INIT_V(name, wrapper) INIT_ROW(name, wrapper, int, int)
 #endif
 #define CREATE(name)                                                                                   \
   {                                                                                                    \
@@ -184,6 +215,42 @@ const Decoded decoded[] = {
     ROW(Comm_idup, comm_idup),
     ROW(Comm_free, comm_free),
     ROW(Comm_disconnect, comm_free),
+    INIT_ROW(Barrier, barrier),
+    INIT(Bcast, bcast),
+    INIT(Gather, gather),
+    INIT_V(Gatherv, gatherv),
+    INIT(Scatter, scatter),
+    INIT_V(Scatterv, scatterv),
+    INIT(Allgather, all_exchange),
+    INIT_V(Allgatherv, allgatherv),
+    INIT(Alltoall, all_exchange),
+    INIT_V(Alltoallv, alltoallv),
+    INIT_V(Alltoallw, alltoallw),
+    INIT(Reduce, reduce),
+    INIT(Allreduce, all_reduce),
+    INIT(Reduce_scatter, reduce_scatter),
+    INIT(Reduce_scatter_block, reduce_scatter_block),
+    INIT(Scan, all_reduce),
+    INIT(Exscan, all_reduce),
+    SIZED(Neighbor_allgather, neighbor_exchange),
+    SIZED(Ineighbor_allgather, neighbor_exchange),
+    INIT(Neighbor_allgather, neighbor_exchange),
+    SIZED_V(Neighbor_allgatherv, neighbor_allgatherv),
+    SIZED_V(Ineighbor_allgatherv, neighbor_allgatherv),
+    INIT_V(Neighbor_allgatherv, neighbor_allgatherv),
+    SIZED(Neighbor_alltoall, neighbor_exchange),
+    SIZED(Ineighbor_alltoall, neighbor_exchange),
+    INIT(Neighbor_alltoall, neighbor_exchange),
+    SIZED_V(Neighbor_alltoallv, neighbor_alltoallv),
+    SIZED_V(Ineighbor_alltoallv, neighbor_alltoallv),
+    INIT_V(Neighbor_alltoallv, neighbor_alltoallv),
+    ROW(Neighbor_alltoallw, neighbor_alltoallv, int, MPI_Aint),
+    ROW(Ineighbor_alltoallw, neighbor_alltoallv, int, MPI_Aint),
+    INIT_ROW(Neighbor_alltoallw, neighbor_alltoallv, int, MPI_Aint),
+#if defined(MPICH)
+    LARGE(Neighbor_alltoallw, neighbor_alltoallv, MPI_Count, MPI_Aint),
+    LARGE(Ineighbor_alltoallw, neighbor_alltoallv, MPI_Count, MPI_Aint),
+#endif
     ROW(Win_create, win_create, int),
     ROW(Win_allocate, win_allocate, int),
     ROW(Win_allocate_shared, win_allocate, int),
