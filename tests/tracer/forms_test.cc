@@ -1,4 +1,4 @@
-// Records of persistent collectives and of collectives among neighbors: programs/forms.c under each MPI
+// Records of persistent collectives, collectives among neighbors and files: programs/forms.c under each MPI
 // against what its source says.
 #include <catch2/catch.hpp>
 #include <vector>
@@ -78,10 +78,10 @@ void check_neighbors(const Trace& t, std::size_t k, const Ranks& to, const Ranks
 
 }  // namespace
 
-TEST_CASE("persistent collectives, and those among neighbors of grids and graphs") {
+TEST_CASE("persistent collectives, and those among neighbors of grids and graphs, and files") {
   for (const std::string& mpi : installed()) {
     INFO(mpi);
-    const Run all = run(mpi, 4, "forms");
+    const Run all = run(mpi, 4, "forms", "files");
     REQUIRE(all.status == 0);
     for (int rank = 0; rank < 4; ++rank) {
       INFO("rank " << rank);
@@ -92,10 +92,12 @@ TEST_CASE("persistent collectives, and those among neighbors of grids and graphs
       check_neighbors(t, 0, line, line);
       check_neighbors(t, 1, {(rank + 1) % 4}, {(rank + 3) % 4});
       check_neighbors(t, 2, {rank ^ 1}, {rank ^ 1});
-      for (const goal::TraceCounter& counter : t.counters) {
-        INFO(counter.name);
-        CHECK(counter.call_class == CallClass::kLocal);
-      }
+      CHECK(t.only(Function::kFile_write_at).bytes() == 80);
+      CHECK(t.only(Function::kFile_iwrite).bytes() == 72);
+      CHECK(t.completions(t.only(Function::kFile_iwrite).request).size() == 1);
+      CHECK(t.only(Function::kFile_write_all_begin).bytes() == 64);
+      CHECK(t.only(Function::kFile_read).bytes() == 8);
+      CHECK(t.of(Function::kUndecoded).size() == 3);  // open, write_all_end, close
     }
   }
 }

@@ -63,6 +63,8 @@ enum class Shape : std::uint8_t {
   kNeighbor,            // an operation among neighbors
   kNeighborRequest,     // … and the request made
   kNeighborInit,        // … and the persistent request made
+  kFile,                // bytes read from a file or written to it
+  kFileRequest,         // … and the request made
 };
 
 // Function numbers are part of the format: append only. Those from 128 on take a byte more in a record; none
@@ -221,7 +223,35 @@ enum class Shape : std::uint8_t {
   X(186, Neighbor_allgatherv_init, kNeighborInit)    \
   X(187, Neighbor_alltoall_init, kNeighborInit)      \
   X(188, Neighbor_alltoallv_init, kNeighborInit)     \
-  X(189, Neighbor_alltoallw_init, kNeighborInit)
+  X(189, Neighbor_alltoallw_init, kNeighborInit)     \
+  X(190, File_read, kFile)                           \
+  X(191, File_read_at, kFile)                        \
+  X(192, File_read_all, kFile)                       \
+  X(193, File_read_at_all, kFile)                    \
+  X(194, File_read_shared, kFile)                    \
+  X(195, File_read_ordered, kFile)                   \
+  X(196, File_write, kFile)                          \
+  X(197, File_write_at, kFile)                       \
+  X(198, File_write_all, kFile)                      \
+  X(199, File_write_at_all, kFile)                   \
+  X(200, File_write_shared, kFile)                   \
+  X(201, File_write_ordered, kFile)                  \
+  X(202, File_iread, kFileRequest)                   \
+  X(203, File_iread_at, kFileRequest)                \
+  X(204, File_iread_all, kFileRequest)               \
+  X(205, File_iread_at_all, kFileRequest)            \
+  X(206, File_iread_shared, kFileRequest)            \
+  X(207, File_iwrite, kFileRequest)                  \
+  X(208, File_iwrite_at, kFileRequest)               \
+  X(209, File_iwrite_all, kFileRequest)              \
+  X(210, File_iwrite_at_all, kFileRequest)           \
+  X(211, File_iwrite_shared, kFileRequest)           \
+  X(212, File_read_all_begin, kFile)                 \
+  X(213, File_read_at_all_begin, kFile)              \
+  X(214, File_read_ordered_begin, kFile)             \
+  X(215, File_write_all_begin, kFile)                \
+  X(216, File_write_at_all_begin, kFile)             \
+  X(217, File_write_ordered_begin, kFile)
 
 enum class Function : std::uint16_t {
 #define WEFT_TRACE_X(number, name, shape) k##name = number,

@@ -6,6 +6,7 @@
 #include "tracer/mpi/tracer_library.h"
 #include "tracer/mpi/wrap_collective.h"
 #include "tracer/mpi/wrap_communicator.h"
+#include "tracer/mpi/wrap_file.h"
 #include "tracer/mpi/wrap_neighbor.h"
 #include "tracer/mpi/wrap_one_sided.h"
 #include "tracer/mpi/wrap_point_to_point.h"
@@ -124,6 +125,21 @@ void* address(Signature* wrapper) {
     "MPI_" #name,                                                                                      \
         address(&CommCreate<Function::k##name, &Real::PMPI_##name, decltype(Real::PMPI_##name)>::call) \
   }
+#define FILE_ROW(name)                                                                                 \
+  {                                                                                                    \
+    "MPI_" #name,                                                                                      \
+        address(&FileAccess<Function::k##name, &Real::PMPI_##name, decltype(Real::PMPI_##name)>::call) \
+  }
+#if defined(MPICH)
+#define FILE_SIZED(name)                                                                                   \
+  FILE_ROW(name), {                                                                                        \
+    "MPI_" #name "_c",                                                                                     \
+        address(                                                                                           \
+            &FileAccess<Function::k##name, &Real::PMPI_##name##_c, decltype(Real::PMPI_##name##_c)>::call) \
+  }
+#else
+#define FILE_SIZED(name) FILE_ROW(name)
+#endif
 
 const Decoded decoded[] = {
     PLAIN(Init, init),
@@ -251,6 +267,34 @@ const Decoded decoded[] = {
     LARGE(Neighbor_alltoallw, neighbor_alltoallv, MPI_Count, MPI_Aint),
     LARGE(Ineighbor_alltoallw, neighbor_alltoallv, MPI_Count, MPI_Aint),
 #endif
+    FILE_SIZED(File_read),
+    FILE_SIZED(File_read_at),
+    FILE_SIZED(File_read_all),
+    FILE_SIZED(File_read_at_all),
+    FILE_SIZED(File_read_shared),
+    FILE_SIZED(File_read_ordered),
+    FILE_SIZED(File_write),
+    FILE_SIZED(File_write_at),
+    FILE_SIZED(File_write_all),
+    FILE_SIZED(File_write_at_all),
+    FILE_SIZED(File_write_shared),
+    FILE_SIZED(File_write_ordered),
+    FILE_SIZED(File_iread),
+    FILE_SIZED(File_iread_at),
+    FILE_SIZED(File_iread_all),
+    FILE_SIZED(File_iread_at_all),
+    FILE_SIZED(File_iread_shared),
+    FILE_SIZED(File_iwrite),
+    FILE_SIZED(File_iwrite_at),
+    FILE_SIZED(File_iwrite_all),
+    FILE_SIZED(File_iwrite_at_all),
+    FILE_SIZED(File_iwrite_shared),
+    FILE_SIZED(File_read_all_begin),
+    FILE_SIZED(File_read_at_all_begin),
+    FILE_SIZED(File_read_ordered_begin),
+    FILE_SIZED(File_write_all_begin),
+    FILE_SIZED(File_write_at_all_begin),
+    FILE_SIZED(File_write_ordered_begin),
     ROW(Win_create, win_create, int),
     ROW(Win_allocate, win_allocate, int),
     ROW(Win_allocate_shared, win_allocate, int),

@@ -38,6 +38,8 @@ std::uint64_t moved_bytes(const TraceRecord& record) {
     case Shape::kSend:
     case Shape::kSendRequest:
     case Shape::kSendrecv:
+    case Shape::kFile:
+    case Shape::kFileRequest:
       return record.bytes();
     case Shape::kOneSided:
     case Shape::kOneSidedRequest:
@@ -74,6 +76,10 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
   const bool over_two_groups = record.comm < known.size() && known[record.comm].inter;
   account(record);
   if (shape == Shape::kUndecoded) return;
+  if (shape == Shape::kFile || shape == Shape::kFileRequest) {
+    if (shape == Shape::kFileRequest) requests_[record.request] = Request{};
+    return leave_out(record);
+  }
   const bool is_collective =
       shape == Shape::kCollective || shape == Shape::kCollectiveRequest || shape == Shape::kCollectiveInit;
   if (is_collective && over_two_groups) {
@@ -157,6 +163,8 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
       one_sided(thread, record, known);
       break;
     case Shape::kComm:
+    case Shape::kFile:
+    case Shape::kFileRequest:
     case Shape::kUndecoded:
       break;
   }

@@ -326,6 +326,11 @@ void TraceReader::read_neighbors(TraceRecord& r) {
   }
 }
 
+void TraceReader::read_file(Shape shape, TraceRecord& r) {
+  read_size(r);
+  if (shape == Shape::kFileRequest) r.request = next_request_++;
+}
+
 void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
   if (shape == Shape::kWindowCreate) r.comm = comm_id();
   if (shape == Shape::kWindowTest) r.flag = read_flags() != 0;
@@ -418,6 +423,10 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       r.comm = comm_id();
       r.new_comm = comm_id();
       if (shape == Shape::kCommCreateRequest) r.request = next_request_++;
+      break;
+    case Shape::kFile:
+    case Shape::kFileRequest:
+      read_file(shape, r);
       break;
     case Shape::kComm:
       r.comm = comm_id();

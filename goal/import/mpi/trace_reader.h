@@ -177,6 +177,7 @@ class TraceReader {
   void read_completions(TraceRecord& record);
   void read_started(TraceRecord& record);
   void read_collective(TraceRecord& record);
+  void read_file(trace::Shape shape, TraceRecord& record);
   void read_neighbors(TraceRecord& record);
   void read_matched(trace::Shape shape, TraceRecord& record);
   void read_operation(trace::Shape shape, TraceRecord& record);

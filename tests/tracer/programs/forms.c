@@ -1,8 +1,9 @@
-// Persistent collectives and collectives among neighbors in all their forms, on 4 ranks; ../forms_test.cc
-// knows what it does.
+// Persistent collectives and collectives among neighbors in all their forms, and with an argument files, on 4
+// ranks; ../forms_test.cc knows what it does.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef OPEN_MPI
 #include <mpi-ext.h>
 #define INIT(name) MPIX_##name##_init
@@ -79,10 +80,28 @@ static void among(MPI_Comm comm) {
   MPI_Request_free(&r);
 }
 
+static void file(void) {
+  MPI_File file;
+  char name[64];
+  snprintf(name, sizeof name, "/tmp/weft_forms_%d_%d", (int)getpid(), rank);
+  MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                MPI_INFO_NULL, &file);
+  MPI_Request request;
+  double numbers[10] = {0};
+  MPI_File_write_at(file, 8, numbers, 10, MPI_DOUBLE, MPI_STATUS_IGNORE);
+  MPI_File_iwrite(file, numbers, 9, MPI_DOUBLE, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  MPI_File_write_all_begin(file, numbers, 8, MPI_DOUBLE);
+  MPI_File_write_all_end(file, numbers, MPI_STATUS_IGNORE);
+  MPI_File_read(file, numbers, 1, MPI_DOUBLE, MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   persistent_collectives();
+  if (argc > 1) file();
   // A line of 4, with an end at both sides; a ring, to the right only; and pairs.
   MPI_Comm comm;
   const int four = 4, no = 0, left = (rank + 3) % 4, right = (rank + 1) % 4;

@@ -520,4 +520,24 @@ TEST_CASE("collectives among neighbors have their lists, without the ends of a g
   CHECK_THROWS_AS(text_of_rank0({init(0), exchange}), InputError);
 }
 
+TEST_CASE("what is read and written in files stays compute, and is counted with its bytes") {
+  TraceRecord written = call(Function::kFile_write_at, 10, 30);
+  written.count = 5;
+  written.type_size = 8;
+  written.inside_ns = 20;
+  TraceRecord started = call(Function::kFile_iread, 30, 34);
+  started.inside_ns = 4;
+  started.count = 100;
+  started.type_size = 1;
+  started.request = 1;
+  ImportNotes notes;
+  CHECK(text_of_rank0({init(0), written, started, done(Function::kWait, 40, 50, {request(1)}), finalize(57)},
+                      4, {}, &notes) == "rank 0 {\ncalc 47\n}\n");
+  CHECK(notes.not_replayed.functions ==
+        std::vector<NotReplayed::Function>{{"MPI_File_iread", 1, 100, 4}, {"MPI_File_write_at", 1, 40, 20}});
+  CHECK(notes.not_replayed.all_calls == 3);  // with the Wait
+  CHECK(notes.not_replayed.all_bytes == 140);
+  CHECK(notes.count(Note::kUnknownCompletions) == 0);
+}
+
 }  // namespace weft::goal
