@@ -424,10 +424,6 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       r.new_comm = comm_id();
       if (shape == Shape::kCommCreateRequest) r.request = next_request_++;
       break;
-    case Shape::kFile:
-    case Shape::kFileRequest:
-      read_file(shape, r);
-      break;
     case Shape::kComm:
       r.comm = comm_id();
       break;
@@ -435,7 +431,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       r.name = name();
       break;
     default:
-      read_one_sided(shape, r);
+      shape >= Shape::kFile ? read_file(shape, r) : read_one_sided(shape, r);
   }
 }
 
