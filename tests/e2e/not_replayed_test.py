@@ -43,6 +43,8 @@ class NotReplayed(unittest.TestCase):
         self.assertEqual(calls, {"MPI_File_open": RANKS, "MPI_File_write_at": RANKS * WRITES,
                                  "MPI_File_close": RANKS})
         self.assertEqual(lacks["calls"], sum(calls.values()))
+        self.assertEqual(lacks["bytes"], RANKS * WRITES * 64)
+        self.assertEqual(lacks["share_of_bytes"], 1)
         # Of the rest, each rank makes two barriers.
         self.assertAlmostEqual(lacks["share_of_calls"], (2 + WRITES) / (4 + WRITES))
         self.assertEqual(lacks["time_ns"], sum(function["time_ns"] for function in lacks["functions"]))

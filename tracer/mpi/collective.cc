@@ -9,7 +9,7 @@ void put_vector(Writer& out, const Counts& counts, int ranks) {
 }
 }  // namespace
 
-void Collective::write_record(const MPI_Request* request) {
+void Collective::write_record(const MPI_Request* request, bool persistent) {
   const auto numbers = static_cast<std::size_t>(send_ranks_) + static_cast<std::size_t>(receive_ranks_);
   if (!record_.begin(numbers * kMaxVarintBytes)) return;
   Writer& out = record_.out();
@@ -24,7 +24,7 @@ void Collective::write_record(const MPI_Request* request) {
   }
   if ((flags_ & kHasSendVector) != 0) put_vector(out, send_counts_, send_ranks_);
   if ((flags_ & kHasReceiveVector) != 0) put_vector(out, receive_counts_, receive_ranks_);
-  if (request != nullptr) record_.made(request, Request::Kind::kOther, false, nullptr);
+  if (request != nullptr) record_.made(request, Request::Kind::kOther, persistent, nullptr);
 }
 
 }  // namespace weft::trace

@@ -85,11 +85,12 @@ class Collective {
   int peers() const { return comm_->peers(); }
   int group_size() const { return comm_->size; }
 
-  void write() { write_record(nullptr); }
-  void write(const MPI_Request* request) { write_record(request); }
+  void write() { write_record(nullptr, false); }
+  void write(const MPI_Request* request) { write_record(request, false); }
+  void write(MPI_Info, const MPI_Request* request) { write_record(request, true); }
 
  private:
-  void write_record(const MPI_Request* request);
+  void write_record(const MPI_Request* request, bool persistent);
 
   Record record_;
   Comm* comm_;

@@ -78,6 +78,40 @@ Comm* Communicators::find(MPI_Comm handle, bool define_it) {
   return define(handle, nullptr);
 }
 
+bool Communicators::find_neighbors(MPI_Comm handle, Comm* comm) {
+  if (comm->neighbors != nullptr) return true;
+  int kind = MPI_UNDEFINED, out = 0, in = 0, weighted = 0;
+  real.PMPI_Topo_test(handle, &kind);
+  if (kind == MPI_CART) {
+    real.PMPI_Cartdim_get(handle, &out);
+    in = out *= 2;
+  } else if (kind == MPI_GRAPH) {
+    real.PMPI_Graph_neighbors_count(handle, comm->rank, &out);
+    in = out;
+  } else if (kind == MPI_DIST_GRAPH) {
+    real.PMPI_Dist_graph_neighbors_count(handle, &in, &out, &weighted);
+  } else {
+    return false;
+  }
+  const auto n = static_cast<std::size_t>(out) + static_cast<std::size_t>(in);
+  auto* ranks = static_cast<int*>(malloc((2 * n + 1) * sizeof(int)));
+  if (ranks == nullptr) return false;
+  int* const sources = ranks + out;
+  int* const weights = sources + in;
+  if (kind == MPI_CART) {
+    for (int i = 0; i < out / 2; ++i) real.PMPI_Cart_shift(handle, i, 1, &ranks[2 * i], &ranks[2 * i + 1]);
+  } else if (kind == MPI_GRAPH) {
+    real.PMPI_Graph_neighbors(handle, comm->rank, out, ranks);
+  } else {
+    real.PMPI_Dist_graph_neighbors(handle, in, sources, weights, out, ranks, weights + in);
+  }
+  if (kind != MPI_DIST_GRAPH && out > 0) memcpy(sources, ranks, static_cast<std::size_t>(out) * sizeof(int));
+  comm->neighbors = ranks;
+  comm->destinations = out;
+  comm->sources = in;
+  return true;
+}
+
 int* Communicators::world_ranks(MPI_Group group, int* size) const {
   return translate(group, world_group_, size);
 }
@@ -128,6 +162,7 @@ Comm* Communicators::define_duplicate(const Comm* parent) {
   if (comm == nullptr) return nullptr;
   *comm = *parent;
   comm->next = nullptr;
+  comm->neighbors = nullptr;
   comm->references = 0;
   comm->handle = 0;
   comm->ranks = copy_ranks(parent->ranks, parent->size);
@@ -176,6 +211,7 @@ void Communicators::release(Comm* comm) {
   }
   free(comm->ranks);
   free(comm->remote_ranks);
+  free(comm->neighbors);
   free(comm);
 }
 

@@ -18,6 +18,9 @@ struct Comm {
   int size = 0, remote_size = 0;
   int* ranks = nullptr;
   int* remote_ranks = nullptr;
+  // Ranks in the communicator: first those sent to, then those received from. Null until find_neighbors().
+  int* neighbors = nullptr;
+  int destinations = 0, sources = 0;
   std::uint32_t references = 0;  // the handle's, and that of each pending request
   Comm* next = nullptr;
 
@@ -42,6 +45,8 @@ class Communicators {
   // The handle is gone; the members stay until the last request is.
   void forget(Comm* comm);
   static void release(Comm* comm);
+  // Asks MPI once for the neighbors in the process topology. False if there is none, or no memory.
+  static bool find_neighbors(MPI_Comm handle, Comm* comm);
   // World ranks of a group's members, to be freed by the caller; null if out of memory.
   int* world_ranks(MPI_Group group, int* size) const;
 

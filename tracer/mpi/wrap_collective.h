@@ -1,5 +1,6 @@
 // Wrappers of collective operations. N is the type of counts and D that of displacements: int and int, or
-// MPI_Count and MPI_Aint in the _c forms. Request is MPI_Request* in the nonblocking forms, and absent else.
+// MPI_Count and MPI_Aint in the _c forms. Request is MPI_Request* in the nonblocking forms, MPI_Info,
+// MPI_Request* in the persistent ones, and absent else.
 #pragma once
 
 #include "tracer/mpi/collective.h"

@@ -7,6 +7,8 @@
 #include "tracer/mpi/tracer_library.h"
 #include "tracer/mpi/wrap_collective.h"
 #include "tracer/mpi/wrap_communicator.h"
+#include "tracer/mpi/wrap_file.h"
+#include "tracer/mpi/wrap_neighbor.h"
 #include "tracer/mpi/wrap_one_sided.h"
 #include "tracer/mpi/wrap_point_to_point.h"
 
@@ -91,11 +93,56 @@ void* address(Signature* wrapper) {
 #define SIZED(name, wrapper) ROW(name, wrapper, int)
 #define SIZED_V(name, wrapper) ROW(name, wrapper, int, int)
 #endif
+// The persistent form, which Open MPI 4 has under names of its own.
+#if defined(MPICH)
+#define INIT_ROW(name, wrapper, ...)                                                                       \
+  {                                                                                                        \
+    "MPI_" #name "_init", address<decltype(::MPI_##name##_init)>(                                          \
+                              wrapper<Function::k##name##_init, &Real::PMPI_##name##_init, ##__VA_ARGS__>) \
+  }
+#else
+#define INIT_ROW(name, wrapper, ...)                                                                         \
+  {                                                                                                          \
+    "MPIX_" #name "_init", address<decltype(::MPIX_##name##_init)>(                                          \
+                               wrapper<Function::k##name##_init, &Real::PMPIX_##name##_init, ##__VA_ARGS__>) \
+  }
+#endif
+#if defined(MPICH)
+#define INIT(name, wrapper)                                                                                \
+  INIT_ROW(name, wrapper, int), {                                                                          \
+    "MPI_" #name "_init_c", address<decltype(::MPI_##name##_init_c)>(                                      \
+                                wrapper<Function::k##name##_init, &Real::PMPI_##name##_init_c, MPI_Count>) \
+  }
+#define INIT_V(name, wrapper)                                                                    \
+  INIT_ROW(name, wrapper, int, int), {                                                           \
+    "MPI_" #name "_init_c",                                                                      \
+        address<decltype(::MPI_##name##_init_c)>(                                                \
+            wrapper<Function::k##name##_init, &Real::PMPI_##name##_init_c, MPI_Count, MPI_Aint>) \
+  }
+#else
+#define INIT(name, wrapper) INIT_ROW(name, wrapper, int)
+#define INIT_V(name, wrapper) INIT_ROW(name, wrapper, int, int)
+#endif
 #define CREATE(name)                                                                                   \
   {                                                                                                    \
     "MPI_" #name,                                                                                      \
         address(&CommCreate<Function::k##name, &Real::PMPI_##name, decltype(Real::PMPI_##name)>::call) \
   }
+#define FILE_ROW(name)                                                                                 \
+  {                                                                                                    \
+    "MPI_" #name,                                                                                      \
+        address(&FileAccess<Function::k##name, &Real::PMPI_##name, decltype(Real::PMPI_##name)>::call) \
+  }
+#if defined(MPICH)
+#define FILE_SIZED(name)                                                                                   \
+  FILE_ROW(name), {                                                                                        \
+    "MPI_" #name "_c",                                                                                     \
+        address(                                                                                           \
+            &FileAccess<Function::k##name, &Real::PMPI_##name##_c, decltype(Real::PMPI_##name##_c)>::call) \
+  }
+#else
+#define FILE_SIZED(name) FILE_ROW(name)
+#endif
 
 const Decoded decoded[] = {
     PLAIN(Init, init),
@@ -187,6 +234,70 @@ const Decoded decoded[] = {
     ROW(Comm_idup, comm_idup),
     ROW(Comm_free, comm_free),
     ROW(Comm_disconnect, comm_free),
+    INIT_ROW(Barrier, barrier),
+    INIT(Bcast, bcast),
+    INIT(Gather, gather),
+    INIT_V(Gatherv, gatherv),
+    INIT(Scatter, scatter),
+    INIT_V(Scatterv, scatterv),
+    INIT(Allgather, all_exchange),
+    INIT_V(Allgatherv, allgatherv),
+    INIT(Alltoall, all_exchange),
+    INIT_V(Alltoallv, alltoallv),
+    INIT_V(Alltoallw, alltoallw),
+    INIT(Reduce, reduce),
+    INIT(Allreduce, all_reduce),
+    INIT(Reduce_scatter, reduce_scatter),
+    INIT(Reduce_scatter_block, reduce_scatter_block),
+    INIT(Scan, all_reduce),
+    INIT(Exscan, all_reduce),
+    SIZED(Neighbor_allgather, neighbor_exchange),
+    SIZED(Ineighbor_allgather, neighbor_exchange),
+    INIT(Neighbor_allgather, neighbor_exchange),
+    SIZED_V(Neighbor_allgatherv, neighbor_allgatherv),
+    SIZED_V(Ineighbor_allgatherv, neighbor_allgatherv),
+    INIT_V(Neighbor_allgatherv, neighbor_allgatherv),
+    SIZED(Neighbor_alltoall, neighbor_exchange),
+    SIZED(Ineighbor_alltoall, neighbor_exchange),
+    INIT(Neighbor_alltoall, neighbor_exchange),
+    SIZED_V(Neighbor_alltoallv, neighbor_alltoallv),
+    SIZED_V(Ineighbor_alltoallv, neighbor_alltoallv),
+    INIT_V(Neighbor_alltoallv, neighbor_alltoallv),
+    ROW(Neighbor_alltoallw, neighbor_alltoallv, int, MPI_Aint),
+    ROW(Ineighbor_alltoallw, neighbor_alltoallv, int, MPI_Aint),
+    INIT_ROW(Neighbor_alltoallw, neighbor_alltoallv, int, MPI_Aint),
+#if defined(MPICH)
+    LARGE(Neighbor_alltoallw, neighbor_alltoallv, MPI_Count, MPI_Aint),
+    LARGE(Ineighbor_alltoallw, neighbor_alltoallv, MPI_Count, MPI_Aint),
+#endif
+    FILE_SIZED(File_read),
+    FILE_SIZED(File_read_at),
+    FILE_SIZED(File_read_all),
+    FILE_SIZED(File_read_at_all),
+    FILE_SIZED(File_read_shared),
+    FILE_SIZED(File_read_ordered),
+    FILE_SIZED(File_write),
+    FILE_SIZED(File_write_at),
+    FILE_SIZED(File_write_all),
+    FILE_SIZED(File_write_at_all),
+    FILE_SIZED(File_write_shared),
+    FILE_SIZED(File_write_ordered),
+    FILE_SIZED(File_iread),
+    FILE_SIZED(File_iread_at),
+    FILE_SIZED(File_iread_all),
+    FILE_SIZED(File_iread_at_all),
+    FILE_SIZED(File_iread_shared),
+    FILE_SIZED(File_iwrite),
+    FILE_SIZED(File_iwrite_at),
+    FILE_SIZED(File_iwrite_all),
+    FILE_SIZED(File_iwrite_at_all),
+    FILE_SIZED(File_iwrite_shared),
+    FILE_SIZED(File_read_all_begin),
+    FILE_SIZED(File_read_at_all_begin),
+    FILE_SIZED(File_read_ordered_begin),
+    FILE_SIZED(File_write_all_begin),
+    FILE_SIZED(File_write_at_all_begin),
+    FILE_SIZED(File_write_ordered_begin),
     ROW(Win_create, win_create, int),
     ROW(Win_allocate, win_allocate, int),
     ROW(Win_allocate_shared, win_allocate, int),

@@ -19,14 +19,21 @@ void set_shared_counts(Collective& collective, const std::vector<std::uint64_t>&
   }
 }
 
-// The number of a nonblocking form's blocking one.
+constexpr int number(Function function) { return static_cast<int>(function); }
+
+// The blocking form of a nonblocking or persistent one.
 Function blocking_form(Function function) {
-  const auto number = static_cast<int>(function), first = static_cast<int>(Function::kIbarrier);
-  if (number < first) return function;
-  return static_cast<Function>(number - first + static_cast<int>(Function::kBarrier));
+  for (const Function first : {Function::kBarrier_init, Function::kIbarrier}) {
+    if (number(function) >= number(first)) {
+      return static_cast<Function>(number(function) - number(first) + number(Function::kBarrier));
+    }
+  }
+  return function;
 }
-static_assert(static_cast<int>(Function::kIexscan) - static_cast<int>(Function::kIbarrier) ==
-              static_cast<int>(Function::kExscan) - static_cast<int>(Function::kBarrier));
+static_assert(number(Function::kIexscan) - number(Function::kIbarrier) ==
+              number(Function::kExscan) - number(Function::kBarrier));
+static_assert(number(Function::kExscan_init) - number(Function::kBarrier_init) ==
+              number(Function::kExscan) - number(Function::kBarrier));
 
 CollectiveKind kind_of(Function function) {
   switch (blocking_form(function)) {
@@ -116,6 +123,38 @@ Collective collective_of(const TraceRecord& record) {
     default:
       collective.bytes = record.bytes();
   }
+  return collective;
+}
+
+namespace {
+
+// Which of the five forms: the numbers are those of allgather, allgatherv, alltoall, alltoallv, alltoallw.
+int neighbor_form(Function function) {
+  return (number(function) - number(Function::kNeighbor_allgather)) % 5;
+}
+static_assert(number(Function::kIneighbor_allgather) - number(Function::kNeighbor_allgather) == 5);
+static_assert(number(Function::kNeighbor_allgather_init) - number(Function::kNeighbor_allgather) == 10);
+
+// Without MPI_PROC_NULL, which grids have at their edges, and its bytes.
+void add_neighbors(const std::vector<std::int32_t>& ranks, const std::vector<std::uint64_t>& bytes,
+                   std::vector<std::uint32_t>& out, std::vector<std::uint64_t>* out_bytes) {
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    if (ranks[i] < 0) continue;
+    out.push_back(static_cast<std::uint32_t>(ranks[i]));
+    if (out_bytes != nullptr && !bytes.empty()) out_bytes->push_back(bytes[i]);
+  }
+}
+
+}  // namespace
+
+Collective neighbor_collective_of(const TraceRecord& record) {
+  const int form = neighbor_form(record.function);
+  Collective collective;
+  collective.kind = form < 2 ? CollectiveKind::kNeighborAllgather : CollectiveKind::kNeighborAlltoall;
+  collective.v_form = form != 0 && form != 2;
+  if (form < 3) collective.bytes = record.bytes();
+  add_neighbors(record.destinations, record.send_bytes, collective.destinations, &collective.counts);
+  add_neighbors(record.sources, record.recv_bytes, collective.sources, &collective.receive_counts);
   return collective;
 }
 

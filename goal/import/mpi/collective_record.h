@@ -9,5 +9,7 @@ namespace weft::goal {
 // What the call does, but for its communicator (0). REQUIRES: the record's shape is kCollective or
 // kCollectiveRequest, over an intracommunicator.
 Collective collective_of(const TraceRecord& record);
+// The same of one among neighbors.
+Collective neighbor_collective_of(const TraceRecord& record);
 
 }  // namespace weft::goal

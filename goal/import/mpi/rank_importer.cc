@@ -31,23 +31,39 @@ bool is_persistent(Function function) {
   return function >= Function::kSend_init && function <= Function::kRecv_init;
 }
 
-// Bytes that the call was given to move: of a message at its sender, of a collective what this rank puts in.
-std::uint64_t given_bytes(const TraceRecord& record) {
+// Bytes that an operation with these arguments moves: of a message at its sender, of a collective what this
+// rank puts in.
+std::uint64_t moved_bytes(const TraceRecord& record) {
   switch (trace::function_info(record.function).shape) {
     case Shape::kSend:
+    case Shape::kSendRequest:
     case Shape::kSendrecv:
+    case Shape::kFile:
+    case Shape::kFileRequest:
       return record.bytes();
     case Shape::kOneSided:
     case Shape::kOneSidedRequest:
       return record.bytes_out + record.bytes_in;
-    case Shape::kSendRequest:
-      return is_persistent(record.function) ? 0 : record.bytes();
     case Shape::kCollective:
     case Shape::kCollectiveRequest:
+    case Shape::kCollectiveInit:
       return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(), record.bytes());
+    case Shape::kNeighbor:
+    case Shape::kNeighborRequest:
+    case Shape::kNeighborInit:
+      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(),
+                             record.send_bytes.empty() ? record.destinations.size() * record.bytes() : 0);
     default:
       return 0;
   }
+}
+
+// The same, but of persistent operations nothing: each Start moves that.
+std::uint64_t given_bytes(const TraceRecord& record) {
+  const Shape shape = trace::function_info(record.function).shape;
+  const bool later =
+      is_persistent(record.function) || shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit;
+  return later ? 0 : moved_bytes(record);
 }
 
 std::uint32_t tag_of(std::int32_t tag) { return tag < 0 ? kAny : static_cast<std::uint32_t>(tag); }
@@ -60,7 +76,13 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
   const bool over_two_groups = record.comm < known.size() && known[record.comm].inter;
   account(record);
   if (shape == Shape::kUndecoded) return;
-  if ((shape == Shape::kCollective || shape == Shape::kCollectiveRequest) && over_two_groups) {
+  if (shape == Shape::kFile || shape == Shape::kFileRequest) {
+    if (shape == Shape::kFileRequest) requests_[record.request] = Request{};
+    return leave_out(record);
+  }
+  const bool is_collective =
+      shape == Shape::kCollective || shape == Shape::kCollectiveRequest || shape == Shape::kCollectiveInit;
+  if (is_collective && over_two_groups) {
     notes_.add(Note::kIntercommunicatorCollectives);
     leave_out(record);
     return;
@@ -121,6 +143,10 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
       break;
     case Shape::kCollective:
     case Shape::kCollectiveRequest:
+    case Shape::kCollectiveInit:
+    case Shape::kNeighbor:
+    case Shape::kNeighborRequest:
+    case Shape::kNeighborInit:
       collective(thread, record, known);
       break;
     case Shape::kCommCreate:
@@ -136,7 +162,7 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
     case Shape::kOneSidedRequest:
       one_sided(thread, record, known);
       break;
-    default:
+    default:  // nothing that a replay would have
       break;
   }
 }
@@ -263,6 +289,7 @@ void RankImporter::make_request(Thread& thread, const TraceRecord& record,
                                 const std::vector<TraceCommunicator>& known) {
   Request request;
   request.persistent = is_persistent(record.function);
+  request.bytes = moved_bytes(record);
   request.local = is_buffered(record.function);
   request.operation = is_operation(record.peer);
   if (request.operation) {
@@ -337,7 +364,7 @@ void RankImporter::start(Thread& thread, const TraceRecord& record) {
     Request& request = found->second;
     if (!request.operation) continue;
     Op op = request.prototype;
-    if (op.kind == OpKind::kSend) notes_.not_replayed.all_bytes += op.value;
+    notes_.not_replayed.all_bytes += request.bytes;
     op.cpu = static_cast<std::uint16_t>(record.thread);
     request.op = program_.nonblocking(thread, op);
   }
@@ -349,6 +376,13 @@ void RankImporter::check_fits(const Collective& collective, const TraceCommunica
   if (collective.root >= ranks) {
     throw InputError(fmt::format("root {} in a communicator of {} ranks", collective.root, ranks));
   }
+  for (const auto* list : {&collective.destinations, &collective.sources}) {
+    for (const std::uint32_t rank : *list) {
+      if (rank < ranks) continue;
+      throw InputError(fmt::format("neighbor {} in a communicator of {} ranks", rank, ranks));
+    }
+  }
+  if (is_of_neighbors(collective.kind)) return;  // counts come with the neighbors
   for (const auto* counts : {&collective.counts, &collective.receive_counts}) {
     if (counts->empty() || counts->size() == ranks) continue;
     throw InputError(fmt::format("{} counts in a communicator of {} ranks", counts->size(), ranks));
@@ -361,26 +395,39 @@ void RankImporter::check_fits(const Collective& collective, const TraceCommunica
 
 void RankImporter::collective(Thread& thread, const TraceRecord& record,
                               const std::vector<TraceCommunicator>& known) {
-  const bool alone = record.comm < known.size() && known[record.comm].ranks.size() == 1;
-  OpIndex index = RankProgram::kNone;
-  const bool has_request = trace::function_info(record.function).shape == Shape::kCollectiveRequest;
-  Collective collective = collective_of(record);
-  // Roots and counts are by ranks of the communicator, of which the graph has those in the world only.
-  const bool by_rank = record.root >= 0 || !collective.counts.empty();
-  const bool outside = by_rank && record.comm < known.size() && known[record.comm].outside;
-  if (outside) notes_.add(Note::kOutsideWorld);
-  outside_ = outside_ || outside;
-  if (!alone && !outside) {
-    collective.comm = communicators_.graph_number(known, record.comm);
-    check_fits(collective, known[record.comm]);
-    const Op op = program_.collective(record.thread, collective);
-    if (has_request) {
-      index = program_.nonblocking(thread, op);
-    } else {
-      program_.blocking(thread, op);
-    }
+  if (record.comm >= known.size()) throw InputError("a collective of no communicator");
+  const TraceCommunicator& members = known[record.comm];
+  const bool among_neighbors = trace::function_info(record.function).shape >= Shape::kNeighbor;
+  Collective collective = among_neighbors ? neighbor_collective_of(record) : collective_of(record);
+  // Roots, counts and neighbors are by ranks of the communicator, of which the graph has those in the world
+  // only.
+  const bool by_rank = among_neighbors || record.root >= 0 || !collective.counts.empty();
+  if (by_rank && members.outside) {
+    notes_.add(Note::kOutsideWorld);
+    outside_ = true;
   }
-  if (has_request) requests_[record.request] = Request{.op = index};
+  // Alone a rank may still be its own neighbor.
+  if (outside_ || (members.ranks.size() == 1 && !among_neighbors)) return perform(thread, record, nullptr);
+  collective.comm = communicators_.graph_number(known, record.comm);
+  check_fits(collective, members);
+  const Op op = program_.collective(record.thread, collective);
+  perform(thread, record, &op);
+}
+
+// Makes the operation, and the request if the call makes one; null: only that.
+void RankImporter::perform(Thread& thread, const TraceRecord& record, const Op* op) {
+  const Shape shape = trace::function_info(record.function).shape;
+  if (shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit) {
+    Request request{.persistent = true, .operation = op != nullptr};
+    if (op != nullptr) request.prototype = *op;
+    request.bytes = moved_bytes(record);
+    requests_[record.request] = request;
+  } else if (shape == Shape::kCollectiveRequest || shape == Shape::kNeighborRequest) {
+    requests_[record.request] =
+        Request{.op = op == nullptr ? RankProgram::kNone : program_.nonblocking(thread, *op)};
+  } else if (op != nullptr) {
+    program_.blocking(thread, *op);
+  }
 }
 
 void RankImporter::one_sided(Thread& thread, const TraceRecord& record,

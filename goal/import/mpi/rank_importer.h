@@ -74,9 +74,10 @@ class RankImporter {
     OpIndex op =
         RankProgram::kNone;  // the active operation; kNone: inactive, or no operation (MPI_PROC_NULL)
     bool persistent = false;
-    bool local = false;      // a buffered send: complete without the receiver
-    bool operation = false;  // has `prototype`
-    Op prototype;            // what Start starts
+    bool local = false;       // a buffered send: complete without the receiver
+    bool operation = false;   // has `prototype`
+    Op prototype;             // what Start starts …
+    std::uint64_t bytes = 0;  // … and the bytes it is given to move
   };
   struct Undecoded {
     std::uint64_t calls = 0, ns = 0;
@@ -100,6 +101,7 @@ class RankImporter {
   void start(Thread& thread, const TraceRecord& record);
   void collective(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void one_sided(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void perform(Thread& thread, const TraceRecord& record, const Op* op);
   void create_communicator(Thread& thread, const TraceRecord& record,
                            const std::vector<TraceCommunicator>& known);
   static void check_fits(const Collective& collective, const TraceCommunicator& communicator);

@@ -22,24 +22,21 @@ bool read_exactly(std::ifstream& file, std::uint8_t* out, std::size_t bytes) {
   return static_cast<std::size_t>(file.gcount()) == bytes;
 }
 
+// The vectors keep their memory: a reader calls next() millions of times with one record.
 void clear(TraceRecord& record) {
-  // The vectors keep their memory: a reader calls next() millions of times with one record.
-  auto send_bytes = std::move(record.send_bytes);
-  auto recv_bytes = std::move(record.recv_bytes);
-  auto completions = std::move(record.completions);
-  auto started = std::move(record.started);
-  auto group = std::move(record.group);
-  record = TraceRecord{};
-  send_bytes.clear();
-  recv_bytes.clear();
-  completions.clear();
-  started.clear();
-  group.clear();
-  record.send_bytes = std::move(send_bytes);
-  record.recv_bytes = std::move(recv_bytes);
-  record.completions = std::move(completions);
-  record.started = std::move(started);
-  record.group = std::move(group);
+  TraceRecord empty;
+  const auto keep = [](auto& kept, auto& old) {
+    old.clear();
+    kept.swap(old);
+  };
+  keep(empty.send_bytes, record.send_bytes);
+  keep(empty.recv_bytes, record.recv_bytes);
+  keep(empty.completions, record.completions);
+  keep(empty.started, record.started);
+  keep(empty.destinations, record.destinations);
+  keep(empty.sources, record.sources);
+  keep(empty.group, record.group);
+  record = std::move(empty);
 }
 
 bool is_probe_for_message(Function f) { return f == Function::kMprobe || f == Function::kImprobe; }
@@ -436,6 +433,48 @@ void TraceReader::read_collective(TraceRecord& r) {
   if ((bits & trace::kHasReceiveVector) != 0) read_vector(r.recv_bytes);
 }
 
+void TraceReader::read_matched(Shape shape, TraceRecord& r) {
+  r.comm = comm_id();
+  r.message = varint();
+  read_size(r);
+  if (shape == Shape::kMessageRecv) {
+    read_message(r.received, read_flags());
+  } else {
+    r.request = next_request_++;
+  }
+}
+
+void TraceReader::read_operation(Shape shape, TraceRecord& r) {
+  if (shape >= Shape::kNeighbor) return read_neighbors(r);
+  read_collective(r);
+}
+
+void TraceReader::read_ranks(std::vector<std::int32_t>& ranks) {
+  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a list of ranks");
+  while (n-- > 0) ranks.push_back(small_signed("rank"));
+}
+
+void TraceReader::read_neighbors(TraceRecord& r) {
+  r.comm = comm_id();
+  read_ranks(r.destinations);
+  read_ranks(r.sources);
+  const std::uint8_t bits = read_flags();
+  read_size(r);
+  r.recv_count = varint();
+  r.recv_type_size = varint();
+  if ((bits & trace::kHasSendVector) != 0) {
+    for (std::size_t i = 0; i < r.destinations.size(); ++i) r.send_bytes.push_back(varint());
+  }
+  if ((bits & trace::kHasReceiveVector) != 0) {
+    for (std::size_t i = 0; i < r.sources.size(); ++i) r.recv_bytes.push_back(varint());
+  }
+}
+
+void TraceReader::read_file(Shape shape, TraceRecord& r) {
+  read_size(r);
+  if (shape == Shape::kFileRequest) r.request = next_request_++;
+}
+
 void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
   if (shape == Shape::kWindowCreate) r.comm = comm_id();
   if (shape == Shape::kWindowTest) r.flag = read_flags() != 0;
@@ -448,10 +487,7 @@ void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
       r.peer = small_signed("target");
       break;
     case Shape::kWindowGroup:
-      for (std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "ranks of a group");
-           n > 0; --n) {
-        r.group.push_back(small_signed("world rank"));
-      }
+      read_ranks(r.group);
       break;
     case Shape::kWindowTest:
       if (!r.flag) read_polls(r);
@@ -504,14 +540,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       break;
     case Shape::kMessageRecv:
     case Shape::kMessageRecvRequest:
-      r.comm = comm_id();
-      r.message = varint();
-      read_size(r);
-      if (shape == Shape::kMessageRecv) {
-        read_message(r.received, read_flags());
-      } else {
-        r.request = next_request_++;
-      }
+      read_matched(shape, r);
       break;
     case Shape::kComplete:
       read_completions(r);
@@ -523,9 +552,15 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       r.request = read_reference();
       break;
     case Shape::kCollective:
+    case Shape::kNeighbor:
+      read_operation(shape, r);
+      break;
     case Shape::kCollectiveRequest:
-      read_collective(r);
-      if (shape == Shape::kCollectiveRequest) r.request = next_request_++;
+    case Shape::kCollectiveInit:
+    case Shape::kNeighborRequest:
+    case Shape::kNeighborInit:
+      read_operation(shape, r);
+      r.request = next_request_++;
       break;
     case Shape::kCommCreate:
     case Shape::kCommCreateRequest:
@@ -543,7 +578,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       read_device(r);
       break;
     default:
-      read_one_sided(shape, r);
+      shape >= Shape::kFile ? read_file(shape, r) : read_one_sided(shape, r);
   }
 }
 

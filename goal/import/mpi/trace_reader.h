@@ -100,6 +100,11 @@ struct TraceRecord {
   std::vector<std::uint64_t> recv_bytes;  // v and w forms, Reduce_scatter: bytes from (or kept by) each rank
 
   TraceDeviceCall device;  // of function kDevice
+  // Collectives among neighbors: ranks of the communicator that this one sends to and receives from, or
+  // kProcNull; send_bytes and recv_bytes are by these, and count, recv_count what goes to and comes from
+  // each.
+  std::vector<std::int32_t> destinations, sources;
+
   // One-sided communication: which window (from 1 in the order of creation; 0: unknown), with `peer` as
   // target, and what goes to it and comes from it. Win_create and its kin: `comm`, and how large this rank's
   // part is.
@@ -228,6 +233,11 @@ class TraceReader {
   void read_name(TraceRecord& record);
   void read_collective(TraceRecord& record);
   void read_device(TraceRecord& record);
+  void read_file(trace::Shape shape, TraceRecord& record);
+  void read_neighbors(TraceRecord& record);
+  void read_matched(trace::Shape shape, TraceRecord& record);
+  void read_operation(trace::Shape shape, TraceRecord& record);
+  void read_ranks(std::vector<std::int32_t>& ranks);
   void read_one_sided(trace::Shape shape, TraceRecord& record);
   std::uint8_t read_flags();
   std::uint64_t read_reference();

@@ -17,8 +17,9 @@ std::uint64_t key_of(std::uint32_t number) { return number; }
 // No number of the solver, and different on every rank.
 std::uint64_t self_key(Rank rank) { return (std::uint64_t{1} << 32) + rank; }
 
-// These formats' windows are not decoded.
-bool uses_window(Shape shape) { return shape >= Shape::kWindowCreate && shape <= Shape::kOneSidedRequest; }
+// Calls on windows and files, neighbors' and persistent collectives: what these formats tell of them is not
+// taken.
+bool is_left_out(Shape shape) { return shape > Shape::kUndecoded; }
 
 bool uses_communicator(Shape shape) {
   switch (shape) {
@@ -100,7 +101,7 @@ void RankCalls::add(MpiCall& call) {
     return;
   }
   if (shape == Shape::kComm) return;
-  if (uses_window(shape)) return leave_out(call);
+  if (is_left_out(shape)) return leave_out(call);
   if (uses_communicator(shape) && !take_communicators(call)) return leave_out(call);
   take_collective(record);
   record.peer = world_rank(record.comm, record.peer);

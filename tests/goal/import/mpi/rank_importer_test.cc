@@ -469,4 +469,75 @@ TEST_CASE("completions of unknown requests are counted") {
   CHECK(notes.count(Note::kUnknownCompletions) == 1);
 }
 
+TEST_CASE("a persistent collective is one operation for each Start") {
+  TraceRecord made = call(Function::kAllreduce_init, 0, 0);
+  made.count = 3;
+  made.type_size = 8;
+  made.request = 1;
+  TraceRecord started = call(Function::kStart, 10, 10);
+  started.started = {1};
+  ImportNotes notes;
+  CHECK(text_of_rank0({init(0), made, started, done(Function::kWait, 10, 20, {request(1)}), started,
+                       call(Function::kRequest_free, 20, 20), finalize(27)},
+                      4, {}, &notes) ==
+        "rank 0 {\n"
+        "l1: calc 10\n"
+        "l2: allreduce 24b elem 8\n"
+        "l2 requires l1\n"
+        "l3: allreduce 24b elem 8\n"
+        "l3 requires l2\n"
+        "l4: calc 17\n"
+        "l4 irequires l3\n"
+        "}\n");
+  CHECK(notes.not_replayed.all_bytes == 48);
+}
+
+TEST_CASE("collectives among neighbors have their lists, without the ends of a grid") {
+  TraceRecord gather = call(Function::kNeighbor_allgatherv, 0, 0);
+  gather.count = 2;
+  gather.type_size = 8;
+  gather.destinations = {kNull, 1};
+  gather.sources = {kNull, 1};
+  gather.recv_bytes = {99, 24};
+  TraceRecord exchange = call(Function::kIneighbor_alltoall, 0, 0);
+  exchange.count = 1;
+  exchange.type_size = 4;
+  exchange.destinations = {1, 1};
+  exchange.sources = {3};
+  exchange.request = 1;
+  ImportNotes notes;
+  CHECK(text_of_rank0({init(0), gather, exchange, done(Function::kWait, 0, 0, {request(1)}), finalize(1)}, 4,
+                      {}, &notes) ==
+        "rank 0 {\n"
+        "l1: neighbor_allgather 16b receives [24]b to [1] from [1] v\n"
+        "l2: neighbor_alltoall 4b to [1 1] from [3]\n"
+        "l2 requires l1\n"
+        "l3: calc 1\n"
+        "l3 requires l2\n"
+        "}\n");
+  CHECK(notes.not_replayed.all_bytes == 2 * 16 + 2 * 4);
+  exchange.sources = {4};
+  CHECK_THROWS_AS(text_of_rank0({init(0), exchange}), InputError);
+}
+
+TEST_CASE("what is read and written in files stays compute, and is counted with its bytes") {
+  TraceRecord written = call(Function::kFile_write_at, 10, 30);
+  written.count = 5;
+  written.type_size = 8;
+  written.inside_ns = 20;
+  TraceRecord started = call(Function::kFile_iread, 30, 34);
+  started.inside_ns = 4;
+  started.count = 100;
+  started.type_size = 1;
+  started.request = 1;
+  ImportNotes notes;
+  CHECK(text_of_rank0({init(0), written, started, done(Function::kWait, 40, 50, {request(1)}), finalize(57)},
+                      4, {}, &notes) == "rank 0 {\ncalc 47\n}\n");
+  CHECK(notes.not_replayed.functions ==
+        std::vector<NotReplayed::Function>{{"MPI_File_iread", 1, 100, 4}, {"MPI_File_write_at", 1, 40, 20}});
+  CHECK(notes.not_replayed.all_calls == 3);  // with the Wait
+  CHECK(notes.not_replayed.all_bytes == 140);
+  CHECK(notes.count(Note::kUnknownCompletions) == 0);
+}
+
 }  // namespace weft::goal
