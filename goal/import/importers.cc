@@ -10,6 +10,7 @@
 #include "goal/import/dumpi/importer.h"
 #include "goal/import/liballprof/importer.h"
 #include "goal/import/mpi/importer.h"
+#include "goal/import/nsys/importer.h"
 #include "goal/import/otf2/importer.h"
 #include "goal/import/spc/importer.h"
 #include "sim/units/input_error.h"
@@ -18,8 +19,8 @@ namespace weft::goal {
 
 std::span<const Importer> importers() {
   static const Importer all[] = {
-      mpi_importer(),   liballprof_importer(),  otf2_importer(),
-      dumpi_importer(), connections_importer(), spc_importer(),
+      mpi_importer(),  liballprof_importer(),  otf2_importer(), dumpi_importer(),
+      nsys_importer(), connections_importer(), spc_importer(),
   };
   return all;
 }
