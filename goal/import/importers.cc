@@ -8,6 +8,7 @@
 
 #include "goal/import/connections/importer.h"
 #include "goal/import/dumpi/importer.h"
+#include "goal/import/goal/importer.h"
 #include "goal/import/liballprof/importer.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/import/nsys/importer.h"
@@ -20,7 +21,7 @@ namespace weft::goal {
 std::span<const Importer> importers() {
   static const Importer all[] = {
       mpi_importer(),  liballprof_importer(),  otf2_importer(), dumpi_importer(),
-      nsys_importer(), connections_importer(), spc_importer(),
+      nsys_importer(), connections_importer(), spc_importer(),  goal_importer(),
   };
   return all;
 }
