@@ -8,19 +8,23 @@
 
 #include "goal/import/connections/importer.h"
 #include "goal/import/dumpi/importer.h"
+#include "goal/import/goal/importer.h"
 #include "goal/import/kineto/importer.h"
 #include "goal/import/liballprof/importer.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/import/nccl/importer.h"
+#include "goal/import/nsys/importer.h"
+#include "goal/import/otf2/importer.h"
 #include "goal/import/spc/importer.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer(),   nccl_importer(),       kineto_importer(),
-                                 dumpi_importer(), liballprof_importer(), connections_importer(),
-                                 spc_importer()};
+  static const Importer all[] = {
+      mpi_importer(),   nccl_importer(), kineto_importer(),      liballprof_importer(), otf2_importer(),
+      dumpi_importer(), nsys_importer(), connections_importer(), spc_importer(),        goal_importer(),
+  };
   return all;
 }
 

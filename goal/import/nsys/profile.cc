@@ -1,0 +1,241 @@
+#include "goal/import/nsys/profile.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "goal/import/nsys/database.h"
+#include "sim/units/input_error.h"
+
+namespace weft::goal {
+namespace {
+
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 50;
+
+struct KindName {
+  std::string_view name;
+  NcclKind kind;
+};
+
+constexpr KindName kCalls[] = {
+    {"ncclAllReduce()", NcclKind::kAllReduce}, {"ncclBroadcast()", NcclKind::kBroadcast},
+    {"ncclBcast()", NcclKind::kBroadcast},     {"ncclReduce()", NcclKind::kReduce},
+    {"ncclAllGather()", NcclKind::kAllGather}, {"ncclReduceScatter()", NcclKind::kReduceScatter},
+    {"ncclAlltoAll()", NcclKind::kAllToAll},   {"ncclSend()", NcclKind::kSend},
+    {"ncclRecv()", NcclKind::kRecv},           {"ncclGroupStart()", NcclKind::kGroupStart},
+    {"ncclGroupEnd()", NcclKind::kGroupEnd},
+};
+
+constexpr KindName kKernels[] = {
+    {"AllReduce", NcclKind::kAllReduce}, {"Broadcast", NcclKind::kBroadcast},
+    {"AllGather", NcclKind::kAllGather}, {"ReduceScatter", NcclKind::kReduceScatter},
+    {"Reduce", NcclKind::kReduce},       {"SendRecv", NcclKind::kSendRecv},
+};
+
+// The number behind a word: "data_size 1024", "pid: 7", "commHash 0x1f".
+std::optional<std::uint64_t> number_after(std::string_view text, std::string_view word) {
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const bool whole = at == 0 || text[at - 1] == ' ' || text[at - 1] == ',';
+    std::size_t begin = text.find_first_not_of(" :", at + word.size());
+    if (!whole || begin == text.npos || begin == at + word.size()) continue;
+    const bool hexadecimal = text.substr(begin, 2) == "0x";
+    if (hexadecimal) begin += 2;
+    std::uint64_t value = 0;
+    const auto [end, error] =
+        std::from_chars(text.data() + begin, text.data() + text.size(), value, hexadecimal ? 16 : 10);
+    if (error == std::errc()) return value;
+  }
+  return std::nullopt;
+}
+
+// Reads the ranges of one report.
+class RangeReader {
+ public:
+  RangeReader(std::map<std::uint64_t, NsysProcess>& processes, NsysNotes& notes, const std::string& path)
+      : processes_(processes), notes_(notes), path_(path) {}
+
+  void add(std::string_view text, std::uint64_t start_ns, std::uint64_t end_ns) {
+    const auto pid = number_after(text, "pid");
+    const auto known = std::find_if(std::begin(kCalls), std::end(kCalls),
+                                    [&](const KindName& call) { return text.starts_with(call.name); });
+    if (!pid) {
+      notes_.other_ranges += 1;
+    } else if (known != std::end(kCalls)) {
+      add_call(process(*pid), known->kind, text, start_ns, end_ns);
+    } else if (text.starts_with("commHash") && number_after(text, "nranks")) {
+      const std::uint64_t hash = need(text, "commHash");
+      process(*pid).rank_in[hash] = static_cast<std::uint32_t>(need(text, "rank", UINT32_MAX));
+      process(*pid).size_of[hash] = static_cast<std::uint32_t>(need(text, "nranks", UINT32_MAX));
+    } else if (text.starts_with("nsys profiling start")) {
+      process(*pid).marked_begin_ns = start_ns;
+    } else if (text.starts_with("nsys profiling stop")) {
+      process(*pid).marked_end_ns = start_ns;
+    } else {
+      notes_.other_ranges += 1;
+    }
+  }
+
+ private:
+  NsysProcess& process(std::uint64_t pid) {
+    NsysProcess& made = processes_[pid];
+    made.pid = pid;
+    made.file = path_;
+    return made;
+  }
+
+  std::uint64_t need(std::string_view text, std::string_view word, std::uint64_t most = UINT64_MAX) {
+    const auto value = number_after(text, word);
+    if (value && *value <= most) return *value;
+    throw InputError({path_}, fmt::format("the NVTX range '{}' has no {} of at most {}", text, word, most));
+  }
+
+  void add_call(NsysProcess& of, NcclKind kind, std::string_view text, std::uint64_t start_ns,
+                std::uint64_t end_ns) {
+    NcclCall call{.kind = kind, .start_ns = start_ns, .end_ns = std::max(start_ns, end_ns)};
+    if (kind != NcclKind::kGroupStart && kind != NcclKind::kGroupEnd) {
+      call.communicator = need(text, "commHash");
+      call.stream = number_after(text, "stream").value_or(0);  // "(nil)": the default stream
+      call.bytes = need(text, "data_size", kMostBytes);
+      call.element_bytes = static_cast<std::uint32_t>(
+          std::clamp<std::uint64_t>(number_after(text, "type_size").value_or(1), 1, 1024));
+      const bool rooted = kind == NcclKind::kBroadcast || kind == NcclKind::kReduce;
+      const char* const peer = kind == NcclKind::kSend   ? "receiver_rank"
+                               : kind == NcclKind::kRecv ? "sender_rank"
+                                                         : "root";
+      if (rooted || kind == NcclKind::kSend || kind == NcclKind::kRecv) {
+        call.peer = static_cast<std::uint32_t>(need(text, peer, UINT32_MAX));
+      }
+    }
+    of.calls.push_back(call);
+  }
+
+  std::map<std::uint64_t, NsysProcess>& processes_;
+  NsysNotes& notes_;
+  const std::string& path_;
+};
+
+// Texts stand in the row, or in StringIds.
+void read_ranges(const Database& database, RangeReader& reader) {
+  const std::set<std::string> has = database.columns("NVTX_EVENTS");
+  if (has.empty()) return;
+  if (!has.contains("start") || !has.contains("end") || !has.contains("text")) {
+    throw InputError({database.path()}, "table NVTX_EVENTS lacks a column start, end or text");
+  }
+  const bool by_id = has.contains("textId") && !database.columns("StringIds").empty();
+  Rows rows(database,
+            by_id
+                ? "SELECT e.start, e.end, COALESCE(e.text, s.value) FROM NVTX_EVENTS e LEFT JOIN StringIds s "
+                  "ON e.textId = s.id ORDER BY e.start"
+                : "SELECT start, end, text FROM NVTX_EVENTS ORDER BY start");
+  while (rows.next()) {
+    if (rows.is_null(0) || rows.is_null(2)) continue;
+    const auto start = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(0), 0));
+    const auto end = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(1), 0));
+    reader.add(rows.text(2), start, end);
+  }
+}
+
+void read_kernels(const Database& database, std::map<std::uint64_t, NsysProcess>& processes) {
+  const std::set<std::string> has = database.columns("CUPTI_ACTIVITY_KIND_KERNEL");
+  if (has.empty()) return;
+  for (const char* column : {"start", "end", "streamId", "globalPid", "demangledName"}) {
+    if (has.contains(column)) continue;
+    throw InputError({database.path()},
+                     fmt::format("table CUPTI_ACTIVITY_KIND_KERNEL lacks column {}", column));
+  }
+  const bool by_id = !database.columns("StringIds").empty();
+  Rows rows(
+      database,
+      by_id ? "SELECT k.start, k.end, k.streamId, k.globalPid, COALESCE(s.value, k.demangledName) FROM "
+              "CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON k.demangledName = s.id ORDER BY k.start"
+            : "SELECT start, end, streamId, globalPid, demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER "
+              "BY start");
+  while (rows.next()) {
+    const auto start = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(0), 0));
+    const auto end = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(1), 0));
+    // The bits of a global id above the thread's 24 are the process's.
+    const std::uint64_t pid = static_cast<std::uint64_t>(rows.integer(3)) >> 24 & 0xFFFFFF;
+    NsysProcess& process = processes[pid];
+    process.pid = pid;
+    process.file = database.path();
+    const auto kind = nccl_kernel_kind(rows.text(4));
+    if (kind) {
+      process.kernels[static_cast<std::uint64_t>(rows.integer(2))].push_back(
+          {*kind, start, std::max(start, end)});
+    } else {
+      process.other_kernels += 1;
+      process.other_ns += std::max(start, end) - start;
+    }
+    process.begin_ns = std::min(process.begin_ns, start);
+    process.end_ns = std::max(process.end_ns, end);
+  }
+}
+
+// Numbers groups, and leaves only what lies between the marks.
+void finish(NsysProcess& process, NsysNotes& notes) {
+  const std::uint64_t begin = process.marked_begin_ns.value_or(0),
+                      end = process.marked_end_ns.value_or(UINT64_MAX);
+  const auto outside = [&](const auto& what) { return what.start_ns < begin || what.start_ns > end; };
+  std::uint32_t depth = 0, group = 0;
+  for (NcclCall& call : process.calls) {
+    if (call.kind == NcclKind::kGroupStart && depth++ == 0) ++group;
+    if (call.kind == NcclKind::kGroupEnd && depth > 0) --depth;
+    if (depth > 0) call.group = group;
+  }
+  std::erase_if(process.calls, [](const NcclCall& call) {
+    return call.kind == NcclKind::kGroupStart || call.kind == NcclKind::kGroupEnd;
+  });
+  notes.outside_marks += std::erase_if(process.calls, outside);
+  for (auto& [stream, kernels] : process.kernels) notes.outside_marks += std::erase_if(kernels, outside);
+  for (const NcclCall& call : process.calls) {
+    process.begin_ns = std::min(process.begin_ns, call.start_ns);
+    process.end_ns = std::max(process.end_ns, call.end_ns);
+  }
+  process.begin_ns = process.marked_begin_ns.value_or(process.begin_ns);
+  process.end_ns = std::max(process.begin_ns, process.marked_end_ns.value_or(process.end_ns));
+}
+
+}  // namespace
+
+std::optional<NcclKind> nccl_kernel_kind(std::string_view name) {
+  const std::size_t at = name.find("nccl");
+  if (at == name.npos) return std::nullopt;
+  std::string_view rest = name.substr(at);
+  for (const std::string_view prefix : {"ncclDevKernel_", "ncclKernel_"}) {
+    if (!rest.starts_with(prefix)) continue;
+    rest.remove_prefix(prefix.size());
+    for (const KindName& kernel : kKernels) {
+      if (rest.starts_with(kernel.name)) return kernel.kind;
+    }
+    return NcclKind::kOther;
+  }
+  return std::nullopt;
+}
+
+bool is_nsys_report(const std::string& path) {
+  try {
+    const Database database(path);
+    return !database.columns("NVTX_EVENTS").empty() ||
+           !database.columns("CUPTI_ACTIVITY_KIND_KERNEL").empty();
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+std::vector<NsysProcess> read_nsys_report(const std::string& path, NsysNotes& notes) {
+  const Database database(path);
+  std::map<std::uint64_t, NsysProcess> processes;
+  RangeReader reader(processes, notes, path);
+  read_ranges(database, reader);
+  read_kernels(database, processes);
+  std::vector<NsysProcess> made;
+  for (auto& [pid, process] : processes) {
+    finish(process, notes);
+    if (!process.calls.empty() || !process.kernels.empty()) made.push_back(std::move(process));
+  }
+  return made;
+}
+
+}  // namespace weft::goal

@@ -1,0 +1,109 @@
+"""Reports in the documented tables of Nsight Systems, made up by this folder's own writer, imported and replayed."""
+
+import sys
+import unittest
+from collections import Counter
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
+from report_writer import Report  # noqa: E402
+from weft_command import ImportTest  # noqa: E402
+
+WORLD, FIRST, SECOND = 0xABCDEF0123456789, 0x11, 0x22
+
+
+class Nsys(ImportTest):
+    def four_gpus(self):
+        """Two nodes of two GPUs; ranks run against the order of files and pids. Pairs (0, 2) and (1, 3)."""
+        for node in range(2):
+            report = Report(self.folder / f"nsys_report_{node}.sqlite", texts_by_id=node == 1)
+            for local in range(2):
+                rank, pid = 3 - (2 * node + local), 500 + local
+                pair, in_pair = (FIRST, SECOND)[rank % 2], rank // 2
+                report.made(pid, WORLD, rank, 4)
+                report.made(pid, pair, in_pair, 2)
+                report.call(pid, 1000, "AllReduce", WORLD, "0x7f00", 4096, ", red_op 0")
+                report.call(pid, 1200, "Broadcast", WORLD, "0x7f00", 80, ", root 2")
+                report.range(pid, 1300, 1310, f"ncclGroupStart(), pid {pid}")
+                report.call(pid, 1320, "Send", pair, "0x7e00", 1000 + rank, f", receiver_rank {1 - in_pair}", 1)
+                report.call(pid, 1330, "Recv", pair, "0x7e00", 1000 + (rank + 2) % 4, f", sender_rank {1 - in_pair}", 1)
+                report.range(pid, 1340, 1350, f"ncclGroupEnd(), pid {pid}")
+                report.call(pid, 1400, "AllGather", pair, "0x7e00", 64)
+                report.call(pid, 1500, "ReduceScatter", pair, "0x7e00", 32, ", red_op 0")
+                report.range(pid, 0, 9, "forward")
+                report.kernel(pid, 7, 2000, 6000, "gemm")
+                for start, kind in ((10_000, "AllReduce"), (25_000, "Broadcast")):
+                    report.kernel(pid, 20, start, start + 1000, kind)
+                for start, kind in ((12_000, "SendRecv"), (14_000, "AllGather"), (18_000, "ReduceScatter")):
+                    report.kernel(pid, 30, start, start + 500, kind)
+                report.kernel(pid, 7, 27_000, 30_000, "gemm")
+            report.close()
+
+    def test_two_nodes(self):
+        self.four_gpus()
+        said = self.imported(self.folder)
+        self.assertNotIn("warning", said)
+        self.assertIn(" other_kernels: 8.", said)
+        self.assertIn(" other_ranges: 4.", said)
+        self.assertEqual(self.sends(), Counter({(r, (r + 2) % 4): 1000 + r for r in range(4)}))
+        text = self.text()
+        self.assertRegex(text, r'comm \d "0xabcdef0123456789" all')
+        for members in ("{ 0 2 }", "{ 1 3 }"):
+            self.assertIn(members, text)
+        for lines in self.ranks():
+            words = [line.split(": ", 1)[1] for line in lines if ": " in line]
+            # The calls' own stream of kernels: gaps between them from the first call on; streams by handle.
+            on = [[w for w in words if w.endswith(" cpu 1") == second and w.startswith("calc")] for second in (False, True)]
+            self.assertEqual([w.split()[1] for w in on[0]], ["11000", "1500", "3500", "11500"])
+            self.assertEqual([w.split()[1] for w in on[1]], ["9000", "14000", "4000"])
+            for part in ("allreduce 4096b elem 4", "bcast 80b root 2", "allgather 64b", "reduce_scatter 32b elem 4"):
+                self.assertTrue(any(w.startswith(part) for w in words), part)
+        self.assertGreaterEqual(self.replayed()["makespan_ns"], 29_000)
+
+    def test_plain_kernels_are_compute_and_counted(self):
+        report = Report(self.folder / "one.sqlite")
+        for pid in (5, 6):
+            report.kernel(pid, 20, 1000, 3000, "AllReduce")
+            report.kernel(pid, 7, 4000, 9000, "gemm")
+        report.close()
+        said = self.imported(self.folder / "one.sqlite")
+        self.assertIn(" kernels_without_call: 2.", said)
+        self.assertIn(" assumed_ranks: 2.", said)
+        self.assertEqual(self.replayed()["makespan_ns"], 8000)
+
+    def test_late_capture_and_marks(self):
+        """No communicator was made while profiling; kernels don't fit; calls outside the marks don't count."""
+        report = Report(self.folder / "late.sqlite")
+        for pid in (5, 6):
+            report.call(pid, 100, "AllReduce", WORLD, "(nil)", 8, ", red_op 0")
+            report.range(pid, 1000, 1001, f"nsys profiling start, pid: {pid}")
+            report.call(pid, 1500, "AllReduce", WORLD, "(nil)", 8, ", red_op 0")
+            report.kernel(pid, 20, 1600, 1700, "Broadcast")
+            report.range(pid, 2000, 2001, f"nsys profiling stopped, pid: {pid}")
+            report.call(pid, 2100, "AllReduce", WORLD, "(nil)", 8, ", red_op 0")
+        report.close()
+        said = self.imported(self.folder / "late.sqlite")
+        for count in ("inferred_communicators: 1", "calls_without_kernel: 2", "kernels_without_call: 2", "outside_marks: 4"):
+            self.assertIn(f" {count}.", said)
+        self.assertEqual([line for line in self.ranks()[0] if ": " in line],
+                         ["l1: calc 500", "l2: allreduce 8b elem 4 comm 1", "l3: calc 400"])
+
+    def test_reports_that_do_not_fit(self):
+        self.four_gpus()
+        (self.folder / "nsys_report_1.sqlite").rename(self.folder / "elsewhere")
+        self.assertRegex(self.refused(self.folder / "nsys_report_0.sqlite"),
+                         r"communicator 0x[0-9a-f]+ has \d ranks, but there are reports of \d of them")
+        report = Report(self.folder / "uneven.sqlite")
+        for pid in (5, 6):
+            report.made(pid, WORLD, pid - 5, 2)
+            for i in range(pid):
+                report.call(pid, 100 * i, "AllReduce", WORLD, "0x1", 8)
+        report.close()
+        self.assertIn("rank 0 makes 5 collective calls, rank 1 makes 6", self.refused(self.folder / "uneven.sqlite"))
+        damaged = self.folder / "damaged.sqlite"
+        damaged.write_bytes((self.folder / "uneven.sqlite").read_bytes()[:5000])
+        self.assertRegex(self.weft("import", "nsys", damaged, "-o", "x.weft", status=2), r"damaged\.sqlite: SQLite can't read this file")
+
+
+if __name__ == "__main__":
+    unittest.main()
