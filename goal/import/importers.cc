@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/chakra/importer.h"
 #include "goal/import/kineto/importer.h"
 #include "goal/import/mpi/importer.h"
 #include "sim/units/input_error.h"
@@ -13,7 +14,7 @@
 namespace weft::goal {
 
 std::span<const Importer> importers() {
-  static const Importer all[] = {mpi_importer(), kineto_importer()};
+  static const Importer all[] = {mpi_importer(), kineto_importer(), chakra_importer()};
   return all;
 }
 
