@@ -108,7 +108,12 @@ class Collector {
     if (name != "record_param_comms") return take_host(event, HostKind::kOp, start, end, kNoCall);
     CommCall call;
     read_comm_args(event["args"], call);
-    take_host(event, HostKind::kComm, start, end, add(std::move(call)));
+    const std::uint32_t index = add(std::move(call));
+    // Before "Record function id" there was, "External id" was the same.
+    const JsonValue id = event["args"]["Record function id"];
+    const auto function = (id ? id : event["args"]["External id"]).unsigned_integer();
+    if (function) trace_.call_of_function.emplace(*function, index);
+    take_host(event, HostKind::kComm, start, end, index);
   }
 
   void take_host(JsonValue event, HostKind kind, std::int64_t start, std::int64_t end, std::uint32_t call) {

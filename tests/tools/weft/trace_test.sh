@@ -48,7 +48,7 @@ expect 2 "'mpy' is not a trace format; did you mean 'mpi'?" "$weft" import mpy a
 expect 2 "'mpi' is a format; give the path of the trace too" "$weft" import mpi -o x.weft
 expect 2 "give the path of one trace" "$weft" import mpi a b -o x.weft
 expect 2 "-o is missing" "$weft" import mpi a
-expect 0 "mpi  Traces of an MPI program" "$weft" import --list
+expect 0 "Traces of an MPI program" "$weft" import --list
 expect 2 "--poll-gap: mpi: poll_gap: 'soon'" "$weft" import mpi a -o x.weft --poll-gap soon
 expect 2 "mpi: poll_gap: 'soon'" "$weft" import mpi:poll_gap=soon a -o x.weft
 expect 2 "parameter of mpi; did you mean 'partial'?" "$weft" import mpi:partail=true a -o x.weft
