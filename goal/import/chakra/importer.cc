@@ -130,6 +130,7 @@ Graph import_chakra(const fs::path& path, const ChakraOptions& options, PackInfo
                               options.gflops, options.deps, notes);
     read_chakra(file, [&](ChakraNode& node, const SourceLocation& where) { of_rank.add(node, where); });
     of_rank.finish(file);
+    if (rank == 0) GraphBuilder::expect_graph(of_rank.nodes() * ranks, of_rank.dependencies() * ranks);
   }
   if (info != nullptr) {
     info->metadata["source"] = "Chakra execution trace";

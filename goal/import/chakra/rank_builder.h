@@ -54,6 +54,8 @@ class ChakraRankBuilder {
   void add(const ChakraNode& node, const SourceLocation& where);
   // Ends the rank. Throws InputError that names the nodes of a cycle.
   void finish(const std::string& file);
+  std::uint64_t nodes() const { return ids_.size(); }
+  std::uint64_t dependencies() const { return dependencies_.size(); }
 
  private:
   using Edges = std::vector<std::pair<OpIndex, OpIndex>>;
