@@ -147,7 +147,8 @@ class Assembly {
       if (group.size < 0 && world_ > 1) notes_.add(KinetoNote::kAssumedGroups);
       return {};
     }
-    if (group.start >= 0 && group.stride > 0 && group.size > 0 &&
+    if (group.start >= 0 && group.stride > 0 && group.size > 0 && group.stride < world_ &&
+        group.size < world_ && group.start < world_ &&
         group.start + (group.size - 1) * group.stride < world_) {
       std::vector<Rank> ranks;
       for (std::int64_t i = 0; i < group.size; ++i) {

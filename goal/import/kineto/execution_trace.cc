@@ -92,7 +92,9 @@ void read_groups(JsonValue node, const SourceLocation& where, ExecutionTrace& tr
     handlers.element = [&](std::string_view, JsonValue group, const SourceLocation&) {
       GroupName made{.name = std::string(group["pg_name"].text())};
       made.size = group["group_size"].integer().value_or(-1);
-      for (const std::uint64_t rank : numbers(group["ranks"])) made.ranks.push_back(static_cast<Rank>(rank));
+      for (const std::uint64_t rank : numbers(group["ranks"])) {
+        made.ranks.push_back(static_cast<Rank>(std::min<std::uint64_t>(rank, kAny)));
+      }
       trace.groups.push_back(std::move(made));
       return true;
     };

@@ -53,10 +53,12 @@ class Collector {
 
   bool event(JsonValue event) {
     if (event["ph"].text() != "X") return true;
-    any_ = true;
     const auto start = event["ts"].thousandths(), duration = event["dur"].thousandths();
     std::int64_t end = 0;
-    if (!start || !duration || *duration < 0 || __builtin_add_overflow(*start, *duration, &end)) {
+    // Differences of times must have room too.
+    constexpr std::int64_t kMostNs = 4'000'000'000'000'000'000;
+    if (!start || !duration || *duration < 0 || __builtin_add_overflow(*start, *duration, &end) ||
+        *start < -kMostNs || end > kMostNs) {
       ++trace_.broken_events;
       return true;
     }
@@ -68,7 +70,7 @@ class Collector {
   }
 
   RankTrace finish() {
-    if (!any_) {
+    if (trace_.host.empty() && trace_.gpu.empty()) {
       throw InputError({trace_.path},
                        "no events with a duration in \"traceEvents\"; expected a profile that "
                        "PyTorch's profiler wrote");
@@ -211,7 +213,6 @@ class Collector {
   std::unordered_map<std::string, std::uint32_t> threads_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;
   std::string key_;
-  bool any_ = false;
 };
 
 }  // namespace
