@@ -9,11 +9,12 @@
 
 namespace weft::goal {
 
-enum class Format { kText, kBinary, kPack };
+enum class Format { kText, kBinary, kPack, kChakra };
 
-// "text", "binary" or "pack"; throws InputError for any other word.
+// "text", "binary", "pack" or "chakra"; throws InputError for any other word.
 Format format_of_name(std::string_view name);
-// By the ending: .goal text, .bin binary, .weft packed; throws InputError for any other.
+// By the ending: .goal text, .bin binary, .weft packed, .et Chakra (a file per rank, X.et gives X.0.et …);
+// throws InputError for any other.
 Format format_of_path(const std::string& path);
 
 // Only the packed format keeps `info`. Throws InputError if the format can't hold the graph or the file can't

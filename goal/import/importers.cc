@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/chakra/importer.h"
 #include "goal/import/connections/importer.h"
 #include "goal/import/dumpi/importer.h"
 #include "goal/import/goal/importer.h"
@@ -22,8 +23,9 @@ namespace weft::goal {
 
 std::span<const Importer> importers() {
   static const Importer all[] = {
-      mpi_importer(),   nccl_importer(), kineto_importer(),      liballprof_importer(), otf2_importer(),
-      dumpi_importer(), nsys_importer(), connections_importer(), spc_importer(),        goal_importer(),
+      mpi_importer(),         nccl_importer(), kineto_importer(), chakra_importer(),
+      liballprof_importer(),  otf2_importer(), dumpi_importer(),  nsys_importer(),
+      connections_importer(), spc_importer(),  goal_importer(),
   };
   return all;
 }

@@ -44,9 +44,11 @@ void add_convert(Command& parent) {
   const auto options = std::make_shared<Options>();
   Command command = parent.add_subcommand("convert", "Write a graph in another format");
   command.add_option("IN", options->in, "A GOAL graph: packed, text or binary").required();
-  command.add_option("OUT", options->out, "The file to write: .weft packed, .goal text, .bin binary GOAL")
+  command
+      .add_option("OUT", options->out,
+                  "The file to write: .weft packed, .goal text, .bin binary GOAL, .et Chakra")
       .required();
-  command.add_option("--to", options->to, "The format, whatever the name: pack, text or binary");
+  command.add_option("--to", options->to, "The format, whatever the name: pack, text, binary or chakra");
   command.callback([options] {
     const goal::Format format =
         options->to.empty() ? goal::format_of_path(options->out) : goal::format_of_name(options->to);

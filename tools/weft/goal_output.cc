@@ -11,9 +11,11 @@
 namespace weft::cli {
 
 void GraphOutput::add_options(Command& command) {
-  command.add_option("-o,--output", path, "The graph to write: .weft packed, .goal text, .bin binary GOAL")
+  command
+      .add_option("-o,--output", path,
+                  "The graph to write: .weft packed, .goal text, .bin binary GOAL, .et Chakra")
       .required();
-  command.add_option("--to", to, "The format, whatever the name: pack, text or binary");
+  command.add_option("--to", to, "The format, whatever the name: pack, text, binary or chakra");
 }
 
 goal::Format GraphOutput::format() const {

@@ -25,9 +25,18 @@ ByteStream::ByteStream(const std::string& path) : path_(path), buffer_(kPiece) {
   begin_ = next_ = end_ = counted_ = buffer_.data();
 }
 
-ByteStream::~ByteStream() { gzclose(file_); }
+ByteStream::ByteStream(std::string_view text, const std::string& name)
+    : path_(name), buffer_(text.begin(), text.end()) {
+  begin_ = next_ = counted_ = buffer_.data();
+  end_ = begin_ + buffer_.size();
+}
+
+ByteStream::~ByteStream() {
+  if (file_ != nullptr) gzclose(file_);
+}
 
 bool ByteStream::refill() {
+  if (file_ == nullptr) return false;
   line();
   base_ += static_cast<std::uint64_t>(end_ - begin_);
   const int got = gzread(file_, buffer_.data(), static_cast<unsigned>(buffer_.size()));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/units/input_error.h"
@@ -16,6 +17,8 @@ class ByteStream {
  public:
   // Throws InputError if the file can't be opened.
   explicit ByteStream(const std::string& path);
+  // The same of a text in memory; `name` stands for its path in messages.
+  ByteStream(std::string_view text, const std::string& name);
   ~ByteStream();
   ByteStream(const ByteStream&) = delete;
   ByteStream& operator=(const ByteStream&) = delete;

@@ -212,11 +212,8 @@ void parse(ByteStream& bytes, Builder& builder) {
   }
 }
 
-}  // namespace
-
-void read_json(const std::string& path, const std::vector<std::string>& arrays, const JsonHandlers& handlers,
-               const JsonLimits& limits) {
-  ByteStream bytes(path);
+void read(ByteStream& bytes, const std::vector<std::string>& arrays, const JsonHandlers& handlers,
+          const JsonLimits& limits) {
   Builder builder(bytes, arrays, handlers, limits);
   try {
     parse(bytes, builder);
@@ -224,6 +221,20 @@ void read_json(const std::string& path, const std::vector<std::string>& arrays, 
     if (!error.location().file.empty()) throw;
     throw InputError(bytes.location(), error.what());
   }
+}
+
+}  // namespace
+
+void read_json(const std::string& path, const std::vector<std::string>& arrays, const JsonHandlers& handlers,
+               const JsonLimits& limits) {
+  ByteStream bytes(path);
+  read(bytes, arrays, handlers, limits);
+}
+
+void read_json_text(std::string_view text, const std::string& name, const std::vector<std::string>& arrays,
+                    const JsonHandlers& handlers, const JsonLimits& limits) {
+  ByteStream bytes(text, name);
+  read(bytes, arrays, handlers, limits);
 }
 
 }  // namespace weft::goal

@@ -7,6 +7,7 @@
 
 #include "goal/import/kineto/partners.h"
 #include "sim/units/input_error.h"
+#include "sim/units/memory.h"
 
 namespace weft::goal {
 namespace {
@@ -26,6 +27,7 @@ class Assembly {
       : ranks_(ranks), world_(world), notes_(notes) {}
 
   Graph assemble() {
+    expect_all();
     std::vector<RankOps> all(world_);
     for (Rank rank = 0; rank < world_; ++rank) all[rank] = ops_of(rank);
     hold_against(all, groups_, notes_);
@@ -38,6 +40,19 @@ class Assembly {
   }
 
  private:
+  // A profile of a few bytes may claim to be of millions of ranks.
+  void expect_all() const {
+    double ops = 0, edges = 0, comms = 0;
+    for (Rank rank = 0; rank < world_; ++rank) {
+      const RankPlan& plan = ranks_.at(donor_of(rank)).plan;
+      ops += static_cast<double>(plan.ops.size());
+      edges += static_cast<double>(plan.edges.size());
+      comms += static_cast<double>(plan.calls.size());
+    }
+    expect_memory(200.0 * world_ + 150 * comms + 40 * ops + 8 * edges,
+                  fmt::format("a graph of {} ranks and {:.0f} operations", world_, ops));
+  }
+
   // The profile that a rank's operations are from.
   Rank donor_of(Rank rank) const {
     auto at = ranks_.upper_bound(rank);
@@ -132,7 +147,8 @@ class Assembly {
       if (group.size < 0 && world_ > 1) notes_.add(KinetoNote::kAssumedGroups);
       return {};
     }
-    if (group.start >= 0 && group.stride > 0 && group.size > 0 &&
+    if (group.start >= 0 && group.stride > 0 && group.size > 0 && group.stride < world_ &&
+        group.size < world_ && group.start < world_ &&
         group.start + (group.size - 1) * group.stride < world_) {
       std::vector<Rank> ranks;
       for (std::int64_t i = 0; i < group.size; ++i) {

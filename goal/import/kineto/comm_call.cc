@@ -118,7 +118,8 @@ void read_group(JsonValue args, GroupName& group) {
   group.size = args["Group size"].integer().value_or(-1);
   group.start = args["Global rank start"].integer().value_or(-1);
   group.stride = args["Global rank stride"].integer().value_or(-1);
-  if (!ranks || cut) return;
+  if (!ranks || cut || std::any_of(ranks->begin(), ranks->end(), [](std::uint64_t r) { return r >= kAny; }))
+    return;
   for (const std::uint64_t rank : *ranks) group.ranks.push_back(static_cast<Rank>(rank));
 }
 

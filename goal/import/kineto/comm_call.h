@@ -41,6 +41,7 @@ struct CommCall {
   std::vector<std::uint64_t> in_split, out_split;
   bool cut_split = false;  // the profiler kept only the beginning of a list
   std::int64_t root = -1;  // rank in the group
+  bool joined = false;     // from an execution trace, which tells more than a profile
   std::int64_t peer = -1;  // world rank of a message's other end
 };
 

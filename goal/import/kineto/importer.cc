@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "goal/import/kineto/assembly.h"
+#include "goal/import/kineto/execution_trace.h"
 #include "goal/import/kineto/timeline.h"
 #include "goal/import/kineto/trace_reader.h"
 #include "sim/units/input_error.h"
@@ -64,6 +65,52 @@ std::int64_t rank_of_name(const std::string& name) {
   return -1;
 }
 
+// The execution trace of a rank: the file given, or that of the folder whose name tells the rank.
+std::string execution_trace_of(const std::string& given, std::int64_t rank, std::size_t profiles) {
+  std::error_code error;
+  if (!fs::is_directory(given, error)) {
+    if (profiles == 1) return given;
+    throw InputError({given},
+                     fmt::format("one execution trace for {} profiles; give a folder with one for each, "
+                                 "whose names end in rank0.json, rank1.json …",
+                                 profiles));
+  }
+  std::string found;
+  for (const fs::directory_entry& entry : fs::directory_iterator(given)) {
+    if (!has_json_name(entry.path()) || rank_of_name(entry.path().filename().string()) != rank) continue;
+    if (!found.empty()) {
+      throw InputError({entry.path().string()}, fmt::format("a second execution trace of rank {}", rank));
+    }
+    found = entry.path().string();
+  }
+  if (found.empty()) throw InputError({given}, fmt::format("no execution trace of rank {} here", rank));
+  return found;
+}
+
+// What the execution trace says of a call holds, if both mean the same one.
+void join(const std::string& path, RankTrace& trace, KinetoNotes& notes) {
+  ExecutionTrace other = read_execution_trace(path);
+  for (auto& [function, index] : std::map(trace.call_of_function.begin(), trace.call_of_function.end())) {
+    CommCall& call = trace.calls[index];
+    const auto found = other.calls.find(function);
+    const bool same = found != other.calls.end() &&
+                      (call.name.empty() || call.kind == CommKind::kUnknown ||
+                       (found->second.kind == call.kind && found->second.collective == call.collective));
+    if (!same) {
+      if (call.kind != CommKind::kNone) notes.add(KinetoNote::kCallsNotJoined);
+      continue;
+    }
+    CommCall joined = std::move(found->second);
+    joined.joined = true;
+    if (joined.peer < 0) joined.peer = call.peer;
+    if (joined.group.ranks.empty()) joined.group.ranks = call.group.ranks;
+    if (joined.group.name.empty()) joined.group.name = call.group.name;
+    if (joined.kind != CommKind::kNone) notes.add(KinetoNote::kJoinedCalls);
+    call = std::move(joined);
+  }
+  for (GroupName& group : other.groups) trace.groups.push_back(std::move(group));
+}
+
 // What is known of the run as a whole.
 struct Run {
   std::int64_t world = -1;
@@ -73,12 +120,12 @@ struct Run {
   std::set<std::int64_t> steps;
 };
 
-void take_profile(const fs::path& path, std::size_t place, bool alone, const KinetoOptions& options,
+void take_profile(const fs::path& path, std::size_t place, std::size_t profiles, const KinetoOptions& options,
                   std::map<Rank, PlannedRank>& ranks, KinetoNotes& notes, Run& run) {
   RankTrace trace = read_kineto(path.string());
   if (options.first_step >= 0) keep_steps(trace, options.first_step, options.last_step);
   std::int64_t rank = trace.rank >= 0 ? trace.rank : rank_of_name(path.filename().string());
-  if (rank < 0) rank = alone ? 0 : static_cast<std::int64_t>(place);
+  if (rank < 0) rank = profiles == 1 ? 0 : static_cast<std::int64_t>(place);
   if (rank >= std::int64_t{1} << 24) {
     throw InputError({path.string()}, fmt::format("says it is rank {}; ranks go to {}", rank, (1 << 24) - 1));
   }
@@ -93,6 +140,9 @@ void take_profile(const fs::path& path, std::size_t place, bool alone, const Kin
   for (const StepRange& step : trace.steps) run.steps.insert(step.number);
   notes.add(KinetoNote::kBrokenEvents, trace.broken_events);
   for (const auto& [category, count] : trace.other_events) notes.add(KinetoNote::kOtherEvents, count);
+  if (!options.execution_traces.empty()) {
+    join(execution_trace_of(options.execution_traces, rank, profiles), trace, notes);
+  }
   PlannedRank planned{.path = path.string(), .groups = std::move(trace.groups)};
   planned.plan = plan_rank(trace, options.planner, notes);
   for (const CommCall& call : planned.plan.calls) {
@@ -151,7 +201,7 @@ Graph import_kineto(const fs::path& path, const KinetoOptions& options, PackInfo
   KinetoNotes notes;
   Run run;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    take_profile(files[i], i, files.size() == 1, options, ranks, notes, run);
+    take_profile(files[i], i, files.size(), options, ranks, notes, run);
   }
   const Rank world = world_of(ranks, run, options.alike);
   Graph graph = assemble(ranks, world, notes);
@@ -172,12 +222,14 @@ Importer kineto_importer() {
       .info = {.name = "kineto",
                .summary = "Profiles of PyTorch's profiler (Kineto JSON, plain or gzip), one file per rank.",
                .source = "Chrome trace event format; PyTorch's record_param_comms arguments",
-               .parameters = {{"alike", ParameterType::kBoolean, "false",
-                               "Ranks without a profile do what a rank with one does."},
-                              {"steps", ParameterType::kText, "all",
-                               "Only these ProfilerStep ranges: 4, or 4-6."},
-                              {"min_wait", ParameterType::kTime, "20us",
-                               "Shortest pause of a host thread that may be a wait for another thread."}}},
+               .parameters =
+                   {{"alike", ParameterType::kBoolean, "false",
+                     "Ranks without a profile do what a rank with one does."},
+                    {"steps", ParameterType::kText, "all", "Only these ProfilerStep ranges: 4, or 4-6."},
+                    {"execution_traces", ParameterType::kFile, "",
+                     "PyTorch execution traces of the same ranks: a file, or a folder with one per rank."},
+                    {"min_wait", ParameterType::kTime, "20us",
+                     "Shortest pause of a host thread that may be a wait for another thread."}}},
       .looks_like = "JSON with traceEvents, or a folder of such files",
       .span = "from the first event of a rank to its last",
       .sniff = sniff,
@@ -185,6 +237,7 @@ Importer kineto_importer() {
         KinetoOptions options;
         options.alike = parameters.boolean("alike");
         options.planner.min_wait_ns = parameters.time("min_wait").ps() / 1000;
+        options.execution_traces = parameters.file("execution_traces");
         parse_steps(parameters, options);
         return import_kineto(path, options, &info);
       }};

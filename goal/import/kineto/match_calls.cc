@@ -71,7 +71,7 @@ class Matcher {
   std::vector<std::uint32_t> calls_of(std::uint32_t kernel) {
     const std::uint32_t own = trace_.gpu[kernel].call;
     const std::uint32_t launch = timeline_.launch(kernel);
-    const bool own_usable = is_usable(trace_.calls[own]);
+    bool own_usable = is_usable(trace_.calls[own]);
     if (launch == kNone) return own_usable ? std::vector{own} : std::vector<std::uint32_t>();
     std::vector<Record>& records = records_[trace_.host[launch].thread];
     const std::int64_t at = trace_.host[launch].start;
@@ -80,6 +80,9 @@ class Matcher {
                                          [](std::int64_t time, const Record& r) { return time < r.start; });
     Record* around = nullptr;
     if (behind != records.begin() && std::prev(behind)->end >= at) around = &*std::prev(behind);
+    if (around != nullptr && trace_.calls[around->call].joined && is_usable(trace_.calls[around->call])) {
+      own_usable = false;
+    }
     const CommCall& call = trace_.calls[own_usable || around == nullptr ? own : around->call];
     std::vector<std::uint32_t> calls;
     if (call.kind == CommKind::kCollective) {

@@ -47,6 +47,12 @@ constexpr Text kTexts[] = {
      "Ranks without a profile, which do what another rank did."},
     {KinetoNote::kOtherEvents, "other_events", Severity::kInfo,
      "Events that say nothing of time or communication of their own: annotations, Python frames, counters."},
+    {KinetoNote::kJoinedCalls, "calls_of_execution_trace", Severity::kInfo,
+     "Communication calls whose sizes, groups and roots are those of the execution trace."},
+    {KinetoNote::kCallsNotJoined, "calls_without_execution_trace", Severity::kWarning,
+     "Communication calls that the execution trace lacks (by rf_id), or has another one for; the profile's "
+     "own "
+     "words hold."},
 };
 
 }  // namespace

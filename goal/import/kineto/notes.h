@@ -25,8 +25,10 @@ enum class KinetoNote : std::uint8_t {
   kMessagesWithoutPeer,
   kCopiedRanks,
   kOtherEvents,
+  kJoinedCalls,
+  kCallsNotJoined,
 };
-inline constexpr int kKinetoNotes = 16;
+inline constexpr int kKinetoNotes = 18;
 
 class KinetoNotes {
  public:

@@ -32,12 +32,11 @@ bool alike(const CommCall& a, const CommCall& b) {
 class Partners {
  public:
   Partners(std::vector<RankOps>& ranks, const std::vector<std::vector<Rank>>& groups, KinetoNotes& notes)
-      : ranks_(ranks), groups_(groups), notes_(notes), calls_(groups.size()) {
-    for (std::vector<std::vector<CommOp*>>& of_group : calls_) of_group.resize(ranks.size());
+      : ranks_(ranks), groups_(groups), notes_(notes) {
     for (Rank rank = 0; rank < ranks.size(); ++rank) {
       for (CommOp& comm : ranks[rank].comms) {
         if (comm.call->kind == CommKind::kCollective) {
-          calls_[comm.group][rank].push_back(&comm);
+          calls_[{comm.group, rank}].push_back(&comm);
         } else {
           const bool send = comm.call->kind == CommKind::kSend;
           const Rank from = send ? rank : comm.peer, to = send ? comm.peer : rank;
@@ -72,18 +71,18 @@ class Partners {
       members.resize(ranks_.size());
       std::iota(members.begin(), members.end(), Rank{0});
     }
-    const std::vector<std::vector<CommOp*>>& calls = calls_[group];
+    const auto calls = [&](Rank rank) -> const std::vector<CommOp*>& { return calls_[{group, rank}]; };
     std::size_t fewest = std::numeric_limits<std::size_t>::max();
     Rank shortest = members[0];
     for (const Rank rank : members) {
-      if (calls[rank].size() < fewest) shortest = rank;
-      fewest = std::min(fewest, calls[rank].size());
+      if (calls(rank).size() < fewest) shortest = rank;
+      fewest = std::min(fewest, calls(rank).size());
     }
     for (const Rank rank : members) {
-      const std::vector<CommOp*>& mine = calls[rank];
+      const std::vector<CommOp*>& mine = calls(rank);
       const std::size_t more = mine.size() - fewest;
       const auto fits = [&](std::size_t skip) {
-        return std::equal(calls[shortest].begin(), calls[shortest].end(),
+        return std::equal(calls(shortest).begin(), calls(shortest).end(),
                           mine.begin() + static_cast<std::ptrdiff_t>(skip),
                           [](const CommOp* a, const CommOp* b) { return alike(*a->call, *b->call); });
       };
@@ -92,7 +91,7 @@ class Partners {
       } else if (fits(more)) {
         for (std::size_t i = 0; i < more; ++i) cut(*mine[i]);
       } else {
-        fail(shortest, rank, calls[shortest], mine);
+        fail(shortest, rank, calls(shortest), mine);
       }
     }
   }
@@ -110,7 +109,7 @@ class Partners {
   std::vector<RankOps>& ranks_;
   const std::vector<std::vector<Rank>>& groups_;
   KinetoNotes& notes_;
-  std::vector<std::vector<std::vector<CommOp*>>> calls_;  // by group and rank
+  std::map<std::pair<std::uint32_t, Rank>, std::vector<CommOp*>> calls_;  // by group and rank
   std::map<std::tuple<std::uint32_t, Rank, Rank>, std::pair<std::vector<CommOp*>, std::vector<CommOp*>>>
       messages_;
 };

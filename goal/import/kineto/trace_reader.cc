@@ -53,10 +53,12 @@ class Collector {
 
   bool event(JsonValue event) {
     if (event["ph"].text() != "X") return true;
-    any_ = true;
     const auto start = event["ts"].thousandths(), duration = event["dur"].thousandths();
     std::int64_t end = 0;
-    if (!start || !duration || *duration < 0 || __builtin_add_overflow(*start, *duration, &end)) {
+    // Differences of times must have room too.
+    constexpr std::int64_t kMostNs = 4'000'000'000'000'000'000;
+    if (!start || !duration || *duration < 0 || __builtin_add_overflow(*start, *duration, &end) ||
+        *start < -kMostNs || end > kMostNs) {
       ++trace_.broken_events;
       return true;
     }
@@ -68,7 +70,7 @@ class Collector {
   }
 
   RankTrace finish() {
-    if (!any_) {
+    if (trace_.host.empty() && trace_.gpu.empty()) {
       throw InputError({trace_.path},
                        "no events with a duration in \"traceEvents\"; expected a profile that "
                        "PyTorch's profiler wrote");
@@ -108,7 +110,12 @@ class Collector {
     if (name != "record_param_comms") return take_host(event, HostKind::kOp, start, end, kNoCall);
     CommCall call;
     read_comm_args(event["args"], call);
-    take_host(event, HostKind::kComm, start, end, add(std::move(call)));
+    const std::uint32_t index = add(std::move(call));
+    // Before "Record function id" there was, "External id" was the same.
+    const JsonValue id = event["args"]["Record function id"];
+    const auto function = (id ? id : event["args"]["External id"]).unsigned_integer();
+    if (function) trace_.call_of_function.emplace(*function, index);
+    take_host(event, HostKind::kComm, start, end, index);
   }
 
   void take_host(JsonValue event, HostKind kind, std::int64_t start, std::int64_t end, std::uint32_t call) {
@@ -206,7 +213,6 @@ class Collector {
   std::unordered_map<std::string, std::uint32_t> threads_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;
   std::string key_;
-  bool any_ = false;
 };
 
 }  // namespace

@@ -12,6 +12,9 @@
 #include <string>
 
 #include "goal/check/check.h"
+#include "goal/import/json/byte_stream.h"
+#include "goal/import/kineto/execution_trace.h"
+#include "goal/import/kineto/partners.h"
 #include "goal/text/text.h"
 #include "sim/units/input_error.h"
 
@@ -169,6 +172,60 @@ TEST_CASE("kineto: NCCL on 2 GPUs, one rank at hand") {
                                                          {"bcast 424", 2}});
   CHECK(check(graph).clean());
   CHECK(anomalies(info, "copied_ranks") == 1);
+}
+
+TEST_CASE("kineto: joined with an execution trace") {
+  // The profile without what its calls say of themselves: what the execution trace of the same program says.
+  const fs::path at = folder("joined");
+  ByteStream bytes("tests/data/kineto/nccl_step.json.gz");
+  std::string text;
+  while (!bytes.at_end()) text += bytes.take();
+  for (std::size_t i = 0; (i = text.find("\"Collective name\"", i)) != text.npos;)
+    text.replace(i, 12, "\"Without    ");
+  std::ofstream(at / "rank0.json") << text;
+  PackInfo info;
+  KinetoOptions options{.alike = true};
+  CHECK(collectives(import_kineto(at, options, &info)).empty());
+  CHECK(anomalies(info, "communication_of_unknown_size") == 7);
+  options.execution_traces = "tests/data/kineto/resnet_execution_trace.json.gz";
+  PackInfo joined;
+  const Graph graph = import_kineto(at, options, &joined);
+  CHECK(collectives(graph) ==
+        collectives(import_kineto("tests/data/kineto/nccl_step.json.gz", options, nullptr)));
+  CHECK(anomalies(joined, "communication_of_unknown_size") == 0);
+  CHECK(anomalies(joined, "calls_of_execution_trace") == 7);
+  CHECK(anomalies(joined, "assumed_roots") == 0);  // the profiler of that time does not tell roots
+  const ExecutionTrace trace = read_execution_trace(options.execution_traces);
+  CHECK(trace.schema == "1.1.0-chakra.0.0.4");
+  CHECK(trace.calls.size() == 27);
+  REQUIRE(trace.groups.size() == 1);
+  CHECK(trace.groups[0].size == 2);
+}
+
+TEST_CASE("kineto: an execution trace of schema 1.0, and what is none") {
+  const fs::path at = folder("traces");
+  std::ofstream(at / "et.json")
+      << R"({"schema": "1.0.1", "nodes": [{"name": "record_param_comms", "id": 7, "rf_id": 9,
+"inputs": [[3, 4, 0, 12, 4, "cuda:0"], 5, ["1", "tp"], 0, "all_to_allv", [4, 8], [6, 2], 0, 1, 2],
+"outputs": [[5, 6, 0, 8, 4, "cuda:0"]]}]})";
+  const ExecutionTrace trace = read_execution_trace((at / "et.json").string());
+  const CommCall& call = trace.calls.at(9);
+  CHECK(call.collective == CollectiveKind::kAlltoall);
+  CHECK(call.in_bytes == 48);
+  CHECK(call.out_bytes == 32);
+  CHECK(call.in_split == std::vector<std::uint64_t>{4, 8});
+  CHECK(call.group.name == "1");
+  CHECK(call.group.size == 2);
+  KinetoNotes notes;
+  CHECK(collective_of(call, kWorld, 2, 0, notes).counts == std::vector<std::uint64_t>{16, 32});
+  CHECK(collective_of(call, kWorld, 2, 0, notes).receive_counts == std::vector<std::uint64_t>{24, 8});
+  std::ofstream(at / "new.json") << R"({"schema": "2.0.0", "nodes": []})";
+  CHECK_THROWS_WITH(read_execution_trace((at / "new.json").string()),
+                    Contains("schema '2.0.0'; expected 1.0 or 1.1"));
+  write(at / "rank0.json", 0, 1, {event("cpu_op", "x", 1, 0, 1)});
+  KinetoOptions options{.execution_traces = at.string()};
+  fs::remove(at / "new.json");
+  CHECK_THAT(message(at / "rank0.json", options), Contains("schema ''"));
 }
 
 TEST_CASE("kineto: DLRM on 8 GPUs, whose profiler tells sizes in annotations only") {

@@ -1,0 +1,22 @@
+// Chakra execution traces to GOAL.
+#pragma once
+
+#include "goal/import/chakra/rank_builder.h"
+#include "goal/import/importer.h"
+
+namespace weft::goal {
+
+struct ChakraOptions {
+  Rank ranks = 0;     // 0: as many as there are files; more: the others do what rank modulo files does
+  double gflops = 0;  // rate of compute nodes that have a number of operations and no time
+  ChakraDeps deps = ChakraDeps::kAuto;
+  std::string groups;  // file of communicator groups; empty: *comm_group*.json in the folder
+};
+
+// `path`: a folder with NAME.RANK.et (or NAME.RANK.json, plain or gzip) of one trace, or one such file.
+// Throws InputError, with node ids for what is wrong between nodes.
+Graph import_chakra(const std::filesystem::path& path, const ChakraOptions& options, PackInfo* info);
+
+Importer chakra_importer();
+
+}  // namespace weft::goal
