@@ -139,7 +139,7 @@ Graph import_otf2(const fs::path& path, const Parameters& parameters, PackInfo& 
   }
   info.metadata["source"] = "OTF2 archive";
   info.metadata["traced_elapsed_ns"] = std::to_string(elapsed_ns);
-  report(notes, info);
+  report_notes(notes, info);
   if (run.spread_evenly > 0) {
     info.anomalies.push_back(
         {"counts_spread_evenly", Severity::kWarning,

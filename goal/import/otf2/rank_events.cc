@@ -80,7 +80,8 @@ void Otf2RankEvents::import(const MpiImportOptions& options, CommunicatorTable& 
   const auto ranks = static_cast<Rank>(run_.known[trace::kCommWorld].ranks.size());
   run_.known[trace::kCommSelf].ranks = {static_cast<std::int32_t>(rank_)};
   run_.known[trace::kCommSelf].key = (std::uint64_t{1} << 32) + rank_;
-  RankImporter importer(options, ranks, communicators, notes);
+  OneSidedTraffic traffic(ranks, [](OneSidedTraffic&) {});  // windows are not decoded
+  RankImporter importer(options, rank_, ranks, communicators, traffic, notes);
   for_each_call([&](std::uint32_t thread, const Otf2Call& call) { add_call(importer, notes, thread, call); });
   elapsed_ns_ = importer.elapsed_ns();
   importer.finish(builder);
@@ -144,9 +145,8 @@ void Otf2RankEvents::add_call(RankImporter& importer, ImportNotes& notes, std::u
     add(record);
   } else if (is_communication(name) && shape_of(function) != Shape::kComplete &&
              shape_of(function) != Shape::kProbe) {
-    UndecodedCalls& calls = notes.communication[name];
-    ++calls.calls;
-    calls.ns += call.leave_ns - call.enter_ns;
+    notes.not_replayed.add(name, 1, 0, call.leave_ns - call.enter_ns);
+    ++notes.not_replayed.all_calls;
   } else if (shape_of(function) == Shape::kComplete || shape_of(function) == Shape::kProbe) {
     TraceRecord record{.function = Function::kWaitall};  // of null requests: nothing, but the time was inside
     add(record);
