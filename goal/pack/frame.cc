@@ -3,6 +3,7 @@
 #include <google/protobuf/message_lite.h>
 
 #include <cstring>
+#include <new>
 #include <stdexcept>
 
 #include "sim/units/input_error.h"
@@ -20,10 +21,17 @@ std::size_t checked(std::size_t result) {
   return result;
 }
 
+// A context, which zstd has no memory for if it is null.
+template <typename Context>
+Context* there(Context* context) {
+  if (context == nullptr) throw std::bad_alloc();
+  return context;
+}
+
 }  // namespace
 
 FrameReader::FrameReader(std::string_view bytes, std::string file_name)
-    : bytes_(bytes), file_name_(std::move(file_name)), context_(ZSTD_createDCtx(), ZSTD_freeDCtx) {}
+    : bytes_(bytes), file_name_(std::move(file_name)), context_(there(ZSTD_createDCtx()), ZSTD_freeDCtx) {}
 
 void FrameReader::fail(std::uint64_t offset, const std::string& message) const {
   throw InputError(SourceLocation{.file = file_name_, .byte_offset = static_cast<std::int64_t>(offset)},
@@ -126,7 +134,7 @@ void FrameReader::parse(std::uint64_t& at, BlockType type, Rank rank,
   if (!message.ParseFromArray(raw.data(), static_cast<int>(raw.size()))) damaged(begin, type, rank);
 }
 
-FrameWriter::FrameWriter(const Sink& sink) : sink_(sink), context_(ZSTD_createCCtx(), ZSTD_freeCCtx) {
+FrameWriter::FrameWriter(const Sink& sink) : sink_(sink), context_(there(ZSTD_createCCtx()), ZSTD_freeCCtx) {
   checked(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, ZSTD_CLEVEL_DEFAULT));
   checked(ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_checksumFlag, 1));
   std::string header(kMagic);

@@ -97,11 +97,19 @@ std::vector<Times> times_of_all(const std::string& size) {
 TEST_CASE("three levels agree on every collective, but where ranks are in unequal hurry") {
   const std::string size = GENERATE("1MB", "16MB");
   const std::vector<Times> all = times_of_all(size);
-  CHECK(all.size() == 49);
+  CHECK(all.size() == 57);
   for (const Times& each : all) {
     CAPTURE(size, each.kind, each.name, each.loggops_us, each.flow_us, each.packet_us, each.bare_us);
     const double flow = each.flow_us / each.loggops_us, bare = each.bare_us / each.flow_us;
     const double acks = each.packet_us / each.bare_us;
+    if (each.name.starts_with("nccl_")) {
+      // Several channels, each a pipeline of its own, share a link: as fluids all at once, message by message
+      // one after the other, in windows whoever is ahead. What waits for the last of them differs by that.
+      CHECK(Range(0.995, 1.20).holds(flow));
+      CHECK(Range(0.94, 1.06).holds(bare));
+      CHECK(Range(0.985, 1.03).holds(acks));
+      continue;
+    }
     if (const Exception* found = find(urgent_first(), each.kind, each.name)) {
       CHECK(found->expected.holds(flow));
     } else {

@@ -321,17 +321,18 @@ Importer mpi_importer() {
       .looks_like = "a folder with files rank-*.wtrc",
       .span = "from MPI_Init to MPI_Finalize",
       .sniff =
-           [](const fs::path& path) {
-             return has_trace_files(path, "rank-") && !has_trace_files(path, "nccl-");
-           },
-      .import = [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
-        const MpiImportOptions options{
-            .keep_wildcards = parameters.boolean("keep_wildcards"),
-            .partial = parameters.boolean("partial"),
-            .poll_gap_ns = static_cast<std::uint64_t>(parameters.time("poll_gap").ps() / 1000),
-            .region = parameters.text("region")};
-        return import_mpi(path, options, &info);
-      }};
+          [](const fs::path& path) {
+            return has_trace_files(path, "rank-") && !has_trace_files(path, "nccl-");
+          },
+      .import =
+          [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
+            const MpiImportOptions options{
+                .keep_wildcards = parameters.boolean("keep_wildcards"),
+                .partial = parameters.boolean("partial"),
+                .poll_gap_ns = static_cast<std::uint64_t>(parameters.time("poll_gap").ps() / 1000),
+                .region = parameters.text("region")};
+            return import_mpi(path, options, &info);
+          }};
 }
 
 }  // namespace weft::goal

@@ -249,7 +249,6 @@ class TraceReader {
   std::int32_t small_signed(const char* what);
   std::uint32_t comm_id();
   std::string text();
-  std::string_view name();
   [[noreturn]] void fail(const std::string& what) const;
 
   std::string path_;

@@ -74,6 +74,8 @@ COMMANDS = [
     writing("topo compare fat_tree hypercube --endpoints 16 --only distances"),
     writing("topo cost fat_tree:k=4 -o out.txt", "out.txt"),
     writing("topo cost fat_tree:k=4 --json"),
+    writing("nccl explain --bytes 1MB --ranks 16"),
+    writing("nccl explain --bytes 1MB --ranks 16 --json"),
     writing("topo cost --print-prices modern -o out.txtpb", "out.txtpb"),
     writing("topo draw --load ../in/RUN -o out.svg", "out.svg"),
     writing("topo draw dragonfly:p=2"),

@@ -59,8 +59,9 @@ class Trials:
         self.counters = folder / "counters"
         self.counters.write_bytes(bytes(4096))
         commands.make_inputs(weft, folder)
-        # `weft trace` wants the tracer's library; what it runs here makes no use of it.
-        shutil.copy(library, folder / "libweft_trace_mpi.so")
+        # `weft trace` wants the tracer's libraries; what it runs here makes no use of them.
+        for name in ("libweft_trace_mpi.so", "libweft_trace_nccl.so"):
+            shutil.copy(library, folder / name)
         self.earlier = folder / "earlier"
         self.earlier.mkdir()
         commands.make_earlier_results(weft, self.earlier)

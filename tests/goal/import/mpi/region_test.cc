@@ -27,7 +27,8 @@ std::pair<std::string, std::uint64_t> import_region(const std::string& region,
   std::vector<TraceCommunicator> known(2);
   known[0].ranks = {0, 1};
   known[1] = {.id = 1, .key = 1000, .parent = 0, .ranks = {0}};
-  RankImporter importer({.region = region}, 2, table, notes);
+  OneSidedTraffic traffic(2, [](OneSidedTraffic&) {});
+  RankImporter importer({.region = region}, 0, 2, table, traffic, notes);
   for (const Step& step : steps) {
     if (const auto* event = std::get_if<TraceRegionEvent>(&step)) {
       importer.region(*event);

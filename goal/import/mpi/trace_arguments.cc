@@ -1,0 +1,256 @@
+// What a record has behind its times: the fields of each shape of call (tracer/format/README.md).
+#include <fmt/core.h>
+
+#include "goal/import/mpi/trace_reader.h"
+
+namespace weft::goal {
+
+using trace::Function;
+using trace::Shape;
+
+namespace {
+
+bool is_probe_for_message(Function f) { return f == Function::kMprobe || f == Function::kImprobe; }
+
+}  // namespace
+
+void TraceReader::read_message(TraceMessage& message, std::uint8_t flags) {
+  if ((flags & trace::kHasMessage) == 0) return;
+  message.valid = true;
+  message.source = small_signed("source");
+  message.tag = small_signed("tag");
+  message.bytes = varint();
+}
+
+void TraceReader::read_posted(TraceRecord& r) {
+  r.comm = comm_id();
+  r.peer = small_signed("peer");
+  r.tag = small_signed("tag");
+}
+
+void TraceReader::read_size(TraceRecord& r) {
+  r.count = varint();
+  r.type_size = varint();
+}
+
+std::uint8_t TraceReader::read_flags() {
+  if (at_ == chunk_end_) fail("a record that is cut");
+  return *at_++;
+}
+
+std::uint64_t TraceReader::read_reference() {
+  const std::uint64_t back = varint_at_most(next_request_ - 1, "reference to a request");
+  return back == 0 ? trace::kUnknownRequest : next_request_ - back;
+}
+
+void TraceReader::read_polls(TraceRecord& r) {
+  r.polls = 1 + varint_at_most(UINT64_MAX - 1, "polls");
+  if (r.polls > 1) r.inside_ns = varint();
+}
+
+void TraceReader::read_probe(TraceRecord& r) {
+  read_posted(r);
+  const std::uint8_t bits = read_flags();
+  r.flag = (bits & trace::kFound) != 0;
+  if (!r.flag) read_polls(r);
+  read_message(r.received, bits);
+  if (r.flag && is_probe_for_message(r.function)) r.message = varint();
+}
+
+void TraceReader::read_completions(TraceRecord& r) {
+  r.flag = read_flags() != 0;
+  r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+  if (!r.flag) return read_polls(r);
+  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "completed requests");
+  while (n-- > 0) {
+    TraceCompletion& done = r.completions.emplace_back();
+    done.request = read_reference();
+    const std::uint8_t bits = read_flags();
+    done.cancelled = (bits & trace::kCancelled) != 0;
+    read_message(done.message, bits);
+  }
+}
+
+void TraceReader::read_started(TraceRecord& r) {
+  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "started requests");
+  while (n-- > 0) r.started.push_back(read_reference());
+}
+
+void TraceReader::read_collective(TraceRecord& r) {
+  r.comm = comm_id();
+  const std::uint8_t bits = read_flags();
+  r.in_place = (bits & trace::kInPlace) != 0;
+  if ((bits & trace::kHasRoot) != 0) r.root = small_signed("root");
+  read_size(r);
+  if ((bits & trace::kHasReceiveCount) != 0) {
+    r.recv_count = varint();
+    r.recv_type_size = varint();
+  }
+  if ((bits & trace::kHasSendVector) != 0) read_vector(r.send_bytes);
+  if ((bits & trace::kHasReceiveVector) != 0) read_vector(r.recv_bytes);
+}
+
+void TraceReader::read_matched(Shape shape, TraceRecord& r) {
+  r.comm = comm_id();
+  r.message = varint();
+  read_size(r);
+  if (shape == Shape::kMessageRecv) {
+    read_message(r.received, read_flags());
+  } else {
+    r.request = next_request_++;
+  }
+}
+
+void TraceReader::read_operation(Shape shape, TraceRecord& r) {
+  if (shape >= Shape::kNeighbor) return read_neighbors(r);
+  read_collective(r);
+}
+
+void TraceReader::read_ranks(std::vector<std::int32_t>& ranks) {
+  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a list of ranks");
+  while (n-- > 0) ranks.push_back(small_signed("rank"));
+}
+
+void TraceReader::read_neighbors(TraceRecord& r) {
+  r.comm = comm_id();
+  read_ranks(r.destinations);
+  read_ranks(r.sources);
+  const std::uint8_t bits = read_flags();
+  read_size(r);
+  r.recv_count = varint();
+  r.recv_type_size = varint();
+  if ((bits & trace::kHasSendVector) != 0) {
+    for (std::size_t i = 0; i < r.destinations.size(); ++i) r.send_bytes.push_back(varint());
+  }
+  if ((bits & trace::kHasReceiveVector) != 0) {
+    for (std::size_t i = 0; i < r.sources.size(); ++i) r.recv_bytes.push_back(varint());
+  }
+}
+
+void TraceReader::read_file(Shape shape, TraceRecord& r) {
+  read_size(r);
+  if (shape == Shape::kFileRequest) r.request = next_request_++;
+}
+
+void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
+  if (shape == Shape::kWindowCreate) r.comm = comm_id();
+  if (shape == Shape::kWindowTest) r.flag = read_flags() != 0;
+  r.window = varint_at_most(UINT32_MAX, "number of a window");
+  switch (shape) {
+    case Shape::kWindowCreate:
+      r.window_bytes = varint();
+      break;
+    case Shape::kWindowTarget:
+      r.peer = small_signed("target");
+      break;
+    case Shape::kWindowGroup:
+      read_ranks(r.group);
+      break;
+    case Shape::kWindowTest:
+      if (!r.flag) read_polls(r);
+      break;
+    case Shape::kOneSided:
+    case Shape::kOneSidedRequest:
+      r.peer = small_signed("target");
+      r.bytes_out = varint();
+      r.bytes_in = varint();
+      if (shape == Shape::kOneSidedRequest) r.request = next_request_++;
+      break;
+    default:
+      break;
+  }
+}
+
+void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
+  switch (shape) {
+    case Shape::kPlain:
+      break;
+    case Shape::kSend:
+    case Shape::kSendRequest:
+    case Shape::kRecvRequest:
+      read_posted(r);
+      read_size(r);
+      if (shape != Shape::kSend) r.request = next_request_++;
+      break;
+    case Shape::kRecv:
+      read_posted(r);
+      read_size(r);
+      read_message(r.received, read_flags());
+      break;
+    case Shape::kSendrecv:
+      read_posted(r);
+      read_size(r);
+      r.recv_peer = small_signed("peer");
+      r.recv_tag = small_signed("tag");
+      r.recv_count = varint();
+      r.recv_type_size = varint();
+      read_message(r.received, read_flags());
+      break;
+    case Shape::kProbe:
+      read_probe(r);
+      break;
+    case Shape::kMessageRecv:
+    case Shape::kMessageRecvRequest:
+      read_matched(shape, r);
+      break;
+    case Shape::kComplete:
+      read_completions(r);
+      break;
+    case Shape::kStart:
+      read_started(r);
+      break;
+    case Shape::kRequest:
+      r.request = read_reference();
+      break;
+    case Shape::kCollective:
+    case Shape::kNeighbor:
+      read_operation(shape, r);
+      break;
+    case Shape::kCollectiveRequest:
+    case Shape::kCollectiveInit:
+    case Shape::kNeighborRequest:
+    case Shape::kNeighborInit:
+      read_operation(shape, r);
+      r.request = next_request_++;
+      break;
+    case Shape::kCommCreate:
+    case Shape::kCommCreateRequest:
+    case Shape::kComm:
+      r.comm = comm_id();
+      if (shape != Shape::kComm) r.new_comm = comm_id();
+      if (shape == Shape::kCommCreateRequest) r.request = next_request_++;
+      break;
+    case Shape::kUndecoded:
+      read_name(r);
+      break;
+    case Shape::kDevice:
+      read_device(r);
+      break;
+    default:
+      shape >= Shape::kFile ? read_file(shape, r) : read_one_sided(shape, r);
+  }
+}
+
+void TraceReader::read_device(TraceRecord& r) {
+  r.device.function = static_cast<trace::DeviceFunction>(read_flags());
+  const trace::DeviceFunctionInfo info = trace::device_function_info(r.device.function);
+  if (info.name == nullptr) {
+    --at_;
+    fail(fmt::format("device call {}: no such call in version {}", *at_, trace::kVersion));
+  }
+  r.name = info.name;
+  for (std::size_t i = 0; i < trace::device_field_count(info.shape); ++i) {
+    r.device.fields[i] = signed_varint();
+  }
+}
+
+void TraceReader::read_name(TraceRecord& r) {
+  const std::uint64_t index = varint();
+  if (index >= names_.size()) fail(fmt::format("a call of function {}, which has no name", index));
+  r.name = names_[index];
+  // A count that follows says the same; but a file that is cut may lack it.
+  ++counters_[index].calls;
+  counters_[index].ns += r.leave_ns - r.enter_ns;
+}
+
+}  // namespace weft::goal
