@@ -98,19 +98,25 @@ POLICIES = ("spray", "wcmp", "d_mod_k", "s_mod_k", "dimension_order", "switch_sp
             "slingshot", "flowlet", "flowcut", "fatpaths", "k_shortest", "dlb", "hammingmesh")
 
 
+# What little a hop does in, and what it does by default.
+SETTINGS = ({"queue": "droptail:capacity=1GB"}, {"queue": "composite", "control": "nscc"})
+
+
 def policies(runs):
-    print("| policy | network | of static ECMP, per packet hop | packet hops |")
-    print("|---|---|---|---|")
+    print("| policy | network | of static ECMP, per packet hop | in a network that trims | packet hops |")
+    print("|---|---|---|---|---|")
     for policy in POLICIES:
         network = NETWORKS.get(policy.split(":")[0], 16)
-        ratios, more = [], 0
-        for _ in range(runs):
-            plain, result = (run(network, 200, queue="droptail:capacity=1GB", routing=each) for each in ("ecmp", policy))
-            ratios.append(result["cpu"] / result["packet-hops"] / (plain["cpu"] / plain["packet-hops"]))
-            more = result["packet-hops"] / plain["packet-hops"]
+        columns, more = [], []
+        for settings in SETTINGS:
+            ratios = []
+            for _ in range(runs):
+                plain, result = (run(network, 200, routing=each, **settings) for each in ("ecmp", policy))
+                ratios.append(result["cpu"] / result["packet-hops"] / (plain["cpu"] / plain["packet-hops"]))
+            columns.append(f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+            more.append(f"{result['packet-hops'] / plain['packet-hops']:.2f}")
         name = f"`fat_tree:k={network}`" if isinstance(network, int) else f"`{network}`"
-        print(f"| `{policy}` | {name} | {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) | {more:.2f} |",
-              flush=True)
+        print(f"| `{policy}` | {name} | {' | '.join(columns)} | {' / '.join(more)} |", flush=True)
 
 
 # With the queue, and for some the routing, that they were made for; others get the queue of the fixed window's run.
