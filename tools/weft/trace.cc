@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_summary.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/memory_limit.h"
@@ -95,8 +96,8 @@ fs::path find_library(const Environment& environment, const char* name, const ch
 
 // Of both kinds.
 std::vector<fs::path> all_traces_in(const fs::path& directory) {
-  std::vector<fs::path> found = goal::trace_files(directory);
-  const std::vector<fs::path> nccl = nccl_traces_in(directory);
+  std::vector<fs::path> found = goal::trace_files(directory, goal::kMpiTraces);
+  const std::vector<fs::path> nccl = goal::trace_files(directory, goal::kNcclTraces);
   found.insert(found.end(), nccl.begin(), nccl.end());
   return found;
 }
@@ -254,7 +255,7 @@ int trace(const Options& options) {
   prepare_environment(directory, mpi_library.string(), nccl_library.string(), environment);
   const int status = run_command(options, environment);
   const std::string nccl = nccl_summary(options.directory);
-  const bool has_mpi = !goal::trace_files(directory).empty();
+  const bool has_mpi = !goal::trace_files(directory, goal::kMpiTraces).empty();
   if (has_mpi) print(goal::summarize_traces(directory), options);
   std::fputs(nccl.c_str(), stderr);
   if (!has_mpi && nccl.empty()) {

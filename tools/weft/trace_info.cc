@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_summary.h"
 #include "sim/units/printable.h"
 #include "tools/weft/matrix_picture.h"
@@ -260,7 +261,8 @@ void add_trace_info(Command& parent) {
   command.callback([options] {
     if (!options->matrix.empty()) check_picture_name(options->matrix);
     const std::string nccl = options->json ? std::string() : nccl_summary(options->directory);
-    if (!nccl.empty() && options->matrix.empty() && goal::trace_files(options->directory).empty()) {
+    if (!nccl.empty() && options->matrix.empty() &&
+        goal::trace_files(options->directory, goal::kMpiTraces).empty()) {
       std::fwrite(nccl.data(), 1, nccl.size(), stdout);
       return;
     }

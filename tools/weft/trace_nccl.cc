@@ -8,6 +8,7 @@
 #include <set>
 #include <system_error>
 
+#include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_reader.h"
 
 namespace weft::cli {
@@ -68,19 +69,8 @@ void add_process(const fs::path& path, Summary& summary) {
 
 }  // namespace
 
-std::vector<fs::path> nccl_traces_in(const fs::path& directory) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("nccl-") && name.ends_with(".wtrc")) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 std::string nccl_summary(const fs::path& directory) {
-  const std::vector<fs::path> files = nccl_traces_in(directory);
+  const std::vector<fs::path> files = goal::trace_files(directory, goal::kNcclTraces);
   if (files.empty()) return {};
   Summary summary;
   for (const fs::path& path : files) add_process(path, summary);

@@ -14,6 +14,7 @@
 #include "goal/import/mpi/communicators.h"
 #include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/partners.h"
+#include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_reader.h"
 #include "sim/units/input_error.h"
 
@@ -123,56 +124,6 @@ bool belong_together(const TraceHeader& a, const TraceHeader& b) {
   return a.program == b.program && apart <= kMinuteNs;
 }
 
-bool is_rank_file(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with("rank-") && name.ends_with(".wtrc");
-}
-
-// The file of each rank, by rank. Throws InputError if they are not those of one whole run.
-std::vector<fs::path> rank_files(const fs::path& directory) {
-  std::error_code error;
-  if (!fs::is_directory(directory, error)) {
-    throw InputError(directory.string() + ": not a directory; expected the one that 'weft trace -o' wrote");
-  }
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-    if (is_rank_file(entry.path())) found.push_back(entry.path());
-  }
-  if (found.empty()) {
-    throw InputError(directory.string() +
-                     ": no MPI traces here; expected files rank-000000.wtrc, rank-000001.wtrc …");
-  }
-  std::sort(found.begin(), found.end());
-  // By rank: a file may claim to be of a run of millions.
-  std::map<std::uint32_t, fs::path> by_rank;
-  std::uint32_t size = 0;
-  for (const fs::path& path : found) {
-    const TraceHeader header = TraceReader(path.string()).header();
-    if (by_rank.empty()) size = header.size;
-    if (header.size != size) {
-      throw InputError({path.string()}, fmt::format("from a run of {} ranks, but {} is from one of {}; a "
-                                                    "directory may hold the traces of one run only",
-                                                    header.size, found[0].filename().string(), size));
-    }
-    if (!by_rank.emplace(header.rank, path).second) {
-      throw InputError(
-          {path.string()},
-          fmt::format("says it is rank {}, which is there already (did two MPI programs run while tracing?)",
-                      header.rank));
-    }
-  }
-  std::vector<fs::path> files;
-  for (auto& [rank, path] : by_rank) {
-    if (rank != files.size()) break;
-    files.push_back(std::move(path));
-  }
-  if (files.size() < size) {
-    throw InputError(fmt::format("{}: the trace of rank {} is missing ({} of {} ranks have one)",
-                                 directory.string(), files.size(), found.size(), size));
-  }
-  return files;
-}
-
 // What is known of the run as a whole.
 struct Run {
   TraceHeader first;
@@ -247,15 +198,44 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
 
 }  // namespace
 
-std::vector<fs::path> mpi_rank_files(const fs::path& directory) { return rank_files(directory); }
-
-bool has_trace_files(const fs::path& directory, const char* prefix) {
+std::vector<fs::path> mpi_rank_files(const fs::path& directory) {
   std::error_code error;
-  const fs::directory_iterator entries(directory, error);
-  return !error && std::any_of(begin(entries), end(entries), [&](const fs::directory_entry& entry) {
-    const std::string name = entry.path().filename().string();
-    return name.starts_with(prefix) && name.ends_with(".wtrc");
-  });
+  if (!fs::is_directory(directory, error)) {
+    throw InputError(directory.string() + ": not a directory; expected the one that 'weft trace -o' wrote");
+  }
+  const std::vector<fs::path> found = trace_files(directory, kMpiTraces);
+  if (found.empty()) {
+    throw InputError(directory.string() +
+                     ": no MPI traces here; expected files rank-000000.wtrc, rank-000001.wtrc …");
+  }
+  // By rank: a file may claim to be of a run of millions.
+  std::map<std::uint32_t, fs::path> by_rank;
+  std::uint32_t size = 0;
+  for (const fs::path& path : found) {
+    const TraceHeader header = TraceReader(path.string()).header();
+    if (by_rank.empty()) size = header.size;
+    if (header.size != size) {
+      throw InputError({path.string()}, fmt::format("from a run of {} ranks, but {} is from one of {}; a "
+                                                    "directory may hold the traces of one run only",
+                                                    header.size, found[0].filename().string(), size));
+    }
+    if (!by_rank.emplace(header.rank, path).second) {
+      throw InputError(
+          {path.string()},
+          fmt::format("says it is rank {}, which is there already (did two MPI programs run while tracing?)",
+                      header.rank));
+    }
+  }
+  std::vector<fs::path> files;
+  for (auto& [rank, path] : by_rank) {
+    if (rank != files.size()) break;
+    files.push_back(std::move(path));
+  }
+  if (files.size() < size) {
+    throw InputError(fmt::format("{}: the trace of rank {} is missing ({} of {} ranks have one)",
+                                 directory.string(), files.size(), found.size(), size));
+  }
+  return files;
 }
 
 Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, PackInfo* info) {
@@ -263,7 +243,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     throw InputError(
         "--region and --keep-wildcards exclude each other: what lacks a partner could not be told");
   }
-  const std::vector<fs::path> files = rank_files(directory);
+  const std::vector<fs::path> files = mpi_rank_files(directory);
   GraphBuilder builder;
   CommunicatorTable communicators(builder, static_cast<std::uint32_t>(files.size()));
   ImportNotes notes;
@@ -289,7 +269,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     if (!options.region.empty()) info->metadata["region"] = options.region;
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
     report_notes(notes, *info);
-    if (has_trace_files(directory, "nccl-")) {
+    if (!trace_files(directory, kNcclTraces).empty()) {
       info->anomalies.push_back(
           {"nccl_traces", Severity::kWarning,
            "The folder also has traces of NCCL calls, left out here; 'weft import nccl' "
@@ -322,7 +302,7 @@ Importer mpi_importer() {
       .span = "from MPI_Init to MPI_Finalize",
       .sniff =
           [](const fs::path& path) {
-            return has_trace_files(path, "rank-") && !has_trace_files(path, "nccl-");
+            return !trace_files(path, kMpiTraces).empty() && trace_files(path, kNcclTraces).empty();
           },
       .import =
           [](const fs::path& path, const Parameters& parameters, PackInfo& info) {

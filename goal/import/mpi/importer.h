@@ -20,8 +20,6 @@ Graph import_mpi(const std::filesystem::path& directory, const MpiImportOptions&
 
 // The file of each rank, by rank. Throws InputError if they are not those of one whole run.
 std::vector<std::filesystem::path> mpi_rank_files(const std::filesystem::path& directory);
-// Are there files of such a name, PREFIX*.wtrc, in the directory? False where it can't be read.
-bool has_trace_files(const std::filesystem::path& directory, const char* prefix);
 // What one-sided calls of these files do at their targets, read when it is first asked for. `files` stays.
 OneSidedTraffic one_sided_traffic(const std::vector<std::filesystem::path>& files);
 // Puts what an import of MPI calls met, and could not replay, into `info`.

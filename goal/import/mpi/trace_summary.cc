@@ -8,6 +8,7 @@
 #include <fstream>
 #include <map>
 
+#include "goal/import/mpi/trace_files.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -415,11 +416,6 @@ class RankReader {
   std::uint64_t init_ns_ = 0, end_ns_ = 0;
 };
 
-bool is_trace_file(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with("rank-") && name.ends_with(".wtrc");
-}
-
 template <typename Value>
 std::vector<Value> values_of(const auto& map) {
   std::vector<Value> values;
@@ -440,18 +436,8 @@ std::string_view name(RankEnd end) {
   return kNames[static_cast<std::size_t>(end)];
 }
 
-std::vector<fs::path> trace_files(const fs::path& directory) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (is_trace_file(entry.path())) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 TraceSummary summarize_traces(const fs::path& directory, std::uint64_t now_ns) {
-  const std::vector<fs::path> files = trace_files(directory);
+  const std::vector<fs::path> files = trace_files(directory, kMpiTraces);
   if (files.empty()) {
     throw InputError(directory.string() +
                      ": no MPI traces here; expected files rank-000000.wtrc, rank-000001.wtrc …");

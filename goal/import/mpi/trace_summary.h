@@ -115,7 +115,4 @@ struct TraceSummary {
 // a program that runs have been in their calls. Throws InputError where there are none, or one can't be read.
 TraceSummary summarize_traces(const std::filesystem::path& directory, std::uint64_t now_ns = 0);
 
-// Its files, in order of names; none if it is no folder.
-std::vector<std::filesystem::path> trace_files(const std::filesystem::path& directory);
-
 }  // namespace weft::goal

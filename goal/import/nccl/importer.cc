@@ -12,6 +12,7 @@
 #include "goal/import/mpi/importer.h"
 #include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/rank_importer.h"
+#include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_reader.h"
 #include "goal/import/nccl/notes.h"
 #include "goal/import/nccl/streams.h"
@@ -188,7 +189,7 @@ void describe(const Run& run, PackInfo& info) {
 
 Graph import_nccl(const fs::path& directory, const NcclImportOptions& options, PackInfo* info) {
   std::vector<fs::path> mpi_files;
-  if (has_trace_files(directory, "rank-")) mpi_files = mpi_rank_files(directory);
+  if (!trace_files(directory, kMpiTraces).empty()) mpi_files = mpi_rank_files(directory);
   NcclWorld world(directory, static_cast<Rank>(mpi_files.size()), options.partial);
   GraphBuilder builder;
   world.add_communicators(builder);
@@ -221,7 +222,7 @@ Importer nccl_importer() {
                  "Leave out the algorithms that NCCL chose, and leave them to the scenario."}}},
       .looks_like = "a folder with files nccl-*.wtrc",
       .span = "in NCCL's and CUDA's calls, with MPI from MPI_Init to MPI_Finalize",
-      .sniff = [](const fs::path& path) { return has_trace_files(path, "nccl-"); },
+      .sniff = [](const fs::path& path) { return !trace_files(path, kNcclTraces).empty(); },
       .import =
           [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
             return import_nccl(path,

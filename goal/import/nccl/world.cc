@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "goal/import/mpi/trace_files.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -14,11 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using trace::DeviceFunction;
 using trace::DeviceShape;
-
-bool is_nccl_file(const fs::path& path) {
-  const std::string name = path.filename().string();
-  return name.starts_with("nccl-") && name.ends_with(".wtrc");
-}
 
 DeviceShape shape_of(const TraceRecord& record) {
   return trace::device_function_info(record.device.function).shape;
@@ -44,16 +40,13 @@ NcclWorld::NcclWorld(const fs::path& directory, Rank mpi_ranks, bool partial) {
   if (!fs::is_directory(directory, error)) {
     throw InputError(directory.string() + ": not a directory; expected the one that 'weft trace -o' wrote");
   }
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory)) {
-    if (!is_nccl_file(entry.path())) continue;
+  for (const fs::path& path : trace_files(directory, kNcclTraces)) {
     files_.emplace_back();
-    files_.back().path = entry.path();
+    files_.back().path = path;
   }
   if (files_.empty()) {
     throw InputError(directory.string() + ": no NCCL traces here; expected files nccl-HOST-PROCESS.wtrc");
   }
-  std::sort(files_.begin(), files_.end(),
-            [](const NcclFile& a, const NcclFile& b) { return a.path < b.path; });
   for (NcclFile& file : files_) read(file, partial);
   if (mpi_ranks > 0) {
     assign_mpi_ranks(mpi_ranks);
