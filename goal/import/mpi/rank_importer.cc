@@ -31,34 +31,7 @@ bool is_persistent(Function function) {
   return function >= Function::kSend_init && function <= Function::kRecv_init;
 }
 
-// Bytes that an operation with these arguments moves: of a message at its sender, of a collective what this
-// rank puts in.
-std::uint64_t moved_bytes(const TraceRecord& record) {
-  switch (trace::function_info(record.function).shape) {
-    case Shape::kSend:
-    case Shape::kSendRequest:
-    case Shape::kSendrecv:
-    case Shape::kFile:
-    case Shape::kFileRequest:
-      return record.bytes();
-    case Shape::kOneSided:
-    case Shape::kOneSidedRequest:
-      return record.bytes_out + record.bytes_in;
-    case Shape::kCollective:
-    case Shape::kCollectiveRequest:
-    case Shape::kCollectiveInit:
-      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(), record.bytes());
-    case Shape::kNeighbor:
-    case Shape::kNeighborRequest:
-    case Shape::kNeighborInit:
-      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(),
-                             record.send_bytes.empty() ? record.destinations.size() * record.bytes() : 0);
-    default:
-      return 0;
-  }
-}
-
-// The same, but of persistent operations nothing: each Start moves that.
+// What it moves itself: of persistent operations nothing, each Start does that.
 std::uint64_t given_bytes(const TraceRecord& record) {
   const Shape shape = trace::function_info(record.function).shape;
   const bool later =

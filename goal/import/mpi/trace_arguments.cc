@@ -1,6 +1,8 @@
 // What a record has behind its times: the fields of each shape of call (tracer/format/README.md).
 #include <fmt/core.h>
 
+#include <numeric>
+
 #include "goal/import/mpi/trace_reader.h"
 
 namespace weft::goal {
@@ -13,6 +15,31 @@ namespace {
 bool is_probe_for_message(Function f) { return f == Function::kMprobe || f == Function::kImprobe; }
 
 }  // namespace
+
+std::uint64_t moved_bytes(const TraceRecord& record) {
+  switch (trace::function_info(record.function).shape) {
+    case Shape::kSend:
+    case Shape::kSendRequest:
+    case Shape::kSendrecv:
+    case Shape::kFile:
+    case Shape::kFileRequest:
+      return record.bytes();
+    case Shape::kOneSided:
+    case Shape::kOneSidedRequest:
+      return record.bytes_out + record.bytes_in;
+    case Shape::kCollective:
+    case Shape::kCollectiveRequest:
+    case Shape::kCollectiveInit:
+      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(), record.bytes());
+    case Shape::kNeighbor:
+    case Shape::kNeighborRequest:
+    case Shape::kNeighborInit:
+      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(),
+                             record.send_bytes.empty() ? record.destinations.size() * record.bytes() : 0);
+    default:
+      return 0;
+  }
+}
 
 void TraceReader::read_message(TraceMessage& message, std::uint8_t flags) {
   if ((flags & trace::kHasMessage) == 0) return;

@@ -144,6 +144,10 @@ struct TraceCommunicator {
   std::vector<std::int32_t> remote_ranks;  // of an intercommunicator
 };
 
+// Bytes that an operation with these arguments moves: of a message at its sender, of a collective what this
+// rank puts in.
+std::uint64_t moved_bytes(const TraceRecord& record);
+
 // Calls of a function that the tracer does not decode.
 struct TraceCounter {
   std::string name;  // "MPI_Put"

@@ -236,6 +236,15 @@ class RankReader {
       case Shape::kRequest:
         if (r.function == Function::kRequest_free) requests_.erase(r.request);
         return 0;
+      case Shape::kNeighborRequest:
+      case Shape::kOneSidedRequest:
+      case Shape::kFileRequest:
+        requests_[r.request] = {.function = r.function, .peer = r.peer, .comm = r.comm};
+        return moved_bytes(r);
+      case Shape::kNeighbor:
+      case Shape::kOneSided:
+      case Shape::kFile:
+        return moved_bytes(r);
       default:
         return 0;
     }
