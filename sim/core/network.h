@@ -21,6 +21,8 @@ struct Message {
   std::uint32_t channel = 0;
   std::uint64_t bytes = 0;  // payload; may be 0
   std::array<std::uint32_t, 7> client{};
+  std::uint32_t instance =
+      0;  // of the program it belongs to, where several run side by side; the client's too
 };
 
 // How messages share connections; the same for a whole run. A connection is (source, destination, source NIC,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "goal/transform/scale.h"
 #include "sim/units/graph_error.h"
 
 namespace weft::sim {
@@ -17,8 +18,12 @@ T* shifted(T* data, goal::OpIndex begin) {
 
 }  // namespace
 
-ProgramWindow::ProgramWindow(goal::RankReader reader, const goal::ProgramOutline& outline)
-    : reader_(std::move(reader)), outline_(&outline), waits_to_come_(outline.block) {}
+ProgramWindow::ProgramWindow(goal::RankReader reader, const goal::ProgramOutline& outline,
+                             double compute_scale)
+    : reader_(std::move(reader)),
+      outline_(&outline),
+      compute_scale_(compute_scale),
+      waits_to_come_(outline.block) {}
 
 goal::OpView ProgramWindow::view() const {
   return {reader_.rank(), outline_->ops, shifted(records_.data(), begin_), edges_.data()};
@@ -40,6 +45,8 @@ void ProgramWindow::load(goal::OpIndex keep, goal::OpBlock& scratch) {
     }
     goal::OpRecord& record = records_.emplace_back();
     record.op = scratch.ops[i - first];
+    if (compute_scale_ != 1 && record.op.kind == goal::OpKind::kCalc)
+      record.op.value = goal::scaled_ns(record.op.value, compute_scale_);
     record.edge_begin = static_cast<std::uint32_t>(edges_.size());
     record.edge_count = static_cast<std::uint32_t>(edges.size());
     for (const goal::Edge edge : edges) {

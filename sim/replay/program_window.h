@@ -19,8 +19,9 @@ class ProgramWindow {
   // The word of an operation that has finished.
   static constexpr std::uint32_t kFinished = 0xFFFFFFFEu;
 
-  // The outline is that of the reader's rank, and outlives this.
-  ProgramWindow(goal::RankReader reader, const goal::ProgramOutline& outline);
+  // The outline is that of the reader's rank, and outlives this. Times of calcs are multiplied by
+  // `compute_scale`.
+  ProgramWindow(goal::RankReader reader, const goal::ProgramOutline& outline, double compute_scale = 1);
 
   goal::OpIndex begin() const { return begin_; }
   goal::OpIndex end() const { return end_; }
@@ -51,6 +52,7 @@ class ProgramWindow {
 
   goal::RankReader reader_;
   const goal::ProgramOutline* outline_;
+  double compute_scale_;
   goal::OpIndex begin_ = 0, end_ = 0;
   std::vector<goal::OpRecord> records_;
   std::vector<goal::Edge> edges_;  // of the records, one behind the other

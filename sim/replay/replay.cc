@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
+#include "goal/transform/scale.h"
 #include "sim/replay/share.h"
 #include "sim/units/graph_error.h"
 
@@ -15,12 +17,44 @@ std::uint32_t hosts_needed(const goal::Program& program, const HostConfig& hosts
                                     hosts.ranks_per_host);
 }
 
+namespace {
+
+// A graph's times are those in memory; a packed file's are scaled as they are read.
+goal::Program scaled(const goal::Program& program, double factor) {
+  if (factor == 1 || program.graph() == nullptr) return program;
+  const goal::ScaleRule rule{.factor = factor, .ranks = {}, .cpu = {}};
+  return goal::Program(std::make_unique<const goal::Graph>(goal::scale(*program.graph(), std::array{rule})));
+}
+
+// Numbers the ranks on each host, in their order; returns how many there are at most.
+std::uint32_t number_slots(std::span<PlacedRank> placed) {
+  std::uint32_t last = 0, most = 1;
+  for (const PlacedRank& rank : placed) last = std::max(last, rank.host);
+  std::vector<std::uint32_t> ranks_of_host(std::size_t{last} + 1);
+  for (PlacedRank& rank : placed) {
+    rank.slot = ranks_of_host[rank.host]++;
+    most = std::max(most, rank.slot + 1);
+  }
+  return most;
+}
+
+}  // namespace
+
+std::uint64_t connections_between_hosts(std::span<const std::uint32_t> host_of_rank,
+                                        const HostConfig& hosts) {
+  std::vector<PlacedRank> placed;
+  for (const std::uint32_t host : host_of_rank) placed.push_back({host, 0});
+  const std::uint64_t ranks = host_of_rank.empty() ? hosts.ranks_per_host : number_slots(placed);
+  return ranks * ranks * hosts.connections_per_pair;
+}
+
 // ---- What all shares read ----
 
-ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, EntityId entity)
-    : program(what),
+ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, ReplayPlace where)
+    : program(scaled(what, config.compute_scale)),
       hosts(config),
-      first_entity(entity),
+      place(std::move(where)),
+      first_entity(*place.first_entity),
       local(what.ranks()),
       places(what.ranks(), what.facts().communicators) {
   choices.reserve(program.facts().collectives.size());
@@ -28,6 +62,13 @@ ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, Enti
     const std::uint32_t size = program.facts().communicator_size(collective.comm);
     choices.push_back(size < 2 ? nullptr : &hosts.collectives.choose(collective, size));
   }
+  const bool is_plain = place.host_of_rank.empty() && hosts.ranks_per_host == 1;
+  if (is_plain && place.instance == 0 && place.first_channel == 0) return;
+  const std::vector<std::uint32_t>& given = place.host_of_rank;
+  for (std::uint32_t rank = 0; rank < program.ranks(); ++rank) {
+    placed.push_back({given.empty() ? rank / hosts.ranks_per_host : given[rank], 0});
+  }
+  most_ranks_on_host = std::max(number_slots(placed), given.empty() ? hosts.ranks_per_host : 1);
 }
 
 std::uint32_t ReplayPlan::position_in(std::uint32_t comm, std::uint32_t rank, goal::OpIndex op) const {
@@ -45,21 +86,19 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, Engine& en
     : Replay(program, hosts, std::array{&engine}, {}) {}
 
 Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<Engine* const> engines,
-               std::span<const std::uint16_t> partition_of_host)
+               std::span<const std::uint16_t> partition_of_host, ReplayPlace place)
     : engines_(engines.begin(), engines.end()) {
   std::sort(engines_.begin(), engines_.end());  // to name each once; their order decides nothing
   engines_.erase(std::unique(engines_.begin(), engines_.end()), engines_.end());
-  EntityId first_entity = 0;
-  for (Engine* engine : engines_) first_entity = engine->add_entities(program.ranks());
-  auto plan = std::make_unique<ReplayPlan>(program, hosts, first_entity);
-  plan->shares = static_cast<std::uint32_t>(engines.size());
-  if (engines.size() > 1) {
-    partition_of_host_.assign(partition_of_host.begin(),
-                              partition_of_host.begin() + hosts_needed(program, hosts));
+  if (!place.first_entity) {
+    for (Engine* engine : engines_) place.first_entity = engine->add_entities(program.ranks());
   }
+  auto plan = std::make_unique<ReplayPlan>(program, hosts, std::move(place));
+  plan->shares = static_cast<std::uint32_t>(engines.size());
+  if (engines.size() > 1) partition_of_host_.assign(partition_of_host.begin(), partition_of_host.end());
   std::vector<std::vector<std::uint32_t>> ranks(engines.size());
   for (std::uint32_t r = 0; r < program.ranks(); ++r) {
-    const std::size_t partition = engines.size() > 1 ? partition_of_host_[r / hosts.ranks_per_host] : 0;
+    const std::size_t partition = engines.size() > 1 ? partition_of_host_[plan->host_of(r)] : 0;
     plan->local[r] = static_cast<std::uint32_t>(ranks[partition].size());
     ranks[partition].push_back(r);
   }
@@ -72,7 +111,7 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<
 Replay::~Replay() = default;
 
 const ReplayShare& Replay::share_of(std::uint32_t rank) const {
-  return *shares_[partition_of_host_.empty() ? 0 : partition_of_host_[rank / plan_->hosts.ranks_per_host]];
+  return *shares_[partition_of_host_.empty() ? 0 : partition_of_host_[plan_->host_of(rank)]];
 }
 
 NetworkClient& Replay::client(std::size_t partition) { return *shares_[partition]; }
@@ -89,12 +128,30 @@ bool Replay::complete() const {
   return std::all_of(shares_.begin(), shares_.end(), [](const auto& share) { return share->complete(); });
 }
 
+bool Replay::done() const {
+  return std::all_of(shares_.begin(), shares_.end(), [](const auto& share) { return share->done(); });
+}
+
+bool Replay::at_rest() const {
+  return std::all_of(shares_.begin(), shares_.end(), [](const auto& share) { return share->at_rest(); });
+}
+
+std::uint64_t Replay::executed_ops() const {
+  std::uint64_t executed = 0;
+  for (const auto& share : shares_) executed += share->executed_ops();
+  return executed;
+}
+
+std::vector<std::uint32_t> Replay::events_of_ranks() const {
+  std::vector<std::uint32_t> events;
+  for (std::uint32_t r = 0; r < plan_->program.ranks(); ++r) events.push_back(share_of(r).events_of(r));
+  return events;
+}
+
 double Replay::progress() const {
   const std::uint64_t ops = plan_->program.facts().ops;
   if (ops == 0) return 1;
-  std::uint64_t executed = 0;
-  for (const auto& share : shares_) executed += share->executed_ops();
-  return static_cast<double>(executed) / static_cast<double>(ops);
+  return static_cast<double>(executed_ops()) / static_cast<double>(ops);
 }
 
 std::uint64_t Replay::memory_bytes() const {

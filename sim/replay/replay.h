@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,7 +38,8 @@ struct HostConfig {
   // ranks_per_host at most 2^32, if the network keeps connections apart.
   std::uint32_t connections_per_pair = 1;
   TimePerByte reduction_per_byte;         // cpu time to combine received data, inside collectives
-  std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host
+  std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host, if not placed otherwise
+  double compute_scale = 1;               // times of calcs are multiplied by it
   goal::CollectiveSelection collectives;  // the algorithm of each collective
 };
 
@@ -50,6 +52,22 @@ struct ReplayTotals {
   std::uint64_t unreceived = 0;             // arrived, but no receive took them
   Time makespan;                            // latest finish of any rank
 };
+
+// Where and when a program is replayed, and how it keeps apart from others that are replayed beside it.
+struct ReplayPlace {
+  std::vector<std::uint32_t> host_of_rank = {};  // empty: by HostConfig::ranks_per_host
+  Time start = {};                               // when its first operations may begin
+  std::uint32_t instance = 0;                    // Message::instance of its messages
+  // Its connections between two hosts have the numbers from here on: see connections_between_hosts().
+  std::uint32_t first_channel = 0;
+  // Its ranks are the entities from this one on, which are reserved already. None: it reserves them.
+  std::optional<EntityId> first_entity = std::nullopt;
+  std::vector<std::uint32_t> events_so_far = {};  // of each rank's entity; empty: none
+  std::uint32_t replays = 1;                      // so many share the memory for unpacked blocks of files
+};
+
+// Connections between any two hosts that a program placed so has numbers for: fewer than 2^64.
+std::uint64_t connections_between_hosts(std::span<const std::uint32_t> host_of_rank, const HostConfig& hosts);
 
 struct ReplayPlan;
 class ReplayShare;
@@ -68,21 +86,32 @@ class Replay {
   Replay(const goal::Program& program, const HostConfig& hosts, Engine& engine);
   // In as many partitions as there are engines; the ranks of host h belong to partition_of_host[h].
   // Partitions may have an engine in common. REQUIRES: a partition for each host that is needed, and the same
-  // number of entities in all engines.
+  // number of entities in all engines; a host for each rank if any is placed.
   Replay(const goal::Program& program, const HostConfig& hosts, std::span<Engine* const> engines,
-         std::span<const std::uint16_t> partition_of_host);
+         std::span<const std::uint16_t> partition_of_host, ReplayPlace place = {});
   ~Replay();
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
 
   // Whom the network of a partition calls.
   NetworkClient& client(std::size_t partition = 0);
-  // Schedules the first operations at time 0. Called once, before the networks run, with one per partition.
+  // Schedules the first operations at the start of its place, 0 by default. Called once, before the networks
+  // run, with one per partition.
   void start(std::span<Network* const> networks);
   void start(Network& network);  // REQUIRES: one partition
 
   // Has every operation finished, and was every message received?
   bool complete() const;
+  // Has every operation finished? Nothing is scheduled any more then, and no rank is called but with messages
+  // that nobody will receive.
+  bool done() const;
+  // Operations that have finished.
+  std::uint64_t executed_ops() const;
+  // Does none of its cpus work, and has all begun that begins at the start? If none of its messages is under
+  // way either, it will never go on.
+  bool at_rest() const;
+  // Events that each rank's entity has scheduled, those of ReplayPlace included.
+  std::vector<std::uint32_t> events_of_ranks() const;
   // Share of the operations that have finished, from 0 to 1.
   double progress() const;
   // Bytes held for what is under way, 192 for each rank included and 4 for each operation of a graph, which

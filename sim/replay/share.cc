@@ -26,6 +26,7 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
       engine_(engine),
       overhead_(plan.hosts.overhead),
       has_overhead_per_byte_(!(plan.hosts.overhead_per_byte == TimePerByte())),
+      placed_(plan.placed.empty() ? nullptr : plan.placed.data()),
       has_wildcards_(program_.has_wildcards),
       tables_(has_wildcards_ ? 0 : ranks.size()),
       matching_(has_wildcards_ ? static_cast<std::uint32_t>(ranks.size()) : 0),
@@ -35,6 +36,7 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
   for (const std::uint32_t rank : ranks) {
     RankState& state = ranks_.emplace_back();
     state.view = {rank, plan.program.ops(rank), nullptr, nullptr};
+    if (!plan.place.events_so_far.empty()) state.scheduled = plan.place.events_so_far[rank];
     ops_ += state.view.ops();
     find_cpus(state);
   }
@@ -55,7 +57,8 @@ void ReplayShare::start(Network& network) {
   // Messages through different NICs or connections overtake each other in any network.
   keep_order_ = !network.delivers_in_order() || program_.max_nic > 0 || hosts_.connections_per_pair > 1;
   for (RankState& state : ranks_) {
-    engine_.schedule_counted(Time(), first_entity_ + state.view.rank(), state.scheduled++, kRankStart, 0);
+    engine_.schedule_counted(plan_.place.start, first_entity_ + state.view.rank(), state.scheduled++,
+                             kRankStart, 0);
   }
 }
 
@@ -82,6 +85,8 @@ void ReplayShare::start(Network& network) {
 }
 
 [[gnu::noinline]] void ReplayShare::begin_rank(RankState& rank) {
+  ++begun_;
+  rank.finish = engine_.now();
   const goal::OpIndex end = windows_.empty() ? rank.view.ops() : load_start(local_of(rank));
   for (goal::OpIndex i = 0; i < end; ++i) {
     if (rank.words[i] == 0) ready_.push({&rank, i, kNone});
@@ -302,19 +307,23 @@ Message ReplayShare::message_to(std::uint32_t rank, const Route& route, MessageK
   Message message;
   message.source = rank;
   message.destination = route.peer;
-  if (const std::uint32_t per_host = hosts_.ranks_per_host; per_host > 1) {
-    message.source /= per_host;
-    message.destination /= per_host;
-    message.channel =
-        (rank - message.source * per_host) * per_host + (route.peer - message.destination * per_host);
-  }
-  message.channel = message.channel * hosts_.connections_per_pair + route.connection;
+  message.channel = route.connection;
+  if (placed_ != nullptr) place(message, rank, route.peer);
   message.source_nic = message.destination_nic = route.nic;
   message.control = kind != MessageKind::kEager && kind != MessageKind::kData;
   message.client[kSourceRank] = rank;
   message.client[kDestinationRank] = route.peer;
   message.client[kContextAndKind] = static_cast<std::uint32_t>(kind) << kKindShift;
   return message;
+}
+
+void ReplayShare::place(Message& message, std::uint32_t rank, std::uint32_t peer) const {
+  const PlacedRank from = placed_[rank], to = placed_[peer];
+  message.source = from.host;
+  message.destination = to.host;
+  message.channel += plan_.place.first_channel +
+                     (from.slot * plan_.most_ranks_on_host + to.slot) * hosts_.connections_per_pair;
+  message.instance = plan_.place.instance;
 }
 
 // The eager message of a send, or (task != kNone) its request and what goes with that.
@@ -408,7 +417,8 @@ ArrivedMessage ReplayShare::arrived(const Message& message) const {
   const auto& word = message.client;
   const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
   if (kind == MessageKind::kEager) return {message.bytes, word[kSourceRank], kNone};
-  const std::uint64_t connection = message.channel % hosts_.connections_per_pair;
+  const std::uint64_t connection =
+      (message.channel - plan_.place.first_channel) % hosts_.connections_per_pair;
   return {message.bytes | connection << ArrivedMessage::kConnectionShift, word[kSourceRank],
           word[kSenderTask]};
 }
@@ -525,6 +535,11 @@ std::uint64_t ReplayShare::memory_bytes() const {
   return bytes;
 }
 
+bool ReplayShare::at_rest() const {
+  return begun_ == ranks_.size() &&
+         std::all_of(cpus_.begin(), cpus_.end(), [](const Cpu& cpu) { return cpu.current == kNone; });
+}
+
 ReplayTotals ReplayShare::totals() const {
   ReplayTotals totals{.ops = ops_,
                       .executed_ops = executed_ops_,
@@ -542,13 +557,14 @@ results::Rank ReplayShare::result(std::uint32_t rank) const {
   const RankState& state = ranks_[local_[rank]];
   results::Rank row;
   row.rank = rank;
-  row.host = rank / hosts_.ranks_per_host;
+  row.host = plan_.host_of(rank);
   row.finish = state.finish;
   row.compute = state.compute;
   row.overhead = state.overhead;
   // Work after the last operation that finished (in a replay that stopped short) is no part of the finish.
   const __int128 waiting =
-      static_cast<__int128>(state.finish.ps()) * state.cpus - (state.compute + state.overhead).ps();
+      static_cast<__int128>(std::max(state.finish - plan_.place.start, Time()).ps()) * state.cpus -
+      (state.compute + state.overhead).ps();
   row.waiting = Time::ps(static_cast<std::int64_t>(std::clamp<__int128>(waiting, 0, Time::max().ps())));
   row.messages_sent = state.messages_sent;
   row.messages_received = state.messages_received;

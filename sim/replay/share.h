@@ -27,9 +27,15 @@ namespace weft::sim {
 // Of the bytes of all messages, whose sum is counted in 64 bits.
 inline constexpr const char* kTooManyBytes = "the messages sent have more than 2^64 bytes in all";
 
+// The host of a rank, and its number among the program's ranks there.
+struct PlacedRank {
+  std::uint32_t host = 0, slot = 0;
+};
+
 // What all shares read and none changes.
 struct ReplayPlan {
-  ReplayPlan(const goal::Program& what, const HostConfig& config, EntityId entity);
+  // REQUIRES: the place has its first entity.
+  ReplayPlan(const goal::Program& what, const HostConfig& config, ReplayPlace where);
   ReplayPlan(const ReplayPlan&) = delete;
   ReplayPlan& operator=(const ReplayPlan&) = delete;
   // Place of a rank among the members of a communicator with collectives. Throws GraphError if it is none;
@@ -39,6 +45,11 @@ struct ReplayPlan {
   goal::Program program;
   std::uint32_t shares = 1;
   HostConfig hosts;
+  ReplayPlace place;
+  // Empty: rank r is alone on host r, and nothing is beside the program.
+  std::vector<PlacedRank> placed;
+  std::uint32_t most_ranks_on_host = 1;
+  std::uint32_t host_of(std::uint32_t rank) const { return placed.empty() ? rank : placed[rank].host; }
   EntityId first_entity;  // rank r is entity first_entity + r
   std::vector<const goal::ChosenAlgorithm*>
       choices;                       // per collective of the program; null for one rank alone
@@ -64,6 +75,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
   std::uint64_t executed_ops() const { return executed_ops_; }
   // Has every operation finished, and was every message received?
   bool complete() const { return executed_ops_ == ops_ && unreceived() == 0; }
+  bool done() const { return executed_ops_ == ops_ && begun_ == ranks_.size(); }
+  bool at_rest() const;
+  std::uint32_t events_of(std::uint32_t rank) const { return ranks_[local_[rank]].scheduled; }
   // Messages that have arrived and that no receive took.
   std::uint64_t unreceived() const { return parked_count_ + matching_.messages().size() + early_.size(); }
   // Of this share's ranks.
@@ -268,6 +282,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint16_t connection = 0;
   };
   Message message_to(std::uint32_t rank, const Route& route, MessageKind kind) const;
+  void place(Message& message, std::uint32_t rank, std::uint32_t peer) const;
   // Messages of a rank take its connections in turn.
   std::uint16_t next_connection(RankState& rank) const {
     if (hosts_.connections_per_pair == 1) [[likely]]
@@ -312,12 +327,14 @@ class alignas(64) ReplayShare final : public NetworkClient {
   bool keep_order_ = false;
   const Time overhead_;  // o
   const bool has_overhead_per_byte_;
-  const bool has_wildcards_;  // then matching_ has what waits, else tables_
+  const PlacedRank* const placed_;  // null: rank r is host r
+  const bool has_wildcards_;        // then matching_ has what waits, else tables_
 
   // Per operation: unmet dependencies; then, while it waits to be matched or for its cpu, the next in that
   // queue; kFinished in the end. Those of a packed file's operations are in its windows.
   static constexpr std::uint32_t kFinished = ProgramWindow::kFinished;
   std::uint64_t ops_ = 0;
+  std::size_t begun_ = 0;  // ranks
   LargeVector<std::uint32_t> words_;
   std::vector<ProgramWindow> windows_;  // of each rank; none for a graph
   std::unique_ptr<goal::PackedFile> file_;

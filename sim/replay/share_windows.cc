@@ -15,11 +15,11 @@ void ReplayShare::view_graph(const goal::Graph& graph) {
 }
 
 void ReplayShare::open_windows(const goal::PackedProgram& program) {
-  file_ = program.open(plan_.shares);
+  file_ = program.open(plan_.shares * plan_.place.replays);
   windows_.reserve(ranks_.size());
   for (const RankState& state : ranks_) {
     const std::uint32_t rank = state.view.rank();
-    windows_.emplace_back(file_->rank(rank, {.labels = false}), program.outline(rank));
+    windows_.emplace_back(file_->rank(rank, {.labels = false}), program.outline(rank), hosts_.compute_scale);
   }
 }
 
