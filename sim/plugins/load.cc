@@ -11,6 +11,7 @@
 
 #include "congestion/controls/controls.h"
 #include "congestion/recoveries/recoveries.h"
+#include "sim/placement/policies/policies.h"
 #include "sim/plugins/plugin.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/units/input_error.h"
@@ -67,6 +68,7 @@ void load_plugin(const std::string& path) {
     for (congestion::RecoveryKind& kind : plugin.recoveries) congestion::add_recovery(std::move(kind));
     for (routing::Policy& policy : plugin.policies) routing::add_policy(std::move(policy));
     for (topologies::Family& family : plugin.families) topologies::add_family(std::move(family));
+    for (placement::Policy& policy : plugin.placements) placement::add_policy(std::move(policy));
   } catch (const InputError& taken) {
     throw InputError(fmt::format("{}: {}", path, taken.what()));
   }

@@ -15,7 +15,7 @@ ROOT = Path.cwd()
 EXAMPLES = {"my_congestion_control": "my_control", "my_routing_policy": "my_policy", "my_topology": "my_topology"}
 # What plug-ins are compiled against; see interface.txt.
 SEAMS = ("congestion/congestion.h", "congestion/receiver.h", "congestion/recovery.h", "congestion/telemetry.h",
-         "congestion/arrivals.h", "congestion/packet_sizes.h", "sim/plugins/plugin.h", "sim/routing/path_model.h",
+         "congestion/arrivals.h", "congestion/packet_sizes.h", "sim/placement/placement.h", "sim/plugins/plugin.h", "sim/routing/path_model.h",
          "sim/routing/path_selector.h", "sim/routing/routing.h", "sim/routing/switch_plan.h",
          "sim/routing/switch_policy.h", "sim/units/capabilities.h", "sim/units/module.h", "sim/units/quantity.h",
          "topologies/graph/topology.h")

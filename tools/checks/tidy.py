@@ -44,6 +44,7 @@ KIND_FOLDERS = {
     "sink": ["sim/results"],
     "congestion": ["congestion/controls"],
     "network": ["sim/flow", "sim/loggops", "sim/packet"],
+    "placement": ["sim/placement/policies"],
     "protocol": ["sim/replay"],
     "queue": ["sim/packet/queues"],
     "recovery": ["congestion/recoveries"],

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "goal/import/importers.h"
+#include "sim/placement/policies/policies.h"
 #include "sim/simulation.h"
 #include "sim/sinks.h"
 #include "sim/units/capabilities.h"
@@ -26,6 +27,7 @@ constexpr const char* kProfile = "profile";  // of collectives: chosen as if it 
 constexpr const char* kImporter = "importer";
 constexpr const char* kSink = "sink";
 constexpr const char* kProtocol = "protocol";
+constexpr const char* kPlacement = "placement";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -50,6 +52,16 @@ std::string details_of(const sim::Sink& sink) {
     text += fmt::format("  Leaves {}{}{}\n", file.name, file.columns.empty() ? "" : ": ", file.columns);
   }
   return text;
+}
+
+// What it goes by.
+Listed listed(const placement::Policy& policy) {
+  Listed all{kPlacement, "", policy.info};
+  if (!policy.needs.empty()) {
+    all.details = fmt::format("\n  Needs: {}.\n", policy.needs);
+    all.in_short = fmt::format("needs {}", policy.needs);
+  }
+  return all;
 }
 
 // What it needs of queues, or offers as one: with a line for each, or in short.
@@ -101,6 +113,7 @@ std::vector<Listed> modules(const Catalog& catalog) {
   }
   for (const sim::Sink& sink : catalog.sinks) all.push_back({kSink, "", sink.info, details_of(sink)});
   for (const ModuleInfo& protocol : registries.protocols) all.push_back({kProtocol, "", protocol});
+  for (const placement::Policy& policy : catalog.placements) all.push_back(listed(policy));
   return all;
 }
 
@@ -142,6 +155,9 @@ std::string usage(const Listed& module) {
   if (module.kind == kSection || module.kind == kSink) return "";
   if (module.kind == kProtocol) {
     return fmt::format("  --protocol {0}\n  hosts {{ protocol: \"{0}\" }}\n", module.info.name);
+  }
+  if (module.kind == kPlacement) {
+    return fmt::format("  weft place GRAPH --topology … --placement {}\n", module.info.name);
   }
   if (module.kind == kImporter) return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
   if (module.kind == kCollective) {
@@ -205,7 +221,7 @@ std::string describe(const Listed& module) {
 std::vector<std::string> all_kinds() {
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  for (const char* kind : {kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
+  for (const char* kind : {kPlacement, kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
   return kinds;
 }
 
@@ -222,7 +238,9 @@ std::string kind_of(const std::string& word) {
 
 }  // namespace
 
-Catalog builtin_catalog() { return {sim::builtin_registries(), goal::importers(), sim::sinks()}; }
+Catalog builtin_catalog() {
+  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies()};
+}
 
 std::string list_text(const Catalog& catalog, const std::string& word, bool names) {
   const std::vector<std::string> kinds = all_kinds();
@@ -288,7 +306,7 @@ void add_list(Command& command, int&) {
   auto options = std::make_shared<Options>();
   command.add_option("kind", options->kind,
                      "only these: network, topology, routing, congestion, recovery, queue, traffic, "
-                     "collective, protocol, importer or "
+                     "placement, collective, protocol, importer or "
                      "sink");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   add_plugin_option(command);

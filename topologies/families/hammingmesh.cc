@@ -158,6 +158,7 @@ Topology build(const Parameters& parameters) {
   for (std::uint32_t plane = 0; plane < shape.planes; ++plane) {
     add_plane(topology, static_cast<std::uint16_t>(plane), shape, inside, cabling);
   }
+  topology.set_boards({shape.x, shape.y, shape.a, shape.b});
   topology.finish();
   return topology;
 }

@@ -59,6 +59,14 @@ struct Channel {
   double loss = 0;
 };
 
+// Accelerators on boards whose rows and columns are switched, as in a HammingMesh: x by y boards, of a by b
+// accelerators each. Host ((u·y + v)·a + i)·b + j is accelerator (i, j) of board (u, v). Row v·b + j joins
+// the accelerators (any u, v, any i, j), column u·a + i those of (u, any v, i, any j).
+struct BoardGrid {
+  std::uint32_t x = 0, y = 0, a = 0, b = 0;
+  bool empty() const { return x == 0; }
+};
+
 // Built by a family with add_host, add_switch and add_link, then finish(). Immutable afterwards.
 // Parallel links between two nodes are allowed. Hosts may have several links (NICs, planes).
 class Topology {
@@ -80,6 +88,8 @@ class Topology {
   // fastest, and that all parallel lines of it are linked alike. Routing computes next links from it, once it
   // has found it true.
   void set_grid(std::vector<std::uint32_t> sizes) { grid_ = std::move(sizes); }
+  // Says that hosts stand on boards like this.
+  void set_boards(const BoardGrid& boards) { boards_ = boards; }
   // Says that Node::group are groups as in a dragonfly, every two of them linked: routing then spares the
   // links between them, and takes one of these at most on a minimal path.
   void set_linked_groups() { linked_groups_ = true; }
@@ -98,6 +108,7 @@ class Topology {
   // All cables, in the order they were added. (boost_graph.h makes a Boost.Graph of them.)
   const std::vector<Edge>& edges() const { return edges_; }
   const std::vector<std::uint32_t>& grid() const { return grid_; }  // as set_grid(); empty: not said
+  const BoardGrid& boards() const { return boards_; }               // as set_boards(); empty: not said
   bool linked_groups() const { return linked_groups_; }             // set_linked_groups() was called
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
@@ -112,6 +123,7 @@ class Topology {
   std::vector<Edge> edges_;
   std::vector<Vertex> hosts_, switches_;
   std::vector<std::uint32_t> grid_;
+  BoardGrid boards_;
   bool linked_groups_ = false;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;

@@ -47,6 +47,7 @@ TEST_CASE("list: kinds, names and sentences") {
         "\ntopology\n"
         "  tree             A tree.\n"
         "\nrouting\n\ncongestion\n\nrecovery\n\nqueue\n\ntraffic\n"
+        "\nplacement\n"
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
         "  allgather: ring  Once.\n"
@@ -57,7 +58,7 @@ TEST_CASE("list: kinds, names and sentences") {
   CHECK_THROWS_WITH(
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
-      "routing, congestion, recovery, queue, traffic, collective, protocol, importer, sink)");
+      "routing, congestion, recovery, queue, traffic, placement, collective, protocol, importer, sink)");
   for (const char* many : {"topologies", "networks", "collectives"})
     CHECK_NOTHROW(list_text(small(), many, false));
   CHECK(list_text(small(), "topologies", false) == list_text(small(), "topology", false));
@@ -243,6 +244,19 @@ TEST_CASE("list and describe: importers and sinks") {
         "  Acts in every run.\n"
         "  Leaves rows.csv: a,b\n"
         "  Leaves x.bin\n");
+}
+
+TEST_CASE("list and describe: placements, with what they need") {
+  const Catalog catalog = builtin_catalog();
+  CHECK(lines(list_text(catalog, "placements", true)).front() == "placement packed");
+  for (const placement::Policy& policy : catalog.placements) {
+    const std::string text = describe_text(catalog, policy.info.name);
+    INFO(text);
+    CHECK_THAT(policy.info.summary, Catch::Matches("[A-Z].*\\."));
+    CHECK(text.find("--placement " + policy.info.name) != std::string::npos);
+    if (!policy.needs.empty()) CHECK(text.find("Needs: " + policy.needs + ".") != std::string::npos);
+    for (const ParameterSpec& spec : policy.info.parameters) CHECK_THAT(spec.help, Catch::Matches(".*\\."));
+  }
 }
 
 TEST_CASE("describe: every importer and sink that is built in, with what it reads or leaves") {
