@@ -8,6 +8,9 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <utility>
+
+#include "sim/units/brackets.h"
 
 namespace weft::sim {
 namespace {
@@ -56,6 +59,19 @@ std::string quoted(const std::string& text, int n) {
   for (int i = 0; i < 2 * n && begin != std::string::npos; ++i) begin = text.find('"', begin + 1);
   if (begin == std::string::npos) return "";
   return text.substr(begin + 1, text.find('"', begin + 1) - begin - 1);
+}
+
+// "job[2]" as "job" and 2; 0 where no index is given.
+std::pair<std::string, int> split_index(std::string_view text, const SourceLocation& where) {
+  const std::size_t bracket = text.find('[');
+  if (bracket == std::string_view::npos) return {std::string(text), 0};
+  int index = -1;
+  const std::string_view inside = text.substr(bracket + 1);
+  const auto [end, error] = std::from_chars(inside.data(), inside.data() + inside.size(), index);
+  if (error != std::errc() || index < 0 || std::string_view(end, inside.data() + inside.size()) != "]") {
+    throw InputError(where, fmt::format("'{}' is no field; one of several is named like job[1]", text));
+  }
+  return {std::string(text.substr(0, bracket)), index};
 }
 
 // Where `name` stands before a place that the parser reports after having read it. All from 0.
@@ -193,17 +209,21 @@ SourceLocation Document::location(const std::string& path) const {
 
 void Document::apply(const Setting& setting) {
   if (setting.path == "fault") return add_fault(setting);
+  if (setting.path == "job") return add_job(setting);
+  apply_in(*message_, "", setting.path, setting);
+}
+
+void Document::apply_in(pb::Message& parent, std::string path, std::string_view rest,
+                        const Setting& setting) {
   const SourceLocation where{.file = setting.flag};
-  pb::Message* message = message_.get();
-  std::string path;
-  std::string_view rest = setting.path;
+  pb::Message* message = &parent;
   for (;;) {
     const std::size_t dot = rest.find('.');
-    const std::string name(rest.substr(0, dot));
+    const auto [name, index] = split_index(rest.substr(0, dot), where);
     const bool last = dot == std::string_view::npos;
     const FieldDescriptor* field = message->GetDescriptor()->FindFieldByName(name);
     if (field == nullptr) fail_unknown_field(*message->GetDescriptor(), name, where);
-    path += (path.empty() ? "" : ".") + name + (field->is_repeated() ? "[0]" : "");
+    path += (path.empty() ? "" : ".") + name + (field->is_repeated() ? fmt::format("[{}]", index) : "");
     if (field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
       if (!last) throw InputError(where, fmt::format("'{}' is a value and has no fields", name));
       return set_fields(*message, path.substr(0, path.rfind('.') + 1), where, {{name, setting.value}});
@@ -211,10 +231,13 @@ void Document::apply(const Setting& setting) {
     const pb::Reflection& reflection = *message->GetReflection();
     if (!field->is_repeated()) {
       message = reflection.MutableMessage(message, field);
-    } else if (reflection.FieldSize(*message, field) == 0) {
+    } else if (const int there = reflection.FieldSize(*message, field); index < there) {
+      message = reflection.MutableRepeatedMessage(message, field, index);
+    } else if (index == 0) {
       message = reflection.AddMessage(message, field);
     } else {
-      message = reflection.MutableRepeatedMessage(message, field, 0);
+      throw InputError(
+          where, fmt::format("there is no {}[{}]; they count from 0, and there are {}", name, index, there));
     }
     locations_.emplace(path, where);
     if (last) break;
@@ -259,6 +282,33 @@ void Document::add_fault(const Setting& setting) {
   }
   locations_[path] = where;
   set_fields(*reflection.AddMessage(message_.get(), field), path + ".", where, std::move(choice.given));
+}
+
+void Document::add_job(const Setting& setting) {
+  const pb::Reflection& reflection = *message_->GetReflection();
+  const FieldDescriptor* field = message_->GetDescriptor()->FindFieldByName("job");
+  const SourceLocation where{.file = setting.flag};
+  const std::string path = fmt::format("job[{}]", reflection.FieldSize(*message_, field));
+  pb::Message& job = *reflection.AddMessage(message_.get(), field);
+  locations_[path] = where;
+  bool is_first = true;
+  for (const std::string_view piece : split_outside_brackets(setting.value, ',')) {
+    const std::size_t equals = piece.substr(0, piece.find('[')).find('=');
+    std::string_view name = is_first ? "goal" : "", value = piece;
+    if (equals != std::string_view::npos) {
+      name = piece.substr(0, equals);
+      value = without_brackets(piece.substr(equals + 1));
+    }
+    if (name.empty() || value.empty()) {
+      throw InputError(where, fmt::format("'{}' is not field=value; expected a GOAL file and fields, like "
+                                          "\"lj.weft,placement=packed,at=1ms\", or only fields, like "
+                                          "\"traffic=[shift:size=1MB,ranks=8],repeat=10\"",
+                                          piece));
+    }
+    is_first = false;
+    if (name == "ranks_per_node") name = "hosts.ranks_per_host";
+    apply_in(job, path, name, {setting.flag, std::string(name), std::string(value)});
+  }
 }
 
 void Document::set_fields(pb::Message& message, const std::string& prefix, const SourceLocation& where,

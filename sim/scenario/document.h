@@ -30,6 +30,10 @@ class Document {
   void apply_short_form(google::protobuf::Message& seam_message, const std::string& path,
                         const Setting& setting);
   void add_fault(const Setting& setting);
+  void add_job(const Setting& setting);
+  // Sets the field at the dotted path `rest` in `message`, whose own path is `path`, to the setting's value.
+  void apply_in(google::protobuf::Message& message, std::string path, std::string_view rest,
+                const Setting& setting);
   // `prefix`: the path of the message with a dot behind it, or "". A topology's `endpoints` becomes its
   // sizes.
   void set_fields(google::protobuf::Message& message, const std::string& prefix, const SourceLocation& where,

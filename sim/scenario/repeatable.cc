@@ -96,6 +96,8 @@ Scenario repeatable(const Scenario& scenario, const Registries& registries) {
   for (Job& job : portable.jobs) {
     job.goal = absolute_path(job.goal);
     make_absolute(job.traffic, registries.traffic, registries.topologies);
+    make_absolute(job.placement, registries.placements, registries.topologies);
+    make_absolute(collectives_section(registries), job.collectives.given, false, registries.topologies);
   }
   for (const Seam& seam : seams()) {
     make_absolute(portable.*seam.choice, registries.*seam.modules, registries.topologies);

@@ -9,6 +9,7 @@
 
 #include "sim/scenario/connections.h"
 #include "sim/scenario/queue_match.h"
+#include "sim/scenario/resolve_one.h"
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/short_form.h"
 
@@ -19,13 +20,14 @@ bool from_command_line(const SourceLocation& location) { return location.line ==
 
 class Resolver {
  public:
-  Resolver(const Scenario& scenario, const Registries& registries)
-      : scenario_(scenario), registries_(registries) {}
+  Resolver(const Scenario& scenario, const Registries& registries, bool beside_others)
+      : scenario_(scenario), registries_(registries), beside_others_(beside_others) {}
 
   Scenario resolve() {
     scenario_.warnings.clear();
     jobs();
     network();
+    placement();
     if (network_module().has_fabric) {
       fabric();
     } else {
@@ -66,10 +68,6 @@ class Resolver {
           "generated "
           "traffic with --traffic NAME or job { traffic { NAME {} } }");
     }
-    if (scenario_.jobs.size() > 1) {
-      throw InputError(scenario_.jobs[1].location,
-                       "a second job, but only one can run at a time as yet; remove the others");
-    }
     for (Job& job : scenario_.jobs) {
       const bool generated = !job.traffic.empty();
       if (job.goal.empty() && !generated) {
@@ -88,6 +86,24 @@ class Resolver {
         job.name = generated ? job.traffic.name : std::filesystem::path(job.goal).stem().string();
       }
     }
+  }
+
+  // A job alone that says nothing has its ranks in order on the first hosts, in any network.
+  void placement() {
+    ModuleChoice& choice = scenario_.jobs[0].placement;
+    if (choice.empty()) choice = scenario_.placement;
+    scenario_.placement = {};
+    if (network_module().has_fabric && beside_others_ && !registries_.placements.empty()) {
+      choose(registries_.placements, choice, placement_seam().word);
+    }
+    if (choice.empty()) return;
+    if (network_module().has_fabric) {
+      complete(find_module(all(registries_.placements), choice, placement_seam().word).info, choice);
+      return;
+    }
+    useless(choice.location, fmt::format("placement '{}' has no effect: network model {} has no topology",
+                                         choice.name, scenario_.network.name));
+    choice = {};
   }
 
   void network() {
@@ -572,12 +588,13 @@ class Resolver {
 
   Scenario scenario_;
   const Registries& registries_;
+  const bool beside_others_;
 };
 
 }  // namespace
 
-Scenario resolve(const Scenario& scenario, const Registries& registries) {
-  return Resolver(scenario, registries).resolve();
+Scenario resolve_one(const Scenario& scenario, const Registries& registries, bool beside_others) {
+  return Resolver(scenario, registries, beside_others).resolve();
 }
 
 }  // namespace weft::sim

@@ -83,8 +83,25 @@ std::vector<Job> read_jobs(const Document& document) {
   for (int i = 0; i < root.GetReflection()->FieldSize(root, &field); ++i) {
     const pb::Message& job = root.GetReflection()->GetRepeatedMessage(root, &field, i);
     const std::string path = fmt::format("job[{}]", i);
-    jobs.push_back({text_of(job, "goal"), read_seam(document, job, path + ".", traffic_seam()),
-                    text_of(job, "name"), document.location(path)});
+    const auto time = [&](const std::string& name) {
+      try {
+        return parse_time(text_of(job, name));
+      } catch (const InputError& error) {
+        throw InputError(document.location(path + "." + name), fmt::format("{}: {}", name, error.what()));
+      }
+    };
+    Job& read =
+        jobs.emplace_back(Job{text_of(job, "goal"), read_seam(document, job, path + ".", traffic_seam()),
+                              text_of(job, "name"), document.location(path)});
+    read.at = time("at");
+    read.placement = read_seam(document, job, path + ".", placement_seam());
+    read.hosts = read_choice(document, section(job, "hosts"), "hosts", path + ".hosts");
+    read.collectives =
+        read_choice(document, section(job, "collectives"), "collectives", path + ".collectives");
+    read.compute_scale = std::stod(text_of(job, "compute_scale"));
+    read.repeat = std::stoull(text_of(job, "repeat"));
+    read.repeat_for = time("repeat_for");
+    read.repeat_until_others_end = text_of(job, "repeat_until_others_end") == "true";
   }
   return jobs;
 }
@@ -139,6 +156,20 @@ void write_choice(const ModuleChoice& choice, const Seam& seam, pb::Message& par
   if (!choice.empty()) write_parameters(choice, open(open(parent, seam.field), choice.name));
 }
 
+void write_job(const Job& job, pb::Message& message) {
+  if (!job.goal.empty()) set(message, "goal", job.goal);
+  write_choice(job.traffic, traffic_seam(), message);
+  if (!job.name.empty()) set(message, "name", job.name);
+  if (job.at != Time()) set(message, "at", to_string(job.at));
+  write_choice(job.placement, placement_seam(), message);
+  if (!job.hosts.given.empty()) write_parameters(job.hosts, open(message, "hosts"));
+  if (!job.collectives.given.empty()) write_parameters(job.collectives, open(message, "collectives"));
+  if (job.compute_scale != 1) set(message, "compute_scale", fmt::format("{}", job.compute_scale));
+  if (job.repeat != 1) set(message, "repeat", fmt::format("{}", job.repeat));
+  if (job.repeat_for != Time()) set(message, "repeat_for", to_string(job.repeat_for));
+  if (job.repeat_until_others_end) set(message, "repeat_until_others_end", "true");
+}
+
 // A scenario is a page of text; anything much longer was given by mistake.
 constexpr std::streamsize kMostScenarioBytes = 16 << 20;
 
@@ -177,6 +208,11 @@ std::span<const Seam> seams() {
       {"queue", "queue discipline", &Registries::queues, &Scenario::queue},
   };
   return kSeams;
+}
+
+const Seam& placement_seam() {
+  static constexpr Seam kSeam = {"placement", "placement", &Registries::placements, &Scenario::placement};
+  return kSeam;
 }
 
 const Seam& traffic_seam() {
@@ -293,6 +329,7 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
     scenario.plugins.push_back(root.GetReflection()->GetRepeatedString(root, &plugin, i));
   }
   for (const Seam& seam : seams()) scenario.*seam.choice = read_seam(document, root, "", seam);
+  scenario.placement = read_seam(document, root, "", placement_seam());
   scenario.hosts = read_choice(document, section(root, "hosts"), "hosts", "hosts");
   scenario.collectives = read_choice(document, section(root, "collectives"), "collectives", "collectives");
   scenario.faults = read_faults(document);
@@ -341,11 +378,9 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
     root->GetReflection()->AddString(root.get(), &field_of(*root, "plugin"), plugin);
   }
   for (const Job& job : scenario.jobs) {
-    pb::Message& message = *root->GetReflection()->AddMessage(root.get(), &field_of(*root, "job"));
-    if (!job.goal.empty()) set(message, "goal", job.goal);
-    write_choice(job.traffic, traffic_seam(), message);
-    if (!job.name.empty()) set(message, "name", job.name);
+    write_job(job, *root->GetReflection()->AddMessage(root.get(), &field_of(*root, "job")));
   }
+  write_choice(scenario.placement, placement_seam(), *root);
   for (const Seam& seam : seams()) {
     write_choice(scenario.*seam.choice, seam, *root);
   }

@@ -67,7 +67,8 @@ inline constexpr std::string_view kByRules = "auto";
 
 // Everything that can be chosen. The first of each list is the default of its kind.
 struct Registries {
-  std::vector<RegisteredModule> networks, topologies, routing, congestion, recoveries, queues, traffic;
+  std::vector<RegisteredModule> networks, topologies, routing, congestion, recoveries, queues, traffic,
+      placements;
   std::vector<RegisteredAlgorithm> algorithms;
   std::vector<ModuleInfo> profiles;   // rules that choose among the algorithms by size; may be none
   std::vector<ModuleInfo> protocols;  // of MPI libraries: how messages are sent; may be none
@@ -78,6 +79,17 @@ struct Job {
   ModuleChoice traffic;  // what generates it; empty where it is read
   std::string name;
   SourceLocation location;
+  Time at = {};  // when it starts
+  // Where its ranks go. Empty: in order on the first hosts, or as Scenario::placement says.
+  ModuleChoice placement = {};
+  // Beside Scenario::hosts and collectives. After resolve(): with several jobs all that counts for this one,
+  // and nothing is outside; with one job empty.
+  ModuleChoice hosts = {}, collectives = {};
+  double compute_scale = 1;
+  // One of these at most is set.
+  std::uint64_t repeat = 1;
+  Time repeat_for = {};
+  bool repeat_until_others_end = false;
 };
 
 struct Output {
@@ -107,6 +119,7 @@ struct Scenario {
   std::vector<std::string> plugins;  // files that modules come from
   // Empty: not chosen. After resolve(): chosen, with every parameter given, or without effect in this run.
   ModuleChoice network, topology, routing, congestion, recovery, queue;
+  ModuleChoice placement;            // of jobs that have none of their own; after resolve() empty
   ModuleChoice hosts;                // parameters of hosts_section()
   ModuleChoice collectives;          // parameters of collectives_section()
   std::vector<ModuleChoice> faults;  // parameters of fault_section()
@@ -136,6 +149,8 @@ struct Seam {
 std::span<const Seam> seams();
 // traffic, which each job chooses for itself: its `choice` is null.
 const Seam& traffic_seam();
+// placement, which each job may choose, and the run for all of them.
+const Seam& placement_seam();
 
 // What hosts cost and how they send, as parameters: o, O, S, the protocol in short form, and more.
 const ModuleInfo& hosts_section();
@@ -148,8 +163,8 @@ ModuleInfo collectives_section(const Registries& registries);
 struct Setting {
   std::string flag;  // for messages: "--seed", "--set limits.time=1ms"
   std::string path;  // of the field: "seed", "topology.fat_tree.k", "job.goal"
-  // For "topology" and the other seams the short form: "fat_tree:k=8". For "fault", which adds one,
-  // "link=core 0 / *,at=1ms".
+  // For "topology" and the other seams the short form: "fat_tree:k=8". For "fault" and "job", which add one,
+  // "link=core 0 / *,at=1ms" and "lj.weft,placement=packed,at=1ms".
   std::string value;
 };
 // Reads "topology.fat_tree.k=16" as given to --set. Throws InputError.
@@ -171,6 +186,9 @@ Scenario resolve(const Scenario& scenario, const Registries& registries);
 // that it is read with. Throws InputError if it can't be read; what is wrong in it is left to
 // load_scenario().
 std::vector<std::string> plugins_named_in(const std::string& path);
+
+// A resolved scenario with the one job only, and what counts for it.
+Scenario scenario_of_job(const Scenario& resolved, std::size_t job);
 
 // Both, from a file (path "" for none).
 Scenario load_scenario(const Registries& registries, const std::string& path,

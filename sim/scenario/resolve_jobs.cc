@@ -1,0 +1,123 @@
+// Scenarios with any number of jobs: each is resolved as if it were the only one, with what counts for it.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "sim/scenario/connections.h"
+#include "sim/scenario/resolve_one.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft::sim {
+namespace {
+
+// What is given in `own` counts instead of what is given in `common`.
+ModuleChoice overlaid(ModuleChoice common, const ModuleChoice& own) {
+  if (common.given.empty()) common.location = own.location;
+  for (const auto& [name, value] : own.given) {
+    common.given[name] = value;
+    common.locations.erase(name);
+    const auto place = own.locations.find(name);
+    if (place != own.locations.end()) common.locations[name] = place->second;
+  }
+  if (common.name.empty()) common.name = own.name;
+  return common;
+}
+
+void check_job(const Job& job) {
+  if (job.at > kEndOfTime || job.repeat_for > kEndOfTime) {
+    throw InputError(job.location,
+                     "at and repeat_for of this job must not be after 53 days, where simulated time ends");
+  }
+  if (!std::isfinite(job.compute_scale) || job.compute_scale < 0) {
+    throw InputError(job.location, fmt::format("compute_scale of this job is {}, but it must be 0 or more",
+                                               job.compute_scale));
+  }
+  if (job.repeat == 0) {
+    throw InputError(job.location, "repeat of this job is 0, but it is how often it runs in all");
+  }
+  if ((job.repeat != 1) + (job.repeat_for != Time()) + job.repeat_until_others_end > 1) {
+    throw InputError(job.location,
+                     "this job is repeated in several ways; give one of repeat, repeat_for and "
+                     "repeat_until_others_end");
+  }
+}
+
+// Each job's own, so that results tell them apart.
+void name_jobs(std::vector<Job>& jobs) {
+  std::set<std::string> taken;
+  for (const Job& job : jobs) {
+    if (!job.name.empty() && !taken.insert(job.name).second) {
+      throw InputError(job.location, fmt::format("two jobs have the name '{}'", job.name));
+    }
+  }
+  for (Job& job : jobs) {
+    if (!job.name.empty()) continue;
+    const std::string base =
+        job.traffic.empty() ? std::filesystem::path(job.goal).stem().string() : job.traffic.name;
+    job.name = base;
+    for (int n = 2; !base.empty() && !taken.insert(job.name).second; ++n) {
+      job.name = fmt::format("{}-{}", base, n);
+    }
+  }
+}
+
+void add_warnings(const std::vector<std::string>& more, std::vector<std::string>& warnings) {
+  for (const std::string& warning : more) {
+    if (std::find(warnings.begin(), warnings.end(), warning) == warnings.end()) warnings.push_back(warning);
+  }
+}
+
+Scenario with_one(const Scenario& scenario, std::size_t job) {
+  Scenario one = scenario;
+  one.jobs = {scenario.jobs[job]};
+  one.hosts = overlaid(scenario.hosts, scenario.jobs[job].hosts);
+  one.collectives = overlaid(scenario.collectives, scenario.jobs[job].collectives);
+  one.jobs[0].hosts = one.jobs[0].collectives = {};
+  return one;
+}
+
+}  // namespace
+
+Scenario scenario_of_job(const Scenario& resolved, std::size_t job) { return with_one(resolved, job); }
+
+Scenario resolve(const Scenario& scenario, const Registries& registries) {
+  if (scenario.jobs.empty()) return resolve_one(scenario, registries, false);
+  for (const Job& job : scenario.jobs) check_job(job);
+  if (scenario.jobs.size() == 1) {
+    if (scenario.jobs[0].repeat_until_others_end) {
+      throw InputError(scenario.jobs[0].location,
+                       "repeat_until_others_end of this job means nothing: there are no other jobs");
+    }
+    return resolve_one(with_one(scenario, 0), registries, false);
+  }
+  Scenario named = scenario;
+  name_jobs(named.jobs);
+  if (std::ranges::all_of(named.jobs, &Job::repeat_until_others_end)) {
+    throw InputError(named.jobs[0].location, "all jobs are repeated until the others end: none ever would");
+  }
+  Scenario run;
+  std::vector<Job> jobs;
+  std::vector<std::string> warnings;
+  // Messages share connections, unless no job has any use for that.
+  const auto shares = [](const Scenario& one) {
+    return !one.connections.empty() && !parse_connections(one.connections, {}).per_message;
+  };
+  for (std::size_t i = 0; i < named.jobs.size(); ++i) {
+    Scenario one = resolve_one(with_one(named, i), registries, true);
+    Job& job = jobs.emplace_back(std::move(one.jobs[0]));
+    job.hosts = std::move(one.hosts);
+    job.collectives = std::move(one.collectives);
+    add_warnings(one.warnings, warnings);
+    if (i == 0 || (!shares(run) && shares(one))) run = std::move(one);
+  }
+  run.jobs = std::move(jobs);
+  run.hosts = run.collectives = {};
+  run.warnings = std::move(warnings);
+  return run;
+}
+
+}  // namespace weft::sim
