@@ -1,5 +1,8 @@
 #include "sim/model_replay.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace weft::sim {
 namespace {
 
@@ -35,22 +38,34 @@ results::Outcome outcome_of(StopReason reason, bool complete) {
   return complete ? results::Outcome::kComplete : results::Outcome::kIncomplete;
 }
 
-std::vector<double> host_loads(const goal::Program& program, const HostConfig& config,
-                               const topologies::Topology& topology) {
-  std::vector<double> loads(topology.hosts());
-  const std::vector<double> bytes = program.message_bytes();
-  for (goal::Rank rank = 0; rank < program.ranks(); ++rank) {
-    loads[rank / config.ranks_per_host] += bytes[rank];
+std::vector<double> host_loads(const ModelRun& run) {
+  std::vector<double> loads(run.hosts);
+  for (const ReplayJob& job : run.jobs) {
+    const std::vector<double> bytes = job.program.message_bytes();
+    for (goal::Rank rank = 0; rank < job.program.ranks(); ++rank) {
+      loads[job.host_of_rank.empty() ? rank / job.hosts.ranks_per_host : job.host_of_rank[rank]] +=
+          bytes[rank];
+    }
   }
   return loads;
 }
 
-ModelReplay::ModelReplay(const ModelRun& run, const HostConfig& hosts, std::uint32_t partitions,
+std::uint32_t nics_of_hosts(const ModelRun& run) {
+  std::uint32_t most = 0;
+  for (const ReplayJob& job : run.jobs) most = std::max<std::uint32_t>(most, job.program.facts().max_nic);
+  return most + 1;
+}
+
+bool needs_one_partition(const ModelRun& run) {
+  return run.control.counts_events() || JobReplays::needs_one_partition(run.jobs, run.starter);
+}
+
+ModelReplay::ModelReplay(const ModelRun& run, std::vector<ReplayJob> jobs, std::uint32_t partitions,
                          std::span<const std::uint16_t> partition_of_host)
     : control_(run.control),
       owned_(make_engines(run.scenario.seed, partitions)),
       engines_(pointers(owned_)),
-      replay_(run.program, hosts, engines_, partition_of_host) {
+      replay_(std::move(jobs), run.hosts, engines_, partition_of_host, run.starter) {
   for (std::uint32_t p = 0; p < partitions; ++p) clients_.push_back(&replay_.client(p));
 }
 
@@ -69,6 +84,17 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
   report.outcome = outcome_of(reason, replay_.complete());
   if (report.outcome == results::Outcome::kIncomplete && reason == StopReason::kNone) {
     report.diagnosis = replay_.diagnose();
+  }
+  for (std::uint32_t job = 0; job < report.jobs.size(); ++job) {
+    const JobProgress progress = replay_.progress_of(job);
+    results::Job& row = report.jobs[job];
+    row.start = progress.start;
+    row.finish = progress.finish;
+    row.runs = progress.runs;
+    row.status = progress.complete                                 ? results::JobStatus::kComplete
+                 : !progress.started                               ? results::JobStatus::kNotStarted
+                 : report.outcome == results::Outcome::kIncomplete ? results::JobStatus::kIncomplete
+                                                                   : results::JobStatus::kStopped;
   }
   report.makespan = totals.makespan;
   report.digest = replay_.digest();

@@ -12,7 +12,7 @@
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
 #include "sim/network_model.h"
-#include "sim/replay/replay.h"
+#include "sim/replay/jobs.h"
 #include "sim/results/records.h"
 #include "sim/results/report.h"
 
@@ -20,10 +20,11 @@ namespace weft::sim {
 
 class ModelReplay {
  public:
-  // In so many partitions; host h belongs to partition_of_host[h], which may be empty with one. What `run`
-  // refers to must outlive it. The network is to be built after it, so that the ranks' entities come first.
-  // Throws InputError as Replay does.
-  ModelReplay(const ModelRun& run, const HostConfig& hosts, std::uint32_t partitions,
+  // `jobs` are those of the run, with what the model has to say of their hosts. In so many partitions; host h
+  // belongs to partition_of_host[h], which may be empty with one. What `run` refers to must outlive it. The
+  // network is to be built after it, so that the ranks' entities come first. Throws InputError as Replay
+  // does.
+  ModelReplay(const ModelRun& run, std::vector<ReplayJob> jobs, std::uint32_t partitions,
               std::span<const std::uint16_t> partition_of_host);
 
   // One of each for each partition.
@@ -31,8 +32,8 @@ class ModelReplay {
   std::span<NetworkClient* const> clients() const { return clients_; }
 
   // Starts the operations, lets `run` do the network's part, and fills in how it ended: outcome, diagnosis,
-  // makespan, digest, events, ops, messages and bytes, totals of the network, ranks, links, flows. `network`
-  // is a Network itself or has a part(p) for each partition.
+  // makespan, digest, events, what became of jobs, ops, messages and bytes, totals of the network, ranks,
+  // links, flows. `network` is a Network itself or has a part(p) for each partition.
   template <std::derived_from<results::Reporter> Model>
   void run(Model& network, const std::function<StopReason()>& run, results::Report& report) {
     std::vector<Network*> parts;
@@ -53,7 +54,7 @@ class ModelReplay {
   RunControl& control_;
   std::vector<std::unique_ptr<Engine>> owned_;
   std::vector<Engine*> engines_;
-  Replay replay_;
+  JobReplays replay_;
   std::vector<NetworkClient*> clients_;
 };
 
@@ -68,7 +69,12 @@ void give_back(const RunControl& control, std::unique_ptr<Parts>... parts) {
 results::Outcome outcome_of(StopReason reason, bool complete);
 
 // Bytes that each host sends and receives outside of collectives, which load all hosts alike.
-std::vector<double> host_loads(const goal::Program& program, const HostConfig& config,
-                               const topologies::Topology& topology);
+std::vector<double> host_loads(const ModelRun& run);
+
+// Highest number of a NIC that a job uses, and 1.
+std::uint32_t nics_of_hosts(const ModelRun& run);
+
+// Is one partition all that this run may have? Events are counted one by one, and jobs are started in one.
+bool needs_one_partition(const ModelRun& run);
 
 }  // namespace weft::sim

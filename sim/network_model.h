@@ -8,7 +8,7 @@
 #include "goal/program.h"
 #include "sim/core/engine.h"
 #include "sim/link_change.h"
-#include "sim/replay/replay.h"
+#include "sim/replay/jobs.h"
 #include "sim/results/report.h"
 #include "sim/results/series.h"
 #include "sim/routing/table/routing_table.h"
@@ -32,15 +32,16 @@ struct ModelFabric {
   results::Series* series = nullptr;         // null: no samples
 };
 
-// One run of a program, as a network model sees it.
+// One run, as a network model sees it.
 struct ModelRun {
-  const Scenario& scenario;      // resolved: the modules it names exist, their parameters have their types
-  const Parameters& parameters;  // of the model itself
-  const HostConfig& hosts;
-  const goal::Program& program;  // the topology has enough hosts for it
-  const ModelFabric* fabric;     // null for a model without one
-  bool keeps_flow_rows;          // Report::flows is wanted
-  RunControl& control;           // says when to stop; scenario.threads are there to use
+  const Scenario& scenario;         // resolved: the modules it names exist, their parameters have their types
+  const Parameters& parameters;     // of the model itself
+  std::span<const ReplayJob> jobs;  // one at least; on hosts that there are
+  std::uint32_t hosts;              // so many are there, or needed
+  JobStarter* starter;              // null: jobs start when they are submitted
+  const ModelFabric* fabric;        // null for a model without one
+  bool keeps_flow_rows;             // Report::flows is wanted
+  RunControl& control;              // says when to stop; scenario.threads are there to use
 };
 
 // A network model: an entry of the list in network_models.cc.

@@ -3,8 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "congestion/controls/controls.h"
 #include "congestion/recoveries/recoveries.h"
@@ -14,14 +16,15 @@
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
 #include "sim/faults.h"
-#include "sim/host_config.h"
+#include "sim/job_setup.h"
 #include "sim/measurements.h"
-#include "sim/mpi_library.h"
 #include "sim/network_models.h"
 #include "sim/packet/queues/queues.h"
+#include "sim/placement/policies/policies.h"
 #include "sim/replay/protocols.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing/table/routing_table.h"
+#include "sim/scenario/connections.h"
 #include "sim/units/graph_error.h"
 #include "topologies/families.h"
 #include "topologies/recommended_routing.h"
@@ -83,6 +86,7 @@ Registries builtin_registries() {
   for (const auto& workload : goal::workloads()) {
     all.traffic.push_back({.info = workload.info, .independent_flows = workload.independent_flows});
   }
+  for (const auto& policy : placement::policies()) all.placements.push_back({.info = policy.info});
   for (const auto& algorithm : goal::collective_algorithms()) {
     all.algorithms.push_back({std::string(goal::name(algorithm.kind)), algorithm.info});
   }
@@ -131,8 +135,23 @@ void Simulation::check_recommended_routing() {
   }
 }
 
-goal::Program Simulation::workload() const {
-  const Job& job = scenario_.jobs.at(0);
+// Ranks of generated traffic: as many as given, or one on each place that is left.
+std::int64_t Simulation::ranks_of(const Parameters& traffic, std::uint32_t ranks_per_host,
+                                  std::uint32_t hosts_taken) const {
+  const std::int64_t ranks = traffic.integer("ranks");
+  if (ranks < 0 || ranks > INT32_MAX) traffic.fail("ranks", "it must be from 0 to 2147483647");
+  if (ranks > 0) return ranks;
+  if (topology_ == nullptr) {
+    traffic.fail("ranks",
+                 "network model " + scenario_.network.name + " has no hosts to count; give a number");
+  }
+  const std::uint32_t hosts = topology_->hosts();
+  if (hosts_taken >= hosts) traffic.fail("ranks", "the other jobs leave no host for it; give a number");
+  return std::int64_t{hosts - hosts_taken} * ranks_per_host;
+}
+
+goal::Program Simulation::read_or_generate(std::size_t index, std::uint32_t hosts_taken) const {
+  const Job& job = scenario_.jobs[index];
   if (job.traffic.empty()) {
     const bool needs_graph = model_.needs_graph != nullptr && model_.needs_graph(parameters_);
     if (!needs_graph) return goal::open_program(job.goal);
@@ -142,60 +161,102 @@ goal::Program Simulation::workload() const {
   }
   const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
   const Parameters parameters(workload.info, job.traffic);
-  std::int64_t ranks = parameters.integer("ranks");
-  if (ranks < 0 || ranks > INT32_MAX) parameters.fail("ranks", "it must be from 0 to 2147483647");
-  if (ranks == 0) {
-    if (topology_ == nullptr) {
-      parameters.fail("ranks",
-                      "network model " + scenario_.network.name + " has no hosts to count; give a number");
-    }
-    const Parameters hosts(hosts_section(), scenario_.hosts);
-    ranks = topology_->hosts() * hosts.integer("ranks_per_host");
-  }
+  const std::int64_t ranks = ranks_of(parameters, ranks_per_host(index), hosts_taken);
   return goal::Program(std::make_unique<const goal::Graph>(
       workload.generate(parameters, static_cast<std::uint32_t>(ranks), scenario_.seed)));
 }
 
-// With what the graph's MPI library decides; adds to the remarks what that is.
-Scenario Simulation::decided(const goal::Program& program, std::vector<std::string>& remarks) const {
+std::uint32_t Simulation::ranks_per_host(std::size_t job) const {
+  const Scenario one = scenario_of_job(scenario_, job);
+  return static_cast<std::uint32_t>(Parameters(hosts_section(), one.hosts).integer("ranks_per_host"));
+}
+
+std::vector<goal::Program> Simulation::workload() const {
+  std::vector<std::optional<goal::Program>> programs(scenario_.jobs.size());
+  std::uint32_t hosts_taken = 0;
+  std::size_t last = scenario_.jobs.size();  // of traffic that takes what the others leave
+  std::map<std::string, std::size_t> files;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    const Job& job = scenario_.jobs[i];
+    const auto ranks = job.traffic.given.find("ranks");
+    if (!job.traffic.empty() && programs.size() > 1 &&
+        (ranks == job.traffic.given.end() || ranks->second == "0")) {
+      if (last < programs.size()) {
+        throw InputError(job.location,
+                         fmt::format("jobs {} and {} would both have a rank on each host that the others "
+                                     "leave; give their traffic a number of ranks",
+                                     scenario_.jobs[last].name, job.name));
+      }
+      last = i;
+      continue;
+    }
+    // A file that several jobs replay is opened once.
+    const auto [file, is_new] = job.goal.empty() ? std::pair(files.end(), true) : files.emplace(job.goal, i);
+    programs[i] = is_new ? read_or_generate(i, 0) : programs[file->second];
+    hosts_taken += (programs[i]->ranks() + ranks_per_host(i) - 1) / ranks_per_host(i);
+  }
+  if (last < programs.size()) programs[last] = read_or_generate(last, hosts_taken);
+  std::vector<goal::Program> all;
+  for (std::optional<goal::Program>& program : programs) all.push_back(std::move(*program));
+  return all;
+}
+
+Scenario Simulation::decided(std::span<const goal::Program> programs,
+                             std::vector<std::string>& remarks) const {
   Scenario scenario = scenario_;
   const bool is_compat = model_.needs_graph != nullptr && model_.needs_graph(parameters_);
-  if (!is_compat) follow_library(scenario, program, remarks);
+  if (!is_compat) follow_libraries(scenario, programs, remarks);
   return scenario;
 }
 
-// Throws InputError if the graph needs more hosts than there are.
-void Simulation::check_hosts(const goal::Program& program, const HostConfig& hosts) const {
-  const std::uint32_t needed = hosts_needed(program, hosts);
-  if (needed <= topology_->hosts()) return;
-  throw InputError(
-      scenario_.topology.location,
-      fmt::format(
-          "this {} has {} hosts, but the graph needs {}; choose a larger one, or more hosts.ranks_per_host",
-          scenario_.topology.name, topology_->hosts(), needed));
+// What the network takes from the hosts' protocol is the same for all: that of the first job.
+void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob> jobs,
+                              std::vector<std::string>& warnings) const {
+  if (JobReplays::needs_one_partition(jobs, nullptr) && scenario_.threads > 1 && model_.has_partitions) {
+    warnings.push_back(
+        fmt::format("threads: {} asked for, but a run in which jobs are repeated runs on one; results are "
+                    "the same",
+                    scenario_.threads));
+  }
+  const std::uint64_t buffer = connection_rules(scenario_of_job(decided, 0)).send_buffer_bytes;
+  for (std::size_t i = 1; i < decided.jobs.size(); ++i) {
+    if (connection_rules(scenario_of_job(decided, i)).send_buffer_bytes == buffer) continue;
+    warnings.push_back(
+        fmt::format("job {}: the send_buffer of its protocol has no effect: that of job {} "
+                    "counts in the whole network",
+                    decided.jobs[i].name, decided.jobs[0].name));
+  }
 }
 
-void Simulation::run_model(const goal::Program& program, RunControl& control, results::Report& report) const {
-  const Scenario scenario = decided(program, report.warnings);
+void Simulation::run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
+                           RunControl& control, results::Report& report) const {
+  const Scenario scenario = decided(programs, report.warnings);
+  const Scenario first = scenario_of_job(scenario, 0);
   report.connections = scenario.connections;
-  const auto protocol = scenario.hosts.given.find("protocol");
-  if (protocol != scenario.hosts.given.end()) report.protocol = protocol->second;
-  const HostConfig hosts = host_config(scenario);
-  std::optional<ModelFabric> fabric;
-  if (topology_ != nullptr) {
-    check_hosts(program, hosts);
-    fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});
+  const auto protocol = first.hosts.given.find("protocol");
+  if (protocol != first.hosts.given.end()) report.protocol = protocol->second;
+  std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get());
+  warn_of_jobs(scenario, jobs, report.warnings);
+  const std::uint32_t hosts = topology_ != nullptr ? topology_->hosts() : hosts_used(jobs);
+  if (!only.empty()) {
+    std::vector<ReplayJob> chosen;
+    for (const std::uint32_t job : only) chosen.push_back(std::move(jobs[job]));
+    jobs = std::move(chosen);
   }
-  const ModelRun run{scenario,
+  for (const ReplayJob& job : jobs) report.jobs.push_back(job_row(job));
+  std::optional<ModelFabric> fabric;
+  if (topology_ != nullptr) fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});
+  const ModelRun run{first,
                      parameters_,
+                     jobs,
                      hosts,
-                     program,
+                     nullptr,
                      fabric ? &*fabric : nullptr,
-                     scenario_.output.flows && !omits_flow_rows_,
+                     scenario_.output.flows && !omits_flow_rows_ && only.empty(),
                      control};
   if (model_.warn != nullptr) model_.warn(run, report.warnings);
   std::optional<Measurements> measurements;
-  if (fabric) {
+  if (fabric && only.empty()) {
     measurements.emplace(SinkRequest{scenario_, topology_.get()});
     fabric->observer = measurements->observer();
     fabric->series = measurements->series();
@@ -203,19 +264,33 @@ void Simulation::run_model(const goal::Program& program, RunControl& control, re
   try {
     model_.run(run, report);
   } catch (const GraphError& error) {
+    if (scenario_.jobs.size() > 1) throw InputError(error.what());
     if (scenario_.jobs.at(0).goal.empty()) throw;
     throw InputError(SourceLocation{.file = scenario_.jobs.at(0).goal}, error.what());
   }
   if (measurements) measurements->close();
 }
 
-results::Report Simulation::run(const goal::Program& program, RunControl& control) const {
+void Simulation::add_program_remarks(std::span<const goal::Program> programs, results::Report& report) const {
+  const bool several = programs.size() > 1;
+  for (std::size_t i = 0; i < programs.size(); ++i) {
+    std::vector<std::string> remarks;
+    add_remarks(scenario_.jobs[i].traffic, programs[i].ranks(), remarks);
+    const goal::NotReplayed& lacks = programs[i].not_replayed();
+    if (lacks.any()) remarks.push_back(goal::sentence(lacks));
+    if (!several) report.not_replayed = lacks;
+    for (const std::string& remark : remarks) {
+      report.warnings.push_back(several ? fmt::format("job {}: {}", scenario_.jobs[i].name, remark) : remark);
+    }
+  }
+}
+
+results::Report Simulation::run(std::span<const goal::Program> programs, RunControl& control,
+                                std::span<const std::uint32_t> only) const {
   results::Report report;
   report.seed = scenario_.seed;
   report.warnings = scenario_.warnings;
-  add_remarks(scenario_.jobs.at(0).traffic, program.ranks(), report.warnings);
-  report.not_replayed = program.not_replayed();
-  if (report.not_replayed.any()) report.warnings.push_back(goal::sentence(report.not_replayed));
+  add_program_remarks(programs, report);
   report.topology = topology_text_;
   if (topology_ != nullptr) {
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
@@ -223,12 +298,15 @@ results::Report Simulation::run(const goal::Program& program, RunControl& contro
     report.routing_reason = scenario_.routing_reason;
   }
   report.network = to_short_form(model_.info.name, parameters_);
-  run_model(program, control, report);
+  run_model(programs, only, control, report);
   report.faults = scenario_.faults.size();
   report.link_changes = static_cast<std::uint64_t>(
       std::count_if(link_changes_.begin(), link_changes_.end(),
                     [&](const LinkChange& change) { return change.at <= report.makespan; }));
-  report.jobs.push_back({scenario_.jobs.at(0).name, program.ranks(), report.makespan});
+  for (const results::Rank& rank : report.ranks) {
+    report.jobs[rank.job].messages += rank.messages_sent;
+    report.jobs[rank.job].bytes += rank.bytes_sent;
+  }
   return report;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,19 +33,29 @@ class Simulation {
   // message, which takes 40 to 64 bytes. (The compatibility modes have the one from the other.)
   void omit_flow_rows() { omits_flow_rows_ = true; }
 
-  // The program of the scenario's one job: from its file, or generated. A packed file is left to be read
-  // while it is replayed, unless the network model is a compatibility mode. Throws InputError.
-  goal::Program workload() const;
-  // Replays the program; may be called again. All of the report but `wall_seconds`, `peak_memory_bytes` and
-  // `scenario` is filled in, for a run that was stopped or could not go on too. Throws InputError if network
-  // and program don't fit together, and where a file turns out to be damaged.
-  results::Report run(const goal::Program& program, RunControl& control) const;
+  // The programs of the scenario's jobs: from files, or generated. A packed file is left to be read while it
+  // is replayed, unless the network model is a compatibility mode. Throws InputError.
+  std::vector<goal::Program> workload() const;
+  // Replays these programs of its jobs; may be called again. All of the report but `wall_seconds`,
+  // `peak_memory_bytes` and `scenario` is filled in, for a run that was stopped or could not go on too.
+  // Throws InputError if network and programs don't fit together, and where a file turns out to be damaged.
+  // `only`: these of the jobs alone, on the hosts that they have beside the others, and without measurements.
+  results::Report run(std::span<const goal::Program> programs, RunControl& control,
+                      std::span<const std::uint32_t> only = {}) const;
 
  private:
   void check_recommended_routing();
-  Scenario decided(const goal::Program& program, std::vector<std::string>& remarks) const;
-  void check_hosts(const goal::Program& program, const HostConfig& hosts) const;
-  void run_model(const goal::Program& program, RunControl& control, results::Report& report) const;
+  std::int64_t ranks_of(const Parameters& traffic, std::uint32_t ranks_per_host,
+                        std::uint32_t hosts_taken) const;
+  std::uint32_t ranks_per_host(std::size_t job) const;
+  goal::Program read_or_generate(std::size_t job, std::uint32_t hosts_taken) const;
+  // With what the graphs' MPI libraries decide; adds to the remarks what that is.
+  Scenario decided(std::span<const goal::Program> programs, std::vector<std::string>& remarks) const;
+  void warn_of_jobs(const Scenario& decided, std::span<const ReplayJob> jobs,
+                    std::vector<std::string>& warnings) const;
+  void add_program_remarks(std::span<const goal::Program> programs, results::Report& report) const;
+  void run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
+                 RunControl& control, results::Report& report) const;
 
   Scenario scenario_;
   const NetworkModel& model_;

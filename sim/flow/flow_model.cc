@@ -44,7 +44,8 @@ void run_flow(const ModelRun& run, results::Report& report) {
     return routing::paths_of(policy,
                              {parameters, run.fabric->topology, table, run.scenario.seed, rate_shares});
   };
-  auto replay = std::make_unique<ModelReplay>(run, run.hosts, 1, std::span<const std::uint16_t>());
+  auto replay = std::make_unique<ModelReplay>(run, std::vector<ReplayJob>(run.jobs.begin(), run.jobs.end()),
+                                              1, std::span<const std::uint16_t>());
   auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);
   FlowNetwork& network = *owned;
   network.set_series(run.fabric->series);

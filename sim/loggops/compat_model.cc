@@ -21,7 +21,8 @@ std::int64_t whole_ns(const Parameters& parameters, std::string_view name) {
 }
 
 void report_result(CompatResult result, results::Report& report) {
-  report.outcome = outcome_of(result.stop, result.complete());
+  const bool result_complete = result.complete();
+  report.outcome = outcome_of(result.stop, result_complete);
   for (const results::Rank& rank : result.ranks) report.makespan = std::max(report.makespan, rank.finish);
   if (report.outcome != results::Outcome::kComplete) report.stopped_at = result.stopped_at;
   report.digest = result.digest;
@@ -34,6 +35,12 @@ void report_result(CompatResult result, results::Report& report) {
   report.flows = std::move(result.flows);
   for (const results::Flow& flow : report.flows) report.flow_statistics.add(flow);
   report.diagnosis = std::move(result.diagnosis);
+  results::Job& job = report.jobs.at(0);
+  job.finish = report.makespan;
+  job.runs = result_complete ? 1 : 0;
+  job.status = result_complete                                   ? results::JobStatus::kComplete
+               : report.outcome == results::Outcome::kIncomplete ? results::JobStatus::kIncomplete
+                                                                 : results::JobStatus::kStopped;
 }
 
 }  // namespace
@@ -57,7 +64,12 @@ CompatParameters compat_parameters(const Parameters& parameters) {
 }
 
 void run_compat(const ModelRun& run, results::Report& report) {
-  if (run.hosts.ranks_per_host != 1) {
+  const ReplayJob& job = run.jobs[0];
+  if (run.jobs.size() > 1 || job.submit > Time() || !job.repetition.is_once() || run.starter != nullptr) {
+    throw InputError("the compatibility modes know one job only, which starts at 0 and runs once");
+  }
+  if (job.hosts.compute_scale != 1) throw InputError("the compatibility modes don't scale compute times");
+  if (job.hosts.ranks_per_host != 1) {
     Parameters(hosts_section(), run.scenario.hosts)
         .fail("ranks_per_host", "the compatibility modes know one rank on each host only");
   }
@@ -65,8 +77,8 @@ void run_compat(const ModelRun& run, results::Report& report) {
   const auto replay = [&](const goal::Graph& graph) {
     return run_mode(graph, compat_parameters(run.parameters), run.control, run.scenario.output.flows);
   };
-  const goal::Graph* graph = run.program.graph();
-  report_result(graph != nullptr ? replay(*graph) : replay(run.program.packed()->graph()), report);
+  const goal::Graph* graph = job.program.graph();
+  report_result(graph != nullptr ? replay(*graph) : replay(job.program.packed()->graph()), report);
 }
 
 }  // namespace weft::sim

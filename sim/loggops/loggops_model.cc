@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "sim/host_config.h"
 #include "sim/loggops/compat_model.h"
@@ -54,26 +56,27 @@ FlowRecord flow_record(const ModelRun& run) {
 std::uint32_t partitions(const LogGopsConfig& config, const ModelRun& run, std::uint32_t hosts) {
   constexpr std::uint32_t kMost = 1024;
   const std::uint32_t threads = run.scenario.threads;
-  return config.latency == Time() || run.control.counts_events()
+  return config.latency == Time() || needs_one_partition(run)
              ? 1
              : std::clamp<std::uint32_t>(hosts, 1, std::min(threads, kMost));
 }
 
 void run_loggops(const ModelRun& run, results::Report& report) {
-  // The hosts' parameters that the model has itself.
-  HostConfig hosts = run.hosts;
-  hosts.overhead = run.parameters.time("o");
-  hosts.overhead_per_byte = TimePerByte::ns(ns_per_byte(run.parameters, "O"));
-  hosts.eager_limit_bytes = run.parameters.bytes("S");
+  std::vector<ReplayJob> jobs(run.jobs.begin(), run.jobs.end());
+  for (ReplayJob& job : jobs) {  // the hosts' parameters that the model has itself
+    job.hosts.overhead = run.parameters.time("o");
+    job.hosts.overhead_per_byte = TimePerByte::ns(ns_per_byte(run.parameters, "O"));
+    job.hosts.eager_limit_bytes = run.parameters.bytes("S");
+  }
   const LogGopsConfig config = loggops_config(run.parameters);
-  const std::uint32_t host_count = hosts_needed(run.program, hosts);
+  const std::uint32_t host_count = run.hosts;
   const std::uint32_t parts = partitions(config, run, host_count);
   std::vector<std::uint16_t> partition_of_host(host_count);
   for (std::uint64_t host = 0; host < host_count; ++host) {
     partition_of_host[host] = static_cast<std::uint16_t>(host * parts / host_count);
   }
-  auto replay = std::make_unique<ModelReplay>(run, hosts, parts, partition_of_host);
-  auto network = std::make_unique<LogGopsNetwork>(config, run.program.facts().max_nic + 1u, flow_record(run),
+  auto replay = std::make_unique<ModelReplay>(run, std::move(jobs), parts, partition_of_host);
+  auto network = std::make_unique<LogGopsNetwork>(config, nics_of_hosts(run), flow_record(run),
                                                   replay->engines(), replay->clients(), partition_of_host);
   replay->run(
       *network, [&] { return network->run(run.control, run.scenario.threads); }, report);

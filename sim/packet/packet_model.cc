@@ -58,12 +58,12 @@ topologies::Partitioning partition_of(const ModelRun& run) {
   // To divide networks of very many links takes longer than more parts than threads save.
   constexpr std::size_t kWorthDividing = std::size_t{1} << 24;
   const std::uint32_t hosts = topology.channels().size() <= kWorthDividing ? topology.hosts() : 0;
-  // An observer sees all packets, in the order of events; and events are counted one by one.
-  const std::uint32_t parts = run.fabric->observer != nullptr || run.control.counts_events()
+  // An observer sees all packets, in the order of events.
+  const std::uint32_t parts = run.fabric->observer != nullptr || needs_one_partition(run)
                                   ? 1
                                   : partitions(run.parameters, threads, hosts);
   if (parts == 1) return {.of_vertex = {}, .parts = 1};
-  const std::vector<double> loads = host_loads(run.program, run.hosts, topology);
+  const std::vector<double> loads = host_loads(run);
   topologies::Partitioning partitioning = topologies::partition(topology, parts, loads);
   // Windows too short to do much in are not worth more parts than threads.
   if (parts > threads && run.parameters.integer("partitions") == 0 && partitioning.lookahead < Time::ns(50)) {
@@ -119,8 +119,9 @@ void expect_network(const topologies::Topology& topology, std::uint32_t partitio
 void run_packet(const ModelRun& run, results::Report& report) {
   topologies::Partitioning partitioning = partition_of(run);
   expect_network(run.fabric->topology, partitioning.parts);
-  auto replay = std::make_unique<ModelReplay>(run, run.hosts, partitioning.parts,
-                                              of_hosts(partitioning, run.fabric->topology));
+  auto replay =
+      std::make_unique<ModelReplay>(run, std::vector<ReplayJob>(run.jobs.begin(), run.jobs.end()),
+                                    partitioning.parts, of_hosts(partitioning, run.fabric->topology));
   auto owned = std::make_unique<PacketNetwork>(replay->engines(), replay->clients(), setup_of(run),
                                                std::move(partitioning));
   PacketNetwork& network = *owned;

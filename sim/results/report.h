@@ -21,10 +21,26 @@ enum class Outcome : std::uint8_t {
 // "complete", "incomplete", "interrupted", "time limit", …
 std::string_view name(Outcome outcome);
 
+// What became of a job.
+enum class JobStatus : std::uint8_t {
+  kComplete,
+  kIncomplete,  // it could not go on, or messages of it were left
+  kStopped,     // the run was
+  kNotStarted,
+};
+// "complete", "incomplete", "stopped", "not started".
+std::string_view name(JobStatus status);
+
 struct Job {
   std::string name;
-  std::uint32_t ranks = 0;
-  Time finish;
+  std::uint32_t ranks = 0, nodes = 0;
+  Time submit, start, finish;  // finish: of the last operation of any rank so far
+  std::uint64_t runs = 0;      // done, one behind the other
+  JobStatus status = JobStatus::kNotStarted;
+  std::uint64_t messages = 0, bytes = 0;  // sent by its ranks
+  std::vector<std::uint32_t> hosts;       // that it ran on, ascending
+  Time alone;                             // duration of one run alone on the same hosts; 0: not known
+  double compute_scale = 1;
 };
 
 struct Report {

@@ -155,6 +155,20 @@ std::string_view name(Outcome outcome) {
   return "";
 }
 
+std::string_view name(JobStatus status) {
+  switch (status) {
+    case JobStatus::kComplete:
+      return "complete";
+    case JobStatus::kIncomplete:
+      return "incomplete";
+    case JobStatus::kStopped:
+      return "stopped";
+    case JobStatus::kNotStarted:
+      return "not started";
+  }
+  return "";
+}
+
 std::string text_summary(const Report& report, const std::string& directory) {
   Lines lines;
   lines.add("network", "{}", report.network);

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "sim/mpi_library.h"
+#include "sim/job_setup.h"
 #include "sim/plugins/load.h"
 #include "sim/results/report.h"
 #include "sim/results/results_folder.h"
@@ -33,7 +33,7 @@ struct Options {
   std::string scenario;
   // Flags that stand for a field of the scenario, in the order of the list below.
   std::vector<std::optional<std::string>> values;
-  std::vector<std::string> plugins, faults, sets;
+  std::vector<std::string> plugins, jobs, faults, sets;
   bool no_flows = false;
   bool quiet = false;
   bool verbose = false;
@@ -50,6 +50,8 @@ constexpr Flag kFlags[] = {
     {"--goal", "job.goal",
      "GOAL graph to replay (.weft, .goal or .bin); a .weft is read on the way, in little memory"},
     {"--traffic", "job.traffic", "generated traffic instead of a graph: permutation:size=2MB"},
+    {"--placement", "placement",
+     "where ranks of jobs go that don't say it themselves: packed, random …: weft list placement"},
     {"--network", "network",
      "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…], packet[:mtu=…] or "
      "flow[:mtu=…,max_rate=…]; by default packet where a topology is given, else loggops"},
@@ -156,6 +158,7 @@ int run(const Options& options, Phases& phases) {
     }
     settings.push_back({long_name(kFlags[i]), kFlags[i].path, *options.values[i]});
   }
+  for (const std::string& job : options.jobs) settings.push_back({"--job " + job, "job", job});
   for (const std::string& fault : options.faults) settings.push_back({"--fault " + fault, "fault", fault});
   for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
@@ -172,13 +175,18 @@ int run(const Options& options, Phases& phases) {
     std::fputs(resolved.c_str(), stdout);
     return kOk;
   }
-  log::info(fmt::format("reading the graph of job {}", scenario.jobs.at(0).name));
-  phases.enter(fmt::format("reading the graph of job {}", scenario.jobs.at(0).name));
-  const goal::Program program = simulation.workload();
+  const std::string reading = scenario.jobs.size() == 1
+                                  ? fmt::format("reading the graph of job {}", scenario.jobs[0].name)
+                                  : fmt::format("reading the graphs of {} jobs", scenario.jobs.size());
+  log::info(reading);
+  phases.enter(reading);
+  const std::vector<goal::Program> programs = simulation.workload();
   sim::Scenario decided = scenario;
   std::vector<std::string> remarks;  // the report has them
-  sim::follow_library(decided, program, remarks);
-  log::info(fmt::format("replaying {} operations of {} ranks", program.facts().ops, program.ranks()));
+  sim::follow_libraries(decided, programs, remarks);
+  for (const goal::Program& program : programs) {
+    log::info(fmt::format("replaying {} operations of {} ranks", program.facts().ops, program.ranks()));
+  }
   phases.enter("setting up the simulation");
   const std::string& directory = scenario.output.directory;
   std::optional<sim::ReportSinks> sinks(
@@ -186,7 +194,7 @@ int run(const Options& options, Phases& phases) {
   Control control(scenario.limits, phases, options.quiet, *sinks);
   results::Report report;
   with_folder(*sinks, [&] {
-    report = simulation.run(program, control);
+    report = simulation.run(programs, control);
     report.scenario = sim::to_text(sim::repeatable(decided, registries), registries);
     report.wall_seconds = control.seconds();
     report.peak_memory_bytes = peak_resident_bytes();
@@ -222,6 +230,13 @@ void add_sim(Command& command, int& exit_code) {
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
     command.add_option(kFlags[i].names, options->values[i], kFlags[i].help);
   }
+  command
+      .add_option(
+          "--job", options->jobs,
+          "one more job, side by side with the others: a GOAL graph and fields of a job, "
+          "'lj.weft,placement=packed,at=1ms', or 'traffic=[shift:size=1MB,ranks=8],repeat=10'; may be "
+          "given again")
+      .repeated();
   command
       .add_option("--fault", options->faults,
                   "links that fail or run badly, 'link=edge 0.0 / *,at=10us,until=50us': see weft describe "

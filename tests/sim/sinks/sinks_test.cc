@@ -47,7 +47,7 @@ std::string run(const std::string& directory, std::vector<Setting> settings, boo
   const Scenario scenario = resolve(read_scenario(registries, "", "", settings), registries);
   std::FILE* const terminal = quiet ? nullptr : std::tmpfile();
   Simulation simulation(scenario);
-  const goal::Program program = simulation.workload();
+  const std::vector<goal::Program> program = simulation.workload();
   ReportSinks sinks({.scenario = scenario, .terminal = terminal});
   Control control(sinks);
   results::Report report = simulation.run(program, control);

@@ -1,0 +1,35 @@
+// From the jobs of a resolved scenario and their programs to what is replayed: what their hosts cost, and on
+// which hosts they are.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "goal/program.h"
+#include "sim/replay/jobs.h"
+#include "sim/results/report.h"
+#include "sim/scenario/scenario.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim {
+
+// follow_library() (mpi_library.h) for each job; remarks say of which job they are where there are several.
+void follow_libraries(Scenario& scenario, std::span<const goal::Program> programs,
+                      std::vector<std::string>& remarks);
+
+// One for each job of a scenario in which the libraries have been followed, in its order. Jobs are placed one
+// after the other, each on hosts of its own, which it keeps for the whole run. Without a topology (null) they
+// are next to each other in number. Throws InputError if a placement can't be had, or where there are too few
+// hosts.
+std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const goal::Program> programs,
+                                      const topologies::Topology* topology);
+
+// Hosts that these jobs use: the highest number and 1.
+std::uint32_t hosts_used(std::span<const ReplayJob> jobs);
+
+// What results say of a job before it has run.
+results::Job job_row(const ReplayJob& job);
+
+}  // namespace weft::sim
