@@ -243,6 +243,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     for (const std::uint32_t job : only) chosen.push_back(std::move(jobs[job]));
     jobs = std::move(chosen);
   }
+  report.hosts = hosts;
   for (const ReplayJob& job : jobs) report.jobs.push_back(job_row(job));
   std::optional<ModelFabric> fabric;
   if (topology_ != nullptr) fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "sim/results/jobs.h"
 #include "sim/results/not_replayed_json.h"
 #include "sim/results/report.h"
 
@@ -56,6 +57,48 @@ void add_flows(const Report& report, nlohmann::ordered_json& json) {
                      {"receiver_mean_bps", std::llround(hosts.mean_bps)},
                      {"receiver_min_bps", std::llround(hosts.least_bps)},
                      {"receiver_max_bps", std::llround(hosts.most_bps)}};
+}
+
+nlohmann::ordered_json job_json(const Job& job) {
+  nlohmann::ordered_json json = {{"name", job.name},
+                                 {"status", name(job.status)},
+                                 {"ranks", job.ranks},
+                                 {"nodes", job.nodes},
+                                 {"hosts", interval_set(job.hosts)},
+                                 {"submit_ns", nanoseconds(job.submit)},
+                                 {"start_ns", nanoseconds(job.start)},
+                                 {"finish_ns", nanoseconds(job.finish)},
+                                 {"runtime_ns", nanoseconds(runtime(job))},
+                                 {"waiting_ns", nanoseconds(waiting(job))},
+                                 {"turnaround_ns", nanoseconds(turnaround(job))},
+                                 {"stretch", stretch(job)},
+                                 {"bounded_slowdown", bounded_slowdown(job)},
+                                 {"runs", job.runs},
+                                 {"messages", job.messages},
+                                 {"bytes", job.bytes}};
+  if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
+  if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;
+  return json;
+}
+
+nlohmann::ordered_json machine_json(const Report& report) {
+  const MachineFigures all = machine_figures(report);
+  nlohmann::ordered_json json = {{"hosts", report.hosts},
+                                 {"nb_jobs", all.jobs},
+                                 {"nb_jobs_finished", all.finished},
+                                 {"utilization", all.utilization},
+                                 {"mean_waiting_time_ns", nanoseconds(all.mean_waiting)},
+                                 {"max_waiting_time_ns", nanoseconds(all.max_waiting)},
+                                 {"mean_turnaround_time_ns", nanoseconds(all.mean_turnaround)},
+                                 {"max_turnaround_time_ns", nanoseconds(all.max_turnaround)},
+                                 {"mean_stretch", all.mean_stretch},
+                                 {"max_stretch", all.max_stretch}};
+  if (all.mean_slowdown > 0) {
+    json["mean_slowdown"] = all.mean_slowdown;
+    json["max_slowdown"] = all.max_slowdown;
+    json["fairness"] = all.fairness;
+  }
+  return json;
 }
 
 }  // namespace
@@ -113,8 +156,15 @@ std::string json_summary(const Report& report) {
   json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
   json["jobs"] = nlohmann::ordered_json::array();
   for (const Job& job : report.jobs) {
-    json["jobs"].push_back(
-        {{"name", job.name}, {"ranks", job.ranks}, {"finish_ns", nanoseconds(job.finish)}});
+    json["jobs"].push_back(job_json(job));
+  }
+  json["machine"] = machine_json(report);
+  if (!report.interference.empty()) {
+    json["interference"] = nlohmann::ordered_json::array();
+    for (const Interference& pair : report.interference) {
+      json["interference"].push_back(
+          {{"job", pair.job}, {"beside", pair.beside}, {"slowdown", pair.slowdown}});
+    }
   }
   if (report.not_replayed.counted()) json["not_replayed"] = not_replayed_json(report.not_replayed);
   json["warnings"] = report.warnings;

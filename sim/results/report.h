@@ -43,6 +43,12 @@ struct Job {
   double compute_scale = 1;
 };
 
+// How much a job was slowed by one other beside it, and no third.
+struct Interference {
+  std::uint32_t job = 0, beside = 0;
+  double slowdown = 1;
+};
+
 struct Report {
   Outcome outcome = Outcome::kComplete;
   std::string network;                // short form: "loggops:semantics=weft,…"
@@ -60,7 +66,9 @@ struct Report {
   std::uint64_t messages = 0, bytes = 0;  // sent by ranks, those inside collectives included
   NetworkTotals network_totals;
   std::uint64_t faults = 0, link_changes = 0;  // in the scenario; changes of links by them up to the makespan
+  std::uint32_t hosts = 0;  // of the machine; those that jobs need where there is no topology
   std::vector<Job> jobs;
+  std::vector<Interference> interference;  // pairs of jobs, where it was asked for
   std::vector<Rank> ranks;
   std::vector<Link> links;
   std::vector<Flow> flows;

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "sim/results/jobs.h"
 #include "sim/results/output_file.h"
 #include "sim/results/report_tables.h"
 
@@ -74,6 +75,15 @@ Sink flows_sink() {
   return sink;
 }
 
+Sink interference_sink() {
+  Sink sink =
+      file_sink("interference_csv", "A row for each job beside each other one: how much it was slowed.",
+                {"interference.csv", kInterferenceColumns}, write_interference);
+  sink.when = "with --interference and a folder (-o)";
+  sink.acts = [](const SinkRequest& request) { return request.output().interference; };
+  return sink;
+}
+
 Sink terminal_sink() {
   return {.info = {.name = "terminal",
                    .summary = "The summary for people, on standard output.",
@@ -97,6 +107,9 @@ std::vector<Sink> report_sinks() {
                 [](const Report& report, OutputFile& out) { out.write(report.scenario); }),
       file_sink("ranks_csv", "A row for each rank: when it finished and what it did until then.",
                 {"ranks.csv", kRankColumns}, write_ranks),
+      file_sink("jobs_csv", "A row for each job: when it ran, how long, and how much it was slowed.",
+                {"jobs.csv", kJobColumns}, write_jobs),
+      interference_sink(),
       file_sink("hosts_csv", "A row for each host: what it sent and received.", {"hosts.csv", kHostColumns},
                 write_hosts),
       file_sink("links_csv", "A row for each direction of a cable: load, longest queue, drops, marks.",

@@ -1,7 +1,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
+#include "sim/results/jobs.h"
 #include "sim/results/report.h"
 
 namespace weft::results {
@@ -49,9 +51,11 @@ void add_ranks(const Report& report, Lines& lines) {
   if (report.ranks.empty()) return;
   const auto by_finish = [](const Rank& a, const Rank& b) { return a.finish < b.finish; };
   const auto [first, last] = std::minmax_element(report.ranks.begin(), report.ranks.end(), by_finish);
-  lines.add("ranks", "{}; first to finish: {} ({}), last: {} ({})", report.ranks.size(), first->rank,
-            readable_time(first->finish), last->rank, readable_time(last->finish));
-  if (report.ranks.size() <= 16) {
+  if (report.jobs.size() < 2) {
+    lines.add("ranks", "{}; first to finish: {} ({}), last: {} ({})", report.ranks.size(), first->rank,
+              readable_time(first->finish), last->rank, readable_time(last->finish));
+  }
+  if (report.ranks.size() <= 16 && report.jobs.size() < 2) {
     for (const Rank& rank : report.ranks)
       lines.add(fmt::format("  rank {}", rank.rank), "{}", readable_time(rank.finish));
   }
@@ -85,6 +89,38 @@ void add_links(const Report& report, Lines& lines) {
               readable_bytes(link.bytes), readable_bytes(link.max_queue_bytes),
               link.drops > 0 ? fmt::format(", {} drops", grouped(link.drops)) : "");
   }
+}
+
+std::string outcome_of(const Job& job) {
+  if (job.status == JobStatus::kComplete) return readable_time(runtime(job));
+  return std::string(name(job.status));
+}
+
+// A line for a job alone, else a table of the first thirty.
+void add_jobs(const Report& report, Lines& lines) {
+  if (report.jobs.size() == 1) {
+    const Job& job = report.jobs[0];
+    lines.add("job", "{}: {} ranks, {}{}", job.name, job.ranks, readable_time(job.finish),
+              job.runs > 1 ? fmt::format(", {} runs", grouped(job.runs)) : "");
+    return;
+  }
+  constexpr std::size_t kShown = 30;
+  lines.add("jobs", "{:<20} {:>6} {:>6} {:>12} {:>12} {:>6} {:>8}", "name", "ranks", "nodes", "start",
+            "runtime", "runs", "slowdown");
+  for (std::size_t i = 0; i < std::min(kShown, report.jobs.size()); ++i) {
+    const Job& job = report.jobs[i];
+    const std::optional<double> slow = slowdown(job);
+    lines.add("", "{:<20} {:>6} {:>6} {:>12} {:>12} {:>6} {:>8}", job.name.substr(0, 20), job.ranks,
+              job.nodes, job.status == JobStatus::kNotStarted ? "" : readable_time(job.start),
+              outcome_of(job), job.runs, slow ? fmt::format("{:.3f}", *slow) : "");
+  }
+  if (report.jobs.size() > kShown) lines.add("", "… and {} more, in jobs.csv", report.jobs.size() - kShown);
+  const MachineFigures all = machine_figures(report);
+  lines.add("machine", "{:.1f}% of {} hosts in use; stretch mean {:.2f}, worst {:.2f}{}",
+            100 * all.utilization, grouped(report.hosts), all.mean_stretch, all.max_stretch,
+            all.mean_slowdown > 0 ? fmt::format("; slowdown mean {:.3f}, worst {:.3f}, fairness {:.3f}",
+                                                all.mean_slowdown, all.max_slowdown, all.fairness)
+                                  : "");
 }
 
 std::string readable_rate(double bps) {
@@ -188,9 +224,7 @@ std::string text_summary(const Report& report, const std::string& directory) {
     lines.add("simulated time", "{} when it stopped; last operation of a rank at {}",
               readable_time(report.stopped_at), readable_time(report.makespan));
   }
-  for (const Job& job : report.jobs) {
-    lines.add("job", "{}: {} ranks, {}", job.name, job.ranks, readable_time(job.finish));
-  }
+  add_jobs(report, lines);
   add_ranks(report, lines);
   lines.add("messages", "{} with {}", grouped(report.messages), readable_bytes(report.bytes));
   add_flows(report, lines);

@@ -127,6 +127,8 @@ Output read_output(const Document& document) {
   output.sample_links = text_of(message, "sample_links");
   output.packet_log = text_of(message, "packet_log");
   output.pcapng = text_of(message, "pcapng");
+  output.interference = text_of(message, "interference") == "true";
+  output.baseline = output.interference || text_of(message, "baseline") == "true";
   output.locations = read_choice(document, message, "output", "output").locations;
   return output;
 }
@@ -146,6 +148,8 @@ void write_output(const Output& output, pb::Message& message) {
   set(message, "sample_links", output.sample_links);
   set(message, "packet_log", output.packet_log);
   set(message, "pcapng", output.pcapng);
+  if (output.baseline) set(message, "baseline", "true");
+  if (output.interference) set(message, "interference", "true");
 }
 
 void write_parameters(const ModuleChoice& choice, pb::Message& message) {

@@ -99,6 +99,7 @@ struct Output {
   Time sample_interval;
   std::string sample_links = "switches";
   std::string packet_log, pcapng;
+  bool baseline = false, interference = false;      // runs of jobs alone; and in pairs
   std::map<std::string, SourceLocation> locations;  // of the fields that were given
 
   SourceLocation location(const std::string& field) const {

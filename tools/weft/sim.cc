@@ -20,6 +20,7 @@
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
 #include "sim/units/printable.h"
+#include "tools/weft/baseline.h"
 #include "tools/weft/log.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
@@ -35,6 +36,7 @@ struct Options {
   std::vector<std::optional<std::string>> values;
   std::vector<std::string> plugins, jobs, faults, sets;
   bool no_flows = false;
+  bool baseline = false, interference = false;
   bool quiet = false;
   bool verbose = false;
   bool dry_run = false;
@@ -161,6 +163,8 @@ int run(const Options& options, Phases& phases) {
   for (const std::string& job : options.jobs) settings.push_back({"--job " + job, "job", job});
   for (const std::string& fault : options.faults) settings.push_back({"--fault " + fault, "fault", fault});
   for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
+  if (options.baseline) settings.push_back({"--baseline", "output.baseline", "true"});
+  if (options.interference) settings.push_back({"--interference", "output.interference", "true"});
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
   sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
   scenario.plugins = plugins;
@@ -194,12 +198,23 @@ int run(const Options& options, Phases& phases) {
   Control control(scenario.limits, phases, options.quiet, *sinks);
   results::Report report;
   with_folder(*sinks, [&] {
+    std::optional<Baseline> baseline;
+    if (scenario.output.baseline) {
+      baseline.emplace(simulation, programs, decided, registries, directory, [&](const std::string& what) {
+        log::info(what);
+        return std::make_unique<TerminalControl>(scenario.limits, phases, options.quiet);
+      });
+    }
     report = simulation.run(programs, control);
+    const bool ended =
+        report.outcome == results::Outcome::kComplete || report.outcome == results::Outcome::kIncomplete;
+    if (baseline && ended) baseline->measure(report);
     report.scenario = sim::to_text(sim::repeatable(decided, registries), registries);
     report.wall_seconds = control.seconds();
     report.peak_memory_bytes = peak_resident_bytes();
     if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
     sinks->write(report);
+    if (baseline && ended) baseline->save();
   });
   sinks.reset();
   report_incomplete(report);
@@ -248,6 +263,10 @@ void add_sim(Command& command, int& exit_code) {
       .add_option("--set", options->sets,
                   "FIELD=VALUE: any field of the scenario, e.g. topology.fat_tree.k=16")
       .repeated();
+  command.add_flag("--baseline", options->baseline,
+                   "run each job again alone, on the same hosts: its slowdown beside the others");
+  command.add_flag("--interference", options->interference,
+                   "and beside each other one: interference.csv, who slows whom");
   command.add_flag("--no-flows", options->no_flows, "don't write flows.csv (a row for each message)");
   command.add_flag("--dry-run", options->dry_run, "print the resolved scenario and stop");
   command.add_flag("-v,--verbose", options->verbose, "say on standard error what is being done");
@@ -261,6 +280,8 @@ void add_sim(Command& command, int& exit_code) {
       "  weft sim --traffic alltoall:size=1MB --topology fat_tree:k=16 --routing spray --network flow -o "
       "RUN\n"
       "  weft sim --traffic incast:n=16,size=1MB --topology fat_tree:k=8 --sample 10us --pcapng 0 -o RUN\n"
+      "  weft sim --job lj.weft --job hpcc.weft,placement=random,at=1ms --topology fat_tree:k=8 --baseline "
+      "-o RUN\n"
       "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --fault random_links=3,at=10us\n"
       "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7\n"
       "What to choose from: weft list. Parameters, defaults and units: weft describe NAME.\n"

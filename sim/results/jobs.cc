@@ -1,0 +1,125 @@
+#include "sim/results/jobs.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+namespace weft::results {
+namespace {
+
+double ratio(Time a, Time b) { return static_cast<double>(a.ps()) / static_cast<double>(b.ps()); }
+
+// A name as a field of a table: in quotes where it holds what divides fields.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+}  // namespace
+
+Time runtime(const Job& job) { return std::max(job.finish - job.start, Time()); }
+Time waiting(const Job& job) { return std::max(job.start - job.submit, Time()); }
+Time turnaround(const Job& job) { return waiting(job) + runtime(job); }
+
+double stretch(const Job& job) { return runtime(job) == Time() ? 1 : ratio(turnaround(job), runtime(job)); }
+
+double bounded_slowdown(const Job& job) {
+  const Time least = Time::ns(10'000'000'000);
+  return std::max(1.0, ratio(turnaround(job), std::max(runtime(job), least)));
+}
+
+std::optional<double> slowdown(const Job& job) {
+  if (job.alone == Time() || job.runs == 0 || job.status != JobStatus::kComplete) return std::nullopt;
+  return ratio(runtime(job), job.alone) / static_cast<double>(job.runs);
+}
+
+double jain_index(std::span<const double> values) {
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  const double squares = std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
+  return squares == 0 ? 1 : sum * sum / (static_cast<double>(values.size()) * squares);
+}
+
+MachineFigures machine_figures(const Report& report) {
+  MachineFigures all;
+  double used = 0, waited = 0, turned = 0, slowed = 0;
+  std::vector<double> shares;
+  for (const Job& job : report.jobs) {
+    ++all.jobs;
+    used += job.nodes * static_cast<double>(runtime(job).ps());
+    if (job.status != JobStatus::kComplete) continue;
+    ++all.finished;
+    waited += static_cast<double>(waiting(job).ps());
+    turned += static_cast<double>(turnaround(job).ps());
+    all.max_waiting = std::max(all.max_waiting, waiting(job));
+    all.max_turnaround = std::max(all.max_turnaround, turnaround(job));
+    all.mean_stretch += stretch(job);
+    all.max_stretch = std::max(all.max_stretch, stretch(job));
+    const std::optional<double> slow = slowdown(job);
+    if (!slow) continue;
+    slowed += *slow;
+    all.max_slowdown = std::max(all.max_slowdown, *slow);
+    shares.push_back(1 / *slow);
+  }
+  const double there = static_cast<double>(report.hosts) * static_cast<double>(report.makespan.ps());
+  if (there > 0) all.utilization = used / there;
+  if (!shares.empty()) {
+    all.mean_slowdown = slowed / static_cast<double>(shares.size());
+    all.fairness = jain_index(shares);
+  }
+  if (all.finished == 0) return all;
+  all.mean_stretch /= all.finished;
+  all.mean_waiting = Time::ps(static_cast<std::int64_t>(waited / all.finished));
+  all.mean_turnaround = Time::ps(static_cast<std::int64_t>(turned / all.finished));
+  return all;
+}
+
+std::string interval_set(std::span<const std::uint32_t> numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    text += text.empty() ? "" : " ";
+    text += last == i ? std::to_string(numbers[i]) : fmt::format("{}-{}", numbers[i], numbers[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+void write_jobs(const Report& report, OutputFile& out) {
+  out.print("{}\n", kJobColumns);
+  for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+    const Job& job = report.jobs[i];
+    const bool started = job.status != JobStatus::kNotStarted;
+    out.print("{},{},{},", i, field(job.name), to_ns_string(job.submit));
+    if (started) {
+      out.print("{},{},{},{},", to_ns_string(job.start), to_ns_string(job.finish), to_ns_string(runtime(job)),
+                to_ns_string(waiting(job)));
+    } else {
+      out.write(",,,,");
+    }
+    const std::optional<double> slow = slowdown(job);
+    out.print("{},", slow ? fmt::format("{:.6f}", *slow) : "");
+    if (started) {
+      out.print("{},{:.6f},{:.6f},", to_ns_string(turnaround(job)), stretch(job), bounded_slowdown(job));
+    } else {
+      out.write(",,,");
+    }
+    out.print("{},{},{},{},{},{},{},{}\n", name(job.status), job.runs,
+              job.alone > Time() ? to_ns_string(job.alone) : "", job.ranks, job.nodes, job.messages,
+              job.bytes, interval_set(job.hosts));
+  }
+}
+
+void write_interference(const Report& report, OutputFile& out) {
+  out.print("{}\n", kInterferenceColumns);
+  for (const Interference& pair : report.interference) {
+    out.print("{},{},{},{},{:.6f}\n", pair.job, field(report.jobs[pair.job].name), pair.beside,
+              field(report.jobs[pair.beside].name), pair.slowdown);
+  }
+}
+
+}  // namespace weft::results

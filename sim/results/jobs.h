@@ -1,0 +1,53 @@
+// What is said of the jobs of a run, and of the machine that they shared.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "sim/results/output_file.h"
+#include "sim/results/report.h"
+
+namespace weft::results {
+
+// Of one job. A job that has not finished has those of its part so far.
+Time runtime(const Job& job);     // from its start to the end of its last operation, all runs
+Time waiting(const Job& job);     // from its submission to its start
+Time turnaround(const Job& job);  // from its submission to the end of its last operation
+// Turnaround over runtime; 1 for one that takes no time. (batsim's stretch.)
+double stretch(const Job& job);
+// The same with runtimes of 10 s at least, and 1 at least: D. G. Feitelson et al., Theory and Practice in
+// Parallel Job Scheduling, JSSPP 1997.
+double bounded_slowdown(const Job& job);
+// Duration of a run against that of the same job alone on the same hosts; none where that is not known, or
+// where no run was done.
+std::optional<double> slowdown(const Job& job);
+
+// Of all jobs that finished.
+struct MachineFigures {
+  std::uint32_t jobs = 0, finished = 0;
+  double utilization = 0;  // hosts × time in which a job had them, over hosts × makespan
+  Time mean_waiting, max_waiting, mean_turnaround, max_turnaround;
+  double mean_stretch = 0, max_stretch = 0;
+  // Of the jobs whose slowdown is known; 0 if there are none.
+  double mean_slowdown = 0, max_slowdown = 0;
+  // R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984, of 1 / slowdown: 1 where all are slowed alike.
+  double fairness = 0;
+};
+MachineFigures machine_figures(const Report& report);
+
+// (Σx)² / (n Σx²); 1 for no values.
+double jain_index(std::span<const double> values);
+
+// "0-3 8": numbers that ascend.
+std::string interval_set(std::span<const std::uint32_t> numbers);
+
+inline constexpr const char* kJobColumns =
+    "job,name,submit_ns,start_ns,finish_ns,runtime_ns,waiting_ns,slowdown,turnaround_ns,stretch,"
+    "bounded_slowdown,status,runs,alone_ns,ranks,nodes,messages,bytes,hosts";
+inline constexpr const char* kInterferenceColumns = "job,name,beside,beside_name,slowdown";
+
+void write_jobs(const Report& report, OutputFile& out);
+void write_interference(const Report& report, OutputFile& out);
+
+}  // namespace weft::results
