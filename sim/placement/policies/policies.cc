@@ -16,6 +16,13 @@ std::vector<Policy> built_in() {
   return {
       packed(),
       random(),
+      // By switches, groups and other units.
+      round_robin(),
+      group_round_robin(),
+      by_group(),
+      hybrid(),
+      // By coordinates.
+      submesh(),
   };
 }
 
