@@ -23,6 +23,9 @@ std::vector<Policy> built_in() {
       hybrid(),
       // By coordinates.
       submesh(),
+      // As files say.
+      rank_file(),
+      allocation(),
   };
 }
 
