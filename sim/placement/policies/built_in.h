@@ -18,6 +18,8 @@ Policy by_group();
 Policy hybrid();
 // A box of a grid; rows and columns of boards.
 Policy submesh();
+// By who talks to whom.
+Policy matrix();
 // As files say: of a user, of real runs.
 Policy rank_file();
 Policy allocation();

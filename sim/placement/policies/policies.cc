@@ -23,6 +23,8 @@ std::vector<Policy> built_in() {
       hybrid(),
       // By coordinates.
       submesh(),
+      // By who talks to whom.
+      matrix(),
       // As files say.
       rank_file(),
       allocation(),
