@@ -129,7 +129,11 @@ std::vector<std::uint32_t> split(const WeightedGraph& graph, std::uint32_t parts
 }
 
 std::vector<std::uint32_t> bisect(const WeightedGraph& graph, std::uint64_t seed) {
-  const std::vector<idx_t> side = bisection(graph, 0.5F, 1, seed);
+  return bisect(graph, 0.5, seed);
+}
+
+std::vector<std::uint32_t> bisect(const WeightedGraph& graph, double share, std::uint64_t seed) {
+  const std::vector<idx_t> side = bisection(graph, static_cast<real_t>(share), 1, seed);
   return {side.begin(), side.end()};
 }
 

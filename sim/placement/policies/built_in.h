@@ -10,4 +10,18 @@ Policy packed();
 // Any free hosts, all choices equally likely.
 Policy random();
 
+// A host of each switch in turn; of each group.
+Policy round_robin();
+Policy group_round_robin();
+// Group after group; within each by number, or at random.
+Policy by_group();
+Policy hybrid();
+// A box of a grid; rows and columns of boards.
+Policy submesh();
+// By who talks to whom.
+Policy matrix();
+// As files say: of a user, of real runs.
+Policy rank_file();
+Policy allocation();
+
 }  // namespace weft::placement

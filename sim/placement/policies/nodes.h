@@ -26,6 +26,9 @@ std::size_t choose_word(const Parameters& parameters, const std::string& name,
 
 // Purposes of the random streams (RandomStream) of policies, so that none repeats another's draws.
 inline constexpr std::uint64_t kRandomPurpose = 0x706C6163;
+inline constexpr std::uint64_t kRoundRobinPurpose = kRandomPurpose + 1;
+inline constexpr std::uint64_t kUnitsPurpose = kRandomPurpose + 2;
+inline constexpr std::uint64_t kMatrixPurpose = kRandomPurpose + 3;
 
 // Puts `list` into an order drawn at random, all orders equally likely (Fisher and Yates).
 template <typename Item, typename Random>

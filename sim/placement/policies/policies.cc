@@ -16,6 +16,18 @@ std::vector<Policy> built_in() {
   return {
       packed(),
       random(),
+      // By switches, groups and other units.
+      round_robin(),
+      group_round_robin(),
+      by_group(),
+      hybrid(),
+      // By coordinates.
+      submesh(),
+      // By who talks to whom.
+      matrix(),
+      // As files say.
+      rank_file(),
+      allocation(),
   };
 }
 
