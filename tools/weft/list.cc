@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "goal/import/importers.h"
+#include "sim/jobs/schedulers.h"
 #include "sim/simulation.h"
 #include "sim/sinks.h"
 #include "sim/units/capabilities.h"
@@ -26,6 +27,7 @@ constexpr const char* kProfile = "profile";  // of collectives: chosen as if it 
 constexpr const char* kImporter = "importer";
 constexpr const char* kSink = "sink";
 constexpr const char* kProtocol = "protocol";
+constexpr const char* kScheduler = "scheduler";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -101,6 +103,7 @@ std::vector<Listed> modules(const Catalog& catalog) {
   }
   for (const sim::Sink& sink : catalog.sinks) all.push_back({kSink, "", sink.info, details_of(sink)});
   for (const ModuleInfo& protocol : registries.protocols) all.push_back({kProtocol, "", protocol});
+  for (const jobs::SchedulerEntry& each : catalog.schedulers) all.push_back({kScheduler, "", each.info});
   return all;
 }
 
@@ -142,6 +145,9 @@ std::string usage(const Listed& module) {
   if (module.kind == kSection || module.kind == kSink) return "";
   if (module.kind == kProtocol) {
     return fmt::format("  --protocol {0}\n  hosts {{ protocol: \"{0}\" }}\n", module.info.name);
+  }
+  if (module.kind == kScheduler) {
+    return fmt::format("  weft jobs LIST --scheduler {}\n", module.info.name);
   }
   if (module.kind == kImporter) return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
   if (module.kind == kCollective) {
@@ -205,7 +211,7 @@ std::string describe(const Listed& module) {
 std::vector<std::string> all_kinds() {
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  for (const char* kind : {kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
+  for (const char* kind : {kCollective, kProtocol, kScheduler, kImporter, kSink}) kinds.push_back(kind);
   return kinds;
 }
 
@@ -222,7 +228,9 @@ std::string kind_of(const std::string& word) {
 
 }  // namespace
 
-Catalog builtin_catalog() { return {sim::builtin_registries(), goal::importers(), sim::sinks()}; }
+Catalog builtin_catalog() {
+  return {sim::builtin_registries(), goal::importers(), sim::sinks(), jobs::schedulers()};
+}
 
 std::string list_text(const Catalog& catalog, const std::string& word, bool names) {
   const std::vector<std::string> kinds = all_kinds();
@@ -288,7 +296,7 @@ void add_list(Command& command, int&) {
   auto options = std::make_shared<Options>();
   command.add_option("kind", options->kind,
                      "only these: network, topology, routing, congestion, recovery, queue, traffic, "
-                     "collective, protocol, importer or "
+                     "collective, protocol, scheduler, importer or "
                      "sink");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   add_plugin_option(command);
