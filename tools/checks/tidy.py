@@ -49,6 +49,7 @@ KIND_FOLDERS = {
     "queue": ["sim/packet/queues"],
     "recovery": ["congestion/recoveries"],
     "routing": ["sim/routing/policies"],
+    "scheduler": ["sim/jobs"],
     "topology": ["topologies", "topologies/families"],
     "traffic": ["goal/workload"],
 }

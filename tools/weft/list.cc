@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "goal/import/importers.h"
+#include "sim/jobs/schedulers.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/simulation.h"
 #include "sim/sinks.h"
@@ -28,6 +29,7 @@ constexpr const char* kImporter = "importer";
 constexpr const char* kSink = "sink";
 constexpr const char* kProtocol = "protocol";
 constexpr const char* kPlacement = "placement";
+constexpr const char* kScheduler = "scheduler";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -114,6 +116,7 @@ std::vector<Listed> modules(const Catalog& catalog) {
   for (const sim::Sink& sink : catalog.sinks) all.push_back({kSink, "", sink.info, details_of(sink)});
   for (const ModuleInfo& protocol : registries.protocols) all.push_back({kProtocol, "", protocol});
   for (const placement::Policy& policy : catalog.placements) all.push_back(listed(policy));
+  for (const jobs::SchedulerEntry& each : catalog.schedulers) all.push_back({kScheduler, "", each.info});
   return all;
 }
 
@@ -158,70 +161,75 @@ std::string usage(const Listed& module) {
   }
   if (module.kind == kPlacement) {
     return fmt::format("  weft place GRAPH --topology … --placement {}\n", module.info.name);
-  }
-  if (module.kind == kImporter) return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
-  if (module.kind == kCollective) {
-    return fmt::format("  --set collectives.{0}={1}\n  collectives {{ {0}: \"{1}\" }}\n", module.collective,
-                       module.info.name);
-  }
-  std::string flag, file;
-  for (const ParameterSpec& spec : module.info.parameters) {
-    if (!is_required(spec)) continue;
-    flag += fmt::format("{}{}=…", flag.empty() ? ":" : ",", spec.name);
-    file += fmt::format("{}: {} ", spec.name, is_quoted(spec.type) ? "\"…\"" : "…");
-  }
-  const std::string choice = fmt::format("{} {{ {} {{ {}}} }}", module.kind, module.info.name, file);
-  const bool in_job = module.kind == sim::traffic_seam().field;
-  if (!in_job) return fmt::format("  --{} {}{}\n  {}\n", module.kind, module.info.name, flag, choice);
-  return fmt::format("  --{0} {1}{2}\n  job {{ {3} }}\n  weft goal gen {1}{2} --ranks … -o FILE.weft\n",
-                     module.kind, module.info.name, flag, choice);
-}
-
-// A paragraph in lines of at most 100 columns.
-std::string wrapped(const std::string& paragraph) {
-  constexpr std::size_t kWidth = 98;
-  std::string text, line;
-  std::istringstream words(paragraph);
-  for (std::string word; words >> word;) {
-    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
-      text += "  " + std::exchange(line, "") + "\n";
+    if (module.kind == kScheduler) {
+      return fmt::format("  weft jobs LIST --scheduler {}\n", module.info.name);
     }
-    line += (line.empty() ? "" : " ") + word;
+    if (module.kind == kImporter)
+      return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
+    if (module.kind == kCollective) {
+      return fmt::format("  --set collectives.{0}={1}\n  collectives {{ {0}: \"{1}\" }}\n", module.collective,
+                         module.info.name);
+    }
+    std::string flag, file;
+    for (const ParameterSpec& spec : module.info.parameters) {
+      if (!is_required(spec)) continue;
+      flag += fmt::format("{}{}=…", flag.empty() ? ":" : ",", spec.name);
+      file += fmt::format("{}: {} ", spec.name, is_quoted(spec.type) ? "\"…\"" : "…");
+    }
+    const std::string choice = fmt::format("{} {{ {} {{ {}}} }}", module.kind, module.info.name, file);
+    const bool in_job = module.kind == sim::traffic_seam().field;
+    if (!in_job) return fmt::format("  --{} {}{}\n  {}\n", module.kind, module.info.name, flag, choice);
+    return fmt::format("  --{0} {1}{2}\n  job {{ {3} }}\n  weft goal gen {1}{2} --ranks … -o FILE.weft\n",
+                       module.kind, module.info.name, flag, choice);
   }
-  return line.empty() ? text : text + "  " + line + "\n";
-}
 
-std::string describe(const Listed& module) {
-  const ModuleInfo& info = module.info;
-  std::string text = fmt::format("{} ({}{})\n  {}\n", info.name, module.kind,
-                                 module.collective.empty()       ? std::string()
-                                 : module.collective == kProfile ? " profile"
-                                                                 : " algorithm for " + module.collective,
-                                 info.summary);
-  if (!info.source.empty()) text += fmt::format("  Source: {}\n", info.source);
-  if (!info.about.empty()) text += "\n" + wrapped(info.about);
-  const std::string how = usage(module);
-  if (!how.empty()) text += "\n" + how;
-  text += module.details;
-  if (info.parameters.empty()) return text;
-  std::size_t name_width = 9, default_width = 8;
-  for (const ParameterSpec& spec : info.parameters) {
-    name_width = std::max(name_width, spec.name.size());
-    default_width = std::max(default_width, spec.default_value.size());
+  // A paragraph in lines of at most 100 columns.
+  std::string wrapped(const std::string& paragraph) {
+    constexpr std::size_t kWidth = 98;
+    std::string text, line;
+    std::istringstream words(paragraph);
+    for (std::string word; words >> word;) {
+      if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+        text += "  " + std::exchange(line, "") + "\n";
+      }
+      line += (line.empty() ? "" : " ") + word;
+    }
+    return line.empty() ? text : text + "  " + line + "\n";
   }
-  text += fmt::format("\n  {:<{}}  {:<9}  {:<{}}  meaning\n", "parameter", name_width, "type", "default",
-                      default_width);
-  for (const ParameterSpec& spec : info.parameters) {
-    text += fmt::format("  {:<{}}  {:<9}  {:<{}}  {}\n", spec.name, name_width, type_name(spec.type),
-                        is_required(spec) ? "required" : spec.default_value, default_width, spec.help);
-  }
-  return text;
-}
 
-std::vector<std::string> all_kinds() {
-  std::vector<std::string> kinds;
-  for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  for (const char* kind : {kPlacement, kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
+  std::string describe(const Listed& module) {
+    const ModuleInfo& info = module.info;
+    std::string text = fmt::format("{} ({}{})\n  {}\n", info.name, module.kind,
+                                   module.collective.empty()       ? std::string()
+                                   : module.collective == kProfile ? " profile"
+                                                                   : " algorithm for " + module.collective,
+                                   info.summary);
+    if (!info.source.empty()) text += fmt::format("  Source: {}\n", info.source);
+    if (!info.about.empty()) text += "\n" + wrapped(info.about);
+    const std::string how = usage(module);
+    if (!how.empty()) text += "\n" + how;
+    text += module.details;
+    if (info.parameters.empty()) return text;
+    std::size_t name_width = 9, default_width = 8;
+    for (const ParameterSpec& spec : info.parameters) {
+      name_width = std::max(name_width, spec.name.size());
+      default_width = std::max(default_width, spec.default_value.size());
+    }
+    text += fmt::format("\n  {:<{}}  {:<9}  {:<{}}  meaning\n", "parameter", name_width, "type", "default",
+                        default_width);
+    for (const ParameterSpec& spec : info.parameters) {
+      text += fmt::format("  {:<{}}  {:<9}  {:<{}}  {}\n", spec.name, name_width, type_name(spec.type),
+                          is_required(spec) ? "required" : spec.default_value, default_width, spec.help);
+    }
+    return text;
+  }
+
+  std::vector<std::string> all_kinds() {
+    std::vector<std::string> kinds;
+    for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
+    for (const char* kind : {kPlacement, kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
+  }
+  for (const char* kind : {kCollective, kProtocol, kScheduler, kImporter, kSink}) kinds.push_back(kind);
   return kinds;
 }
 
@@ -239,7 +247,9 @@ std::string kind_of(const std::string& word) {
 }  // namespace
 
 Catalog builtin_catalog() {
-  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies()};
+  for (const char* kind : {kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink}) {
+    kinds.push_back(kind);
+  }
 }
 
 std::string list_text(const Catalog& catalog, const std::string& word, bool names) {
@@ -305,8 +315,9 @@ void add_list(Command& command, int&) {
   };
   auto options = std::make_shared<Options>();
   command.add_option("kind", options->kind,
-                     "only these: network, topology, routing, congestion, recovery, queue, traffic, "
-                     "placement, collective, protocol, importer or "
+                     "only these: network, topology, routing, congestion, recovery, queue, traffic, " return {
+                         sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies(),
+                         jobs::schedulers()};
                      "sink");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   add_plugin_option(command);

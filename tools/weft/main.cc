@@ -11,6 +11,7 @@
 #include "tools/weft/command.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
+#include "tools/weft/jobs.h"
 #include "tools/weft/list.h"
 #include "tools/weft/log.h"
 #include "tools/weft/memory_limit.h"
@@ -38,6 +39,7 @@ std::vector<Subcommand> subcommands() {
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
       {"route", "List paths, expect loads of links, and look for deadlocks, without a simulation", add_route},
       {"nccl", "Explain what NCCL would choose for a collective", add_nccl},
+      {"jobs", "Try schedulers on a list of jobs, without a network", add_jobs},
       {"list", "Name the networks, topologies, policies and algorithms to choose from", add_list},
       {"describe", "Tell what one of them does and which parameters it takes", add_describe},
   };

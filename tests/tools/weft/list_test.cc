@@ -51,14 +51,15 @@ TEST_CASE("list: kinds, names and sentences") {
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
         "  allgather: ring  Once.\n"
-        "\nprotocol\n\nimporter\n\nsink\n");
+        "\nprotocol\n\nscheduler\n\nimporter\n\nsink\n");
   CHECK(list_text(small(), "topology", false) == "topology\n  tree  A tree.\n");
   CHECK(list_text(small(), "", true) == "network wires\ntopology tree\ncollective ring\n");
   CHECK(list_text(small(), "collective", true) == "collective ring\n");
   CHECK_THROWS_WITH(
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
-      "routing, congestion, recovery, queue, traffic, placement, collective, protocol, importer, sink)");
+      "routing, congestion, recovery, queue, traffic, placement, collective, protocol, scheduler, importer, "
+      "sink)");
   for (const char* many : {"topologies", "networks", "collectives"})
     CHECK_NOTHROW(list_text(small(), many, false));
   CHECK(list_text(small(), "topologies", false) == list_text(small(), "topology", false));
@@ -223,7 +224,7 @@ TEST_CASE("list and describe: importers and sinks") {
   const sim::Sink sinks[] = {{.info = {"rows", "Rows.", "", {}},
                               .when = "in every run",
                               .files = {{"rows.csv", "a,b"}, {"x.bin", ""}}}};
-  const Catalog catalog{.registries = {}, .importers = importers, .sinks = sinks};
+  const Catalog catalog{.registries = {}, .importers = importers, .sinks = sinks, .schedulers = {}};
   CHECK(list_text(catalog, "importers", false) == "importer\n  boxes  Boxes.\n");
   CHECK(list_text(catalog, "", true) == "importer boxes\nsink rows\n");
   CHECK(describe_text(catalog, "boxes") ==

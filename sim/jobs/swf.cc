@@ -1,0 +1,130 @@
+// The Standard Workload Format.
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <string_view>
+
+#include "sim/jobs/job_list.h"
+#include "sim/jobs/list_reader.h"
+#include "sim/units/input_error.h"
+
+namespace weft::jobs {
+namespace {
+
+// By their numbers in the format's definition, from 1.
+enum Field : std::size_t {
+  kId = 1,
+  kSubmit = 2,
+  kRunTime = 4,
+  kUsedProcessors = 5,
+  kAskedProcessors = 8,
+  kAskedTime = 9,
+  kStatus = 11,
+  kExecutable = 14,
+  kFields = 18,
+};
+// A job that was cancelled before it started has this status and no run time.
+constexpr double kCancelled = 5;
+// A hundred years, in seconds.
+constexpr double kLongest = 100 * 365.25 * 86400;
+
+struct Reader {
+  const std::string& name;
+  JobList& list;
+  std::uint64_t without_processors = 0, without_time = 0, overran = 0;
+
+  [[noreturn]] void fail(std::int64_t line, const std::string& what) const {
+    throw InputError({.file = name, .line = line}, what);
+  }
+  void header(std::string_view line);
+  void job(std::string_view line, std::int64_t number);
+  double value(std::string_view word, std::int64_t line, std::size_t field) const;
+  ListTime time(double seconds, std::int64_t line, std::size_t field) const;
+};
+
+// "; MaxNodes: 240". What can't be read is a comment.
+void Reader::header(std::string_view line) {
+  line = without_blanks(line.substr(1));
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos) return;
+  const std::string_view key = line.substr(0, colon), text = without_blanks(line.substr(colon + 1));
+  std::uint32_t count = 0;
+  if (std::from_chars(text.data(), text.data() + text.size(), count).ec != std::errc()) return;
+  if (key == "MaxNodes") list.machine_nodes = count;
+  if (key == "MaxProcs") list.machine_processors = count;
+}
+
+double Reader::value(std::string_view word, std::int64_t line, std::size_t field) const {
+  double number = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (error != std::errc() || end != word.data() + word.size() || !std::isfinite(number)) {
+    fail(line, "field " + std::to_string(field) + " is '" + std::string(word) + "', and must be a number");
+  }
+  return number;
+}
+
+// -1 stands for what isn't known.
+ListTime Reader::time(double seconds, std::int64_t line, std::size_t field) const {
+  if (seconds < 0) return kUnknown;
+  if (seconds > kLongest) {
+    fail(line, "field " + std::to_string(field) + " must be at most a hundred years in seconds");
+  }
+  return std::llround(seconds * static_cast<double>(kSecond));
+}
+
+void Reader::job(std::string_view line, std::int64_t number) {
+  std::array<double, kFields + 1> fields{};
+  std::size_t count = 0;
+  for (std::string_view rest = without_blanks(line); !rest.empty(); rest = without_blanks(rest)) {
+    const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
+    if (++count > kFields) break;
+    fields[count] = value(rest.substr(0, end), number, count);
+    rest.remove_prefix(end);
+  }
+  if (count == 0) return;
+  if (count != kFields)
+    fail(number, "a job has 18 fields (Standard Workload Format), and here are " +
+                     (count > kFields ? "more" : std::to_string(count)));
+  if (fields[kSubmit] < 0) fail(number, "field 2, the time of submission, must be at least 0");
+  ListedJob job;
+  job.id = std::to_string(std::llround(fields[kId]));
+  job.line = number;
+  job.submit = time(fields[kSubmit], number, kSubmit);
+  job.runtime = time(fields[kRunTime], number, kRunTime);
+  job.requested = time(fields[kAskedTime], number, kAskedTime);
+  if (fields[kExecutable] > 0) job.model = std::to_string(std::llround(fields[kExecutable]));
+  const double processors = fields[kAskedProcessors] > 0 ? fields[kAskedProcessors] : fields[kUsedProcessors];
+  if (processors > kMostRanks) fail(number, "a job may have at most 67108864 processors");
+  if (processors < 1) {
+    ++without_processors;
+    return;
+  }
+  job.ranks = static_cast<std::uint32_t>(processors);
+  without_time += job.runtime == kUnknown || fields[kStatus] == kCancelled;
+  overran += job.requested > 0 && job.runtime > job.requested;
+  add_job(list, std::move(job), name);
+}
+
+}  // namespace
+
+JobList read_swf(const std::string& text, const std::string& name) {
+  JobList list;
+  Reader reader{name, list};
+  for_each_line(text, [&](std::string_view line, std::int64_t number) {
+    line = without_blanks(line);
+    if (line.starts_with(';')) return reader.header(line);
+    reader.job(line, number);
+  });
+  note(list, "without_processors", goal::Severity::kWarning,
+       "Jobs that neither asked for processors nor had any; they are left out.", reader.without_processors);
+  note(list, "without_runtime", goal::Severity::kInfo,
+       "Jobs that were cancelled, or of which the list doesn't say how long they ran.", reader.without_time);
+  note(list, "overran", goal::Severity::kInfo, "Jobs that ran longer than they had asked for.",
+       reader.overran);
+  finish(list, name);
+  return list;
+}
+
+}  // namespace weft::jobs
