@@ -34,7 +34,7 @@ bool RankGrid::offset(Rank from, Rank to, Place& result) const {
     if (axes[d] == Axis::kFixed) continue;
     if (axes[d] == Axis::kRing && result[d] > size / 2) result[d] -= size;
     if (axes[d] == Axis::kRing && result[d] < -size / 2) result[d] += size;
-    if (std::abs(result[d]) > static_cast<std::int64_t>(reach)) return false;
+    if (std::abs(result[d]) > static_cast<std::int64_t>(reach[d])) return false;
   }
   return true;
 }
@@ -57,15 +57,15 @@ std::uint64_t RankGrid::role(Rank rank) const {
     const auto low = static_cast<std::uint32_t>(at[d]), high = dims[d] - 1 - low;
     std::uint32_t of_dim = 0;
     if (axes[d] == Axis::kFixed) of_dim = low;
-    if (axes[d] == Axis::kLine) of_dim = low < reach ? 1 + low : high < reach ? 1 + reach + high : 0;
-    role = role * (axes[d] == Axis::kFixed ? dims[d] : 2 * reach + 1) + of_dim;
+    if (axes[d] == Axis::kLine) of_dim = low < reach[d] ? 1 + low : high < reach[d] ? 1 + reach[d] + high : 0;
+    role = role * (axes[d] == Axis::kFixed ? dims[d] : 2 * reach[d] + 1) + of_dim;
   }
   return role;
 }
 
 std::int64_t RankGrid::moved(const RankGrid& other, std::size_t dim, std::int64_t coordinate) const {
   const std::int64_t size = dims[dim];
-  const bool at_end = axes[dim] == Axis::kLine && coordinate >= size - static_cast<std::int64_t>(reach);
+  const bool at_end = axes[dim] == Axis::kLine && coordinate >= size - static_cast<std::int64_t>(reach[dim]);
   return at_end ? coordinate + other.dims[dim] - size : coordinate;
 }
 
@@ -74,7 +74,7 @@ Rank RankGrid::model(const RankGrid& larger, Rank other) const {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     if (axes[d] == Axis::kFixed) continue;
     const std::int64_t size = dims[d], of_larger = larger.dims[d];
-    const std::int64_t edge = axes[d] == Axis::kRing ? 0 : reach;
+    const std::int64_t edge = axes[d] == Axis::kRing ? 0 : reach[d];
     if (at[d] < edge) continue;
     if (at[d] >= of_larger - edge) {
       at[d] -= of_larger - size;
@@ -90,11 +90,11 @@ std::uint32_t RankGrid::least(std::size_t dim) const {
     case Axis::kFixed:
       return dims[dim];
     case Axis::kLine:
-      return std::max(1u, 2 * reach);
+      return std::max(1u, 2 * reach[dim]);
     case Axis::kRing:
       break;
   }
-  return 2 * reach + 1;
+  return 2 * reach[dim] + 1;
 }
 
 std::string RankGrid::text() const {
@@ -102,13 +102,14 @@ std::string RankGrid::text() const {
     return std::all_of(axes.begin(), axes.end(), [&](Axis a) { return a == axis; });
   };
   const bool rings = all(Axis::kRing);
+  const bool reaches = std::any_of(reach.begin(), reach.end(), [](std::uint32_t r) { return r > 0; });
   std::string text;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     text += (d == 0 ? "" : "x") + std::to_string(dims[d]);
     if (axes[d] == Axis::kFixed) text += "(fixed)";
-    if (!rings && reach > 0 && axes[d] == Axis::kRing) text += "(ring)";
+    if (!rings && reach[d] > 0 && axes[d] == Axis::kRing) text += "(ring)";
   }
-  if (rings && reach > 0) return text + (dims.size() == 1 ? " ring" : " torus");
+  if (rings && reaches) return text + (dims.size() == 1 ? " ring" : " torus");
   return text + (dims.size() == 1 ? " line" : " grid");
 }
 

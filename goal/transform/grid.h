@@ -16,12 +16,12 @@ namespace weft::goal {
 enum class Axis : std::uint8_t { kRing, kLine, kFixed };
 
 // A grid of up to three dimensions; the last coordinate runs fastest. `reach` is how far apart partners are
-// at most, in each dimension that is not fixed. Without reach, nothing tells a line from a ring: all such
-// dimensions are rings.
+// at most, for each dimension (of no meaning in fixed ones). Without reach, nothing tells a line from a ring:
+// all such dimensions are rings.
 struct RankGrid {
   std::vector<std::uint32_t> dims;
   std::vector<Axis> axes;
-  std::uint32_t reach = 0;
+  std::vector<std::uint32_t> reach;
 
   using Place = std::array<std::int64_t, 3>;
   Rank ranks() const;
@@ -39,7 +39,9 @@ struct RankGrid {
   // The rank of this grid that rank `other` of a larger or smaller grid of the same kind should do as.
   Rank model(const RankGrid& larger, Rank other) const;
   // Has a dimension with room for every role? Those without can't grow.
-  bool can_grow(std::size_t dim) const { return axes[dim] != Axis::kFixed && dims[dim] >= 2 * reach + 1; }
+  bool can_grow(std::size_t dim) const {
+    return axes[dim] != Axis::kFixed && dims[dim] >= 2 * reach[dim] + 1;
+  }
   // The shortest that a dimension may be made.
   std::uint32_t least(std::size_t dim) const;
   // "4x4 grid", "8 ring", "4x3 torus", "4(ring)x3 grid", "2(fixed)x3 grid"

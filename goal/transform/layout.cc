@@ -4,7 +4,6 @@
 #include <set>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 
 namespace weft::goal {
 namespace {
@@ -41,53 +40,63 @@ LayoutFinder::LayoutFinder(const Graph& graph) : graph_(graph), calls_(graph.ran
 
 void LayoutFinder::list_candidates() {
   for (std::size_t count = 1; count <= kMostDims; ++count) {
-    for (const std::vector<std::uint32_t>& dims : factorizations(graph_.ranks(), count)) {
-      for (std::uint32_t reach = 0; reach <= kMostReach; ++reach) add_candidates(dims, reach);
-    }
+    for (const std::vector<std::uint32_t>& dims : factorizations(graph_.ranks(), count)) add_candidates(dims);
   }
   std::stable_sort(candidates_.begin(), candidates_.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tuple(a.roles, a.fixed, a.grid.dims.size(), a.grid.reach) <
-           std::tuple(b.roles, b.fixed, b.grid.dims.size(), b.grid.reach);
+    return std::tuple(a.roles, a.fixed, a.grid.dims.size(), a.reach) <
+           std::tuple(b.roles, b.fixed, b.grid.dims.size(), b.reach);
   });
 }
 
-// One for each way to choose the axes.
-void LayoutFinder::add_candidates(const std::vector<std::uint32_t>& dims, std::uint32_t reach) {
-  std::uint32_t ways = 1;
-  for (std::size_t d = 0; d < dims.size(); ++d) ways *= 3;
-  for (std::uint32_t way = 0; way < ways; ++way) {
-    Candidate candidate{.grid = {dims, {}, reach}};
-    bool possible = true;
-    std::size_t roles = 1;
-    for (std::uint32_t d = 0, left = way; d < dims.size(); ++d, left /= 3) {
-      const Axis axis = static_cast<Axis>(left % 3);
-      candidate.grid.axes.push_back(axis);
-      if (axis == Axis::kFixed) {
-        ++candidate.fixed;
-        roles *= dims[d];
-      } else {
-        possible &= candidate.grid.can_grow(d) && (axis == Axis::kRing || reach > 0);
-        if (axis == Axis::kLine) roles *= 2 * std::size_t{reach} + 1;
+// One for each way to choose the axes and how far messages reach along them.
+void LayoutFinder::add_candidates(const std::vector<std::uint32_t>& dims) {
+  std::vector<Candidate> all(1);
+  all[0].grid.dims = dims;
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    std::vector<Candidate> longer;
+    for (const Candidate& candidate : all) {
+      for (const Axis axis : {Axis::kRing, Axis::kLine, Axis::kFixed}) {
+        const bool fixed = axis == Axis::kFixed;
+        for (std::uint32_t reach = axis == Axis::kLine ? 1 : 0; reach <= (fixed ? 0 : kMostReach); ++reach) {
+          Candidate next = candidate;
+          next.grid.axes.push_back(axis);
+          next.grid.reach.push_back(reach);
+          if (!fixed && !next.grid.can_grow(d)) break;
+          next.roles *= fixed ? dims[d] : axis == Axis::kLine ? 2 * std::size_t{reach} + 1 : 1;
+          next.fixed += fixed ? 1 : 0;
+          next.reach += reach;
+          longer.push_back(std::move(next));
+        }
       }
     }
-    candidate.roles = roles;
-    if (possible && candidate.fixed < dims.size()) candidates_.push_back(std::move(candidate));
+    all = std::move(longer);
+  }
+  for (Candidate& candidate : all) {
+    if (candidate.fixed < dims.size()) candidates_.push_back(std::move(candidate));
   }
 }
 
 bool LayoutFinder::within_reach(const RankGrid& grid) {
   RankGrid::Place offset{};
-  for (const auto& [from, to] : partners_) {
-    if (grid.offset(from, to, offset)) continue;
-    if (nearest_rank_ < -1 || (nearest_rank_ == -1 && grid.reach > nearest_reach_)) {
-      nearest_rank_ = -1;
-      nearest_reach_ = grid.reach;
-      nearest_ = "on a " + grid.text() + ", rank " + std::to_string(from) + " exchanges messages with rank " +
-                 std::to_string(to) + ", which is more than " + std::to_string(grid.reach) + " places away";
-    }
-    return false;
+  const auto far = [&](const std::pair<Rank, Rank>& pair) {
+    return !grid.offset(pair.first, pair.second, offset);
+  };
+  const auto first = std::find_if(partners_.begin(), partners_.end(), far);
+  if (first == partners_.end()) return true;
+  if (nearest_rank_ >= 0) return false;
+  // Of those that fail here, the one with the fewest pairs too far apart.
+  std::size_t pairs = 0;
+  for (auto pair = first; pair != partners_.end() && (nearest_pairs_ == 0 || pairs < nearest_pairs_);
+       ++pair) {
+    pairs += far(*pair) ? 1 : 0;
   }
-  return true;
+  if (nearest_pairs_ != 0 && pairs >= nearest_pairs_) return false;
+  nearest_rank_ = -1;
+  nearest_pairs_ = pairs;
+  nearest_ = "on a " + grid.text() + ", rank " + std::to_string(first->first) +
+             " exchanges messages with rank " + std::to_string(first->second) + ", which is more than " +
+             std::to_string(kMostReach) + " places away";
+  return false;
 }
 
 const CommunicatorShapes& LayoutFinder::shapes_of(Candidate& candidate) {

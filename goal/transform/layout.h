@@ -38,13 +38,13 @@ class LayoutFinder {
  private:
   struct Candidate {
     RankGrid grid;
-    std::size_t roles = 0;
-    std::uint32_t fixed = 0;
+    std::size_t roles = 1;
+    std::uint32_t fixed = 0, reach = 0;                // dimensions; in all of them
     std::shared_ptr<const CommunicatorShapes> shapes;  // once examined
   };
 
   void list_candidates();
-  void add_candidates(const std::vector<std::uint32_t>& dims, std::uint32_t reach);
+  void add_candidates(const std::vector<std::uint32_t>& dims);
   bool within_reach(const RankGrid& grid);
   const CommunicatorShapes& shapes_of(Candidate& candidate);
   bool fits(const Candidate& candidate, const CommunicatorShapes& shapes, bool equal_sizes);
@@ -67,7 +67,7 @@ class LayoutFinder {
   std::string nearest_ = "there are too few ranks to tell";
   // How far it came: to this rank; -1, its partners are too far away; -2, nothing was tried.
   std::int64_t nearest_rank_ = -2;
-  std::uint32_t nearest_reach_ = 0;
+  std::size_t nearest_pairs_ = 0;  // and so many pairs of partners are not
 };
 
 }  // namespace weft::goal
