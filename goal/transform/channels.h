@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -14,48 +15,65 @@
 namespace weft::goal {
 
 // A channel leads to the rank at an offset, on communicators of one shape, with one tag. Within it messages
-// match in their order. REQUIRES: no wildcards.
+// match in their order; in a loose layout, in their order within each stretch between two collectives of all
+// ranks, where those that only one side has are left out. REQUIRES: no wildcards.
 class Channels {
  public:
   Channels(const Graph& graph, const Layout& layout);
-  // Throws InputError if, on a grid of this size, a rank would get more or fewer messages from another than
-  // it expects.
-  void require_balance(const RankGrid& larger) const;
-  // The bytes of what rank `to` of the larger grid, which does as `model`, receives in operations of
-  // `model`, each as long as the message that it takes there.
-  class Receiver;
+
+  struct Balance {
+    std::uint64_t sent = 0, left_out = 0;  // messages
+  };
+  // On a grid of this size. Throws InputError if a rank would get more or fewer messages from another than it
+  // expects, unless the layout is loose.
+  Balance balance(const RankGrid& larger) const;
+  // The messages of one rank of the larger grid.
+  class OfRank;
 
  private:
-  using Key = std::array<std::int64_t, 5>;                                      // offset, shape, tag
-  using Sizes = std::unordered_map<std::uint32_t, std::vector<std::uint64_t>>;  // by channel, in order
+  using Key = std::array<std::int64_t, 5>;  // offset, shape, tag
+  struct Message {
+    std::uint32_t segment;  // 0 unless the layout is loose
+    std::uint64_t bytes;
+  };
+  using List = std::vector<Message>;                      // in order
+  using Lists = std::unordered_map<std::uint32_t, List>;  // by channel
 
+  static const List& list(const Lists& lists, std::uint32_t channel);
+  // The message of `list` in the same segment and the same place there as message k of `other`; or null.
+  static const Message* same(const List& list, const List& other, std::size_t k);
   std::uint32_t number_of(const RankGrid::Place& offset, std::uint32_t shape, std::uint32_t tag);
+  [[noreturn]] void refuse(const RankGrid& larger, Rank r, Rank partner, bool sends, std::size_t count,
+                           std::size_t other) const;
 
   const Graph& graph_;
   const Layout& layout_;
   std::map<Key, std::uint32_t> numbers_;
   std::vector<RankGrid::Place> offsets_;              // by channel
   std::vector<std::uint32_t> reverse_;                // by channel: the one back
-  std::vector<Sizes> sent_, received_;                // by rank
+  std::vector<Lists> sent_, received_;                // by rank
   std::vector<std::vector<std::uint32_t>> channels_;  // by rank and operation
 };
 
-class Channels::Receiver {
+class Channels::OfRank {
  public:
-  Receiver(const Channels& channels, const RankGrid& larger, Rank to, Rank model)
-      : channels_(channels), larger_(larger), to_(to), model_(model) {}
-  // REQUIRES: operation i of the model is a receive, and called for all of them in ascending order.
-  std::uint64_t bytes(OpIndex i);
+  // Rank `rank` of the larger grid does as `model`.
+  OfRank(const Channels& channels, const RankGrid& larger, Rank rank, Rank model)
+      : channels_(channels), larger_(larger), rank_(rank), model_(model) {}
+  // The bytes of a send or receive of the model: of a receive, those of the message that it takes, and more
+  // only if it had room for more. Nothing if it is left out. To be called for all of them, in ascending
+  // order.
+  std::optional<std::uint64_t> bytes(OpIndex i);
 
  private:
-  struct Lists {
-    const std::vector<std::uint64_t>*expected, *sent_to_model, *sent;
+  struct Flow {
+    const List *own, *of_partner, *of_models_partner;
     std::size_t next = 0;
   };
   const Channels& channels_;
   const RankGrid& larger_;
-  Rank to_, model_;
-  std::unordered_map<std::uint32_t, Lists> lists_;
+  Rank rank_, model_;
+  std::unordered_map<std::uint64_t, Flow> flows_;  // by channel and direction
 };
 
 }  // namespace weft::goal

@@ -8,6 +8,7 @@
 
 #include "goal/transform/copy.h"
 #include "goal/transform/extrapolation.h"
+#include "goal/transform/ideal_schedule.h"
 #include "goal/transform/layout.h"
 #include "goal/transform/new_grid.h"
 #include "goal/transform/recognize.h"
@@ -15,6 +16,9 @@
 
 namespace weft::goal {
 namespace {
+
+// Larger programs are not run to see whether they come to an end.
+constexpr std::uint64_t kMostScheduled = 8u << 20;
 
 [[noreturn]] void refuse(const std::string& reason) { throw InputError("extrapolate: " + reason); }
 
@@ -32,6 +36,7 @@ class Extrapolated : public RankSource {
   const std::vector<Communicator>& communicators() const override { return ranks_.communicators(); }
   const std::vector<Collective>& collectives() const override { return ranks_.collectives(); }
   RankView rank(Rank rank) override { return ranks_.rank(rank); }
+  const Channels::Balance& balance() const { return ranks_.balance(); }
 
  private:
   std::unique_ptr<const Graph> graph_;
@@ -62,8 +67,36 @@ std::uint64_t alltoalls(const Graph& graph) {
   return count;
 }
 
-void report(const Graph& graph, const Layout& layout, const ExtrapolateOptions& options, bool grows,
-            std::vector<Anomaly>& anomalies) {
+Graph whole(RankSource& source) {
+  GraphBuilder builder;
+  for (std::uint32_t c = 1; c < source.communicators().size(); ++c) {
+    add_own_communicator(builder, source.communicators()[c], c);
+  }
+  builder.reserve(source.ops(), source.edges());
+  for (Rank r = 0; r < source.ranks(); ++r) {
+    copy_rank(source.rank(r), source.collectives(), builder, [](OpIndex, Op&) {});
+  }
+  return builder.finish();
+}
+
+// Ranks that do the same in different orders never wait for each other in the old program; in other
+// neighbourhoods they might. Returns whether that was looked at.
+bool require_end(RankSource& source) {
+  if (source.ops() > kMostScheduled) return false;
+  const std::uint64_t unfinished = ideal_schedule(whole(source)).unfinished;
+  if (unfinished == 0) return true;
+  refuse(fmt::format(
+      "ranks that lie alike act in different orders, and on the new grid they would wait for each "
+      "other for ever ({} of {} operations)",
+      unfinished, source.ops()));
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void report(const Graph& graph, const Layout& layout, const Channels::Balance& balance,
+            const ExtrapolateOptions& options, bool grows, std::vector<Anomaly>& anomalies) {
   const auto add = [&](const char* name, Severity severity, std::string sentence, std::uint64_t count) {
     if (count > 0) anomalies.push_back({name, severity, std::move(sentence), count});
   };
@@ -74,15 +107,23 @@ void report(const Graph& graph, const Layout& layout, const ExtrapolateOptions& 
   add("sizes_varied", Severity::kWarning,
       fmt::format("Messages and collectives whose sizes differ between ranks that lie alike ({:.1f}% of "
                   "operations, {:.1f}% of bytes): each new rank has those of one of them, in turn.",
-                  100.0 * static_cast<double>(layout.sizes_varied) /
-                      static_cast<double>(std::max<std::uint64_t>(1, layout.sizes_compared)),
-                  100.0 * static_cast<double>(layout.bytes_varied) /
-                      static_cast<double>(std::max<std::uint64_t>(1, layout.bytes_compared))),
+                  percent(layout.sizes_varied, layout.sizes_compared),
+                  percent(layout.bytes_varied, layout.bytes_compared)),
       layout.sizes_varied);
   add("orders_varied", Severity::kInfo,
-      "Ranks that call the same as others that lie alike, but waited in another order; each new rank waits "
-      "as one of them.",
+      "Ranks that call the same as others that lie alike, but in another order or with other waits between; "
+      "each new rank does as one of them.",
       layout.ranks_varied);
+  add("messages_varied", Severity::kWarning,
+      fmt::format(
+          "Messages that not all ranks send or receive that lie alike ({:.2f}%): they depend on data.",
+          percent(layout.messages_varied, layout.messages)),
+      layout.messages_varied);
+  add("messages_left_out", Severity::kWarning,
+      fmt::format("Messages of the new program that one side would send and the other, which does as a rank "
+                  "elsewhere, would not expect ({:.2f}%): left out.",
+                  percent(balance.left_out, balance.sent)),
+      balance.left_out);
   if (!grows) return;
   add("roots_in_turn", Severity::kWarning,
       "Communicators in which each member is the root of a collective in turn: with more members there are "
@@ -121,23 +162,30 @@ std::unique_ptr<RankSource> extrapolated_ranks(const Graph& graph, const Extrapo
                      : (finder.has_messages() ? "messages on a " : "collectives on a ") +
                            layout->grid.text() + ", made a " + grid.text();
   }
-  if (anomalies != nullptr) report(*recognized, *layout, options, grid.dims != layout->grid.dims, *anomalies);
-  return std::make_unique<Extrapolated>(std::move(recognized), std::move(layout), grid,
-                                        options.share_alltoalls);
+  const bool grows = grid.dims != layout->grid.dims;
+  const Graph& old = *recognized;
+  const Layout& found = *layout;
+  auto result =
+      std::make_unique<Extrapolated>(std::move(recognized), std::move(layout), grid, options.share_alltoalls);
+  const Channels::Balance& balance = result->balance();
+  if (static_cast<double>(balance.left_out) > kMostMissing * static_cast<double>(balance.sent)) {
+    refuse(fmt::format(
+        "ranks that lie alike send so different messages that {:.1f}% of them would find no receive on a {}",
+        percent(balance.left_out, balance.sent), grid.text()));
+  }
+  if (anomalies != nullptr) report(old, found, balance, options, grows, *anomalies);
+  if (found.ranks_varied > 0 && grows && !require_end(*result) && anomalies != nullptr) {
+    anomalies->push_back({"end_unchecked", Severity::kWarning,
+                          "Ranks that lie alike act in different orders, and the new program is too large to "
+                          "see beforehand whether they come to wait for each other for ever; a replay tells.",
+                          1});
+  }
+  return result;
 }
 
 Graph extrapolate(const Graph& graph, const ExtrapolateOptions& options, std::string* pattern,
                   std::vector<Anomaly>* anomalies) {
-  const std::unique_ptr<RankSource> source = extrapolated_ranks(graph, options, pattern, anomalies);
-  GraphBuilder builder;
-  for (std::uint32_t c = 1; c < source->communicators().size(); ++c) {
-    add_own_communicator(builder, source->communicators()[c], c);
-  }
-  builder.reserve(source->ops(), source->edges());
-  for (Rank r = 0; r < source->ranks(); ++r) {
-    copy_rank(source->rank(r), source->collectives(), builder, [](OpIndex, Op&) {});
-  }
-  return builder.finish();
+  return whole(*extrapolated_ranks(graph, options, pattern, anomalies));
 }
 
 }  // namespace weft::goal

@@ -47,7 +47,7 @@ Extrapolation::Extrapolation(const Graph& graph, const Layout& layout, RankGrid 
       meetings_(graph.ranks()) {
   if (!graph.has_wildcards()) {
     channels_.emplace(graph, layout);
-    channels_->require_balance(grid_);
+    balance_ = channels_->balance(grid_);
   }
   for (Rank r = 0; r < graph.ranks(); ++r) {
     const RankView rank = graph.rank(r);
@@ -272,8 +272,8 @@ std::uint32_t Extrapolation::new_root(const Meeting& meeting, const Collective& 
 RankView Extrapolation::rank(Rank r) {
   const Rank model = layout_.grid.model(grid_, r);
   const RankView rank = graph_.rank(model);
-  std::optional<Channels::Receiver> receiver;
-  if (channels_) receiver.emplace(*channels_, grid_, r, model);
+  std::optional<Channels::OfRank> messages;
+  if (channels_) messages.emplace(*channels_, grid_, r, model);
   at_hand_ = Graph();  // before the next, so that no two are there at once
   GraphBuilder builder;
   builder.reserve(rank.ops(), rank.edges());
@@ -286,7 +286,11 @@ RankView Extrapolation::rank(Rank r) {
       layout_.grid.offset(model, op.peer, offset);
       op.peer = grid_.neighbour(r, offset);
     }
-    if (op.kind == OpKind::kRecv && receiver) op.value = receiver->bytes(i);
+    if (is_message(op) && messages) {
+      const std::optional<std::uint64_t> bytes = messages->bytes(i);
+      op = bytes ? op : Op{.kind = OpKind::kCalc, .cpu = op.cpu};
+      op.value = bytes.value_or(0);
+    }
     builder.add(op, rank.label(i));
   }
   for (OpIndex i = 0; i < rank.ops(); ++i) {

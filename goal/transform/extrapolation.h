@@ -31,6 +31,9 @@ class Extrapolation : public RankSource {
   const std::vector<Collective>& collectives() const override { return collectives_; }
   RankView rank(Rank rank) override;
 
+  // Of the new program's messages. Those left out are operations that do nothing.
+  const Channels::Balance& balance() const { return balance_; }
+
  private:
   // The collective operation that a communicator's members meet in, as one of them calls it.
   struct Meeting {
@@ -65,6 +68,7 @@ class Extrapolation : public RankSource {
   const CommunicatorPlaces old_places_;
   std::optional<CommunicatorPlaces> new_places_;
   std::optional<Channels> channels_;  // unless there are wildcards
+  Channels::Balance balance_;
   std::uint64_t ops_ = 0, edges_ = 0;
   std::vector<Communicator> communicators_;
   std::vector<std::unordered_map<Rank, std::uint32_t>> numbers_;  // of communicators, by shape and home

@@ -19,7 +19,8 @@ bool uniform(const std::vector<std::uint64_t>& counts) {
 
 }  // namespace
 
-LayoutFinder::LayoutFinder(const Graph& graph) : graph_(graph), calls_(graph.ranks()) {
+LayoutFinder::LayoutFinder(const Graph& graph)
+    : graph_(graph), calls_(graph.ranks()), messages_(graph.ranks(), 0) {
   std::set<std::pair<Rank, Rank>> partners;
   for (Rank r = 0; r < graph.ranks(); ++r) {
     const RankView rank = graph.rank(r);
@@ -29,6 +30,7 @@ LayoutFinder::LayoutFinder(const Graph& graph) : graph_(graph), calls_(graph.ran
       calls_[r].push_back(i);
       if (!is_message(rank.op(i))) continue;
       has_messages_ = true;
+      ++messages_[r];
       const std::pair<Rank, Rank> pair(r, rank.peer(i));
       if (pair.second != kAny && pair != last) partners.insert(pair);
       last = pair;
@@ -115,31 +117,41 @@ std::unique_ptr<Layout> LayoutFinder::find(const std::function<bool(const RankGr
     if (serves(candidate.grid) && within_reach(candidate.grid)) open.push_back(&candidate);
   }
   for (const bool confirmed : {true, false}) {
-    for (const bool equal_sizes : {true, false}) {
+    for (const Likeness likeness : {Likeness::kSizes, Likeness::kOrder, Likeness::kLoose}) {
       for (Candidate* candidate : open) {
         if ((candidate->roles < graph_.ranks()) != confirmed) continue;
         const CommunicatorShapes& shapes = shapes_of(*candidate);
-        if (!shapes.complete() || !fits(*candidate, shapes, equal_sizes)) continue;
-        auto layout = std::make_unique<Layout>();
-        layout->grid = candidate->grid;
-        layout->shapes = candidate->shapes;
-        layout->confirmed = confirmed;
-        count_variation(*layout);
-        return layout;
+        if (!shapes.complete() || !fits(*candidate, shapes, likeness)) continue;
+        return layout_of(*candidate, confirmed, likeness);
       }
     }
   }
   return nullptr;
 }
 
-bool LayoutFinder::fits(const Candidate& candidate, const CommunicatorShapes& shapes, bool equal_sizes) {
+std::unique_ptr<Layout> LayoutFinder::layout_of(const Candidate& candidate, bool confirmed,
+                                                Likeness likeness) const {
+  auto layout = std::make_unique<Layout>();
+  layout->grid = candidate.grid;
+  layout->shapes = candidate.shapes;
+  layout->confirmed = confirmed;
+  layout->loose = likeness == Likeness::kLoose;
+  count_variation(*layout);
+  return layout;
+}
+
+bool LayoutFinder::fits(const Candidate& candidate, const CommunicatorShapes& shapes, Likeness likeness) {
   const RankGrid& grid = candidate.grid;
   std::unordered_map<std::uint64_t, Rank> first;  // of each role
   for (Rank r = 0; r < graph_.ranks(); ++r) {
     const Rank other = first.try_emplace(grid.role(r), r).first->second;
-    const std::size_t same = count_alike(other, r, grid, shapes, equal_sizes);
-    if (same == calls_[r].size() && same == calls_[other].size()) continue;
-    if (!equal_sizes && static_cast<std::int64_t>(r) >= nearest_rank_) {
+    std::uint64_t missing = 0;
+    const std::size_t same = likeness == Likeness::kLoose
+                                 ? count_loosely_alike(other, r, grid, shapes, missing)
+                                 : count_alike(other, r, grid, shapes, likeness == Likeness::kSizes);
+    const bool few = static_cast<double>(missing) <= kMostMissing * static_cast<double>(messages_[r]);
+    if (few && same >= std::max(calls_[r].size(), calls_[other].size())) continue;
+    if (likeness == Likeness::kOrder && static_cast<std::int64_t>(r) >= nearest_rank_) {
       nearest_rank_ = r;
       const Rank longer = same < calls_[r].size() ? r : other;
       nearest_ = "on a " + grid.text() + ", rank " + std::to_string(r) + " differs from rank " +
@@ -149,6 +161,43 @@ bool LayoutFinder::fits(const Candidate& candidate, const CommunicatorShapes& sh
     return false;
   }
   return true;
+}
+
+// Adds the messages from call k of a rank to its next collective, and moves k there; false if one of them is
+// out of reach.
+bool LayoutFinder::add_segment(Rank r, std::size_t& k, int sign, const RankGrid& grid,
+                               const CommunicatorShapes& shapes, Surplus& surplus) const {
+  const RankView rank = graph_.rank(r);
+  for (; k < calls_[r].size() && is_message(rank.op(calls_[r][k])); ++k) {
+    const Op& op = rank.op(calls_[r][k]);
+    RankGrid::Place offset{};
+    if (op.peer == kAny || !grid.offset(r, op.peer, offset)) return false;
+    const std::int64_t stream = std::int64_t{op.cpu} << 8 | op.nic;
+    surplus[{static_cast<std::int64_t>(op.kind), stream, op.tag, shapes.number(op.comm), offset[0], offset[1],
+             offset[2]}] += sign;
+  }
+  return true;
+}
+
+// As count_alike, of all or nothing: the collectives in their order, and how many messages between them only
+// one of the two has.
+std::size_t LayoutFinder::count_loosely_alike(Rank a, Rank b, const RankGrid& grid,
+                                              const CommunicatorShapes& shapes,
+                                              std::uint64_t& missing) const {
+  const RankView one = graph_.rank(a), other = graph_.rank(b);
+  std::size_t of_a = 0, of_b = 0;
+  while (a != b) {
+    Surplus surplus;
+    if (!add_segment(a, of_a, 1, grid, shapes, surplus) || !add_segment(b, of_b, -1, grid, shapes, surplus)) {
+      return 0;
+    }
+    for (const auto& [what, count] : surplus) missing += static_cast<std::uint64_t>(std::abs(count));
+    const bool ends_a = of_a == calls_[a].size(), ends_b = of_b == calls_[b].size();
+    if (ends_a && ends_b) break;
+    if (ends_a || ends_b) return 0;
+    if (!alike(a, one.op(calls_[a][of_a++]), b, other.op(calls_[b][of_b++]), grid, shapes, false)) return 0;
+  }
+  return std::max(calls_[a].size(), calls_[b].size());
 }
 
 // How many operations that are no calcs two ranks have in common, from the first on.
@@ -230,7 +279,9 @@ void LayoutFinder::count_variation(Layout& layout) const {
   for (Rank r = 0; r < graph_.ranks(); ++r) {
     const Rank other = first.try_emplace(layout.grid.role(r), r).first->second;
     const RankView one = graph_.rank(other), rank = graph_.rank(r);
-    for (std::size_t k = 0; k < calls_[r].size(); ++k) {
+    layout.messages += messages_[r];
+    if (layout.loose) count_loosely_alike(other, r, layout.grid, *layout.shapes, layout.messages_varied);
+    for (std::size_t k = 0; k < std::min(calls_[r].size(), calls_[other].size()); ++k) {
       const Op &x = one.op(calls_[other][k]), &y = rank.op(calls_[r][k]);
       const std::uint64_t bytes = size_of(y);
       const bool same = alike(other, x, r, y, layout.grid, *layout.shapes, true);

@@ -1,10 +1,13 @@
 // How the ranks of a program lie on a grid, so that those that lie alike do alike.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "goal/graph/graph.h"
@@ -17,15 +20,23 @@ struct Layout {
   RankGrid grid;
   std::shared_ptr<const CommunicatorShapes> shapes;  // of the graph's communicators, on that grid
   bool confirmed = false;                            // do two ranks lie alike?
+  // Ranks that lie alike call the same collectives in the same order, but between them not all send the same
+  // messages, or not in the same order. Few differ (kMostMissing).
+  bool loose = false;
   // What ranks that lie alike differ in, counted where one differs from the first of its kind:
   std::uint64_t sizes_compared = 0, sizes_varied = 0;  // messages and collectives
   std::uint64_t bytes_compared = 0, bytes_varied = 0;  // of those; collectives count their own buffer
-  std::uint64_t ranks_varied = 0;  // whose operations come in the same order, but with other dependencies
+  std::uint64_t ranks_varied = 0;  // whose operations come in another order, or with other dependencies
+  std::uint64_t messages = 0, messages_varied = 0;  // that one has and the other has not
 };
+
+// How many of a rank's messages those that lie alike may be without, as a share.
+inline constexpr double kMostMissing = 0.1;
 
 // Finds the layout with the fewest kinds of ranks of those that `serves` accepts. Ranks of a kind do the same
 // on the same parts of the grid, but for compute times; and but for sizes, if no layout with equal sizes has
-// two ranks that lie alike.
+// two ranks that lie alike; and but for the order of messages and for a few of them (see Layout::loose), if
+// that fails too.
 class LayoutFinder {
  public:
   explicit LayoutFinder(const Graph& graph);
@@ -47,7 +58,16 @@ class LayoutFinder {
   void add_candidates(const std::vector<std::uint32_t>& dims);
   bool within_reach(const RankGrid& grid);
   const CommunicatorShapes& shapes_of(Candidate& candidate);
-  bool fits(const Candidate& candidate, const CommunicatorShapes& shapes, bool equal_sizes);
+  enum class Likeness { kSizes, kOrder, kLoose };
+  // What a rank has of messages between collectives: by how many more than another.
+  using Surplus = std::map<std::array<std::int64_t, 7>, std::int64_t>;
+
+  std::unique_ptr<Layout> layout_of(const Candidate& candidate, bool confirmed, Likeness likeness) const;
+  bool fits(const Candidate& candidate, const CommunicatorShapes& shapes, Likeness likeness);
+  std::size_t count_loosely_alike(Rank a, Rank b, const RankGrid& grid, const CommunicatorShapes& shapes,
+                                  std::uint64_t& missing) const;
+  bool add_segment(Rank r, std::size_t& k, int sign, const RankGrid& grid, const CommunicatorShapes& shapes,
+                   Surplus& surplus) const;
   std::size_t count_alike(Rank a, Rank b, const RankGrid& grid, const CommunicatorShapes& shapes,
                           bool equal_sizes) const;
   bool alike(Rank a, const Op& x, Rank b, const Op& y, const RankGrid& grid, const CommunicatorShapes& shapes,
@@ -62,6 +82,7 @@ class LayoutFinder {
   const Graph& graph_;
   std::vector<std::vector<OpIndex>> calls_;      // per rank: what is no calc
   std::vector<std::pair<Rank, Rank>> partners_;  // that exchange messages, each pair once
+  std::vector<std::uint64_t> messages_;          // per rank
   std::vector<Candidate> candidates_;            // the best first
   bool has_messages_ = false;
   std::string nearest_ = "there are too few ranks to tell";
