@@ -1,10 +1,55 @@
 #include "goal/transform/channels.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
+namespace {
+
+using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
+
+// Longer stretches are not searched for what is alike.
+constexpr std::size_t kMostCompared = 1u << 20;
+
+// Pairs of two lists' places, ascending in both: those of a longest common subsequence, and what lies between
+// two of them in its order. All places of the shorter list where the lengths are equal.
+Pairs pair_up(std::size_t n, std::size_t m, const std::function<bool(std::size_t, std::size_t)>& equal) {
+  Pairs anchors;
+  if (n != m && n * m <= kMostCompared) {
+    std::vector<std::uint32_t> longest((n + 1) * (m + 1), 0);  // of what begins at i and j
+    const auto at = [&](std::size_t i, std::size_t j) -> std::uint32_t& { return longest[i * (m + 1) + j]; };
+    for (std::size_t i = n; i-- > 0;) {
+      for (std::size_t j = m; j-- > 0;) {
+        at(i, j) = equal(i, j) ? at(i + 1, j + 1) + 1 : std::max(at(i + 1, j), at(i, j + 1));
+      }
+    }
+    for (std::size_t i = 0, j = 0; i < n && j < m;) {
+      if (equal(i, j)) {
+        anchors.emplace_back(i++, j++);
+      } else if (at(i + 1, j) >= at(i, j + 1)) {
+        ++i;
+      } else {
+        ++j;
+      }
+    }
+  }
+  anchors.emplace_back(n, m);
+  Pairs pairs;
+  std::size_t i = 0, j = 0;
+  for (const auto& [next_i, next_j] : anchors) {
+    while (i < next_i && j < next_j) pairs.emplace_back(i++, j++);
+    if (next_i < n) pairs.emplace_back(next_i, next_j);
+    i = next_i + 1;
+    j = next_j + 1;
+  }
+  return pairs;
+}
+
+}  // namespace
+
 Channels::Channels(const Graph& graph, const Layout& layout)
     : graph_(graph),
       layout_(layout),
@@ -49,17 +94,27 @@ const Channels::List& Channels::list(const Lists& lists, std::uint32_t channel) 
   return found == lists.end() ? none : found->second;
 }
 
-const Channels::Message* Channels::same(const List& list, const List& other, std::size_t k) {
-  const auto begin = [](const List& of, std::uint32_t segment) {
-    return static_cast<std::size_t>(std::lower_bound(of.begin(), of.end(), segment,
-                                                     [](const Message& message, std::uint32_t number) {
-                                                       return message.segment < number;
-                                                     }) -
-                                    of.begin());
+std::vector<const Channels::Message*> Channels::partners(const List& own, const List& others,
+                                                         bool own_sends) {
+  std::vector<const Message*> result(own.size(), nullptr);
+  const List &sent = own_sends ? own : others, &received = own_sends ? others : own;
+  const auto end_of = [](const List& list, std::size_t begin, std::uint32_t segment) {
+    while (begin < list.size() && list[begin].segment == segment) ++begin;
+    return begin;
   };
-  const std::uint32_t segment = other[k].segment;
-  const std::size_t at = begin(list, segment) + (k - begin(other, segment));
-  return at < list.size() && list[at].segment == segment ? &list[at] : nullptr;
+  for (std::size_t s = 0, r = 0; s < sent.size() && r < received.size();) {
+    const std::uint32_t segment = std::min(sent[s].segment, received[r].segment);
+    const std::size_t sent_end = end_of(sent, s, segment), received_end = end_of(received, r, segment);
+    const auto pairs = pair_up(sent_end - s, received_end - r, [&](std::size_t i, std::size_t j) {
+      return sent[s + i].bytes == received[r + j].bytes;
+    });
+    for (const auto& [i, j] : pairs) {
+      (own_sends ? result[s + i] : result[r + j]) = own_sends ? &received[r + j] : &sent[s + i];
+    }
+    s = sent_end;
+    r = received_end;
+  }
+  return result;
 }
 
 void Channels::refuse(const RankGrid& larger, Rank r, Rank partner, bool sends, std::size_t count,
@@ -88,9 +143,9 @@ Channels::Balance Channels::balance(const RankGrid& larger) const {
         }
         if (!sends) continue;
         result.sent += own.size();
-        for (std::size_t k = 0; layout_.loose && k < own.size(); ++k) {
-          result.left_out += same(others, own, k) == nullptr ? 1 : 0;
-        }
+        if (!layout_.loose) continue;
+        const std::vector<const Message*> met = partners(own, others, true);
+        result.left_out += static_cast<std::uint64_t>(std::count(met.begin(), met.end(), nullptr));
       }
     }
   }
@@ -108,15 +163,15 @@ std::optional<std::uint64_t> Channels::OfRank::bytes(OpIndex i) {
     const Rank partner = larger_.neighbour(rank_, all.offsets_[channel]);
     const std::vector<Lists>& others = sends ? all.received_ : all.sent_;
     flow.own = &list((sends ? all.sent_ : all.received_)[model_], channel);
-    flow.of_partner = &list(others[all.layout_.grid.model(larger_, partner)], back);
-    flow.of_models_partner = &list(others[model.peer(i)], back);
+    const Rank as = all.layout_.grid.model(larger_, partner);
+    flow.partners = partners(*flow.own, list(others[as], back), sends);
+    flow.of_model = partners(*flow.own, list(others[model.peer(i)], back), sends);
   }
   const std::size_t k = flow.next++;
-  const Message* partner = same(*flow.of_partner, *flow.own, k);
+  const Message *partner = flow.partners[k], *before = flow.of_model[k];
   if (partner == nullptr) return std::nullopt;
   const std::uint64_t own = (*flow.own)[k].bytes;
   if (sends) return own;
-  const Message* before = same(*flow.of_models_partner, *flow.own, k);
   return before != nullptr && own == before->bytes ? partner->bytes : std::max(own, partner->bytes);
 }
 

@@ -16,7 +16,8 @@ namespace weft::goal {
 
 // A channel leads to the rank at an offset, on communicators of one shape, with one tag. Within it messages
 // match in their order; in a loose layout, in their order within each stretch between two collectives of all
-// ranks, where those that only one side has are left out. REQUIRES: no wildcards.
+// ranks, where those that only one side has are left out: such that as many as can be meet one as long.
+// REQUIRES: no wildcards.
 class Channels {
  public:
   Channels(const Graph& graph, const Layout& layout);
@@ -40,8 +41,8 @@ class Channels {
   using Lists = std::unordered_map<std::uint32_t, List>;  // by channel
 
   static const List& list(const Lists& lists, std::uint32_t channel);
-  // The message of `list` in the same segment and the same place there as message k of `other`; or null.
-  static const Message* same(const List& list, const List& other, std::size_t k);
+  // Which message of the other side each of `own` meets, or null. `own_sends`: the other side receives.
+  static std::vector<const Message*> partners(const List& own, const List& others, bool own_sends);
   std::uint32_t number_of(const RankGrid::Place& offset, std::uint32_t shape, std::uint32_t tag);
   [[noreturn]] void refuse(const RankGrid& larger, Rank r, Rank partner, bool sends, std::size_t count,
                            std::size_t other) const;
@@ -67,7 +68,9 @@ class Channels::OfRank {
 
  private:
   struct Flow {
-    const List *own, *of_partner, *of_models_partner;
+    const List* own;
+    std::vector<const Message*> partners,
+        of_model;  // that meet the messages of `own`: now, and in the old program
     std::size_t next = 0;
   };
   const Channels& channels_;

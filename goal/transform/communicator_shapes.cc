@@ -25,7 +25,9 @@ std::optional<Extent> extent_of(const std::vector<std::int64_t>& held, Axis axis
   if (axis == Axis::kFixed) return Extent{.of = held};
   const bool gap = held.back() - held.front() + 1 != static_cast<std::int64_t>(held.size());
   const Extent extent{.low = held.front(), .high = size - 1 - held.back()};
-  if (gap || (axis == Axis::kRing && (extent.low != 0 || extent.high != 0))) return std::nullopt;
+  const std::int64_t most_low = axis == Axis::kRing ? 0 : axis == Axis::kRooted ? 1 : size;
+  const std::int64_t most_high = axis == Axis::kLine ? size : 0;
+  if (gap || extent.low > most_low || extent.high > most_high) return std::nullopt;
   return extent;
 }
 

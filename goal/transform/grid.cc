@@ -32,8 +32,8 @@ bool RankGrid::offset(Rank from, Rank to, Place& result) const {
     const std::int64_t size = dims[d];
     result[d] = b[d] - a[d];
     if (axes[d] == Axis::kFixed) continue;
-    if (axes[d] == Axis::kRing && result[d] > size / 2) result[d] -= size;
-    if (axes[d] == Axis::kRing && result[d] < -size / 2) result[d] += size;
+    if (wraps(d) && result[d] > size / 2) result[d] -= size;
+    if (wraps(d) && result[d] < -size / 2) result[d] += size;
     if (std::abs(result[d]) > static_cast<std::int64_t>(reach[d])) return false;
   }
   return true;
@@ -44,7 +44,7 @@ Rank RankGrid::neighbour(Rank from, const Place& offset) const {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::int64_t size = dims[d];
     at[d] += offset[d];
-    if (axes[d] == Axis::kRing) at[d] = (at[d] % size + size) % size;
+    if (wraps(d)) at[d] = (at[d] % size + size) % size;
     if (at[d] < 0 || at[d] >= size) return kAny;
   }
   return rank(at);
@@ -58,6 +58,7 @@ std::uint64_t RankGrid::role(Rank rank) const {
     std::uint32_t of_dim = 0;
     if (axes[d] == Axis::kFixed) of_dim = low;
     if (axes[d] == Axis::kLine) of_dim = low < reach[d] ? 1 + low : high < reach[d] ? 1 + reach[d] + high : 0;
+    if (axes[d] == Axis::kRooted) of_dim = low == 0 ? 1 : 0;
     role = role * (axes[d] == Axis::kFixed ? dims[d] : 2 * reach[d] + 1) + of_dim;
   }
   return role;
@@ -74,15 +75,21 @@ Rank RankGrid::model(const RankGrid& larger, Rank other) const {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     if (axes[d] == Axis::kFixed) continue;
     const std::int64_t size = dims[d], of_larger = larger.dims[d];
-    const std::int64_t edge = axes[d] == Axis::kRing ? 0 : reach[d];
-    if (at[d] < edge) continue;
-    if (at[d] >= of_larger - edge) {
+    const std::int64_t end = axes[d] == Axis::kLine ? reach[d] : 0;
+    const std::int64_t begin = axes[d] == Axis::kRooted ? 1 : end;
+    if (at[d] < begin) continue;
+    if (at[d] >= of_larger - end) {
       at[d] -= of_larger - size;
     } else {
-      at[d] = edge + (at[d] - edge) % std::max<std::int64_t>(1, size - 2 * edge);
+      at[d] = begin + (at[d] - begin) % std::max<std::int64_t>(1, size - begin - end);
     }
   }
   return rank(at);
+}
+
+bool RankGrid::can_grow(std::size_t dim) const {
+  const std::uint32_t least = std::max(2 * reach[dim] + 1, axes[dim] == Axis::kRooted ? 2u : 1u);
+  return axes[dim] != Axis::kFixed && dims[dim] >= least;
 }
 
 std::uint32_t RankGrid::least(std::size_t dim) const {
@@ -92,6 +99,7 @@ std::uint32_t RankGrid::least(std::size_t dim) const {
     case Axis::kLine:
       return std::max(1u, 2 * reach[dim]);
     case Axis::kRing:
+    case Axis::kRooted:
       break;
   }
   return 2 * reach[dim] + 1;
@@ -107,6 +115,7 @@ std::string RankGrid::text() const {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     text += (d == 0 ? "" : "x") + std::to_string(dims[d]);
     if (axes[d] == Axis::kFixed) text += "(fixed)";
+    if (axes[d] == Axis::kRooted) text += "(rooted)";
     if (!rings && reach[d] > 0 && axes[d] == Axis::kRing) text += "(ring)";
   }
   if (rings && reaches) return text + (dims.size() == 1 ? " ring" : " torus");

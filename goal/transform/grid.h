@@ -10,10 +10,11 @@
 
 namespace weft::goal {
 
-// What a dimension of a grid is. In a ring all coordinates are alike, on a line those that are away from its
-// ends. A fixed one is as long as it is, and each of its coordinates has a part of its own (in pairs of a
-// worker and its helper, the helper's is another than the worker's).
-enum class Axis : std::uint8_t { kRing, kLine, kFixed };
+// What a dimension of a grid is. In a ring all coordinates are alike; in a rooted one all but the first,
+// which does more (it writes for its row, or leads its node); on a line those that are away from its ends. A
+// fixed one is as long as it is, and each of its coordinates has a part of its own (in pairs of a worker and
+// its helper, the helper's is another than the worker's).
+enum class Axis : std::uint8_t { kRing, kRooted, kLine, kFixed };
 
 // A grid of up to three dimensions; the last coordinate runs fastest. `reach` is how far apart partners are
 // at most, for each dimension (of no meaning in fixed ones). Without reach, nothing tells a line from a ring:
@@ -39,9 +40,9 @@ struct RankGrid {
   // The rank of this grid that rank `other` of a larger or smaller grid of the same kind should do as.
   Rank model(const RankGrid& larger, Rank other) const;
   // Has a dimension with room for every role? Those without can't grow.
-  bool can_grow(std::size_t dim) const {
-    return axes[dim] != Axis::kFixed && dims[dim] >= 2 * reach[dim] + 1;
-  }
+  bool can_grow(std::size_t dim) const;
+  // Does the dimension end where it begins?
+  bool wraps(std::size_t dim) const { return axes[dim] == Axis::kRing || axes[dim] == Axis::kRooted; }
   // The shortest that a dimension may be made.
   std::uint32_t least(std::size_t dim) const;
   // "4x4 grid", "8 ring", "4x3 torus", "4(ring)x3 grid", "2(fixed)x3 grid"

@@ -57,14 +57,17 @@ void LayoutFinder::add_candidates(const std::vector<std::uint32_t>& dims) {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     std::vector<Candidate> longer;
     for (const Candidate& candidate : all) {
-      for (const Axis axis : {Axis::kRing, Axis::kLine, Axis::kFixed}) {
+      for (const Axis axis : {Axis::kRing, Axis::kRooted, Axis::kLine, Axis::kFixed}) {
         const bool fixed = axis == Axis::kFixed;
         for (std::uint32_t reach = axis == Axis::kLine ? 1 : 0; reach <= (fixed ? 0 : kMostReach); ++reach) {
           Candidate next = candidate;
           next.grid.axes.push_back(axis);
           next.grid.reach.push_back(reach);
           if (!fixed && !next.grid.can_grow(d)) break;
-          next.roles *= fixed ? dims[d] : axis == Axis::kLine ? 2 * std::size_t{reach} + 1 : 1;
+          next.roles *= fixed                   ? dims[d]
+                        : axis == Axis::kLine   ? 2 * std::size_t{reach} + 1
+                        : axis == Axis::kRooted ? 2
+                                                : 1;
           next.fixed += fixed ? 1 : 0;
           next.reach += reach;
           longer.push_back(std::move(next));

@@ -225,7 +225,9 @@ TEST_CASE(
   };
   const Graph before = program({3, 4});
   REQUIRE(grown(before, 12) == before);
-  const Graph larger = grown(before, 40, {10, 4});
+  std::string pattern;
+  const Graph larger = grown(before, 40, {10, 4}, &pattern);
+  REQUIRE(pattern == "collectives on a 3x4(rooted) grid, made a 10x4(rooted) grid");
   REQUIRE(same_but_for_names(larger, program({10, 4})));
   require_sound(larger);
   REQUIRE(same_but_for_names(grown(before, 30, {3, 10}), program({3, 10})));
