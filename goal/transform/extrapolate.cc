@@ -1,215 +1,191 @@
 #include "goal/transform/extrapolate.h"
 
-#include <algorithm>
-#include <cmath>
-#include <optional>
+#include <fmt/core.h>
+
+#include <map>
+#include <set>
+#include <utility>
 
 #include "goal/transform/copy.h"
-#include "goal/transform/grid.h"
+#include "goal/transform/extrapolation.h"
+#include "goal/transform/ideal_schedule.h"
+#include "goal/transform/layout.h"
+#include "goal/transform/new_grid.h"
 #include "goal/transform/recognize.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
 namespace {
 
-constexpr std::uint32_t kMostReach = 2;
-
-bool is_message(const Op& op) { return op.kind == OpKind::kSend || op.kind == OpKind::kRecv; }
+// Larger programs are not run to see whether they come to an end.
+constexpr std::uint64_t kMostScheduled = 8u << 20;
 
 [[noreturn]] void refuse(const std::string& reason) { throw InputError("extrapolate: " + reason); }
 
-// Refuses communicators and collectives whose growth is anybody's guess.
-void require_regular(const Graph& graph) {
-  for (std::uint32_t c = 1; c < graph.communicators().size(); ++c) {
-    bool all = graph.communicator_size(c) == graph.ranks();
-    for (Rank r = 0; all && r < graph.ranks(); ++r) all = graph.world_rank(c, r) == r;
-    if (!all) {
-      refuse("communicator " + std::to_string(c) + " '" + graph.communicators()[c].name +
-             "' holds some of the ranks only, and how it would grow can't be told");
-    }
-  }
-  for (const Collective& collective : graph.collectives()) {
-    if (is_of_neighbors(collective.kind)) {
-      refuse("a collective (" + std::string(name(collective.kind)) +
-             ") names its ranks' neighbors; spell it out");
-    }
-    for (const std::vector<std::uint64_t>* counts : {&collective.counts, &collective.receive_counts}) {
-      if (std::adjacent_find(counts->begin(), counts->end(), std::not_equal_to<>()) != counts->end()) {
-        refuse("a collective (" + std::string(name(collective.kind)) + ") has blocks of unequal sizes");
-      }
-    }
-  }
-}
-
-class Extrapolator {
+// An extrapolation, and what it is made of.
+class Extrapolated : public RankSource {
  public:
-  Extrapolator(const Graph& graph, const ExtrapolateOptions& options) : graph_(graph), options_(options) {
-    for (Rank r = 0; r < graph.ranks(); ++r) {
-      for (OpIndex i = 0; i < graph.rank(r).ops(); ++i) has_messages_ |= is_message(graph.rank(r).op(i));
-    }
-  }
-
-  Graph run(std::string* pattern, std::vector<Anomaly>* anomalies) {
-    find_grid();
-    find_new_grid();
-    if (!confirmed_ && anomalies != nullptr) {
-      anomalies->push_back(
-          {"grid_unconfirmed", Severity::kWarning,
-           "No two ranks lie alike, so nothing in the program shows that ranks that do would do "
-           "alike; a trace of more ranks could.",
-           1});
-    }
-    if (pattern != nullptr) {
-      *pattern = has_messages_ ? "messages on a " + grid_.text() : "the same on all ranks";
-      if (has_messages_) *pattern += ", made a " + new_grid_.text();
-    }
-    return build();
-  }
+  Extrapolated(std::unique_ptr<const Graph> graph, std::unique_ptr<const Layout> layout, const RankGrid& grid,
+               bool share_alltoalls)
+      : graph_(std::move(graph)),
+        layout_(std::move(layout)),
+        ranks_(*graph_, *layout_, grid, share_alltoalls) {}
+  Rank ranks() const override { return ranks_.ranks(); }
+  std::uint64_t ops() const override { return ranks_.ops(); }
+  std::uint64_t edges() const override { return ranks_.edges(); }
+  const std::vector<Communicator>& communicators() const override { return ranks_.communicators(); }
+  const std::vector<Collective>& collectives() const override { return ranks_.collectives(); }
+  RankView rank(Rank rank) override { return ranks_.rank(rank); }
+  const Channels::Balance& balance() const { return ranks_.balance(); }
 
  private:
-  void find_grid() {
-    const std::size_t most_dims = has_messages_ ? 3 : 1;
-    for (std::size_t count = 1; count <= most_dims; ++count) {
-      for (std::uint32_t reach = has_messages_ ? 1 : 0; reach <= kMostReach; ++reach) {
-        for (const std::vector<std::uint32_t>& dims : factorizations(graph_.ranks(), count)) {
-          for (std::uint32_t open = 0; open < 1u << count; ++open) {
-            grid_ = {dims, std::vector<bool>(count), reach};
-            for (std::size_t d = 0; d < count; ++d) grid_.periodic[d] = (open >> d & 1) == 0;
-            if (fits()) return;
-          }
-        }
-      }
-    }
-    refuse("the ranks' messages make no line, ring, grid or torus on which all do alike; " + nearest_);
-  }
-
-  bool fits() {
-    bool grows = false;
-    for (std::size_t d = 0; d < grid_.dims.size(); ++d) {
-      grows |= grid_.can_grow(d);
-      const bool room = grid_.can_grow(d) || (!grid_.periodic[d] && grid_.dims[d] == 2 * grid_.reach);
-      if (!room) return false;
-    }
-    if (!grows) return false;
-    confirmed_ = false;
-    std::vector<Rank> first;  // of each role
-    for (Rank r = 0; r < graph_.ranks(); ++r) {
-      const std::uint32_t role = grid_.role(r);
-      if (first.size() <= role) first.resize(role + 1, kAny);
-      if (first[role] == kAny) first[role] = r;
-      confirmed_ |= first[role] != r;
-      const OpIndex same = count_alike(first[role], r);
-      if (same == graph_.rank(r).ops() && same == graph_.rank(first[role]).ops()) continue;
-      if (r >= nearest_rank_) {
-        nearest_rank_ = r;
-        nearest_ = "on a " + grid_.text() + ", rank " + std::to_string(r) + " differs from rank " +
-                   std::to_string(first[role]) + " from operation " + std::to_string(same) + " on";
-      }
-      return false;
-    }
-    return true;
-  }
-
-  // How many operations two ranks have in common from the first on, but for compute times.
-  OpIndex count_alike(Rank a, Rank b) const {
-    const RankView one = graph_.rank(a), other = graph_.rank(b);
-    const OpIndex most = std::min(one.ops(), other.ops());
-    for (OpIndex i = 0; i < most; ++i) {
-      Op x = one.op(i), y = other.op(i);
-      if (x.kind == OpKind::kCalc) x.value = y.value;
-      if (is_message(x) && is_message(y) && x.peer != kAny && y.peer != kAny) {
-        RankGrid::Place from_a{}, from_b{};
-        if (!grid_.offset(a, x.peer, from_a) || !grid_.offset(b, y.peer, from_b) || from_a != from_b)
-          return i;
-        x.peer = y.peer;
-      }
-      if (x != y || !std::ranges::equal(one.dependents(i), other.dependents(i))) return i;
-    }
-    return most;
-  }
-
-  void find_new_grid() {
-    new_grid_ = grid_;
-    if (!options_.dims.empty()) {
-      if (options_.dims.size() != grid_.dims.size()) {
-        refuse("the program lies on a " + grid_.text() + "; as many dimensions must be given");
-      }
-      if (!shape_works(options_.dims)) refuse("a " + grid_.text() + " can't be made that large or small");
-      new_grid_.dims = options_.dims;
-      return;
-    }
-    std::optional<double> best;
-    for (const std::vector<std::uint32_t>& dims : factorizations(options_.ranks, grid_.dims.size())) {
-      if (!shape_works(dims)) continue;
-      double least = 1e300, most = 0;
-      for (std::size_t d = 0; d < dims.size(); ++d) {
-        const double growth = static_cast<double>(dims[d]) / grid_.dims[d];
-        least = std::min(least, growth);
-        most = std::max(most, growth);
-      }
-      if (best && most / least >= *best) continue;
-      best = most / least;
-      new_grid_.dims = dims;
-    }
-    if (!best) {
-      refuse(std::to_string(options_.ranks) + " ranks can't be laid out like the program's " + grid_.text());
-    }
-  }
-
-  bool shape_works(const std::vector<std::uint32_t>& dims) const {
-    std::uint64_t product = 1;
-    for (std::size_t d = 0; d < dims.size(); ++d) {
-      product *= dims[d];
-      if (product > options_.ranks) return false;
-      const bool enough = dims[d] >= (grid_.periodic[d] ? 2 * grid_.reach + 1 : 2 * grid_.reach);
-      if (dims[d] != grid_.dims[d] && (!grid_.can_grow(d) || !enough)) return false;
-    }
-    return product == options_.ranks;
-  }
-
-  Graph build() const {
-    GraphBuilder builder;
-    for (std::uint32_t c = 1; c < graph_.communicators().size(); ++c) {
-      add_own_communicator(builder, {graph_.communicators()[c].name, {}}, c);
-    }
-    std::vector<Collective> collectives = graph_.collectives();
-    for (Collective& collective : collectives) {
-      if (collective.root >= options_.ranks) {
-        refuse("the root of a collective, rank " + std::to_string(collective.root) + ", would be left out");
-      }
-      for (std::vector<std::uint64_t>* counts : {&collective.counts, &collective.receive_counts}) {
-        if (!counts->empty()) counts->assign(options_.ranks, counts->front());
-      }
-    }
-    for (Rank r = 0; r < options_.ranks; ++r) {
-      const Rank model = grid_.model(new_grid_, r);
-      copy_rank(graph_.rank(model), collectives, builder, [&](OpIndex, Op& op) {
-        if (!is_message(op) || op.peer == kAny) return;
-        RankGrid::Place offset{};
-        grid_.offset(model, op.peer, offset);
-        op.peer = new_grid_.neighbour(r, offset);
-      });
-    }
-    return builder.finish();
-  }
-
-  const Graph& graph_;
-  const ExtrapolateOptions& options_;
-  bool has_messages_ = false;
-  bool confirmed_ = false;  // do two ranks lie alike?
-  RankGrid grid_, new_grid_;
-  std::string nearest_ = "there are too few ranks to tell";
-  Rank nearest_rank_ = 0;
+  std::unique_ptr<const Graph> graph_;
+  std::unique_ptr<const Layout> layout_;
+  Extrapolation ranks_;
 };
+
+// Communicators whose members are the root in turn. There would be more turns with more members.
+std::uint64_t roots_in_turn(const Graph& graph) {
+  std::map<std::uint32_t, std::set<std::uint32_t>> roots;
+  for (const Collective& collective : graph.collectives()) {
+    if (has_root(collective.kind)) roots[collective.comm].insert(collective.root);
+  }
+  std::uint64_t count = 0;
+  for (const auto& [comm, of_comm] : roots)
+    count += of_comm.size() > 1 && of_comm.size() == graph.communicator_size(comm);
+  return count;
+}
+
+std::uint64_t alltoalls(const Graph& graph) {
+  std::uint64_t count = 0;
+  for (Rank r = 0; r < graph.ranks(); ++r) {
+    const RankView rank = graph.rank(r);
+    for (OpIndex i = 0; i < rank.ops(); ++i) {
+      count += rank.kind(i) == OpKind::kCollective && rank.collective(i).kind == CollectiveKind::kAlltoall;
+    }
+  }
+  return count;
+}
+
+Graph whole(RankSource& source) {
+  GraphBuilder builder;
+  for (std::uint32_t c = 1; c < source.communicators().size(); ++c) {
+    add_own_communicator(builder, source.communicators()[c], c);
+  }
+  builder.reserve(source.ops(), source.edges());
+  for (Rank r = 0; r < source.ranks(); ++r) {
+    copy_rank(source.rank(r), source.collectives(), builder, [](OpIndex, Op&) {});
+  }
+  return builder.finish();
+}
+
+// Ranks that do the same in different orders never wait for each other in the old program; in other
+// neighbourhoods they might. Returns whether that was looked at.
+bool require_end(RankSource& source) {
+  if (source.ops() > kMostScheduled) return false;
+  const std::uint64_t unfinished = ideal_schedule(whole(source)).unfinished;
+  if (unfinished == 0) return true;
+  refuse(fmt::format(
+      "ranks that lie alike act in different orders, and on the new grid they would wait for each "
+      "other for ever ({} of {} operations)",
+      unfinished, source.ops()));
+}
+
+double percent(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+void report(const Graph& graph, const Layout& layout, const Channels::Balance& balance,
+            const ExtrapolateOptions& options, bool grows, std::vector<Anomaly>& anomalies) {
+  const auto add = [&](const char* name, Severity severity, std::string sentence, std::uint64_t count) {
+    if (count > 0) anomalies.push_back({name, severity, std::move(sentence), count});
+  };
+  add("grid_unconfirmed", Severity::kWarning,
+      "No two ranks lie alike, so nothing in the program shows that ranks that do would do alike; a trace of "
+      "more ranks could.",
+      layout.confirmed ? 0 : 1);
+  add("sizes_varied", Severity::kWarning,
+      fmt::format("Messages and collectives whose sizes differ between ranks that lie alike ({:.1f}% of "
+                  "operations, {:.1f}% of bytes): each new rank has those of one of them, in turn.",
+                  percent(layout.sizes_varied, layout.sizes_compared),
+                  percent(layout.bytes_varied, layout.bytes_compared)),
+      layout.sizes_varied);
+  add("orders_varied", Severity::kInfo,
+      "Ranks that call the same as others that lie alike, but in another order or with other waits between; "
+      "each new rank does as one of them.",
+      layout.ranks_varied);
+  add("messages_varied", Severity::kWarning,
+      fmt::format(
+          "Messages that not all ranks send or receive that lie alike ({:.2f}%): they depend on data.",
+          percent(layout.messages_varied, layout.messages)),
+      layout.messages_varied);
+  add("messages_left_out", Severity::kWarning,
+      fmt::format("Messages of the new program that one side would send and the other, which does as a rank "
+                  "elsewhere, would not expect ({:.2f}%): left out.",
+                  percent(balance.left_out, balance.sent)),
+      balance.left_out);
+  if (!grows) return;
+  add("roots_in_turn", Severity::kWarning,
+      "Communicators in which each member is the root of a collective in turn: with more members there are "
+      "as "
+      "many turns as before, while the program itself may have more.",
+      roots_in_turn(graph));
+  add("alltoall_blocks_kept", Severity::kInfo,
+      "Alltoalls whose blocks stay as large as they are, so that a rank sends more in all where there are "
+      "more; the option to share what it sends keeps the whole instead.",
+      options.share_alltoalls ? 0 : alltoalls(graph));
+}
 
 }  // namespace
 
+std::unique_ptr<RankSource> extrapolated_ranks(const Graph& graph, const ExtrapolateOptions& options,
+                                               std::string* pattern, std::vector<Anomaly>* anomalies) {
+  if (graph.ranks() < 2 || options.ranks < 2) refuse("there must be at least 2 ranks, before and after");
+  auto recognized = std::make_unique<const Graph>(recognize_collectives(graph, anomalies));
+  LayoutFinder finder(*recognized);
+  std::unique_ptr<Layout> layout = finder.find(
+      [&](const RankGrid& grid) { return new_grid(grid, options.ranks, options.dims).has_value(); });
+  if (layout == nullptr) {
+    layout = finder.find([](const RankGrid&) { return true; });
+    if (layout != nullptr) refuse(why_not(layout->grid, options.ranks, options.dims));
+    refuse("the ranks make no line, ring, grid or torus on which all that lie alike do alike; " +
+           finder.nearest());
+  }
+  if (recognized->has_wildcards() && layout->sizes_varied > 0) {
+    refuse(
+        "there are receives from any source, and the sizes of messages differ between ranks that lie alike");
+  }
+  const RankGrid grid = *new_grid(layout->grid, options.ranks, options.dims);
+  if (pattern != nullptr) {
+    const bool plain = !finder.has_messages() && layout->shapes->count() == 1 && grid.dims.size() == 1;
+    *pattern = plain ? "the same on all ranks"
+                     : (finder.has_messages() ? "messages on a " : "collectives on a ") +
+                           layout->grid.text() + ", made a " + grid.text();
+  }
+  const bool grows = grid.dims != layout->grid.dims;
+  const Graph& old = *recognized;
+  const Layout& found = *layout;
+  auto result =
+      std::make_unique<Extrapolated>(std::move(recognized), std::move(layout), grid, options.share_alltoalls);
+  const Channels::Balance& balance = result->balance();
+  if (static_cast<double>(balance.left_out) > kMostMissing * static_cast<double>(balance.sent)) {
+    refuse(fmt::format(
+        "ranks that lie alike send so different messages that {:.1f}% of them would find no receive on a {}",
+        percent(balance.left_out, balance.sent), grid.text()));
+  }
+  if (anomalies != nullptr) report(old, found, balance, options, grows, *anomalies);
+  if (found.ranks_varied > 0 && grows && !require_end(*result) && anomalies != nullptr) {
+    anomalies->push_back({"end_unchecked", Severity::kWarning,
+                          "Ranks that lie alike act in different orders, and the new program is too large to "
+                          "see beforehand whether they come to wait for each other for ever; a replay tells.",
+                          1});
+  }
+  return result;
+}
+
 Graph extrapolate(const Graph& graph, const ExtrapolateOptions& options, std::string* pattern,
                   std::vector<Anomaly>* anomalies) {
-  if (graph.ranks() < 2 || options.ranks < 2) refuse("there must be at least 2 ranks, before and after");
-  const Graph recognized = recognize_collectives(graph, anomalies);
-  require_regular(recognized);
-  return Extrapolator(recognized, options).run(pattern, anomalies);
+  return whole(*extrapolated_ranks(graph, options, pattern, anomalies));
 }
 
 }  // namespace weft::goal

@@ -4,6 +4,12 @@
 
 namespace weft::goal {
 
+Rank RankGrid::ranks() const {
+  Rank product = 1;
+  for (const std::uint32_t dim : dims) product *= dim;
+  return product;
+}
+
 RankGrid::Place RankGrid::place(Rank rank) const {
   Place place{};
   for (std::size_t d = dims.size(); d-- > 0;) {
@@ -25,9 +31,10 @@ bool RankGrid::offset(Rank from, Rank to, Place& result) const {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::int64_t size = dims[d];
     result[d] = b[d] - a[d];
-    if (periodic[d] && result[d] > size / 2) result[d] -= size;
-    if (periodic[d] && result[d] < -size / 2) result[d] += size;
-    if (std::abs(result[d]) > static_cast<std::int64_t>(reach)) return false;
+    if (axes[d] == Axis::kFixed) continue;
+    if (wraps(d) && result[d] > size / 2) result[d] -= size;
+    if (wraps(d) && result[d] < -size / 2) result[d] += size;
+    if (std::abs(result[d]) > static_cast<std::int64_t>(reach[d])) return false;
   }
   return true;
 }
@@ -37,49 +44,82 @@ Rank RankGrid::neighbour(Rank from, const Place& offset) const {
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const std::int64_t size = dims[d];
     at[d] += offset[d];
-    if (periodic[d]) at[d] = (at[d] % size + size) % size;
+    if (wraps(d)) at[d] = (at[d] % size + size) % size;
     if (at[d] < 0 || at[d] >= size) return kAny;
   }
   return rank(at);
 }
 
-std::uint32_t RankGrid::role(Rank rank) const {
+std::uint64_t RankGrid::role(Rank rank) const {
   const Place at = place(rank);
-  std::uint32_t role = 0;
+  std::uint64_t role = 0;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const auto low = static_cast<std::uint32_t>(at[d]), high = dims[d] - 1 - low;
-    const std::uint32_t of_dim = periodic[d]    ? 0
-                                 : low < reach  ? 1 + low
-                                 : high < reach ? 1 + reach + high
-                                                : 0;
-    role = role * (2 * reach + 1) + of_dim;
+    std::uint32_t of_dim = 0;
+    if (axes[d] == Axis::kFixed) of_dim = low;
+    if (axes[d] == Axis::kLine) of_dim = low < reach[d] ? 1 + low : high < reach[d] ? 1 + reach[d] + high : 0;
+    if (axes[d] == Axis::kRooted) of_dim = low == 0 ? 1 : 0;
+    role = role * (axes[d] == Axis::kFixed ? dims[d] : 2 * reach[d] + 1) + of_dim;
   }
   return role;
+}
+
+std::int64_t RankGrid::moved(const RankGrid& other, std::size_t dim, std::int64_t coordinate) const {
+  const std::int64_t size = dims[dim];
+  const bool at_end = axes[dim] == Axis::kLine && coordinate >= size - static_cast<std::int64_t>(reach[dim]);
+  return at_end ? coordinate + other.dims[dim] - size : coordinate;
 }
 
 Rank RankGrid::model(const RankGrid& larger, Rank other) const {
   Place at = larger.place(other);
   for (std::size_t d = 0; d < dims.size(); ++d) {
-    const std::int64_t size = dims[d], of_larger = larger.dims[d], edge = periodic[d] ? 0 : reach;
-    if (at[d] < edge) continue;
-    if (at[d] >= of_larger - edge) {
+    if (axes[d] == Axis::kFixed) continue;
+    const std::int64_t size = dims[d], of_larger = larger.dims[d];
+    const std::int64_t end = axes[d] == Axis::kLine ? reach[d] : 0;
+    const std::int64_t begin = axes[d] == Axis::kRooted ? 1 : end;
+    if (at[d] < begin) continue;
+    if (at[d] >= of_larger - end) {
       at[d] -= of_larger - size;
     } else {
-      at[d] = edge + (at[d] - edge) % std::max<std::int64_t>(1, size - 2 * edge);
+      at[d] = begin + (at[d] - begin) % std::max<std::int64_t>(1, size - begin - end);
     }
   }
   return rank(at);
 }
 
+bool RankGrid::can_grow(std::size_t dim) const {
+  const std::uint32_t least = std::max(2 * reach[dim] + 1, axes[dim] == Axis::kRooted ? 2u : 1u);
+  return axes[dim] != Axis::kFixed && dims[dim] >= least;
+}
+
+std::uint32_t RankGrid::least(std::size_t dim) const {
+  switch (axes[dim]) {
+    case Axis::kFixed:
+      return dims[dim];
+    case Axis::kLine:
+      return std::max(1u, 2 * reach[dim]);
+    case Axis::kRing:
+    case Axis::kRooted:
+      break;
+  }
+  return 2 * reach[dim] + 1;
+}
+
 std::string RankGrid::text() const {
-  const bool all = std::all_of(periodic.begin(), periodic.end(), [](bool p) { return p; });
-  const bool none = std::none_of(periodic.begin(), periodic.end(), [](bool p) { return p; });
+  const auto all = [&](Axis axis) {
+    return std::all_of(axes.begin(), axes.end(), [&](Axis a) { return a == axis; });
+  };
+  const bool rings = all(Axis::kRing);
+  const bool reaches = std::any_of(reach.begin(), reach.end(), [](std::uint32_t r) { return r > 0; });
   std::string text;
   for (std::size_t d = 0; d < dims.size(); ++d) {
     text += (d == 0 ? "" : "x") + std::to_string(dims[d]);
-    if (!all && !none && periodic[d]) text += "(ring)";
+    if (axes[d] == Axis::kFixed) text += "(fixed)";
+    if (axes[d] == Axis::kRooted) text += "(rooted)";
+    if (!rings && reach[d] > 0 && axes[d] == Axis::kRing) text += "(ring)";
   }
-  return text + (all ? (dims.size() == 1 ? " ring" : " torus") : dims.size() == 1 ? " line" : " grid");
+  if (rings && reaches) return text + (dims.size() == 1 ? " ring" : " torus");
+  return text + (dims.size() == 1 ? " line" : " grid");
 }
 
 std::vector<std::vector<std::uint32_t>> factorizations(std::uint32_t ranks, std::size_t count) {

@@ -23,6 +23,11 @@ goal::Format GraphOutput::format() const {
 }
 
 void GraphOutput::write(const goal::Graph& graph, const goal::PackInfo& info) const {
+  goal::GraphRanks ranks(graph);
+  write(ranks, info);
+}
+
+void GraphOutput::write(goal::RankSource& graph, const goal::PackInfo& info) const {
   goal::write_graph(graph, info, path, format());
   std::string text = fmt::format("{}: {} ranks, {} operations, {} dependencies\n", path, graph.ranks(),
                                  graph.ops(), graph.edges());

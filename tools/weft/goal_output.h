@@ -22,6 +22,8 @@ struct GraphOutput {
   goal::Format format() const;
   // Writes the graph, and tells what it holds and what was odd while it was made.
   void write(const goal::Graph& graph, const goal::PackInfo& info) const;
+  // The same of ranks that are in memory one at a time.
+  void write(goal::RankSource& graph, const goal::PackInfo& info) const;
 };
 
 // Says so where what the graph lacks of the program traced won't be in a file of this format.

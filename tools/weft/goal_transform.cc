@@ -248,37 +248,71 @@ void add_regroup(Command& parent) {
   });
 }
 
+// "8x8x4", whose product is the number of ranks, unless that is given too.
+void read_grid(const std::string& text, goal::ExtrapolateOptions& options) {
+  std::uint64_t product = 1;
+  const auto fail = [&] {
+    throw InputError("--grid '" + text +
+                     "': expected sizes of at least 1, as in 8x8x4, of less than 2^31 ranks in all");
+  };
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find('x', at), text.size());
+    std::uint32_t dim = 0;
+    const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, dim);
+    if (error != std::errc() || rest != text.data() + end || dim == 0) fail();
+    product *= dim;
+    if (product >= 1ULL << 31) fail();
+    options.dims.push_back(dim);
+    at = end + 1;
+  }
+  if (options.ranks == 0) options.ranks = static_cast<goal::Rank>(product);
+}
+
 void add_extrapolate(Command& parent) {
   struct Options {
-    std::string file;
+    std::string file, grid, alltoall = "keep";
     goal::ExtrapolateOptions extrapolate;
     GraphOutput output;
   };
   const auto options = std::make_shared<Options>();
   Command command = parent.add_subcommand(
       "extrapolate",
-      "The same program on more ranks: lines, rings, grids, tori, trees, alltoalls, collectives");
+      "The same program on more ranks: lines, rings, grids, tori, their rows and planes, trees, collectives");
   add_input(command, options->file);
-  command.add_option("--ranks", options->extrapolate.ranks, "How many").required();
-  command
-      .add_option("--dims", options->extrapolate.dims,
-                  "Sizes of the new grid, the last coordinate fastest: 8,8; as like the old shape as can be, "
-                  "unless given")
-      .list();
+  command.add_option("--ranks", options->extrapolate.ranks, "How many; the product of --grid, unless given");
+  command.add_option(
+      "--grid", options->grid,
+      "Sizes of the new grid, the last coordinate fastest: 8x8; as like the old shape as can be, "
+      "unless given");
+  command.add_option("--dims", options->extrapolate.dims, "The same, as 8,8").list();
+  command.add_option(
+      "--alltoall", options->alltoall,
+      "keep: blocks of alltoalls stay as large; share: what a rank gives to one stays as much, "
+      "in smaller blocks");
   options->output.add_options(command);
   command.footer(
       "Sizes and compute times stay those of a rank that lies alike (weak scaling).\n"
-      "Example: weft goal extrapolate halo27.weft --ranks 512 --dims 8,8,8 -o halo512.weft");
+      "Example: weft goal extrapolate halo27.weft --grid 8x8x8 -o halo512.weft");
   command.callback([options, command] {
     options->output.format();
+    if (!options->grid.empty() && !options->extrapolate.dims.empty()) {
+      throw InputError("--grid and --dims are two ways to say the same: give one");
+    }
+    if (!options->grid.empty()) read_grid(options->grid, options->extrapolate);
+    if (options->extrapolate.ranks == 0) throw InputError("--ranks or --grid must be given");
+    if (options->alltoall != "keep" && options->alltoall != "share") {
+      throw InputError("--alltoall '" + options->alltoall + "': expected keep or share");
+    }
+    options->extrapolate.share_alltoalls = options->alltoall == "share";
     goal::PackInfo info;
     const Graph graph = goal::read_graph(options->file, &info);
     std::vector<goal::Anomaly> anomalies;
     std::string pattern;
-    const Graph larger = goal::extrapolate(graph, options->extrapolate, &pattern, &anomalies);
+    const std::unique_ptr<goal::RankSource> larger =
+        goal::extrapolated_ranks(graph, options->extrapolate, &pattern, &anomalies);
     record(info, command, anomalies);
     print(pattern + "\n");
-    options->output.write(larger, info);
+    options->output.write(*larger, info);
   });
 }
 
