@@ -51,7 +51,7 @@ void FlowNetwork::balance(Time now) {
     if (max_min_.capacity(i) != resources[i]) max_min_.set_capacity(i, resources[i]);
   }
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (changed[i]) resume(slots[i], now);
+    if (changed[i]) resume(slots[i]);
   }
   offers_ = offers.size();
   came_ = went_ = 0;

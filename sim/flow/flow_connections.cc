@@ -49,9 +49,9 @@ void FlowNetwork::begin(std::uint32_t index) {
     Connection& connection = connections_[index];
     if (connection.head == Connection::kNone) break;
     Flow& head = flows_[connection.head];
-    head.since = clock_;
     if (connection.flows && !head.message.control) {
       find_way(head);  // that of those before it
+      head.through = progress_.through(index, clock_);
       head.state = State::kFlowing;
     } else if (connection.flows) {
       find_way(head);
@@ -65,7 +65,7 @@ void FlowNetwork::begin(std::uint32_t index) {
   }
   Connection& connection = connections_[index];
   if (connection.flows) {
-    max_min_.remove(index);
+    take_out(index, clock_);
     ++went_;
   }
   connection.flows = false;
@@ -99,10 +99,8 @@ void FlowNetwork::aim(std::uint32_t index) {
   Flow& head = flows_[connection.head];
   const std::uint64_t buffer = config_.connections.send_buffer_bytes;
   const bool flows = head.state == State::kFlowing;
-  const Rate rate = flows ? max_min_.rate(index) : 0;
   if (buffer > 0) {
-    head.left = std::max(head.left, moved(rate, clock_ - head.since)) - moved(rate, clock_ - head.since);
-    head.since = clock_;
+    if (flows) settle(connection.head, clock_);
     head.target = 0;
     while (connection.untold != Connection::kNone) {
       const std::uint64_t end = flows_[connection.untold].end, at = end - std::min(end, buffer);
@@ -119,7 +117,7 @@ void FlowNetwork::aim(std::uint32_t index) {
       tell(connection);
     }
   }
-  if (flows) completions_.set(index, next_time(head, rate, clock_));
+  if (flows) set_aim(connection.head, clock_);
 }
 
 // Tells the sender of the first that waits for it; later, if this is no time to call the client.

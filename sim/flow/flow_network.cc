@@ -17,13 +17,6 @@ constexpr Time kNever = Time::max();
 // Few events may mean much work, so limits and interrupts are also looked at after so many rates given.
 constexpr std::uint64_t kPollWork = 1 << 18;
 
-// Until so much is through, rounded up to a picosecond. REQUIRES: rate > 0.
-Time time_for(unsigned __int128 amount, Rate rate) {
-  const auto divisor = static_cast<std::uint64_t>(rate);
-  const unsigned __int128 ps = (amount + (divisor - 1)) / divisor;
-  return ps > static_cast<unsigned __int128>(kNever.ps()) ? kNever : Time::ps(static_cast<std::int64_t>(ps));
-}
-
 // Where no link changes there is nothing to go around.
 routing::FluidPaths kind_of(const FlowSetup& setup) {
   using routing::FluidPaths;
@@ -60,6 +53,7 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
         setup.policy.info.name, why != nullptr ? why : "for each packet by what it sees"));
   }
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
+  progress_.set_groups(max_min_.resources());
   for (const topologies::Channel& wire : topology_.channels()) {
     const topologies::Node& end = topology_.node(wire.to);
     const bool at_host = end.kind == topologies::NodeKind::kHost;
@@ -89,7 +83,6 @@ void FlowNetwork::inject(const Message& message) {
   }
   Flow& flow = flows_[slot];
   flow = {.message = message,
-          .since = engine_.now(),
           .start = engine_.now(),
           .wire_bytes = message.bytes + packets * config_.header_bytes,
           .number = flow_count_[message.source]++,
@@ -158,12 +151,20 @@ void FlowNetwork::join(std::uint32_t slot) {
   if (flow.message.control) return leave(slot, after(clock_, flow.ideal));
   flow.state = State::kFlowing;
   enter(slot, terms);
-  if (flow.left == 0) completions_.set(fluid_of(slot), clock_);
 }
 
 void FlowNetwork::enter(std::uint32_t slot, const Terms& terms) {
   max_min_.add(fluid_of(slot), way_.uses, terms.weight, terms.cap);
+  progress_.enter(fluid_of(slot), terms.weight);
+  flows_[slot].through = 0;
+  set_aim(slot, clock_);
   if (is_offer(flows_[slot])) ++came_;
+}
+
+// A fluid takes part no more.
+void FlowNetwork::take_out(std::uint32_t fluid, Time now) {
+  max_min_.remove(fluid);
+  progress_.leave(fluid, now);
 }
 
 // Puts it into way_, and works out what follows from it.
@@ -247,36 +248,48 @@ Time FlowNetwork::round_trip() const {
 
 // ---- Time goes on ----
 
-void FlowNetwork::settle(Flow& flow, Rate rate, Time now) {
-  flow.left -= moved(rate, now - flow.since);
-  flow.since = now;
+void FlowNetwork::settle(std::uint32_t slot, Time now) {
+  Flow& flow = flows_[slot];
+  const Amount through = progress_.through(fluid_of(slot), now);
+  // In the last picosecond there may be room for more.
+  flow.left -= std::min(flow.left, through - flow.through);
+  flow.through = through;
 }
 
-std::uint64_t FlowNetwork::sent_bytes(const Flow& flow, Rate rate, Time now) const {
-  const Amount since = moved(rate, now - flow.since);
+std::uint64_t FlowNetwork::sent_bytes(std::uint32_t slot, Time now) const {
+  const Flow& flow = flows_[slot];
+  const Amount since = progress_.through(fluid_of(slot), now) - flow.through;
   const Amount left = flow.left > since ? flow.left - since : 0;
   return flow.wire_bytes - static_cast<std::uint64_t>((left + (kBytePs - 1)) / kBytePs);
 }
 
-void FlowNetwork::solve(Time now) {
-  ++solves_;
-  for (const MaxMin::Change& change : max_min_.solve()) {
-    Flow& flow = flows_[head_of(change.flow)];
-    settle(flow, change.before, now);
-    completions_.set(change.flow, next_time(flow, max_min_.rate(change.flow), now));
-  }
+// When something happens to the flow: its end, or what it aims at.
+void FlowNetwork::set_aim(std::uint32_t slot, Time now) {
+  const Flow& flow = flows_[slot];
+  const Amount rest = flow.left > flow.target ? flow.left - flow.target : 0;
+  progress_.aim(fluid_of(slot), flow.through + rest, now);
 }
 
-// When something happens to the flow at this rate: its end, or what it aims at.
-Time FlowNetwork::next_time(const Flow& flow, Rate rate, Time now) {
-  if (flow.left <= flow.target) return now;
-  return rate == 0 ? kNever : after(now, time_for(flow.left - flow.target, rate));
+void FlowNetwork::solve(Time now) {
+  ++solves_;
+  const MaxMin::Changes changes = max_min_.solve();
+  for (const std::uint32_t group : changes.groups) {
+    progress_.set_level(group, max_min_.group_level(group), now);
+  }
+  for (const auto [fluid, bottleneck] : changes.moves) {
+    if (bottleneck == MaxMin::kOwnCap) {
+      progress_.move_out(fluid, max_min_.level(fluid), now);
+    } else {
+      progress_.move(fluid, bottleneck, now);
+    }
+  }
 }
 
 // One event for the earliest end. One that turns out to be too early does nothing.
 void FlowNetwork::arm() {
-  if (completions_.empty() || completions_.first() >= tick_) return;
-  tick_ = completions_.first();
+  const Time next = progress_.next();
+  if (next >= tick_) return;
+  tick_ = after(clock_, next - clock_);
   engine_.schedule(tick_, first_entity_ + topology_.hosts(), kDrained, 0);
 }
 
@@ -284,7 +297,7 @@ void FlowNetwork::drain() {
   const Time now = engine_.now();
   if (now == tick_) tick_ = kNever;
   drained_.clear();
-  while (!completions_.empty() && completions_.first() <= now) drained_.push_back(completions_.pop());
+  progress_.take_due(now, drained_);
   // Slots are of no meaning.
   std::sort(drained_.begin(), drained_.end(), [this](std::uint32_t a, std::uint32_t b) {
     const Flow &first = flows_[head_of(a)], &second = flows_[head_of(b)];
@@ -302,7 +315,7 @@ void FlowNetwork::drain() {
     if (connected_) {
       begin_next(fluid);
     } else {
-      max_min_.remove(fluid);
+      take_out(fluid, now);
       if (is_offer(flows_[slot])) ++went_;
       if (flows_[slot].message.notify_sent) told_.push_back(slot);
     }
@@ -467,23 +480,22 @@ void FlowNetwork::change_links(Time now) {
   paths_.refresh();
   max_min_.clear_resources();
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
-  for (const std::uint32_t slot : under_way) resume(slot, now);
+  progress_.set_groups(max_min_.resources());
+  for (const std::uint32_t slot : under_way) resume(slot);
 }
 
 // A flow leaves its way.
 void FlowNetwork::interrupt(std::uint32_t slot, Time now) {
   Flow& flow = flows_[slot];
   const std::uint32_t fluid = fluid_of(slot);
-  settle(flow, max_min_.rate(fluid), now);
-  note_sent(flow, sent_bytes(flow, 0, now));
-  max_min_.remove(fluid);
-  completions_.erase(fluid);
+  settle(slot, now);
+  note_sent(flow, sent_bytes(slot, now));
+  take_out(fluid, now);
   if (connected_) connections_[fluid].flows = false;
 }
 
 // It is told its way anew.
-void FlowNetwork::resume(std::uint32_t slot, Time now) {
-  flows_[slot].since = now;
+void FlowNetwork::resume(std::uint32_t slot) {
   if (connected_) {
     begin(flows_[slot].connection);
   } else {
@@ -502,7 +514,7 @@ std::uint64_t FlowNetwork::cut_off() const {
 std::vector<std::uint64_t> FlowNetwork::carried(Time now) const {
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     Flow& flow = flows_[slot];
-    if (flow.state == State::kFlowing) note_sent(flow, sent_bytes(flow, max_min_.rate(fluid_of(slot)), now));
+    if (flow.state == State::kFlowing) note_sent(flow, sent_bytes(slot, now));
   }
   return paths_.carried();
 }

@@ -14,10 +14,10 @@
 
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
-#include "sim/flow/completions.h"
 #include "sim/flow/connections.h"
 #include "sim/flow/max_min.h"
 #include "sim/flow/paths.h"
+#include "sim/flow/progress.h"
 #include "sim/results/records.h"
 #include "sim/results/series.h"
 #include "sim/routing/routing.h"
@@ -112,14 +112,14 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   };
   // kWaiting: behind others of its connection.
   enum class State : std::uint8_t { kFree, kWaiting, kFlowing, kCutOff, kDrained };
-  using Amount = unsigned __int128;  // of data: Rate × ps
   static constexpr Amount kBytePs = static_cast<Amount>(8) * 1'000'000'000'000 << kRateBits;
 
   struct Flow {
     Message message;
-    Amount left = 0;    // at `since`
+    Amount left = 0;  // when so much of its fluid was `through`
+    Amount through = 0;
     Amount target = 0;  // what is left when a sender is to be told; 0: at the end
-    Time since, start;
+    Time start;
     Time latency;  // from the last byte's leaving to its arrival
     Time ideal;
     std::uint64_t wire_bytes = 0, carried = 0;  // carried: told to paths_
@@ -154,24 +154,22 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   void aim(std::uint32_t connection);
   void tell(Connection& connection);
   static bool is_told(const Message& message);
-  static Amount moved(Rate rate, Time time) {
-    return static_cast<Amount>(rate) * static_cast<std::uint64_t>(time.ps());
-  }
-  static Time next_time(const Flow& flow, Rate rate, Time now);
-  // A fluid is one for MaxMin and Completions: a message, or a connection with what is at its head.
+  // A fluid is one for MaxMin and Progress: a message, or a connection with what is at its head.
   std::uint32_t fluid_of(std::uint32_t slot) const { return connected_ ? flows_[slot].connection : slot; }
   std::uint32_t head_of(std::uint32_t fluid) const { return connected_ ? connections_[fluid].head : fluid; }
   void deliver(std::uint32_t slot, bool local);
   void solve(Time now);
   void enter(std::uint32_t slot, const Terms& terms);
   void interrupt(std::uint32_t slot, Time now);
-  void resume(std::uint32_t slot, Time now);
+  void resume(std::uint32_t slot);
   // Of detours (flow_balance.cc).
   static bool is_offer(const Flow& flow) { return flow.packets > 1; }  // a single packet meets what it meets
   bool is_unbalanced() const;
   void balance(Time now);
-  void settle(Flow& flow, Rate rate, Time now);
-  std::uint64_t sent_bytes(const Flow& flow, Rate rate, Time now) const;
+  void settle(std::uint32_t slot, Time now);
+  std::uint64_t sent_bytes(std::uint32_t slot, Time now) const;
+  void set_aim(std::uint32_t slot, Time now);
+  void take_out(std::uint32_t fluid, Time now);
   void arm();
   Time next_change() const;
   void change_links(Time now);
@@ -189,7 +187,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   const bool all_nics_, hears_rates_;  // of the policy: it takes all NICs; hears of rates with the routes
   mutable Paths paths_;  // carried() brings it and flows_ up to date, in what links have carried
   MaxMin max_min_;
-  Completions completions_;
+  Progress progress_;
   Connections connections_;
   mutable std::vector<Flow> flows_;
   std::vector<std::uint32_t> unused_;

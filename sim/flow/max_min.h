@@ -2,9 +2,12 @@
 //
 // Sources: D. Bertsekas, R. Gallager, "Data networks", 2nd ed. 1992, §6.5.2 (max-min fairness, the bottleneck
 // property, progressive filling); weights and caps as in L. Massoulié, J. Roberts, "Bandwidth sharing:
-// objectives and algorithms", IEEE/ACM ToN 10(3), 2002.
+// objectives and algorithms", IEEE/ACM ToN 10(3), 2002; that a change concerns only bottlenecks of higher
+// levels that share flows with it: J. Ros-Giralt et al., "On the bottleneck structure of
+// congestion-controlled networks", POMACS 3(3), 2019.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -34,19 +37,29 @@ inline Rate part_of(Rate rate, std::uint32_t share) {
 }
 
 // A flow's level is its rate over its weight. Rates are max-min fair: every flow is at its cap, or crosses a
-// resource that is full and where no other flow has a higher level (its bottleneck). solve() looks only at
-// flows whose rates may change: it starts with those that came and those that what left had held back, gives
-// them max-min fair rates in what the others leave, and takes in others for as long as the property above is
-// violated somewhere. So the result is that of progressive filling over all flows, to within 10^-8 of the
-// fastest resource. It depends on the set of flows that came and went since the last solve(), not on their
-// order.
+// resource that is full and where no other flow has a higher level (its bottleneck). All flows that have
+// their bottleneck at one resource, its group, share one level, which is kept once. Levels are whole numbers
+// of which all but the first kLevelBits binary digits are 0.
+//
+// solve() looks only at flows whose level may change. Its result is that of progressive filling over all
+// flows, but for what rounding leaves: 10^-10 of the rate where flows have weight 1 and take all of a
+// resource, else 10^-9 of the fastest resource. It depends on which flows came and went before each solve(),
+// not on their order. What is given out is never more than a resource has.
 class MaxMin {
  public:
   static constexpr std::uint32_t kMostWeight = 1u << 16;
+  static constexpr int kLevelBits = 40;
+  // In place of a resource: a flow before its first solve(); one at its own cap.
+  static constexpr std::uint32_t kNone = UINT32_MAX;
+  static constexpr std::uint32_t kOwnCap = UINT32_MAX - 1;
 
-  struct Change {
+  struct Move {
     std::uint32_t flow = 0;
-    Rate before = 0;
+    std::uint32_t bottleneck = 0;  // now: a resource, or kOwnCap
+  };
+  struct Changes {
+    std::span<const std::uint32_t> groups;  // resources whose groups have another level
+    std::span<const Move> moves;            // flows that have another bottleneck, new ones too
   };
 
   // Returns its number; they count from 0.
@@ -54,21 +67,26 @@ class MaxMin {
   // Flows there get their new rates in the next solve().
   void set_capacity(std::uint32_t resource, Rate capacity);
   Rate capacity(std::uint32_t resource) const { return resources_[resource].capacity; }
+  std::uint32_t resources() const { return static_cast<std::uint32_t>(resources_.size()); }
   // Removes all resources. REQUIRES: there are no flows.
   void clear_resources();
 
   // A flow with rate 0 until the next solve(). `flow`: a number of the caller's, not in use; memory is in
-  // proportion to the highest. `weight`: 1 to kMostWeight. `cap`: its most rate, cut to a
-  // multiple of the weight. REQUIRES: there is a use,
-  // and no resource twice.
+  // proportion to the highest. `weight`: 1 to kMostWeight. `cap`: its most rate, cut to a multiple of the
+  // weight. REQUIRES: there is a use, and no resource twice.
   void add(std::uint32_t flow, std::span<const Use> uses, std::uint32_t weight, Rate cap);
   void remove(std::uint32_t flow);
-  Rate rate(std::uint32_t flow) const { return flows_[flow].rate; }
+  // Its level times its weight.
+  Rate rate(std::uint32_t flow) const { return level(flows_[flow]) * flows_[flow].weight; }
+  Rate level(std::uint32_t flow) const { return level(flows_[flow]); }
+  std::uint32_t bottleneck(std::uint32_t flow) const { return flows_[flow].bottleneck; }
+  // Of the flows that have their bottleneck there. REQUIRES: there are such.
+  Rate group_level(std::uint32_t resource) const { return resources_[resource].level; }
 
   // Has anything changed since the last solve()?
-  bool changed() const { return !added_.empty() || !touched_.empty(); }
-  // The flows whose rates it has changed, new ones too if theirs isn't 0. Valid until the next call.
-  std::span<const Change> solve();
+  bool changed() const { return !added_.empty() || !touched_.empty() || !resized_.empty(); }
+  // What it returns is valid until the next call.
+  Changes solve();
 
   // Rates given out at a resource, in all.
   Rate load(std::uint32_t resource) const { return resources_[resource].load; }
@@ -76,86 +94,97 @@ class MaxMin {
   std::uint64_t work() const { return work_; }
 
  private:
-  static constexpr std::uint32_t kNone = UINT32_MAX;
-  static constexpr std::uint32_t kOwnCap = UINT32_MAX - 1;  // the bottleneck of a flow at its cap
-
+  using Demand = unsigned __int128;  // the sum of share × weight of some flows
+  // The order in which flows get their rates. `next`: 1 + the bottleneck; 0: a cap.
+  struct Key {
+    Rate level = 0;
+    std::uint32_t next = 0;
+    auto operator<=>(const Key&) const = default;
+  };
   struct Member {
     std::uint32_t flow = 0, entry = 0;  // entry: in entries_
   };
   struct Resource {
-    Rate capacity = 0, load = 0;
-    Rate level = 0;               // of the flows whose bottleneck it is
-    std::uint32_t held_back = 0;  // their number
-    std::uint32_t scratch = 0;    // in scratch_, while stamp is that of this solve()
-    std::uint64_t stamp = 0;
-    Rate most_level = 0;          // no flow here has a higher level
-    std::vector<Member> members;  // in any order
+    Rate capacity = 0;
+    Rate load = 0;  // of flows that aren't open
+    // Of its group, which is the first `group` of its members.
+    Rate level = 0, group_load = 0;
+    Demand group_demand = 0;
+    std::uint32_t group = 0;
+    std::uint32_t first_open = kNone;  // in open_, while `stamp` is that of this solve()
+    Demand open_demand = 0;
+    Key most;         // no flow here that isn't in the group has a higher one
+    Rate queued = 0;  // with this level in queue_; below 0: it isn't
+    Rate told = 0;    // the level that was last told
+    std::uint64_t stamp = 0, batch = 0;
+    bool regrouped = false;  // is it in regrouped_?
   };
   struct Entry {
     std::uint32_t resource = 0, share = 0;
     std::uint32_t place = 0;  // among the resource's members
   };
   struct Flow {
-    Rate rate = 0, level = 0, cap = 0;
-    std::uint32_t first = 0, count = 0;  // in entries_
+    Rate cap_level = 0;
+    std::uint32_t first = 0;  // in entries_
+    std::uint32_t count = 0;
     std::uint32_t weight = 1;
     std::uint32_t bottleneck = kNone;
-    std::uint64_t stamp = 0;  // of the solve() it takes part in
-    Rate next_level = 0;      // what that has found so far
-    std::uint32_t next_bottleneck = kNone;
+    bool capped = false, open = false;
   };
-  // A resource of the flows that take part.
-  struct Scratch {
-    std::uint32_t resource = 0;
-    std::uint32_t first = kNone;  // in links_
-    Rate left = 0;
-    unsigned __int128 demand = 0;  // of flows without a new rate: the sum of share × weight
-    Rate most_level = 0;           // among those with one
-    Rate level = 0;                // of those whose bottleneck it is
-    bool full = false;
-  };
-  struct Link {
-    std::uint32_t flow = 0, share = 0, next = kNone;
+  struct Open {
+    std::uint32_t flow = 0, entry = 0, next = kNone;
   };
 
-  static Rate tolerance(Rate value) { return (value >> 30) + 1; }
-  static Rate rate_at(Rate level, std::uint32_t weight) {
-    if (weight == 1) [[likely]]
-      return level;
-    const auto rate = static_cast<unsigned __int128>(level) * weight;
-    return rate > static_cast<unsigned __int128>(kMostRate) ? kMostRate : static_cast<Rate>(rate);
+  static Rate level_of(Rate left, Demand demand);
+  static Demand demand_of(const Flow& flow, const Entry& entry) {
+    return std::uint64_t{entry.share} * flow.weight;
   }
-  static Rate level_of(Rate left, unsigned __int128 demand);
-  // What is left of a resource beyond rounding: each flow may be given a little less than its share.
-  Rate slack(const Resource& resource, Rate left) const {
-    return left - tolerance(resource.capacity) - static_cast<Rate>(resource.members.size() * most_weight_);
+  Rate level(const Flow& flow) const {
+    if (flow.bottleneck < kOwnCap) return resources_[flow.bottleneck].level;
+    return flow.bottleneck == kOwnCap ? flow.cap_level : 0;
+  }
+  Key key_of(const Flow& flow) const {
+    return {level(flow), flow.bottleneck == kOwnCap ? 0 : flow.bottleneck + 1};
   }
   std::span<Entry> entries(const Flow& flow) { return {entries_.data() + flow.first, flow.count}; }
   std::uint32_t new_entries(std::uint32_t count);
   void touch(std::uint32_t resource);
-  void take_part(std::uint32_t flow);
-  void take_in_members(const Resource& resource, std::uint32_t bottleneck);
-  void fill();
-  void fix(std::uint32_t flow, Rate level, std::uint32_t bottleneck);
-  bool widen();
-  void take_in_faster(Resource& resource, Rate level);
-  void commit();
+  void swap_members(std::uint32_t resource, std::uint32_t a, std::uint32_t b);
+  void join_group(std::uint32_t resource, std::uint32_t entry, const Flow& flow);
+  void leave_group(std::uint32_t resource, std::uint32_t entry, const Flow& flow);
+  // Of one solve() (max_min_solve.cc).
+  void begin();
+  void meet(std::uint32_t resource);
+  void open(std::uint32_t flow);
+  void queue_batch();
+  void enqueue(std::uint32_t resource, Rate level);
+  static Rate full_level(const Resource& resource);
+  static Rate next_level(const Resource& resource);
+  void visit(std::uint32_t resource, Rate at);
+  bool open_faster(std::uint32_t resource, Key than);
+  void freeze(std::uint32_t resource, Rate level);
+  void fix(Flow& flow, Key key);
+  void fix_capped(Rate up_to);
+  Changes changes();
 
   std::vector<Resource> resources_;
+  std::vector<std::vector<Member>> members_;  // by resource
   std::vector<Flow> flows_;
   std::vector<Entry> entries_;
   std::vector<std::vector<std::uint32_t>> unused_entries_;  // by count: where such a block begins
-  std::vector<std::uint32_t> added_, touched_;
+  std::vector<std::uint32_t> added_;                        // flows
+  std::vector<std::uint32_t> touched_, resized_;  // resources: where flows have left; with another capacity
   std::vector<bool> is_touched_;
-  std::uint64_t most_weight_ = 1;  // so far
 
   // Of one solve().
-  std::uint64_t stamp_ = 0;
-  std::vector<std::uint32_t> part_;  // the flows that take part
-  std::vector<Scratch> scratch_;
-  std::vector<Link> links_;
-  std::vector<std::pair<Rate, std::uint32_t>> heap_, caps_;
-  std::vector<Change> changes_;
+  std::uint64_t stamp_ = 0, batch_number_ = 0;
+  std::vector<Move> part_;  // the flows that take part, with what their bottlenecks were
+  std::vector<Open> open_;
+  std::vector<std::uint32_t> batch_;  // resources that flows were opened at since the last queue_batch()
+  std::vector<Key> queue_;            // a heap of resources, the least first
+  std::vector<Key> caps_;             // and of flows, by their caps; `next` is the flow
+  std::vector<std::uint32_t> regrouped_, groups_;
+  std::vector<Move> moves_;
   std::uint64_t work_ = 0;
 };
 
