@@ -218,6 +218,7 @@ results::Report Simulation::run(const goal::Program& program, RunControl& contro
   if (report.not_replayed.any()) report.warnings.push_back(goal::sentence(report.not_replayed));
   report.topology = topology_text_;
   if (topology_ != nullptr) {
+    report.warnings.insert(report.warnings.end(), topology_->notes().begin(), topology_->notes().end());
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
     report.routing = to_short_form(policy.info.name, Parameters(policy.info, scenario_.routing));
     report.routing_reason = scenario_.routing_reason;

@@ -14,6 +14,7 @@
 #include "topologies/families/servers.h"
 #include "topologies/families/trees.h"
 #include "topologies/import/graph_file.h"
+#include "topologies/slurm/slurm.h"
 
 namespace weft::topologies {
 namespace {
@@ -25,6 +26,7 @@ std::vector<Family> built_in() {
     list.insert(list.end(), families.begin(), families.end());
   }
   list.push_back(graph_file_family());
+  list.push_back(slurm_family());
   return list;
 }
 
