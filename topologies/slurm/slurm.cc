@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -130,9 +131,8 @@ class Builder {
         if (!known.contains(name)) missing.push_back(name);
       }
       parameters_.fail(
-          "hosts",
-          fmt::format("{} has no node '{}'{}", read_.file, *std::min_element(missing.begin(), missing.end()),
-                      missing.size() == 1 ? "" : fmt::format(" and {} more", missing.size() - 1)));
+          "hosts", fmt::format("{} has no node '{}'{}", read_.file, missing[0],
+                               missing.size() == 1 ? "" : fmt::format(" and {} more", missing.size() - 1)));
     }
     if (tree_.hosts.empty()) throw InputError({.file = read_.file}, "no switch has a node");
     if (tree_.hosts.size() > kMostHosts) {
@@ -280,7 +280,7 @@ class Builder {
   Cabling cabling_;
   SlurmTopology read_;
   SlurmTree tree_;
-  std::unordered_set<std::string> wanted_;
+  std::set<std::string> wanted_;
   bool all_hosts_ = true, mesh_ = false;
   std::uint32_t nics_ = 1;
   std::uint64_t uplinks_ = 0, links_ = 0;  // uplinks_ 0: from oversubscription_
