@@ -294,6 +294,7 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
   add_program_remarks(programs, report);
   report.topology = topology_text_;
   if (topology_ != nullptr) {
+    report.warnings.insert(report.warnings.end(), topology_->notes().begin(), topology_->notes().end());
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
     report.routing = to_short_form(policy.info.name, Parameters(policy.info, scenario_.routing));
     report.routing_reason = scenario_.routing_reason;

@@ -220,6 +220,9 @@ Topology build_family(const Parameters& parameters) {
   }
 
   Topology topology(to_short_form(info().name, parameters));
+  for (const Topology& network : networks) {
+    for (const std::string& note : network.notes()) topology.add_note(note);
+  }
   Builder builder(parameters, borders, topology);
   for (std::uint32_t s = 0; s < sites; ++s) builder.add_site(networks[s % networks.size()]);
   for (const Pair& pair : pairs) builder.join(pair, links, link);

@@ -14,17 +14,21 @@
 #include "topologies/families/servers.h"
 #include "topologies/families/trees.h"
 #include "topologies/import/graph_file.h"
+#include "topologies/machines/machines.h"
+#include "topologies/slurm/slurm.h"
 
 namespace weft::topologies {
 namespace {
 
 std::vector<Family> built_in() {
   std::vector<Family> list;
-  for (const auto& families : {tree_families(), lattice_families(), group_families(), server_families(),
-                               algebraic_families(), random_families(), composed_families()}) {
+  for (const auto& families :
+       {tree_families(), lattice_families(), group_families(), server_families(), algebraic_families(),
+        random_families(), composed_families(), machine_families()}) {
     list.insert(list.end(), families.begin(), families.end());
   }
   list.push_back(graph_file_family());
+  list.push_back(slurm_family());
   return list;
 }
 
@@ -45,16 +49,21 @@ std::uint64_t read_endpoints(const ModuleChoice& choice) {
       fmt::format("{}: endpoints is '{}', but it must be a whole number above 0", choice.name, text));
 }
 
+bool has_parameter(const ModuleInfo& info, std::string_view name) {
+  return std::ranges::find(info.parameters, name, &ParameterSpec::name) != info.parameters.end();
+}
+
 [[noreturn]] void fail_unsized(const ModuleChoice& choice, const ModuleInfo& info) {
-  const bool composed = std::any_of(info.parameters.begin(), info.parameters.end(),
-                                    [](const ParameterSpec& parameter) { return parameter.name == "of"; });
-  throw InputError(
-      choice.location,
-      composed ? fmt::format(
-                     "{0} takes no endpoints: its size is that of the network in `of`, so give them there, "
-                     "like {0}:of=[slim_fly:endpoints={1}]",
-                     info.name, choice.given.at(kEndpoints))
-               : fmt::format("{} takes no endpoints: its size is that of its file", info.name));
+  std::string why = "its size is that of its file";
+  if (has_parameter(info, "groups")) {
+    why = "it is a machine of a given size; groups=N builds a part of it";
+  }
+  if (has_parameter(info, "of")) {
+    why = fmt::format(
+        "its size is that of the network in `of`, so give them there, like {}:of=[slim_fly:endpoints={}]",
+        info.name, choice.given.at(kEndpoints));
+  }
+  throw InputError(choice.location, fmt::format("{} takes no endpoints: {}", info.name, why));
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ Topology random_equivalent(const Topology& of, std::uint64_t seed) {
   }
 
   Topology topology(fmt::format("random_equivalent:of=[{}],seed={}", of.name(), seed));
+  for (const std::string& note : of.notes()) topology.add_note(note);
   for (Vertex v = 0; v < of.nodes(); ++v) topology.add_node(of.node(v));
   std::size_t next = 0;
   for (const Edge& edge : of.edges()) {

@@ -18,6 +18,12 @@ constexpr const char* kSlimFly = "M. Besta, T. Hoefler, SC 2014 (UGAL)";
 constexpr const char* kStars = "K. Lakhotia et al., PolarFly, SC 2022, and PolarStar, SPAA 2024 (UGAL)";
 constexpr const char* kDiameterTwo = "G. Kathareios et al., SC 2015 (indirect and adaptive routing)";
 constexpr const char* kFlattened = "J. Kim, W. J. Dally, D. Abts, ISCA 2007 (UGAL)";
+constexpr const char* kInfiniBand =
+    "NVIDIA, adaptive routing of Quantum switches: AR_UPDN for fat trees, and for Dragonfly+ A. Shpiner et "
+    "al., "
+    "HiPINEB 2017 (fully progressive adaptive routing)";
+constexpr const char* kSlingshot =
+    "D. De Sensi et al., An in-depth analysis of the Slingshot interconnect, SC 2020";
 constexpr const char* kGrids = "W. J. Dally, C. L. Seitz, IEEE Trans. Computers C-36(5), 1987";
 
 // Jellyfish and Xpander take shortest paths although their authors recommend k shortest ones (k_shortest): to
@@ -41,6 +47,16 @@ constexpr auto kEntries = std::to_array<Entry>({
     {"hypercube", {"dimension_order", kGrids}},
     {"tofu", {"dimension_order", kGrids}},
     {"tpu_torus", {"dimension_order", kGrids}},
+    {"leonardo", {"par", kInfiniBand}},
+    {"leonardo_booster", {"par", kInfiniBand}},
+    {"leonardo_dcgp", {"par", kInfiniBand}},
+    {"lumi_c", {"slingshot", kSlingshot}},
+    {"lumi_g", {"slingshot", kSlingshot}},
+    {"alps", {"slingshot", kSlingshot}},
+    {"frontier", {"slingshot", kSlingshot}},
+    {"marenostrum5_gpp", {"minimal_adaptive", kInfiniBand}},
+    {"marenostrum5_acc", {"minimal_adaptive", kInfiniBand}},
+    {"jupiter", {"par", kInfiniBand}},
 });
 
 }  // namespace

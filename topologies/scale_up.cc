@@ -161,6 +161,7 @@ Topology build_family(const Parameters& parameters) {
     add_inner_networks(topology, domain, add_accelerators(topology, domain, 1));
   } else {
     const Topology outer = build(read_inner_network(parameters));
+    for (const std::string& note : outer.notes()) topology.add_note(note);
     check_outer(parameters, outer, domain);
     const std::vector<Vertex> routers = add_accelerators(topology, domain, outer.hosts());
     add_inner_networks(topology, domain, routers);

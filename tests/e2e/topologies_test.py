@@ -17,6 +17,9 @@ PARAMETERS = {
     "random_equivalent": "of=[slim_fly:q=5]",
     "scale_up": "of=[fat_tree:k=4]",
     "graph_file": "file=network.graphml",
+    "slurm": "file=topology.conf",
+    **dict.fromkeys(("leonardo", "leonardo_booster", "leonardo_dcgp", "lumi_c", "lumi_g", "alps", "frontier", "marenostrum5_gpp",
+                     "marenostrum5_acc", "jupiter"), "groups=2"),
     "datacenters": "of=[fat_tree:k=4],long_latency=50us,loss=0.001",
 }
 
@@ -30,6 +33,7 @@ class Topologies(unittest.TestCase):
              str(EXAMPLES / "in.lj"), "-log", "none"], cls.folder)
         run([WEFT, "import", "mpi", "trace", "-o", "app.weft"], cls.folder)
         run([WEFT, "topo", "gen", "fat_tree:k=4", "-o", "network.graphml"], cls.folder)
+        (cls.folder / "topology.conf").write_text("SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\nSwitchName=t Switches=s[0-1]\n")
 
     @classmethod
     def tearDownClass(cls):

@@ -88,6 +88,7 @@ std::string topology_text(const Topology& topology) {
     row(to_host ? "  to endpoints" : "  of routers",
         fmt::format("{} of {}, {}", count, to_string(rate), to_string(latency)));
   }
+  for (const std::string& note : topology.notes()) row("note", note);
   return text;
 }
 

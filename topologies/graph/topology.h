@@ -93,6 +93,8 @@ class Topology {
   // Says that Node::group are groups as in a dragonfly, every two of them linked: routing then spares the
   // links between them, and takes one of these at most on a minimal path.
   void set_linked_groups() { linked_groups_ = true; }
+  // A sentence for the user about what this network assumes or leaves out; runs and `weft topo info` tell it.
+  void add_note(std::string note) { notes_.push_back(std::move(note)); }
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // 0 <= loss < 1,
   // all hosts reachable from host 0. Throws InputError naming the node at fault.
@@ -110,6 +112,7 @@ class Topology {
   const std::vector<std::uint32_t>& grid() const { return grid_; }  // as set_grid(); empty: not said
   const BoardGrid& boards() const { return boards_; }               // as set_boards(); empty: not said
   bool linked_groups() const { return linked_groups_; }             // set_linked_groups() was called
+  const std::vector<std::string>& notes() const { return notes_; }  // as add_note(), in that order
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
   // The channels that leave a node, in the order its links were added. A host's k-th is its NIC k.
@@ -124,6 +127,7 @@ class Topology {
   std::vector<Vertex> hosts_, switches_;
   std::vector<std::uint32_t> grid_;
   BoardGrid boards_;
+  std::vector<std::string> notes_;
   bool linked_groups_ = false;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;

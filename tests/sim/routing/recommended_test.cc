@@ -1,5 +1,6 @@
 // What is recommended for each family is a policy, and takes a small network of the family, packet by packet
 // and as fluids.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -19,9 +20,11 @@ TEST_CASE("recommended routing: every family has a policy that takes it") {
     const Policy policy = registered(name);
     CHECK(policy.fluid != FluidPaths::kUnknown);
     if (name != "ecmp") ++special;
-    if (name == "ecmp" || family.size_for == nullptr) continue;
-    const topologies::Topology topology =
-        topologies::build(parse_module_choice(family.info.name + ":endpoints=30"));
+    const bool is_machine = std::ranges::find(family.info.parameters, "groups", &ParameterSpec::name) !=
+                            family.info.parameters.end();
+    if (name == "ecmp" || (family.size_for == nullptr && !is_machine)) continue;
+    const topologies::Topology topology = topologies::build(
+        parse_module_choice(family.info.name + (is_machine ? ":groups=2" : ":endpoints=30")));
     const RoutingTable table(topology);
     const Parameters parameters(policy.info, parse_module_choice(name));
     const PlanSetup setup{parameters, topology, table};

@@ -1,0 +1,40 @@
+// What Slurm says of a network: topology.conf, or the output of `scontrol show topology`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::topologies {
+
+// Lines count from 1.
+struct SlurmSwitch {
+  std::string name;
+  std::int64_t line = 0;
+  std::vector<std::string> nodes;     // of `scontrol`: all below it
+  std::vector<std::string> switches;  // its children
+};
+
+struct SlurmTopology {
+  std::string file;  // its path, for messages
+  // Of topology/tree; of topology/block the blocks, whose nodes are theirs alone.
+  std::vector<SlurmSwitch> switches;
+  bool has_blocks = false;
+  // Of topology/block: how many nodes the blocks of each level have, the least first; empty: not said.
+  std::vector<std::uint64_t> block_sizes;
+  std::int64_t block_sizes_line = 0;
+  std::vector<std::string> notes;  // sentences for the user: what was found and means nothing
+};
+
+// A file may list this many names, each time one is listed.
+inline constexpr std::size_t kMostSlurmNames = std::size_t{1} << 22;
+
+// Reads topology/tree (SwitchName=, Switches=, Nodes=, LinkSpeed=) and topology/block (BlockName=, Nodes=,
+// BlockSizes=) as topology.conf(5) has them, and what `scontrol show topology` prints of both. Names of keys
+// are read in any case; lines may end in a backslash to go on in the next. Throws InputError at file and line
+// with what was found and what was expected.
+SlurmTopology read_slurm(std::string_view text, const std::string& file);
+
+}  // namespace weft::topologies
