@@ -10,6 +10,7 @@
 #include "congestion/recoveries/recoveries.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/collectives/steps.h"
+#include "goal/compute_times.h"
 #include "goal/program.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
@@ -216,6 +217,9 @@ results::Report Simulation::run(const goal::Program& program, RunControl& contro
   add_remarks(scenario_.jobs.at(0).traffic, program.ranks(), report.warnings);
   report.not_replayed = program.not_replayed();
   if (report.not_replayed.any()) report.warnings.push_back(goal::sentence(report.not_replayed));
+  for (std::string& sentence : goal::compute_times_warnings(program.anomalies())) {
+    report.warnings.push_back(std::move(sentence));
+  }
   report.topology = topology_text_;
   if (topology_ != nullptr) {
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
