@@ -33,6 +33,8 @@ class Program {
   std::string metadata(const std::string& key) const;
   // What the graph lacks of the program it was made from. Only packed files keep that too.
   const NotReplayed& not_replayed() const { return info().not_replayed; }
+  // What happened while it was made.
+  const std::vector<Anomaly>& anomalies() const { return info().anomalies; }
   // Per rank the bytes of messages to and from it, those of collectives not counted. Reads all operations.
   std::vector<double> message_bytes() const;
 

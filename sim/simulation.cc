@@ -12,6 +12,7 @@
 #include "congestion/recoveries/recoveries.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/collectives/steps.h"
+#include "goal/compute_times.h"
 #include "goal/program.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
@@ -280,6 +281,9 @@ void Simulation::add_program_remarks(std::span<const goal::Program> programs, re
     const goal::NotReplayed& lacks = programs[i].not_replayed();
     if (lacks.any()) remarks.push_back(goal::sentence(lacks));
     if (!several) report.not_replayed = lacks;
+    for (std::string& sentence : goal::compute_times_warnings(programs[i].anomalies())) {
+      remarks.push_back(std::move(sentence));
+    }
     for (const std::string& remark : remarks) {
       report.warnings.push_back(several ? fmt::format("job {}: {}", scenario_.jobs[i].name, remark) : remark);
     }

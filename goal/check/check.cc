@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "goal/check/recorder.h"
+#include "goal/compute_times.h"
 #include "goal/file.h"
 #include "goal/pack/packed_file.h"
 #include "goal/read_graph.h"
@@ -95,11 +96,12 @@ Report check_file(const std::string& path, const CheckOptions& options) {
   if (PackedFile::is_one(file.bytes())) {
     PackedFile packed(file.bytes(), path, {});
     report = check_source(*checks::source_of(packed), options);
-    info.not_replayed = packed.info().not_replayed;
+    info = packed.info();
   } else {
     report = check(parse_graph(file.bytes(), path, &info), options);
   }
   report.not_replayed = std::move(info.not_replayed);
+  report.compute_times_warnings = compute_times_warnings(info.anomalies);
   return report;
 }
 

@@ -45,6 +45,8 @@ struct Report {
 
   // Of a packed file: what the graph lacks of the program traced. No finding: the graph is sound without it.
   NotReplayed not_replayed;
+  // … and why its compute times are doubtful.
+  std::vector<std::string> compute_times_warnings;
 
   // What was checked.
   Rank ranks = 0;

@@ -215,6 +215,30 @@ TEST_CASE("polls in vain, failures, threads and counters") {
   CHECK(reader.status() == "truncated after 3 records: the file ends without an end mark, at byte 109");
 }
 
+TEST_CASE("facts, and times off a core, which belong to the call that follows") {
+  // "cores" is "0-3", later "1"; before the Irecv 300 us waiting, inside it 2 us asleep; none for the Wait.
+  const Bytes first = {118, 5, 'c', 'o', 'r', 'e', 's', 3, '0', '-', '3'};
+  const Bytes second = {118, 5, 'c', 'o', 'r', 'e', 's', 1, '1'};
+  const Bytes off = {127, 1 | 8, 0xAC, 2, 2};
+  Bytes file = header();
+  append(file, chunk(payload({kStart, first, off, kIrecv, second, kWait, kEnd})));
+  TraceReader reader(store(file));
+  TraceRecord record;
+  REQUIRE(reader.next(record));
+  CHECK(reader.facts().at("cores") == "0-3");
+  CHECK(record.off_before == weft::trace::OffCore{300'000, 0});
+  CHECK(record.off_inside == weft::trace::OffCore{0, 2'000});
+  REQUIRE(reader.next(record));
+  CHECK(record.off_before.sum() + record.off_inside.sum() == 0);
+  CHECK_FALSE(reader.next(record));
+  CHECK(reader.facts().at("cores") == "1");
+  CHECK(reader.complete());
+
+  Bytes cut = header();
+  append(cut, chunk(payload({kStart, {127, 1}})));
+  CHECK(error_of(cut).find("a number that is cut or too long") != std::string::npos);
+}
+
 TEST_CASE("a file cut anywhere reads up to its last whole chunk") {
   const Bytes head = header(), first = chunk(payload({kStart, kIrecv})),
               second = chunk(payload({{108, 0, 2}, kWait, kEnd}));
@@ -277,7 +301,7 @@ TEST_CASE("what is no trace, or makes no sense, is an error that says where") {
     return file;
   };
   // The header has 33 bytes, a chunk's 16, kStart 12: records begin at byte 61.
-  CHECK(error_of(with({118})) == ": byte 61: record kind 118: no such kind in version 1");
+  CHECK(error_of(with({117})) == ": byte 61: record kind 117: no such kind in version 1");
   CHECK(error_of(with({32, 2, 2, 1, 1, 1, 5})).find("reference to a request 5: expected at most 0") !=
         std::string::npos);
   CHECK(error_of(with({5, 2, 2, 3})).find("communicator (counted from 1) 3: expected at most 1") !=

@@ -40,6 +40,9 @@ void add_check(Command& parent, int& exit_code) {
       print(fmt::format("{}: warning: not_replayed: {}\n", file,
                         printable(goal::sentence(report.not_replayed))));
     }
+    for (const std::string& sentence : report.compute_times_warnings) {
+      print(fmt::format("{}: warning: compute_times: {}\n", file, printable(sentence)));
+    }
     if (report.clean()) {
       print(fmt::format("{}: {} ({} ranks, {} operations)\n", file,
                         report.not_replayed.any() ? "sound, but not all of the program" : "sound",

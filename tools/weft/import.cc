@@ -22,6 +22,17 @@
 namespace weft::cli {
 namespace {
 
+// Where the time of the traced run went, a line for each sentence.
+std::string where_text(const goal::PackInfo& info) {
+  const auto found = info.metadata.find("where_the_time_went");
+  if (found == info.metadata.end() || found->second.empty()) return {};
+  std::string text = "  time         " + found->second;
+  for (std::size_t at = 0; (at = text.find(". ", at)) != std::string::npos;) {
+    text.replace(at, 2, ".\n               ");
+  }
+  return text + "\n";
+}
+
 void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const goal::Importer& importer,
                    const std::string& path) {
   const Traffic traffic = traffic_of(graph);
@@ -35,6 +46,7 @@ void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const g
   if (found != info.metadata.end()) {
     text += fmt::format("  traced       {:.3f} s {}\n", std::stod(found->second) * 1e-9, importer.span);
   }
+  text += where_text(info);
   for (const goal::Anomaly& anomaly : info.anomalies) {
     text += fmt::format("  {:<12} {}: {}. {}\n", goal::name(anomaly.severity), anomaly.name, anomaly.count,
                         anomaly.sentence);

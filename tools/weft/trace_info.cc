@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/import/mpi/time_account.h"
 #include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_summary.h"
 #include "sim/units/printable.h"
@@ -119,6 +120,34 @@ std::string rank_list(const std::vector<std::uint32_t>& ranks) {
   return text;
 }
 
+// What ranks did with their time, each kind's mean, least and most share.
+std::string shares_text(const TraceSummary& summary) {
+  std::vector<std::uint64_t> elapsed;
+  bool known = true;
+  for (const RankState& rank : summary.ranks) {
+    elapsed.push_back(rank.elapsed_ns);
+    known = known && !rank.facts.empty();
+  }
+  const auto line = [&](const char* name, const char* words, auto&& part_of) {
+    std::vector<std::uint64_t> parts;
+    for (const RankState& rank : summary.ranks) parts.push_back(part_of(rank));
+    const goal::Shares shares = goal::shares_of(parts, elapsed);
+    return fmt::format("  {:<11} {:.1f}% of a rank's time on average, {:.1f}% to {:.1f}%{}\n", name,
+                       100 * shares.mean, 100 * shares.least, 100 * shares.most, words);
+  };
+  const auto between = [](const RankState& rank) {
+    const std::uint64_t other = rank.mpi_ns + rank.off_between.sum();
+    return rank.elapsed_ns > other ? rank.elapsed_ns - other : 0;
+  };
+  if (!known) return line("compute", "; when ranks had no core is not known", between);
+  return line("compute", ", on a core", between) +
+         line("no core", ", ready to compute", [](const RankState& r) { return r.off_between.waiting_ns; }) +
+         line("asleep", ", between calls", [](const RankState& r) { return r.off_between.asleep_ns; }) +
+         line("MPI", "", [](const RankState& r) { return r.mpi_ns; }) +
+         line("MPI no core", ", waiting for one or asleep in MPI",
+              [](const RankState& r) { return r.off_inside.sum(); });
+}
+
 std::string head_text(const TraceSummary& summary, const std::string& directory) {
   std::vector<std::string> libraries;
   for (const std::string& library : summary.libraries) libraries.push_back(printable(short_library(library)));
@@ -140,6 +169,7 @@ std::string head_text(const TraceSummary& summary, const std::string& directory)
                       megabytes(summary.sent_bytes), messages);
   text += fmt::format("  elapsed     {:.3f} s between MPI_Init and MPI_Finalize, {:.1f}% of it in MPI\n",
                       seconds(summary.elapsed_ns), 100 * summary.mpi_share);
+  text += shares_text(summary);
   text += fmt::format("  wildcards   {} receives and probes from any source, {} with any tag\n",
                       summary.any_source, summary.any_tag);
   return text;

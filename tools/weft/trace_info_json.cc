@@ -49,7 +49,14 @@ Json json_of(const goal::RankState& rank) {
                {"calls", rank.calls},
                {"elapsed_ns", rank.elapsed_ns},
                {"mpi_ns", rank.mpi_ns},
-               {"status", rank.status}};
+               {"status", rank.status},
+               {"off_core",
+                {{"waiting_ns", rank.off_between.waiting_ns},
+                 {"asleep_ns", rank.off_between.asleep_ns},
+                 {"in_mpi_waiting_ns", rank.off_inside.waiting_ns},
+                 {"in_mpi_asleep_ns", rank.off_inside.asleep_ns}}}};
+  json["facts"] = Json::object();
+  for (const auto& [name, value] : rank.facts) json["facts"][printable(name)] = printable(value);
   json["last_call"] = rank.last ? json_of(*rank.last, false) : Json();
   json["in"] = Json::array();
   for (const goal::CallState& call : rank.now_in) json["in"].push_back(json_of(call, true));

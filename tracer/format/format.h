@@ -78,7 +78,7 @@ enum class Shape : std::uint8_t {
 };
 
 // Function numbers are part of the format: append only. Those from 128 on take a byte more in a record; none
-// is from 111 to 118.
+// is from 111 to 118, as some of those begin other records.
 // X(number, name in MPI without "MPI_", shape)
 #define WEFT_TRACE_FUNCTIONS(X)                      \
   X(1, Init, kPlain)                                 \
@@ -292,6 +292,7 @@ inline constexpr std::uint8_t kFailed = 0x80;
 inline constexpr std::uint8_t kLongNumber = 112;
 inline constexpr unsigned kFirstLongNumber = 128;
 enum class Meta : std::uint8_t {
+  kFact = 118,          // something known of the process or its machine
   kThread = 120,        // the following records are of another thread
   kCommunicator = 121,  // defines a communicator
   kName = 122,          // numbers the name of an undecoded function
@@ -299,7 +300,23 @@ enum class Meta : std::uint8_t {
   kEnd = 124,           // nothing follows
   kHandle = 125,        // the MPI library's handle of a communicator
   kRegion = 126,        // begin or end of a region that the program names
+  kOffCore = 127,       // how long the thread did not run before and in the call whose record follows
 };
+
+// Time in which a thread did not run although it was in the middle of something: it was ready and waited for
+// a core, or it slept (blocked in the system). What is below kLeastOffCoreNs is not told.
+struct OffCore {
+  std::uint64_t waiting_ns = 0, asleep_ns = 0;
+  std::uint64_t sum() const { return waiting_ns + asleep_ns; }
+  OffCore& operator+=(const OffCore& other) {
+    waiting_ns += other.waiting_ns;
+    asleep_ns += other.asleep_ns;
+    return *this;
+  }
+  bool operator==(const OffCore&) const = default;
+};
+inline constexpr std::uint64_t kLeastOffCoreNs = 10'000;
+inline constexpr std::size_t kMaxFactBytes = 255;  // of its name, and of its value
 
 // The region that MPI_Pcontrol ends with level 0 and begins with others; every program begins in it.
 inline constexpr char kPcontrolRegion[] = "MPI_Pcontrol";

@@ -9,12 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracer/mpi/facts.h"
 #include "tracer/mpi/function_table.h"
 
 namespace weft::trace {
 
 constinit thread_local int call_depth = 0;
 constinit thread_local NowIn* now_in = nullptr;
+constinit thread_local CoreTime core_time;
 
 namespace {
 
@@ -24,6 +26,8 @@ constexpr std::uint64_t kCountersNs = 1'000'000'000;
 // that become one record: programs that poll make millions a second.
 constexpr std::uint64_t kMaxPollGapNs = 1000;
 constexpr std::uint64_t kRecordBytes = 256;
+// Of the time off a core, what rounds to a microsecond.
+constexpr std::uint64_t kLeastToldNs = 500;
 constexpr std::uint32_t kNoThread = 0xFFFFFFFFu;
 
 constinit thread_local std::uint32_t thread_number __attribute__((tls_model("initial-exec"))) = kNoThread;
@@ -56,6 +60,7 @@ struct State {
   std::uint64_t counters_written_ns = 0;
   std::uint32_t thread = 0, threads = 0;
   std::uint32_t names = 0;
+  Usage at_init;
   Counter counters[kFunctions] = {};
 };
 State state;
@@ -99,14 +104,33 @@ std::uint32_t this_thread() {
   return thread_number;
 }
 
+void put_thread(std::uint32_t thread) {
+  if (thread == state.thread) return;
+  state.thread = thread;
+  state.writer.byte(static_cast<std::uint8_t>(Meta::kThread));
+  state.writer.number(thread);
+}
+
+// Before the record of the call. Needs kRecordBytes of room.
+void put_off_core(const Call& call) {
+  const OffCore &before = call.off_before(), &inside = call.off_inside();
+  if (before.sum() + inside.sum() == 0) return;
+  put_thread(this_thread());
+  state.writer.byte(static_cast<std::uint8_t>(Meta::kOffCore));
+  const std::uint64_t times_ns[4] = {before.waiting_ns, before.asleep_ns, inside.waiting_ns,
+                                     inside.asleep_ns};
+  std::uint8_t flags = 0;
+  for (int i = 0; i < 4; ++i) flags |= static_cast<std::uint8_t>((times_ns[i] >= kLeastToldNs) << i);
+  state.writer.byte(flags);
+  for (const std::uint64_t ns : times_ns) {
+    if (ns >= kLeastToldNs) state.writer.number((ns + 500) / 1000);
+  }
+}
+
 // What every record begins with; needs kRecordBytes of room.
 void put_call(Function function, std::uint32_t thread, std::uint64_t enter_ns, std::uint64_t leave_ns,
               int error) {
-  if (thread != state.thread) {
-    state.thread = thread;
-    state.writer.byte(static_cast<std::uint8_t>(Meta::kThread));
-    state.writer.number(thread);
-  }
+  put_thread(thread);
   const auto number = static_cast<unsigned>(function);
   const bool is_long = number >= kFirstLongNumber;
   const std::uint8_t first = is_long ? kLongNumber : static_cast<std::uint8_t>(number);
@@ -153,13 +177,27 @@ void put_counters() {
   }
 }
 
+void put_fact(void*, const char* name, const char* value) {
+  const std::size_t bytes = strnlen(name, kMaxFactBytes), value_bytes = strnlen(value, kMaxFactBytes);
+  if (!state.writer.reserve(kRecordBytes + bytes + value_bytes)) return;
+  state.writer.byte(static_cast<std::uint8_t>(Meta::kFact));
+  state.writer.text(name, bytes);
+  state.writer.text(value, value_bytes);
+}
+
+// What grows as the program runs: counts of calls, and what the process used.
+void put_sums() {
+  put_counters();
+  if (this_thread() == 0) tell_usage("", state.at_init, &put_fact, nullptr);
+}
+
 // To be called when a record is whole: it counts from here on.
 void commit() {
   if (state.writer.failed()) return fail("write");
   state.writer.commit();
   if (static_cast<std::int64_t>(state.last_leave_ns - state.counters_written_ns) >
       static_cast<std::int64_t>(kCountersNs)) {
-    put_counters();
+    put_sums();
     state.writer.commit();
     state.counters_written_ns = state.last_leave_ns;
   }
@@ -260,18 +298,22 @@ void start(const Call& call) {
   state.last_leave_ns = state.counters_written_ns = call.leave_ns();
   begin_chunk();
   if (!state.communicators.start(state.writer)) return fail("MPI_COMM_WORLD");
+  tell_machine("", &put_fact, nullptr);
+  commit();
   // A forked child has the same mapping, and must not write there.
   pthread_atfork(nullptr, nullptr, [] { state.recording = false; });
   __atomic_store_n(&state.recording, true, __ATOMIC_RELEASE);
   Record record(call);
   record.begin();
+  state.at_init = usage_now("");
+  core_time.begin(now_ns());
 }
 
 void flush() {
   const bool locked = lock();
   if (state.recording) {
     put_polls();
-    put_counters();
+    put_sums();
     commit();
   }
   if (locked) pthread_mutex_unlock(&state.mutex);
@@ -305,7 +347,7 @@ void stop(End reason) {
   const bool locked = lock();
   if (state.recording) {
     put_polls();
-    put_counters();
+    put_sums();
     commit();
   }
   if (state.recording) {
@@ -360,6 +402,7 @@ bool Record::begin(std::size_t bytes) {
   if (!state.recording) return false;
   put_polls();
   if (!state.writer.reserve(kRecordBytes + bytes)) return false;
+  put_off_core(call_);
   put_call(call_.function(), this_thread(), call_.enter_ns(), call_.leave_ns(), call_.error());
   return true;
 }
@@ -374,9 +417,11 @@ void Record::poll(const Comm* comm, int peer, int tag, int given) {
   poll.tag = tag;
   poll.given = static_cast<std::uint32_t>(given);
   PendingPolls& pending = state.writer.live()->polls;
-  if (pending.calls == 0 || !same_polls(pending, poll) ||
+  const bool ran = call_.off_before().sum() + call_.off_inside().sum() == 0;
+  if (pending.calls == 0 || !ran || !same_polls(pending, poll) ||
       call_.enter_ns() - pending.leave_ns > kMaxPollGapNs) {
     put_polls();
+    if (!ran && state.writer.reserve(kRecordBytes)) put_off_core(call_);
     poll.enter_ns = call_.enter_ns();
     pending = poll;
   }

@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "tracer/mpi/communicators.h"
+#include "tracer/mpi/core_time.h"
 #include "tracer/mpi/real.h"
 #include "tracer/mpi/requests.h"
 #include "tracer/mpi/windows.h"
@@ -24,6 +25,8 @@ extern constinit thread_local int call_depth __attribute__((tls_model("initial-e
 // Where this thread says which call it is in; null before its first traced call.
 extern constinit thread_local NowIn* now_in __attribute__((tls_model("initial-exec")));
 void find_now_in();  // sets it
+// When it ran, for the time from its first traced call on.
+extern constinit thread_local CoreTime core_time __attribute__((tls_model("initial-exec")));
 
 std::uint64_t now_ns();   // CLOCK_MONOTONIC
 bool is_recording();      // between MPI_Init and MPI_Finalize, if a file could be opened
@@ -67,15 +70,23 @@ class Call {
   void left(int error) {
     leave_ns_ = now_ns();
     error_ = error;
+    if (!traced_) return;
+    off_inside_ = core_time.leave(enter_ns_, leave_ns_);
+    if (leave_ns_ - enter_ns_ >= kLongNs) core_time.left_at(leave_ns_ = now_ns());
   }
   Function function() const { return function_; }
   std::uint64_t enter_ns() const { return enter_ns_; }
   std::uint64_t leave_ns() const { return leave_ns_; }
   int error() const { return error_; }
+  // What the thread did not run for, in the call and since its last one.
+  const OffCore& off_before() const { return off_before_; }
+  const OffCore& off_inside() const { return off_inside_; }
 
  private:
   void enter(const About& about) {
     if (now_in == nullptr) find_now_in();
+    if (!core_time.begun()) core_time.begin(enter_ns_);
+    off_before_ = core_time.enter(enter_ns_);
     NowIn& now = *now_in;
     now.comm_handle = about.comm;
     now.peer = about.peer;
@@ -89,6 +100,7 @@ class Call {
   bool outermost_, traced_;
   int error_ = 0;
   std::uint64_t enter_ns_ = 0, leave_ns_ = 0;
+  OffCore off_before_, off_inside_;
 };
 
 // Writes one record. Holds the tracer's lock while it lives, where there is more than one thread to lock out.

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,8 +15,10 @@
 #include "goal/import/mpi/communicators.h"
 #include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/partners.h"
+#include "goal/import/mpi/time_account.h"
 #include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_reader.h"
+#include "goal/transform/ideal_schedule.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -130,7 +133,18 @@ struct Run {
   std::set<std::string> hosts, programs;
   std::set<std::string> regions;  // that some rank began or ended
   std::uint64_t elapsed_ns = 0;
+  std::vector<RankTimes> times;
 };
+
+// A graph with more operations gets no ideal replay, which takes 28 bytes of memory for each.
+constexpr std::uint64_t kMostIdealOps = 100'000'000;
+
+std::optional<std::uint64_t> ideal_ns(const Graph& graph) {
+  if (graph.ops() > kMostIdealOps) return std::nullopt;
+  const IdealSchedule schedule = ideal_schedule(graph);
+  if (schedule.unfinished > 0) return std::nullopt;
+  return schedule.makespan_ns;
+}
 
 void check_region(const MpiImportOptions& options, const Run& run, const fs::path& directory) {
   if (options.region.empty() || run.regions.count(options.region) > 0) return;
@@ -193,6 +207,7 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
     }
   }
   run.elapsed_ns = std::max(run.elapsed_ns, importer.elapsed_ns());
+  run.times.push_back({header.host, reader.facts(), importer.split(), importer.elapsed_ns()});
   importer.finish(builder);
 }
 
@@ -269,6 +284,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     if (!options.region.empty()) info->metadata["region"] = options.region;
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
     report_notes(notes, *info);
+    report_times({std::move(run.times), options.compute_times, ideal_ns(graph)}, *info);
     if (!trace_files(directory, kNcclTraces).empty()) {
       info->anomalies.push_back(
           {"nccl_traces", Severity::kWarning,
@@ -280,24 +296,40 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
   return graph;
 }
 
+namespace {
+
+ComputeTimes compute_times_of(const Parameters& parameters) {
+  const std::string& text = parameters.text("compute_times");
+  if (text == "auto") return ComputeTimes::kAuto;
+  if (text == "wall") return ComputeTimes::kWall;
+  if (text == "cpu") return ComputeTimes::kCpu;
+  parameters.fail("compute_times", "it must be wall, cpu or auto");
+}
+
+}  // namespace
+
 Importer mpi_importer() {
   return {
-      .info = {.name = "mpi",
-               .summary = "Traces of an MPI program, as 'weft trace' writes them.",
-               .source = "tracer/format/README.md",
-               .parameters =
-                   {{"keep_wildcards", ParameterType::kBoolean, "false",
-                     "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand "
-                     "in their place."},
-                    {"partial", ParameterType::kBoolean, "false",
-                     "Take ranks whose trace was cut, each up to where it ends, and leave out what then "
-                     "lacks a partner (not with keep_wildcards)."},
-                    {"region", ParameterType::kText, "",
-                     "Take only what ranks do in the region of this name, and leave out what then lacks a "
-                     "partner; empty: all."},
-                    {"poll_gap", ParameterType::kTime, "5us",
-                     "Longest time from a Test or Iprobe in vain to the next that is waiting, not "
-                     "compute."}}},
+      .info =
+          {.name = "mpi",
+           .summary = "Traces of an MPI program, as 'weft trace' writes them.",
+           .source = "tracer/format/README.md",
+           .parameters =
+               {{"keep_wildcards", ParameterType::kBoolean, "false",
+                 "Keep MPI_ANY_SOURCE and MPI_ANY_TAG; by default the source and tag received stand "
+                 "in their place."},
+                {"partial", ParameterType::kBoolean, "false",
+                 "Take ranks whose trace was cut, each up to where it ends, and leave out what then "
+                 "lacks a partner (not with keep_wildcards)."},
+                {"region", ParameterType::kText, "",
+                 "Take only what ranks do in the region of this name, and leave out what then lacks a "
+                 "partner; empty: all."},
+                {"poll_gap", ParameterType::kTime, "5us",
+                 "Longest time from a Test or Iprobe in vain to the next that is waiting, not "
+                 "compute."},
+                {"compute_times", ParameterType::kText, "auto",
+                 "What the time between calls counts as: wall all of it, cpu only that on a core, auto all "
+                 "but that in which the rank was ready and had no core."}}},
       .looks_like = "a folder with files rank-*.wtrc",
       .span = "from MPI_Init to MPI_Finalize",
       .sniff =
@@ -310,6 +342,7 @@ Importer mpi_importer() {
                 .keep_wildcards = parameters.boolean("keep_wildcards"),
                 .partial = parameters.boolean("partial"),
                 .poll_gap_ns = static_cast<std::uint64_t>(parameters.time("poll_gap").ps() / 1000),
+                .compute_times = compute_times_of(parameters),
                 .region = parameters.text("region")};
             return import_mpi(path, options, &info);
           }};

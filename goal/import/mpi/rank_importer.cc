@@ -48,8 +48,9 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
   const Shape shape = trace::function_info(record.function).shape;
   const bool over_two_groups = record.comm < known.size() && known[record.comm].inter;
   account(record);
-  if (shape == Shape::kUndecoded) return;
+  if (shape == Shape::kUndecoded) return program_.passed_over(record);
   if (shape == Shape::kFile || shape == Shape::kFileRequest) {
+    program_.passed_over(record);
     if (shape == Shape::kFileRequest) requests_[record.request] = Request{};
     return leave_out(record);
   }
@@ -57,6 +58,7 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
       shape == Shape::kCollective || shape == Shape::kCollectiveRequest || shape == Shape::kCollectiveInit;
   if (is_collective && over_two_groups) {
     notes_.add(Note::kIntercommunicatorCollectives);
+    program_.passed_over(record);
     leave_out(record);
     return;
   }

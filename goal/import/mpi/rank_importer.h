@@ -25,6 +25,7 @@ struct MpiImportOptions {
   // A gap of at most this long after an unsuccessful Test or Iprobe and before the next one is waiting, not
   // compute.
   std::uint64_t poll_gap_ns = 5000;
+  ComputeTimes compute_times = ComputeTimes::kAuto;
   // Take only what each rank does while it is in the region of this name; empty: all.
   std::string region;
 };
@@ -37,7 +38,7 @@ class RankImporter {
         world_size_(world_size),
         communicators_(communicators),
         notes_(notes),
-        program_(options.poll_gap_ns, options.region, notes),
+        program_(options.poll_gap_ns, options.compute_times, options.region, notes),
         one_sided_(rank, world_size, traffic, communicators, program_, notes) {}
 
   // The next call of the rank, in the order of the file. `known` are the communicators of that file.
@@ -67,6 +68,8 @@ class RankImporter {
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
   // Where a region was asked for: the time in it.
   std::uint64_t elapsed_ns() const { return program_.elapsed_ns(); }
+  // Of the first thread, until here.
+  const TimeSplit& split() const { return program_.split(); }
 
  private:
   using Thread = RankProgram::Thread;

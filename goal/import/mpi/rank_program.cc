@@ -1,6 +1,7 @@
 #include "goal/import/mpi/rank_program.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "sim/units/input_error.h"
 
@@ -24,21 +25,53 @@ bool in_vain(const TraceRecord& record) {
          (!record.flag || record.function == Function::kTestsome);
 }
 
+bool is_between(Function f) {
+  return f != Function::kInit && f != Function::kInit_thread && f != Function::kFinalize;
+}
+
 }  // namespace
+
+RankProgram::Thread& RankProgram::thread(std::uint32_t number) {
+  if (number > 0xFFFE) throw InputError("more than 65535 threads made MPI calls");
+  if (threads_.size() <= number) threads_.resize(number + 1);
+  return threads_[number];
+}
+
+void RankProgram::passed_over(const TraceRecord& record) {
+  Thread& caller = thread(record.thread);
+  caller.off += record.off_before;
+  caller.off += record.off_inside;
+}
+
+// What the thread did not run for in the gap before a call. What a file tells beyond the gap is not believed.
+trace::OffCore RankProgram::off_in(std::uint64_t gap, Thread& thread, const TraceRecord& record) {
+  thread.off += record.off_before;
+  trace::OffCore off = std::exchange(thread.off, {});
+  off.waiting_ns = std::min(off.waiting_ns, gap);
+  off.asleep_ns = std::min(off.asleep_ns, gap - off.waiting_ns);
+  return off;
+}
 
 RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
   if (!is_inside()) notes_.add(Note::kOutsideRegion);
-  if (record.thread > 0xFFFE) throw InputError("more than 65535 threads made MPI calls");
-  if (threads_.size() <= record.thread) threads_.resize(record.thread + 1);
-  Thread& thread = threads_[record.thread];
+  Thread& thread = this->thread(record.thread);
   if (!thread.seen) fork(thread, record.enter_ns);
-  const std::uint64_t gap =
+  const std::uint64_t passed =
       record.enter_ns > thread.last_leave_ns ? record.enter_ns - thread.last_leave_ns : 0;
+  const trace::OffCore off = off_in(passed, thread, record);
+  const std::uint64_t gap = passed - not_compute_ns(compute_times_, off);
+  const bool counts = record.thread == 0 && is_inside();
   if (thread.polling && is_poll(record) && gap <= poll_gap_ns_) {
     notes_.add(Note::kPollingNs, gap);
+    if (counts) split_.polling_ns += passed;
   } else {
     if (thread.polling && is_poll(record)) notes_.add(Note::kComputeBetweenPollsNs, gap);
     if (is_inside()) thread.pending_ns += gap;
+    if (counts) split_.add_gap(passed, gap, off);
+  }
+  if (counts && is_between(record.function)) {
+    split_.calls_ns += record.leave_ns - record.enter_ns;
+    split_.calls_off += record.off_inside;
   }
   thread.polling = in_vain(record);
   if (thread.polling) {
@@ -62,7 +95,9 @@ void RankProgram::region(const TraceRegionEvent& event) {
     if ((!begins && !ends) || !thread.seen) continue;
     const std::uint64_t since = std::max(event.at_ns, thread.last_leave_ns);
     if (ends) {
-      thread.pending_ns += since - thread.last_leave_ns;
+      const std::uint64_t before = since - thread.last_leave_ns;
+      thread.pending_ns += before;
+      if (&thread == threads_.data()) split_.add_gap(before, before, {});
       flush(thread, static_cast<std::uint16_t>(&thread - threads_.data()));
     }
     thread.last_leave_ns = since;

@@ -8,6 +8,7 @@
 
 #include "goal/graph/graph.h"
 #include "goal/import/mpi/notes.h"
+#include "goal/import/mpi/time_split.h"
 #include "goal/import/mpi/trace_reader.h"
 
 namespace weft::goal {
@@ -25,13 +26,16 @@ class RankProgram {
     bool polling = false;  // the last call was a Test or Iprobe in vain
     std::uint64_t last_leave_ns = 0;
     std::uint64_t pending_ns = 0;  // compute that is not yet an operation
+    trace::OffCore off;            // of the time since last_leave_ns, as far as it was told
     Before point;                  // where the thread is in program order
     std::vector<Before> joins;     // and what else its next operation waits for
   };
 
   // Takes only what the rank does in the region of this name; empty: all.
-  RankProgram(std::uint64_t poll_gap_ns, const std::string& region, ImportNotes& notes)
+  RankProgram(std::uint64_t poll_gap_ns, ComputeTimes compute_times, const std::string& region,
+              ImportNotes& notes)
       : poll_gap_ns_(poll_gap_ns),
+        compute_times_(compute_times),
         region_(region),
         notes_(notes),
         inside_(region.empty() || region == trace::kPcontrolRegion ? 1 : 0) {}
@@ -42,6 +46,8 @@ class RankProgram {
 
   // Accounts for the time since the thread's last call.
   Thread& enter(const TraceRecord& record);
+  // A call that no operation will stand for: what it takes is part of the time until the thread's next one.
+  void passed_over(const TraceRecord& record);
   // To be called after a call of this thread was added: later threads may begin here.
   void left(const Thread& thread, const TraceRecord& record);
   // The time between calls becomes an operation.
@@ -73,6 +79,8 @@ class RankProgram {
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call; of a region the time
   // in it.
   std::uint64_t elapsed_ns() const;
+  // Of the first thread.
+  const TimeSplit& split() const { return split_; }
   void initialized(std::uint64_t leave_ns) { init_ns_ = region_begin_ns_ = leave_ns; }
 
   // Hands all to the builder; does not end the rank. Counts wildcards, unless they are wanted.
@@ -89,10 +97,13 @@ class RankProgram {
     Before point, last_join;
   };
 
+  Thread& thread(std::uint32_t number);
+  static trace::OffCore off_in(std::uint64_t gap, Thread& thread, const TraceRecord& record);
   void fork(Thread& thread, std::uint64_t enter_ns);
   OpIndex add(const Op& op);
 
   const std::uint64_t poll_gap_ns_;
+  const ComputeTimes compute_times_;
   const std::string region_;
   ImportNotes& notes_;
   std::vector<Op> ops_;  // a collective's `value` is its index in collectives_
@@ -103,6 +114,7 @@ class RankProgram {
   std::uint64_t init_ns_ = 0, last_ns_ = 0;
   std::uint64_t inside_;  // how often the region was begun and not ended
   std::uint64_t region_begin_ns_ = 0, region_ns_ = 0;
+  TimeSplit split_;
 };
 
 }  // namespace weft::goal

@@ -177,9 +177,15 @@ bool TraceReader::next_record(TraceRecord& record) {
     if (read_meta(kind)) continue;
     clear(record);
     read_call(kind, record);
+    take_off_core(record);
     ++records_;
     return true;
   }
+}
+
+void TraceReader::take_off_core(TraceRecord& record) {
+  record.off_before = std::exchange(off_before_, {});
+  record.off_inside = std::exchange(off_inside_, {});
 }
 
 // The polls that were not yet a record when a file of version 2 was cut.
@@ -208,6 +214,7 @@ bool TraceReader::pending_polls(TraceRecord& r) {
   } else {
     r.requests_given = polls.given;
   }
+  take_off_core(r);
   ++records_;
   return true;
 }
@@ -291,8 +298,30 @@ void TraceReader::read_region() {
   region_events_.push_back(std::move(event));
 }
 
+void TraceReader::read_fact() {
+  const std::string name = text();
+  facts_[name] = text();
+  if (facts_.size() > 1024) fail("more than 1024 kinds of facts");
+}
+
+void TraceReader::read_off_core() {
+  const std::uint8_t flags = read_flags();
+  std::uint64_t* const times_ns[] = {&off_before_.waiting_ns, &off_before_.asleep_ns, &off_inside_.waiting_ns,
+                                     &off_inside_.asleep_ns};
+  for (int i = 0; i < 4; ++i) {
+    const bool told = (flags >> i & 1) != 0;
+    *times_ns[i] = told ? 1000 * varint_at_most(INT64_MAX / 4000, "microseconds off a core") : 0;
+  }
+}
+
 bool TraceReader::read_meta(std::uint8_t kind) {
   switch (static_cast<Meta>(kind)) {
+    case Meta::kFact:
+      read_fact();
+      return true;
+    case Meta::kOffCore:
+      read_off_core();
+      return true;
     case Meta::kThread:
       thread_ = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "thread"));
       return true;

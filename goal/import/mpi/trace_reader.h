@@ -88,6 +88,9 @@ struct TraceRecord {
   std::uint64_t polls = 1;
   // Time inside MPI: leave_ns - enter_ns, less the gaps between polls.
   std::uint64_t inside_ns = 0;
+  // For how long the thread did not run between its last call and this one, and in this one. Where
+  // facts() are empty, nothing is known of it.
+  trace::OffCore off_before, off_inside;
 
   // Collectives. `root` is a rank of the communicator (of the remote group over an intercommunicator), or
   // kProcNull, kRootHere; kUndefined where the operation has none. For a call with MPI_IN_PLACE the replaced
@@ -196,6 +199,10 @@ class TraceReader {
   // The latest counts read, in order of first call. Complete once next() has returned false.
   const std::vector<TraceCounter>& counters() const { return counters_; }
 
+  // What the process told of itself and its machine, by the names in tracer/format/README.md: the latest
+  // read.
+  const std::map<std::string, std::string>& facts() const { return facts_; }
+
   // Begins and ends of regions read since the last time this was called: they came before the record that
   // next() returned last, or before the end.
   std::vector<TraceRegionEvent> take_region_events() { return std::exchange(region_events_, {}); }
@@ -226,6 +233,9 @@ class TraceReader {
   std::int32_t world_rank(std::uint32_t comm, std::int32_t rank) const;
   bool read_meta(std::uint8_t kind);
   void read_region();
+  void read_fact();
+  void read_off_core();
+  void take_off_core(TraceRecord& record);
   void read_call(std::uint8_t kind, TraceRecord& record);
   void read_arguments(trace::Shape shape, TraceRecord& record);
   void read_posted(TraceRecord& record);
@@ -274,7 +284,9 @@ class TraceReader {
   std::map<std::uint64_t, std::uint32_t> handles_;  // the communicator that had it last
   std::vector<TraceCounter> counters_;
   std::vector<TraceRegionEvent> region_events_;
-  std::deque<std::string> names_;  // of counters_; never moves, since records point into it
+  std::map<std::string, std::string> facts_;
+  trace::OffCore off_before_, off_inside_;  // of the next record
+  std::deque<std::string> names_;           // of counters_; never moves, since records point into it
   std::uint64_t records_ = 0;
   trace::End end_ = trace::End::kNone;
   std::string cut_;  // why reading stopped, where not complete

@@ -81,6 +81,7 @@ class RankReader {
     state_.library = header.mpi_library;
     state_.process = header.process;
     state_.status = reader_.status();
+    state_.facts = reader_.facts();
     state_.calls = reader_.records();
     state_.file_bytes = reader_.used_bytes();
     state_.elapsed_ns = since_init(end_ns_);
@@ -335,7 +336,11 @@ class RankReader {
       init_ns_ = end_ns_ = r.leave_ns;
     } else {
       end_ns_ = std::max(end_ns_, r.function == Function::kFinalize ? r.enter_ns : r.leave_ns);
-      if (is_between(r.function)) state_.mpi_ns += r.inside_ns;
+      state_.off_between += r.off_before;
+      if (is_between(r.function)) {
+        state_.mpi_ns += r.inside_ns;
+        state_.off_inside += r.off_inside;
+      }
     }
     const std::uint64_t bytes = r.error == 0 || !r.completions.empty() ? effect(r) : 0;
     if (CommunicatorUse* use = communicator(r.comm)) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -88,6 +89,9 @@ struct RankState {
   std::uint64_t elapsed_ns =
       0;                     // from the end of MPI_Init to the begin of MPI_Finalize, or the last call's end
   std::uint64_t mpi_ns = 0;  // inside MPI calls in that time
+  // For how long its threads did not run, between calls and inside them; nothing is known without facts.
+  trace::OffCore off_between, off_inside;
+  std::map<std::string, std::string> facts;  // TraceReader::facts()
   std::optional<CallState> last;
   std::vector<CallState> now_in;
   std::vector<OpenRequest> open;  // the first kMostOpen

@@ -540,4 +540,47 @@ TEST_CASE("what is read and written in files stays compute, and is counted with 
   CHECK(notes.count(Note::kUnknownCompletions) == 0);
 }
 
+TEST_CASE("time without a core is no compute; time asleep is, unless processor time is asked for") {
+  std::vector<TraceRecord> records{init(1000), message(Function::kSend, 11000, 12000, 1, 5, 1),
+                                   finalize(20000)};
+  records[1].off_before = {.waiting_ns = 4000, .asleep_ns = 500};
+  records[2].off_before = {.waiting_ns = 9000};  // more than the gap has
+  const auto calcs = [&](ComputeTimes policy) {
+    const std::string text = text_of_rank0(records, 4, {.compute_times = policy});
+    std::vector<std::string> found;
+    for (std::size_t at = 0; (at = text.find("calc ", at)) != std::string::npos; ++at) {
+      found.push_back(text.substr(at + 5, text.find_first_of(" \n", at + 5) - at - 5));
+    }
+    return found;
+  };
+  CHECK(calcs(ComputeTimes::kWall) == std::vector<std::string>{"10000", "8000"});
+  CHECK(calcs(ComputeTimes::kAuto) == std::vector<std::string>{"6000"});
+  CHECK(calcs(ComputeTimes::kCpu) == std::vector<std::string>{"5500"});
+}
+
+TEST_CASE("a call that is not replayed hands its times on to the gap that it is part of") {
+  TraceRecord open = call(Function::kUndecoded, 2000, 5000);
+  open.name = "MPI_File_open";
+  open.inside_ns = 3000;
+  open.off_before = {.waiting_ns = 100};
+  open.off_inside = {.waiting_ns = 1000, .asleep_ns = 1500};
+  TraceRecord send = message(Function::kSend, 11000, 12000, 1, 5, 1);
+  send.off_before = {.waiting_ns = 200};
+  const std::string text = text_of_rank0({init(1000), open, send, finalize(12000)});
+  CHECK(text.find("calc 8700") != std::string::npos);  // 10000 less 100, 1000 and 200
+}
+
+TEST_CASE("a loop of polls that was interrupted is still one") {
+  TraceRecord first = done(Function::kTest, 2000, 2100, {}),
+              second = done(Function::kTest, 3002200, 3002300, {});
+  second.off_before = {.waiting_ns = 3000000};
+  ImportNotes notes;
+  text_of_rank0({init(1000), first, second, finalize(3002300)}, 4, {}, &notes);
+  CHECK(notes.count(Note::kComputeBetweenPollsNs) == 0);
+  CHECK(notes.count(Note::kPollingNs) == 100);
+  text_of_rank0({init(1000), first, second, finalize(3002300)}, 4, {.compute_times = ComputeTimes::kWall},
+                &notes);
+  CHECK(notes.count(Note::kComputeBetweenPollsNs) == 3000100);
+}
+
 }  // namespace weft::goal

@@ -54,6 +54,20 @@ class TraceFile {
     number(payload_, ns);
     return *this;
   }
+  TraceFile& fact(const std::string& name, const std::string& value) {
+    meta(trace::Meta::kFact);
+    put_text(payload_, name);
+    put_text(payload_, value);
+    return *this;
+  }
+  // The next call's thread did not run for so many microseconds before it and in it.
+  TraceFile& off_core(std::uint64_t waiting_before, std::uint64_t asleep_before,
+                      std::uint64_t waiting_inside) {
+    meta(trace::Meta::kOffCore);
+    payload_.push_back(1 | 2 | 4);
+    for (const std::uint64_t us : {waiting_before, asleep_before, waiting_inside}) number(payload_, us);
+    return *this;
+  }
   // What was recorded so far is in the file, whatever happens later.
   TraceFile& flush() {
     end_chunk();
