@@ -16,6 +16,12 @@ T* shifted(T* data, goal::OpIndex begin) {
   return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(data) - begin * sizeof(T));
 }
 
+void scale_calcs(goal::OpBlock& block, double factor) {
+  for (goal::Op& op : block.ops) {
+    if (op.kind == goal::OpKind::kCalc) op.value = goal::scaled_ns(op.value, factor);
+  }
+}
+
 }  // namespace
 
 ProgramWindow::ProgramWindow(goal::RankReader reader, const goal::ProgramOutline& outline,
@@ -34,6 +40,7 @@ std::uint32_t* ProgramWindow::words() { return shifted(words_.data(), begin_); }
 void ProgramWindow::load(goal::OpIndex keep, goal::OpBlock& scratch) {
   make_room(keep);
   reader_.next(scratch, outline_->block);
+  if (compute_scale_ != 1) scale_calcs(scratch, compute_scale_);
   const goal::OpIndex first = end_;
   end_ += static_cast<goal::OpIndex>(scratch.ops.size());
   add_words(end_ - first);
@@ -45,8 +52,6 @@ void ProgramWindow::load(goal::OpIndex keep, goal::OpBlock& scratch) {
     }
     goal::OpRecord& record = records_.emplace_back();
     record.op = scratch.ops[i - first];
-    if (compute_scale_ != 1 && record.op.kind == goal::OpKind::kCalc)
-      record.op.value = goal::scaled_ns(record.op.value, compute_scale_);
     record.edge_begin = static_cast<std::uint32_t>(edges_.size());
     record.edge_count = static_cast<std::uint32_t>(edges.size());
     for (const goal::Edge edge : edges) {

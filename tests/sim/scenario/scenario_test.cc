@@ -305,7 +305,7 @@ TEST_CASE("scenario: errors in a file name line and column") {
         "s.txtpb:4:3: 'lnk' is not a parameter of tree; did you mean 'link'? (known: k, link, taper, ring)");
   check(job + "output { dir: \"x\" }",
         "s.txtpb:2:10: 'dir' is not a field of output (known: directory, flows, sample_interval, "
-        "sample_links, packet_log, pcapng)");
+        "sample_links, packet_log, pcapng, baseline, interference)");
   check(job + "topology { tree { k: \"8\" } }", "s.txtpb:2:22: found \"8\" where a whole number is expected");
   check(job + "topology { tree { link: 400 } }",
         "s.txtpb:2:25: found 400 where text in quotes is expected, like \"400Gbps\"");
@@ -329,8 +329,9 @@ TEST_CASE("scenario: errors in a file name line and column") {
         "s.txtpb:2:9: hosts: ranks_per_host is '0', but it must be 1 or more");
   check(job + "hosts { O: -1 }", "s.txtpb:2:9: hosts: O is '-1', but it must be 0 or more");
   check(job + "hosts { O: inf }", "s.txtpb:2:9: hosts: O: 'inf' is not a finite number");
-  check(job + "\n" + job,
-        "s.txtpb:3:1: a second job, but only one can run at a time as yet; remove the others");
+  check(job + "\njob { goal: \"b\" repeat: 0 }",
+        "s.txtpb:3:1: repeat of this job is 0, but it is how often it runs in all");
+  check(job + "\njob { goal: \"b\" at: \"soon\" }", "s.txtpb:3:17: at: 'soon' is not a time; write it like 1.5us");
   check("job { }", "s.txtpb:1:1: this job has nothing to do: give its goal (a GOAL file) or its traffic");
   check("seed: 1",
         "there is nothing to run: give a GOAL file with --goal FILE or job { goal: \"FILE\" }, or generated "
@@ -374,7 +375,7 @@ TEST_CASE("scenario: errors in settings name the flag") {
   check({"seed.x=1"}, "--set seed.x=1: 'seed' is a value and has no fields");
   check({"output=x"},
         "--set output=x: 'output' has fields of its own; set one of them: directory, flows, "
-        "sample_interval, sample_links, packet_log, pcapng");
+        "sample_interval, sample_links, packet_log, pcapng, baseline, interference");
   check({"topology=tee"},
         "--set topology=tee: 'tee' is not a topology; did you mean 'tree'? (known: hub, tree)");
   check({"topology=tree:k"},
