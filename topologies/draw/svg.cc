@@ -26,6 +26,7 @@ constexpr const char* kInHostColour = "#56B4E9";
 constexpr const char* kOwnerColours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
                                          "#D55E00", "#56B4E9", "#B8A800"};
 constexpr const char* kNobodyColour = "#D0D3D6";
+constexpr const char* kOwnedLinkColour = "#AEB6BE";
 constexpr std::size_t kMostOwnersNamed = 12;
 constexpr const char* kLinkColours[] = {"#9A9A9A", "#3A6EA5", "#D55E00", "#009E73", "#CC79A7", "#E69F00"};
 
@@ -205,7 +206,9 @@ class Painter {
     }
   }
 
-  static const char* link_colour(unsigned kind) {
+  // Grey beside owners, whose colours they have otherwise.
+  const char* link_colour(unsigned kind) const {
+    if (!options_.owner.empty()) return kOwnedLinkColour;
     return kind == 0 ? kLinkColours[0] : kLinkColours[1 + (kind - 1) % (std::size(kLinkColours) - 1)];
   }
 
@@ -274,8 +277,9 @@ class Painter {
       const Vertex to = topology_.channels()[c].to;
       if (plan_.is_host(to)) ++hosts[options_.owner[topology_.node(to).index]];
     }
+    const bool all_failed = hosts.size() == 1 && hosts.contains(kFailedHost);
     hosts.erase(0);
-    hosts.erase(kFailedHost);
+    if (!all_failed) hosts.erase(kFailedHost);
     const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
     if (hosts.empty()) return "#A9B0B7";
     return owner_colour(std::max_element(hosts.begin(), hosts.end(), fewer)->first);
