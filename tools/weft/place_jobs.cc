@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <unordered_map>
+#include <map>
 #include <utility>
 
 #include "goal/read_graph.h"
@@ -38,7 +38,7 @@ std::uint32_t read_count(const std::string& name, std::string_view text) {
 // By sender, then receiver, each pair once, without what ranks send themselves.
 std::vector<Exchange> exchanges_of(const goal::Graph& graph) {
   std::vector<Exchange> list;
-  std::unordered_map<std::uint32_t, double> sent;
+  std::map<std::uint32_t, double> sent;
   for (goal::Rank r = 0; r < graph.ranks(); ++r) {
     const goal::RankView rank = graph.rank(r);
     sent.clear();
@@ -46,10 +46,7 @@ std::vector<Exchange> exchanges_of(const goal::Graph& graph) {
       if (rank.kind(i) == goal::OpKind::kSend && rank.value(i) > 0 && rank.peer(i) != r)
         sent[rank.peer(i)] += static_cast<double>(rank.value(i));
     }
-    const std::size_t first = list.size();
     for (const auto& [to, bytes] : sent) list.push_back({r, to, bytes});
-    std::sort(list.begin() + static_cast<std::ptrdiff_t>(first), list.end(),
-              [](const Exchange& a, const Exchange& b) { return a.to < b.to; });
   }
   return list;
 }
