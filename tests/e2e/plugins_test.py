@@ -95,6 +95,31 @@ class Plugins(unittest.TestCase):
         self.assertIn('"diameter": 2', text)
         self.assertAlmostEqual(facts["average_path_length"], 5 / 3, places=6)
 
+    def test_a_placement(self):
+        self.compile("backwards", """
+            using namespace weft::placement;
+            Outcome place(const Setup& setup) {
+              Outcome outcome;
+              const auto last = static_cast<std::uint32_t>(setup.machine.state.size()) - 1;
+              const bool wrong = setup.parameters.boolean("wrong");
+              for (std::uint32_t r = 0; r < setup.request.ranks; ++r) outcome.hosts.push_back(wrong ? 0 : last - r);
+              return outcome;
+            }
+            WEFT_PLUGIN(plugin) {
+              plugin.placements.push_back({.info = {.name = "backwards", .summary = "The last first.", .source = "",
+                .parameters = {{"wrong", weft::ParameterType::kBoolean, "false", "Gives all ranks one host."}}},
+                .place = place});
+            }""")
+        place = ("place", "--plugin", "./backwards.so", "--ranks", "4", "--topology", "fat_tree:k=4", "--json",
+                 "--placement")
+        done = self.weft(*place, "backwards")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["placements"][0]["jobs"][0]["hosts"], [15, 14, 13, 12])
+        # What it gives back is checked.
+        done = self.weft(*place, "backwards:wrong=true")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("backwards put more than 1 rank on host 0", done.stderr)
+
     def test_refusals(self):
         self.assert_refused("nowhere.so", "nowhere.so", "can't be read")
         (self.out / "text.so").write_text("hello\n")

@@ -17,6 +17,7 @@
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/nccl.h"
 #include "tools/weft/out_of_memory.h"
+#include "tools/weft/place.h"
 #include "tools/weft/route.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/standard_output.h"
@@ -38,6 +39,7 @@ std::vector<Subcommand> subcommands() {
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
       {"route", "List paths, expect loads of links, and look for deadlocks, without a simulation", add_route},
+      {"place", "Show where jobs' ranks would go, and compare placements, without a simulation", add_place},
       {"nccl", "Explain what NCCL would choose for a collective", add_nccl},
       {"jobs", "Try schedulers on a list of jobs, without a network", add_jobs},
       {"list", "Name the networks, topologies, policies and algorithms to choose from", add_list},

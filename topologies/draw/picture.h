@@ -1,6 +1,7 @@
 // A picture of a network for a slide or a page.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,12 +11,19 @@
 
 namespace weft::topologies {
 
+inline constexpr std::uint32_t kFailedHost = 0xFFFFFFFFu;  // in PictureOptions::owner
+
 struct PictureOptions {
   Arrangement arrangement = Arrangement::kAuto;
   // Load of each channel of the network, 0 (idle) to 1 (always busy): colours the links, each by the busier
   // of its directions. REQUIRES: one for each channel.
   std::optional<std::vector<double>> load;
   std::string load_title = "load";  // what the scale in the legend is of
+  // Who has each host: nobody (0), kFailedHost, or a place in `owners` counted from 1. Colours endpoints, and
+  // routers by whose endpoints they have most of, unless there is a load.
+  std::vector<std::uint32_t> owner = {};  // by host; empty: no owners
+  std::vector<std::string> owners = {};   // for the legend
+  std::vector<std::string> notes = {};    // by host, shown where a pointer is on it; may be empty
 };
 
 // Writes an SVG 1.1 of 1600 x 900 with title and legend, and finishes the sink. In it, every link is a path

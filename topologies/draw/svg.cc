@@ -22,6 +22,12 @@ constexpr std::size_t kMostNames = 100, kLongestName = 60;  // more would hide t
 constexpr const char* kTierColours[] = {"#777777", "#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00"};
 constexpr const char* kHostColour = "#4D4D4D";
 constexpr const char* kInHostColour = "#56B4E9";
+// Of owners; behind the seventh they repeat.
+constexpr const char* kOwnerColours[] = {"#0072B2", "#E69F00", "#009E73", "#CC79A7",
+                                         "#D55E00", "#56B4E9", "#B8A800"};
+constexpr const char* kNobodyColour = "#D0D3D6";
+constexpr const char* kOwnedLinkColour = "#AEB6BE";
+constexpr std::size_t kMostOwnersNamed = 12;
 constexpr const char* kLinkColours[] = {"#9A9A9A", "#3A6EA5", "#D55E00", "#009E73", "#CC79A7", "#E69F00"};
 
 // The colour map viridis of matplotlib, at nine places from its dark to its bright end, used from bright
@@ -100,7 +106,7 @@ class Painter {
     paint_boxes();
     paint_links();
     paint_nodes();
-    paint_legend();
+    options_.owner.empty() || options_.load ? paint_legend() : paint_owners();
     out_.print("</svg>\n");
     out_.finish();
   }
@@ -200,7 +206,9 @@ class Painter {
     }
   }
 
-  static const char* link_colour(unsigned kind) {
+  // Grey beside owners, whose colours they have otherwise.
+  const char* link_colour(unsigned kind) const {
+    if (!options_.owner.empty()) return kOwnedLinkColour;
     return kind == 0 ? kLinkColours[0] : kLinkColours[1 + (kind - 1) % (std::size(kLinkColours) - 1)];
   }
 
@@ -254,6 +262,29 @@ class Painter {
     return fmt::format("M{:.1f} {:.1f}Q{:.1f} {:.1f} {:.1f} {:.1f}", a.x, a.y, bend.x, bend.y, b.x, b.y);
   }
 
+  static const char* owner_colour(std::uint32_t owner) {
+    if (owner == kFailedHost) return "#222222";
+    return owner == 0 ? kNobodyColour : kOwnerColours[(owner - 1) % std::size(kOwnerColours)];
+  }
+  const char* host_colour(std::uint32_t host) const {
+    return options_.owner.empty() ? kHostColour : owner_colour(options_.owner[host]);
+  }
+  // Of a router by whose endpoints it has most of; grey where it has none.
+  const char* router_colour(Vertex v) const {
+    if (options_.owner.empty() || options_.load) return colour(topology_.node(v));
+    std::map<std::uint32_t, std::uint32_t> hosts;
+    for (const std::uint32_t c : topology_.out_channels(v)) {
+      const Vertex to = topology_.channels()[c].to;
+      if (plan_.is_host(to)) ++hosts[options_.owner[topology_.node(to).index]];
+    }
+    const bool all_failed = hosts.size() == 1 && hosts.contains(kFailedHost);
+    hosts.erase(0);
+    if (!all_failed) hosts.erase(kFailedHost);
+    const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
+    if (hosts.empty()) return "#A9B0B7";
+    return owner_colour(std::max_element(hosts.begin(), hosts.end(), fewer)->first);
+  }
+
   // Nodes are grey beside links that have colours for their loads.
   const char* colour(const Node& node) const {
     if (options_.load) return node.in_host ? "#A9B0B7" : "#7C858D";
@@ -269,8 +300,9 @@ class Painter {
       for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
         const Vertex v = topology_.host(h);
         out_.print(
-            "<circle class=\"host\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" stroke=\"none\"/>\n",
-            layout_.at[v].x, layout_.at[v].y, layout_.host_radius, kHostColour);
+            "<circle class=\"host\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\" fill=\"{}\" stroke=\"none\"{}\n",
+            layout_.at[v].x, layout_.at[v].y, layout_.host_radius, host_colour(h),
+            options_.notes.empty() ? "/>" : "><title>" + xml_text(options_.notes[h]) + "</title></circle>");
       }
     }
     for (const Vertex v : plan_.routers) {
@@ -279,7 +311,8 @@ class Painter {
       out_.print(
           "<rect class=\"switch\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"{:.1f}\" "
           "fill=\"{}\"><title>{}</title></rect>\n",
-          at.x - r, at.y - r, 2 * r, 2 * r, node.in_host ? r : r * 0.35F, colour(node), xml_text(node.name));
+          at.x - r, at.y - r, 2 * r, 2 * r, node.in_host ? r : r * 0.35F, router_colour(v),
+          xml_text(node.name));
     }
     out_.print("</g>\n");
     paint_labels();
@@ -307,6 +340,25 @@ class Painter {
       if (size < 6.5F) continue;
       out_.print("<text x=\"{:.1f}\" y=\"{:.1f}\" font-size=\"{:.1f}\">{}</text>\n", layout_.at[v].x,
                  layout_.at[v].y + size * 0.35F, size, xml_text(label));
+    }
+    out_.print("</g>\n");
+  }
+
+  void paint_owners() {
+    float x = 40;
+    const float y = kHeight - 28;
+    out_.print("<g font-size=\"16\" fill=\"#444444\">\n");
+    const auto entry = [&](std::uint32_t owner, const std::string& words) {
+      out_.print("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"6\" fill=\"{}\"/>\n", x + 6, y,
+                 owner_colour(owner));
+      out_.print("<text x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", x + 20, y + 5, xml_text(words));
+      x += 8.2F * static_cast<float>(words.size()) + 50;
+    };
+    for (std::uint32_t i = 0; i < std::min(options_.owners.size(), kMostOwnersNamed); ++i)
+      entry(i + 1, options_.owners[i]);
+    for (const std::uint32_t other : {kFailedHost, 0U}) {
+      const auto count = std::count(options_.owner.begin(), options_.owner.end(), other);
+      if (count > 0) entry(other, fmt::format("{} {}", count, other == 0 ? "free" : "failed"));
     }
     out_.print("</g>\n");
   }

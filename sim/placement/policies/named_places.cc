@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "sim/placement/policies/host_names.h"
+#include "sim/placement/host_names.h"
 #include "sim/units/input_error.h"
 
 namespace weft::placement {

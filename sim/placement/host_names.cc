@@ -1,4 +1,4 @@
-#include "sim/placement/policies/host_names.h"
+#include "sim/placement/host_names.h"
 
 #include <fmt/core.h>
 
