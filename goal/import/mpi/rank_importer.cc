@@ -181,7 +181,7 @@ bool RankImporter::is_operation(std::int32_t peer) {
 
 Op RankImporter::send_of(const TraceRecord& record, const std::vector<TraceCommunicator>& known) {
   if (is_synchronous(record.function)) notes_.add(Note::kSynchronousSends);
-  return {.kind = OpKind::kSend,
+  return {.kind = KindOfOp(OpKind::kSend, is_synchronous(record.function)),
           .cpu = static_cast<std::uint16_t>(record.thread),
           .peer = static_cast<std::uint32_t>(record.peer),
           .tag = tag_of(record.tag),
