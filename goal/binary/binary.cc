@@ -202,6 +202,7 @@ void check_representable(Rank rank, const RankView& view) {
   for (OpIndex i = 0; i < view.ops(); ++i) {
     const char* reason = view.kind(i) == OpKind::kCollective ? "collective operations"
                          : view.comm(i) != kWorld            ? "communicators"
+                         : view.op(i).kind.synchronous()     ? "synchronous sends"
                          : view.cpu(i) > 0xFF                ? "a cpu above 255"
                                                              : nullptr;
     if (reason == nullptr) continue;

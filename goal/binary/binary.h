@@ -22,7 +22,7 @@ Graph parse_binary(std::string_view bytes, const std::string& file_name);
 Graph read_binary_file(const std::string& path);
 
 // Throws InputError that names rank and operation if the format can't hold the graph: collectives, messages
-// within a communicator, a cpu above 255.
+// within a communicator, synchronous sends, a cpu above 255.
 std::string to_binary(const Graph& graph);
 void write_binary_file(const Graph& graph, const std::string& path);
 void write_binary_file(RankSource& graph, const std::string& path);

@@ -141,6 +141,7 @@ class NodeWriter {
     add("comm_src").set_int32_val(static_cast<std::int32_t>(send ? rank_ : op.peer));
     add("comm_dst").set_int32_val(static_cast<std::int32_t>(send ? op.peer : rank_));
     add("comm_tag").set_int32_val(static_cast<std::int32_t>(op.tag));
+    if (op.kind.synchronous()) flag("synchronous", true);
     group(op.comm);
   }
 

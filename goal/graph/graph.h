@@ -81,9 +81,32 @@ class Edge {
 };
 static_assert(sizeof(Edge) == 4);
 
+// What an operation is: its kind, and of a send whether it is synchronous, in one byte. A synchronous send
+// does not finish before a receive has its message (MPI_Ssend), so it shakes hands whatever its size.
+// Compared with a kind it is that kind, synchronous or not.
+class KindOfOp {
+ public:
+  constexpr KindOfOp(OpKind kind)  // NOLINT(google-explicit-constructor): an operation is given a kind
+      : bits_(static_cast<std::uint8_t>(kind)) {}
+  // REQUIRES: `synchronous` is false for what is no send.
+  constexpr KindOfOp(OpKind kind, bool synchronous)
+      : bits_(static_cast<std::uint8_t>(static_cast<unsigned>(kind) | (synchronous ? kSynchronous : 0))) {}
+  constexpr operator OpKind() const {  // NOLINT(google-explicit-constructor): and has one
+    return static_cast<OpKind>(bits_ & ~kSynchronous);
+  }
+  constexpr bool synchronous() const { return (bits_ & kSynchronous) != 0; }
+  constexpr bool operator==(OpKind kind) const { return OpKind(*this) == kind; }
+  constexpr bool operator==(const KindOfOp&) const = default;
+
+ private:
+  static constexpr unsigned kSynchronous = 0x80;
+  std::uint8_t bits_;
+};
+static_assert(sizeof(KindOfOp) == 1);
+
 // One operation, 24 bytes.
 struct Op {
-  OpKind kind = OpKind::kCalc;
+  KindOfOp kind = OpKind::kCalc;
   std::uint8_t nic = 0;   // network interface of the rank; 0 for calc
   std::uint16_t cpu = 0;  // compute stream of the rank
   std::uint32_t peer =

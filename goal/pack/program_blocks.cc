@@ -73,7 +73,7 @@ std::uint32_t ProgramBlocks::add(Rank rank, const std::vector<std::uint32_t>& to
 
 void ProgramBlocks::add_shape(const Symbol& symbol, const ShapeBook& book) {
   const ShapeFields& fields = book.fields(symbol.shape);
-  block_.mutable_kind()->push_back(static_cast<char>(fields.kind));
+  block_.mutable_kind()->push_back(kind_byte(fields.kind));
   block_.mutable_nic()->push_back(static_cast<char>(fields.nic));
   block_.add_cpu(fields.cpu);
   block_.add_target(fields.target - target_);

@@ -7,7 +7,7 @@ namespace {
 
 std::uint32_t hash_of(const ShapeFields& fields, std::span<const std::uint64_t> edges) {
   Digest digest;
-  digest.add(static_cast<std::uint64_t>(fields.kind) | std::uint64_t{fields.nic} << 8 |
+  digest.add(static_cast<std::uint64_t>(kind_byte(fields.kind)) | std::uint64_t{fields.nic} << 8 |
              std::uint64_t{fields.cpu} << 16 | std::uint64_t{fields.target} << 32);
   digest.add(fields.tag);
   digest.add(fields.comm + (edges.size() << 32));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "goal/graph/graph.h"
+#include "goal/pack/unpacked.h"
 
 namespace weft::goal::pack {
 
@@ -25,9 +26,14 @@ struct DigestHash {
   std::size_t operator()(const Digest& digest) const { return digest.low; }
 };
 
+// As in the column `kind`.
+inline char kind_byte(const KindOfOp& kind) {
+  return kind.synchronous() ? kSynchronousSend : static_cast<char>(OpKind(kind));
+}
+
 // The fields of an operation as pack.proto's Programs has them, but for its value.
 struct ShapeFields {
-  OpKind kind = OpKind::kCalc;
+  KindOfOp kind = OpKind::kCalc;
   std::uint8_t nic = 0;
   std::uint16_t cpu = 0;
   std::uint32_t target = 0, comm = 0;

@@ -50,8 +50,9 @@ void read_shapes(const Programs& in, const Columns& columns, ProgramBlock& block
   for (int s = 0; s < static_cast<int>(count); ++s) {
     ShapeRecord& shape = block.shapes[static_cast<std::size_t>(s)];
     const char kind = in.kind()[static_cast<std::size_t>(s)];
-    if (kind < 1 || kind > 4) columns.bad("kind");
-    shape.kind = static_cast<OpKind>(kind);
+    if (kind < 1 || kind > kSynchronousSend) columns.bad("kind");
+    shape.kind =
+        kind == kSynchronousSend ? KindOfOp(OpKind::kSend, true) : KindOfOp(static_cast<OpKind>(kind));
     shape.nic = in.nic().empty() ? 0 : static_cast<std::uint8_t>(in.nic()[static_cast<std::size_t>(s)]);
     if (in.cpu_size() != 0 && in.cpu(s) > 0xFFFF) columns.bad("cpu");
     shape.cpu = in.cpu_size() == 0 ? 0 : static_cast<std::uint16_t>(in.cpu(s));

@@ -11,8 +11,11 @@
 
 namespace weft::goal::pack {
 
+// In the column `kind`, beside the numbers of OpKind: a send that is synchronous.
+inline constexpr char kSynchronousSend = 5;
+
 struct ShapeRecord {
-  OpKind kind;
+  KindOfOp kind = OpKind::kCalc;
   std::uint8_t nic;
   std::uint16_t cpu;
   std::uint32_t target, comm, column;  // as in pack.proto's Programs, but not as differences

@@ -198,7 +198,7 @@ class Parser : private Scanner {
       op.value = bytes();
       expect_word("to", "'to RANK'");
       op.peer = existing_rank("the rank to send to");
-      parse_attributes(op, "send", kTag | kCpu | kNic | kComm);
+      parse_attributes(op, "send", kTag | kCpu | kNic | kComm | kSync);
     } else if (word == "recv") {
       op.kind = OpKind::kRecv;
       op.value = bytes();
@@ -313,7 +313,8 @@ class Parser : private Scanner {
     kRoot = 16,
     kElem = 32,
     kVForm = 64,
-    kBy = 128
+    kBy = 128,
+    kSync = 256
   };
 
   static unsigned attribute_of(std::string_view word) {
@@ -325,6 +326,7 @@ class Parser : private Scanner {
     if (word == "elem") return kElem;
     if (word == "v") return kVForm;
     if (word == "by") return kBy;
+    if (word == "sync") return kSync;
     return 0;
   }
 
@@ -360,6 +362,9 @@ class Parser : private Scanner {
           break;
         case kVForm:
           collective->v_form = true;
+          break;
+        case kSync:
+          op.kind = KindOfOp(OpKind::kSend, true);
           break;
         case kBy:
           collective->algorithm = algorithm_choice();

@@ -71,6 +71,7 @@ class Printer {
     if (op.cpu != 0) put(" cpu ").put(op.cpu);
     if (op.nic != 0) put(" nic ").put(op.nic);
     if (op.comm != kWorld) put(" comm ").put(op.comm);
+    if (op.kind.synchronous()) put(" sync");
   }
 
   Printer& put(std::string_view text) {

@@ -81,7 +81,7 @@ Graph fold_communicators(const Graph& graph, std::vector<Anomaly>* anomalies) {
 
   GraphBuilder builder;
   builder.reserve(graph.ops(), graph.edges());
-  std::uint64_t bound = 0;
+  std::uint64_t bound = 0, synchronous = 0;
   for (Rank r = 0; r < graph.ranks(); ++r) {
     copy_rank(graph.rank(r), {}, builder, [&](OpIndex i, Op& op) {
       if (!is_message(op.kind)) return;
@@ -93,7 +93,16 @@ Graph fold_communicators(const Graph& graph, std::vector<Anomaly>* anomalies) {
         op.tag = static_cast<std::uint32_t>(in_world + static_cast<std::uint64_t>(found - others.begin()));
       }
       op.comm = kWorld;
+      synchronous += op.kind.synchronous();
+      op.kind = OpKind(op.kind);
     });
+  }
+  if (synchronous > 0 && anomalies != nullptr) {
+    anomalies->push_back(
+        {"synchronous_sends_lost", Severity::kWarning,
+         "Synchronous sends (MPI_Ssend) became standard ones, which plain GOAL has alone: small "
+         "ones no longer wait for their receive.",
+         synchronous});
   }
   if (bound > 0 && anomalies != nullptr) {
     anomalies->push_back({"tags_bound", Severity::kWarning,

@@ -80,6 +80,9 @@ void CompatLoop::check_graph(const std::string& program, const CompatParameters&
       if (kind == goal::OpKind::kCollective) {
         refuse(program + " knows no collectives; expand them to sends and receives first");
       }
+      if (view.op(i).kind.synchronous()) {
+        refuse(program + " knows no synchronous sends; weft goal export makes standard ones");
+      }
       // Those programs let 64 bits run over.
       const double ns_per_unit =
           kind == goal::OpKind::kCalc ? 1.0 : std::max(parameters.G, static_cast<double>(parameters.O));

@@ -203,7 +203,7 @@ bool ReplayShare::end_work(RankState& rank, Cpu& cpu) {
   const goal::Op& op = rank.view.op(work);
   if (op.kind == goal::OpKind::kSend) {
     count_sent(rank, op.value);
-    if (op.value > hosts_.eager_limit_bytes) [[unlikely]] {
+    if (op.value > hosts_.eager_limit_bytes || op.kind.synchronous()) [[unlikely]] {
       request_to_send(rank, work);
       return false;
     }

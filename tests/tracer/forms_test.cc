@@ -1,6 +1,7 @@
 // Records of persistent collectives, collectives among neighbors and files: programs/forms.c under each MPI
 // against what its source says.
 #include <catch2/catch.hpp>
+#include <utility>
 #include <vector>
 
 #include "tests/tracer/traced_run.h"
@@ -76,6 +77,37 @@ void check_neighbors(const Trace& t, std::size_t k, const Ranks& to, const Ranks
   CHECK(t.completions(t.of(Function::kNeighbor_alltoall_init)[k].request).size() == 3);
 }
 
+// Over all ranks, of what each Start moves too.
+void check_moved(const Run& all, bool scatters) {
+  const std::vector<std::pair<Function, std::uint64_t>> moved = {
+      // Two rounds on 4 ranks.
+      {Function::kBarrier_init, 0},
+      {Function::kBcast_init, 2 * 4 * 8},
+      {Function::kGather_init, 2 * 4 * 12},
+      {Function::kGatherv_init, 2 * 4 * 4},
+      {Function::kScatter_init, scatters ? 2 * 8 : 0},
+      {Function::kScatterv_init, 2 * 16},
+      {Function::kAllgather_init, 2 * 4 * 20},
+      {Function::kAlltoallv_init, 2 * 4 * 16},
+      {Function::kAllreduce_init, 2 * 4 * 28},
+      {Function::kExscan_init, 2 * 4 * 36},
+      // A line has 6 ways to a neighbor, the ring and the pairs 4 each.
+      {Function::kNeighbor_allgather, 14 * 4},
+      {Function::kNeighbor_alltoall, 14 * 8},
+      {Function::kNeighbor_alltoallv, 14 * 4},
+      {Function::kNeighbor_alltoallw, 14 * 4},
+      {Function::kIneighbor_alltoall, 14 * 12},
+      {Function::kNeighbor_alltoall_init, 3 * 14 * 16},
+      {Function::kFile_write_at, 4 * 80},
+      {Function::kFile_iwrite, 4 * 72},
+      {Function::kFile_write_all_begin, 4 * 64},
+      {Function::kFile_read, 4 * 8}};
+  for (const auto& [function, bytes] : moved) {
+    INFO(function_info(function).name);
+    CHECK(moved_bytes(all, function) == bytes);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("persistent collectives, and those among neighbors of grids and graphs, and files") {
@@ -83,6 +115,7 @@ TEST_CASE("persistent collectives, and those among neighbors of grids and graphs
     INFO(mpi);
     const Run all = run(mpi, 4, "forms", "files");
     REQUIRE(all.status == 0);
+    check_moved(all, mpi != "mpich");
     for (int rank = 0; rank < 4; ++rank) {
       INFO("rank " << rank);
       const Trace& t = all.ranks[static_cast<std::size_t>(rank)];

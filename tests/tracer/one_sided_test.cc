@@ -114,6 +114,22 @@ TEST_CASE("one-sided calls are recorded with targets, bytes both ways, windows a
         CHECK(counter.call_class == CallClass::kLocal);
       }
     }
+    // Over all ranks, by the source; the Put to MPI_PROC_NULL moves nothing.
+    const std::vector<std::pair<Function, std::uint64_t>> moved = {
+        {Function::kPut, 4 * (24 + 32 + 48) + 2 * 2 * 72 + 2 * 80 + (mpi == "mpich" ? 4 * 88 : 0)},
+        {Function::kGet, 4 * 40},
+        {Function::kAccumulate, 4 * 16},
+        {Function::kFetch_and_op, 4 * (16 + 8)},
+        {Function::kCompare_and_swap, 4 * (16 + 8)},
+        {Function::kGet_accumulate, 4 * (16 + 16)},
+        {Function::kRput, 4 * 56},
+        {Function::kRget, 4 * 64},
+        {Function::kRaccumulate, 4 * 8},
+        {Function::kRget_accumulate, 4 * 8}};
+    for (const auto& [function, bytes] : moved) {
+      INFO(function_info(function).name);
+      CHECK(moved_bytes(all, function) == bytes);
+    }
     if (mpi == "mpich") CHECK(all.ranks[0].of(Function::kPut).back().bytes_out == 88);
   }
 }

@@ -9,6 +9,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "goal/import/mpi/trace_summary.h"
+
 namespace weft::trace::test {
 
 namespace fs = std::filesystem;
@@ -104,6 +106,7 @@ Run run(const std::string& mpi, int ranks, const std::string& program, const std
       directory.string(), library, mpi, ranks, fs::absolute("tests/tracer/" + name).string(), argument,
       faults);
   Run result;
+  result.directory = directory.string();
   result.status = std::system(command.c_str());
   std::ostringstream output;
   output << std::ifstream(directory / "output").rdbuf();
@@ -121,6 +124,13 @@ Run run(const std::string& mpi, int ranks, const std::string& program, const std
     CHECK(static_cast<int>(result.ranks.back().header.size) == ranks);
   }
   return result;
+}
+
+std::uint64_t moved_bytes(const Run& run, Function function) {
+  for (const goal::FunctionUse& use : goal::summarize_traces(run.directory).functions) {
+    if (use.name == weft::trace::function_info(function).name) return use.bytes;
+  }
+  return 0;
 }
 
 std::vector<std::string> installed() {

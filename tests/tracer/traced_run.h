@@ -35,8 +35,12 @@ struct Trace {
 struct Run {
   int status = 0;      // of std::system
   std::string output;  // standard output and error
+  std::string directory;
   std::vector<Trace> ranks;
 };
+
+// What `weft trace info` says that all calls of a function moved.
+std::uint64_t moved_bytes(const Run& run, Function function);
 
 // Runs a program of this folder with `ranks` ranks of one MPI under the tracer and reads all ranks' files.
 // `fault`: what fails in each rank of calls on its trace file, see tests/e2e/failing_system/README.md; ranks

@@ -43,7 +43,7 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
     {Note::kProbes, "probes", Severity::kInfo,
      "Successful probes; the receive of the message waits in their place."},
     {Note::kSynchronousSends, "synchronous_sends", Severity::kInfo,
-     "Synchronous sends, replayed as standard ones."},
+     "Synchronous sends, which shake hands whatever their size."},
     {Note::kCommunicatorCreations, "communicator_creations", Severity::kInfo,
      "Communicator creations, replayed as an allreduce of 8 bytes."},
     {Note::kCancelled, "cancelled", Severity::kInfo, "Operations cancelled, and so left out."},

@@ -27,16 +27,9 @@ bool is_synchronous(Function function) {
   return function == Function::kSsend || function == Function::kIssend || function == Function::kSsend_init;
 }
 
-bool is_persistent(Function function) {
-  return function >= Function::kSend_init && function <= Function::kRecv_init;
-}
-
 // What it moves itself: of persistent operations nothing, each Start does that.
 std::uint64_t given_bytes(const TraceRecord& record) {
-  const Shape shape = trace::function_info(record.function).shape;
-  const bool later =
-      is_persistent(record.function) || shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit;
-  return later ? 0 : moved_bytes(record);
+  return makes_persistent(record.function) ? 0 : moved_bytes(record);
 }
 
 std::uint32_t tag_of(std::int32_t tag) { return tag < 0 ? kAny : static_cast<std::uint32_t>(tag); }
@@ -188,7 +181,7 @@ bool RankImporter::is_operation(std::int32_t peer) {
 
 Op RankImporter::send_of(const TraceRecord& record, const std::vector<TraceCommunicator>& known) {
   if (is_synchronous(record.function)) notes_.add(Note::kSynchronousSends);
-  return {.kind = OpKind::kSend,
+  return {.kind = KindOfOp(OpKind::kSend, is_synchronous(record.function)),
           .cpu = static_cast<std::uint16_t>(record.thread),
           .peer = static_cast<std::uint32_t>(record.peer),
           .tag = tag_of(record.tag),
@@ -263,7 +256,7 @@ void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
 void RankImporter::make_request(Thread& thread, const TraceRecord& record,
                                 const std::vector<TraceCommunicator>& known) {
   Request request;
-  request.persistent = is_persistent(record.function);
+  request.persistent = makes_persistent(record.function);
   request.bytes = moved_bytes(record);
   request.local = is_buffered(record.function);
   request.operation = is_operation(record.peer);
@@ -392,7 +385,7 @@ void RankImporter::collective(Thread& thread, const TraceRecord& record,
 // Makes the operation, and the request if the call makes one; null: only that.
 void RankImporter::perform(Thread& thread, const TraceRecord& record, const Op* op) {
   const Shape shape = trace::function_info(record.function).shape;
-  if (shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit) {
+  if (makes_persistent(record.function)) {
     Request request{.persistent = true, .operation = op != nullptr};
     if (op != nullptr) request.prototype = *op;
     request.bytes = moved_bytes(record);

@@ -16,17 +16,31 @@ bool is_probe_for_message(Function f) { return f == Function::kMprobe || f == Fu
 
 }  // namespace
 
+namespace {
+
+std::uint64_t bytes_to_neighbors(const TraceRecord& record) {
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < record.destinations.size(); ++i) {
+    if (record.destinations[i] == trace::kProcNull) continue;
+    bytes += record.send_bytes.empty() ? record.bytes() : record.send_bytes[i];
+  }
+  return bytes;
+}
+
+}  // namespace
+
 std::uint64_t moved_bytes(const TraceRecord& record) {
   switch (trace::function_info(record.function).shape) {
     case Shape::kSend:
     case Shape::kSendRequest:
     case Shape::kSendrecv:
+      return record.peer == trace::kProcNull ? 0 : record.bytes();
     case Shape::kFile:
     case Shape::kFileRequest:
       return record.bytes();
     case Shape::kOneSided:
     case Shape::kOneSidedRequest:
-      return record.bytes_out + record.bytes_in;
+      return record.peer == trace::kProcNull ? 0 : record.bytes_out + record.bytes_in;
     case Shape::kCollective:
     case Shape::kCollectiveRequest:
     case Shape::kCollectiveInit:
@@ -34,11 +48,16 @@ std::uint64_t moved_bytes(const TraceRecord& record) {
     case Shape::kNeighbor:
     case Shape::kNeighborRequest:
     case Shape::kNeighborInit:
-      return std::accumulate(record.send_bytes.begin(), record.send_bytes.end(),
-                             record.send_bytes.empty() ? record.destinations.size() * record.bytes() : 0);
+      return bytes_to_neighbors(record);
     default:
       return 0;
   }
+}
+
+bool makes_persistent(Function function) {
+  const Shape shape = trace::function_info(function).shape;
+  return shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit ||
+         (function >= Function::kSend_init && function <= Function::kRecv_init);
 }
 
 void TraceReader::read_message(TraceMessage& message, std::uint8_t flags) {

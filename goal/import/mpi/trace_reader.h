@@ -148,8 +148,11 @@ struct TraceCommunicator {
 };
 
 // Bytes that an operation with these arguments moves: of a message at its sender, of a collective what this
-// rank puts in.
+// rank puts in. What is for MPI_PROC_NULL moves nothing.
 std::uint64_t moved_bytes(const TraceRecord& record);
+
+// Does the call only make a persistent request, so that each Start of it moves those bytes?
+bool makes_persistent(trace::Function function);
 
 // Calls of a function that the tracer does not decode.
 struct TraceCounter {

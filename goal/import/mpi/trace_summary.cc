@@ -22,15 +22,8 @@ using trace::Shape;
 bool is_between(Function f) {
   return f != Function::kInit && f != Function::kInit_thread && f != Function::kFinalize;
 }
-bool is_persistent(Function f) { return f >= Function::kSend_init && f <= Function::kRecv_init; }
 bool is_send_request(const TraceRecord& r) {
   return trace::function_info(r.function).shape == Shape::kSendRequest;
-}
-
-std::uint64_t sum(const std::vector<std::uint64_t>& values) {
-  std::uint64_t all = 0;
-  for (const std::uint64_t value : values) all += value;
-  return all;
 }
 
 // What all ranks' calls come to.
@@ -109,7 +102,7 @@ class RankReader {
     std::int32_t peer = trace::kUndefined, tag = trace::kUndefined;
     std::uint32_t comm = trace::kNoComm;
     std::uint64_t bytes = 0;
-    bool active = true, sends = false;
+    bool active = true, sends = false, receives = false;
   };
 
   struct Last {
@@ -205,11 +198,11 @@ class RankReader {
     switch (trace::function_info(r.function).shape) {
       case Shape::kSend:
         sent(r.peer, r.bytes());
-        return r.bytes();
+        return moved_bytes(r);
       case Shape::kSendrecv:
         sent(r.peer, r.bytes());
         wildcards(r.recv_peer, r.recv_tag);
-        return r.bytes();
+        return moved_bytes(r);
       case Shape::kRecv:
       case Shape::kProbe:
         wildcards(r.peer, r.tag);
@@ -225,9 +218,12 @@ class RankReader {
         return 0;
       case Shape::kCollectiveRequest:
         requests_[r.request] = {.function = r.function, .peer = r.root, .comm = r.comm};
-        [[fallthrough]];
-      case Shape::kCollective:
-        return r.send_bytes.empty() ? r.bytes() : sum(r.send_bytes);
+        return moved_bytes(r);
+      case Shape::kCollectiveInit:
+      case Shape::kNeighborInit:
+        requests_[r.request] = {
+            .function = r.function, .peer = r.root, .comm = r.comm, .bytes = moved_bytes(r), .active = false};
+        return 0;  // each Start moves them
       case Shape::kComplete:
         complete(r);
         return 0;
@@ -242,6 +238,7 @@ class RankReader {
       case Shape::kFileRequest:
         requests_[r.request] = {.function = r.function, .peer = r.peer, .comm = r.comm};
         return moved_bytes(r);
+      case Shape::kCollective:
       case Shape::kNeighbor:
       case Shape::kOneSided:
       case Shape::kFile:
@@ -257,16 +254,17 @@ class RankReader {
                .peer = r.peer,
                .tag = r.tag,
                .comm = r.comm,
-               .bytes = r.bytes(),
-               .active = !is_persistent(r.function),
-               .sends = is_send_request(r)};
+               .bytes = r.peer == trace::kProcNull ? 0 : r.bytes(),
+               .active = !makes_persistent(r.function),
+               .sends = is_send_request(r),
+               .receives = !is_send_request(r)};
     if (!request.active) return 0;
     if (!request.sends) {
       wildcards(r.peer, r.tag);
       return 0;  // known when it completes
     }
     sent(r.peer, r.bytes());
-    return r.bytes();
+    return moved_bytes(r);
   }
 
   void complete(const TraceRecord& r) {
@@ -276,7 +274,7 @@ class RankReader {
       const std::uint64_t bytes = completion.message.valid ? completion.message.bytes : 0;
       decoded(found->second.function).bytes += bytes;
       if (CommunicatorUse* use = communicator(found->second.comm)) use->bytes += bytes;
-      if (is_persistent(found->second.function)) {
+      if (makes_persistent(found->second.function)) {
         found->second.active = false;
       } else {
         requests_.erase(found);
@@ -290,11 +288,11 @@ class RankReader {
       if (found == requests_.end()) continue;
       Request& request = found->second;
       request.active = true;
-      if (!request.sends) {
+      if (request.receives) {
         wildcards(request.peer, request.tag);
         continue;
       }
-      sent(request.peer, request.bytes);
+      if (request.sends) sent(request.peer, request.bytes);
       decoded(request.function).bytes += request.bytes;
       if (CommunicatorUse* use = communicator(request.comm)) use->bytes += request.bytes;
     }

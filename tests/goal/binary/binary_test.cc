@@ -111,6 +111,8 @@ TEST_CASE("graphs that the format can't hold are refused with the operation") {
         "binary GOAL can't hold a cpu above 255: operation 1 ('x') of rank 0");
   CHECK(refusal("num_ranks 1\nrank 0 {\nbarrier\n}") ==
         "binary GOAL can't hold collective operations: operation 0 of rank 0");
+  CHECK(refusal("num_ranks 1\nrank 0 {\nsend 1b to 0 sync\n}") ==
+        "binary GOAL can't hold synchronous sends: operation 0 of rank 0");
   CHECK(refusal("num_ranks 1\ncomm 1 \"dup\" all\nrank 0 {\nsend 1b to 0 comm 1\n}") ==
         "binary GOAL can't hold communicators: operation 0 of rank 0");
   CHECK(refusal("num_ranks 1\ncomm 1 \"dup\" all\nrank 0 {\nsend 1b to 0 cpu 255 nic 255\n}") == "written");

@@ -71,6 +71,16 @@ TEST_CASE("read of write gives the same graph, labels and info") {
   }
 }
 
+TEST_CASE("synchronous sends stay so, beside standard ones that are alike otherwise") {
+  const std::string text =
+      "num_ranks 2\n\nrank 0 {\nsend 1b to 1 sync\nsend 1b to 1\nsend 1b to 1 sync\n}\n\n"
+      "rank 1 {\nrecv 1b from 0\nrecv 1b from 0\nrecv 1b from 0\n}\n";
+  const Graph again = parse_pack(to_pack(parse_text(text, "test"), kInfo), "x.weft");
+  CHECK(to_text(again) == to_text(parse_text(text, "test")));
+  CHECK(again.rank(0).op(0).kind.synchronous());
+  CHECK_FALSE(again.rank(0).op(1).kind.synchronous());
+}
+
 TEST_CASE("ranks larger than a block") {
   constexpr OpIndex kOps = 700'000;  // blocks end at 262144 operations
   GraphBuilder builder;

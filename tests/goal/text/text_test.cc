@@ -101,7 +101,7 @@ comm 3 { 2 0 }
 
 rank 0 {
 start: calc 100 cpu 2
-	a: send 5b to 1 tag 7 cpu 3 nic 4
+	a: send 5b to 1 tag 7 cpu 3 nic 4 sync
   b: recv 6 b from -1 tag -1 comm 3
 a requires start   // behind a statement
 b irequires start, a
@@ -119,7 +119,7 @@ rank 2 { }
   CHECK(graph.communicators()[3] == Communicator{"", {2, 0}});
   const RankView rank = graph.rank(0);
   CHECK(rank.op(0) == Op{OpKind::kCalc, 0, 2, 0, 0, 0, 100});
-  CHECK(rank.op(1) == Op{OpKind::kSend, 4, 3, 1, 7, 0, 5});
+  CHECK(rank.op(1) == Op{KindOfOp(OpKind::kSend, true), 4, 3, 1, 7, 0, 5});
   CHECK(rank.op(2) == Op{OpKind::kRecv, 0, 0, kAny, kAny, 3, 6});
   CHECK(rank.op(3) == Op{OpKind::kCalc, 0, 0, 0, 0, 0, 3});
   CHECK(rank.kind(4) == OpKind::kCollective);

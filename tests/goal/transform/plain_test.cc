@@ -37,6 +37,20 @@ TEST_CASE("a graph that is plain already stays as it is") {
   }
 }
 
+TEST_CASE("synchronous sends become standard ones, and are counted") {
+  const Graph graph = parse_text(
+      "num_ranks 2\nrank 0 {\nsend 1b to 1 sync\nsend 1b to 1\nsend 2b to 1 tag 3 sync\n}\n"
+      "rank 1 {\nrecv 1b from 0\nrecv 1b from 0\nrecv 2b from 0 tag 3\n}\n",
+      "test");
+  std::vector<Anomaly> anomalies;
+  const Graph plain = fold_communicators(graph, &anomalies);
+  REQUIRE(anomalies.size() == 1);
+  CHECK(anomalies[0].name == "synchronous_sends_lost");
+  CHECK(anomalies[0].count == 2);
+  CHECK(to_text(plain).find("sync") == std::string::npos);
+  CHECK(to_text(graph).find("sync") != std::string::npos);
+}
+
 TEST_CASE("tags of other communicators follow the highest of the world") {
   const Graph graph = parse_text(
       "num_ranks 2\ncomm 1 \"a\" all\ncomm 2 \"b\" all\n"

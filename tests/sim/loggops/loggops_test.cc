@@ -56,6 +56,22 @@ TEST_CASE("rendezvous adds one round trip of the handshake to the eager time") {
   CHECK(LogGopsRun(one_message(1000), {.S = 1000}).finish() == Times{100, 100 + 1000 + 1998 + 100});
 }
 
+TEST_CASE("a synchronous send shakes hands whatever its size") {
+  const std::string text = "num_ranks 2\nrank 0 {\nsend 1000b to 1 sync\n}\nrank 1 {\nrecv 1000b from 0\n}\n";
+  // As above, though the limit is far.
+  CHECK(LogGopsRun(text, {}).finish() == Times{100 + 2000 + 1998, 100 + 3000 + 1998 + 100});
+  // Even of nothing: the request at o, clear-to-send at o+2L, an empty message at o+3L, then o.
+  CHECK(
+      LogGopsRun("num_ranks 2\nrank 0 {\nsend 0b to 1 sync\n}\nrank 1 {\nrecv 0b from 0\n}\n", {}).finish() ==
+      Times{100 + 2000, 100 + 3000 + 100});
+  // The receive is posted at 50,000, and the sender waits for it.
+  const std::string late =
+      "num_ranks 2\nrank 0 {\nsend 1000b to 1 sync\n}\nrank 1 {\na: calc 50000\nb: recv 1000b from 0\nb "
+      "requires "
+      "a\n}\n";
+  CHECK(LogGopsRun(late, {}).finish() == Times{50000 + 1000 + 1998, 50000 + 2000 + 1998 + 100});
+}
+
 TEST_CASE("rendezvous waits for a late receive, eager does not") {
   const std::string text =
       "num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\na: calc 50000\nb: recv 1000b from 0\nb requires "
