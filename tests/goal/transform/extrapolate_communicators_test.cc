@@ -9,6 +9,7 @@
 #include "goal/transform/ideal_schedule.h"
 #include "goal/workload/workload.h"
 #include "sim/units/input_error.h"
+#include "tests/goal/random_graph.h"
 
 using namespace weft;
 using namespace weft::goal;
@@ -177,6 +178,17 @@ TEST_CASE("rows and columns of a grid grow with it") {
     require_sound(larger);
   }
   REQUIRE(same_but_for_names(grown(before, 48), rows_and_columns({6, 8})));
+  // Any number of ranks is either made a grid on which the program runs to its end, or refused.
+  int made = 0;
+  for (Rank ranks = 2; ranks < 80; ++ranks) {
+    try {
+      require_sound(grown(before, ranks));
+      ++made;
+    } catch (const InputError& error) {
+      REQUIRE_THAT(error.what(), Catch::Contains("can't be laid out like the program's"));
+    }
+  }
+  REQUIRE(made > 40);
   // Six ranks are enough where nothing is sent, as here in columns of two.
   REQUIRE(same_but_for_names(grown(rows_and_columns({2, 3}), 64), rows_and_columns({8, 8})));
 }
@@ -426,4 +438,33 @@ TEST_CASE("ranks that would wait for each other for ever are refused") {
   REQUIRE(ideal_schedule(ring).unfinished == 0);
   REQUIRE_THROWS_WITH(grown(ring, 3), Catch::Contains("wait for each other for ever"));
   require_sound(grown(ring, 12));
+}
+
+TEST_CASE("any graph is refused, or extrapolated") {
+  std::size_t refused = 0, made = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Graph graph = random_graph(seed, {.collectives = seed % 2 == 0});
+    for (const Rank ranks : {graph.ranks(), 2 * graph.ranks(), 3 * graph.ranks() + 1}) {
+      try {
+        const Graph larger = grown(graph, ranks);
+        ++made;
+        REQUIRE(larger.ranks() == ranks);
+      } catch (const InputError&) {
+        ++refused;
+      }
+    }
+  }
+  REQUIRE(refused > 0);
+  REQUIRE(made > 0);
+}
+
+TEST_CASE("operations that name what is not there are refused") {
+  GraphBuilder builder;
+  const std::uint32_t part = builder.add_communicator({"part", {0, 1}});
+  for (Rank r = 0; r < 3; ++r) {
+    builder.add_collective({.kind = CollectiveKind::kBarrier, .comm = part});
+    builder.end_rank();
+  }
+  REQUIRE_THROWS_WITH(grown(builder.finish(), 6),
+                      Catch::Contains("operation 0 of rank 2 has a communicator that it is no member of"));
 }
