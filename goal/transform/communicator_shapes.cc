@@ -13,6 +13,11 @@ using Extent = CommunicatorShape::Extent;
 std::vector<std::int64_t> coordinates(const Extent& extent, std::int64_t own, std::int64_t size) {
   if (extent.own) return {own};
   if (!extent.of.empty()) return extent.of;
+  if (extent.step > 0) {
+    std::vector<std::int64_t> some;
+    for (std::int64_t at = own % extent.step; at < size; at += extent.step) some.push_back(at);
+    return some;
+  }
   std::vector<std::int64_t> all(
       static_cast<std::size_t>(std::max<std::int64_t>(0, size - extent.low - extent.high)));
   std::iota(all.begin(), all.end(), extent.low);
@@ -23,6 +28,11 @@ std::vector<std::int64_t> coordinates(const Extent& extent, std::int64_t own, st
 std::optional<Extent> extent_of(const std::vector<std::int64_t>& held, Axis axis, std::int64_t size) {
   if (held.size() == 1 && size > 1) return Extent{.own = true};
   if (axis == Axis::kFixed) return Extent{.of = held};
+  const std::int64_t step = held.size() > 1 ? held[1] - held[0] : 1;
+  if (axis == Axis::kRing && step > 1) {
+    const Extent every{.step = step};
+    if (size % step == 0 && coordinates(every, held[0], size) == held) return every;
+  }
   const bool gap = held.back() - held.front() + 1 != static_cast<std::int64_t>(held.size());
   const Extent extent{.low = held.front(), .high = size - 1 - held.back()};
   const std::int64_t most_low = axis == Axis::kRing ? 0 : axis == Axis::kRooted ? 1 : size;

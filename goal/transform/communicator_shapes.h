@@ -17,7 +17,8 @@ namespace weft::goal {
 struct CommunicatorShape {
   struct Extent {
     bool own = false;              // only the coordinate that the rank itself has
-    std::int64_t low = 0;          // otherwise all but so many at the begin
+    std::int64_t step = 0;         // those that are the rank's own modulo this; 0: otherwise
+    std::int64_t low = 0;          // all but so many at the begin
     std::int64_t high = 0;         // and so many at the end of the dimension;
     std::vector<std::int64_t> of;  // of a fixed dimension: these
     bool operator==(const Extent&) const = default;

@@ -12,6 +12,7 @@
 #include "goal/transform/layout.h"
 #include "goal/transform/new_grid.h"
 #include "goal/transform/recognize.h"
+#include "goal/transform/references.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -141,6 +142,7 @@ void report(const Graph& graph, const Layout& layout, const Channels::Balance& b
 std::unique_ptr<RankSource> extrapolated_ranks(const Graph& graph, const ExtrapolateOptions& options,
                                                std::string* pattern, std::vector<Anomaly>* anomalies) {
   if (graph.ranks() < 2 || options.ranks < 2) refuse("there must be at least 2 ranks, before and after");
+  require_references(graph, "extrapolate");
   auto recognized = std::make_unique<const Graph>(recognize_collectives(graph, anomalies));
   LayoutFinder finder(*recognized);
   std::unique_ptr<Layout> layout = finder.find(

@@ -59,12 +59,17 @@ Extrapolation::Extrapolation(const Graph& graph, const Layout& layout, RankGrid 
   collect_collectives();
 }
 
-// The least rank of a communicator of that shape, or what stands for it: the rank's place with 0 in all
-// dimensions that the communicator extends over.
+// What tells a communicator from others of its shape: the rank's place, with the least coordinate in all
+// dimensions that it extends over.
 Rank Extrapolation::home(std::uint32_t shape, Rank rank) const {
   RankGrid::Place place = grid_.place(rank);
   for (std::size_t d = 0; d < grid_.dims.size(); ++d) {
-    if (!layout_.shapes->shape(shape).extents[d].own) place[d] = 0;
+    const CommunicatorShape::Extent& extent = layout_.shapes->shape(shape).extents[d];
+    if (extent.step > 0) {
+      place[d] %= extent.step;
+    } else if (!extent.own) {
+      place[d] = 0;
+    }
   }
   return grid_.rank(place);
 }

@@ -9,6 +9,7 @@
 #include "goal/transform/ideal_schedule.h"
 #include "goal/workload/workload.h"
 #include "sim/units/input_error.h"
+#include "tests/goal/random_graph.h"
 
 using namespace weft;
 using namespace weft::goal;
@@ -177,6 +178,17 @@ TEST_CASE("rows and columns of a grid grow with it") {
     require_sound(larger);
   }
   REQUIRE(same_but_for_names(grown(before, 48), rows_and_columns({6, 8})));
+  // Any number of ranks is either made a grid on which the program runs to its end, or refused.
+  int made = 0;
+  for (Rank ranks = 2; ranks < 80; ++ranks) {
+    try {
+      require_sound(grown(before, ranks));
+      ++made;
+    } catch (const InputError& error) {
+      REQUIRE_THAT(error.what(), Catch::Contains("can't be laid out like the program's"));
+    }
+  }
+  REQUIRE(made > 40);
   // Six ranks are enough where nothing is sent, as here in columns of two.
   REQUIRE(same_but_for_names(grown(rows_and_columns({2, 3}), 64), rows_and_columns({8, 8})));
 }
@@ -340,4 +352,119 @@ TEST_CASE("shapes: every member of a communicator says the same of it") {
     REQUIRE(shapes.number(1) == shapes.number(2));  // rows of either helper
     REQUIRE(shapes.number(1) != shapes.number(3));
   }
+}
+
+namespace {
+
+// A ring in which every third rank has one message more to send in the first of ten steps.
+Graph ring_by_data(Rank ranks) {
+  ProgramOnGrid made({1, ranks});
+  GraphBuilder& b = made.builder;
+  return made.finish([&](Rank r) {
+    const Rank right = (r + 1) % ranks, left = (r + ranks - 1) % ranks;
+    for (int step = 0; step < 10; ++step) {
+      b.add_send(100, right);
+      if (step == 0 && r % 3 == 0) b.add_send(7, right);
+      b.add_send(200, right);
+      b.add_recv(100, left);
+      if (step == 0 && left % 3 == 0) b.add_recv(7, left);
+      b.add_recv(200, left);
+      b.add_collective({.kind = CollectiveKind::kAllreduce, .bytes = 8});
+    }
+  });
+}
+
+std::uint64_t count_of(const std::vector<Anomaly>& anomalies, const std::string& name) {
+  for (const Anomaly& anomaly : anomalies) {
+    if (anomaly.name == name) return anomaly.count;
+  }
+  return 0;
+}
+
+}  // namespace
+
+TEST_CASE("messages that depend on data are those of ranks that lie alike, in turn") {
+  const Graph before = ring_by_data(6);
+  REQUIRE(grown(before, 6) == before);
+  std::vector<Anomaly> anomalies;
+  REQUIRE(same_but_for_names(extrapolate(before, {12}, nullptr, &anomalies), ring_by_data(12)));
+  REQUIRE(count_of(anomalies, "messages_varied") > 0);
+  REQUIRE(count_of(anomalies, "messages_left_out") == 0);
+  // Where the turns do not come out even, ranks are neighbours that were not.
+  anomalies.clear();
+  const Graph uneven = extrapolate(before, {7}, nullptr, &anomalies);
+  require_sound(uneven);
+  std::uint64_t messages = 0, short_ones = 0;
+  for (Rank r = 0; r < 7; ++r) {
+    for (OpIndex i = 0; i < uneven.rank(r).ops(); ++i) {
+      if (uneven.rank(r).kind(i) != OpKind::kSend) continue;
+      ++messages;
+      short_ones += uneven.rank(r).value(i) == 7 ? 1 : 0;
+    }
+  }
+  // Senders of the short one: 0, 3, 6; but rank 6 sends it to rank 0, which does not expect it from one that
+  // does as rank 5.
+  REQUIRE(short_ones == 2);
+  REQUIRE(messages == 7 * 20 + 2);
+  REQUIRE(count_of(anomalies, "messages_left_out") == 1);
+}
+
+TEST_CASE("a message that goes around once goes around a longer ring too") {
+  // The first sends before it receives, all others after it.
+  const auto token = [](Rank ranks) {
+    ProgramOnGrid made({1, ranks});
+    return made.finish([&](Rank r) {
+      const Rank right = (r + 1) % ranks, left = (r + ranks - 1) % ranks;
+      if (r == 0) made.builder.add_send(8, right);
+      made.builder.add_recv(8, left);
+      if (r != 0) made.builder.add_send(8, right);
+    });
+  };
+  REQUIRE(ideal_schedule(token(4)).unfinished == 0);
+  std::string pattern;
+  REQUIRE(grown(token(4), 9, {}, &pattern) == token(9));
+  REQUIRE(pattern == "messages on a 4(rooted) line, made a 9(rooted) line");
+}
+
+TEST_CASE("ranks that would wait for each other for ever are refused") {
+  // Of six in a ring, the last sends before it receives. The first three alone would all receive first.
+  ProgramOnGrid made({1, 6});
+  const Graph ring = made.finish([&](Rank r) {
+    const Rank right = (r + 1) % 6, left = (r + 5) % 6;
+    if (r == 5) made.builder.add_send(8, right);
+    made.builder.add_recv(8, left);
+    if (r != 5) made.builder.add_send(8, right);
+  });
+  REQUIRE(ideal_schedule(ring).unfinished == 0);
+  REQUIRE_THROWS_WITH(grown(ring, 3), Catch::Contains("wait for each other for ever"));
+  require_sound(grown(ring, 12));
+}
+
+TEST_CASE("any graph is refused, or extrapolated") {
+  std::size_t refused = 0, made = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const Graph graph = random_graph(seed, {.collectives = seed % 2 == 0});
+    for (const Rank ranks : {graph.ranks(), 2 * graph.ranks(), 3 * graph.ranks() + 1}) {
+      try {
+        const Graph larger = grown(graph, ranks);
+        ++made;
+        REQUIRE(larger.ranks() == ranks);
+      } catch (const InputError&) {
+        ++refused;
+      }
+    }
+  }
+  REQUIRE(refused > 0);
+  REQUIRE(made > 0);
+}
+
+TEST_CASE("operations that name what is not there are refused") {
+  GraphBuilder builder;
+  const std::uint32_t part = builder.add_communicator({"part", {0, 1}});
+  for (Rank r = 0; r < 3; ++r) {
+    builder.add_collective({.kind = CollectiveKind::kBarrier, .comm = part});
+    builder.end_rank();
+  }
+  REQUIRE_THROWS_WITH(grown(builder.finish(), 6),
+                      Catch::Contains("operation 0 of rank 2 has a communicator that it is no member of"));
 }
