@@ -159,8 +159,12 @@ class MaxMin {
   void queue_batch();
   void enqueue(std::uint32_t resource, Rate level);
   static Rate full_level(const Resource& resource);
-  static Rate next_level(const Resource& resource);
-  void visit(std::uint32_t resource, Rate at);
+  // When something happens to it. That never gets earlier while flows are given lower levels.
+  static Rate next_level(const Resource& resource, Rate full) {
+    return resource.group > 0 && resource.level < full ? resource.level : full;
+  }
+  bool is_first(Key key) const;
+  void visit(std::uint32_t resource);
   bool open_faster(std::uint32_t resource, Key than);
   void freeze(std::uint32_t resource, Rate level);
   void fix(Flow& flow, Key key);

@@ -40,7 +40,7 @@ MaxMin::Changes MaxMin::solve() {
     const std::uint32_t r = key.next - 1;
     if (resources_[r].queued != key.level) continue;  // a lower one came after it
     resources_[r].queued = -1;
-    visit(r, key.level);
+    visit(r);
   }
   fix_capped(kMostRate);
   return changes();
@@ -89,7 +89,7 @@ void MaxMin::open(std::uint32_t number) {
   part_.push_back({number, before});
   for (std::uint32_t e = flow.first; e < flow.first + flow.count; ++e) {
     const Entry& entry = entries_[e];
-    meet(entry.resource);
+    if (resources_[entry.resource].batch != batch_number_) meet(entry.resource);
     if (entry.resource == before) leave_group(before, e, flow);
     Resource& resource = resources_[entry.resource];
     resource.load -= part_of(given, entry.share);
@@ -107,9 +107,10 @@ void MaxMin::open(std::uint32_t number) {
 // Each that flows were opened at may be full at a lower level now, or have room for its group.
 void MaxMin::queue_batch() {
   for (const std::uint32_t r : batch_) {
-    Resource& resource = resources_[r];
-    const Rate level = next_level(resource);
-    if (resource.open_demand == 0 && full_level(resource) == resource.level) continue;
+    const Resource& resource = resources_[r];
+    const Rate full = full_level(resource);
+    if (resource.open_demand == 0 && full == resource.level) continue;
+    const Rate level = next_level(resource, full);
     if (resource.queued < 0 || level < resource.queued) enqueue(r, level);
   }
   batch_.clear();
@@ -128,18 +129,18 @@ Rate MaxMin::full_level(const Resource& resource) {
                   resource.open_demand + resource.group_demand);
 }
 
-// When something happens to it. That never gets earlier while flows are given lower levels.
-Rate MaxMin::next_level(const Resource& resource) {
-  const Rate full = full_level(resource);
-  return resource.group > 0 ? std::min(full, resource.level) : full;
+// Is nothing else to happen before this?
+bool MaxMin::is_first(Key key) const {
+  if (!queue_.empty() && queue_.front() < key) return false;
+  return caps_.empty() || caps_.front().level > key.level;
 }
 
-void MaxMin::visit(std::uint32_t r, Rate at) {
+void MaxMin::visit(std::uint32_t r) {
   const Resource& resource = resources_[r];
   if (resource.open_demand == 0 && resource.group == 0) return;
   const Rate full = full_level(resource);
-  const Rate next = resource.group > 0 ? std::min(full, resource.level) : full;
-  if (next > at) return enqueue(r, next);
+  const Rate next = next_level(resource, full);
+  if (!is_first({next, r + 1})) return enqueue(r, next);
   if (resource.group > 0 && full != resource.level) {
     // Its group rises above, or stays below, the level it had.
     while (resource.group > 0) open(members_[r][resource.group - 1].flow);
