@@ -120,11 +120,20 @@ class Reader {
     if (!text) return {};
     try {
       std::vector<std::string> names = expand_hostlist(*text, kMostSlurmNames - names_);
+      for (const std::string& name : names) check_name(name);
       names_ += names.size();
       return names;
     } catch (const InputError& error) {
       fail(error.what());
     }
+  }
+
+  void check_name(std::string_view name) const {
+    constexpr std::size_t kMostCharacters = 255;
+    const bool odd = std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
+    if (!odd && name.size() <= kMostCharacters) return;
+    fail(fmt::format("'{}' is no name: it must be of at most {} characters that can be printed",
+                     shortened(name), kMostCharacters));
   }
 
   std::uint64_t number(const std::string& key, std::string_view text) const {
@@ -164,6 +173,7 @@ class Reader {
     if (name.empty() || name.find_first_of("[],") != std::string::npos) {
       fail(fmt::format("{} is '{}', but it must be one name", key, shortened(name)));
     }
+    check_name(name);
     return name;
   }
 

@@ -202,6 +202,8 @@ TEST_CASE("slurm: what is unknown is told, and what is wrong refused at its line
   check("SwitchName=a Nodes=n[1-\n", "topology.conf:1: the brackets of 'n[1-' don't close");
   check("\nSwitchName=a\n", "topology.conf:2: the switch 'a' has neither Switches= nor Nodes=");
   check("SwitchName=a[1-2] Nodes=n1\n", "topology.conf:1: switchname is 'a[1-2]', but it must be one name");
+  check("SwitchName=a\x01 Nodes=n1\n", "is no name: it must be of at most 255 characters");
+  check("SwitchName=a Nodes=" + std::string(300, 'n') + "\n", "topology.conf:1: 'nnn");
   check("SwitchName=a Nodes=\"n1\n", "the quotation mark of nodes is not closed");
   check("SwitchName=a Nodes=n1 Nodes=n2\n", "nodes is given twice in one line");
   check("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n",
