@@ -1,4 +1,4 @@
-// Slurm's topology.conf and the output of `scontrol show topology`.
+// Slurm's topology.conf, topology.yaml and the output of `scontrol show topology`.
 #include <cctype>
 
 #include "tests/fuzz/fuzz.h"
@@ -39,7 +39,10 @@ void check_tree(const topologies::SlurmTree& tree) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   if (is_large(text)) return 0;
-  const auto read = fuzz::attempt([&] { return topologies::read_slurm(text, "topology.conf"); });
+  const auto read = fuzz::attempt([&] {
+    return topologies::is_slurm_yaml(text, "topology") ? topologies::read_slurm_yaml(text, "topology", "auto")
+                                                       : topologies::read_slurm(text, "topology");
+  });
   if (!read) return 0;
   const auto tree =
       fuzz::attempt([&] { return topologies::resolve_tree(*read, [](const std::string&) { return true; }); });
