@@ -174,7 +174,7 @@ class Reader {
         read_.block_sizes_line = Document::line_of(value);
         for (const yaml_node_t* each : document_.items(value, key)) {
           read_.block_sizes.push_back(document_.placed(
-              each, [&] { return positive_number("block_sizes", document_.text(each, key)); }));
+              each, [&] { return positive_number("block_sizes", document_.text(each, "a block size")); }));
         }
       } else {
         unknown(key, value);
