@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "sim/units/input_error.h"
-#include "topologies/slurm/hostlist.h"
+#include "topologies/slurm/names.h"
 
 namespace weft::topologies {
 namespace {
@@ -22,11 +21,6 @@ std::string lower_case(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return result;
-}
-
-std::string shortened(std::string_view text) {
-  constexpr std::size_t kMost = 60;
-  return text.size() <= kMost ? std::string(text) : fmt::format("{}…", text.substr(0, kMost));
 }
 
 class Reader {
@@ -46,9 +40,6 @@ class Reader {
     at_.line = 0;
     if (read_.switches.empty()) fail(fmt::format("there is no switch and no block; expected {}", kExpected));
     if (read_.block_sizes.empty()) read_.block_sizes = std::move(told_sizes_);
-    std::sort(read_.block_sizes.begin(), read_.block_sizes.end());
-    const auto last = std::unique(read_.block_sizes.begin(), read_.block_sizes.end());
-    read_.block_sizes.erase(last, read_.block_sizes.end());
     for (const auto& [key, found] : unknown_) {
       read_.notes.push_back(
           fmt::format("{}: the key '{}' is not known and was left out (first in line {}, {} in all)",
@@ -89,7 +80,7 @@ class Reader {
     for (std::size_t at = line.find_first_not_of(kBlank); at != std::string_view::npos;) {
       const std::size_t equals = line.find_first_of("= \t", at);
       if (equals == std::string_view::npos || line[equals] != '=' || equals == at) {
-        fail(fmt::format("found '{}', but expected {}", shortened(line.substr(at)), kExpected));
+        fail(fmt::format("found '{}', but expected {}", shortened_text(line.substr(at)), kExpected));
       }
       const std::string key = lower_case(line.substr(at, equals - at));
       const bool quoted = equals + 1 < line.size() && line[equals + 1] == '"';
@@ -118,20 +109,21 @@ class Reader {
   std::vector<std::string> take_names(const std::string& key) {
     const std::optional<std::string> text = take(key);
     if (!text) return {};
+    return placed([&] { return names_.expand(*text); });
+  }
+
+  // What `read` returns, with its errors at this line.
+  template <typename Read>
+  auto placed(const Read& read) const -> decltype(read()) {
     try {
-      std::vector<std::string> names = expand_hostlist(*text, kMostSlurmNames - names_);
-      names_ += names.size();
-      return names;
+      return read();
     } catch (const InputError& error) {
       fail(error.what());
     }
   }
 
   std::uint64_t number(const std::string& key, std::string_view text) const {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size() && value > 0) return value;
-    fail(fmt::format("{} is '{}', but it must be a whole number above 0", key, shortened(text)));
+    return placed([&] { return positive_number(key, text); });
   }
 
   void read_record() {
@@ -151,7 +143,7 @@ class Reader {
     } else if (words_.contains("blocksizes")) {
       read_block_sizes();
     } else {
-      fail(fmt::format("found '{}', but expected {}", shortened(line_), kExpected));
+      fail(fmt::format("found '{}', but expected {}", shortened_text(line_), kExpected));
     }
     for (const auto& [key, value] : words_) {
       auto& [times, first] = unknown_[key];
@@ -161,9 +153,7 @@ class Reader {
 
   std::string read_name(const std::string& key) {
     std::string name = take(key).value_or("");
-    if (name.empty() || name.find_first_of("[],") != std::string::npos) {
-      fail(fmt::format("{} is '{}', but it must be one name", key, shortened(name)));
-    }
+    placed([&] { SlurmNames::check(key, name); });
     return name;
   }
 
@@ -178,7 +168,8 @@ class Reader {
   void read_switch() {
     SlurmSwitch added{.name = read_name("switchname"), .line = at_.line, .nodes = {}, .switches = {}};
     const bool says = words_.contains("nodes") || words_.contains("switches");
-    if (!says) fail(fmt::format("the switch '{}' has neither Switches= nor Nodes=", shortened(added.name)));
+    if (!says)
+      fail(fmt::format("the switch '{}' has neither Switches= nor Nodes=", shortened_text(added.name)));
     added.nodes = take_names("nodes");
     added.switches = take_names("switches");
     // Level is how far it stands above the leaves, as scontrol counts.
@@ -195,7 +186,7 @@ class Reader {
   void read_block() {
     SlurmSwitch added{.name = read_name("blockname"), .line = at_.line, .nodes = {}, .switches = {}};
     added.nodes = take_names("nodes");
-    if (added.nodes.empty()) fail(fmt::format("the block '{}' has no Nodes=", shortened(added.name)));
+    if (added.nodes.empty()) fail(fmt::format("the block '{}' has no Nodes=", shortened_text(added.name)));
     read_told_size();
     take("blockindex");
     add(std::move(added), true);
@@ -225,7 +216,7 @@ class Reader {
   SourceLocation at_;
   std::int64_t lines_ = 0;
   std::map<std::string, std::string> words_;
-  std::size_t names_ = 0;
+  SlurmNames names_;
   bool told_speed_ = false;
   std::vector<std::uint64_t> told_sizes_;
   std::map<std::string, std::pair<std::uint64_t, std::int64_t>> unknown_;  // how often, first line

@@ -1,4 +1,4 @@
-// What Slurm says of a network: topology.conf, or the output of `scontrol show topology`.
+// What Slurm says of a network: topology.conf, topology.yaml, or the output of `scontrol show topology`.
 #pragma once
 
 #include <cstddef>
@@ -22,19 +22,22 @@ struct SlurmTopology {
   // Of topology/tree; of topology/block the blocks, whose nodes are theirs alone.
   std::vector<SlurmSwitch> switches;
   bool has_blocks = false;
-  // Of topology/block: how many nodes the blocks of each level have, the least first; empty: not said.
+  // Of topology/block: how many nodes the blocks of each level have; empty: not said.
   std::vector<std::uint64_t> block_sizes;
   std::int64_t block_sizes_line = 0;
   std::vector<std::string> notes;  // sentences for the user: what was found and means nothing
 };
-
-// A file may list this many names, each time one is listed.
-inline constexpr std::size_t kMostSlurmNames = std::size_t{1} << 22;
 
 // Reads topology/tree (SwitchName=, Switches=, Nodes=, LinkSpeed=) and topology/block (BlockName=, Nodes=,
 // BlockSizes=) as topology.conf(5) has them, and what `scontrol show topology` prints of both. Names of keys
 // are read in any case; lines may end in a backslash to go on in the next. Throws InputError at file and line
 // with what was found and what was expected.
 SlurmTopology read_slurm(std::string_view text, const std::string& file);
+
+// The same from topology.yaml, as topology.yaml(5) has it: of the topologies it lists the one called `which`;
+// "auto": the one with cluster_default, else the first.
+SlurmTopology read_slurm_yaml(std::string_view text, const std::string& file, const std::string& which);
+// Is this topology.yaml, by the file's name and what the text begins with?
+bool is_slurm_yaml(std::string_view text, const std::string& file);
 
 }  // namespace weft::topologies

@@ -11,7 +11,7 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::size_t kMostDigits = 18;
+constexpr std::size_t kMostDigits = 18, kMostBrackets = 16;
 constexpr std::string_view kBetween = ", \t";
 
 // Numbers first … last, with leading zeros up to `digits`.
@@ -72,6 +72,9 @@ std::vector<Part> read_parts(std::string_view item) {
       const std::size_t end = std::min(inside.find(',', at), inside.size());
       part.ranges.push_back(read_range(inside.substr(at, end - at), item));
       at = end + 1;
+    }
+    if (parts.size() == kMostBrackets) {
+      throw InputError(fmt::format("'{}' has more than {} brackets", shown(item), kMostBrackets));
     }
     parts.push_back(std::move(part));
     rest.remove_prefix(close + 1);

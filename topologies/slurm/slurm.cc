@@ -17,6 +17,7 @@
 #include "topologies/import/readers.h"
 #include "topologies/slurm/configuration.h"
 #include "topologies/slurm/hostlist.h"
+#include "topologies/slurm/names.h"
 #include "topologies/slurm/tree.h"
 
 namespace weft::topologies {
@@ -29,10 +30,14 @@ const ModuleInfo& info() {
   static const ModuleInfo info = {
       .name = "slurm",
       .summary =
-          "A machine as Slurm knows it: topology.conf (tree, block) or what `scontrol show topology` prints.",
-      .source = "topology.conf(5) of Slurm, https://slurm.schedmd.com/topology.conf.html",
+          "A machine as Slurm knows it: topology.conf or topology.yaml (tree, block), or what `scontrol show "
+          "topology` prints.",
+      .source =
+          "topology.conf(5) of Slurm, https://slurm.schedmd.com/topology.conf.html, and topology.yaml(5)",
       .parameters = with_cabling({
           {"file", ParameterType::kFile, "", "The file's path; [in brackets] if it has a comma."},
+          {"topology", ParameterType::kText, "auto",
+           "Which of those in topology.yaml; auto: the one with cluster_default, else the first."},
           {"hosts", ParameterType::kText, "all",
            "The nodes to build, as Slurm's hostlist [in brackets]: [lrdn[0001-0360]]; all: every one. "
            "Switches "
@@ -70,12 +75,18 @@ std::string short_form(const Parameters& parameters, const std::string& file) {
   return to_short_form(info().name, Parameters(info(), given));
 }
 
+SlurmTopology read(const Parameters& parameters, const std::string& file) {
+  const std::string text = read_whole_file(file), &which = parameters.text("topology");
+  if (is_slurm_yaml(text, file)) return read_slurm_yaml(text, file, which);
+  if (which != "auto")
+    parameters.fail("topology", "it is for topology.yaml, which this file is not; leave it out");
+  return read_slurm(text, file);
+}
+
 class Builder {
  public:
   Builder(const Parameters& parameters, const std::string& file)
-      : parameters_(parameters),
-        cabling_(read_cabling(parameters)),
-        read_(read_slurm(read_whole_file(file), file)) {
+      : parameters_(parameters), cabling_(read_cabling(parameters)), read_(read(parameters, file)) {
     read_parameters();
     tree_ =
         resolve_tree(read_, [this](const std::string& node) { return all_hosts_ || wanted_.contains(node); });

@@ -84,7 +84,9 @@ class Resolver {
 
   // Contiguous blocks, as many as a level's size is of the one before, are one of that level.
   void join_blocks() {
-    const std::vector<std::uint64_t>& sizes = read_.block_sizes;
+    std::vector<std::uint64_t> sizes = read_.block_sizes;
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     std::vector<std::string> level;
     for (const SlurmSwitch& block : list_) level.push_back(block.name);
     for (std::size_t i = 1; i < sizes.size(); ++i) {

@@ -68,6 +68,9 @@ TEST_CASE("hostlist: what is none is told") {
   check("n[1234567890123456789]", "is not a number of at most 18 digits");
   CHECK_THROWS_WITH(expand_hostlist("n[0-999999999999]", 1000), Catch::Contains("more than 1000 names"));
   CHECK(expand_hostlist("n[1-1000]", 1000).size() == 1000);
+  std::string many = "n";
+  for (int i = 0; i < 100000; ++i) many += "[1]";
+  check(many, "has more than 16 brackets");
 }
 
 }  // namespace weft::topologies

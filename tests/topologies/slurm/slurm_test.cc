@@ -50,6 +50,12 @@ bool has_note(const Topology& topology, const std::string& part) {
                      [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
+// Its links; without the name, which has the file's.
+std::string edges_of(const Topology& topology) {
+  const std::string text = text_of(topology, "edges");
+  return text.substr(text.find("\n") + 1);
+}
+
 // The examples of topology.conf(5), in other words.
 constexpr const char* kTree = R"(# a tree
 switchname=s0 nodes=dev[0-5]
@@ -122,7 +128,7 @@ TEST_CASE("slurm: what scontrol prints is the network of the file it was made fr
       "SwitchName=s0 Level=0 LinkSpeed=1 Nodes=dev[0-5]\nSwitchName=s1 Level=0 LinkSpeed=1 Nodes=dev[6-11]\n"
       "SwitchName=s2 Level=0 LinkSpeed=1 Nodes=dev[12-17]\n"
       "SwitchName=s3 Level=1 LinkSpeed=1 Nodes=dev[0-17] Switches=s[0-2]\n");
-  CHECK(text_of(file, "edges") == text_of(printed, "edges"));
+  CHECK(edges_of(file) == edges_of(printed));
   CHECK_FALSE(has_note(printed, "LinkSpeed"));
   const Topology blocks = read(std::string(kBlocks) + "BlockSizes=32,64\n");
   const Topology printed_blocks = read(
@@ -132,7 +138,74 @@ TEST_CASE("slurm: what scontrol prints is the network of the file it was made fr
       "BlockName=block4 BlockIndex=3 Nodes=node[97-128] BlockSize=32\n"
       "AggregatedBlock=block[1-2] BlockIndex=4 Nodes=node[1-64] BlockSize=64\n"
       "AggregatedBlock=block[3-4] BlockIndex=5 Nodes=node[65-128] BlockSize=64\n");
-  CHECK(text_of(blocks, "edges") == text_of(printed_blocks, "edges"));
+  CHECK(edges_of(blocks) == edges_of(printed_blocks));
+}
+
+TEST_CASE("slurm: topology.yaml is the network of the same topology.conf") {
+  constexpr const char* kYaml = R"(# two topologies
+- topology: first
+  cluster_default: false
+  block:
+    block_sizes:
+      - 32
+      - 64
+    blocks:
+    - block: block1
+      nodes: node[1-32]
+    - block: block2
+      nodes: node[33-64]
+    - block: block3
+      nodes: node[65-96]
+    - {block: block4, nodes: "node[97-128]"}
+- topology: second
+  cluster_default: True
+  tree:
+    switches:
+    - switch: s0
+      nodes: dev[0-5]
+      colour: red
+    - switch: s1
+      nodes: dev[6-11]
+    - switch: s2
+      nodes: dev[12-17]
+    - switch: s3
+      children: s[0-2]
+- topology: third
+  flat: true
+)";
+  const auto yaml = [](const std::string& text, const std::string& more = "") {
+    return make("slurm:file=" + write_file("topology.yaml", text) + more);
+  };
+  CHECK(edges_of(yaml(kYaml)) == edges_of(read(kTree)));
+  CHECK(has_note(yaml(kYaml), "topology.yaml:22: the key 'colour' is not known"));
+  CHECK(edges_of(yaml(kYaml, ",topology=first")) ==
+        edges_of(read(std::string(kBlocks) + "BlockSizes=32,64\n")));
+  // By its content where the name doesn't tell; the first where none is the default.
+  CHECK(make("slurm:file=" + write_file("printed",
+                                        "---\n- topology: a\n  tree:\n    switches:\n    - switch: s\n"
+                                        "      nodes: n[1-3]\n"))
+            .hosts() == 3);
+  const auto check = [&](const std::string& text, const std::string& message, const char* more = "") {
+    INFO(text);
+    CHECK_THROWS_WITH(yaml(text, more), Contains(message));
+  };
+  check(kYaml, "topology.yaml:30: a topology of kind 'flat' is not read", ",topology=third");
+  check(kYaml, "there is no topology 'fourth'; known: first, second, third", ",topology=fourth");
+  check("- topology: a\n  tree: [1\n", "topology.yaml:3: ");
+  check("topology: a\n", "topology.yaml:1: topology.yaml must be a list");
+  check("# nothing\n", "topology.yaml must be a list");
+  check("[]\n", "topology.yaml lists no topology");
+  check("- a\n", "topology.yaml:1: a topology must have keys and values");
+  check("- topology: a\n", "the topology has no switch and no block");
+  check("- topology: a\n  tree:\n    switches:\n    - nodes: n1\n",
+        "topology.yaml:4: switch is '', but it must be one name");
+  check("- topology: a\n  tree:\n    switches:\n    - switch: s\n      nodes: n[3-1]\n",
+        "topology.yaml:5: the range '3-1' in 'n[3-1]' goes down");
+  check("- topology: a\n  tree:\n    switches:\n    - switch: s\n      nodes: [n1]\n",
+        "topology.yaml:5: nodes must be a text");
+  check("- topology: a\n  block:\n    block_sizes: [x]\n    blocks: []\n",
+        "block_sizes is 'x', but it must be a whole number");
+  CHECK_THROWS_WITH(read(kTree, ",topology=a"), Contains("it is for topology.yaml"));
 }
 
 TEST_CASE("slurm: blocks are joined level by level, and what is left by a top") {
@@ -171,7 +244,7 @@ TEST_CASE("slurm: part of the nodes, with the switches above them") {
   CHECK(links(part, "s2", "s3") == 1);
   CHECK(has_note(part, "1 switch is left out"));
   // The name says what was built, so that it can be built again.
-  CHECK(text_of(make(part.name()), "edges") == text_of(part, "edges"));
+  CHECK(edges_of(make(part.name())) == edges_of(part));
   CHECK_THROWS_WITH(read(kTree, ",hosts=[dev[0-3,20-21]]"), Contains("has no node 'dev20' and 1 more"));
   CHECK_THROWS_WITH(read(kTree, ",hosts=[dev[0-]]"), Contains("it must be a hostlist"));
 }
@@ -202,6 +275,8 @@ TEST_CASE("slurm: what is unknown is told, and what is wrong refused at its line
   check("SwitchName=a Nodes=n[1-\n", "topology.conf:1: the brackets of 'n[1-' don't close");
   check("\nSwitchName=a\n", "topology.conf:2: the switch 'a' has neither Switches= nor Nodes=");
   check("SwitchName=a[1-2] Nodes=n1\n", "topology.conf:1: switchname is 'a[1-2]', but it must be one name");
+  check("SwitchName=a\x01 Nodes=n1\n", "is no name: it must be of at most 255 characters");
+  check("SwitchName=a Nodes=" + std::string(300, 'n') + "\n", "topology.conf:1: 'nnn");
   check("SwitchName=a Nodes=\"n1\n", "the quotation mark of nodes is not closed");
   check("SwitchName=a Nodes=n1 Nodes=n2\n", "nodes is given twice in one line");
   check("SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n",
