@@ -48,17 +48,19 @@ std::vector<Run> read_runs(std::string_view text, const std::string& path) {
 Run choose_run(const Setup& setup, const std::string& path, std::string_view text) {
   std::vector<Run> runs = read_runs(text, path);
   const std::string &machine = setup.parameters.text("machine"), &run = setup.parameters.text("run");
+  const std::int64_t line = setup.parameters.integer("line");
   std::erase_if(runs, [&](const Run& each) {
-    return (!machine.empty() && each.machine != machine) || (!run.empty() && each.timestamp != run);
+    return (line != 0 && each.line != line) || (!machine.empty() && each.machine != machine) ||
+           (!run.empty() && each.timestamp != run);
   });
   if (runs.size() == 1) return runs[0];
   std::string what;
   if (!machine.empty()) what += " of " + machine;
   if (!run.empty()) what += " with timestamp " + run;
+  if (line != 0) what += fmt::format(" in line {}", line);
   if (runs.empty()) throw InputError(fmt::format("{}: it has no run{}", path, what));
-  throw InputError(fmt::format("{}: it has {} runs{}; choose one with run=TIMESTAMP, like run={} (line {})",
-                               path, runs.size(), what,
-                               printable(std::string(runs[0].timestamp.substr(0, 60))), runs[0].line));
+  throw InputError(fmt::format("{}: it has {} runs{}; choose one with run=TIMESTAMP or line=N, like line={}",
+                               path, runs.size(), what, runs[0].line));
 }
 
 Outcome place(const Setup& setup) {
@@ -102,6 +104,8 @@ Policy allocation() {
                  "of ranks; what stands behind an @ is left out."},
                 {"machine", ParameterType::kText, "", "Only runs of this machine."},
                 {"run", ParameterType::kText, "", "The run's timestamp; needed where there are several."},
+                {"line", ParameterType::kInteger, "0",
+                 "The run's line in the file, where several have the same timestamp; 0: any."},
                 {"tasks", ParameterType::kText, "as_run",
                  "Ranks on each host: as_run: as many as the run had; as_job: as the job's ranks per "
                  "node."}},

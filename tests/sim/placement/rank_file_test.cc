@@ -129,8 +129,12 @@ TEST_CASE("allocation: the hosts of a real run") {
   CHECK_THROWS_WITH(run("2025_03_14", {.ranks = 2}), Catch::Contains("a host takes 1"));
   CHECK_THROWS_WITH(run("2025_03_13___15_38_05", {.ranks = 5}),
                     Catch::Contains("runs.csv:2: the run has room for 4 ranks, and the job has 5"));
-  CHECK_THROWS_WITH(run("", {.ranks = 2}), Catch::Contains("it has 3 runs; choose one with run=TIMESTAMP"));
+  CHECK_THROWS_WITH(run("", {.ranks = 2}),
+                    Catch::Contains("it has 3 runs; choose one with run=TIMESTAMP or line=N, like line=2"));
   CHECK_THROWS_WITH(run("2024", {.ranks = 2}), Catch::Contains("it has no run with timestamp 2024"));
+  CHECK(on_leonardo("allocation", path, {.ranks = 4}, {{"line", "2"}}).hosts == Hosts{2, 5, 6, 7});
+  CHECK_THROWS_WITH(on_leonardo("allocation", path, {.ranks = 4}, {{"line", "9"}}),
+                    Catch::Contains("it has no run in line 9"));
   CHECK(on_leonardo("allocation", path, {.ranks = 2, .ranks_per_node = 4}, {{"machine", "lumi"}}).hosts ==
         Hosts{1, 1});
   CHECK_THROWS_WITH(on_leonardo("allocation", write("x.csv", "a,b\n"), {.ranks = 2}),
