@@ -12,7 +12,8 @@
 namespace weft::sim {
 namespace {
 
-constexpr std::uint16_t kSubmit = kClientKinds;  // payload: a job; scheduled by own_entity_ alone
+// Events of own_entity_ alone. kSubmit, payload: a job. kStart: the starter is asked.
+constexpr std::uint16_t kSubmit = kClientKinds, kStart = kClientKinds + 1;
 constexpr std::uint32_t kNone = 0xFFFFFFFFu;
 
 void add(results::Rank& sum, const results::Rank& run) {
@@ -92,7 +93,7 @@ class JobReplays::Port final : public NetworkClient {
     if (jobs_.is_dynamic_) jobs_.after_event(message.instance);
   }
   void on_event(const Event& event) override {
-    if (jobs_.is_dynamic_ && event.source == jobs_.own_entity_) return jobs_.submit(event.payload);
+    if (jobs_.is_dynamic_ && event.source == jobs_.own_entity_) return jobs_.handle_own(event);
     const std::uint32_t instance = instance_of(event);
     client_of(instance)->on_event(event);
     if (jobs_.is_dynamic_) jobs_.after_event(instance);
@@ -225,9 +226,8 @@ void JobReplays::start(std::span<Network* const> networks) {
   std::stable_sort(order.begin(), order.end(), [this](std::uint32_t a, std::uint32_t b) {
     return jobs_[a].what.submit < jobs_[b].what.submit;
   });
-  std::uint32_t sequence = 0;
   for (const std::uint32_t job : order) {
-    engines_[0]->schedule_counted(jobs_[job].what.submit, own_entity_, sequence++, kSubmit, job);
+    engines_[0]->schedule_counted(jobs_[job].what.submit, own_entity_, scheduled_++, kSubmit, job);
   }
 }
 
@@ -236,11 +236,21 @@ void JobReplays::start(std::span<Network* const> networks) {
 void JobReplays::submit(std::uint32_t job) {
   jobs_[job].submitted = true;
   if (starter_ == nullptr) return launch(job);
-  launch_all(starter_->submitted(job, now()));
+  starter_->submitted(job, now());
+  ask_starter();
 }
 
-void JobReplays::launch_all(const std::vector<JobStarter::Start>& starts) {
-  for (const JobStarter::Start& start : starts) {
+// In an event of its own, behind what else is scheduled for this moment by ranks and by submissions.
+void JobReplays::ask_starter() {
+  if (starter_is_asked_) return;
+  starter_is_asked_ = true;
+  engines_[0]->schedule_counted(now(), own_entity_, scheduled_++, kStart, 0);
+}
+
+void JobReplays::handle_own(const Event& event) {
+  if (event.kind == kSubmit) return submit(event.payload);
+  starter_is_asked_ = false;
+  for (const JobStarter::Start& start : starter_->start(now())) {
     jobs_[start.job].what.host_of_rank = start.host_of_rank;
     launch(start.job);
   }
@@ -288,7 +298,9 @@ void JobReplays::finish_run(std::uint32_t index) {
   }
   if (again) return launch(number);
   job.finished = true;
-  if (starter_ != nullptr) launch_all(starter_->finished(number, now()));
+  if (starter_ == nullptr) return;
+  starter_->finished(number, now());
+  ask_starter();
 }
 
 bool JobReplays::runs_again(const Job& job) const {

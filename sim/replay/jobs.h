@@ -42,11 +42,14 @@ class JobStarter {
     std::vector<std::uint32_t> host_of_rank;
   };
   virtual ~JobStarter() = default;
-  // A job's time of submission has come, or a job has finished and frees its hosts. Several of one moment
-  // come one after the other: those that finish in the order of events, and those that are submitted in the
-  // order of the list. Returns the jobs to start now, each of which was submitted and has not started yet.
-  virtual std::vector<Start> submitted(std::uint32_t job, Time now) = 0;
-  virtual std::vector<Start> finished(std::uint32_t job, Time now) = 0;
+  // A job's time of submission has come, or a job has finished, all its runs, and frees its hosts. Of one
+  // moment, jobs that finish by work of their cpus come first, then those that are submitted, in the order of
+  // the list.
+  virtual void submitted(std::uint32_t job, Time now) = 0;
+  virtual void finished(std::uint32_t job, Time now) = 0;
+  // After these: the jobs to start now, each of which was submitted and has not started yet. Asked again in
+  // the same moment if a message that arrives then lets one more job finish.
+  virtual std::vector<Start> start(Time now) = 0;
 };
 
 // What has become of a job.
@@ -104,7 +107,8 @@ class JobReplays {
   void choose_channels(Job& job);
   void submit(std::uint32_t job);
   void launch(std::uint32_t job);
-  void launch_all(const std::vector<JobStarter::Start>& starts);
+  void handle_own(const Event& event);
+  void ask_starter();
   void after_event(std::uint32_t instance);
   void finish_run(std::uint32_t instance);
   bool runs_again(const Job& job) const;
@@ -119,7 +123,9 @@ class JobReplays {
   std::vector<Job> jobs_;
   std::vector<Instance> instances_;
   std::vector<std::uint32_t> job_of_entity_;
-  EntityId first_entity_ = 0, own_entity_ = 0;  // of all ranks; this one schedules submissions
+  EntityId first_entity_ = 0, own_entity_ = 0;  // of all ranks; this one schedules submissions and starts
+  std::uint32_t scheduled_ = 0;                 // its events
+  bool starter_is_asked_ = false;               // there is an event for it
   std::vector<std::uint64_t> next_channel_;     // of each host
   Network* network_ = nullptr;                  // of a dynamic run
   std::vector<std::unique_ptr<Port>> ports_;    // of each partition; none for one job alone

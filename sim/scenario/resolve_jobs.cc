@@ -80,6 +80,18 @@ Scenario with_one(const Scenario& scenario, std::size_t job) {
   return one;
 }
 
+// Of a job alone: it is its own.
+void drop_baseline(Scenario& scenario) {
+  Output& output = scenario.output;
+  if (!output.baseline) return;
+  const char* const field = output.interference ? "interference" : "baseline";
+  const SourceLocation place = output.location(field);
+  const std::string what = fmt::format("output.{} has no effect: there is one job only", field);
+  if (place.line == 0) throw InputError(place, what);
+  scenario.warnings.push_back(place.prefix() + what);
+  output.baseline = output.interference = false;
+}
+
 }  // namespace
 
 Scenario scenario_of_job(const Scenario& resolved, std::size_t job) { return with_one(resolved, job); }
@@ -92,7 +104,9 @@ Scenario resolve(const Scenario& scenario, const Registries& registries) {
       throw InputError(scenario.jobs[0].location,
                        "repeat_until_others_end of this job means nothing: there are no other jobs");
     }
-    return resolve_one(with_one(scenario, 0), registries, false);
+    Scenario one = resolve_one(with_one(scenario, 0), registries, false);
+    drop_baseline(one);
+    return one;
   }
   Scenario named = scenario;
   name_jobs(named.jobs);

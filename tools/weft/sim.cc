@@ -141,15 +141,15 @@ void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
   }
 }
 
-int run(const Options& options, Phases& phases) {
-  phases.enter("reading the scenario");
-  phases.set_last_words([](const std::string& reason) { results::note_end_of_run(reason); });
+std::vector<std::string> plugins_of(const Options& options) {
   std::vector<std::string> plugins = sim::plugins_named_in(options.scenario);
   for (const std::string& given : options.plugins) {
     if (std::find(plugins.begin(), plugins.end(), given) == plugins.end()) plugins.push_back(given);
   }
-  for (const std::string& plugin : plugins) sim::load_plugin(plugin);
-  const sim::Registries registries = sim::builtin_registries();
+  return plugins;
+}
+
+std::vector<sim::Setting> settings_of(const Options& options) {
   std::vector<sim::Setting> settings;
   for (std::size_t i = 0; i < std::size(kFlags); ++i) {
     if (!options.values[i]) continue;
@@ -166,7 +166,16 @@ int run(const Options& options, Phases& phases) {
   if (options.baseline) settings.push_back({"--baseline", "output.baseline", "true"});
   if (options.interference) settings.push_back({"--interference", "output.interference", "true"});
   if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
-  sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings);
+  return settings;
+}
+
+int run(const Options& options, Phases& phases) {
+  phases.enter("reading the scenario");
+  phases.set_last_words([](const std::string& reason) { results::note_end_of_run(reason); });
+  const std::vector<std::string> plugins = plugins_of(options);
+  for (const std::string& plugin : plugins) sim::load_plugin(plugin);
+  const sim::Registries registries = sim::builtin_registries();
+  sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings_of(options));
   scenario.plugins = plugins;
   const std::string resolved = sim::to_text(scenario, registries);
   if (scenario.limits.memory_bytes != 0) limit_memory(scenario.limits.memory_bytes);

@@ -229,18 +229,12 @@ class FirstCome final : public JobStarter {
   FirstCome(std::vector<std::uint32_t> sizes, std::uint32_t hosts) : sizes_(std::move(sizes)), free_(hosts) {
     std::iota(free_.begin(), free_.end(), 0);
   }
-  std::vector<Start> submitted(std::uint32_t job, Time) override {
-    queue_.push_back(job);
-    return start();
-  }
-  std::vector<Start> finished(std::uint32_t job, Time) override {
+  void submitted(std::uint32_t job, Time) override { queue_.push_back(job); }
+  void finished(std::uint32_t job, Time) override {
     free_.insert(free_.end(), held_[job].begin(), held_[job].end());
     std::sort(free_.begin(), free_.end());
-    return start();
   }
-
- private:
-  std::vector<Start> start() {
+  std::vector<Start> start(Time) override {
     std::vector<Start> starts;
     while (!queue_.empty() && sizes_[queue_.front()] <= free_.size()) {
       const std::uint32_t job = queue_.front();
@@ -251,6 +245,8 @@ class FirstCome final : public JobStarter {
     }
     return starts;
   }
+
+ private:
   std::vector<std::uint32_t> sizes_, free_;
   std::deque<std::uint32_t> queue_;
   std::map<std::uint32_t, std::vector<std::uint32_t>> held_;

@@ -331,7 +331,8 @@ TEST_CASE("scenario: errors in a file name line and column") {
   check(job + "hosts { O: inf }", "s.txtpb:2:9: hosts: O: 'inf' is not a finite number");
   check(job + "\njob { goal: \"b\" repeat: 0 }",
         "s.txtpb:3:1: repeat of this job is 0, but it is how often it runs in all");
-  check(job + "\njob { goal: \"b\" at: \"soon\" }", "s.txtpb:3:17: at: 'soon' is not a time; write it like 1.5us");
+  check(job + "\njob { goal: \"b\" at: \"soon\" }",
+        "s.txtpb:3:17: at: 'soon' is not a time; write it like 1.5us");
   check("job { }", "s.txtpb:1:1: this job has nothing to do: give its goal (a GOAL file) or its traffic");
   check("seed: 1",
         "there is nothing to run: give a GOAL file with --goal FILE or job { goal: \"FILE\" }, or generated "

@@ -52,6 +52,8 @@ std::string run(const std::string& directory, std::vector<Setting> settings, boo
   Control control(sinks);
   results::Report report = simulation.run(program, control);
   report.scenario = to_text(scenario, registries);
+  // The runs in pairs are not this folder's.
+  if (scenario.output.interference) report.interference.push_back({.job = 0, .beside = 1, .slowdown = 1});
   sinks.write(report);
   if (quiet) return "";
   std::string text(static_cast<std::size_t>(std::ftell(terminal)), '\0');
@@ -67,18 +69,19 @@ std::set<std::string> files_in(const std::string& directory) {
   return names;
 }
 
-const std::set<std::string> kAlways = {"scenario.txtpb", "ranks.csv", "hosts.csv", "links.csv",
-                                       "summary.json"};
+const std::set<std::string> kAlways = {"scenario.txtpb", "ranks.csv", "jobs.csv",
+                                       "hosts.csv",      "links.csv", "summary.json"};
 std::set<std::string> and_always(std::set<std::string> more) {
   more.insert(kAlways.begin(), kAlways.end());
   return more;
 }
 
 // Everything that can be recorded.
-const std::vector<Setting> kAll = {{"", "topology", "single_switch:hosts=4"},
-                                   {"", "output.sample_interval", "1us"},
-                                   {"", "output.packet_log", "0-1"},
-                                   {"", "output.pcapng", "0"}};
+const std::vector<Setting> kAll = {
+    {"", "topology", "single_switch:hosts=4"}, {"", "output.sample_interval", "1us"},
+    {"", "output.packet_log", "0-1"},          {"", "output.pcapng", "0"},
+    {"", "job", "traffic=[shift:ranks=2]"},    {"", "job", "traffic=[shift:ranks=2]"},
+    {"", "output.interference", "true"}};
 
 }  // namespace
 
