@@ -62,6 +62,9 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
       options.format = nccl_protocol(parameters);
     } else if (spec.name == "channels") {
       options.channels = whole_number(parameters, "channels", 1, 64);
+    } else if (spec.name == "least_chunk") {
+      options.least_chunk_bytes = parameters.bytes("least_chunk");
+      if (options.least_chunk_bytes > 1u << 30) parameters.fail("least_chunk", "it must be at most 1GiB");
     } else if (spec.name == "chunk") {
       options.chunk_bytes = parameters.bytes("chunk");
       if (options.chunk_bytes > 1u << 30) parameters.fail("chunk", "it must be at most 1GiB");
@@ -109,15 +112,29 @@ CollectiveSelection::CollectiveSelection(const CollectiveChoices& choices) {
     const Parameters parameters(profile.info, choice);
     if (profile.info.name == kNcclProfile) {
       nccl_ = nccl::tuner_of(parameters);
+      for (ChosenAlgorithm& chosen : fixed_) set_gpu(chosen);
+      table_.change_each([this](ChosenAlgorithm& chosen) { set_gpu(chosen); });
     } else {
       profile_ = SelectionTable(profile.table, "profile " + profile.info.name);
     }
   }
 }
 
+void CollectiveSelection::set_gpu(ChosenAlgorithm& chosen) const {
+  if (!nccl_ || !chosen.algorithm->info.name.starts_with("nccl_")) return;
+  chosen.options.lane_costs = nccl::lane_costs(nccl_->node().gpu, chosen.options.format);
+}
+
 const ChosenAlgorithm& CollectiveSelection::named(CollectiveKind kind, const std::string& algorithm) const {
   const auto [place, is_new] = asked_.try_emplace({kind, algorithm});
-  if (is_new) place->second = choose_collective_algorithm(kind, algorithm);
+  if (is_new) {
+    place->second = choose_collective_algorithm(kind, algorithm);
+    set_gpu(place->second);
+    // A recorded choice does not tell how many GPUs share a node.
+    if (nccl_ && algorithm.find("ranks_per_node") == std::string::npos) {
+      place->second.options.ranks_per_node = nccl_->node().gpus;
+    }
+  }
   return place->second;
 }
 

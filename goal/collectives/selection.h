@@ -39,6 +39,8 @@ class CollectiveSelection {
  private:
   const ChosenAlgorithm& find(const Collective& collective, std::uint32_t ranks) const;
   const ChosenAlgorithm& named(CollectiveKind kind, const std::string& algorithm) const;
+  // NCCL's algorithms run on GPUs of the profile's node, whoever names them.
+  void set_gpu(ChosenAlgorithm& chosen) const;
 
   std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
   std::array<bool, kCollectiveKinds> forced_{};

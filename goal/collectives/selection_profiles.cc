@@ -21,7 +21,11 @@ std::vector<ParameterSpec> nccl_parameters() {
   for (const nccl::NodePreset& preset : nccl::node_presets()) {
     known += (known.empty() ? "" : ", ") + std::string(preset.name);
   }
-  return {
+  std::string gpus;
+  for (const nccl::GpuPreset& preset : nccl::gpu_presets()) {
+    gpus += (gpus.empty() ? "" : ", ") + std::string(preset.name);
+  }
+  std::vector<ParameterSpec> all = {
       {"node", ParameterType::kText, "dgx_h100", "Kind of node. One of: " + known + "."},
       {"gpus_per_node", ParameterType::kInteger, "auto",
        "Consecutive ranks of a node; auto: as many as it has."},
@@ -31,8 +35,13 @@ std::vector<ParameterSpec> nccl_parameters() {
       {"min_channels", ParameterType::kInteger, "auto", "As NCCL_MIN_NCHANNELS."},
       {"max_channels", ParameterType::kInteger, "auto", "As NCCL_MAX_NCHANNELS."},
       {"threads", ParameterType::kInteger, "auto", "As NCCL_NTHREADS."},
-      {"version", ParameterType::kText, "2.30", "Of NCCL, whose tables: 2.20 or 2.30."},
+      {"version", ParameterType::kText, "2.30", "Of NCCL, whose tables and chunks: 2.19, 2.20 or 2.30."},
+      {"gpu", ParameterType::kText, "auto",
+       "What channels cost, also of algorithms that a graph or the user names; auto: the node's. One of: " +
+           gpus + "."},
   };
+  for (ParameterSpec& spec : nccl::gpu_parameters()) all.push_back(std::move(spec));
+  return all;
 }
 
 std::vector<SelectionProfile> list_profiles() {
@@ -50,7 +59,7 @@ std::vector<SelectionProfile> list_profiles() {
        {}},
       {{std::string(kNcclProfile),
         "What NCCL would choose by its estimates, for ranks that are GPUs; see weft nccl explain.",
-        "NCCL 2.20 and 2.30, src/graph/tuning.cc", nccl_parameters()},
+        "NCCL 2.19, 2.20 and 2.30, src/graph/tuning.cc", nccl_parameters()},
        {}},
   };
   for (SelectionProfile& profile : all) profile.table = table_of(profile.info.name);

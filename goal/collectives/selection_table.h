@@ -25,6 +25,13 @@ class SelectionTable {
   // For a call of `collective` on a communicator of `ranks` ranks; null if no rule applies. Uses only what
   // every rank of the communicator knows. Good as long as the table.
   const ChosenAlgorithm* find(const Collective& collective, std::uint32_t ranks) const;
+  // Calls change(ChosenAlgorithm&) for the algorithm of each rule.
+  template <typename Change>
+  void change_each(Change change) {
+    for (auto& rules : rules_) {
+      for (Rule& rule : rules) change(rule.chosen);
+    }
+  }
 
  private:
   enum class Quantity : std::uint8_t { kNumber, kRanks, kPower, kBytes, kTotal, kElements, kForm };

@@ -10,6 +10,7 @@
 
 #include "goal/graph/graph.h"
 #include "sim/units/module.h"
+#include "sim/units/quantity.h"
 
 namespace weft::goal {
 
@@ -68,6 +69,24 @@ struct Step {
 };
 static_assert(sizeof(Step) == 24);
 
+// What lanes cost on processors of their own, as the channels of NCCL do: each is a part of a GPU, which
+// copies and adds up its chunks without the host's cpu. A lane works on its groups one after the other; what
+// it sends has room at the receiver from the start, so no message asks for it first.
+struct LaneCosts {
+  // A step with no message longer than this takes short_step: two lines of LL.
+  static constexpr std::uint64_t kShortBytes = 16;
+
+  bool given = false;     // else lanes cost nothing, and the cpu all
+  Time launch;            // before the first message of a rank
+  Time step, short_step;  // before the messages of each group
+  TimePerByte copy;       // for each byte of data of the longest message that is sent or has come …
+  TimePerByte combine;    // … or, if it was combined with local data, instead
+  // A message to another node takes a thread of the rank (NCCL's proxy) so long, one after the other; the
+  // lane goes on meanwhile …
+  Time proxy;
+  Time between_nodes;  // … and then so long to the NIC
+};
+
 // Values of an algorithm's parameters; which of them one has, its ModuleInfo says.
 struct CollectiveOptions {
   std::uint64_t segment_bytes = 0;         // `segment`: longest message of a pipeline; 0: whole vector
@@ -78,6 +97,8 @@ struct CollectiveOptions {
   WireFormat format = WireFormat::kPlain;  // `protocol`: of NCCL
   std::uint32_t channels = 1;              // `channels`: of NCCL
   std::uint64_t chunk_bytes = 0;           // `chunk`: of NCCL; 0: by its rule
+  std::uint64_t least_chunk_bytes = 0;     // `least_chunk`: of NCCL's rings before 2.20; 0: none
+  LaneCosts lane_costs;                    // of NCCL on a kind of GPU, see goal/collectives/nccl/gpu.h
 };
 
 // What an algorithm is asked to spell out: a Collective as rank `me` of a communicator of `size` sees it.

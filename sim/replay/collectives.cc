@@ -49,6 +49,7 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
                      .comm = collective.comm,
                      .next = rank.first_active};
   rank.first_active = index;
+  actives_[index].launched = after(engine_.now(), chosen->options.lane_costs.launch);
   const std::uint32_t lanes = chosen->lanes(actives_[index].call);
   actives_[index].lanes_left = lanes;
   if (lanes == 0) return finish_active(index);
@@ -58,6 +59,7 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
     lane.active = index;
     lane.number = i;
     lane.groups = lane.left = 0;
+    lane.steps.clear();
     lane.next = actives_[index].first_lane;
     actives_[index].first_lane = handle;
   }
@@ -71,11 +73,15 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
 void ReplayShare::next_group(std::uint32_t handle) {
   Lane& lane = lanes_[handle];
   const Active& active = actives_[lane.active];
+  const goal::LaneCosts& costs = active.call.options->lane_costs;
+  Time work;  // of the lane's own processor, on what has come
+  if (costs.given) work = work_of_lane(active, lane.steps, goal::StepKind::kRecv);
   lane.steps.clear();
   do {
     group_.clear();
     if (!active.chosen->algorithm->expand(active.call, lane.number, lane.groups, group_)) {
-      return finish_lane(handle);
+      if (work == Time()) return finish_lane(handle);
+      return schedule_own(ranks_[active.local], work, kLaneDone, handle);
     }
     ++lane.groups;
     for (const goal::Step& step : group_.steps()) {
@@ -85,20 +91,66 @@ void ReplayShare::next_group(std::uint32_t handle) {
       lane.left += messages;
     }
   } while (lane.left == 0);
+  if (costs.given) {
+    lane.busy = std::max(work, work_of_lane(active, lane.steps, goal::StepKind::kSend));
+  }
   ready_.push({&ranks_[active.local], 0, handle});
 }
 
 // The last message of a group to finish brings the steps of the next one. No message of the group finishes
 // for good before its last step has begun, as that has messages too.
 void ReplayShare::begin_group(std::uint32_t handle) {
-  const std::size_t steps = lanes_[handle].steps.size();
+  const Lane& lane = lanes_[handle];
+  if (actives_[lane.active].call.options->lane_costs.given) return begin_group_of_own_processor(handle);
+  const std::size_t steps = lane.steps.size();
   for (std::uint32_t i = 0; i < steps; ++i) {
-    if (lanes_[handle].steps[i].step.kind == goal::StepKind::kSend) {
+    if (is_send(lanes_[handle].steps[i])) {
       begin_train(handle, i);
     } else {
       begin_receives(handle, i);
     }
   }
+}
+
+// Receives have their buffers; sends wait for the processor.
+void ReplayShare::begin_group_of_own_processor(std::uint32_t handle) {
+  RankState& rank = ranks_[actives_[lanes_[handle].active].local];
+  const std::size_t steps = lanes_[handle].steps.size();
+  if (std::any_of(lanes_[handle].steps.begin(), lanes_[handle].steps.end(), is_send)) {
+    const Time launched = actives_[lanes_[handle].active].launched;
+    const Time wait = launched > engine_.now() ? launched - engine_.now() : Time();
+    schedule_own(rank, after(wait, lanes_[handle].busy), kLaneDone, handle);
+  }
+  for (std::uint32_t i = 0; i < steps; ++i) {
+    if (!is_send(lanes_[handle].steps[i])) begin_receives(handle, i);
+  }
+}
+
+// The lane's own processor has done its work: for the sends of a group, or after the last one.
+void ReplayShare::end_work_of_lane(std::uint32_t handle) {
+  if (lanes_[handle].steps.empty()) return finish_lane(handle);
+  const Lane& lane = lanes_[handle];
+  // The last message to be sent may bring the steps of the next group.
+  auto sends = std::count_if(lane.steps.begin(), lane.steps.end(), is_send);
+  for (std::uint32_t i = 0; sends > 0; ++i) {
+    if (!is_send(lanes_[handle].steps[i])) continue;
+    --sends;
+    begin_train(handle, i);
+  }
+}
+
+// Copying or combining the longest of the messages, all of which go through at once.
+Time ReplayShare::work_of_lane(const Active& active, const std::vector<OpenStep>& steps,
+                               goal::StepKind kind) const {
+  const goal::LaneCosts& costs = active.call.options->lane_costs;
+  Time work;
+  for (const OpenStep& open : steps) {
+    if (open.step.kind != kind) continue;
+    const std::uint64_t bytes = active.call.bytes(open.step, open.step.peer_at(0, active.call.size));
+    const Time step = bytes > goal::LaneCosts::kShortBytes ? costs.step : costs.short_step;
+    work = std::max(work, after(step, (open.step.combine > 0 ? costs.combine : costs.copy).of(bytes)));
+  }
+  return work;
 }
 
 void ReplayShare::finish_message(std::uint32_t lane) {
@@ -165,7 +217,19 @@ void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   message.client[kTag] = active.number;
   message.client[kContextAndKind] |= active.comm | kCollectiveContext;
   message.client[kNumber] = lane.steps[train.op].step.tag;
-  network_->inject(message);
+  const goal::LaneCosts& costs = active.call.options->lane_costs;
+  if (!costs.given || same_node(active, train.peer)) return network_->inject(message);
+  if (proxies_.empty()) proxies_.resize(ranks_.size());
+  Time& proxy = proxies_[train.local];
+  proxy = after(std::max(proxy, engine_.now()), costs.proxy);
+  const Time ready = after(proxy, costs.between_nodes);
+  if (ready == engine_.now()) return network_->inject(message);
+  schedule_own(ranks_[train.local], ready - engine_.now(), kMessageReady, hold(message));
+}
+
+bool ReplayShare::same_node(const Active& active, std::uint32_t peer) const {
+  const std::uint32_t per_node = active.call.options->ranks_per_node;
+  return active.call.me / per_node == plan_.position_in(active.comm, peer, active.op) / per_node;
 }
 
 // The cpu's work on the message that the train points to has ended. True if it has more.
@@ -174,7 +238,9 @@ bool ReplayShare::end_of_train_message(Cpu& cpu, std::uint32_t handle) {
     Task train = tasks_[handle];
     count_sent(ranks_[train.local], train.bytes);
     const bool is_last = --lanes_[train.lane].steps[train.op].left == 0;
-    if (train.bytes <= hosts_.eager_limit_bytes) {
+    const Active& active = actives_[lanes_[train.lane].active];
+    const bool has_room = active.call.options->lane_costs.given;
+    if (has_room || train.bytes <= hosts_.eager_limit_bytes) {
       send_first_of_step(train, kNone);
       if (is_last) {
         finish_task(handle);

@@ -67,7 +67,7 @@ void ReplayShare::start(Network& network) {
 [[gnu::flatten]] void ReplayShare::on_event(const Event& event) {
   RankState& rank = ranks_[local_[event.source - first_entity_]];
   if (event.kind != kCpuDone) [[unlikely]] {
-    begin_rank(rank);
+    on_rare_event(rank, event);
   } else {
     Cpu& cpu = cpus_[event.payload];
     bool goes_on = false;
@@ -82,6 +82,18 @@ void ReplayShare::start(Network& network) {
     }
   }
   drain();
+}
+
+[[gnu::noinline]] void ReplayShare::on_rare_event(RankState& rank, const Event& event) {
+  switch (event.kind) {
+    case kLaneDone:
+      return end_work_of_lane(event.payload);
+    case kMessageReady:
+      free_held_.push_back(event.payload);
+      return network_->inject(held_[event.payload]);
+    default:
+      return begin_rank(rank);
+  }
 }
 
 [[gnu::noinline]] void ReplayShare::begin_rank(RankState& rank) {
@@ -393,13 +405,7 @@ bool ReplayShare::is_ordered(const Message& message) const {
   const MessageStream stream{word[kDestinationRank], word[kSourceRank], word[kContextAndKind] & kContextMask};
   MatchKey key{local_[stream.rank], stream.peer, word[kNumber], stream.communicator};
   if (!accepted_.advance(stream, key.tag)) {
-    if (free_held_.empty()) {
-      free_held_.push_back(static_cast<std::uint32_t>(held_.size()));
-      held_.emplace_back();
-    }
-    held_[free_held_.back()] = message;
-    held_back_.push(key, free_held_.back());
-    free_held_.pop_back();
+    held_back_.push(key, hold(message));
     return;
   }
   arrive(message);
@@ -484,6 +490,17 @@ inline void ReplayShare::matched(RankState& rank, goal::OpIndex index, const Arr
 
 // ---- Pools ----
 
+std::uint32_t ReplayShare::hold(const Message& message) {
+  if (free_held_.empty()) {
+    free_held_.push_back(static_cast<std::uint32_t>(held_.size()));
+    held_.emplace_back();
+  }
+  const std::uint32_t place = free_held_.back();
+  free_held_.pop_back();
+  held_[place] = message;
+  return place;
+}
+
 std::uint32_t ReplayShare::new_task(const Task& task) {
   if (free_task_ == kNone) {
     tasks_.push_back(task);
@@ -524,12 +541,13 @@ ArrivedMessage ReplayShare::unpark(std::uint32_t slot) {
 // ---- Results ----
 
 std::uint64_t ReplayShare::memory_bytes() const {
-  std::uint64_t bytes =
-      words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
-      cpus_.capacity() * sizeof(Cpu) + ready_.memory_bytes() + tasks_.capacity() * sizeof(Task) +
-      parked_.memory_bytes() + matching_.memory_bytes() + early_.memory_bytes() + held_back_.memory_bytes() +
-      held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
-      lanes_.capacity() * sizeof(Lane) + tables_.capacity() * sizeof(MatchTable) + table_memory_.bytes();
+  std::uint64_t bytes = words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
+                        cpus_.capacity() * sizeof(Cpu) + ready_.memory_bytes() +
+                        tasks_.capacity() * sizeof(Task) + parked_.memory_bytes() + matching_.memory_bytes() +
+                        early_.memory_bytes() + held_back_.memory_bytes() +
+                        held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
+                        lanes_.capacity() * sizeof(Lane) + proxies_.capacity() * sizeof(Time) +
+                        tables_.capacity() * sizeof(MatchTable) + table_memory_.bytes();
   for (const ProgramWindow& window : windows_) bytes += window.memory_bytes();
   for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);
   return bytes;

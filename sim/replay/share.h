@@ -93,7 +93,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
   enum EventKind : std::uint16_t {
     kRankStart = kClientKinds,
-    kCpuDone,  // payload: cpu; its current work has ended
+    kCpuDone,      // payload: cpu; its current work has ended
+    kLaneDone,     // payload: lane; its own processor has done the work before its next messages
+    kMessageReady  // payload: place in held_; the message goes to the NIC
   };
   // Words of Message::client. The kind shares a word with the context, which needs 29 bits.
   enum Word {
@@ -153,6 +155,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t local = 0, op = 0;
     std::uint32_t number = 0, comm = 0;  // which collective it is on which communicator
     std::uint32_t first_lane = kNone, lanes_left = 0;
+    Time launched;               // lanes with processors of their own send nothing before
     std::uint32_t next = kNone;  // of the same rank, or in the free list
   };
   struct OpenStep {
@@ -160,12 +163,14 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t left = 0;  // messages that were not handed over (send) or matched (receive) so far
     std::uint32_t next = 0;  // send: place of the next message among the step's peers
   };
+  static bool is_send(const OpenStep& open) { return open.step.kind == goal::StepKind::kSend; }
   // The group that one lane of a collective is at.
   struct Lane {
     std::vector<OpenStep> steps;  // those that have messages
     std::uint32_t active = kNone, number = 0;
     std::uint32_t groups = 0;    // begun so far; the steps are of the last of them
     std::uint32_t left = 0;      // messages that have not finished
+    Time busy;                   // its own processor, before it sends the group's messages
     std::uint32_t next = kNone;  // of the same collective, or in the free list
   };
   struct alignas(64) RankState {
@@ -211,6 +216,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
     return static_cast<std::uint32_t>(&rank - ranks_.data());
   }
   void begin_rank(RankState& rank);
+  void on_rare_event(RankState& rank, const Event& event);
 
   // Readiness.
   void drain();
@@ -244,8 +250,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void take_up(RankState& rank, Cpu& cpu);
   bool begin_work(RankState& rank, Cpu& cpu, std::uint32_t work);
   void schedule_done(RankState& rank, const Cpu& cpu, Time duration) {
-    engine_.schedule_counted(after(engine_.now(), duration), first_entity_ + rank.view.rank(),
-                             rank.scheduled++, kCpuDone, static_cast<std::uint32_t>(&cpu - cpus_.data()));
+    schedule_own(rank, duration, kCpuDone, static_cast<std::uint32_t>(&cpu - cpus_.data()));
   }
   Time start_of_work(RankState& rank, std::uint32_t work);
   bool end_work(RankState& rank, Cpu& cpu);
@@ -263,6 +268,15 @@ class alignas(64) ReplayShare final : public NetworkClient {
   // Collectives (collectives.cc).
   void next_group(std::uint32_t lane);
   void begin_group(std::uint32_t lane);
+  void begin_group_of_own_processor(std::uint32_t lane);
+  void end_work_of_lane(std::uint32_t lane);
+  bool same_node(const Active& active, std::uint32_t peer) const;
+  Time work_of_lane(const Active& active, const std::vector<OpenStep>& steps, goal::StepKind kind) const;
+  void schedule_own(RankState& rank, Time duration, EventKind kind, std::uint32_t payload) {
+    engine_.schedule_counted(after(engine_.now(), duration), first_entity_ + rank.view.rank(),
+                             rank.scheduled++, kind, payload);
+  }
+  std::uint32_t hold(const Message& message);
   void begin_train(std::uint32_t lane, std::uint32_t step);
   void point_train(Task& train);
   bool end_of_train_message(Cpu& cpu, std::uint32_t train);
@@ -348,7 +362,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
   std::vector<Active> actives_;
   std::vector<Lane> lanes_;
   std::uint32_t free_active_ = kNone, free_lane_ = kNone;
-  goal::Group group_;  // where algorithms write
+  std::vector<Time> proxies_;  // when the thread of each rank is free that hands on messages between nodes
+  goal::Group group_;          // where algorithms write
   // Receives go by their operation, messages by their place in parked_.
   LargeVector<MatchTable> tables_;
   MatchTableMemory table_memory_;

@@ -116,6 +116,7 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
                {"protocol", name(choice.best.protocol)},
                {"channels", choice.channels},
                {"threads", choice.threads},
+               {"least_chunk", choice.least_chunk_bytes},
                {"time_us", choice.best.time_us},
                {"why", why(choice)},
                {"rings",
@@ -210,7 +211,8 @@ void add_explain(Command parent) {
   command.add_option("--max-channels", options->max_channels, "as NCCL_MAX_NCHANNELS");
   command.add_option("--threads", options->threads, "as NCCL_NTHREADS");
   command.add_option("--ll128-threads", options->ll128_threads, "as NCCL_LL128_NTHREADS");
-  command.add_option("--nccl-version", options->version, "whose tables: 2.20 or 2.30").with_default();
+  command.add_option("--nccl-version", options->version, "whose tables and chunks: 2.19, 2.20 or 2.30")
+      .with_default();
   command.add_flag("--json", options->json, "as JSON");
   command.footer(
       "Examples:\n  weft nccl explain --collective allreduce --bytes 64M --ranks 128 --gpus-per-node 8\n"

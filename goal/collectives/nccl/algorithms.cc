@@ -21,6 +21,11 @@ ParameterSpec per_node() {
 ParameterSpec chunk() {
   return {"chunk", ParameterType::kBytes, "0B", "Longest chunk of a channel; 0 for what NCCL takes."};
 }
+ParameterSpec least_chunk() {
+  return {"least_chunk", ParameterType::kBytes, "0B",
+          "Of LL and LL128: no chunk but the last is shorter, and channels take chunks in turns, as before "
+          "2.20."};
+}
 std::vector<ParameterSpec> all_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
 
 }  // namespace
@@ -34,8 +39,10 @@ std::optional<WireFormat> parse_protocol(std::string_view text) {
 
 std::vector<CollectiveAlgorithm> algorithms() {
   return {
-      {{"nccl_ring", "NCCL's: a reduce-scatter and an allgather in one around the ring of each channel.",
-        kSource, all_parameters()},
+      {{"nccl_ring",
+        "NCCL's: a reduce-scatter and an allgather in one around the ring of each channel.",
+        kSource,
+        {protocol(), channels(), per_node(), chunk(), least_chunk()}},
        CollectiveKind::kAllreduce,
        allreduce_ring,
        ring_lanes},

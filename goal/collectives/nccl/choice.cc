@@ -21,6 +21,8 @@ std::optional<std::uint32_t> count(const Parameters& parameters, std::string_vie
 Tuner tuner_of(const Parameters& parameters) {
   Node node = node_preset(parameters.text("node"));
   node.gpus = count(parameters, "gpus_per_node", 1024).value_or(node.gpus);
+  if (parameters.text("gpu") != "auto") node.gpu = gpu_preset(parameters.text("gpu"));
+  node.gpu = with_parameters(node.gpu, parameters);
   if (!parameters.automatic("nic_rate")) {
     node.nic_gbs = static_cast<double>(parameters.bandwidth("nic_rate").bps()) / 8e9;
   }
@@ -45,8 +47,13 @@ std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& c
     bytes = std::accumulate(collective.counts.begin(), collective.counts.end(), std::uint64_t{0}) / ranks;
   }
   const Choice choice = tuner.choose(collective.kind, bytes, ranks);
-  return fmt::format("nccl_{}:protocol={},channels={},ranks_per_node={}", name(choice.best.algorithm),
-                     name(choice.best.protocol), choice.channels, per_node);
+  std::string text =
+      fmt::format("nccl_{}:protocol={},channels={},ranks_per_node={}", name(choice.best.algorithm),
+                  name(choice.best.protocol), choice.channels, per_node);
+  if (choice.least_chunk_bytes > 0 && collective.kind == CollectiveKind::kAllreduce) {
+    text += fmt::format(",least_chunk={}B", choice.least_chunk_bytes);
+  }
+  return text;
 }
 
 }  // namespace weft::goal::nccl

@@ -22,6 +22,7 @@ Node dgx(const char* label, std::uint32_t capability, double nvlink, double nic,
   node.nic_gbs = nic;
   node.cpu = cpu;
   node.nvls = nvls;
+  node.gpu = gpu_preset(capability >= 100 ? "b200" : capability >= 90 ? "h100" : "a100");
   return node;
 }
 
@@ -33,6 +34,11 @@ Node marenostrum5() {
                      .latency = {{0.752, 1.028, 1.001}, {1.327, 1.344, 0.877}},
                      .moving = {{1.398, 0.954, 1.04}, {1.036, 0.991, 1.036}},
                      .short_ring_latency = 0.872};
+  // By fit_replay.py, on 4 nodes; those of Simple are the preset's.
+  node.gpu = gpu_preset("h100");
+  node.gpu.launch_us = 0.3;
+  node.gpu.channels[0] = {0.9, 0.25, 24.5, 24.5, 0.87, 1.6};
+  node.gpu.channels[1] = {1.9, 1.9, 11.7, 11.7, 0.87, 4.6};
   return node;
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "goal/collectives/nccl/gpu.h"
+
 namespace weft::goal::nccl {
 
 enum class CpuVendor : std::uint8_t { kIntel, kAmd, kOther };
@@ -38,6 +40,7 @@ struct Node {
   CpuVendor cpu = CpuVendor::kIntel;
 
   Correction correction;
+  GpuCosts gpu;  // of its channels, in a run
 };
 
 // NVIDIA's figure of a NVLink link in GB/s, as NCCL has it, by compute capability.

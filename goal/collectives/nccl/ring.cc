@@ -45,6 +45,28 @@ Part chunk_of_turn(const CollectiveCall& call, Part share, std::uint64_t chunk, 
   return {share.begin + done + from, std::min(chunk, left - from)};
 }
 
+// Before NCCL 2.20 chunks of LL and LL128 had at least so many bytes, and channels took them in turns.
+struct InTurns {
+  explicit InTurns(const CollectiveCall& call)
+      : bytes(call.collective->bytes),
+        channels(call.options->channels),
+        ranks(call.size),
+        least(aligned(call.options->least_chunk_bytes, call.collective->element_bytes)),
+        most(std::max(chunk_bytes(Shape::kRing, call), least)) {}
+  std::uint64_t turns() const {
+    const std::uint64_t each_turn = most * ranks * channels;
+    return (bytes + each_turn - 1) / each_turn;
+  }
+  Part chunk(std::uint64_t turn, std::uint32_t position, std::uint32_t channel) const {
+    const std::uint64_t done = turn * most * ranks * channels, left = bytes - done;
+    const std::uint64_t round = least * ranks * channels;
+    const std::uint64_t each = std::min(most, (left + round - 1) / round * least);
+    const std::uint64_t from = std::min(each * (std::uint64_t{position} * channels + channel), left);
+    return {done + from, std::min(each, left - from)};
+  }
+  std::uint64_t bytes, channels, ranks, least, most;
+};
+
 // Bytes of the largest block.
 std::uint64_t most_of_blocks(const CollectiveCall& call) {
   const auto& counts = call.collective->counts;
@@ -85,12 +107,14 @@ std::uint32_t ring_lanes(const CollectiveCall& call) { return call.options->chan
 
 bool allreduce_ring(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out) {
   const Ring ring(call, lane);
-  const Part share = ChannelShares({0, call.collective->bytes}, call, 2).part(ring.channel);
-  const std::uint64_t chunk = chunk_bytes(Shape::kRing, call), each_turn = chunk * call.size;
+  const bool in_turns = call.options->least_chunk_bytes > 0 && call.options->format != WireFormat::kPlain;
   const std::uint32_t rounds = 2 * (call.size - 1), k = index % rounds;
   const std::uint64_t turn = index / rounds;
-  if (turn >= (share.count + each_turn - 1) / each_turn) return false;
+  const Part share = ChannelShares({0, call.collective->bytes}, call, 2).part(ring.channel);
+  const std::uint64_t chunk = chunk_bytes(Shape::kRing, call), each_turn = chunk * call.size;
+  if (turn >= (in_turns ? InTurns(call).turns() : (share.count + each_turn - 1) / each_turn)) return false;
   const auto part = [&](std::uint32_t position) {
+    if (in_turns) return InTurns(call).chunk(turn, position, ring.channel);
     return slice_of(chunk_of_turn(call, share, chunk, turn, position), ring.slice, call);
   };
   const std::uint32_t tag = message_tag(call, lane, index), half = call.size - 1;

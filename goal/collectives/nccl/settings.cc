@@ -84,10 +84,11 @@ std::string_view name(Algorithm algorithm) { return kAlgorithmNames[static_cast<
 std::string_view name(Protocol protocol) { return kProtocolNames[static_cast<int>(protocol)]; }
 
 Version parse_version(std::string_view text) {
+  if (text == "2.19") return Version::k2_19;
   if (text == "2.20") return Version::k2_20;
   if (text == "2.30") return Version::k2_30;
   throw InputError(
-      fmt::format("'{}' is not a version of NCCL whose tables are known; one of: 2.20, 2.30", text));
+      fmt::format("'{}' is not a version of NCCL whose tables are known; one of: 2.19, 2.20, 2.30", text));
 }
 
 Allowed Allowed::algorithms(std::string_view text) {

@@ -21,8 +21,8 @@ inline constexpr int kProtocols = 3;
 std::string_view name(Protocol protocol);  // "ll", "ll128", "simple"
 
 // The releases whose tables are known.
-enum class Version : std::uint8_t { k2_20, k2_30 };
-// "2.20" or "2.30"; throws InputError.
+enum class Version : std::uint8_t { k2_19, k2_20, k2_30 };  // in their order
+// "2.19", "2.20" or "2.30"; throws InputError.
 Version parse_version(std::string_view text);
 
 // Algorithms or protocols that may be used for each collective: NCCL_ALGO, NCCL_PROTO. "ring,tree" allows

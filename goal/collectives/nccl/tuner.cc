@@ -141,7 +141,7 @@ std::string Tuner::why_not(const Call& call, Algorithm algorithm, Protocol proto
   }
   if (!is_ring && !is_tree && protocol != Protocol::kSimple) return "Simple only";
   if (algorithm == Algorithm::kPat) {
-    if (settings_.version == Version::k2_20) return "from NCCL 2.23 on";
+    if (settings_.version <= Version::k2_20) return "from NCCL 2.23 on";
     if (call.per_node > 1) return "one GPU a node only";
   }
   if (is_nvls || is_nvls_tree) {
@@ -207,7 +207,7 @@ double Tuner::ring_latency(const Call& call, Protocol protocol) const {
   const Tables& t = *call.figures;
   const int link = node_.nvlink_gbs > 0 ? 0 : 1;
   const double inside = at(t.link_us[link], Algorithm::kRing, protocol);
-  const bool as_tree = call.per_node == 1 && settings_.version != Version::k2_20;
+  const bool as_tree = call.per_node == 1 && settings_.version > Version::k2_20;
   const double between = at(t.link_us[2], as_tree ? Algorithm::kTree : Algorithm::kRing, protocol);
   if (call.kind == CollectiveKind::kBcast || call.kind == CollectiveKind::kReduce) {
     const Algorithm like = protocol == Protocol::kSimple ? Algorithm::kTree : Algorithm::kRing;
@@ -294,6 +294,10 @@ void Tuner::set_channels(const Call& call, Choice& choice) const {
   choice.channels =
       static_cast<std::uint32_t>(std::max<std::uint64_t>(channels, settings_.min_channels.value_or(1)));
   choice.threads = static_cast<std::uint32_t>(std::max<std::uint64_t>(threads, 96));
+  // A line of LL for each thread, or half of the four lines of LL128 for each eight.
+  if (settings_.version == Version::k2_19 && is_ring && best.protocol != Protocol::kSimple) {
+    choice.least_chunk_bytes = std::uint64_t{choice.threads} * (best.protocol == Protocol::kLl ? 8 : 30);
+  }
 }
 
 Choice Tuner::choose(CollectiveKind kind, std::uint64_t bytes, std::uint32_t ranks) const {

@@ -36,7 +36,8 @@ struct Candidate {
 struct Choice {
   Candidate best;
   std::uint32_t channels = 0, threads = 0;
-  std::uint64_t bytes = 0;  // as NCCL counts them
+  std::uint64_t bytes = 0;              // as NCCL counts them
+  std::uint64_t least_chunk_bytes = 0;  // of a ring with LL or LL128, before NCCL 2.20; else 0
   std::vector<Candidate> candidates;
 };
 

@@ -40,13 +40,17 @@ constexpr double kTreeCorrection[kProtocols][23] = {
     {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}};
 
 constexpr double kInside[] = {40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
+// src/graph/search.cc; Blackwell's since NCCL 2.25.
+constexpr double kInsideBlackwell[] = {90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
+constexpr double kBetweenBlackwell[] = {96, 86,   80, 48, 45.1, 42, 40,  30,  24,  22,
+                                        20, 17.5, 15, 12, 6,    3,  2.4, 1.2, .24, .12};
 constexpr double kInsideHopper[] = {60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
 constexpr double kBetween[] = {48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, .24, .12};
 constexpr double kBetweenHopper[] = {48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, .24, .12};
 
 }  // namespace
 
-const Tables& tables(Version version) { return version == Version::k2_20 ? kTables220 : kTables230; }
+const Tables& tables(Version version) { return version <= Version::k2_20 ? kTables220 : kTables230; }
 
 int generation(std::uint32_t compute_capability) {
   if (compute_capability >= 100) return 3;
@@ -61,6 +65,10 @@ double tree_correction(Protocol protocol, std::uint64_t bytes) {
 }
 
 std::span<const double> ring_rates(std::uint32_t compute_capability, bool between_nodes) {
+  if (compute_capability >= 100) {
+    if (between_nodes) return kBetweenBlackwell;
+    return kInsideBlackwell;
+  }
   if (between_nodes) {
     if (compute_capability >= 90) return kBetweenHopper;
     return kBetween;

@@ -24,11 +24,15 @@ void halve_while_few(std::uint64_t& chunk, std::uint64_t total, double chunks, s
   while (static_cast<double>(total) / static_cast<double>(chunk) < chunks && chunk > least) chunk /= 2;
 }
 
-std::uint64_t operation_bytes(const CollectiveCall& call) {
+// Of the channel with the most, which a chunk's length follows from.
+std::uint64_t bytes_of_channel(const CollectiveCall& call) {
   const Collective& collective = *call.collective;
-  if (!has_counts(collective.kind)) return collective.bytes;
-  if (collective.counts.empty()) return collective.bytes * call.size;
-  return std::accumulate(collective.counts.begin(), collective.counts.end(), std::uint64_t{0});
+  if (!has_counts(collective.kind)) return ChannelShares({0, collective.bytes}, call, 2).most_bytes();
+  const std::uint64_t block =
+      collective.counts.empty()
+          ? collective.bytes
+          : std::accumulate(collective.counts.begin(), collective.counts.end(), std::uint64_t{0}) / call.size;
+  return ChannelShares({0, block}, call, call.size).most_bytes() * call.size;
 }
 
 }  // namespace
@@ -55,7 +59,7 @@ std::uint64_t chunk_bytes(Shape shape, const CollectiveCall& call) {
   const std::uint64_t chunk = options.chunk_bytes > 0
                                   ? options.chunk_bytes
                                   : chunk_bytes(shape, call.collective->kind, options.format,
-                                                operation_bytes(call), call.size, options.ranks_per_node);
+                                                bytes_of_channel(call), call.size, options.ranks_per_node);
   return std::max(chunk / element, std::uint64_t{1}) * element;
 }
 

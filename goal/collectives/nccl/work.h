@@ -21,7 +21,7 @@ inline constexpr std::uint64_t kLeastTraffic = 32 * 1024;
 
 enum class Shape : std::uint8_t { kRing, kChain, kTree, kPat };
 
-// Longest chunk of a channel in bytes of data. `total`: bytes of the whole operation (times the ranks for
+// Longest chunk of a channel in bytes of data. `total`: bytes of the channel's share (times the ranks for
 // allgather and reduce_scatter); `ranks_per_node`: at least 1.
 std::uint64_t chunk_bytes(Shape shape, CollectiveKind kind, WireFormat format, std::uint64_t total,
                           std::uint32_t ranks, std::uint32_t ranks_per_node);

@@ -108,6 +108,20 @@ TEST_CASE("a chunk of a ring with Simple goes in two slices of 32 KiB or more, o
   CHECK(outcome_of(CollectiveKind::kAllreduce, "nccl_ring:channels=1", 4 * 32768, 4).messages == 6 * 4);
 }
 
+TEST_CASE("before NCCL 2.20 no chunk but the last was shorter than the least, and channels took turns") {
+  const auto messages = [](const char* text, u64 bytes) {
+    return outcome_of(CollectiveKind::kAllreduce, text, bytes, 4).messages;
+  };
+  // One chunk for all, which goes over 6 edges; five chunks of 768 bytes, the first channel's and the
+  // second's.
+  CHECK(messages("nccl_ring:channels=1,protocol=ll,least_chunk=768B", 256) == 6);
+  CHECK(messages("nccl_ring:channels=2,protocol=ll,least_chunk=768B", 5 * 768 - 512) == 5 * 6);
+  // More than all least chunks: those of 1536 bytes.
+  CHECK(messages("nccl_ring:channels=1,protocol=ll128,least_chunk=768B", 5 * 768) == 3 * 6);
+  // Two turns.
+  CHECK(messages("nccl_ring:channels=1,protocol=ll,least_chunk=768B", 4 * 32768 + 768) == 5 * 6);
+}
+
 TEST_CASE("chunks are as long as NCCL's") {
   const auto bytes = [](Shape shape, WireFormat format, u64 total = 1 << 30) {
     return chunk_bytes(shape, CollectiveKind::kAllreduce, format, total, 64, 8);
