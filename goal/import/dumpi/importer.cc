@@ -14,8 +14,10 @@
 
 #include "goal/file.h"
 #include "goal/import/dumpi/rank_file.h"
+#include "goal/import/dumpi/text_file.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/import/mpi_calls/import_calls.h"
+#include "goal/import/rank_files.h"
 #include "goal/import/sniff.h"
 #include "sim/units/input_error.h"
 
@@ -57,7 +59,24 @@ std::vector<fs::path> metas_in(const fs::path& folder) {
   return found;
 }
 
-bool looks_like_dumpi(const fs::path& path) { return is_meta(path) || !metas_in(path).empty(); }
+constexpr RankFileKind kTexts = {
+    "no text of DUMPI; expected a file for each rank, as trace-0000.txt, as "
+    "dumpi2ascii -a prints it",
+    looks_like_dumpi_text};
+
+bool looks_like_dumpi(const fs::path& path) {
+  return is_meta(path) || !metas_in(path).empty() || has_rank_files(path, kTexts);
+}
+
+// Where both forms are, the binary one is read.
+bool is_text(const fs::path& path) {
+  std::error_code error;
+  if (!has_rank_files(path, kTexts)) return false;
+  if (!fs::is_directory(path, error)) return true;
+  const fs::directory_iterator entries(path, error);
+  return std::none_of(begin(entries), end(entries),
+                      [](const fs::directory_entry& entry) { return entry.path().extension() == ".bin"; });
+}
 
 fs::path meta_of(const fs::path& path) {
   std::error_code error;
@@ -77,7 +96,7 @@ fs::path meta_of(const fs::path& path) {
 }
 
 // The files PREFIX-0000.bin, PREFIX-0001.bin … of all ranks.
-std::vector<fs::path> rank_files(const fs::path& meta, const std::map<std::string, std::string>& values) {
+std::vector<fs::path> binary_files(const fs::path& meta, const std::map<std::string, std::string>& values) {
   const auto value = [&](const char* name) {
     const auto found = values.find(name);
     if (found == values.end()) throw InputError({meta.string()}, fmt::format("'{}=' is missing", name));
@@ -112,17 +131,26 @@ std::vector<fs::path> rank_files(const fs::path& meta, const std::map<std::strin
 }
 
 Graph import_dumpi(const fs::path& path, const Parameters& parameters, PackInfo& info) {
-  const fs::path meta = meta_of(path);
-  const auto values = read_meta(std::string(FileView(meta.string()).bytes()));
-  const std::vector<fs::path> files = rank_files(meta, values);
+  const bool text = is_text(path);
+  std::map<std::string, std::string> values;
+  std::vector<fs::path> files;
+  if (text) {
+    files = rank_files(path, kTexts);
+    values = read_meta(first_bytes(files[0]));
+  } else {
+    const fs::path meta = meta_of(path);
+    values = read_meta(std::string(FileView(meta.string()).bytes()));
+    files = binary_files(meta, values);
+  }
   const auto ranks = static_cast<Rank>(files.size());
   ImportNotes notes;
   DumpiNotes own, twice;
   bool first_pass = true;
-  const auto open = [&](Rank rank) {
-    auto file = std::make_unique<DumpiRankFile>(files[rank].string(), ranks, first_pass ? twice : own);
+  const auto open = [&](Rank rank) -> std::unique_ptr<CallSource> {
+    DumpiNotes& met = first_pass ? twice : own;
     if (rank + 1 == ranks) first_pass = false;
-    return file;
+    if (text) return std::make_unique<DumpiTextFile>(files[rank].string(), ranks, met);
+    return std::make_unique<DumpiRankFile>(files[rank].string(), ranks, met);
   };
   const MpiImportOptions options{
       .keep_wildcards = parameters.boolean("keep_wildcards"),
@@ -140,6 +168,9 @@ Graph import_dumpi(const fs::path& path, const Parameters& parameters, PackInfo&
   note("unknown_datatypes", "Uses of datatypes of unknown size, which count as 0 bytes.", own.unknown_types);
   note("strange_statuses", "Statuses that don't fit what was asked for; the receive stays as posted.",
        own.strange_statuses);
+  note("assumed_sizes",
+       "Files without the sizes of datatypes (dumpi2ascii prints them with -a); those of x86-64 were taken.",
+       own.assumed_sizes);
   return std::move(made.graph);
 }
 
@@ -147,7 +178,7 @@ Graph import_dumpi(const fs::path& path, const Parameters& parameters, PackInfo&
 
 Importer dumpi_importer() {
   return {.info = {.name = "dumpi",
-                   .summary = "Binary traces of MPI programs by SST DUMPI.",
+                   .summary = "Traces of MPI programs by SST DUMPI, binary or as dumpi2ascii prints them.",
                    .source = "SST DUMPI 1.0, Sandia National Laboratories",
                    .parameters =
                        {{"keep_wildcards", ParameterType::kBoolean, "false",
@@ -156,7 +187,9 @@ Importer dumpi_importer() {
                         {"poll_gap", ParameterType::kTime, "5us",
                          "Longest time from a Test or Iprobe in vain to the next that is waiting, not "
                          "compute."}}},
-          .looks_like = "a folder with a file *.meta that has numprocs= and fileprefix=, or that file",
+          .looks_like =
+              "a folder with a file *.meta that has numprocs= and fileprefix=, or that file; or texts of "
+              "dumpi2ascii",
           .span = "from MPI_Init to MPI_Finalize",
           .sniff = looks_like_dumpi,
           .import = import_dumpi};

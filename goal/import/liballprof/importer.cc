@@ -1,20 +1,14 @@
 #include "goal/import/liballprof/importer.h"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <charconv>
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "goal/import/liballprof/rank_file.h"
 #include "goal/import/mpi/importer.h"
 #include "goal/import/mpi_calls/import_calls.h"
-#include "goal/import/sniff.h"
+#include "goal/import/rank_files.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -22,82 +16,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The name of a rank's file: PREFIX, the rank, and ".txt" or "-of-8.txt".
-struct FileName {
-  std::string prefix;
-  Rank rank = 0;
-};
+constexpr RankFileKind kFiles = {
+    "no trace of liballprof; expected a file for each rank, as trace0.txt, whose first call is MPI_Init",
+    looks_like_allprof};
 
-std::optional<FileName> parse_name(const fs::path& path) {
-  std::string name = path.filename().string();
-  if (!name.ends_with(".txt")) return std::nullopt;
-  name.resize(name.size() - 4);
-  constexpr std::string_view kDigits = "0123456789";
-  const auto digits_at = [&] { return name.find_last_not_of(kDigits) + 1; };
-  if (const std::size_t of = name.rfind("-of-");
-      of != name.npos && of + 4 == digits_at() && of + 4 < name.size()) {
-    name.resize(of);
-  }
-  const std::size_t begin = digits_at();
-  FileName made{name.substr(0, begin)};
-  const char* end = name.data() + name.size();
-  if (begin == name.size() || std::from_chars(name.data() + begin, end, made.rank).ptr != end)
-    return std::nullopt;
-  return made;
-}
-
-bool is_rank_file(const fs::path& path) { return parse_name(path) && looks_like_allprof(first_bytes(path)); }
-
-// The files of a folder, by prefix and rank.
-std::map<std::string, std::map<Rank, fs::path>> traces_in(const fs::path& folder) {
-  std::map<std::string, std::map<Rank, fs::path>> traces;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::optional<FileName> name = parse_name(entry.path());
-    if (name && looks_like_allprof(first_bytes(entry.path())))
-      traces[name->prefix][name->rank] = entry.path();
-  }
-  return traces;
-}
-
-bool looks_like_liballprof(const fs::path& path) {
-  std::error_code error;
-  return fs::is_directory(path, error) ? !traces_in(path).empty() : is_rank_file(path);
-}
-
-std::vector<fs::path> rank_files(const fs::path& path) {
-  std::error_code error;
-  const bool folder = fs::is_directory(path, error);
-  const fs::path parent = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const auto traces = traces_in(folder ? path : parent);
-  std::string prefix;
-  if (!folder) {
-    const std::optional<FileName> name = parse_name(path);
-    if (name) prefix = name->prefix;
-  } else if (traces.size() == 1) {
-    prefix = traces.begin()->first;
-  } else if (traces.size() > 1) {
-    std::vector<std::string> names;
-    for (const auto& [other, files] : traces) names.push_back(files.begin()->second.filename().string());
-    throw InputError(fmt::format("{}: several traces here; give the path of one rank's file: {}",
-                                 path.string(), fmt::join(names, ", ")));
-  }
-  const auto found = traces.find(prefix);
-  if (found == traces.end()) {
-    throw InputError(path.string() +
-                     ": no trace of liballprof; expected a file for each rank, as trace0.txt, whose first "
-                     "call is MPI_Init");
-  }
-  std::vector<fs::path> files;
-  for (const auto& [rank, file] : found->second) {
-    if (rank != files.size()) {
-      throw InputError(fmt::format("{}: the file of rank {} is missing, but that of rank {} is there",
-                                   file.parent_path().string(), files.size(), rank));
-    }
-    files.push_back(file);
-  }
-  return files;
-}
+bool looks_like_liballprof(const fs::path& path) { return has_rank_files(path, kFiles); }
 
 void report_own(const AllprofNotes& notes, PackInfo& info) {
   const auto note = [&](const char* name, const char* sentence, std::uint64_t count) {
@@ -124,7 +47,7 @@ Graph import_liballprof(const fs::path& path, const Parameters& parameters, Pack
     if (given != 4 && given != 8) parameters.fail("request_size", "it must be 4B or 8B");
     request_bytes = static_cast<std::uint32_t>(given);
   }
-  const std::vector<fs::path> files = rank_files(path);
+  const std::vector<fs::path> files = rank_files(path, kFiles);
   const auto ranks = static_cast<Rank>(files.size());
   ImportNotes notes;
   AllprofNotes own, twice;

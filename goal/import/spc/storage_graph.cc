@@ -80,9 +80,10 @@ class Writer {
 
   static UnitNumbers numbers_of_units(std::span<const SpcIo> ios) {
     UnitNumbers numbers;
-    for (const SpcIo& io : ios) numbers.try_emplace(io.unit);
     std::vector<std::uint32_t> units;
-    for (const auto& [unit, number] : numbers) units.push_back(unit);
+    for (const SpcIo& io : ios) {
+      if (numbers.try_emplace(io.unit).second) units.push_back(io.unit);
+    }
     std::sort(units.begin(), units.end());
     for (std::uint32_t i = 0; i < units.size(); ++i) numbers[units[i]] = i;
     return numbers;

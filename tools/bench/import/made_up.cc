@@ -71,6 +71,35 @@ fs::path write_liballprof(const fs::path& folder, std::uint64_t bytes) {
   return folder;
 }
 
+// The same as dumpi2ascii prints it.
+fs::path write_dumpi_text(const fs::path& folder, std::uint64_t bytes) {
+  Writer file(folder / "trace-0000.txt");
+  std::uint64_t ns = 0;
+  const auto call = [&](const char* name, const std::string& arguments) {
+    const auto time = [&](const char* word) {
+      file.add("MPI_{} {} at walltime {}.{:09}, cputime 0.000000000 seconds in thread 0.\n", name, word,
+               ns / 1'000'000'000, ns % 1'000'000'000);
+    };
+    time("entering");
+    file.add("{}", arguments);
+    ns += 5000;
+    time("returning");
+    ns += 10'000;
+  };
+  call("Init", "int argc=0\nstring argv[0]=<IGNORED>\n");
+  for (std::uint64_t i = 0; file.bytes() < bytes; ++i) {
+    for (const bool sends : {false, true}) {
+      call(sends ? "Isend" : "Irecv",
+           fmt::format("int count=100\nMPI_Datatype datatype=14 (MPI_DOUBLE)\nint {}=0\nint tag={}\n"
+                       "MPI_Comm comm=2 (MPI_COMM_WORLD)\nMPI_Request request=[{}]\n",
+                       sends ? "dest" : "source", i % 1000, sends ? 3 : 2));
+    }
+    call("Waitall", "int count=2\nMPI_Request requests[2]=[2, 3]\nMPI_Status statuses[2]=<IGNORED>\n");
+  }
+  call("Finalize", "");
+  return folder;
+}
+
 // Two GPUs, of which the first wrote a profile: of 12 host events one launches a kernel, of 300 one a
 // collective.
 fs::path write_kineto(const fs::path& folder, std::uint64_t bytes) {
@@ -173,6 +202,7 @@ fs::path write_chakra_json(const fs::path& folder, std::uint64_t bytes) {
 
 const MadeUp kTraces[] = {{"spc", "spc", {}, write_spc},
                           {"liballprof", "liballprof", {}, write_liballprof},
+                          {"DUMPI text", "dumpi", {}, write_dumpi_text},
                           {"kineto", "kineto", {{"alike", "true"}}, write_kineto},
                           {"chakra protobuf", "chakra", {}, write_chakra},
                           {"chakra JSON", "chakra", {}, write_chakra_json},

@@ -5,7 +5,7 @@ import struct
 NUMBERS = {"Send": 0, "Recv": 1, "Isend": 8, "Irecv": 12, "Wait": 13, "Test": 14, "Waitany": 16, "Waitall": 18,
            "Waitsome": 20, "Send_init": 26, "Recv_init": 30, "Start": 31, "Sendrecv": 33, "Type_contiguous": 35,
            "Barrier": 52, "Bcast": 53, "Gather": 54, "Alltoallv": 61, "Allreduce": 65, "Comm_group": 72, "Group_incl": 76,
-           "Comm_dup": 84, "Comm_create": 85, "Comm_split": 86, "Cart_create": 99, "Cart_sub": 111, "Init": 124,
+           "Group_range_incl": 78, "Comm_dup": 84, "Comm_create": 85, "Comm_split": 86, "Cart_create": 99, "Cart_sub": 111, "Init": 124,
            "Finalize": 125, "Put": 143, "File_write": 250}
 WORLD, INT, DOUBLE, BYTE = 2, 9, 14, 5
 SIZES = [0, 0, 1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 8, 1, 0, 0, 8, 12, 16, 6, 8, 20]

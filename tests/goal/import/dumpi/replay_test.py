@@ -8,6 +8,7 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parent.parent)]
 from dumpi_writer import (BYTE, DOUBLE, INT, WORLD, Trace, array, statuses, text, u16, u32, u8, write)  # noqa: E402
+from small_program import write_program  # noqa: E402
 from weft_command import ImportTest  # noqa: E402
 
 DATA = Path(sys.argv.pop(1)).resolve().parent
@@ -55,13 +56,65 @@ class RealTrace(ImportTest):
             at += 17 + 12 + sizes[number]
 
     def test_a_file_that_was_cut(self):
-        for path in DATA.iterdir():
+        for path in DATA.glob("testtrace*"):
             (self.folder / path.name).write_bytes(path.read_bytes())
         cut = self.folder / "testtrace-0002.bin"
         cut.write_bytes(cut.read_bytes()[:-100])
         self.assertRegex(self.refused(self.folder), r"testtrace-0002\.bin: byte 2860: the index at the end is missing")
         cut.unlink()
         self.assertRegex(self.refused(self.folder), r"the file of rank 2 of 4 is missing: testtrace-0002\.bin")
+
+
+class Text(ImportTest):
+    """What dumpi2ascii prints of a trace is the same program as the trace."""
+
+    def graph_of(self, path, *options):
+        said = self.imported(path, *options)
+        return said, [line for line in self.text().splitlines() if not line.startswith("//")]
+
+    def test_the_real_trace(self):
+        _, binary = self.graph_of(DATA / "testtrace.meta")
+        said, text = self.graph_of(DATA / "text")
+        self.assertEqual(text, binary)
+        self.assertNotIn("warning", said)
+        self.assertEqual(self.graph_of(DATA / "text/testtrace-0002.txt")[1], binary)
+        self.replayed()
+
+    def test_requests_communicators_and_types(self):
+        write_program(self.folder)
+        said_of_binary, binary = self.graph_of(self.folder)
+        said, text = self.graph_of(DATA / "made_up")
+        self.assertEqual(text, binary)
+        for words in ("not_replayed_mpi_put: 4", "communicator_creations"):
+            self.assertIn(words, said)
+            self.assertIn(words, said_of_binary)
+        self.replayed()
+        # The stream alone lacks the sizes of datatypes.
+        for path in (DATA / "made_up").iterdir():
+            lines = [line for line in path.read_text().splitlines(True) if not line.startswith("Datatype ")]
+            (self.folder / path.name).write_text("".join(lines))
+        for path in self.folder.glob("*.bin"):
+            path.unlink()
+        said, bare = self.graph_of(self.folder)
+        self.assertEqual(bare, binary)
+        self.assertRegex(said, r"warning +assumed_sizes: 4\.")
+
+    def test_what_makes_no_sense(self):
+        text = (DATA / "text/testtrace-0000.txt").read_text()
+        path = self.folder / "one-0.txt"
+        for old, new, expected in (
+                ("int dest=1\n", "int dest=x\n", r"one-0\.txt:26:10: found 'x'; expected a number"),
+                ("MPI_Request request=[2]\n", "MPI_Request request=[2\n", r"expected a number of the array, or its end"),
+                ("{bytes=", "{octets=", r"one-0\.txt:\d+:20: found '\{octets=.*expected '\{bytes='"),
+                ("MPI_Barrier ", "MPI_Barriere ", r"found 'MPI_Barriere .*expected the name of a function"),
+                ("has size 4", "has none", r"expected 'has size'")):
+            path.write_text(text.replace(old, new))
+            self.assertRegex(self.refused("dumpi", path), expected)
+        path.write_text(text[:text.index("MPI_Wait returning")])
+        self.assertRegex(self.refused("dumpi", path), r"expected 'MPI_Wait returning'; the text was cut")
+
+    def refused(self, *words):
+        return self.weft("import", *words, "-o", "x.weft", status=2)
 
 
 class WrittenTrace(ImportTest):
