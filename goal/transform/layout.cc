@@ -176,8 +176,9 @@ bool LayoutFinder::add_segment(Rank r, std::size_t& k, int sign, const RankGrid&
     RankGrid::Place offset{};
     if (op.peer == kAny || !grid.offset(r, op.peer, offset)) return false;
     const std::int64_t stream = std::int64_t{op.cpu} << 8 | op.nic;
-    surplus[{static_cast<std::int64_t>(op.kind), stream, op.tag, shapes.number(op.comm), offset[0], offset[1],
-             offset[2]}] += sign;
+    const std::int64_t kind =
+        static_cast<std::int64_t>(OpKind(op.kind)) << 1 | (op.kind.synchronous() ? 1 : 0);
+    surplus[{kind, stream, op.tag, shapes.number(op.comm), offset[0], offset[1], offset[2]}] += sign;
   }
   return true;
 }

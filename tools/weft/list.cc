@@ -160,77 +160,80 @@ std::string usage(const Listed& module) {
     return fmt::format("  --protocol {0}\n  hosts {{ protocol: \"{0}\" }}\n", module.info.name);
   }
   if (module.kind == kPlacement) {
-    return fmt::format("  weft place GRAPH --topology … --placement {}\n", module.info.name);
-    if (module.kind == kScheduler) {
-      return fmt::format("  weft jobs LIST --scheduler {}\n", module.info.name);
-    }
-    if (module.kind == kImporter)
-      return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
-    if (module.kind == kCollective) {
-      return fmt::format("  --set collectives.{0}={1}\n  collectives {{ {0}: \"{1}\" }}\n", module.collective,
-                         module.info.name);
-    }
-    std::string flag, file;
-    for (const ParameterSpec& spec : module.info.parameters) {
-      if (!is_required(spec)) continue;
-      flag += fmt::format("{}{}=…", flag.empty() ? ":" : ",", spec.name);
-      file += fmt::format("{}: {} ", spec.name, is_quoted(spec.type) ? "\"…\"" : "…");
-    }
-    const std::string choice = fmt::format("{} {{ {} {{ {}}} }}", module.kind, module.info.name, file);
-    const bool in_job = module.kind == sim::traffic_seam().field;
-    if (!in_job) return fmt::format("  --{} {}{}\n  {}\n", module.kind, module.info.name, flag, choice);
-    return fmt::format("  --{0} {1}{2}\n  job {{ {3} }}\n  weft goal gen {1}{2} --ranks … -o FILE.weft\n",
-                       module.kind, module.info.name, flag, choice);
+    return fmt::format(
+        "  --placement {0}\n  job {{ placement {{ {0} {{}} }} }}\n  weft place GRAPH --topology … "
+        "--placement {0}\n",
+        module.info.name);
   }
+  if (module.kind == kScheduler) {
+    return fmt::format("  weft jobs LIST --scheduler {}\n", module.info.name);
+  }
+  if (module.kind == kImporter) return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
+  if (module.kind == kCollective) {
+    return fmt::format("  --set collectives.{0}={1}\n  collectives {{ {0}: \"{1}\" }}\n", module.collective,
+                       module.info.name);
+  }
+  std::string flag, file;
+  for (const ParameterSpec& spec : module.info.parameters) {
+    if (!is_required(spec)) continue;
+    flag += fmt::format("{}{}=…", flag.empty() ? ":" : ",", spec.name);
+    file += fmt::format("{}: {} ", spec.name, is_quoted(spec.type) ? "\"…\"" : "…");
+  }
+  const std::string choice = fmt::format("{} {{ {} {{ {}}} }}", module.kind, module.info.name, file);
+  const bool in_job = module.kind == sim::traffic_seam().field;
+  if (!in_job) return fmt::format("  --{} {}{}\n  {}\n", module.kind, module.info.name, flag, choice);
+  return fmt::format("  --{0} {1}{2}\n  job {{ {3} }}\n  weft goal gen {1}{2} --ranks … -o FILE.weft\n",
+                     module.kind, module.info.name, flag, choice);
+}
 
-  // A paragraph in lines of at most 100 columns.
-  std::string wrapped(const std::string& paragraph) {
-    constexpr std::size_t kWidth = 98;
-    std::string text, line;
-    std::istringstream words(paragraph);
-    for (std::string word; words >> word;) {
-      if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
-        text += "  " + std::exchange(line, "") + "\n";
-      }
-      line += (line.empty() ? "" : " ") + word;
+// A paragraph in lines of at most 100 columns.
+std::string wrapped(const std::string& paragraph) {
+  constexpr std::size_t kWidth = 98;
+  std::string text, line;
+  std::istringstream words(paragraph);
+  for (std::string word; words >> word;) {
+    if (!line.empty() && line.size() + 1 + word.size() > kWidth) {
+      text += "  " + std::exchange(line, "") + "\n";
     }
-    return line.empty() ? text : text + "  " + line + "\n";
+    line += (line.empty() ? "" : " ") + word;
   }
+  return line.empty() ? text : text + "  " + line + "\n";
+}
 
-  std::string describe(const Listed& module) {
-    const ModuleInfo& info = module.info;
-    std::string text = fmt::format("{} ({}{})\n  {}\n", info.name, module.kind,
-                                   module.collective.empty()       ? std::string()
-                                   : module.collective == kProfile ? " profile"
-                                                                   : " algorithm for " + module.collective,
-                                   info.summary);
-    if (!info.source.empty()) text += fmt::format("  Source: {}\n", info.source);
-    if (!info.about.empty()) text += "\n" + wrapped(info.about);
-    const std::string how = usage(module);
-    if (!how.empty()) text += "\n" + how;
-    text += module.details;
-    if (info.parameters.empty()) return text;
-    std::size_t name_width = 9, default_width = 8;
-    for (const ParameterSpec& spec : info.parameters) {
-      name_width = std::max(name_width, spec.name.size());
-      default_width = std::max(default_width, spec.default_value.size());
-    }
-    text += fmt::format("\n  {:<{}}  {:<9}  {:<{}}  meaning\n", "parameter", name_width, "type", "default",
-                        default_width);
-    for (const ParameterSpec& spec : info.parameters) {
-      text += fmt::format("  {:<{}}  {:<9}  {:<{}}  {}\n", spec.name, name_width, type_name(spec.type),
-                          is_required(spec) ? "required" : spec.default_value, default_width, spec.help);
-    }
-    return text;
+std::string describe(const Listed& module) {
+  const ModuleInfo& info = module.info;
+  std::string text = fmt::format("{} ({}{})\n  {}\n", info.name, module.kind,
+                                 module.collective.empty()       ? std::string()
+                                 : module.collective == kProfile ? " profile"
+                                                                 : " algorithm for " + module.collective,
+                                 info.summary);
+  if (!info.source.empty()) text += fmt::format("  Source: {}\n", info.source);
+  if (!info.about.empty()) text += "\n" + wrapped(info.about);
+  const std::string how = usage(module);
+  if (!how.empty()) text += "\n" + how;
+  text += module.details;
+  if (info.parameters.empty()) return text;
+  std::size_t name_width = 9, default_width = 8;
+  for (const ParameterSpec& spec : info.parameters) {
+    name_width = std::max(name_width, spec.name.size());
+    default_width = std::max(default_width, spec.default_value.size());
   }
+  text += fmt::format("\n  {:<{}}  {:<9}  {:<{}}  meaning\n", "parameter", name_width, "type", "default",
+                      default_width);
+  for (const ParameterSpec& spec : info.parameters) {
+    text += fmt::format("  {:<{}}  {:<9}  {:<{}}  {}\n", spec.name, name_width, type_name(spec.type),
+                        is_required(spec) ? "required" : spec.default_value, default_width, spec.help);
+  }
+  return text;
+}
 
-  std::vector<std::string> all_kinds() {
-    std::vector<std::string> kinds;
-    for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-    for (const char* kind : {kPlacement, kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
-  }
-  for (const char* kind : {kCollective, kProtocol, kScheduler, kImporter, kSink}) kinds.push_back(kind);
-  return kinds;
+std::vector<std::string> all_kinds() {
+  std::vector<std::string> kinds;
+  for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
+  for (const char* kind : {kPlacement, kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
+}
+for (const char* kind : {kCollective, kProtocol, kScheduler, kImporter, kSink}) kinds.push_back(kind);
+return kinds;
 }
 
 // "topology" for "topology" and "topologies"; "" stays. Throws InputError for what is no kind.
