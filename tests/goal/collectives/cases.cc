@@ -93,6 +93,7 @@ std::vector<std::string> values_of(const std::string& parameter) {
   if (parameter == "protocol") return {"simple", "ll128"};
   if (parameter == "channels") return {"1", "3"};
   if (parameter == "chunk") return {"48B"};
+  if (parameter == "least_chunk") return {"0B", "32B"};
   FAIL("no test values for parameter " << parameter);
   return {};
 }
