@@ -195,6 +195,8 @@ void DumpiTextFile::read_argument(MpiCall& call, std::size_t number_of_function)
     read_statuses();
   } else if (peek() == '[') {
     read_array(call, what);
+  } else if (what == 'B') {
+    fail("an array");
   } else {
     arguments_.take(call, what, static_cast<std::uint32_t>(number("a number")));
   }
