@@ -15,10 +15,26 @@
 namespace weft::topologies {
 namespace {
 
+// libyaml takes time in the square of how deep brackets stand in each other.
+void check_depth(std::string_view text, const std::string& file) {
+  constexpr std::int64_t kMostDeep = 100;
+  std::int64_t depth = 0, line = 1;
+  for (const char c : text) {
+    line += c == '\n';
+    if (c == '[' || c == '{') ++depth;
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+    if (depth > kMostDeep) {
+      throw InputError({.file = file, .line = line},
+                       fmt::format("brackets stand in each other more than {} deep", kMostDeep));
+    }
+  }
+}
+
 // A document, and the nodes in it by what they are expected to be. Errors are at the node's line.
 class Document {
  public:
   Document(std::string_view text, const std::string& file) : file_(file) {
+    check_depth(text, file);
     yaml_parser_t parser;
     if (yaml_parser_initialize(&parser) == 0) throw std::bad_alloc();
     yaml_parser_set_input_string(&parser, reinterpret_cast<const unsigned char*>(text.data()), text.size());

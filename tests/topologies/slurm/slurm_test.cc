@@ -194,6 +194,7 @@ TEST_CASE("slurm: topology.yaml is the network of the same topology.conf") {
   check("- topology: a\n  tree: [1\n", "topology.yaml:3: ");
   check("topology: a\n", "topology.yaml:1: topology.yaml must be a list");
   check("# nothing\n", "topology.yaml must be a list");
+  check(std::string(200000, '['), "topology.yaml:1: brackets stand in each other more than 100 deep");
   check("[]\n", "topology.yaml lists no topology");
   check("- a\n", "topology.yaml:1: a topology must have keys and values");
   check("- topology: a\n", "the topology has no switch and no block");
