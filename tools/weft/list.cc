@@ -230,10 +230,10 @@ std::string describe(const Listed& module) {
 std::vector<std::string> all_kinds() {
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  for (const char* kind : {kPlacement, kCollective, kProtocol, kImporter, kSink}) kinds.push_back(kind);
-}
-for (const char* kind : {kCollective, kProtocol, kScheduler, kImporter, kSink}) kinds.push_back(kind);
-return kinds;
+  for (const char* kind : {kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink}) {
+    kinds.push_back(kind);
+  }
+  return kinds;
 }
 
 // "topology" for "topology" and "topologies"; "" stays. Throws InputError for what is no kind.
@@ -250,9 +250,8 @@ std::string kind_of(const std::string& word) {
 }  // namespace
 
 Catalog builtin_catalog() {
-  for (const char* kind : {kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink}) {
-    kinds.push_back(kind);
-  }
+  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies(),
+          jobs::schedulers()};
 }
 
 std::string list_text(const Catalog& catalog, const std::string& word, bool names) {
@@ -318,9 +317,8 @@ void add_list(Command& command, int&) {
   };
   auto options = std::make_shared<Options>();
   command.add_option("kind", options->kind,
-                     "only these: network, topology, routing, congestion, recovery, queue, traffic, " return {
-                         sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies(),
-                         jobs::schedulers()};
+                     "only these: network, topology, routing, congestion, recovery, queue, traffic, "
+                     "placement, collective, protocol, scheduler, importer or "
                      "sink");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   add_plugin_option(command);
