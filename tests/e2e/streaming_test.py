@@ -115,11 +115,15 @@ class Streaming(unittest.TestCase):
     def test_memory_stays_where_the_graph_is_long(self):
         self.weft("goal", "gen", "stencil:dims=[4,4],iterations=100,compute=20us", "--ranks", "16", "-o", "short.weft")
         subprocess.run([STRETCH, "short.weft", "700", "long.weft"], cwd=self.folder, check=True)
-        self.weft("sim", "--goal", "long.weft", "--no-flows", "-q", "-o", "RUN")
-        summary = json.loads((self.folder / "RUN" / "summary.json").read_text())
+
+        def summary_of(graph):
+            self.weft("sim", "--goal", graph, "--no-flows", "-q", "-o", "RUN")
+            return json.loads((self.folder / "RUN" / "summary.json").read_text())
+
+        short, summary = summary_of("short.weft"), summary_of("long.weft")
         self.assertGreater(summary["executed_ops"], 9_000_000)  # as a graph 400 MB
         self.assertEqual(summary["executed_ops"], summary["ops"])
-        self.assertLess(summary["peak_memory_bytes"], 30_000_000)
+        self.assertLess(summary["peak_memory_bytes"], short["peak_memory_bytes"] + 15_000_000)
 
     def test_damage(self):
         self.weft("goal", "gen", "random:count=200,size=30kB", "--ranks", "16", "-o", "graph.weft")

@@ -57,6 +57,9 @@ COMMANDS = [
     writing(f"goal stats {GRAPH} --json"),
     writing(f"goal stats {GRAPH} --expand --matrix out.csv --picture out.svg", "out.csv", "out.svg"),
     writing(f"goal stats {GRAPH} --expand --picture out.pgm", "out.pgm"),
+    writing(f"place {GRAPH} --topology fat_tree:k=4 --placement packed --placement random -o out.txt", "out.txt"),
+    writing("place --ranks 4 --topology fat_tree:k=4 --placement packed --picture out.svg", "out.svg"),
+    writing("jobs ../in/jobs.csv --nodes 4"),
     writing("route show --topology fat_tree:k=4 --from 0 --to 15 -o out.txt", "out.txt"),
     writing("route load --topology fat_tree:k=4 --csv -o out.csv", "out.csv"),
     writing("route check --topology fat_tree:k=4 --queue pfc --json -o out.json", "out.json"),
@@ -149,6 +152,7 @@ def make_inputs(weft, folder):
     rank = "rank {} {{\na: calc 1000\nb: allreduce 8000b elem 8\nb requires a\nc: calc 500\nc requires b\n}}\n"
     (inputs / "a.goal").write_text("num_ranks 4\n" + "".join(rank.format(r) for r in range(4)))
     (inputs / "plain.goal").write_text("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n")
+    (inputs / "jobs.csv").write_text("id,submit,ranks,runtime\na,0,3,10\nb,1,4,5\n")
     for arguments in ("goal gen stencil:dims=[8],iterations=3 --ranks 8 -o b.weft",
                       "goal gen alltoall:size=8B --ranks 40 -o large.weft",
                       "topo gen fat_tree:k=4 -o net.graphml",

@@ -6,7 +6,7 @@
 
 namespace weft::placement {
 
-// In short form. All families but graph_file, which needs a file.
+// In short form. All families but graph_file and slurm, which need a file.
 inline std::vector<std::string> small_networks() {
   return {"single_switch:hosts=8",
           "leaf_spine:leaves=4,spines=2,hosts_per_leaf=4",
@@ -47,7 +47,17 @@ inline std::vector<std::string> small_networks() {
           "xpander:d=3,lifts=2",
           "random_equivalent:of=[fat_tree:k=4]",
           "scale_up:of=[fat_tree2:k=4],accelerators=4,switches=1,nics=2",
-          "datacenters:of=[fat_tree:k=4; leaf_spine:leaves=2,spines=2,hosts_per_leaf=3]"};
+          "datacenters:of=[fat_tree:k=4; leaf_spine:leaves=2,spines=2,hosts_per_leaf=3]",
+          "leonardo:groups=1",
+          "leonardo_booster:groups=1",
+          "leonardo_dcgp:groups=1",
+          "lumi_c:groups=1",
+          "lumi_g:groups=1",
+          "alps:groups=1",
+          "frontier:groups=1",
+          "marenostrum5_gpp:groups=1",
+          "marenostrum5_acc:groups=1",
+          "jupiter:groups=1"};
 }
 
 }  // namespace weft::placement
