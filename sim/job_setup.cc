@@ -9,6 +9,7 @@
 #include "sim/core/random.h"
 #include "sim/host_config.h"
 #include "sim/mpi_library.h"
+#include "sim/placement/exchanges.h"
 #include "sim/placement/policies/policies.h"
 
 namespace weft::sim {
@@ -27,13 +28,18 @@ void check_fits(const Scenario& scenario, const ReplayJob& job, std::uint32_t ho
 void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t index, ReplayJob& job) {
   const Job& what = scenario.jobs[index];
   if (job.program.ranks() == 0) return;
-  const placement::Request request{
+  placement::Request request{
       .ranks = job.program.ranks(),
       .ranks_per_node = job.hosts.ranks_per_host,
       .seed = index == 0 ? scenario.seed : mix64(scenario.seed + index),
   };
+  std::vector<placement::Exchange> exchanges;
   placement::Outcome outcome;
   try {
+    if (find_module(placement::policies(), what.placement, "placement").needs_exchanges) {
+      exchanges = placement::exchanges_of(job.program, job.hosts.collectives);
+      request.exchanges = exchanges;
+    }
     outcome = placement::place(what.placement, request, machine);
   } catch (const InputError& error) {
     if (!what.placement.location.file.empty()) throw;

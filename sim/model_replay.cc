@@ -50,6 +50,15 @@ std::vector<double> host_loads(const ModelRun& run) {
   return loads;
 }
 
+std::vector<std::uint32_t> job_of_host(const ModelRun& run) {
+  if (!run.divides_links || run.jobs.size() < 2 || run.starter != nullptr) return {};
+  std::vector<std::uint32_t> jobs(run.hosts);
+  for (std::uint32_t job = 0; job < run.jobs.size(); ++job) {
+    for (const std::uint32_t host : run.jobs[job].host_of_rank) jobs[host] = job;
+  }
+  return jobs;
+}
+
 std::uint32_t nics_of_hosts(const ModelRun& run) {
   std::uint32_t most = 0;
   for (const ReplayJob& job : run.jobs) most = std::max<std::uint32_t>(most, job.program.facts().max_nic);
@@ -112,6 +121,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
   report.network_totals = network.totals();
   report.ranks = replay_.ranks();
   report.links = network.links();
+  report.job_bytes = network.job_bytes();
   report.flows = network.flows();
   report.flow_statistics = network.flow_statistics();
 }

@@ -71,6 +71,9 @@ results::Outcome outcome_of(StopReason reason, bool complete);
 // Bytes that each host sends and receives outside of collectives, which load all hosts alike.
 std::vector<double> host_loads(const ModelRun& run);
 
+// By host its job, for networks that count what links carry by job; empty: this run doesn't ask for that.
+std::vector<std::uint32_t> job_of_host(const ModelRun& run);
+
 // Highest number of a NIC that a job uses, and 1.
 std::uint32_t nics_of_hosts(const ModelRun& run);
 

@@ -41,6 +41,7 @@ struct ModelRun {
   JobStarter* starter;              // null: jobs start when they are submitted
   const ModelFabric* fabric;        // null for a model without one
   bool keeps_flow_rows;             // Report::flows is wanted
+  bool divides_links;               // Report::job_bytes is wanted, if there are several jobs
   RunControl& control;              // says when to stop; scenario.threads are there to use
 };
 

@@ -248,6 +248,8 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   for (const ReplayJob& job : jobs) report.jobs.push_back(job_row(job));
   std::optional<ModelFabric> fabric;
   if (topology_ != nullptr) fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});
+  // By hosts that each job has for itself throughout.
+  const bool divides_links = only.empty() && !scenario_.output.directory.empty();
   const ModelRun run{first,
                      parameters_,
                      jobs,
@@ -255,6 +257,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                      nullptr,
                      fabric ? &*fabric : nullptr,
                      scenario_.output.flows && !omits_flow_rows_ && only.empty(),
+                     divides_links,
                      control};
   if (model_.warn != nullptr) model_.warn(run, report.warnings);
   std::optional<Measurements> measurements;
@@ -309,6 +312,9 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
   report.link_changes = static_cast<std::uint64_t>(
       std::count_if(link_changes_.begin(), link_changes_.end(),
                     [&](const LinkChange& change) { return change.at <= report.makespan; }));
+  for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+    report.jobs[i].not_replayed = programs[only.empty() ? i : only[i]].not_replayed();
+  }
   for (const results::Rank& rank : report.ranks) {
     report.jobs[rank.job].messages += rank.messages_sent;
     report.jobs[rank.job].bytes += rank.bytes_sent;

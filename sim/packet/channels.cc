@@ -146,6 +146,13 @@ void Channels::report_ports() {
   }
 }
 
+void Channels::divide_bytes(std::span<const std::uint32_t> job_of_host, std::uint32_t jobs) {
+  job_of_host_.assign(job_of_host.begin(), job_of_host.end());
+  jobs_ = jobs;
+  job_bytes_.assign(hot.size() * jobs_, 0);
+  for (Channel& channel : hot) channel.flags |= kDivided;
+}
+
 // A start takes its number from below all that count themselves: so it comes before packets that arrive then.
 void Channels::stamp_packets(std::span<Engine* const> engines) {
   stamps_ = true;

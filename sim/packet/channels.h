@@ -25,15 +25,16 @@ enum ChannelFlag : std::uint16_t {
   kDown = 8,        // it loses all packets
   kAdmits = 16,     // its switch decides what the queue takes (Admission)
   // Of scheduled channels, see ScheduledServer:
-  kWaiting = 32,    // packets wait, of which one leaves when the link is free
-  kAsleep = 64,     // packets wait, of which none may leave
-  kGuarded = 128,   // a kServe event is under way
-  kWatched = 256,   // other partitions hear of what leaves
-  kListed = 512,    // in the server's list of watched channels with packets
-  kReports = 1024,  // its switch's policy hears of what leaves and what is lost
-  kAwaited = 2048,  // of a NIC: flows wait until it takes data
-  kStamps = 4096,   // it writes telemetry into data packets
-  kTold = 8192,     // of a scheduled channel: a frame is on its way to it
+  kWaiting = 32,     // packets wait, of which one leaves when the link is free
+  kAsleep = 64,      // packets wait, of which none may leave
+  kGuarded = 128,    // a kServe event is under way
+  kWatched = 256,    // other partitions hear of what leaves
+  kListed = 512,     // in the server's list of watched channels with packets
+  kReports = 1024,   // its switch's policy hears of what leaves and what is lost
+  kAwaited = 2048,   // of a NIC: flows wait until it takes data
+  kStamps = 4096,    // it writes telemetry into data packets
+  kTold = 8192,      // of a scheduled channel: a frame is on its way to it
+  kDivided = 16384,  // what it carries is counted by job
 };
 
 // One cache line; all a hop touches. Limits are in time at the channel's rate.
@@ -162,6 +163,14 @@ class Channels {
 
   // What leaves switches is reported, at its time. To be called after set_queues().
   void report_ports();
+  // What channels carry is counted by job. `job_of_host`: below `jobs`, of each host that sends.
+  void divide_bytes(std::span<const std::uint32_t> job_of_host, std::uint32_t jobs);
+  // A packet from this host, or to it, goes on the wire. REQUIRES: the channel has kDivided.
+  void count_by_job(ChannelId c, std::uint32_t host, std::uint32_t bytes) {
+    job_bytes_[std::size_t{c} * jobs_ + job_of_host_[host]] += bytes;
+  }
+  // By channel, and for each by job; empty if they are not counted.
+  std::span<const std::uint64_t> job_bytes() const { return job_bytes_; }
   // Queues learn where they find what room others give back. To be called last of what concerns queues.
   void join_room();
   // Switches write telemetry into data packets. To be called once, `engines` as for the constructor.
@@ -209,6 +218,9 @@ class Channels {
   // The fastest link between switches, and the least delay of one.
   Bandwidth fastest_;
   std::int64_t least_delay_ps_ = 0;
+  std::vector<std::uint32_t> job_of_host_;
+  std::size_t jobs_ = 0;
+  std::vector<std::uint64_t> job_bytes_;
   // Do all have kCutThrough? Flags of another partition's channels may be changing.
   bool cut_through_ = false;
 

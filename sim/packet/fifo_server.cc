@@ -33,6 +33,7 @@ void FifoServer::enqueue_special(ChannelId c, PacketHandle handle, ChannelId in)
     wires_.observer->on_enqueue(moment, c, wires_.sighting(handle), Time::ps(departure));
   }
   if (channel.flags & kReports) wires_.listener->departs(c, handle, departure);
+  if (channel.flags & kDivided) wires_.channels.count_by_job(c, packet.source, bytes);
   if ((channel.flags & (kErrors | kDown)) && wires_.fails_on_wire(c, bytes)) {
     wires_.drop(c, handle, moment);
     return;

@@ -116,9 +116,19 @@ void expect_network(const topologies::Topology& topology, std::uint32_t partitio
       fmt::format("a packet network of {} links and {} hosts", grouped(directions / 2), grouped(hosts)));
 }
 
+// What is counted by job.
+void expect_division(const ModelRun& run) {
+  if (job_of_host(run).empty()) return;
+  const double links = static_cast<double>(run.fabric->topology.channels().size());
+  const double jobs = static_cast<double>(run.jobs.size());
+  expect_memory(16 * links * jobs,
+                fmt::format("bytes of {} jobs on {} directions of links", grouped(jobs), grouped(links)));
+}
+
 void run_packet(const ModelRun& run, results::Report& report) {
   topologies::Partitioning partitioning = partition_of(run);
   expect_network(run.fabric->topology, partitioning.parts);
+  expect_division(run);
   auto replay =
       std::make_unique<ModelReplay>(run, std::vector<ReplayJob>(run.jobs.begin(), run.jobs.end()),
                                     partitioning.parts, of_hosts(partitioning, run.fabric->topology));
@@ -127,6 +137,10 @@ void run_packet(const ModelRun& run, results::Report& report) {
   PacketNetwork& network = *owned;
   network.set_observer(run.fabric->observer);
   network.set_series(run.fabric->series);
+  const std::vector<std::uint32_t> jobs_of_hosts = job_of_host(run);
+  if (!jobs_of_hosts.empty()) {
+    network.divide_bytes(jobs_of_hosts, static_cast<std::uint32_t>(run.jobs.size()));
+  }
   replay->run(
       network, [&] { return network.run(run.control, run.scenario.threads); }, report);
   if (network.given_up() > 0 && report.outcome == results::Outcome::kIncomplete) {

@@ -580,7 +580,8 @@ std::vector<results::Link> PacketNetwork::links() const {
                      .drops = channels_.drops(c),
                      .ecn_marks = channels_.cold[c].marks,
                      .max_queue_bytes = channels_.max_queue_bytes(c),
-                     .busy = channels[c].rate.serialization(bytes)});
+                     .busy = channels[c].rate.serialization(bytes),
+                     .leaves_host = topology_.node(channels[c].from).kind == topologies::NodeKind::kHost});
   }
   return links;
 }

@@ -72,6 +72,14 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   std::vector<results::Flow> flows() const override;
   results::FlowStatistics flow_statistics() const override;
 
+  // See Channels::divide_bytes(); may be called before run(). links() are then told by job too.
+  void divide_bytes(std::span<const std::uint32_t> job_of_host, std::uint32_t jobs) {
+    channels_.divide_bytes(job_of_host, jobs);
+  }
+  std::vector<std::uint64_t> job_bytes() const override {
+    return {channels_.job_bytes().begin(), channels_.job_bytes().end()};
+  }
+
   // For checkers and logs; may be set before run(). Not owned. REQUIRES: one partition.
   void set_observer(Observer* observer);
   // Takes samples while it runs; may be set before run(). Not owned.

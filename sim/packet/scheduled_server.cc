@@ -155,8 +155,10 @@ void ScheduledServer::transmit(ChannelId c, NodeQueues& queues, PacketHandle han
   if (wires_.observer != nullptr) [[unlikely]] {
     wires_.observer->on_transmit(Time::ps(start_ps), c, wires_.sighting(handle), Time::ps(departure));
   }
-  if (channel.flags & kReports) [[unlikely]]
-    wires_.listener->departs(c, handle, departure);
+  if (channel.flags & (kReports | kDivided)) [[unlikely]] {
+    if (channel.flags & kReports) wires_.listener->departs(c, handle, departure);
+    if (channel.flags & kDivided) wires_.channels.count_by_job(c, wires_.pool[handle].source, bytes);
+  }
   if ((channel.flags & (kErrors | kDown)) && wires_.fails_on_wire(c, bytes)) [[unlikely]] {
     const PortPlace& place = wires_.channels.places[c];
     Node node(*this, place.vertex, start_ps);

@@ -37,6 +37,19 @@ std::optional<double> slowdown(const Job& job) {
   return ratio(runtime(job), job.alone) / static_cast<double>(job.runs);
 }
 
+std::optional<double> hops(const Report& report, std::size_t job) {
+  if (report.job_bytes.empty()) return std::nullopt;
+  const std::size_t jobs = report.jobs.size();
+  double all = 0, first = 0;
+  for (std::size_t link = 0; link < report.links.size(); ++link) {
+    const auto bytes = static_cast<double>(report.job_bytes[link * jobs + job]);
+    all += bytes;
+    if (report.links[link].leaves_host) first += bytes;
+  }
+  if (first == 0) return std::nullopt;
+  return all / first;
+}
+
 double jain_index(std::span<const double> values) {
   const double sum = std::accumulate(values.begin(), values.end(), 0.0);
   const double squares = std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
@@ -108,9 +121,37 @@ void write_jobs(const Report& report, OutputFile& out) {
     } else {
       out.write(",,,");
     }
-    out.print("{},{},{},{},{},{},{},{}\n", name(job.status), job.runs,
+    const std::optional<double> crossed = hops(report, i);
+    out.print("{},{},{},{},{},{},{},{},{}\n", name(job.status), job.runs,
               job.alone > Time() ? to_ns_string(job.alone) : "", job.ranks, job.nodes, job.messages,
-              job.bytes, interval_set(job.hosts));
+              job.bytes, interval_set(job.hosts), crossed ? fmt::format("{:.6f}", *crossed) : "");
+  }
+}
+
+void write_job_links(const Report& report, OutputFile& out) {
+  out.print("{}\n", kJobLinkColumns);
+  if (report.job_bytes.empty()) return;
+  std::vector<std::size_t> busiest(report.links.size());
+  std::iota(busiest.begin(), busiest.end(), std::size_t{0});
+  if (busiest.size() > kMostJobLinks) {
+    std::stable_sort(busiest.begin(), busiest.end(), [&](std::size_t a, std::size_t b) {
+      return report.links[a].busy > report.links[b].busy;
+    });
+    busiest.resize(kMostJobLinks);
+    std::sort(busiest.begin(), busiest.end());
+  }
+  const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
+  const std::size_t jobs = report.jobs.size();
+  for (const std::size_t i : busiest) {
+    const Link& link = report.links[i];
+    const std::span of_jobs = std::span(report.job_bytes).subspan(i * jobs, jobs);
+    const std::uint64_t all = std::accumulate(of_jobs.begin(), of_jobs.end(), std::uint64_t{0});
+    for (std::size_t j = 0; j < jobs; ++j) {
+      if (of_jobs[j] == 0) continue;
+      out.print("{},{},{},{:.6f},{},{},{},{:.6f}\n", i, link.from, link.to,
+                span > 0 ? static_cast<double>(link.busy.ps()) / span : 0.0, j, field(report.jobs[j].name),
+                of_jobs[j], static_cast<double>(of_jobs[j]) / static_cast<double>(all));
+    }
   }
 }
 

@@ -36,6 +36,11 @@ struct MachineFigures {
 };
 MachineFigures machine_figures(const Report& report);
 
+// Links that a byte of the job crosses, mean over all it puts on the wire, headers and ACKs included: bytes
+// on all links over those on links that leave its hosts. None where links aren't counted by job, or nothing
+// was sent.
+std::optional<double> hops(const Report& report, std::size_t job);
+
 // (Σx)² / (n Σx²); 1 for no values.
 double jain_index(std::span<const double> values);
 
@@ -44,10 +49,14 @@ std::string interval_set(std::span<const std::uint32_t> numbers);
 
 inline constexpr const char* kJobColumns =
     "job,name,submit_ns,start_ns,finish_ns,runtime_ns,waiting_ns,slowdown,turnaround_ns,stretch,"
-    "bounded_slowdown,status,runs,alone_ns,ranks,nodes,messages,bytes,hosts";
+    "bounded_slowdown,status,runs,alone_ns,ranks,nodes,messages,bytes,hosts,hops";
+inline constexpr const char* kJobLinkColumns = "link,from,to,utilization,job,name,bytes,share";
+inline constexpr std::size_t kMostJobLinks = 1000;
 inline constexpr const char* kInterferenceColumns = "job,name,beside,beside_name,slowdown";
 
 void write_jobs(const Report& report, OutputFile& out);
+// The links that were busy longest, kMostJobLinks at most, by number: a row for each job that used one.
+void write_job_links(const Report& report, OutputFile& out);
 void write_interference(const Report& report, OutputFile& out);
 
 }  // namespace weft::results

@@ -59,7 +59,8 @@ void add_flows(const Report& report, nlohmann::ordered_json& json) {
                      {"receiver_max_bps", std::llround(hosts.most_bps)}};
 }
 
-nlohmann::ordered_json job_json(const Job& job) {
+nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
+  const Job& job = report.jobs[index];
   nlohmann::ordered_json json = {{"name", job.name},
                                  {"status", name(job.status)},
                                  {"ranks", job.ranks},
@@ -78,6 +79,8 @@ nlohmann::ordered_json job_json(const Job& job) {
                                  {"bytes", job.bytes}};
   if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
   if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;
+  if (const std::optional<double> crossed = hops(report, index)) json["hops"] = *crossed;
+  if (job.not_replayed.counted()) json["not_replayed"] = not_replayed_json(job.not_replayed);
   return json;
 }
 
@@ -155,9 +158,7 @@ std::string json_summary(const Report& report) {
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;
   json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
   json["jobs"] = nlohmann::ordered_json::array();
-  for (const Job& job : report.jobs) {
-    json["jobs"].push_back(job_json(job));
-  }
+  for (std::size_t i = 0; i < report.jobs.size(); ++i) json["jobs"].push_back(job_json(report, i));
   json["machine"] = machine_json(report);
   if (!report.interference.empty()) {
     json["interference"] = nlohmann::ordered_json::array();

@@ -20,7 +20,8 @@ struct Link {
   std::uint64_t bytes = 0, packets = 0;  // put on the wire, headers and ACKs included
   std::uint64_t drops = 0, ecn_marks = 0;
   std::uint64_t max_queue_bytes = 0;
-  Time busy;  // time the wire was occupied
+  Time busy;                 // time the wire was occupied
+  bool leaves_host = false;  // host to switch, or to another host
 };
 
 // One rank (a row of ranks.csv). compute + overhead + waiting = finish × cpus of the rank.
@@ -57,6 +58,8 @@ class Reporter {
   virtual ~Reporter() = default;
   virtual NetworkTotals totals() const = 0;
   virtual std::vector<Link> links() const { return {}; }
+  // By link as in links(), and for each by job: bytes put on its wire. Empty where that is not counted.
+  virtual std::vector<std::uint64_t> job_bytes() const { return {}; }
   // Flows in the order (start, source, number among the source's flows).
   virtual std::vector<Flow> flows() const { return {}; }
   // Of all delivered messages, those without a row in flows() too. By default of the rows.

@@ -41,6 +41,7 @@ struct Job {
   std::vector<std::uint32_t> hosts;       // that it ran on, ascending
   Time alone;                             // duration of one run alone on the same hosts; 0: not known
   double compute_scale = 1;
+  goal::NotReplayed not_replayed;  // what its graph lacks of the program traced
 };
 
 // How much a job was slowed by one other beside it, and no third.
@@ -71,6 +72,7 @@ struct Report {
   std::vector<Interference> interference;  // pairs of jobs, where it was asked for
   std::vector<Rank> ranks;
   std::vector<Link> links;
+  std::vector<std::uint64_t> job_bytes;  // by link, and for each by job; empty: not counted
   std::vector<Flow> flows;
   FlowStatistics flow_statistics;
   std::vector<std::string> warnings;    // settings that could not act, …

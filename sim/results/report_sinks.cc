@@ -84,6 +84,16 @@ Sink interference_sink() {
   return sink;
 }
 
+Sink job_links_sink() {
+  Sink sink = file_sink("job_links_csv", "A row for each job on each busy link: how much of what it carries.",
+                        {"job_links.csv", kJobLinkColumns}, write_job_links);
+  sink.when = "with several jobs on a network of packets, and a folder (-o)";
+  sink.acts = [](const SinkRequest& request) {
+    return request.scenario.jobs.size() > 1 && !request.scenario.topology.empty();
+  };
+  return sink;
+}
+
 Sink terminal_sink() {
   return {.info = {.name = "terminal",
                    .summary = "The summary for people, on standard output.",
@@ -109,6 +119,7 @@ std::vector<Sink> report_sinks() {
                 {"ranks.csv", kRankColumns}, write_ranks),
       file_sink("jobs_csv", "A row for each job: when it ran, how long, and how much it was slowed.",
                 {"jobs.csv", kJobColumns}, write_jobs),
+      job_links_sink(),
       interference_sink(),
       file_sink("hosts_csv", "A row for each host: what it sent and received.", {"hosts.csv", kHostColumns},
                 write_hosts),

@@ -6,12 +6,11 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <utility>
 
-#include "goal/read_graph.h"
-#include "goal/transform/expand.h"
+#include "goal/program.h"
 #include "goal/workload/workload.h"
+#include "sim/placement/exchanges.h"
 #include "sim/placement/host_names.h"
 #include "sim/units/brackets.h"
 #include "sim/units/input_error.h"
@@ -20,8 +19,6 @@
 
 namespace weft::cli {
 namespace {
-
-using placement::Exchange;
 
 constexpr const char* kJobForm =
     "FILE,placement=NAME:…,ranks_per_node=4,ranks=64 (or traffic=PATTERN in place of FILE)";
@@ -35,30 +32,12 @@ std::uint32_t read_count(const std::string& name, std::string_view text) {
   return value;
 }
 
-// By sender, then receiver, each pair once, without what ranks send themselves.
-std::vector<Exchange> exchanges_of(const goal::Graph& graph) {
-  std::vector<Exchange> list;
-  std::map<std::uint32_t, double> sent;
-  for (goal::Rank r = 0; r < graph.ranks(); ++r) {
-    const goal::RankView rank = graph.rank(r);
-    sent.clear();
-    for (goal::OpIndex i = 0; i < rank.ops(); ++i) {
-      if (rank.kind(i) == goal::OpKind::kSend && rank.value(i) > 0 && rank.peer(i) != r)
-        sent[rank.peer(i)] += static_cast<double>(rank.value(i));
-    }
-    for (const auto& [to, bytes] : sent) list.push_back({r, to, bytes});
-  }
-  return list;
-}
-
-void read_graph(const goal::Graph& plain, PlacedJob& job) {
-  const goal::Graph graph =
-      goal::expand_collectives(plain, goal::CollectiveSelection(goal::CollectiveChoices{}), {});
-  if (job.ranks != 0 && job.ranks != graph.ranks())
+void read_program(const goal::Program& program, PlacedJob& job) {
+  if (job.ranks != 0 && job.ranks != program.ranks())
     throw InputError(
-        fmt::format("{} has {} ranks, and {} were asked for", job.name, graph.ranks(), job.ranks));
-  job.ranks = graph.ranks();
-  job.exchanges = exchanges_of(graph);
+        fmt::format("{} has {} ranks, and {} were asked for", job.name, program.ranks(), job.ranks));
+  job.ranks = program.ranks();
+  job.exchanges = placement::exchanges_of(program, goal::CollectiveSelection(goal::CollectiveChoices{}));
 }
 
 goal::Graph generate(const std::string& text, std::uint32_t ranks, std::uint64_t seed) {
@@ -135,10 +114,10 @@ PlacedJob read_job(const JobSource& source, std::uint64_t seed) {
                 .exchanges = {}};
   if (!source.graph.empty()) {
     job.name = std::filesystem::path(source.graph).filename().string();
-    read_graph(goal::read_graph(source.graph), job);
+    read_program(goal::open_program(source.graph), job);
   } else if (!source.traffic.empty()) {
     job.name = parse_module_choice(source.traffic).name;
-    read_graph(generate(source.traffic, source.ranks, seed), job);
+    read_program(generate(source.traffic, source.ranks, seed), job);
   } else if (!source.matrix.empty()) {
     job.name = std::filesystem::path(source.matrix).filename().string();
     read_matrix(source.matrix, job);

@@ -85,4 +85,28 @@ expect "no such setting of a job" 2 '' "'when=now' is not understood; expected F
 expect "no such graph" 2 '' 'nowhere\.weft' place nowhere.weft --topology fat_tree:k=4
 expect "other ranks than the graph's" 2 '' 'halo\.weft has 64 ranks, and 32 were asked for' \
   place halo.weft --ranks 32 --topology torus:dims=8x8
+
+# A run puts ranks where this command says: by what the job sends, messages and collectives.
+for job in --traffic=stencil:dims=[4,4] --traffic=alltoall:size=10KB; do
+  pattern=${job#--traffic=}
+  for placement in matrix:steps=20000 random; do
+    expect "the placement of $job" 0 '"hosts"' '' place --traffic "$pattern" --ranks 16 --topology dragonfly:p=2 \
+      --placement "$placement" --json
+    cp out.txt "${placement%%:*}.json"
+    rm -rf "RUN-${placement%%:*}"
+    expect "$job placed so" 0 '' '' sim -q --network flow --traffic "$pattern,ranks=16" \
+      --topology dragonfly:p=2 --placement "$placement" -o "RUN-${placement%%:*}"
+  done
+  python3 - <<'PY' || { echo "FAILED: runs place $job as weft place does"; failed=1; }
+import csv, json
+hop_bytes = {}
+for name in ("matrix", "random"):
+    (placed,) = json.load(open(f"{name}.json"))["placements"][0]["jobs"]
+    with open(f"RUN-{name}/ranks.csv") as file:
+        assert [int(row["host"]) for row in csv.DictReader(file)] == placed["hosts"], name
+    hop_bytes[name] = placed["hop_bytes"]
+assert hop_bytes["matrix"] < hop_bytes["random"], hop_bytes
+PY
+done
+expect "nothing to go by" 2 '' 'of this job nothing is known' place --ranks 4 --topology fat_tree:k=4 --placement matrix
 exit $failed
