@@ -20,6 +20,8 @@
 namespace weft::sim {
 namespace {
 
+// So many still fit into the scenario that a run leaves, as large as a scenario may be.
+constexpr std::size_t kMostJobsOfRun = 10'000;
 constexpr std::string_view kCompute = "compute";  // the traffic of jobs that only have hosts
 
 ModuleChoice computing(Time time) {
@@ -47,6 +49,13 @@ class Expansion {
     find_machine(list);
     const std::size_t count =
         list_.jobs == 0 ? list.jobs.size() : std::min<std::size_t>(list_.jobs, list.jobs.size());
+    if (count > kMostJobsOfRun) {
+      throw InputError(
+          list_.location,
+          fmt::format("{} has {} jobs, and a run may have {}: give job_list.jobs, the number of the first "
+                      "ones",
+                      list_.file, count, kMostJobsOfRun));
+    }
     for (std::size_t i = 0; i < count; ++i) add(list.jobs[i]);
     for (const goal::Anomaly& each : list.anomalies) warn(each.count, each.sentence);
     warn(other_name_, "Jobs of models that have no name here; they have a model by their size.");

@@ -122,6 +122,11 @@ void resolve_queue(Scenario& scenario, const Registries& registries) {
     }
     return;
   }
+  constexpr std::uint32_t kMostNodes = 1u << 24;
+  if (scenario.nodes > kMostNodes) {
+    throw InputError(scenario.nodes_location,
+                     fmt::format("nodes is {}, and may be {} at most", scenario.nodes, kMostNodes));
+  }
   if (scenario.nodes == 0 && !has_topology) {
     throw InputError(
         scenario.scheduler.location,

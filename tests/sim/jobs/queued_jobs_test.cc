@@ -184,6 +184,8 @@ TEST_CASE("queues that make no sense are told so") {
   const std::vector<Setting> fcfs = {{"", "scheduler", "fcfs"}};
   CHECK_THROWS_WITH(refused(kMachines[1], {job, large}, fcfs), Catch::Contains("17 hosts"));
   CHECK_THROWS_WITH(refused(kMachines[0], {job, large}, fcfs), Catch::Contains("could never start"));
+  CHECK_THROWS_WITH(refused({"loggops", ""}, {job}, {{"", "scheduler", "fcfs"}, {"", "nodes", "4000000000"}}),
+                    Catch::Contains("nodes is 4000000000"));
   CHECK_THROWS_WITH(refused(kMachines[0], {job}, {}), Catch::Contains("nodes has no effect"));
   CHECK_THROWS_WITH(refused(kMachines[1], {job + ",estimate=1ms"}, {}), Catch::Contains("estimate of job"));
   CHECK_THROWS_WITH(refused(kMachines[1], {job}, {{"", "scheduler", "eas"}}),
