@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <unordered_map>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -38,7 +38,7 @@ class RunningJobs {
     std::uint32_t nodes = 0;
   };
   std::uint32_t free_;
-  std::unordered_map<std::uint32_t, Running> jobs_;
+  std::map<std::uint32_t, Running> jobs_;
 };
 
 }  // namespace weft::jobs
