@@ -31,7 +31,7 @@ void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t
   placement::Request request{
       .ranks = job.program.ranks(),
       .ranks_per_node = job.hosts.ranks_per_host,
-      .seed = index == 0 ? scenario.seed : mix64(scenario.seed + index),
+      .seed = placement_seed(scenario, index),
   };
   std::vector<placement::Exchange> exchanges;
   placement::Outcome outcome;
@@ -75,6 +75,10 @@ void place_side_by_side(std::vector<ReplayJob>& jobs) {
 
 }  // namespace
 
+std::uint64_t placement_seed(const Scenario& scenario, std::size_t job) {
+  return job == 0 ? scenario.seed : mix64(scenario.seed + job);
+}
+
 void follow_libraries(Scenario& scenario, std::span<const goal::Program> programs,
                       std::vector<std::string>& remarks) {
   if (scenario.jobs.size() == 1) return follow_library(scenario, programs[0], remarks);
@@ -102,6 +106,7 @@ std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const g
                                                  .repetition = repetition_of(what)});
     job.hosts.compute_scale = what.compute_scale;
   }
+  if (!decided.scheduler.empty()) return jobs;
   if (topology == nullptr) {
     place_side_by_side(jobs);
     return jobs;

@@ -19,10 +19,13 @@ namespace weft::sim {
 void follow_libraries(Scenario& scenario, std::span<const goal::Program> programs,
                       std::vector<std::string>& remarks);
 
+// What the placement of a job draws from.
+std::uint64_t placement_seed(const Scenario& scenario, std::size_t job);
+
 // One for each job of a scenario in which the libraries have been followed, in its order. Jobs are placed one
-// after the other, each on hosts of its own, which it keeps for the whole run. Without a topology (null) they
-// are next to each other in number. Throws InputError if a placement can't be had, or where there are too few
-// hosts.
+// after the other, each on hosts of its own, which it keeps for the whole run; with a scheduler none is
+// placed. Without a topology (null) they are next to each other in number. Throws InputError if a placement
+// can't be had, or where there are too few hosts.
 std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const goal::Program> programs,
                                       const topologies::Topology* topology);
 

@@ -17,7 +17,9 @@
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
 #include "sim/faults.h"
+#include "sim/job_queue.h"
 #include "sim/job_setup.h"
+#include "sim/jobs/schedulers.h"
 #include "sim/measurements.h"
 #include "sim/network_models.h"
 #include "sim/packet/queues/queues.h"
@@ -88,6 +90,7 @@ Registries builtin_registries() {
     all.traffic.push_back({.info = workload.info, .independent_flows = workload.independent_flows});
   }
   for (const auto& policy : placement::policies()) all.placements.push_back({.info = policy.info});
+  for (const auto& scheduler : jobs::schedulers()) all.schedulers.push_back({.info = scheduler.info});
   for (const auto& algorithm : goal::collective_algorithms()) {
     all.algorithms.push_back({std::string(goal::name(algorithm.kind)), algorithm.info});
   }
@@ -176,7 +179,7 @@ std::vector<goal::Program> Simulation::workload() const {
   std::vector<std::optional<goal::Program>> programs(scenario_.jobs.size());
   std::uint32_t hosts_taken = 0;
   std::size_t last = scenario_.jobs.size();  // of traffic that takes what the others leave
-  std::map<std::string, std::size_t> files;
+  std::map<std::pair<std::string, std::map<std::string, std::string>>, std::size_t> known;
   for (std::size_t i = 0; i < programs.size(); ++i) {
     const Job& job = scenario_.jobs[i];
     const auto ranks = job.traffic.given.find("ranks");
@@ -191,9 +194,10 @@ std::vector<goal::Program> Simulation::workload() const {
       last = i;
       continue;
     }
-    // A file that several jobs replay is opened once.
-    const auto [file, is_new] = job.goal.empty() ? std::pair(files.end(), true) : files.emplace(job.goal, i);
-    programs[i] = is_new ? read_or_generate(i, 0) : programs[file->second];
+    // What several jobs replay is opened, or generated, once.
+    const auto [same, is_new] =
+        known.emplace(std::pair(job.goal + "\n" + job.traffic.name, job.traffic.given), i);
+    programs[i] = is_new ? read_or_generate(i, 0) : programs[same->second];
     hosts_taken += (programs[i]->ranks() + ranks_per_host(i) - 1) / ranks_per_host(i);
   }
   if (last < programs.size()) programs[last] = read_or_generate(last, hosts_taken);
@@ -213,11 +217,12 @@ Scenario Simulation::decided(std::span<const goal::Program> programs,
 // What the network takes from the hosts' protocol is the same for all: that of the first job.
 void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob> jobs,
                               std::vector<std::string>& warnings) const {
-  if (JobReplays::needs_one_partition(jobs, nullptr) && scenario_.threads > 1 && model_.has_partitions) {
+  const bool waits = !scenario_.scheduler.empty();
+  if ((waits || JobReplays::needs_one_partition(jobs, nullptr)) && scenario_.threads > 1 &&
+      model_.has_partitions) {
     warnings.push_back(
-        fmt::format("threads: {} asked for, but a run in which jobs are repeated runs on one; results are "
-                    "the same",
-                    scenario_.threads));
+        fmt::format("threads: {} asked for, but a run in which jobs {} runs on one; results are the same",
+                    scenario_.threads, waits ? "wait for hosts" : "are repeated"));
   }
   const std::uint64_t buffer = connection_rules(scenario_of_job(decided, 0)).send_buffer_bytes;
   for (std::size_t i = 1; i < decided.jobs.size(); ++i) {
@@ -237,8 +242,12 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   const auto protocol = first.hosts.given.find("protocol");
   if (protocol != first.hosts.given.end()) report.protocol = protocol->second;
   std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get());
+  std::optional<JobQueue> queue;
+  if (!scenario.scheduler.empty()) queue.emplace(scenario, jobs, topology_.get());
   warn_of_jobs(scenario, jobs, report.warnings);
-  const std::uint32_t hosts = topology_ != nullptr ? topology_->hosts() : hosts_used(jobs);
+  const std::uint32_t hosts = topology_ != nullptr ? topology_->hosts()
+                              : queue              ? scenario.nodes
+                                                   : hosts_used(jobs);
   if (!only.empty()) {
     std::vector<ReplayJob> chosen;
     for (const std::uint32_t job : only) chosen.push_back(std::move(jobs[job]));
@@ -254,7 +263,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                      parameters_,
                      jobs,
                      hosts,
-                     nullptr,
+                     queue ? &*queue : nullptr,
                      fabric ? &*fabric : nullptr,
                      scenario_.output.flows && !omits_flow_rows_ && only.empty(),
                      divides_links,
@@ -274,6 +283,9 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     throw InputError(SourceLocation{.file = scenario_.jobs.at(0).goal}, error.what());
   }
   if (measurements) measurements->close();
+  for (std::uint32_t job = 0; queue && job < report.jobs.size(); ++job) {
+    report.jobs[job].hosts = queue->hosts_of(job);
+  }
 }
 
 void Simulation::add_program_remarks(std::span<const goal::Program> programs, results::Report& report) const {

@@ -1,5 +1,6 @@
 #include "goal/workload/alltoall.h"
 #include "goal/workload/collective.h"
+#include "goal/workload/compute.h"
 #include "goal/workload/connections.h"
 #include "goal/workload/fan.h"
 #include "goal/workload/fft.h"
@@ -46,6 +47,7 @@ std::span<const Workload> workloads() {
       fft_workload(),
       master_worker_workload(),
       collective_workload(),
+      compute_workload(),
   };
   return kAll;
 }

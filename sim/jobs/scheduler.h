@@ -21,7 +21,7 @@ struct QueuedJob {
 };
 
 // Driven by calls whose `now` never falls. At one moment all ends are told before all submissions, and
-// schedule() comes last, once.
+// schedule() comes last, once; in a simulation an end may follow at the same moment, and schedule() again.
 class Scheduler {
  public:
   virtual ~Scheduler() = default;

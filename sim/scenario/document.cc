@@ -209,7 +209,7 @@ SourceLocation Document::location(const std::string& path) const {
 
 void Document::apply(const Setting& setting) {
   if (setting.path == "fault") return add_fault(setting);
-  if (setting.path == "job") return add_job(setting);
+  if (setting.path == "job" || setting.path == "job_list.model") return add_to(setting.path, setting);
   apply_in(*message_, "", setting.path, setting);
 }
 
@@ -284,12 +284,20 @@ void Document::add_fault(const Setting& setting) {
   set_fields(*reflection.AddMessage(message_.get(), field), path + ".", where, std::move(choice.given));
 }
 
-void Document::add_job(const Setting& setting) {
-  const pb::Reflection& reflection = *message_->GetReflection();
-  const FieldDescriptor* field = message_->GetDescriptor()->FindFieldByName("job");
+void Document::add_to(const std::string& list, const Setting& setting) {
   const SourceLocation where{.file = setting.flag};
-  const std::string path = fmt::format("job[{}]", reflection.FieldSize(*message_, field));
-  pb::Message& job = *reflection.AddMessage(message_.get(), field);
+  pb::Message* parent = message_.get();
+  const std::size_t dot = list.find('.');
+  if (dot != std::string::npos) {
+    const std::string outer = list.substr(0, dot);
+    parent = parent->GetReflection()->MutableMessage(parent, parent->GetDescriptor()->FindFieldByName(outer));
+    locations_.emplace(outer, where);
+  }
+  const pb::Reflection& reflection = *parent->GetReflection();
+  const FieldDescriptor* field =
+      parent->GetDescriptor()->FindFieldByName(dot == std::string::npos ? list : list.substr(dot + 1));
+  const std::string path = fmt::format("{}[{}]", list, reflection.FieldSize(*parent, field));
+  pb::Message& job = *reflection.AddMessage(parent, field);
   locations_[path] = where;
   bool is_first = true;
   for (const std::string_view piece : split_outside_brackets(setting.value, ',')) {

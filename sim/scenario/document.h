@@ -30,7 +30,8 @@ class Document {
   void apply_short_form(google::protobuf::Message& seam_message, const std::string& path,
                         const Setting& setting);
   void add_fault(const Setting& setting);
-  void add_job(const Setting& setting);
+  // Adds one to the repeated field, or to that of a message ("job", "job_list.model").
+  void add_to(const std::string& list, const Setting& setting);
   // Sets the field at the dotted path `rest` in `message`, whose own path is `path`, to the setting's value.
   void apply_in(google::protobuf::Message& message, std::string path, std::string_view rest,
                 const Setting& setting);

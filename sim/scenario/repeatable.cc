@@ -99,6 +99,7 @@ Scenario repeatable(const Scenario& scenario, const Registries& registries) {
     make_absolute(job.placement, registries.placements, registries.topologies);
     make_absolute(collectives_section(registries), job.collectives.given, false, registries.topologies);
   }
+  make_absolute(portable.scheduler, registries.schedulers, registries.topologies);
   for (const Seam& seam : seams()) {
     make_absolute(portable.*seam.choice, registries.*seam.modules, registries.topologies);
   }

@@ -32,6 +32,10 @@ void check_job(const Job& job) {
     throw InputError(job.location,
                      "at and repeat_for of this job must not be after 53 days, where simulated time ends");
   }
+  if (job.estimate > kEndOfTime) {
+    throw InputError(job.location,
+                     "estimate of this job must not be above 53 days, where simulated time ends");
+  }
   if (!std::isfinite(job.compute_scale) || job.compute_scale < 0) {
     throw InputError(job.location, fmt::format("compute_scale of this job is {}, but it must be 0 or more",
                                                job.compute_scale));
@@ -71,8 +75,10 @@ void add_warnings(const std::vector<std::string>& more, std::vector<std::string>
   }
 }
 
+// A copy of its settings, with the one job; not of all jobs, as it is made for each of them.
 Scenario with_one(const Scenario& scenario, std::size_t job) {
-  Scenario one = scenario;
+  Scenario one;
+  static_cast<RunSettings&>(one) = scenario;
   one.jobs = {scenario.jobs[job]};
   one.hosts = overlaid(scenario.hosts, scenario.jobs[job].hosts);
   one.collectives = overlaid(scenario.collectives, scenario.jobs[job].collectives);
@@ -92,27 +98,60 @@ void drop_baseline(Scenario& scenario) {
   output.baseline = output.interference = false;
 }
 
-}  // namespace
+// A setting that can't act: an error where it was given for this run, a warning in a file for many.
+void useless(Scenario& scenario, const SourceLocation& place, const std::string& what) {
+  if (place.line == 0) throw InputError(place, what);
+  scenario.warnings.push_back(place.prefix() + what);
+}
 
-Scenario scenario_of_job(const Scenario& resolved, std::size_t job) { return with_one(resolved, job); }
-
-Scenario resolve(const Scenario& scenario, const Registries& registries) {
-  if (scenario.jobs.empty()) return resolve_one(scenario, registries, false);
-  for (const Job& job : scenario.jobs) check_job(job);
-  if (scenario.jobs.size() == 1) {
-    if (scenario.jobs[0].repeat_until_others_end) {
-      throw InputError(scenario.jobs[0].location,
-                       "repeat_until_others_end of this job means nothing: there are no other jobs");
+// Of runs in which jobs wait for hosts. After all else is resolved.
+void resolve_queue(Scenario& scenario, const Registries& registries) {
+  const bool waits = !scenario.scheduler.empty(), has_topology = !scenario.topology.empty();
+  if (scenario.nodes != 0 && (!waits || has_topology)) {
+    useless(scenario, scenario.nodes_location,
+            has_topology ? "nodes has no effect: the topology says how many hosts there are"
+                         : "nodes has no effect without a scheduler");
+    scenario.nodes = 0;
+  }
+  if (!waits) {
+    for (Job& job : scenario.jobs) {
+      if (job.estimate == Time()) continue;
+      useless(scenario, job.location,
+              fmt::format("estimate of job {} has no effect without a scheduler", job.name));
+      job.estimate = Time();
     }
-    Scenario one = resolve_one(with_one(scenario, 0), registries, false);
-    drop_baseline(one);
-    return one;
+    return;
   }
-  Scenario named = scenario;
-  name_jobs(named.jobs);
-  if (std::ranges::all_of(named.jobs, &Job::repeat_until_others_end)) {
-    throw InputError(named.jobs[0].location, "all jobs are repeated until the others end: none ever would");
+  constexpr std::uint32_t kMostNodes = 1u << 24;
+  if (scenario.nodes > kMostNodes) {
+    throw InputError(scenario.nodes_location,
+                     fmt::format("nodes is {}, and may be {} at most", scenario.nodes, kMostNodes));
   }
+  if (scenario.nodes == 0 && !has_topology) {
+    throw InputError(
+        scenario.scheduler.location,
+        fmt::format("network model {} has no hosts to count; give a number of nodes for the queue "
+                    "(nodes: 64, --set nodes=64)",
+                    scenario.network.name));
+  }
+  const ModuleInfo& info = find_module(std::span<const RegisteredModule>(registries.schedulers),
+                                       scenario.scheduler, scheduler_seam().word)
+                               .info;
+  const Parameters parameters(info, scenario.scheduler);
+  for (const ParameterSpec& spec : info.parameters) {
+    scenario.scheduler.given[spec.name] = parameters.text(spec.name);
+  }
+  Output& output = scenario.output;
+  if (!output.baseline) return;
+  const char* const field = output.interference ? "interference" : "baseline";
+  useless(
+      scenario, output.location(field),
+      fmt::format("output.{} has no effect with a scheduler: it is of jobs that keep their hosts", field));
+  output.baseline = output.interference = false;
+}
+
+// Of all jobs, two at least, each with a name.
+Scenario resolve_several(const Scenario& named, const Registries& registries) {
   Scenario run;
   std::vector<Job> jobs;
   std::vector<std::string> warnings;
@@ -131,7 +170,33 @@ Scenario resolve(const Scenario& scenario, const Registries& registries) {
   run.jobs = std::move(jobs);
   run.hosts = run.collectives = {};
   run.warnings = std::move(warnings);
+  resolve_queue(run, registries);
   return run;
+}
+
+}  // namespace
+
+Scenario scenario_of_job(const Scenario& resolved, std::size_t job) { return with_one(resolved, job); }
+
+Scenario resolve(const Scenario& scenario, const Registries& registries) {
+  if (scenario.jobs.empty()) return resolve_one(scenario, registries, false);
+  for (const Job& job : scenario.jobs) check_job(job);
+  if (scenario.jobs.size() == 1) {
+    if (scenario.jobs[0].repeat_until_others_end) {
+      throw InputError(scenario.jobs[0].location,
+                       "repeat_until_others_end of this job means nothing: there are no other jobs");
+    }
+    Scenario one = resolve_one(with_one(scenario, 0), registries, false);
+    resolve_queue(one, registries);
+    drop_baseline(one);
+    return one;
+  }
+  Scenario named = scenario;
+  name_jobs(named.jobs);
+  if (std::ranges::all_of(named.jobs, &Job::repeat_until_others_end)) {
+    throw InputError(named.jobs[0].location, "all jobs are repeated until the others end: none ever would");
+  }
+  return resolve_several(named, registries);
 }
 
 }  // namespace weft::sim

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -76,34 +77,68 @@ ModuleChoice read_seam(const Document& document, const pb::Message& parent, cons
   return read_choice(document, module, chosen[0]->name(), path + "." + chosen[0]->name());
 }
 
+Time read_time(const Document& document, const pb::Message& message, const std::string& path,
+               const std::string& name) {
+  try {
+    return parse_time(text_of(message, name));
+  } catch (const InputError& error) {
+    throw InputError(document.location(path + name), fmt::format("{}: {}", name, error.what()));
+  }
+}
+
+// What jobs and models of jobs have in common; `path` ends in a dot.
+Job read_what(const Document& document, const pb::Message& message, const std::string& path) {
+  Job job{text_of(message, "goal"), read_seam(document, message, path, traffic_seam()),
+          text_of(message, "name"), document.location(path.substr(0, path.size() - 1))};
+  job.placement = read_seam(document, message, path, placement_seam());
+  job.hosts = read_choice(document, section(message, "hosts"), "hosts", path + "hosts");
+  job.collectives =
+      read_choice(document, section(message, "collectives"), "collectives", path + "collectives");
+  job.compute_scale = std::stod(text_of(message, "compute_scale"));
+  return job;
+}
+
 std::vector<Job> read_jobs(const Document& document) {
   const pb::Message& root = document.message();
   const pb::FieldDescriptor& field = field_of(root, "job");
   std::vector<Job> jobs;
   for (int i = 0; i < root.GetReflection()->FieldSize(root, &field); ++i) {
     const pb::Message& job = root.GetReflection()->GetRepeatedMessage(root, &field, i);
-    const std::string path = fmt::format("job[{}]", i);
-    const auto time = [&](const std::string& name) {
-      try {
-        return parse_time(text_of(job, name));
-      } catch (const InputError& error) {
-        throw InputError(document.location(path + "." + name), fmt::format("{}: {}", name, error.what()));
-      }
-    };
-    Job& read =
-        jobs.emplace_back(Job{text_of(job, "goal"), read_seam(document, job, path + ".", traffic_seam()),
-                              text_of(job, "name"), document.location(path)});
-    read.at = time("at");
-    read.placement = read_seam(document, job, path + ".", placement_seam());
-    read.hosts = read_choice(document, section(job, "hosts"), "hosts", path + ".hosts");
-    read.collectives =
-        read_choice(document, section(job, "collectives"), "collectives", path + ".collectives");
-    read.compute_scale = std::stod(text_of(job, "compute_scale"));
+    const std::string path = fmt::format("job[{}].", i);
+    Job& read = jobs.emplace_back(read_what(document, job, path));
+    read.at = read_time(document, job, path, "at");
     read.repeat = std::stoull(text_of(job, "repeat"));
-    read.repeat_for = time("repeat_for");
+    read.repeat_for = read_time(document, job, path, "repeat_for");
     read.repeat_until_others_end = text_of(job, "repeat_until_others_end") == "true";
+    read.estimate = read_time(document, job, path, "estimate");
   }
   return jobs;
+}
+
+JobListChoice read_job_list(const Document& document) {
+  const pb::Message& root = document.message();
+  JobListChoice list;
+  if (!root.GetReflection()->HasField(root, &field_of(root, "job_list"))) return list;
+  const pb::Message& message = section(root, "job_list");
+  list.location = document.location("job_list");
+  list.file = text_of(message, "file");
+  if (list.file.empty()) throw InputError(list.location, "this job_list has no file");
+  const auto factor = [&](const std::string& name) {
+    const double value = std::stod(text_of(message, name));
+    if (std::isfinite(value) && value > 0) return value;
+    throw InputError(document.location("job_list." + name), fmt::format("{} must be above 0", name));
+  };
+  list.time_scale = factor("time_scale");
+  list.estimate_factor = factor("estimate_factor");
+  list.jobs = std::stoull(text_of(message, "jobs"));
+  const pb::FieldDescriptor& field = field_of(message, "model");
+  for (int i = 0; i < message.GetReflection()->FieldSize(message, &field); ++i) {
+    const pb::Message& model = message.GetReflection()->GetRepeatedMessage(message, &field, i);
+    list.models.push_back({read_what(document, model, fmt::format("job_list.model[{}].", i)),
+                           static_cast<std::uint32_t>(std::stoul(text_of(model, "least_ranks"))),
+                           static_cast<std::uint32_t>(std::stoul(text_of(model, "most_ranks")))});
+  }
+  return list;
 }
 
 std::vector<ModuleChoice> read_faults(const Document& document) {
@@ -172,6 +207,7 @@ void write_job(const Job& job, pb::Message& message) {
   if (job.repeat != 1) set(message, "repeat", fmt::format("{}", job.repeat));
   if (job.repeat_for != Time()) set(message, "repeat_for", to_string(job.repeat_for));
   if (job.repeat_until_others_end) set(message, "repeat_until_others_end", "true");
+  if (job.estimate != Time()) set(message, "estimate", to_string(job.estimate));
 }
 
 // A scenario is a page of text; anything much longer was given by mistake.
@@ -216,6 +252,11 @@ std::span<const Seam> seams() {
 
 const Seam& placement_seam() {
   static constexpr Seam kSeam = {"placement", "placement", &Registries::placements, &Scenario::placement};
+  return kSeam;
+}
+
+const Seam& scheduler_seam() {
+  static constexpr Seam kSeam = {"scheduler", "scheduler", &Registries::schedulers, &Scenario::scheduler};
   return kSeam;
 }
 
@@ -334,6 +375,10 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
   }
   for (const Seam& seam : seams()) scenario.*seam.choice = read_seam(document, root, "", seam);
   scenario.placement = read_seam(document, root, "", placement_seam());
+  scenario.scheduler = read_seam(document, root, "", scheduler_seam());
+  scenario.nodes = static_cast<std::uint32_t>(std::stoul(text_of(root, "nodes")));
+  scenario.nodes_location = document.location("nodes");
+  scenario.job_list = read_job_list(document);
   scenario.hosts = read_choice(document, section(root, "hosts"), "hosts", "hosts");
   scenario.collectives = read_choice(document, section(root, "collectives"), "collectives", "collectives");
   scenario.faults = read_faults(document);
@@ -370,9 +415,14 @@ std::vector<std::string> plugins_named_in(const std::string& path) {
   return {message.plugin().begin(), message.plugin().end()};
 }
 
+Scenario read_scenario_file(const Registries& registries, const std::string& path,
+                            std::span<const Setting> settings) {
+  return read_scenario(registries, path.empty() ? "" : read_file(path), path, settings);
+}
+
 Scenario load_scenario(const Registries& registries, const std::string& path,
                        std::span<const Setting> settings) {
-  return resolve(read_scenario(registries, path.empty() ? "" : read_file(path), path, settings), registries);
+  return resolve(read_scenario_file(registries, path, settings), registries);
 }
 
 std::string to_text(const Scenario& scenario, const Registries& registries) {
@@ -385,6 +435,8 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
     write_job(job, *root->GetReflection()->AddMessage(root.get(), &field_of(*root, "job")));
   }
   write_choice(scenario.placement, placement_seam(), *root);
+  write_choice(scenario.scheduler, scheduler_seam(), *root);
+  if (scenario.nodes != 0) set(*root, "nodes", fmt::format("{}", scenario.nodes));
   for (const Seam& seam : seams()) {
     write_choice(scenario.*seam.choice, seam, *root);
   }

@@ -68,7 +68,7 @@ inline constexpr std::string_view kByRules = "auto";
 // Everything that can be chosen. The first of each list is the default of its kind.
 struct Registries {
   std::vector<RegisteredModule> networks, topologies, routing, congestion, recoveries, queues, traffic,
-      placements;
+      placements, schedulers;
   std::vector<RegisteredAlgorithm> algorithms;
   std::vector<ModuleInfo> profiles;   // rules that choose among the algorithms by size; may be none
   std::vector<ModuleInfo> protocols;  // of MPI libraries: how messages are sent; may be none
@@ -79,7 +79,7 @@ struct Job {
   ModuleChoice traffic;  // what generates it; empty where it is read
   std::string name;
   SourceLocation location;
-  Time at = {};  // when it starts
+  Time at = {};  // when it starts; with a scheduler, when it begins to wait
   // Where its ranks go. Empty: in order on the first hosts, or as Scenario::placement says.
   ModuleChoice placement = {};
   // Beside Scenario::hosts and collectives. After resolve(): with several jobs all that counts for this one,
@@ -90,6 +90,22 @@ struct Job {
   std::uint64_t repeat = 1;
   Time repeat_for = {};
   bool repeat_until_others_end = false;
+  Time estimate = {};  // what a scheduler expects it to take; 0: not known
+};
+
+// What jobs of a list do.
+struct JobModel {
+  Job job;                                        // its name, and what counts for it; the list has the rest
+  std::uint32_t least_ranks = 0, most_ranks = 0;  // 0: any
+};
+
+struct JobListChoice {
+  std::string file;  // "": there is no list
+  SourceLocation location;
+  double time_scale = 1;
+  std::uint64_t jobs = 0;  // the first so many; 0: all
+  double estimate_factor = 1;
+  std::vector<JobModel> models;
 };
 
 struct Output {
@@ -115,12 +131,15 @@ struct Limits {
   std::uint64_t memory_bytes = 0;
 };
 
-struct Scenario {
-  std::vector<Job> jobs;
+// All of a scenario but its jobs.
+struct RunSettings {
   std::vector<std::string> plugins;  // files that modules come from
   // Empty: not chosen. After resolve(): chosen, with every parameter given, or without effect in this run.
   ModuleChoice network, topology, routing, congestion, recovery, queue;
-  ModuleChoice placement;            // of jobs that have none of their own; after resolve() empty
+  ModuleChoice placement;   // of jobs that have none of their own; after resolve() empty
+  ModuleChoice scheduler;   // empty: jobs have their hosts for the whole run
+  std::uint32_t nodes = 0;  // that a scheduler has, where there is no topology
+  SourceLocation nodes_location;
   ModuleChoice hosts;                // parameters of hosts_section()
   ModuleChoice collectives;          // parameters of collectives_section()
   std::vector<ModuleChoice> faults;  // parameters of fault_section()
@@ -139,6 +158,12 @@ struct Scenario {
   std::string routing_reason;
 };
 
+struct Scenario : RunSettings {
+  std::vector<Job> jobs;
+  JobListChoice job_list;  // in the place of jobs; resolve_with_list() (sim/listed_jobs.h)
+                           // makes jobs of it
+};
+
 // One place where a kind of module is chosen.
 struct Seam {
   const char* field;  // in the scenario file, and of the flag: "topology", "--topology"
@@ -152,6 +177,8 @@ std::span<const Seam> seams();
 const Seam& traffic_seam();
 // placement, which each job may choose, and the run for all of them.
 const Seam& placement_seam();
+// scheduler, one for all jobs.
+const Seam& scheduler_seam();
 
 // What hosts cost and how they send, as parameters: o, O, S, the protocol in short form, and more.
 const ModuleInfo& hosts_section();
@@ -164,8 +191,8 @@ ModuleInfo collectives_section(const Registries& registries);
 struct Setting {
   std::string flag;  // for messages: "--seed", "--set limits.time=1ms"
   std::string path;  // of the field: "seed", "topology.fat_tree.k", "job.goal"
-  // For "topology" and the other seams the short form: "fat_tree:k=8". For "fault" and "job", which add one,
-  // "link=core 0 / *,at=1ms" and "lj.weft,placement=packed,at=1ms".
+  // For "topology" and the other seams the short form: "fat_tree:k=8". For "fault", "job" and
+  // "job_list.model", which add one, "link=core 0 / *,at=1ms" and "lj.weft,placement=packed,at=1ms".
   std::string value;
 };
 // Reads "topology.fat_tree.k=16" as given to --set. Throws InputError.
@@ -180,7 +207,7 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
 
 // Fills in every default and checks that all settings fit together. A setting that can't act is an InputError
 // if it comes from the command line, and a warning if it comes from a file, so that one file serves for
-// several network models; it is then dropped. Resolving twice changes nothing.
+// several network models; it is then dropped. Resolving twice changes nothing. REQUIRES: no job list.
 Scenario resolve(const Scenario& scenario, const Registries& registries);
 
 // The plug-ins that a scenario file names (path "" for none), to be loaded before the registries are made
@@ -191,7 +218,10 @@ std::vector<std::string> plugins_named_in(const std::string& path);
 // A resolved scenario with the one job only, and what counts for it.
 Scenario scenario_of_job(const Scenario& resolved, std::size_t job);
 
-// Both, from a file (path "" for none).
+// As read_scenario(), from a file (path "" for none).
+Scenario read_scenario_file(const Registries& registries, const std::string& path,
+                            std::span<const Setting> settings);
+// And resolved.
 Scenario load_scenario(const Registries& registries, const std::string& path,
                        std::span<const Setting> settings);
 

@@ -120,6 +120,7 @@ pb::FileDescriptorProto file_with_modules(const Registries& registries) {
   }
   add_modules(registries.traffic, file.package(), message(traffic_seam().field));
   add_modules(registries.placements, file.package(), message(placement_seam().field));
+  add_modules(registries.schedulers, file.package(), message(scheduler_seam().field));
   add_parameters(hosts_section(), message("hosts"));
   add_parameters(fault_section(), message("fault"));
   add_parameters(collectives_section(registries), message("collectives"));
@@ -152,6 +153,7 @@ const Seam* seam_of(const pb::Descriptor& type) {
     if (name == seam.field) return &seam;
   }
   if (name == placement_seam().field) return &placement_seam();
+  if (name == scheduler_seam().field) return &scheduler_seam();
   return name == traffic_seam().field ? &traffic_seam() : nullptr;
 }
 

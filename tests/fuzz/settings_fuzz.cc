@@ -1,9 +1,11 @@
 // Settings of the command line, a line each, and a short run with them: faults, measurements and the
 // parameters of every module.
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "goal/program.h"
 #include "goal/text/text.h"
 #include "sim/scenario/scenario.h"
 #include "sim/simulation.h"
@@ -28,14 +30,14 @@ std::vector<sim::Setting> settings(std::string_view text) {
   return found;
 }
 
-const goal::Graph& program() {
-  static const goal::Graph graph = goal::parse_text(
+const goal::Program& program() {
+  static const goal::Program program(std::make_unique<const goal::Graph>(goal::parse_text(
       "num_ranks 3\n"
       "rank 0 {\na: send 9000b to 1\nb: calc 1000\nb requires a\nc: allreduce 100000b\nc requires b\n}\n"
       "rank 1 {\nrecv 9000b from 0\nsend 1b to 2 tag 3\nallreduce 100000b\n}\n"
       "rank 2 {\nrecv 1b from -1 tag -1\nallreduce 100000b\n}\n",
-      "program");
-  return graph;
+      "program")));
+  return program;
 }
 
 }  // namespace
@@ -58,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::attempt([&] {
     const sim::Simulation simulation(*scenario);
     NeverStop control;
-    const results::Report report = simulation.run(program(), control);
+    const results::Report report = simulation.run({&program(), 1}, control);
     for (const std::string& warning : report.warnings) fuzz::check_message(warning);
   });
   return 0;

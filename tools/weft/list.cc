@@ -166,7 +166,8 @@ std::string usage(const Listed& module) {
         module.info.name);
   }
   if (module.kind == kScheduler) {
-    return fmt::format("  weft jobs LIST --scheduler {}\n", module.info.name);
+    return fmt::format("  --scheduler {0}\n  scheduler {{ {0} {{}} }}\n  weft jobs LIST --scheduler {0}\n",
+                       module.info.name);
   }
   if (module.kind == kImporter) return fmt::format("  weft import {} PATH -o NAME.weft\n", module.info.name);
   if (module.kind == kCollective) {

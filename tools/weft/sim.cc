@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "sim/job_setup.h"
+#include "sim/listed_jobs.h"
 #include "sim/plugins/load.h"
 #include "sim/results/report.h"
 #include "sim/results/results_folder.h"
@@ -34,7 +35,7 @@ struct Options {
   std::string scenario;
   // Flags that stand for a field of the scenario, in the order of the list below.
   std::vector<std::optional<std::string>> values;
-  std::vector<std::string> plugins, jobs, faults, sets;
+  std::vector<std::string> plugins, jobs, models, faults, sets;
   bool no_flows = false;
   bool baseline = false, interference = false;
   bool quiet = false;
@@ -54,6 +55,12 @@ constexpr Flag kFlags[] = {
     {"--traffic", "job.traffic", "generated traffic instead of a graph: permutation:size=2MB"},
     {"--placement", "placement",
      "where ranks of jobs go that don't say it themselves: packed, random …: weft list placement"},
+    {"--job-list", "job_list.file",
+     "the jobs of a batch system's log (SWF) or a table (CSV), which wait for hosts"},
+    {"--scheduler", "scheduler",
+     "which of the jobs that wait for hosts is next: fcfs, easy, conservative; they give hosts back"},
+    {"--time-scale", "job_list.time_scale",
+     "times of the list are divided by this: with 1e6 its seconds are microseconds"},
     {"--network", "network",
      "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…], packet[:mtu=…] or "
      "flow[:mtu=…,max_rate=…]; by default packet where a topology is given, else loggops"},
@@ -161,6 +168,9 @@ std::vector<sim::Setting> settings_of(const Options& options) {
     settings.push_back({long_name(kFlags[i]), kFlags[i].path, *options.values[i]});
   }
   for (const std::string& job : options.jobs) settings.push_back({"--job " + job, "job", job});
+  for (const std::string& model : options.models) {
+    settings.push_back({"--job-model " + model, "job_list.model", model});
+  }
   for (const std::string& fault : options.faults) settings.push_back({"--fault " + fault, "fault", fault});
   for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
   if (options.baseline) settings.push_back({"--baseline", "output.baseline", "true"});
@@ -175,7 +185,8 @@ int run(const Options& options, Phases& phases) {
   const std::vector<std::string> plugins = plugins_of(options);
   for (const std::string& plugin : plugins) sim::load_plugin(plugin);
   const sim::Registries registries = sim::builtin_registries();
-  sim::Scenario scenario = sim::load_scenario(registries, options.scenario, settings_of(options));
+  sim::Scenario scenario = sim::resolve_with_list(
+      sim::read_scenario_file(registries, options.scenario, settings_of(options)), registries);
   scenario.plugins = plugins;
   const std::string resolved = sim::to_text(scenario, registries);
   if (scenario.limits.memory_bytes != 0) limit_memory(scenario.limits.memory_bytes);
@@ -262,6 +273,13 @@ void add_sim(Command& command, int& exit_code) {
           "given again")
       .repeated();
   command
+      .add_option(
+          "--job-model", options->models,
+          "what jobs of the list do, the first that fits: "
+          "'name=halo,most_ranks=64,traffic=[stencil:iterations=100]' or a GOAL graph for jobs of its "
+          "size; may be given again; without one, they compute for the time that they took")
+      .repeated();
+  command
       .add_option("--fault", options->faults,
                   "links that fail or run badly, 'link=edge 0.0 / *,at=10us,until=50us': see weft describe "
                   "fault; may "
@@ -291,6 +309,8 @@ void add_sim(Command& command, int& exit_code) {
       "  weft sim --traffic incast:n=16,size=1MB --topology fat_tree:k=8 --sample 10us --pcapng 0 -o RUN\n"
       "  weft sim --job lj.weft --job hpcc.weft,placement=random,at=1ms --topology fat_tree:k=8 --baseline "
       "-o RUN\n"
+      "  weft sim --job-list log.swf --scheduler easy --time-scale 1e6 --topology dragonfly:endpoints=1024 "
+      "--network flow -o RUN\n"
       "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --fault random_links=3,at=10us\n"
       "  weft sim examples/quickstart/fat_tree.txtpb --goal app.weft --set seed=7\n"
       "What to choose from: weft list. Parameters, defaults and units: weft describe NAME.\n"

@@ -72,7 +72,7 @@ const char* const kOpenMpi =
 
 results::Report run(const std::string& scenario, const goal::Program& program) {
   NeverStop control;
-  return Simulation(resolved(scenario)).run(program, control);
+  return Simulation(resolved(scenario)).run({&program, 1}, control);
 }
 std::vector<double> finish_ns(const std::string& scenario, const std::string& graph) {
   const goal::Graph parsed = goal::parse_text(graph, "test.goal");

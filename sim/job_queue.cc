@@ -1,0 +1,109 @@
+#include "sim/job_queue.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/job_setup.h"
+#include "sim/jobs/schedulers.h"
+#include "sim/placement/policies/policies.h"
+
+namespace weft::sim {
+namespace {
+
+using placement::HostState;
+
+constexpr Time kDay = Time::us(std::int64_t{86400} * 1'000'000);
+
+// Without a topology any host is as good as any other.
+placement::Outcome lowest(const placement::Request& request, const std::vector<HostState>& states) {
+  placement::Outcome outcome;
+  for (std::uint32_t host = 0; host < states.size() && outcome.hosts.size() < request.ranks; ++host) {
+    for (std::uint32_t slot = 0; states[host] == HostState::kFree && slot < request.ranks_per_node &&
+                                 outcome.hosts.size() < request.ranks;
+         ++slot) {
+      outcome.hosts.push_back(host);
+    }
+  }
+  if (outcome.hosts.size() == request.ranks) return outcome;
+  return {.hosts = {}, .no_room = fmt::format("{} hosts are needed, and fewer are free", request.nodes())};
+}
+
+}  // namespace
+
+JobQueue::JobQueue(const Scenario& decided, std::span<const ReplayJob> jobs,
+                   const topologies::Topology* topology)
+    : scenario_(decided),
+      topology_(topology),
+      states_(topology != nullptr ? topology->hosts() : decided.nodes, HostState::kFree),
+      scheduler_(jobs::make_scheduler(decided.scheduler, static_cast<std::uint32_t>(states_.size()))) {
+  for (std::uint32_t job = 0; job < jobs.size(); ++job) {
+    const Time estimate = decided.jobs[job].estimate;
+    jobs_.push_back({.request = {.ranks = jobs[job].program.ranks(),
+                                 .ranks_per_node = jobs[job].hosts.ranks_per_host,
+                                 .seed = placement_seed(decided, job)},
+                     .estimate = estimate == Time() ? kDay : estimate});
+    check(job);
+  }
+}
+
+// Would it start on an idle machine? Else it, and perhaps all behind it, would wait without end.
+void JobQueue::check(std::uint32_t job) {
+  const Job& what = scenario_.jobs[job];
+  if (jobs_[job].request.ranks == 0) {
+    throw InputError(what.location,
+                     fmt::format("job {} has no ranks: it has nothing to wait for", what.name));
+  }
+  std::string no_room;
+  try {
+    no_room = place(job, states_).no_room;
+  } catch (const InputError& error) {
+    if (!what.placement.location.file.empty()) throw;
+    throw InputError(what.location, fmt::format("job {}: {}", what.name, error.what()));
+  }
+  if (no_room.empty()) return;
+  throw InputError(what.location,
+                   fmt::format("job {} could never start: {}, with no other job there", what.name, no_room));
+}
+
+placement::Outcome JobQueue::place(std::uint32_t job, States& states) const {
+  const placement::Request& request = jobs_[job].request;
+  if (topology_ == nullptr) return lowest(request, states);
+  const ModuleChoice& chosen = scenario_.jobs[job].placement;
+  const ModuleChoice choice =
+      chosen.empty() ? ModuleChoice{.name = placement::policies().front().info.name} : chosen;
+  placement::Machine machine{*topology_, std::move(states)};
+  placement::Outcome outcome = placement::place(choice, request, machine);
+  states = std::move(machine.state);
+  return outcome;
+}
+
+void JobQueue::submitted(std::uint32_t job, Time now) {
+  scheduler_->submitted(now, {job, jobs_[job].request.nodes(), jobs_[job].estimate});
+}
+
+void JobQueue::finished(std::uint32_t job, Time now) {
+  for (const std::uint32_t host : jobs_[job].hosts) states_[host] = HostState::kFree;
+  scheduler_->finished(now, job);
+}
+
+std::vector<JobStarter::Start> JobQueue::start(Time now) {
+  std::vector<Start> starts;
+  scheduler_->schedule(now, [&](const jobs::QueuedJob& job) { return take(job.id, starts); });
+  return starts;
+}
+
+bool JobQueue::take(std::uint32_t job, std::vector<Start>& starts) {
+  placement::Outcome outcome = place(job, states_);
+  if (!outcome.no_room.empty()) return false;
+  std::vector<std::uint32_t>& hosts = jobs_[job].hosts;
+  hosts = outcome.hosts;
+  std::sort(hosts.begin(), hosts.end());
+  hosts.erase(std::unique(hosts.begin(), hosts.end()), hosts.end());
+  for (const std::uint32_t host : hosts) states_[host] = HostState::kTaken;
+  starts.push_back({job, std::move(outcome.hosts)});
+  return true;
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,50 @@
+// Jobs that wait for hosts while a run goes on: a scheduler says which is next, placement where it goes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "sim/jobs/scheduler.h"
+#include "sim/placement/placement.h"
+#include "sim/replay/jobs.h"
+#include "sim/scenario/scenario.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim {
+
+class JobQueue final : public JobStarter {
+ public:
+  // `jobs` are those of a scenario with a scheduler, in its order; it and the topology, which may be null,
+  // must outlive this. Without a topology jobs get the free hosts with the lowest numbers. Throws InputError
+  // for a job that could never start, as it has no room on the machine were it alone.
+  JobQueue(const Scenario& decided, std::span<const ReplayJob> jobs, const topologies::Topology* topology);
+
+  void submitted(std::uint32_t job, Time now) override;
+  void finished(std::uint32_t job, Time now) override;
+  // Throws InputError as placement does.
+  std::vector<Start> start(Time now) override;
+
+  // What the job got, ascending; none if it has not started.
+  const std::vector<std::uint32_t>& hosts_of(std::uint32_t job) const { return jobs_[job].hosts; }
+
+ private:
+  using States = std::vector<placement::HostState>;
+  struct Waiting {
+    placement::Request request;
+    Time estimate;
+    std::vector<std::uint32_t> hosts = {};
+  };
+  void check(std::uint32_t job);
+  placement::Outcome place(std::uint32_t job, States& states) const;
+  bool take(std::uint32_t job, std::vector<Start>& starts);
+
+  const Scenario& scenario_;
+  const topologies::Topology* topology_;
+  std::vector<Waiting> jobs_;
+  States states_;  // of the hosts
+  std::unique_ptr<jobs::Scheduler> scheduler_;
+};
+
+}  // namespace weft::sim

@@ -1,0 +1,198 @@
+// Jobs that wait for hosts while a run goes on, against the queue alone: jobs that only compute take a time
+// that is known, so each must start when run_queue(), which knows no network and no hosts, says.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "sim/jobs/queue_run.h"
+#include "sim/jobs/schedulers.h"
+#include "sim/results/jobs.h"
+#include "sim/scenario/scenario.h"
+#include "sim/simulation.h"
+#include "sim/units/input_error.h"
+
+namespace weft::sim {
+namespace {
+
+class NoControl final : public RunControl {
+ public:
+  StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
+};
+
+results::Report run(const Scenario& scenario) {
+  const Simulation simulation(scenario);
+  NoControl control;
+  return simulation.run(simulation.workload(), control);
+}
+
+struct Machine {
+  const char* network;
+  const char* topology;  // of 16 hosts; "": the scenario says how many nodes there are
+};
+constexpr Machine kMachines[] = {{"loggops", ""}, {"flow", "fat_tree:k=4"}, {"packet", "fat_tree:k=4"}};
+
+Scenario scenario_of(const Machine& machine, const std::vector<std::string>& jobs,
+                     std::vector<Setting> more) {
+  std::vector<Setting> settings = {{"", "network", machine.network}};
+  if (*machine.topology != 0) {
+    settings.push_back({"", "topology", machine.topology});
+  } else {
+    settings.push_back({"", "nodes", "16"});
+  }
+  for (const std::string& job : jobs) settings.push_back({"", "job", job});
+  settings.insert(settings.end(), more.begin(), more.end());
+  const Registries registries = builtin_registries();
+  const Scenario scenario = resolve(read_scenario(registries, "", "", settings), registries);
+  // What is written is the same run.
+  const Scenario again =
+      resolve(read_scenario(registries, to_text(scenario, registries), "again", {}), registries);
+  CHECK(to_text(again, registries) == to_text(scenario, registries));
+  return again;
+}
+
+// Times are few whole microseconds, so that much happens at one moment. One in five takes longer than it
+// says.
+std::vector<jobs::TimedJob> random_jobs(std::mt19937_64& random) {
+  const auto upto = [&](std::uint64_t most) { return static_cast<std::int64_t>(random() % (most + 1)); };
+  std::vector<jobs::TimedJob> jobs(static_cast<std::size_t>(2 + upto(25)));
+  const std::int64_t longest = 1 + upto(20), gap = upto(5);
+  Time submit;
+  for (jobs::TimedJob& job : jobs) {
+    submit += Time::us(upto(gap));
+    job.submit = submit;
+    job.nodes = static_cast<std::uint32_t>(1 + upto(upto(2) == 0 ? 15 : 5));
+    job.estimate = Time::us(1 + upto(longest));
+    job.runtime = upto(4) == 0 ? job.estimate * (1 + upto(2)) : Time::us(1 + upto(longest));
+  }
+  return jobs;
+}
+
+std::vector<std::string> as_jobs(const std::vector<jobs::TimedJob>& jobs) {
+  std::vector<std::string> all;
+  for (const jobs::TimedJob& job : jobs) {
+    all.push_back(fmt::format("traffic=[compute:compute={},ranks={}],at={},estimate={}",
+                              to_string(job.runtime), job.nodes, to_string(job.submit),
+                              to_string(job.estimate)));
+  }
+  return all;
+}
+
+// Jobs that have a host at the same time don't have the same host.
+void check_hosts(const results::Report& report) {
+  for (std::size_t i = 0; i < report.jobs.size(); ++i) {
+    const results::Job& a = report.jobs[i];
+    CHECK(a.hosts.size() == a.nodes);
+    for (std::size_t j = 0; j < i; ++j) {
+      const results::Job& b = report.jobs[j];
+      if (a.finish <= b.start || b.finish <= a.start) continue;
+      std::vector<std::uint32_t> both;
+      std::set_intersection(a.hosts.begin(), a.hosts.end(), b.hosts.begin(), b.hosts.end(),
+                            std::back_inserter(both));
+      CHECK(both.empty());
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("jobs that compute start when the queue alone says so") {
+  std::mt19937_64 random(18);
+  int waited = 0;
+  for (int list = 0; list < 60; ++list) {
+    const std::vector<jobs::TimedJob> listed = random_jobs(random);
+    const Machine& machine = kMachines[list % 3];
+    for (const char* name : {"fcfs", "easy", "conservative"}) {
+      INFO("list " << list << " " << name << " " << machine.network);
+      const auto scheduler = jobs::make_scheduler({.name = name}, 16);
+      const std::vector<Time> starts = jobs::run_queue(listed, *scheduler);
+      std::vector<Setting> settings = {{"", "scheduler", name}};
+      if (*machine.topology != 0) settings.push_back({"", "placement", list % 2 == 0 ? "random" : "packed"});
+      const results::Report report = run(scenario_of(machine, as_jobs(listed), settings));
+      REQUIRE(report.outcome == results::Outcome::kComplete);
+      for (std::size_t i = 0; i < listed.size(); ++i) {
+        INFO("job " << i);
+        CHECK(report.jobs[i].submit == listed[i].submit);
+        CHECK(report.jobs[i].start == starts[i]);
+        CHECK(report.jobs[i].finish == starts[i] + listed[i].runtime);
+        waited += report.jobs[i].start > report.jobs[i].submit;
+      }
+      check_hosts(report);
+      // Of the machine: hosts in use by hosts there are, from the first submission on.
+      double used = 0;
+      for (const jobs::TimedJob& job : listed) used += job.nodes * job.runtime.seconds();
+      CHECK(results::machine_figures(report).utilization == Approx(used / (16 * report.makespan.seconds())));
+    }
+  }
+  CHECK(waited > 500);
+}
+
+TEST_CASE("jobs that talk wait as well, have the same digest twice, and hosts of their own") {
+  const std::string halo = "traffic=[stencil:dims=2d,cells=16,iterations=3,compute=2us,ranks=8]";
+  const std::string all = "traffic=[alltoall:size=100KB,ranks=12]";
+  const std::vector<std::string> jobs = {halo, all + ",at=1us", halo + ",at=2us,estimate=5us",
+                                         all + ",at=2us"};
+  for (const Machine& machine : kMachines) {
+    INFO(machine.network);
+    std::vector<Setting> settings = {{"", "scheduler", "easy"}};
+    if (*machine.topology != 0) settings.push_back({"", "placement", "random"});
+    const Scenario scenario = scenario_of(machine, jobs, settings);
+    const results::Report once = run(scenario), twice = run(scenario);
+    CHECK(once.outcome == results::Outcome::kComplete);
+    CHECK(once.digest == twice.digest);
+    check_hosts(once);
+    // The second needs more than the first leaves, and the third is over before, for all that is known.
+    CHECK(once.jobs[1].start >= once.jobs[0].finish);
+    CHECK(once.jobs[3].start >= once.jobs[1].finish);
+    CHECK(once.jobs[1].messages == 12 * 11);
+    settings.push_back({"", "threads", "2"});
+    CHECK(run(scenario_of(machine, jobs, settings)).digest == once.digest);
+  }
+}
+
+TEST_CASE("a job that placement has no room for waits, although enough hosts are free") {
+  // A row of 8 hosts: 0 and 1, 2 and 3, 4 to 6 are taken. When the first job is over, three are free, but not
+  // beside each other.
+  const Machine row{"flow", "mesh:dims=1x8"};
+  const std::vector<std::string> jobs = {
+      "traffic=[compute:compute=2us,ranks=2]", "traffic=[compute:compute=9us,ranks=2]",
+      "traffic=[compute:compute=8us,ranks=3]", "traffic=[compute:compute=1us,ranks=3],at=1us"};
+  const auto start = [&](const char* scheduler, const char* placement) {
+    const results::Report report =
+        run(scenario_of(row, jobs, {{"", "scheduler", scheduler}, {"", "placement", placement}}));
+    CHECK(report.outcome == results::Outcome::kComplete);
+    check_hosts(report);
+    return report.jobs[3].start;
+  };
+  for (const char* scheduler : {"fcfs", "easy", "conservative"}) {
+    INFO(scheduler);
+    CHECK(start(scheduler, "packed") == Time::us(2));
+    CHECK(start(scheduler, "submesh") == Time::us(8));
+  }
+}
+
+TEST_CASE("queues that make no sense are told so") {
+  const auto refused = [](const Machine& machine, const std::vector<std::string>& jobs,
+                          const std::vector<Setting>& settings) {
+    run(scenario_of(machine, jobs, settings));
+  };
+  const std::string job = "traffic=[compute:ranks=4]", large = "traffic=[compute:ranks=17]";
+  const std::vector<Setting> fcfs = {{"", "scheduler", "fcfs"}};
+  CHECK_THROWS_WITH(refused(kMachines[1], {job, large}, fcfs), Catch::Contains("17 hosts"));
+  CHECK_THROWS_WITH(refused(kMachines[0], {job, large}, fcfs), Catch::Contains("could never start"));
+  CHECK_THROWS_WITH(refused({"loggops", ""}, {job}, {{"", "scheduler", "fcfs"}, {"", "nodes", "4000000000"}}),
+                    Catch::Contains("nodes is 4000000000"));
+  CHECK_THROWS_WITH(refused(kMachines[0], {job}, {}), Catch::Contains("nodes has no effect"));
+  CHECK_THROWS_WITH(refused(kMachines[1], {job + ",estimate=1ms"}, {}), Catch::Contains("estimate of job"));
+  CHECK_THROWS_WITH(refused(kMachines[1], {job}, {{"", "scheduler", "eas"}}),
+                    Catch::Contains("did you mean"));
+  CHECK_THROWS_WITH(refused(kMachines[1], {job, job},
+                            {{"", "scheduler", "fcfs"}, {"--baseline", "output.baseline", "true"}}),
+                    Catch::Contains("no effect with a scheduler"));
+}
+
+}  // namespace weft::sim
