@@ -148,6 +148,27 @@ std::string shares_text(const TraceSummary& summary) {
               [](const RankState& r) { return r.off_inside.sum(); });
 }
 
+// How far the hosts' clocks are from that of rank 0's.
+std::string clocks_text(const TraceSummary& summary) {
+  if (summary.hosts.size() < 2) return "";
+  std::string text;
+  for (const auto& [name, host] : summary.clocks.hosts()) {
+    text += fmt::format("  clock       {}: ", printable(name));
+    if (host.readings.empty()) {
+      text += "not measured\n";
+      continue;
+    }
+    const goal::ClockReading& first = host.readings[0];
+    text +=
+        fmt::format("{:+.9f} s to rank 0's, within {:.3f} us", static_cast<double>(first.offset_ns) * 1e-9,
+                    static_cast<double>(first.round_trip_ns) * 0.5e-3);
+    text += host.readings.size() < 2 ? ", once only\n"
+                                     : fmt::format(", drift {:+.3f} ppm, within {:.3f}\n", host.drift() * 1e6,
+                                                   host.drift_uncertainty() * 1e6);
+  }
+  return text;
+}
+
 std::string head_text(const TraceSummary& summary, const std::string& directory) {
   std::vector<std::string> libraries;
   for (const std::string& library : summary.libraries) libraries.push_back(printable(short_library(library)));
@@ -170,6 +191,7 @@ std::string head_text(const TraceSummary& summary, const std::string& directory)
   text += fmt::format("  elapsed     {:.3f} s between MPI_Init and MPI_Finalize, {:.1f}% of it in MPI\n",
                       seconds(summary.elapsed_ns), 100 * summary.mpi_share);
   text += shares_text(summary);
+  text += clocks_text(summary);
   text += fmt::format("  wildcards   {} receives and probes from any source, {} with any tag\n",
                       summary.any_source, summary.any_tag);
   return text;

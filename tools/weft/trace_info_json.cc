@@ -124,6 +124,19 @@ std::string trace_info_json(const goal::TraceSummary& summary) {
     json["regions"].push_back(
         {{"name", printable(use.name)}, {"entries", use.entries}, {"ranks", use.ranks}, {"ns", use.ns}});
   }
+  json["clocks"] = Json::array();
+  for (const auto& [name, host] : summary.clocks.hosts()) {
+    Json readings = Json::array();
+    for (const goal::ClockReading& reading : host.readings) {
+      readings.push_back({{"offset_ns", reading.offset_ns},
+                          {"round_trip_ns", reading.round_trip_ns},
+                          {"at_ns", reading.at_ns}});
+    }
+    json["clocks"].push_back({{"host", printable(name)},
+                              {"readings", readings},
+                              {"drift", host.drift()},
+                              {"drift_uncertainty", host.drift_uncertainty()}});
+  }
   json["rank_states"] = Json::array();
   for (const goal::RankState& rank : summary.ranks) json["rank_states"].push_back(json_of(rank));
   return json.dump(2) + "\n";

@@ -25,11 +25,12 @@ bool find_predefined(void* mpi) {
   predefined.request_null = find_object(mpi, "ompi_request_null");
   predefined.message_no_proc = find_object(mpi, "ompi_message_no_proc");
   predefined.datatype_null = find_object(mpi, "ompi_mpi_datatype_null");
+  predefined.datatype_byte = find_object(mpi, "ompi_mpi_byte");
   predefined.op_no_op = find_object(mpi, "ompi_mpi_op_no_op");
   return predefined.comm_world != nullptr && predefined.comm_self != nullptr &&
          predefined.comm_null != nullptr && predefined.request_null != nullptr &&
          predefined.message_no_proc != nullptr && predefined.datatype_null != nullptr &&
-         predefined.op_no_op != nullptr;
+         predefined.datatype_byte != nullptr && predefined.op_no_op != nullptr;
 }
 }  // namespace
 #else

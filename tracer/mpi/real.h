@@ -40,7 +40,8 @@ inline std::uint64_t bits(Handle handle) {
 // Open MPI's predefined handles are addresses of objects in the library. They are looked up, so that this
 // library does not need that one to be loaded first and globally.
 struct Predefined {
-  void *comm_world, *comm_self, *comm_null, *request_null, *message_no_proc, *datatype_null, *op_no_op;
+  void *comm_world, *comm_self, *comm_null, *request_null, *message_no_proc, *datatype_null, *datatype_byte,
+      *op_no_op;
 };
 extern Predefined predefined;
 inline MPI_Comm comm_world() { return static_cast<MPI_Comm>(predefined.comm_world); }
@@ -49,6 +50,7 @@ inline MPI_Comm comm_null() { return static_cast<MPI_Comm>(predefined.comm_null)
 inline MPI_Request request_null() { return static_cast<MPI_Request>(predefined.request_null); }
 inline MPI_Message message_no_proc() { return static_cast<MPI_Message>(predefined.message_no_proc); }
 inline MPI_Datatype datatype_null() { return static_cast<MPI_Datatype>(predefined.datatype_null); }
+inline MPI_Datatype datatype_byte() { return static_cast<MPI_Datatype>(predefined.datatype_byte); }
 inline MPI_Op op_no_op() { return static_cast<MPI_Op>(predefined.op_no_op); }
 // The fields behind MPI_Get_count and MPI_Test_cancelled; part of the binary interface, since statuses are
 // allocated by the application.
@@ -61,6 +63,7 @@ inline MPI_Comm comm_null() { return MPI_COMM_NULL; }
 inline MPI_Request request_null() { return MPI_REQUEST_NULL; }
 inline MPI_Message message_no_proc() { return MPI_MESSAGE_NO_PROC; }
 inline MPI_Datatype datatype_null() { return MPI_DATATYPE_NULL; }
+inline MPI_Datatype datatype_byte() { return MPI_BYTE; }
 inline MPI_Op op_no_op() { return MPI_NO_OP; }
 inline std::uint64_t status_bytes(const MPI_Status& status) {
   return (static_cast<std::uint64_t>(static_cast<std::uint32_t>(status.count_hi_and_cancelled) >> 1) << 32) |

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracer/mpi/clocks.h"
 #include "tracer/mpi/facts.h"
 #include "tracer/mpi/function_table.h"
 
@@ -232,7 +233,7 @@ bool write_header(int size) {
     if (*at == '\t') *at = ' ';
   }
   char host[256] = "";
-  gethostname(host, sizeof host - 1);
+  get_host(host, sizeof host);
   if (!state.writer.reserve(kRecordBytes)) return false;
   state.writer.number(static_cast<std::uint64_t>(state.rank));
   state.writer.number(static_cast<std::uint64_t>(size));
@@ -246,12 +247,18 @@ bool write_header(int size) {
   return state.writer.write_header();
 }
 
+const char* trace_directory() {
+  const char* directory = getenv("WEFT_TRACE_DIR");
+  return directory == nullptr || *directory == '\0' ? nullptr : directory;
+}
+
 }  // namespace
 
 std::uint64_t now_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec) +
+         clock_ahead_ns;
 }
 
 bool is_recording() { return __atomic_load_n(&state.recording, __ATOMIC_RELAXED); }
@@ -283,8 +290,15 @@ void find_now_in() {
   now_in = thread < kNowInSlots ? &state.writer.live()->now_in[thread] : &beyond_slots;
 }
 
+void after_init() {
+  if (trace_directory() == nullptr || state.recording) return;
+  char host[256];
+  get_host(host, sizeof host);
+  measure_clocks_at_begin(host);
+}
+
 void start(const Call& call) {
-  const char* directory = getenv("WEFT_TRACE_DIR");
+  const char* directory = trace_directory();
   if (directory == nullptr || state.recording) return;
   int size = 0, level = MPI_THREAD_SINGLE;
   real.PMPI_Comm_rank(comm_world(), &state.rank);
@@ -299,6 +313,7 @@ void start(const Call& call) {
   begin_chunk();
   if (!state.communicators.start(state.writer)) return fail("MPI_COMM_WORLD");
   tell_machine("", &put_fact, nullptr);
+  tell_clocks(ClockMoment::kBegin, &put_fact, nullptr);
   commit();
   // A forked child has the same mapping, and must not write there.
   pthread_atfork(nullptr, nullptr, [] { state.recording = false; });
@@ -307,6 +322,14 @@ void start(const Call& call) {
   record.begin();
   state.at_init = usage_now("");
   core_time.begin(now_ns());
+}
+
+void before_finalize() {
+  measure_clocks_at_end();
+  const bool locked = lock();
+  if (state.recording) tell_clocks(ClockMoment::kEnd, &put_fact, nullptr);
+  if (locked) pthread_mutex_unlock(&state.mutex);
+  flush();
 }
 
 void flush() {

@@ -194,10 +194,14 @@ void Scratch<T>::release(void* data) {
   free_bytes(data);
 }
 
+// What all ranks do together once the library has initialized, before that call is left.
+void after_init();
 // Opens the file after MPI_Init or MPI_Init_thread has returned, and records that call.
 void start(const Call& call);
-// Puts into the file what is kept beside it, before a call that may not return.
+// Puts into the file what is kept beside it.
 void flush();
+// The same, and what all ranks do together at the end: MPI_Finalize may not return.
+void before_finalize();
 // The program begins or ends a region (weft_region.h). A name that is too long is cut.
 void region(bool begin, const char* name);
 // MPI_Pcontrol: ends the region that is there from the start, or begins it again.

@@ -73,14 +73,18 @@ int comm_free(MPI_Comm* comm) {
 
 inline int init(int* argc, char*** argv) {
   Call call(Function::kInit);
-  call.left(real.PMPI_Init(argc, argv));
+  const int error = real.PMPI_Init(argc, argv);
+  if (error == MPI_SUCCESS && call.outermost()) after_init();
+  call.left(error);
   if (call.error() == MPI_SUCCESS && call.outermost()) start(call);
   return call.error();
 }
 
 inline int init_thread(int* argc, char*** argv, int required, int* provided) {
   Call call(Function::kInit_thread);
-  call.left(real.PMPI_Init_thread(argc, argv, required, provided));
+  const int error = real.PMPI_Init_thread(argc, argv, required, provided);
+  if (error == MPI_SUCCESS && call.outermost()) after_init();
+  call.left(error);
   if (call.error() == MPI_SUCCESS && call.outermost()) start(call);
   return call.error();
 }
@@ -88,7 +92,7 @@ inline int init_thread(int* argc, char*** argv, int required, int* provided) {
 inline int finalize() {
   Call call(Function::kFinalize);
   if (!call.traced()) return real.PMPI_Finalize();
-  flush();  // some programs do not come back from it
+  before_finalize();  // some programs do not come back from it
   call.left(real.PMPI_Finalize());
   {
     Record record(call);

@@ -94,6 +94,7 @@ void take_attribute(const pb::AttributeProto& attribute, ChakraNode& node) {
   if (name == "duration_nanos") {
     node.ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer_of(attribute).value_or(0)));
   }
+  if (name == "synchronous") node.synchronous = attribute.bool_val();
   if (name == "v_form") node.v_form = attribute.bool_val();
   if (name == "counts") node.counts = list_of(attribute);
   if (name == "receive_counts") node.receive_counts = list_of(attribute);

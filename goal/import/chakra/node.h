@@ -29,6 +29,7 @@ struct ChakraNode {
   std::optional<std::vector<std::uint64_t>> end_deps;
   std::optional<bool> v_form;  // there for what has counts of its own for each rank
   std::string algorithm;
+  bool synchronous = false;  // a send that shakes hands whatever its size
 };
 
 // Reads a rank's file, protobuf or JSON, either plain or gzip, found out by content; hands on node by node.

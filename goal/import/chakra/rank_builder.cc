@@ -170,8 +170,13 @@ OpIndex ChakraRankBuilder::message(const ChakraNode& node, std::uint16_t cpu, st
   const ChakraGroup& group = group_of(node, where);
   const auto bytes = static_cast<std::uint64_t>(*node.comm_size);
   if (send) {
-    return builder_.add_send(bytes, static_cast<Rank>(*peer), static_cast<std::uint32_t>(tag), cpu, nic,
-                             group.number);
+    return builder_.add({.kind = {OpKind::kSend, node.synchronous},
+                         .nic = nic,
+                         .cpu = cpu,
+                         .peer = static_cast<std::uint32_t>(*peer),
+                         .tag = static_cast<std::uint32_t>(tag),
+                         .comm = group.number,
+                         .value = bytes});
   }
   return builder_.add_recv(bytes, static_cast<Rank>(*peer), static_cast<std::uint32_t>(tag), cpu, nic,
                            group.number);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "goal/import/mpi/communicators.h"
+#include "goal/import/mpi/host_clocks.h"
 #include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/partners.h"
 #include "goal/import/mpi/time_account.h"
@@ -134,7 +136,37 @@ struct Run {
   std::set<std::string> regions;  // that some rank began or ended
   std::uint64_t elapsed_ns = 0;
   std::vector<RankTimes> times;
+  struct Bounds {
+    std::string host;
+    std::uint64_t begin_ns, end_ns;  // on the host's clock
+  };
+  std::vector<Bounds> bounds;  // by rank
+  HostClocks clocks;
 };
+
+// What is known only where the clocks of all hosts are.
+void report_clocks(const Run& run, bool whole, PackInfo& info) {
+  if (!run.clocks.comparable()) {
+    info.anomalies.push_back(
+        {"unknown_clocks", Severity::kInfo,
+         "Hosts of which not all clocks were measured (WEFT_TRACE_CLOCKS), so that times "
+         "of different hosts are not compared.",
+         run.hosts.size()});
+    return;
+  }
+  if (run.hosts.size() > 1) {
+    info.metadata["clocks_apart_ns"] = std::to_string(run.clocks.apart_ns());
+    info.metadata["clock_uncertainty_ns"] = std::to_string(run.clocks.uncertainty_ns());
+  }
+  if (!whole) return;
+  std::int64_t first = std::numeric_limits<std::int64_t>::max();
+  std::int64_t last = std::numeric_limits<std::int64_t>::min();
+  for (const Run::Bounds& rank : run.bounds) {
+    first = std::min(first, run.clocks.reference_ns(rank.host, rank.begin_ns));
+    last = std::max(last, run.clocks.reference_ns(rank.host, rank.end_ns));
+  }
+  info.metadata["traced_span_ns"] = std::to_string(last - first);
+}
 
 // A graph with more operations gets no ideal replay, which takes 28 bytes of memory for each.
 constexpr std::uint64_t kMostIdealOps = 100'000'000;
@@ -208,6 +240,8 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
   }
   run.elapsed_ns = std::max(run.elapsed_ns, importer.elapsed_ns());
   run.times.push_back({header.host, reader.facts(), importer.split(), importer.elapsed_ns()});
+  run.bounds.push_back({header.host, importer.begin_ns(), importer.end_ns()});
+  run.clocks.add(path.string(), header.host, reader.facts());
   importer.finish(builder);
 }
 
@@ -284,6 +318,7 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     if (!options.region.empty()) info->metadata["region"] = options.region;
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
     report_notes(notes, *info);
+    report_clocks(run, options.region.empty(), *info);
     report_times({std::move(run.times), options.compute_times, ideal_ns(graph)}, *info);
     if (!trace_files(directory, kNcclTraces).empty()) {
       info->anomalies.push_back(

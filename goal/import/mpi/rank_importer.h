@@ -68,6 +68,9 @@ class RankImporter {
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call.
   // Where a region was asked for: the time in it.
   std::uint64_t elapsed_ns() const { return program_.elapsed_ns(); }
+  // The end of MPI_Init and the start of MPI_Finalize, or the end of the last call, on the host's clock.
+  std::uint64_t begin_ns() const { return program_.begin_ns(); }
+  std::uint64_t end_ns() const { return program_.end_ns(); }
   // Of the first thread, until here.
   const TimeSplit& split() const { return program_.split(); }
 

@@ -1,6 +1,7 @@
 // The program order of one rank while it is made: operations, what they wait for, and where each thread is.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -79,6 +80,9 @@ class RankProgram {
   // Time between the end of MPI_Init and the start of MPI_Finalize, or of the last call; of a region the time
   // in it.
   std::uint64_t elapsed_ns() const;
+  // Where the whole run begins and ends, on its host's clock.
+  std::uint64_t begin_ns() const { return init_ns_; }
+  std::uint64_t end_ns() const { return std::max(init_ns_, last_ns_); }
   // Of the first thread.
   const TimeSplit& split() const { return split_; }
   void initialized(std::uint64_t leave_ns) { init_ns_ = region_begin_ns_ = leave_ns; }

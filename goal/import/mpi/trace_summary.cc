@@ -464,6 +464,7 @@ TraceSummary summarize_traces(const fs::path& directory, std::uint64_t now_ns) {
     summary.elapsed_ns = std::max(summary.elapsed_ns, rank.elapsed_ns);
     summary.world_size = std::max<std::uint64_t>(summary.world_size, rank.size);
     summary.hosts.insert(rank.host);
+    summary.clocks.add(path.string(), rank.host, rank.facts);
     summary.libraries.insert(rank.library);
     summary.programs.insert(rank.program);
     summary.places.emplace(rank.size, rank.rank);

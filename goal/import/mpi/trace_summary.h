@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "goal/import/mpi/host_clocks.h"
 #include "goal/import/mpi/trace_reader.h"
 #include "goal/transform/statistics.h"
 
@@ -110,6 +111,7 @@ struct TraceSummary {
   std::uint64_t calls = 0, sent_bytes = 0, file_bytes = 0, elapsed_ns = 0;  // elapsed: the longest rank
   double mpi_share = 0;                                                     // of all ranks' time
   std::set<std::string> hosts, libraries, programs;
+  HostClocks clocks;
   std::set<std::pair<std::uint32_t, std::uint32_t>> places;  // world size and rank of each file
 
   bool one_run() const { return places.size() == ranks.size() && places.begin()->first == ranks.size(); }

@@ -163,7 +163,7 @@ r: recv 10b from 0 tag 3
 a: allreduce 4000b elem 4
 m: bcast 77b root 1 comm 1
 m requires a
-s: send 5b to 3 tag 2147483647 comm 1
+s: send 5b to 3 tag 2147483647 comm 1 sync
 }
 rank 2 {
 a: allreduce 4000b elem 4

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "goal/import/mpi/host_clocks.h"
 #include "goal/text/text.h"
 #include "sim/units/input_error.h"
 #include "tests/goal/import/mpi/trace_file.h"
@@ -169,6 +170,75 @@ TEST_CASE("a call that cannot be names the file and the call") {
   TraceFile(1, 2).init(10).send(20, 30, 2, 5, 64).end(trace::End::kFinalize).write(directory.path());
   const std::string message = message_of(directory.path());
   CHECK(message.find("rank-000001.wtrc: call 2, MPI_Send: a message has peer 2") != std::string::npos);
+}
+
+TEST_CASE("clocks of hosts are brought onto rank 0's") {
+  const Directory directory;
+  const char* const library = "Open MPI v4.1.4, package: test";
+  const auto on = [&](std::uint32_t rank, const char* host) {
+    return TraceFile(rank, 3, library, "app", 0, host);
+  };
+  // Host b's clock shows 5000 more at its 6000 and 5100 more at its 106,100: rank 0's then shows 1000 and
+  // 101,000. Its ranks 1 and 2 share what rank 1 measured.
+  const auto write = [&](const char* begin) {
+    on(0, "a")
+        .fact("clock_begin", "0 0 900")
+        .init(1000)
+        .finalize(91'000)
+        .fact("clock_end", "0 0 91000")
+        .end(trace::End::kFinalize)
+        .write(directory.path());
+    on(1, "b")
+        .fact("clock_begin", begin)
+        .init(6000)
+        .finalize(106'100)
+        .fact("clock_end", "-5100 60 106100")
+        .end(trace::End::kFinalize)
+        .write(directory.path());
+    // 56,050 is 51,000 on rank 0's clock: half of the way.
+    on(2, "b").init(5900).finalize(56'050).end(trace::End::kFinalize).write(directory.path());
+  };
+  write("-5000 40 6000");
+  PackInfo info;
+  import_mpi(directory.path(), {}, &info);
+  CHECK(info.metadata.at("clocks_apart_ns") == "5100");
+  CHECK(info.metadata.at("clock_uncertainty_ns") == "30");
+  CHECK(info.metadata.at("traced_elapsed_ns") == "100100");
+  // From rank 2's 5900, which is 900 (and the drift over 100 ns, 0.1), to rank 1's 101,000.
+  CHECK(info.metadata.at("traced_span_ns") == "100100");
+  CHECK(find(info, "unknown_clocks") == nullptr);
+
+  for (const char* wrong :
+       {"-5000 40", "-5000 40 6000 1", "x", "-5000 -40 6000", "-9000000000000000000 1 1"}) {
+    write(wrong);
+    CHECK_THAT(message_of(directory.path()), Catch::Matchers::Contains("rank-000001.wtrc") &&
+                                                 Catch::Matchers::Contains("expected an offset"));
+  }
+
+  on(1, "b").init(6000).finalize(106'100).end(trace::End::kFinalize).write(directory.path());
+  PackInfo unknown;
+  import_mpi(directory.path(), {}, &unknown);
+  CHECK(unknown.metadata.count("traced_span_ns") == 0);
+  REQUIRE(find(unknown, "unknown_clocks") != nullptr);
+  CHECK(find(unknown, "unknown_clocks")->count == 2);
+}
+
+TEST_CASE("between readings the offset changes in a line, before and behind it stays") {
+  HostClocks clocks;
+  clocks.add("f", "a", {{"clock_begin", "0 0 5"}});
+  clocks.add("f", "b", {{"clock_begin", "-700 8 1000"}});
+  CHECK(clocks.comparable());
+  CHECK(clocks.reference_ns("b", 1000) == 300);
+  CHECK(clocks.reference_ns("b", 2'000'001'000) == 2'000'000'300);
+  CHECK(clocks.hosts().at("b").drift() == 0);
+  clocks.add("f", "d", {{"clock_begin", "-100 40 1000"}, {"clock_end", "-200 60 2000"}});
+  CHECK(clocks.hosts().at("d").drift() == -0.1);
+  CHECK(clocks.hosts().at("d").drift_uncertainty() == 0.05);
+  CHECK(clocks.reference_ns("d", 1500) == 1350);
+  CHECK(clocks.reference_ns("d", 500) == 400);
+  CHECK(clocks.reference_ns("d", 9000) == 8800);
+  clocks.add("f", "c", {});
+  CHECK_FALSE(clocks.comparable());
 }
 
 }  // namespace weft::goal

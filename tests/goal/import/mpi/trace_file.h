@@ -16,11 +16,11 @@ namespace weft::goal {
 class TraceFile {
  public:
   TraceFile(std::uint32_t rank, std::uint32_t size, const char* library = "Open MPI v4.1.4, package: test",
-            const char* program = "app", std::uint64_t epoch_ns = 0)
+            const char* program = "app", std::uint64_t epoch_ns = 0, const char* host = "node1")
       : rank_(rank) {
     number(header_, rank);
     number(header_, size);
-    for (const char* text : {library, "node1", program, "CLOCK_MONOTONIC"}) put_text(header_, text);
+    for (const char* text : {library, host, program, "CLOCK_MONOTONIC"}) put_text(header_, text);
     number(header_, 0);
     number(header_, epoch_ns);
     begin_chunk();
