@@ -119,7 +119,7 @@ def report(machine, rows, costs, nic):
                 if nodes != fewest:
                     errors.append(abs(us / measured - 1))
             print(f"| {size} | " + " | ".join(cells) + " |")
-        print(f"\n{algorithm}, not fitted: median {100 * statistics.median(errors):.1f}%, worst {100 * max(errors):.1f}%")
+        print(f"\n{algorithm}, more nodes: median {100 * statistics.median(errors):.1f}%, worst {100 * max(errors):.1f}%")
 
 
 def main():
