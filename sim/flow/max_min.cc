@@ -7,6 +7,7 @@ namespace weft::sim::flow {
 std::uint32_t MaxMin::add_resource(Rate capacity) {
   resources_.emplace_back().capacity = capacity;
   members_.emplace_back();
+  places_.push_back(Queue::kOut);
   is_touched_.push_back(false);
   return static_cast<std::uint32_t>(resources_.size() - 1);
 }
@@ -19,6 +20,7 @@ void MaxMin::set_capacity(std::uint32_t resource, Rate capacity) {
 void MaxMin::clear_resources() {
   resources_.clear();
   members_.clear();
+  places_.clear();
   is_touched_.clear();
   touched_.clear();
   resized_.clear();
@@ -43,7 +45,10 @@ std::uint32_t MaxMin::new_entries(std::uint32_t count) {
 }
 
 void MaxMin::add(std::uint32_t number, std::span<const Use> uses, std::uint32_t weight, Rate cap) {
-  if (number >= flows_.size()) flows_.resize(number + 1);
+  if (number >= flows_.size()) {
+    flows_.resize(number + 1);
+    tightest_.resize(number + 1);
+  }
   Flow& flow = flows_[number];
   flow.weight = weight;
   flow.cap_level = cap / weight;

@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/flow/placed_heap.h"
+
 namespace weft::sim::flow {
 
 // Rates are whole numbers of 2^-16 bits per second, so that what is given out of a resource adds up exactly
@@ -101,23 +103,26 @@ class MaxMin {
     std::uint32_t next = 0;
     auto operator<=>(const Key&) const = default;
   };
+  using Queue = PlacedHeap<Key>;
   struct Member {
     std::uint32_t flow = 0, entry = 0;  // entry: in entries_
   };
-  struct Resource {
+  // What every flow that is opened or fixed touches comes first, in one line of the cache.
+  struct alignas(64) Resource {
     Rate capacity = 0;
     Rate load = 0;  // of flows that aren't open
-    // Of its group, which is the first `group` of its members.
-    Rate level = 0, group_load = 0;
-    Demand group_demand = 0;
-    std::uint32_t group = 0;
-    std::uint32_t first_open = kNone;  // in open_, while `stamp` is that of this solve()
     Demand open_demand = 0;
-    Key most;         // no flow here that isn't in the group has a higher one
-    Rate queued = 0;  // with this level in queue_; below 0: it isn't
-    Rate told = 0;    // the level that was last told
-    std::uint64_t stamp = 0, batch = 0;
-    bool regrouped = false;  // is it in regrouped_?
+    Key most;  // no flow here that isn't in the group has a higher one
+    std::uint64_t batch = 0;
+    std::uint32_t first_open = kNone;  // in open_, while `stamp` is that of this solve()
+    std::uint32_t group = 0;
+    // Of its group, which is the first `group` of its members.
+    Demand group_demand = 0;
+    Rate level = 0, group_load = 0;
+    Rate told = 0;  // the level that was last told
+    std::uint64_t stamp = 0;
+    std::uint32_t first_covered = kNone;  // in covered_, while `stamp` is that of this solve()
+    bool regrouped = false;               // is it in regrouped_?
   };
   struct Entry {
     std::uint32_t resource = 0, share = 0;
@@ -133,6 +138,9 @@ class MaxMin {
   };
   struct Open {
     std::uint32_t flow = 0, entry = 0, next = kNone;
+  };
+  struct Covered {
+    std::uint32_t resource = 0, next = kNone;
   };
 
   static Rate level_of(Rate left, Demand demand);
@@ -154,18 +162,27 @@ class MaxMin {
   void leave_group(std::uint32_t resource, std::uint32_t entry, const Flow& flow);
   // Of one solve() (max_min_solve.cc).
   void begin();
+  bool is_alone(const Flow& flow) const;
+  void settle_alone(std::uint32_t flow);
   void meet(std::uint32_t resource);
   void open(std::uint32_t flow);
+  void open_group(std::uint32_t resource);
   void queue_batch();
+  // The only flow that is open there, where there is no group; kNone: it's not so.
+  std::uint32_t only_open(const Resource& resource) const;
   void enqueue(std::uint32_t resource, Rate level);
+  void uncover(std::uint32_t resource);
   static Rate full_level(const Resource& resource);
   // When something happens to it. That never gets earlier while flows are given lower levels.
   static Rate next_level(const Resource& resource, Rate full) {
     return resource.group > 0 && resource.level < full ? resource.level : full;
   }
-  bool is_first(Key key) const;
-  void visit(std::uint32_t resource);
+  auto place() {
+    return [this](std::uint32_t resource) -> std::uint32_t& { return places_[resource]; };
+  }
+  void visit(Key key);
   bool open_faster(std::uint32_t resource, Key than);
+  void set_level(std::uint32_t resource, Rate level);
   void freeze(std::uint32_t resource, Rate level);
   void fix(Flow& flow, Key key);
   void fix_capped(Rate up_to);
@@ -173,7 +190,9 @@ class MaxMin {
 
   std::vector<Resource> resources_;
   std::vector<std::vector<Member>> members_;  // by resource
+  std::vector<std::uint32_t> places_;         // in queue_, by resource
   std::vector<Flow> flows_;
+  std::vector<Key> tightest_;  // by flow: of the links where it alone is open
   std::vector<Entry> entries_;
   std::vector<std::vector<std::uint32_t>> unused_entries_;  // by count: where such a block begins
   std::vector<std::uint32_t> added_;                        // flows
@@ -185,8 +204,10 @@ class MaxMin {
   std::vector<Move> part_;  // the flows that take part, with what their bottlenecks were
   std::vector<Open> open_;
   std::vector<std::uint32_t> batch_;  // resources that flows were opened at since the last queue_batch()
-  std::vector<Key> queue_;            // a heap of resources, the least first
-  std::vector<Key> caps_;             // and of flows, by their caps; `next` is the flow
+  std::vector<Key> singles_;          // of these, those of only_open()
+  std::vector<Covered> covered_;
+  Queue queue_;            // of resources; keys are no higher than what they stand for
+  std::vector<Key> caps_;  // a heap of flows, by their caps, the least first; `next` is the flow
   std::vector<std::uint32_t> regrouped_, groups_;
   std::vector<Move> moves_;
   std::uint64_t work_ = 0;

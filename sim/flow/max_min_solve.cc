@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <utility>
 
 #include "sim/flow/max_min.h"
 
@@ -23,8 +24,10 @@ Rate rounded(std::uint64_t level, int digits) {
 Rate MaxMin::level_of(Rate left, Demand demand) {
   if (left <= 0) return 0;
   const auto whole = static_cast<std::uint64_t>(demand >> 30);
-  if (static_cast<Demand>(whole) << 30 == demand) [[likely]]
-    return rounded(static_cast<std::uint64_t>(left) / whole, kLevelBits);
+  if (static_cast<Demand>(whole) << 30 == demand) [[likely]] {
+    const auto all = static_cast<std::uint64_t>(left);
+    return rounded(whole == 1 ? all : all / whole, kLevelBits);
+  }
   const auto level = static_cast<unsigned __int128>(left) * kWhole / demand;
   constexpr auto kMost = static_cast<unsigned __int128>(kMostRate);
   return level > kMost ? kMostRate : rounded(static_cast<std::uint64_t>(level), kLevelBits);
@@ -33,14 +36,9 @@ Rate MaxMin::level_of(Rate left, Demand demand) {
 MaxMin::Changes MaxMin::solve() {
   begin();
   while (!queue_.empty()) {
-    fix_capped(queue_.front().level);
-    std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
-    const Key key = queue_.back();
-    queue_.pop_back();
-    const std::uint32_t r = key.next - 1;
-    if (resources_[r].queued != key.level) continue;  // a lower one came after it
-    resources_[r].queued = -1;
-    visit(r);
+    const Key key = queue_.first_key();
+    fix_capped(key.level);
+    visit(key);
   }
   fix_capped(kMostRate);
   return changes();
@@ -51,6 +49,7 @@ void MaxMin::begin() {
   ++batch_number_;
   part_.clear();
   open_.clear();
+  covered_.clear();
   regrouped_.clear();
   for (const std::uint32_t r : touched_) {
     is_touched_[r] = false;
@@ -62,12 +61,53 @@ void MaxMin::begin() {
     }
   }
   for (const std::uint32_t flow : added_) {
-    if (!flows_[flow].open) open(flow);
+    if (flows_[flow].open) continue;
+    if (is_alone(flows_[flow])) {
+      settle_alone(flow);
+    } else {
+      open(flow);
+    }
   }
   resized_.clear();
   touched_.clear();
   added_.clear();
   queue_batch();
+}
+
+bool MaxMin::is_alone(const Flow& flow) const {
+  for (std::uint32_t e = flow.first; e < flow.first + flow.count; ++e) {
+    if (members_[entries_[e].resource].size() > 1) return false;
+  }
+  return true;
+}
+
+// It concerns nobody, so there is nothing to wait for.
+void MaxMin::settle_alone(std::uint32_t number) {
+  Flow& flow = flows_[number];
+  Key least = flow.capped ? Key{flow.cap_level, 0} : Key{kMostRate, kNone};
+  std::uint32_t tightest = kNone;
+  for (std::uint32_t e = flow.first; e < flow.first + flow.count; ++e) {
+    const Entry& entry = entries_[e];
+    const Key key{level_of(resources_[entry.resource].capacity, demand_of(flow, entry)), entry.resource + 1};
+    if (key >= least) continue;
+    least = key;
+    tightest = e;
+  }
+  ++work_;
+  part_.push_back({number, kNone});
+  const Rate rate = least.level * flow.weight;
+  for (const Entry& entry : entries(flow)) {
+    Resource& resource = resources_[entry.resource];
+    resource.load += part_of(rate, entry.share);
+    if (entry.resource + 1 != least.next) resource.most = least;
+  }
+  if (tightest == kNone) {
+    flow.bottleneck = kOwnCap;
+    return;
+  }
+  flow.bottleneck = least.next - 1;
+  set_level(flow.bottleneck, least.level);
+  join_group(flow.bottleneck, tightest, flow);
 }
 
 void MaxMin::meet(std::uint32_t r) {
@@ -77,8 +117,7 @@ void MaxMin::meet(std::uint32_t r) {
   batch_.push_back(r);
   if (resource.stamp == stamp_) return;
   resource.stamp = stamp_;
-  resource.first_open = kNone;
-  resource.queued = -1;
+  resource.first_open = resource.first_covered = kNone;
 }
 
 // From here on its rate is open: resources are without it.
@@ -99,28 +138,81 @@ void MaxMin::open(std::uint32_t number) {
   }
   flow.bottleneck = kNone;
   flow.open = true;
+  tightest_[number] = {};
   if (!flow.capped) return;
   caps_.push_back({flow.cap_level, number});
   std::push_heap(caps_.begin(), caps_.end(), std::greater<>());
 }
 
-// Each that flows were opened at may be full at a lower level now, or have room for its group.
+// Its flows lie scattered in memory, so those to come are fetched meanwhile.
+void MaxMin::open_group(std::uint32_t r) {
+  constexpr std::uint32_t kAhead = 4;
+  const std::vector<Member>& members = members_[r];
+  for (std::uint32_t n = resources_[r].group; n > 0; --n) {
+    if (n > 2 * kAhead) __builtin_prefetch(&flows_[members[n - 1 - 2 * kAhead].flow]);
+    if (n > kAhead) {
+      const Entry* const entries = &entries_[flows_[members[n - 1 - kAhead].flow].first];
+      __builtin_prefetch(entries);
+      __builtin_prefetch(entries + 5);
+    }
+    open(members[n - 1].flow);
+  }
+}
+
+// Each that flows were opened at may be full at a lower level now, or have room for its group. Of those where
+// a flow alone is open only the tightest can be its bottleneck. It covers the others: they wait outside of
+// the queue until it turns out to be full at a higher level.
 void MaxMin::queue_batch() {
+  singles_.clear();
   for (const std::uint32_t r : batch_) {
     const Resource& resource = resources_[r];
     const Rate full = full_level(resource);
     if (resource.open_demand == 0 && full == resource.level) continue;
-    const Rate level = next_level(resource, full);
-    if (resource.queued < 0 || level < resource.queued) enqueue(r, level);
+    const std::uint32_t only = only_open(resource);
+    if (only == kNone) {
+      enqueue(r, next_level(resource, full));
+      continue;
+    }
+    const Key key{full, r + 1};
+    singles_.push_back(key);
+    Key& tightest = tightest_[only];
+    if (tightest.next == 0 || key < tightest) tightest = key;
+  }
+  for (const Key& key : singles_) {
+    const std::uint32_t r = key.next - 1;
+    const Key tightest = tightest_[only_open(resources_[r])];
+    if (tightest == key) {
+      enqueue(r, key.level);
+      continue;
+    }
+    Resource& cover = resources_[tightest.next - 1];
+    covered_.push_back({r, cover.first_covered});
+    cover.first_covered = static_cast<std::uint32_t>(covered_.size() - 1);
   }
   batch_.clear();
   ++batch_number_;
 }
 
+std::uint32_t MaxMin::only_open(const Resource& resource) const {
+  if (resource.group > 0 || resource.first_open == kNone) return kNone;
+  const Open& open = open_[resource.first_open];
+  return open.next == kNone && flows_[open.flow].open ? open.flow : kNone;
+}
+
+// Nothing, if it waits with a lower level.
 void MaxMin::enqueue(std::uint32_t r, Rate level) {
-  resources_[r].queued = level;
-  queue_.push_back({level, r + 1});
-  std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
+  const Key key{level, r + 1};
+  const std::uint32_t at = places_[r];
+  if (at != Queue::kOut && queue_.key(at) <= key) return;
+  queue_.set(r, key, place());
+}
+
+void MaxMin::uncover(std::uint32_t r) {
+  for (std::uint32_t i = std::exchange(resources_[r].first_covered, kNone); i != kNone;
+       i = covered_[i].next) {
+    const std::uint32_t covered = covered_[i].resource;
+    if (resources_[covered].open_demand > 0) enqueue(covered, full_level(resources_[covered]));
+  }
 }
 
 // At which it is full, if its group and all that is open there go on rising.
@@ -129,26 +221,28 @@ Rate MaxMin::full_level(const Resource& resource) {
                   resource.open_demand + resource.group_demand);
 }
 
-// Is nothing else to happen before this?
-bool MaxMin::is_first(Key key) const {
-  if (!queue_.empty() && queue_.front() < key) return false;
-  return caps_.empty() || caps_.front().level > key.level;
-}
-
-void MaxMin::visit(std::uint32_t r) {
+// REQUIRES: it is the first of the queue, with this key.
+void MaxMin::visit(Key key) {
+  const std::uint32_t r = key.next - 1;
   const Resource& resource = resources_[r];
-  if (resource.open_demand == 0 && resource.group == 0) return;
+  if (resource.open_demand == 0 && resource.group == 0) return queue_.erase(r, place());
   const Rate full = full_level(resource);
   const Rate next = next_level(resource, full);
-  if (!is_first({next, r + 1})) return enqueue(r, next);
+  if (next != key.level) {
+    queue_.set(r, {next, r + 1}, place());
+    if (resource.first_covered != kNone) uncover(r);
+    if (queue_.first() != r || (!caps_.empty() && caps_.front().level <= next)) return;
+  }
+  queue_.erase(r, place());
   if (resource.group > 0 && full != resource.level) {
     // Its group rises above, or stays below, the level it had.
-    while (resource.group > 0) open(members_[r][resource.group - 1].flow);
+    open_group(r);
     return queue_batch();
   }
   if (resource.open_demand == 0) return;
-  if (open_faster(r, {full, r + 1})) return queue_batch();
-  freeze(r, full);
+  if (!open_faster(r, {full, r + 1})) return freeze(r, full);
+  uncover(r);
+  queue_batch();
 }
 
 // Opens the flows that have got their rates later than this. False: there are none.
@@ -173,13 +267,17 @@ bool MaxMin::open_faster(std::uint32_t r, Key than) {
   return found;
 }
 
-// What is open there has its bottleneck there.
-void MaxMin::freeze(std::uint32_t r, Rate level) {
+void MaxMin::set_level(std::uint32_t r, Rate level) {
   Resource& resource = resources_[r];
   resource.level = level;
   if (!resource.regrouped) regrouped_.push_back(r);
   resource.regrouped = true;
-  for (std::uint32_t i = resource.first_open; i != kNone; i = open_[i].next) {
+}
+
+// What is open there has its bottleneck there.
+void MaxMin::freeze(std::uint32_t r, Rate level) {
+  set_level(r, level);
+  for (std::uint32_t i = resources_[r].first_open; i != kNone; i = open_[i].next) {
     const auto [number, entry, next] = open_[i];
     if (!flows_[number].open) continue;
     fix(flows_[number], {level, r + 1});
