@@ -1,23 +1,18 @@
 #include "sim/results/jobs.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <vector>
+
+#include "sim/results/report_tables.h"
 
 namespace weft::results {
 namespace {
 
 double ratio(Time a, Time b) { return static_cast<double>(a.ps()) / static_cast<double>(b.ps()); }
-
-// A name as a field of a table: in quotes where it holds what divides fields.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 }  // namespace
 
@@ -89,37 +84,35 @@ std::string interval_set(std::span<const std::uint32_t> numbers) {
   return text;
 }
 
-void write_jobs(const Report& report, OutputFile& out) {
-  out.print("{}\n", kJobColumns);
-  for (std::size_t i = 0; i < report.jobs.size(); ++i) {
-    const Job& job = report.jobs[i];
-    const bool started = job.status != JobStatus::kNotStarted;
-    out.print("{},{},{},", i, field(job.name), to_ns_string(job.submit));
-    if (started) {
-      out.print("{},{},{},{},", to_ns_string(job.start), to_ns_string(job.finish), to_ns_string(runtime(job)),
-                to_ns_string(waiting(job)));
-    } else {
-      out.write(",,,,");
-    }
-    const std::optional<double> slow = slowdown(job);
-    out.print("{},", slow ? fmt::format("{:.6f}", *slow) : "");
-    if (started) {
-      out.print("{},{:.6f},{:.6f},", to_ns_string(turnaround(job)), stretch(job), bounded_slowdown(job));
-    } else {
-      out.write(",,,");
-    }
-    out.print("{},{},{},{},{},{},{},{}\n", name(job.status), job.runs,
-              job.alone > Time() ? to_ns_string(job.alone) : "", job.ranks, job.nodes, job.messages,
-              job.bytes, interval_set(job.hosts));
+void append_job(const Report& report, std::size_t index, std::string& row) {
+  const auto out = std::back_inserter(row);
+  const Job& job = report.jobs[index];
+  const bool started = job.status != JobStatus::kNotStarted;
+  fmt::format_to(out, "{},{},{},", index, csv_field(job.name), to_ns_string(job.submit));
+  if (started) {
+    fmt::format_to(out, "{},{},{},{},", to_ns_string(job.start), to_ns_string(job.finish),
+                   to_ns_string(runtime(job)), to_ns_string(waiting(job)));
+  } else {
+    row += ",,,,";
   }
+  const std::optional<double> slow = slowdown(job);
+  fmt::format_to(out, "{},", slow ? fmt::format("{:.6f}", *slow) : "");
+  if (started) {
+    fmt::format_to(out, "{},{:.6f},{:.6f},", to_ns_string(turnaround(job)), stretch(job),
+                   bounded_slowdown(job));
+  } else {
+    row += ",,,";
+  }
+  fmt::format_to(out, "{},{},{},{},{},{},{},{}\n", name(job.status), job.runs,
+                 job.alone > Time() ? to_ns_string(job.alone) : "", job.ranks, job.nodes, job.messages,
+                 job.bytes, interval_set(job.hosts));
 }
 
-void write_interference(const Report& report, OutputFile& out) {
-  out.print("{}\n", kInterferenceColumns);
-  for (const Interference& pair : report.interference) {
-    out.print("{},{},{},{},{:.6f}\n", pair.job, field(report.jobs[pair.job].name), pair.beside,
-              field(report.jobs[pair.beside].name), pair.slowdown);
-  }
+void append_interference(const Report& report, std::size_t index, std::string& row) {
+  const Interference& pair = report.interference[index];
+  fmt::format_to(std::back_inserter(row), "{},{},{},{},{:.6f}\n", pair.job,
+                 csv_field(report.jobs[pair.job].name), pair.beside, csv_field(report.jobs[pair.beside].name),
+                 pair.slowdown);
 }
 
 }  // namespace weft::results

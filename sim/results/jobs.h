@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 
-#include "sim/results/output_file.h"
 #include "sim/results/report.h"
 
 namespace weft::results {
@@ -47,7 +46,8 @@ inline constexpr const char* kJobColumns =
     "bounded_slowdown,status,runs,alone_ns,ranks,nodes,messages,bytes,hosts";
 inline constexpr const char* kInterferenceColumns = "job,name,beside,beside_name,slowdown";
 
-void write_jobs(const Report& report, OutputFile& out);
-void write_interference(const Report& report, OutputFile& out);
+// Rows of these tables: fields with commas between, and a newline.
+void append_job(const Report& report, std::size_t index, std::string& row);
+void append_interference(const Report& report, std::size_t index, std::string& row);
 
 }  // namespace weft::results

@@ -57,6 +57,7 @@ struct Report {
   std::string routing_reason;         // "" where the policy was chosen, else "recommended for torus"
   std::string connections, protocol;  // "4 per_pair"; short form; "" for a network without connections
   std::string scenario;               // resolved, as text
+  std::vector<std::string> inputs;    // paths of the files that it was read from
   std::uint64_t seed = 0;
   Time makespan;             // latest finish of any rank
   Time stopped_at;           // of a run that did not complete: how far its clock had come
