@@ -122,6 +122,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
   report.ranks = replay_.ranks();
   report.links = network.links();
   report.job_bytes = network.job_bytes();
+  report.job_links = results::job_links(report);
   report.flows = network.flows();
   report.flow_statistics = network.flow_statistics();
 }

@@ -25,10 +25,7 @@ std::uint64_t Distribution::percentile(std::uint32_t per_mille) const {
 }
 
 std::uint64_t Distribution::middle_of(std::size_t bucket) {
-  // The inverse of bucket_of(): above the first 2^(kBits + 1), each power of two has 2^kBits buckets.
-  const std::size_t shift = bucket < (std::size_t{2} << kBits) ? 0 : (bucket >> kBits) - 1;
-  const std::uint64_t first = static_cast<std::uint64_t>(bucket - (shift << kBits)) << shift;
-  return first + ((std::uint64_t{1} << shift) >> 1);
+  return first_of(bucket) + ((std::uint64_t{1} << shift_of(bucket)) >> 1);
 }
 
 }  // namespace weft::results

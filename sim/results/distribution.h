@@ -33,6 +33,13 @@ class Distribution {
   // The percentile by nearest rank: the least of the values that at least `per_mille` / 1000 of all do not
   // exceed; 500 is the median, 999 is p99.9. REQUIRES: per_mille <= 1000.
   std::uint64_t percentile(std::uint32_t per_mille) const;
+  // Calls visit(first, last, count) for each bucket that holds values, which are first to last.
+  template <typename Visit>
+  void for_each_bucket(Visit&& visit) const {
+    for (std::size_t i = 0; i < counts_.size(); ++i) {
+      if (counts_[i] != 0) visit(first_of(i), first_of(i + 1) - 1, counts_[i]);
+    }
+  }
 
  private:
   static constexpr int kBits = 8;  // buckets to a power of two, as a power of two
@@ -41,6 +48,14 @@ class Distribution {
   static std::size_t bucket_of(std::uint64_t value) {
     const int shift = std::max(0, static_cast<int>(std::bit_width(value)) - (kBits + 1));
     return (static_cast<std::size_t>(shift) << kBits) + (value >> shift);
+  }
+  // The inverse: above the first 2^(kBits + 1), each power of two has 2^kBits buckets.
+  static int shift_of(std::size_t bucket) {
+    return bucket < (std::size_t{2} << kBits) ? 0 : static_cast<int>(bucket >> kBits) - 1;
+  }
+  static std::uint64_t first_of(std::size_t bucket) {
+    const int shift = shift_of(bucket);
+    return static_cast<std::uint64_t>(bucket - (static_cast<std::size_t>(shift) << kBits)) << shift;
   }
   static std::uint64_t middle_of(std::size_t bucket);
 

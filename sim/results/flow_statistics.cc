@@ -15,6 +15,7 @@ void FlowStatistics::add(const Flow& flow) {
   const auto completion = static_cast<std::uint64_t>((flow.finish - flow.start).ps());
   std::size_t index = 0;
   while (flow.bytes > kClassBytes[index]) ++index;
+  sizes_.add(flow.bytes);
   all_.completion.add(completion);
   classes_[index].completion.add(completion);
   if (flow.ideal > Time()) {
@@ -35,6 +36,7 @@ void FlowStatistics::add(const Flow& flow) {
 
 void FlowStatistics::merge(const FlowStatistics& other) {
   merge_times(all_, other.all_);
+  sizes_.merge(other.sizes_);
   for (std::size_t i = 0; i < classes_.size(); ++i) merge_times(classes_[i], other.classes_[i]);
   if (other.hosts_.size() > hosts_.size()) hosts_.resize(other.hosts_.size());
   for (std::size_t i = 0; i < other.hosts_.size(); ++i) {

@@ -36,6 +36,7 @@ class FlowStatistics {
 
   const Times& all() const { return all_; }
   const Times& of_class(std::size_t index) const { return classes_[index]; }
+  const Distribution& sizes() const { return sizes_; }  // in bytes of users
   std::uint64_t bytes() const { return bytes_; }
   // By number, up to the last that sent or received.
   const std::vector<Host>& hosts() const { return hosts_; }
@@ -43,6 +44,7 @@ class FlowStatistics {
  private:
   Times all_;
   std::array<Times, kClassBytes.size()> classes_;
+  Distribution sizes_;
   std::vector<Host> hosts_;
   std::uint64_t bytes_ = 0;
 };

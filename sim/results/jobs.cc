@@ -1,23 +1,18 @@
 #include "sim/results/jobs.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <vector>
+
+#include "sim/results/report_tables.h"
 
 namespace weft::results {
 namespace {
 
 double ratio(Time a, Time b) { return static_cast<double>(a.ps()) / static_cast<double>(b.ps()); }
-
-// A name as a field of a table: in quotes where it holds what divides fields.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 }  // namespace
 
@@ -102,35 +97,9 @@ std::string interval_set(std::span<const std::uint32_t> numbers) {
   return text;
 }
 
-void write_jobs(const Report& report, OutputFile& out) {
-  out.print("{}\n", kJobColumns);
-  for (std::size_t i = 0; i < report.jobs.size(); ++i) {
-    const Job& job = report.jobs[i];
-    const bool started = job.status != JobStatus::kNotStarted;
-    out.print("{},{},{},", i, field(job.name), to_ns_string(job.submit));
-    if (started) {
-      out.print("{},{},{},{},", to_ns_string(job.start), to_ns_string(job.finish), to_ns_string(runtime(job)),
-                to_ns_string(waiting(job)));
-    } else {
-      out.write(",,,,");
-    }
-    const std::optional<double> slow = slowdown(job);
-    out.print("{},", slow ? fmt::format("{:.6f}", *slow) : "");
-    if (started) {
-      out.print("{},{:.6f},{:.6f},", to_ns_string(turnaround(job)), stretch(job), bounded_slowdown(job));
-    } else {
-      out.write(",,,");
-    }
-    const std::optional<double> crossed = hops(report, i);
-    out.print("{},{},{},{},{},{},{},{},{}\n", name(job.status), job.runs,
-              job.alone > Time() ? to_ns_string(job.alone) : "", job.ranks, job.nodes, job.messages,
-              job.bytes, interval_set(job.hosts), crossed ? fmt::format("{:.6f}", *crossed) : "");
-  }
-}
-
-void write_job_links(const Report& report, OutputFile& out) {
-  out.print("{}\n", kJobLinkColumns);
-  if (report.job_bytes.empty()) return;
+std::vector<JobLink> job_links(const Report& report) {
+  std::vector<JobLink> rows;
+  if (report.job_bytes.empty()) return rows;
   std::vector<std::size_t> busiest(report.links.size());
   std::iota(busiest.begin(), busiest.end(), std::size_t{0});
   if (busiest.size() > kMostJobLinks) {
@@ -140,27 +109,61 @@ void write_job_links(const Report& report, OutputFile& out) {
     busiest.resize(kMostJobLinks);
     std::sort(busiest.begin(), busiest.end());
   }
-  const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
   const std::size_t jobs = report.jobs.size();
   for (const std::size_t i : busiest) {
-    const Link& link = report.links[i];
     const std::span of_jobs = std::span(report.job_bytes).subspan(i * jobs, jobs);
     const std::uint64_t all = std::accumulate(of_jobs.begin(), of_jobs.end(), std::uint64_t{0});
     for (std::size_t j = 0; j < jobs; ++j) {
       if (of_jobs[j] == 0) continue;
-      out.print("{},{},{},{:.6f},{},{},{},{:.6f}\n", i, link.from, link.to,
-                span > 0 ? static_cast<double>(link.busy.ps()) / span : 0.0, j, field(report.jobs[j].name),
-                of_jobs[j], static_cast<double>(of_jobs[j]) / static_cast<double>(all));
+      rows.push_back({.link = static_cast<std::uint32_t>(i),
+                      .job = static_cast<std::uint32_t>(j),
+                      .bytes = of_jobs[j],
+                      .share = static_cast<double>(of_jobs[j]) / static_cast<double>(all)});
     }
   }
+  return rows;
 }
 
-void write_interference(const Report& report, OutputFile& out) {
-  out.print("{}\n", kInterferenceColumns);
-  for (const Interference& pair : report.interference) {
-    out.print("{},{},{},{},{:.6f}\n", pair.job, field(report.jobs[pair.job].name), pair.beside,
-              field(report.jobs[pair.beside].name), pair.slowdown);
+void append_job_link(const Report& report, std::size_t index, std::string& row) {
+  const JobLink& part = report.job_links[index];
+  const Link& link = report.links[part.link];
+  const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
+  fmt::format_to(std::back_inserter(row), "{},{},{},{:.6f},{},{},{},{:.6f}\n", part.link,
+                 csv_field(link.from), csv_field(link.to),
+                 span > 0 ? static_cast<double>(link.busy.ps()) / span : 0.0, part.job,
+                 csv_field(report.jobs[part.job].name), part.bytes, part.share);
+}
+
+void append_job(const Report& report, std::size_t index, std::string& row) {
+  const auto out = std::back_inserter(row);
+  const Job& job = report.jobs[index];
+  const bool started = job.status != JobStatus::kNotStarted;
+  fmt::format_to(out, "{},{},{},", index, csv_field(job.name), to_ns_string(job.submit));
+  if (started) {
+    fmt::format_to(out, "{},{},{},{},", to_ns_string(job.start), to_ns_string(job.finish),
+                   to_ns_string(runtime(job)), to_ns_string(waiting(job)));
+  } else {
+    row += ",,,,";
   }
+  const std::optional<double> slow = slowdown(job);
+  fmt::format_to(out, "{},", slow ? fmt::format("{:.6f}", *slow) : "");
+  if (started) {
+    fmt::format_to(out, "{},{:.6f},{:.6f},", to_ns_string(turnaround(job)), stretch(job),
+                   bounded_slowdown(job));
+  } else {
+    row += ",,,";
+  }
+  const std::optional<double> crossed = hops(report, index);
+  fmt::format_to(out, "{},{},{},{},{},{},{},{},{}\n", name(job.status), job.runs,
+                 job.alone > Time() ? to_ns_string(job.alone) : "", job.ranks, job.nodes, job.messages,
+                 job.bytes, interval_set(job.hosts), crossed ? fmt::format("{:.6f}", *crossed) : "");
+}
+
+void append_interference(const Report& report, std::size_t index, std::string& row) {
+  const Interference& pair = report.interference[index];
+  fmt::format_to(std::back_inserter(row), "{},{},{},{},{:.6f}\n", pair.job,
+                 csv_field(report.jobs[pair.job].name), pair.beside, csv_field(report.jobs[pair.beside].name),
+                 pair.slowdown);
 }
 
 }  // namespace weft::results

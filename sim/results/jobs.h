@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 
-#include "sim/results/output_file.h"
 #include "sim/results/report.h"
 
 namespace weft::results {
@@ -54,9 +53,13 @@ inline constexpr const char* kJobLinkColumns = "link,from,to,utilization,job,nam
 inline constexpr std::size_t kMostJobLinks = 1000;
 inline constexpr const char* kInterferenceColumns = "job,name,beside,beside_name,slowdown";
 
-void write_jobs(const Report& report, OutputFile& out);
-// The links that were busy longest, kMostJobLinks at most, by number: a row for each job that used one.
-void write_job_links(const Report& report, OutputFile& out);
-void write_interference(const Report& report, OutputFile& out);
+// Of the links that were busy longest, kMostJobLinks at most, by number: a row for each job that used one.
+// Empty where bytes were not counted by job. REQUIRES: the report's links, jobs and times are filled in.
+std::vector<JobLink> job_links(const Report& report);
+
+// Rows of these tables: fields with commas between, and a newline.
+void append_job(const Report& report, std::size_t index, std::string& row);
+void append_job_link(const Report& report, std::size_t index, std::string& row);
+void append_interference(const Report& report, std::size_t index, std::string& row);
 
 }  // namespace weft::results

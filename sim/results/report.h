@@ -50,6 +50,13 @@ struct Interference {
   double slowdown = 1;
 };
 
+// What one job has of what a link carried.
+struct JobLink {
+  std::uint32_t link = 0, job = 0;  // numbers in the report
+  std::uint64_t bytes = 0;
+  double share = 0;  // of all jobs' bytes there
+};
+
 struct Report {
   Outcome outcome = Outcome::kComplete;
   std::string network;                // short form: "loggops:semantics=weft,…"
@@ -58,6 +65,7 @@ struct Report {
   std::string routing_reason;         // "" where the policy was chosen, else "recommended for torus"
   std::string connections, protocol;  // "4 per_pair"; short form; "" for a network without connections
   std::string scenario;               // resolved, as text
+  std::vector<std::string> inputs;    // paths of the files that it was read from
   std::uint64_t seed = 0;
   Time makespan;             // latest finish of any rank
   Time stopped_at;           // of a run that did not complete: how far its clock had come
@@ -72,6 +80,7 @@ struct Report {
   std::vector<Interference> interference;  // pairs of jobs, where it was asked for
   std::vector<Rank> ranks;
   std::vector<Link> links;
+  std::vector<JobLink> job_links;        // of the links that were busy longest
   std::vector<std::uint64_t> job_bytes;  // by link, and for each by job; empty: not counted
   std::vector<Flow> flows;
   FlowStatistics flow_statistics;

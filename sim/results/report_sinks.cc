@@ -3,9 +3,9 @@
 #include <string>
 #include <utility>
 
-#include "sim/results/jobs.h"
 #include "sim/results/output_file.h"
 #include "sim/results/report_tables.h"
+#include "sim/results/sqlite_sink.h"
 
 namespace weft::results {
 namespace {
@@ -28,6 +28,29 @@ class FileSink final : public ReportSink {
  private:
   const std::string path_;
   const Write write_;
+};
+
+// Writes one table at the end of the run.
+class TableSink final : public ReportSink {
+ public:
+  TableSink(std::string path, const Table& table) : path_(std::move(path)), table_(table) {}
+
+  void write(const Report& report) override {
+    OutputFile file(path_);
+    std::string row = std::string(table_.columns) + "\n";
+    file.write(row);
+    const std::size_t rows = table_.rows(report);
+    for (std::size_t i = 0; i < rows; ++i) {
+      row.clear();
+      table_.append(report, i, row);
+      file.write(row);
+    }
+    file.close();
+  }
+
+ private:
+  const std::string path_;
+  const Table& table_;
 };
 
 class TerminalSink final : public ReportSink {
@@ -67,30 +90,29 @@ Sink file_sink(const char* name, const char* summary, const sim::SinkFile& file,
           }};
 }
 
-Sink flows_sink() {
-  Sink sink = file_sink("flows_csv", "A row for each message: its size, start, finish, and ideal time.",
-                        {"flows.csv", kFlowColumns}, write_flows);
-  sink.when = "with a folder (-o), unless --no-flows is given";
-  sink.acts = [](const SinkRequest& request) { return request.output().flows; };
-  return sink;
-}
-
-Sink interference_sink() {
-  Sink sink =
-      file_sink("interference_csv", "A row for each job beside each other one: how much it was slowed.",
-                {"interference.csv", kInterferenceColumns}, write_interference);
-  sink.when = "with --interference and a folder (-o)";
-  sink.acts = [](const SinkRequest& request) { return request.output().interference; };
-  return sink;
-}
-
-Sink job_links_sink() {
-  Sink sink = file_sink("job_links_csv", "A row for each job on each busy link: how much of what it carries.",
-                        {"job_links.csv", kJobLinkColumns}, write_job_links);
-  sink.when = "with several jobs on a network of packets, and a folder (-o)";
-  sink.acts = [](const SinkRequest& request) {
-    return request.scenario.jobs.size() > 1 && !request.scenario.topology.empty();
-  };
+Sink table_sink(const Table& table) {
+  const std::string file = std::string(table.name) + ".csv";
+  Sink sink = {.info = {.name = std::string(table.name) + "_csv",
+                        .summary = table.summary,
+                        .source = kSource,
+                        .parameters = {}},
+               .when = "in every run with a folder (-o)",
+               .files = {{file, table.columns}},
+               .make = [file, &table](const SinkRequest& request) {
+                 return std::make_unique<TableSink>(request.path(file), table);
+               }};
+  if (std::string_view(table.name) == "flows") {
+    sink.when = "with a folder (-o), unless --no-flows is given";
+    sink.acts = [](const SinkRequest& request) { return request.output().flows; };
+  } else if (std::string_view(table.name) == "interference") {
+    sink.when = "with --interference and a folder (-o)";
+    sink.acts = [](const SinkRequest& request) { return request.output().interference; };
+  } else if (std::string_view(table.name) == "job_links") {
+    sink.when = "with several jobs on a network of packets, and a folder (-o)";
+    sink.acts = [](const SinkRequest& request) {
+      return request.scenario.jobs.size() > 1 && !request.scenario.topology.empty();
+    };
+  }
   return sink;
 }
 
@@ -111,25 +133,16 @@ Sink terminal_sink() {
 }  // namespace
 
 std::vector<Sink> report_sinks() {
-  return {
-      file_sink("scenario_txtpb", "The resolved scenario, every default filled in; it repeats the run.",
-                {"scenario.txtpb", ""},
-                [](const Report& report, OutputFile& out) { out.write(report.scenario); }),
-      file_sink("ranks_csv", "A row for each rank: when it finished and what it did until then.",
-                {"ranks.csv", kRankColumns}, write_ranks),
-      file_sink("jobs_csv", "A row for each job: when it ran, how long, and how much it was slowed.",
-                {"jobs.csv", kJobColumns}, write_jobs),
-      job_links_sink(),
-      interference_sink(),
-      file_sink("hosts_csv", "A row for each host: what it sent and received.", {"hosts.csv", kHostColumns},
-                write_hosts),
-      file_sink("links_csv", "A row for each direction of a cable: load, longest queue, drops, marks.",
-                {"links.csv", kLinkColumns}, write_links),
-      flows_sink(),
-      file_sink("summary_json", "What is said of the whole run, for programs.", {"summary.json", ""},
-                [](const Report& report, OutputFile& out) { out.write(json_summary(report)); }),
-      terminal_sink(),
-  };
+  std::vector<Sink> list = {file_sink(
+      "scenario_txtpb", "The resolved scenario, every default filled in; it repeats the run.",
+      {"scenario.txtpb", ""}, [](const Report& report, OutputFile& out) { out.write(report.scenario); })};
+  for (const Table& table : report_tables()) list.push_back(table_sink(table));
+  list.push_back(sqlite_sink());
+  list.push_back(file_sink("summary_json", "What is said of the whole run, for programs.",
+                           {"summary.json", ""},
+                           [](const Report& report, OutputFile& out) { out.write(json_summary(report)); }));
+  list.push_back(terminal_sink());
+  return list;
 }
 
 Sink series_sink() {

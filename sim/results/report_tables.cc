@@ -1,60 +1,90 @@
 #include "sim/results/report_tables.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
+
+#include "sim/results/jobs.h"
 
 namespace weft::results {
+namespace {
 
-void write_ranks(const Report& report, OutputFile& out) {
-  out.print("{}\n", kRankColumns);
-  for (const Rank& row : report.ranks) {
-    out.print("{},{},{},{},", row.rank, to_ns_string(row.finish), row.job, row.host);
-    if (row.finish_only) {
-      out.write(",,,,,,,\n");
-      continue;
-    }
-    out.print("{},{},{},{},{},{},{},{}\n", to_ns_string(row.compute), to_ns_string(row.overhead),
-              to_ns_string(row.waiting), row.messages_sent, row.messages_received, row.bytes_sent,
-              row.bytes_received, row.ops);
+void append_rank(const Report& report, std::size_t index, std::string& out) {
+  const Rank& row = report.ranks[index];
+  const auto end = std::back_inserter(out);
+  fmt::format_to(end, "{},{},{},{},", row.rank, to_ns_string(row.finish), row.job, row.host);
+  if (row.finish_only) {
+    out += ",,,,,,,\n";
+    return;
   }
+  fmt::format_to(end, "{},{},{},{},{},{},{},{}\n", to_ns_string(row.compute), to_ns_string(row.overhead),
+                 to_ns_string(row.waiting), row.messages_sent, row.messages_received, row.bytes_sent,
+                 row.bytes_received, row.ops);
 }
 
-void write_hosts(const Report& report, OutputFile& out) {
-  out.print("{}\n", kHostColumns);
-  const auto& hosts = report.flow_statistics.hosts();
-  for (std::size_t i = 0; i < hosts.size(); ++i) {
-    const FlowStatistics::Host& row = hosts[i];
-    out.print("{},{},{},{},{},{:.0f}\n", i, row.flows_sent, row.bytes_sent, row.flows_received,
-              row.bytes_received, goodput_bps(row.bytes_received, report.makespan));
-  }
+void append_host(const Report& report, std::size_t index, std::string& out) {
+  const FlowStatistics::Host& row = report.flow_statistics.hosts()[index];
+  fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{:.0f}\n", index, row.flows_sent, row.bytes_sent,
+                 row.flows_received, row.bytes_received, goodput_bps(row.bytes_received, report.makespan));
 }
 
-void write_links(const Report& report, OutputFile& out) {
-  out.print("{}\n", kLinkColumns);
+void append_link(const Report& report, std::size_t index, std::string& out) {
   const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
-  for (std::size_t i = 0; i < report.links.size(); ++i) {
-    const Link& row = report.links[i];
-    out.print("{},{},{},{},{},{},{},{:.6f},{},{},{}\n", i, row.from, row.to, row.rate.bps(), row.bytes,
-              row.packets, to_ns_string(row.busy), span > 0 ? static_cast<double>(row.busy.ps()) / span : 0.0,
-              row.drops, row.ecn_marks, row.max_queue_bytes);
-  }
+  const Link& row = report.links[index];
+  fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{:.6f},{},{},{}\n", index,
+                 csv_field(row.from), csv_field(row.to), row.rate.bps(), row.bytes, row.packets,
+                 to_ns_string(row.busy), span > 0 ? static_cast<double>(row.busy.ps()) / span : 0.0,
+                 row.drops, row.ecn_marks, row.max_queue_bytes);
 }
 
-void write_flows(const Report& report, OutputFile& out) {
-  out.print("{}\n", kFlowColumns);
-  for (std::size_t i = 0; i < report.flows.size(); ++i) {
-    const Flow& row = report.flows[i];
-    const Time completion = row.finish - row.start;
-    out.print("{},{},{},{},{},{},{},{},{},", i, row.source, row.destination, row.bytes,
-              to_ns_string(row.start), to_ns_string(row.finish), row.packets, row.retransmissions,
-              row.ecn_marked);
-    if (row.ideal > Time()) {
-      out.print("{},{:.4f},", to_ns_string(row.ideal),
-                static_cast<double>(completion.ps()) / static_cast<double>(row.ideal.ps()));
-    } else {
-      out.write(",,");
-    }
-    out.print("{:.0f},{},{}\n", goodput_bps(row.bytes, completion), row.out_of_order, row.reorder_distance);
+void append_flow(const Report& report, std::size_t index, std::string& out) {
+  const Flow& row = report.flows[index];
+  const auto end = std::back_inserter(out);
+  const Time completion = row.finish - row.start;
+  fmt::format_to(end, "{},{},{},{},{},{},{},{},{},", index, row.source, row.destination, row.bytes,
+                 to_ns_string(row.start), to_ns_string(row.finish), row.packets, row.retransmissions,
+                 row.ecn_marked);
+  if (row.ideal > Time()) {
+    fmt::format_to(end, "{},{:.4f},", to_ns_string(row.ideal),
+                   static_cast<double>(completion.ps()) / static_cast<double>(row.ideal.ps()));
+  } else {
+    out += ",,";
   }
+  fmt::format_to(end, "{:.0f},{},{}\n", goodput_bps(row.bytes, completion), row.out_of_order,
+                 row.reorder_distance);
+}
+
+constexpr Table kTables[] = {
+    {"ranks", "A row for each rank: when it finished and what it did until then.", kRankColumns,
+     [](const Report& report) { return report.ranks.size(); }, append_rank},
+    {"jobs", "A row for each job: when it ran, how long, and how much it was slowed.", kJobColumns,
+     [](const Report& report) { return report.jobs.size(); }, append_job},
+    {"job_links", "A row for each job on each busy link: how much of what it carries.", kJobLinkColumns,
+     [](const Report& report) { return report.job_links.size(); }, append_job_link},
+    {"interference", "A row for each job beside each other one: how much it was slowed.",
+     kInterferenceColumns, [](const Report& report) { return report.interference.size(); },
+     append_interference},
+    {"hosts", "A row for each host: what it sent and received.", kHostColumns,
+     [](const Report& report) { return report.flow_statistics.hosts().size(); }, append_host},
+    {"links", "A row for each direction of a cable: load, longest queue, drops, marks.", kLinkColumns,
+     [](const Report& report) { return report.links.size(); }, append_link},
+    {"flows", "A row for each message: its size, start, finish, and ideal time.", kFlowColumns,
+     [](const Report& report) { return report.flows.size(); }, append_flow},
+};
+
+}  // namespace
+
+std::span<const Table> report_tables() { return kTables; }
+
+std::string csv_field(const std::string& text) {
+  return text.find_first_of(",\"\n\r") == std::string::npos ? text : csv_quoted(text);
+}
+
+std::string csv_quoted(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
 }
 
 }  // namespace weft::results

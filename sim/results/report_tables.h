@@ -1,7 +1,11 @@
-// The tables of a report, as CSV: a line of columns, which README.md describes, then a row for each record.
+// The tables of a report, row by row: CSV files and tables of results.sqlite. README.md describes the
+// columns.
 #pragma once
 
-#include "sim/results/output_file.h"
+#include <cstddef>
+#include <span>
+#include <string>
+
 #include "sim/results/report.h"
 
 namespace weft::results {
@@ -17,9 +21,22 @@ inline constexpr const char* kFlowColumns =
     "flow,source,destination,bytes,start_ns,finish_ns,packets,retransmissions,ecn_marked,ideal_ns,slowdown,"
     "goodput_bps,out_of_order,reorder_distance";
 
-void write_ranks(const Report& report, OutputFile& out);
-void write_hosts(const Report& report, OutputFile& out);
-void write_links(const Report& report, OutputFile& out);
-void write_flows(const Report& report, OutputFile& out);
+struct Table {
+  const char* name;     // "ranks": of the file ranks.csv
+  const char* summary;  // one sentence
+  const char* columns;  // the first line of the file: names with commas between
+  std::size_t (*rows)(const Report& report);
+  // Appends a row: as many fields, with commas between, and a newline. A field in quotes may hold commas and
+  // quotes twice; an empty one is not known.
+  void (*append)(const Report& report, std::size_t index, std::string& row);
+};
+
+// Every table, in the order in which they are written.
+std::span<const Table> report_tables();
+
+// A text as a field: in quotes where it holds what divides fields.
+std::string csv_field(const std::string& text);
+// The same, in quotes always.
+std::string csv_quoted(const std::string& text);
 
 }  // namespace weft::results

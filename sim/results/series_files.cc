@@ -1,3 +1,7 @@
+#include <fmt/format.h>
+
+#include <iterator>
+
 #include "sim/results/output_file.h"
 #include "sim/results/series.h"
 
@@ -14,12 +18,8 @@ class SeriesFiles final : public SeriesSink {
 
   void sample(Time, Time end, const NetworkSample& network, std::span<const LinkSample> links) override {
     const std::string time = to_ns_string(end);
-    network_.print("{},{},{},{},{},{},{}\n", time, network.packets_in_flight, network.packets_injected,
-                   network.packets_delivered, network.bytes_delivered, network.packets_dropped,
-                   network.ecn_marks);
-    for (const LinkSample& row : links) {
-      links_.print("{},{},{},{:.6f},{}\n", time, row.link, row.bytes, row.utilization, row.queue_bytes);
-    }
+    append(time, network, network_);
+    for (const LinkSample& row : links) append(time, row, links_);
   }
 
   void close() override {
@@ -28,10 +28,29 @@ class SeriesFiles final : public SeriesSink {
   }
 
  private:
+  template <typename Sample>
+  void append(const std::string& time, const Sample& sample, OutputFile& file) {
+    row_.clear();
+    append_sample(time, sample, row_);
+    file.write(row_);
+  }
+
   OutputFile links_, network_;
+  std::string row_;
 };
 
 }  // namespace
+
+void append_sample(const std::string& time, const LinkSample& sample, std::string& row) {
+  fmt::format_to(std::back_inserter(row), "{},{},{},{:.6f},{}\n", time, sample.link, sample.bytes,
+                 sample.utilization, sample.queue_bytes);
+}
+
+void append_sample(const std::string& time, const NetworkSample& sample, std::string& row) {
+  fmt::format_to(std::back_inserter(row), "{},{},{},{},{},{},{}\n", time, sample.packets_in_flight,
+                 sample.packets_injected, sample.packets_delivered, sample.bytes_delivered,
+                 sample.packets_dropped, sample.ecn_marks);
+}
 
 std::unique_ptr<SeriesSink> make_series_files(const std::string& directory) {
   return std::make_unique<SeriesFiles>(directory);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 
 #include "sim/scenario/scenario.h"
 #include "sim/units/brackets.h"
@@ -10,6 +11,9 @@ namespace weft::sim {
 namespace {
 
 namespace fs = std::filesystem;
+
+// What a path is to become.
+using ChangePath = std::function<std::string(const std::string& path)>;
 
 std::string absolute_path(const std::string& path) {
   if (path.empty()) return path;
@@ -22,27 +26,27 @@ std::string absolute_path(const std::string& path) {
 }
 
 // In brackets if it has to be, in a short form: around a comma, and where it was.
-std::string absolute_file(const std::string& value, bool in_short_form) {
+std::string changed_file(const std::string& value, bool in_short_form, const ChangePath& change) {
   const std::string_view bare = without_brackets(value);
-  const std::string path = absolute_path(std::string(bare));
+  const std::string path = change(std::string(bare));
   const bool needs_brackets = in_short_form && path.find_first_of(",;[]") != std::string::npos;
   return bare.size() != value.size() || needs_brackets ? "[" + path + "]" : path;
 }
 
 using Modules = std::vector<RegisteredModule>;
 
-void make_absolute(const ModuleInfo& info, std::map<std::string, std::string>& given, bool in_short_form,
-                   const Modules& topologies);
+void change_files(const ModuleInfo& info, std::map<std::string, std::string>& given, bool in_short_form,
+                  const Modules& topologies, const ChangePath& change);
 
 // "slim_fly:q=5", as it is unless a path in it changes.
-std::string absolute_topology(const std::string& text, const Modules& topologies) {
+std::string changed_topology(const std::string& text, const Modules& topologies, const ChangePath& change) {
   ModuleChoice choice = parse_module_choice(text);
   const auto known = std::find_if(topologies.begin(), topologies.end(), [&](const RegisteredModule& module) {
     return module.info.name == choice.name;
   });
   if (known == topologies.end()) return text;
   const auto before = choice.given;
-  make_absolute(known->info, choice.given, true, topologies);
+  change_files(known->info, choice.given, true, topologies, change);
   if (choice.given == before) return text;
   std::string changed = choice.name;
   char separator = ':';
@@ -53,38 +57,58 @@ std::string absolute_topology(const std::string& text, const Modules& topologies
   return changed;
 }
 
-std::string absolute_topologies(const std::string& value, const Modules& topologies) {
+std::string changed_topologies(const std::string& value, const Modules& topologies,
+                               const ChangePath& change) {
   std::string changed;
   bool is_changed = false;
   for (std::string_view one : split_outside_brackets(without_brackets(value), ';')) {
     one.remove_prefix(std::min(one.find_first_not_of(' '), one.size()));
     one = one.substr(0, one.find_last_not_of(' ') + 1);
-    const std::string absolute = one.empty() ? "" : absolute_topology(std::string(one), topologies);
-    is_changed |= absolute != one;
-    changed += (changed.empty() ? "" : "; ") + absolute;
+    const std::string now = one.empty() ? "" : changed_topology(std::string(one), topologies, change);
+    is_changed |= now != one;
+    changed += (changed.empty() ? "" : "; ") + now;
   }
   return is_changed ? "[" + changed + "]" : value;
 }
 
-void make_absolute(const ModuleInfo& info, std::map<std::string, std::string>& given, bool in_short_form,
-                   const Modules& topologies) {
+void change_files(const ModuleInfo& info, std::map<std::string, std::string>& given, bool in_short_form,
+                  const Modules& topologies, const ChangePath& change) {
   for (const ParameterSpec& spec : info.parameters) {
     const auto found = given.find(spec.name);
     if (found == given.end() || found->second.empty()) continue;
     std::string& value = found->second;
     if (spec.type == ParameterType::kFile ||
         (spec.type == ParameterType::kNameOrFile && value.find_first_of("./") != std::string::npos)) {
-      value = absolute_file(value, in_short_form);
+      value = changed_file(value, in_short_form, change);
     } else if (spec.type == ParameterType::kTopologies) {
-      value = absolute_topologies(value, topologies);
+      value = changed_topologies(value, topologies, change);
     }
   }
 }
 
-void make_absolute(ModuleChoice& choice, const Modules& modules, const Modules& topologies) {
-  for (const RegisteredModule& module : modules) {
-    if (module.info.name == choice.name) make_absolute(module.info, choice.given, false, topologies);
+// Every path that the scenario names, but for the folder of its results.
+void change_files(Scenario& scenario, const Registries& registries, const ChangePath& change) {
+  const auto change_path = [&](std::string& path) {
+    if (!path.empty()) path = change(path);
+  };
+  const auto change_parameters = [&](const ModuleInfo& info, ModuleChoice& choice) {
+    change_files(info, choice.given, false, registries.topologies, change);
+  };
+  const auto change_choice = [&](ModuleChoice& choice, const Modules& modules) {
+    for (const RegisteredModule& module : modules) {
+      if (module.info.name == choice.name) change_parameters(module.info, choice);
+    }
+  };
+  for (std::string& plugin : scenario.plugins) change_path(plugin);
+  for (Job& job : scenario.jobs) {
+    change_path(job.goal);
+    change_choice(job.traffic, registries.traffic);
+    change_choice(job.placement, registries.placements);
+    change_parameters(collectives_section(registries), job.collectives);
   }
+  change_choice(scenario.scheduler, registries.schedulers);
+  for (const Seam& seam : seams()) change_choice(scenario.*seam.choice, registries.*seam.modules);
+  change_parameters(collectives_section(registries), scenario.collectives);
 }
 
 }  // namespace
@@ -92,19 +116,18 @@ void make_absolute(ModuleChoice& choice, const Modules& modules, const Modules& 
 Scenario repeatable(const Scenario& scenario, const Registries& registries) {
   Scenario portable = scenario;
   portable.output.directory.clear();
-  for (std::string& plugin : portable.plugins) plugin = absolute_path(plugin);
-  for (Job& job : portable.jobs) {
-    job.goal = absolute_path(job.goal);
-    make_absolute(job.traffic, registries.traffic, registries.topologies);
-    make_absolute(job.placement, registries.placements, registries.topologies);
-    make_absolute(collectives_section(registries), job.collectives.given, false, registries.topologies);
-  }
-  make_absolute(portable.scheduler, registries.schedulers, registries.topologies);
-  for (const Seam& seam : seams()) {
-    make_absolute(portable.*seam.choice, registries.*seam.modules, registries.topologies);
-  }
-  make_absolute(collectives_section(registries), portable.collectives.given, false, registries.topologies);
+  change_files(portable, registries, absolute_path);
   return portable;
+}
+
+std::vector<std::string> input_files(const Scenario& scenario, const Registries& registries) {
+  std::vector<std::string> paths;
+  Scenario same = scenario;
+  change_files(same, registries, [&](const std::string& path) {
+    if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+    return path;
+  });
+  return paths;
 }
 
 }  // namespace weft::sim

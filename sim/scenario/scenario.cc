@@ -157,6 +157,7 @@ Output read_output(const Document& document) {
   Output output;
   output.directory = text_of(message, "directory");
   output.flows = text_of(message, "flows") == "true";
+  output.sqlite = text_of(message, "sqlite") == "true";
   output.sample_interval = quantity(document, "output", "sample_interval",
                                     [](const std::string& value) { return parse_time(value); });
   output.sample_links = text_of(message, "sample_links");
@@ -179,6 +180,7 @@ pb::Message& open(pb::Message& message, const std::string& name) {
 void write_output(const Output& output, pb::Message& message) {
   if (!output.directory.empty()) set(message, "directory", output.directory);
   set(message, "flows", output.flows ? "true" : "false");
+  set(message, "sqlite", output.sqlite ? "true" : "false");
   set(message, "sample_interval", to_string(output.sample_interval));
   set(message, "sample_links", output.sample_links);
   set(message, "packet_log", output.packet_log);

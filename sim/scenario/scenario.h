@@ -110,7 +110,7 @@ struct JobListChoice {
 
 struct Output {
   std::string directory;  // "": no files
-  bool flows = true;
+  bool flows = true, sqlite = true;
   // Of networks with links or with packets; 0 and "": not wanted. In the forms of scenario.proto.
   Time sample_interval;
   std::string sample_links = "switches";
@@ -228,6 +228,9 @@ Scenario load_scenario(const Registries& registries, const std::string& path,
 // The same run, told so that it can be repeated from any working directory and with results elsewhere: paths
 // of files are absolute, and it has no folder for results.
 Scenario repeatable(const Scenario& scenario, const Registries& registries);
+
+// Every path of a file that the scenario reads: graphs, plug-ins, parameters of modules. Each once, as given.
+std::vector<std::string> input_files(const Scenario& scenario, const Registries& registries);
 
 // A scenario file that gives this scenario when read: for a resolved one, all that decides the run.
 std::string to_text(const Scenario& scenario, const Registries& registries);

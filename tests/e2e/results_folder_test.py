@@ -91,7 +91,7 @@ class Folder(unittest.TestCase):
         self.assertEqual(run.wait(), 130)
         # Partial results, but all of them.
         self.assertEqual(set(contents(self.run_folder)),
-                         {"summary.json", "scenario.txtpb", "ranks.csv", "jobs.csv", "hosts.csv", "links.csv"})
+                         {"summary.json", "scenario.txtpb", "ranks.csv", "jobs.csv", "hosts.csv", "links.csv", "results.sqlite"})
         self.assertEqual(json.loads((self.run_folder / "summary.json").read_text())["outcome"], "interrupted")
 
     def test_a_run_that_never_begins_leaves_the_earlier_results(self):

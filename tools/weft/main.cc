@@ -8,6 +8,7 @@
 
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
+#include "sim/units/version.h"
 #include "tools/weft/command.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
@@ -27,8 +28,6 @@
 
 namespace weft::cli {
 namespace {
-
-constexpr const char* kVersion = "weft 0.1.0";
 
 // Every subcommand, in the order of the path from an application to its results.
 std::vector<Subcommand> subcommands() {
@@ -76,7 +75,7 @@ Exit status: 0 done, 1 internal error, 2 bad input, 3 the simulation could not g
 4 a limit was hit, 128 + the number of a signal that ended it (130: Ctrl-C).)";
 
 int run(int argc, char** argv) {
-  CommandLine line("weft", kDescription, kVersion);
+  CommandLine line("weft", kDescription, std::string("weft ") + kVersion);
   Command root = line.root();
   int exit_code = kOk;
   for (const Subcommand& subcommand : subcommands()) {

@@ -230,6 +230,8 @@ int run(const Options& options, Phases& phases) {
         report.outcome == results::Outcome::kComplete || report.outcome == results::Outcome::kIncomplete;
     if (baseline && ended) baseline->measure(report);
     report.scenario = sim::to_text(sim::repeatable(decided, registries), registries);
+    report.inputs = sim::input_files(scenario, registries);
+    if (!options.scenario.empty()) report.inputs.insert(report.inputs.begin(), options.scenario);
     report.wall_seconds = control.seconds();
     report.peak_memory_bytes = peak_resident_bytes();
     if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import sqlite3
 import struct
 import subprocess
 import zlib
@@ -179,7 +180,22 @@ def contents(folder):
                 found[name] = {key: value for key, value in summary.items() if key not in OF_THE_MACHINE}
             except ValueError:
                 pass
+        if path.name == "results.sqlite":
+            found[name] = tables(path)
     return found
+
+
+def tables(path):
+    """Of an SQLite file: what is in it, or its bytes where that can't be read."""
+    try:
+        with sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True) as database:
+            if database.execute("PRAGMA integrity_check").fetchall() != [("ok",)]:
+                return path.read_bytes()
+            names = [name for name, in database.execute("SELECT name FROM sqlite_master ORDER BY name")]
+            return {name: [row for row in database.execute(f"SELECT * FROM {name} ORDER BY rowid")
+                           if name != "run" or row[0] not in OF_THE_MACHINE] for name in names}
+    except sqlite3.Error:
+        return path.read_bytes()
 
 
 def renew(folder, earlier):

@@ -69,8 +69,8 @@ std::set<std::string> files_in(const std::string& directory) {
   return names;
 }
 
-const std::set<std::string> kAlways = {"scenario.txtpb", "ranks.csv", "jobs.csv",
-                                       "hosts.csv",      "links.csv", "summary.json"};
+const std::set<std::string> kAlways = {"scenario.txtpb", "ranks.csv",    "jobs.csv",      "hosts.csv",
+                                       "links.csv",      "summary.json", "results.sqlite"};
 std::set<std::string> and_always(std::set<std::string> more) {
   more.insert(kAlways.begin(), kAlways.end());
   return more;

@@ -1,0 +1,67 @@
+// An SQLite file being written: tables, and rows as CSV has them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace weft::results {
+
+// One transaction, without journal: a file that isn't committed is worth nothing, and so it is a part
+// (part_path() in results_folder.h) until all of it is there. Every member throws InputError, with the path
+// and the system's reason, if the file can't be written, and std::bad_alloc.
+class SqliteFile {
+ public:
+  // Creates the part, or goes on with one that was committed.
+  explicit SqliteFile(std::string path);
+  // Of a file that was not committed, removes the part.
+  ~SqliteFile();
+  SqliteFile(const SqliteFile&) = delete;
+  SqliteFile& operator=(const SqliteFile&) = delete;
+
+  // How many rows the last INSERT, UPDATE or DELETE in it changed.
+  std::uint64_t execute(const std::string& sql);
+  // The end, after which nothing may be called. The part stays; finish() gives it its name, too. REQUIRES: no
+  // SqliteRows is left.
+  void commit();
+  void finish();
+
+ private:
+  friend class SqliteRows;
+  // What SQLite returns; throws if that is an error.
+  void check(int code);
+  [[noreturn]] void fail(int error) const;
+
+  const std::string path_, part_;
+  sqlite3* database_ = nullptr;
+};
+
+// Creates a table, if it isn't there, and appends to it.
+class SqliteRows {
+ public:
+  // `columns`: names with commas between. A column is TEXT where it is a name, a list or words, REAL for
+  // times and ratios, of no type for values of any kind, else INTEGER.
+  SqliteRows(SqliteFile& file, const std::string& table, const std::string& columns);
+  ~SqliteRows();
+  SqliteRows(const SqliteRows&) = delete;
+  SqliteRows& operator=(const SqliteRows&) = delete;
+
+  // A row of CSV, its newline included: an empty field becomes NULL, one in quotes a text, the others numbers
+  // if they are and the column is not TEXT. REQUIRES: as many fields as columns.
+  void append(std::string_view row);
+
+ private:
+  void bind(int place, std::string_view field, bool is_text);
+  void bind_text(int place, std::string_view field);
+
+  SqliteFile& file_;
+  std::vector<bool> is_text_;  // of each column
+  sqlite3_stmt* insert_ = nullptr;
+  std::string unquoted_;
+};
+
+}  // namespace weft::results

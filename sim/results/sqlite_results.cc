@@ -1,0 +1,213 @@
+#include "sim/results/sqlite_results.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "sim/results/report_tables.h"
+#include "sim/results/sha256.h"
+#include "sim/results/sqlite_file.h"
+#include "sim/units/version.h"
+
+namespace weft::results {
+namespace {
+
+constexpr const char* kSamples = "samples";
+constexpr const char* kNetworkSamples = "network_samples";
+constexpr const char* kOmitted = "omitted";
+constexpr const char* kOmittedColumns = "table_name,rows,kept,rule";
+
+void write_omitted(SqliteFile& file, const std::string& table, std::uint64_t rows, std::uint64_t kept,
+                   const std::string& rule) {
+  SqliteRows omitted(file, kOmitted, kOmittedColumns);
+  omitted.append(fmt::format("{},{},{},{}", table, rows, kept, csv_quoted(rule)));
+}
+
+void write_table(SqliteFile& file, const Table& table, const Report& report, std::uint64_t most_rows) {
+  SqliteRows out(file, table.name, table.columns);
+  const std::size_t rows = table.rows(report);
+  const std::size_t step = rows <= most_rows ? 1 : (rows + most_rows - 1) / most_rows;
+  std::string row;
+  for (std::size_t i = 0; i < rows; i += step) {
+    row.clear();
+    table.append(report, i, row);
+    out.append(row);
+  }
+  if (step == 1) return;
+  write_omitted(
+      file, table.name, rows, (rows + step - 1) / step,
+      fmt::format("more than {} rows: those whose number, from 0, is a multiple of {}", most_rows, step));
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "";
+}
+
+// What summary.json says, but for what has a table.
+void write_run(SqliteFile& file, const Report& report, unsigned threads) {
+  nlohmann::ordered_json summary = nlohmann::ordered_json::parse(json_summary(report));
+  for (const char* key : {"warnings", "diagnosis", "jobs", "interference", "signals"}) summary.erase(key);
+  summary["version"] = kVersion;
+  summary["machine_name"] = host_name();
+  summary["threads"] = threads;
+  SqliteRows run(file, "run", "key,value");
+  const auto flat = summary.flatten();
+  for (const auto& [path, value] : flat.items()) {
+    std::string key = path.substr(1);
+    std::replace(key.begin(), key.end(), '/', '.');
+    if (value.is_structured()) continue;  // an empty one
+    run.append(fmt::format("{},{}", key,
+                           value.is_string() ? csv_quoted(value.get<std::string>())
+                           : value.is_null() ? ""
+                                             : value.dump()));
+  }
+}
+
+// The digest of a regular file that is not too long.
+std::string digest_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string buffer(1 << 18, '\0');
+  Sha256 digest;
+  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
+    digest.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
+  }
+  return file.eof() ? digest.finish() : "";
+}
+
+void write_inputs(SqliteFile& file, const Report& report) {
+  SqliteRows inputs(file, "inputs", "path,bytes,sha256");
+  for (const std::string& path : report.inputs) {
+    std::error_code error;
+    const bool regular = std::filesystem::is_regular_file(path, error);
+    const std::uintmax_t bytes = regular ? std::filesystem::file_size(path, error) : 0;
+    const bool known = regular && !error;
+    inputs.append(fmt::format("{},{},{}", csv_quoted(path), known ? fmt::to_string(bytes) : "",
+                              known && bytes <= kMostDigestedBytes ? digest_of(path) : ""));
+  }
+}
+
+void write_texts(SqliteFile& file, const Report& report) {
+  SqliteRows(file, "scenario", "text").append(csv_quoted(report.scenario));
+  SqliteRows warnings(file, "warnings", "kind,text");
+  for (const std::string& text : report.warnings) warnings.append("warning," + csv_quoted(text));
+  for (const std::string& text : report.diagnosis) warnings.append("diagnosis," + csv_quoted(text));
+  SqliteRows signals(file, "signals", "name,count");
+  for (const auto& [name, count] : report.network_totals.signals) {
+    signals.append(fmt::format("{},{}", csv_field(name), count));
+  }
+}
+
+void write_histograms(SqliteFile& file, const FlowStatistics& flows) {
+  SqliteRows out(file, "histograms", "quantity,first,last,count");
+  const auto write = [&](const char* quantity, const Distribution& values, double unit) {
+    values.for_each_bucket([&](std::uint64_t first, std::uint64_t last, std::uint64_t count) {
+      out.append(fmt::format("{},{},{},{}", quantity, static_cast<double>(first) / unit,
+                             static_cast<double>(last) / unit, count));
+    });
+  };
+  write("size_bytes", flows.sizes(), 1);
+  write("completion_ns", flows.all().completion, 1000);
+  write("slowdown", flows.all().slowdown, FlowStatistics::kSlowdownUnit);
+}
+
+class SqliteSamples final : public SeriesSink {
+ public:
+  SqliteSamples(std::string path, Time interval, std::uint64_t most_rows)
+      : path_(std::move(path)), interval_(interval), most_rows_(most_rows) {}
+
+  void sample(Time, Time end, const NetworkSample& network, std::span<const LinkSample> links) override {
+    if (!file_) {
+      file_.emplace(path_);
+      links_.emplace(*file_, kSamples, kLinkSeriesColumns);
+      network_.emplace(*file_, kNetworkSamples, kNetworkSeriesColumns);
+    }
+    rows_.links += links.size();
+    ++rows_.network;
+    const std::int64_t number = (end.ps() + interval_.ps() / 2) / interval_.ps();
+    if (number % stride_ != 0) return;
+    const std::string time = to_ns_string(end);
+    append(time, network, *network_);
+    for (const LinkSample& row : links) append(time, row, *links_);
+    kept_.links += links.size();
+    ++kept_.network;
+    while (kept_.links + kept_.network > most_rows_) thin();
+  }
+
+  void close() override {
+    if (!file_) return;
+    if (stride_ > 1) {
+      const std::string rule = fmt::format(
+          "more than {} rows: the intervals whose number is a multiple of {}", most_rows_, stride_);
+      write_omitted(*file_, kSamples, rows_.links, kept_.links, rule);
+      write_omitted(*file_, kNetworkSamples, rows_.network, kept_.network, rule);
+    }
+    links_.reset();
+    network_.reset();
+    file_->commit();
+    file_.reset();
+  }
+
+ private:
+  template <typename Sample>
+  void append(const std::string& time, const Sample& sample, SqliteRows& rows) {
+    row_.clear();
+    append_sample(time, sample, row_);
+    rows.append(row_);
+  }
+
+  // Every other interval goes.
+  void thin() {
+    stride_ *= 2;
+    kept_.links -= thin(kSamples);
+    kept_.network -= thin(kNetworkSamples);
+  }
+  std::uint64_t thin(const char* table) {
+    return file_->execute(fmt::format("DELETE FROM {} WHERE CAST(round(time_ns / {}) AS INTEGER) % {} <> 0",
+                                      table, static_cast<double>(interval_.ps()) / 1000, stride_));
+  }
+
+  struct Counts {
+    std::uint64_t links = 0, network = 0;
+  };
+  const std::string path_;
+  const Time interval_;
+  const std::uint64_t most_rows_;
+  std::optional<SqliteFile> file_;
+  std::optional<SqliteRows> links_, network_;
+  Counts rows_, kept_;
+  std::int64_t stride_ = 1;
+  std::string row_;
+};
+
+}  // namespace
+
+void write_sqlite(const Report& report, unsigned threads, const std::string& path, std::uint64_t most_rows) {
+  SqliteFile file(path);
+  write_run(file, report, threads);
+  write_inputs(file, report);
+  write_texts(file, report);
+  for (const Table& table : report_tables()) write_table(file, table, report, most_rows);
+  write_histograms(file, report.flow_statistics);
+  // Empty where there was nothing to put in.
+  SqliteRows(file, kSamples, kLinkSeriesColumns);
+  SqliteRows(file, kNetworkSamples, kNetworkSeriesColumns);
+  SqliteRows(file, kOmitted, kOmittedColumns);
+  if (report.flows.empty() && report.messages > 0) {
+    write_omitted(file, "flows", report.messages, 0, "no message has a row (--no-flows)");
+  }
+  file.finish();
+}
+
+std::unique_ptr<SeriesSink> make_sqlite_samples(const std::string& path, Time interval,
+                                                std::uint64_t most_rows) {
+  return std::make_unique<SqliteSamples>(path, interval, most_rows);
+}
+
+}  // namespace weft::results

@@ -1,0 +1,10 @@
+// results.sqlite as an entry in the list of sinks.
+#pragma once
+
+#include "sim/sink.h"
+
+namespace weft::results {
+
+sim::Sink sqlite_sink();
+
+}  // namespace weft::results

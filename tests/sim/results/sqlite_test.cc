@@ -1,0 +1,199 @@
+// results.sqlite, read back with SQLite's own VFS.
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <tuple>
+
+#include "sim/results/sha256.h"
+#include "sim/results/sqlite_file.h"
+#include "sim/results/sqlite_results.h"
+#include "sim/units/input_error.h"
+
+namespace weft::results {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string temporary(const std::string& name) {
+  const std::string path = (fs::path(std::getenv("TEST_TMPDIR")) / name).string();
+  fs::remove(path);
+  return path;
+}
+
+// Fields with '|' between, rows with ';' behind; NULL is "-".
+std::string ask(const std::string& path, const std::string& query) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK);
+  sqlite3_stmt* rows = nullptr;
+  REQUIRE(sqlite3_prepare_v2(database, query.c_str(), -1, &rows, nullptr) == SQLITE_OK);
+  std::string text;
+  while (sqlite3_step(rows) == SQLITE_ROW) {
+    for (int i = 0; i < sqlite3_column_count(rows); ++i) {
+      const auto* field = reinterpret_cast<const char*>(sqlite3_column_text(rows, i));
+      text += (i > 0 ? "|" : "") + std::string(field == nullptr ? "-" : field);
+    }
+    text += ";";
+  }
+  sqlite3_finalize(rows);
+  sqlite3_close(database);
+  return text;
+}
+
+Report report_of(std::uint32_t flows) {
+  Report report;
+  report.scenario = "a: \"1,2\"\n";
+  report.warnings = {"it says \"no\", twice\nat least"};
+  report.network_totals.signals = {{"drop", 3}, {"ecn_mark", 0}};
+  for (std::uint32_t i = 0; i < flows; ++i) {
+    report.flows.push_back({.source = i,
+                            .destination = i + 1,
+                            .bytes = 1000,
+                            .start = Time::ns(i),
+                            .finish = Time::ps(1000 * i + 1500),
+                            .ideal = i % 2 == 0 ? Time::ns(1) : Time()});
+    report.flow_statistics.add(report.flows.back());
+  }
+  Job job;
+  job.name = "123, \"quoted\"";
+  job.hosts = {0, 1, 2, 7};
+  report.jobs = {job};
+  return report;
+}
+
+// The digest of a text that is given piece by piece.
+std::string digest(const std::string& text, std::size_t piece) {
+  Sha256 sum;
+  for (std::size_t i = 0; i < text.size(); i += piece) sum.add(std::string_view(text).substr(i, piece));
+  return sum.finish();
+}
+
+}  // namespace
+
+// Source: NIST, "Examples with Intermediate Values", SHA-256, and FIPS 180-2, appendix B (the million).
+TEST_CASE("sha256: published values, whatever the pieces") {
+  CHECK(digest("", 1) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  const std::string two_blocks = "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq";
+  const std::string million(1'000'000, 'a');
+  for (const std::size_t piece : {1, 3, 63, 64, 65, 1000}) {
+    CHECK(digest("abc", piece) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    CHECK(digest(two_blocks, piece) == "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+    CHECK(digest(million, piece) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  }
+}
+
+TEST_CASE("sqlite: texts, numbers and what is not known") {
+  const std::string path = temporary("texts.sqlite");
+  write_sqlite(report_of(2), 3, path);
+  CHECK(ask(path, "PRAGMA integrity_check") == "ok;");
+  CHECK(ask(path, "SELECT text FROM scenario") == "a: \"1,2\"\n;");
+  CHECK(ask(path, "SELECT kind, text FROM warnings") == "warning|it says \"no\", twice\nat least;");
+  CHECK(ask(path, "SELECT name, typeof(name), hosts, start_ns FROM jobs") == "123, \"quoted\"|text|0-2 7|-;");
+  CHECK(ask(path,
+            "SELECT flow, typeof(flow), start_ns, finish_ns, typeof(start_ns), ideal_ns, slowdown FROM "
+            "flows") == "0|integer|0.0|1.5|real|1.0|1.5;1|integer|1.0|2.5|real|-|-;");
+  CHECK(ask(path, "SELECT value, typeof(value) FROM run WHERE key = 'threads'") == "3|integer;");
+  // Digits alone, and yet a text.
+  CHECK(ask(path, "SELECT value, typeof(value) FROM run WHERE key = 'digest'") == "0000000000000000|text;");
+  CHECK(ask(path, "SELECT * FROM signals") == "drop|3;ecn_mark|0;");
+  CHECK(ask(path, "SELECT count(*) FROM omitted") == "0;");
+  CHECK(ask(path, "SELECT count(*) FROM samples") == "0;");
+}
+
+TEST_CASE("sqlite: of too many rows each k-th is there, and it is told") {
+  const std::string path = temporary("many.sqlite");
+  for (const auto& [flows, kept, flow_numbers] :
+       {std::tuple{4, "", "0;1;2;3;"}, {5, "flows|5|3;", "0;2;4;"}, {9, "flows|9|3;", "0;3;6;"}}) {
+    write_sqlite(report_of(static_cast<std::uint32_t>(flows)), 1, path, 4);
+    CHECK(ask(path, "SELECT flow FROM flows") == flow_numbers);
+    CHECK(ask(path, "SELECT table_name, rows, kept FROM omitted WHERE table_name = 'flows'") == kept);
+    // The histograms know all.
+    CHECK(ask(path, "SELECT quantity, first, last, count FROM histograms WHERE quantity = 'size_bytes'") ==
+          "size_bytes|1000.0|1001.0|" + std::to_string(flows) + ";");
+  }
+  Report unrecorded = report_of(3);
+  unrecorded.flows.clear();
+  unrecorded.messages = 3;
+  write_sqlite(unrecorded, 1, path);
+  CHECK(ask(path, "SELECT table_name, rows, kept, rule FROM omitted") ==
+        "flows|3|0|no message has a row (--no-flows);");
+}
+
+TEST_CASE("sqlite: histograms hold every value in one range, exact to 1/256") {
+  const std::string path = temporary("histograms.sqlite");
+  Report report;
+  std::uint64_t size = 1;
+  for (int i = 0; i < 100; ++i, size += size / 5 + 1) {
+    report.flow_statistics.add({.source = 0, .destination = 1, .bytes = size, .finish = Time::ns(7)});
+    const std::string value = std::to_string(size);
+    if (i % 20 != 19) continue;
+    write_sqlite(report, 1, path);
+    CHECK(ask(path, "SELECT sum(count) FROM histograms WHERE quantity = 'size_bytes'") ==
+          std::to_string(i + 1) + ";");
+    CHECK(ask(path, "SELECT count(*) FROM histograms WHERE quantity = 'size_bytes' AND " + value +
+                        " BETWEEN first AND last AND last - first <= first / 256") == "1;");
+  }
+  CHECK(
+      ask(path, "SELECT first <= 7 AND last >= 7, count FROM histograms WHERE quantity = 'completion_ns'") ==
+      "1|100;");
+}
+
+TEST_CASE("sqlite: samples come before the rest, and thin out") {
+  const std::string path = temporary("samples.sqlite");
+  const auto run = [&](int intervals, std::uint64_t most_rows) {
+    const auto samples = make_sqlite_samples(path, Time::ns(100), most_rows);
+    for (int i = 1; i <= intervals; ++i) {
+      const LinkSample links[] = {{.link = 4, .bytes = 10, .utilization = 0.5},
+                                  {.link = 5, .queue_bytes = 7}};
+      // The last one is cut short.
+      const Time end = Time::ns(i == intervals ? 100 * i - 30 : 100 * i);
+      samples->sample(Time::ns(100 * i - 100), end, {.packets_injected = 1}, links);
+    }
+    samples->close();
+    CHECK_FALSE(fs::exists(path));
+    write_sqlite(report_of(1), 1, path);
+    CHECK(ask(path, "PRAGMA integrity_check") == "ok;");
+  };
+  run(3, 9);
+  CHECK(
+      ask(path, "SELECT * FROM samples") ==
+      "100.0|4|10|0.5|0;100.0|5|0|0.0|7;200.0|4|10|0.5|0;200.0|5|0|0.0|7;270.0|4|10|0.5|0;270.0|5|0|0.0|7;");
+  CHECK(ask(path, "SELECT time_ns, packets_injected FROM network_samples") == "100.0|1;200.0|1;270.0|1;");
+  CHECK(ask(path, "SELECT count(*) FROM omitted") == "0;");
+  fs::remove(path);
+  run(9, 9);
+  CHECK(ask(path, "SELECT time_ns FROM network_samples") == "400.0;800.0;");
+  CHECK(ask(path, "SELECT time_ns, link FROM samples") == "400.0|4;400.0|5;800.0|4;800.0|5;");
+  const std::string rule = "more than 9 rows: the intervals whose number is a multiple of 4;";
+  CHECK(ask(path, "SELECT table_name, rows, kept, rule FROM omitted") ==
+        "samples|18|4|" + rule + "network_samples|9|2|" + rule);
+}
+
+TEST_CASE("sqlite: input files with their digests, those that can't be read without") {
+  const std::string path = temporary("inputs.sqlite"), file = temporary("abc");
+  std::ofstream(file) << "abc";
+  Report report = report_of(1);
+  report.inputs = {file, file + ".missing"};
+  write_sqlite(report, 1, path);
+  CHECK(ask(path, "SELECT * FROM inputs") ==
+        file + "|3|ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad;" + file +
+            ".missing|-|-;");
+}
+
+TEST_CASE("sqlite: a file that isn't finished is not there, and one that can't be is told") {
+  const std::string path = temporary("unfinished.sqlite");
+  {
+    SqliteFile file(path);
+    SqliteRows(file, "t", "a").append("1");
+  }
+  CHECK_FALSE(fs::exists(path));
+  CHECK_FALSE(fs::exists(fs::path(path).parent_path() / ".unfinished.sqlite.part"));
+  CHECK_THROWS_WITH(SqliteFile("/nowhere/at/all.sqlite"),
+                    "/nowhere/at/all.sqlite: can't write this file: No such file or directory");
+}
+
+}  // namespace weft::results
