@@ -82,6 +82,8 @@ const CollectiveAlgorithm& find_algorithm(CollectiveKind kind, const ModuleChoic
     if (choice.empty() || algorithm.info.name == choice.name) return algorithm;
     known.push_back(algorithm.info.name);
   }
+  const std::string why = nccl::why_no_entry(choice.name);
+  if (!why.empty()) throw InputError(choice.location, choice.name + ": " + why);
   fail_unknown_name(fmt::format("known {} algorithm", name(kind)), choice.name, known, choice.location);
 }
 

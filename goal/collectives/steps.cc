@@ -1,6 +1,20 @@
 #include "goal/collectives/steps.h"
 
+#include <algorithm>
+
 namespace weft::goal {
+
+CollectiveCall::NodeGpus CollectiveCall::node() const {
+  const std::uint32_t each = std::min(options->ranks_per_node, size), first = me / each * each;
+  return {first, std::min(each, size - first)};
+}
+
+std::uint64_t CollectiveCall::in_switch_bytes(std::uint64_t data) const {
+  const std::uint64_t k = node().gpus;
+  const bool both_ways = collective->kind == CollectiveKind::kAllreduce;
+  const std::uint64_t of = both_ways ? k + 1 : k, in = both_ways ? 2 * (k - 1) : k - 1;
+  return data / in * of + (data % in * of + in - 1) / in;
+}
 
 void Group::add(const Step& step, Part part, bool without_data) {
   if (keep_parts_) {

@@ -35,6 +35,7 @@ enum class WireFormat : std::uint8_t {
   kPlain,
   kFlagPerWord,  // NCCL's LL: 16 bytes for each 8 of data, the last of them filled up
   kFlagPerLine,  // NCCL's LL128: 128 bytes for each 120 of data
+  kInSwitch,     // NCCL's NVLS: a node's switch adds up and multicasts; see CollectiveCall::in_switch_bytes()
 };
 constexpr std::uint64_t wire_bytes(WireFormat format, std::uint64_t data) {
   if (format == WireFormat::kFlagPerWord) return (data / 8 + (data % 8 != 0 ? 1 : 0)) * 16;
@@ -118,10 +119,23 @@ struct CollectiveCall {
   std::uint64_t bytes(const Step& step, std::uint32_t peer) const {
     return step.by_peer ? block_bytes(step.kind, peer) : step.bytes;
   }
+  // The ranks that share a node with this one.
+  struct NodeGpus {
+    std::uint32_t first, gpus;
+  };
+  NodeGpus node() const;
   // What crosses the network.
   std::uint64_t wire_bytes(const Step& step, std::uint32_t peer) const {
+    if (step.format == WireFormat::kInSwitch) return in_switch_bytes(bytes(step, peer));
     return goal::wire_bytes(step.format, bytes(step, peer));
   }
+
+ private:
+  // Of a message between GPUs of a node (`ranks_per_node` consecutive ranks), so that all together make as
+  // many bytes on a GPU's links in either direction as with a switch that reduces and multicasts. With k GPUs
+  // a GPU sends and gets, of a vector of n bytes, n + n/k instead of 2 (k-1) n/k in an allreduce, and n
+  // instead of (k-1) n/k in an allgather or reduce_scatter (the direction that has more).
+  std::uint64_t in_switch_bytes(std::uint64_t data) const;
 };
 
 // Steps that a rank may begin at the same time; it begins them in their order. A message of no bytes is

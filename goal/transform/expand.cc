@@ -176,7 +176,9 @@ class Expander {
                                          .comm = collective_comm_[comm],
                                          .value = bytes});
         begin_.push_back(op);
-        const double ns = step.combine * options_.reduction_ns_per_byte * static_cast<double>(bytes);
+        const double ns = step.format == WireFormat::kInSwitch
+                              ? 0
+                              : step.combine * options_.reduction_ns_per_byte * static_cast<double>(bytes);
         if (ns <= 0) {
           end_.push_back(op);
         } else {

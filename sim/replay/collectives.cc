@@ -335,6 +335,7 @@ void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const 
 Time ReplayShare::combine_duration(const Task& task) const {
   std::uint64_t bytes;
   const goal::Step& step = lanes_[task.lane].steps[task.op].step;
+  if (step.format == goal::WireFormat::kInSwitch) return {};  // the switch added it up
   const std::uint64_t data = goal::data_bytes(step.format, task.bytes);
   if (__builtin_mul_overflow(data, std::uint64_t{step.combine}, &bytes)) bytes = UINT64_MAX;
   return hosts_.reduction_per_byte.of(bytes);

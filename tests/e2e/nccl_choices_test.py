@@ -1,6 +1,7 @@
 """What NCCL chose, as its profiler interface told it, is what a simulated run does: per operation, before the modelled
 choice, which follows NCCL_ALGO and the like; and what a GPU's channels cost."""
 
+import csv
 import json
 import subprocess
 import sys
@@ -68,6 +69,46 @@ class Choices(unittest.TestCase):
         alone = [self.run_on(self.graph(op), profile)["bytes"] for op in (ring, tree)]
         self.assertEqual(self.run_on(self.graph(ring, tree), profile)["bytes"], sum(alone))
         self.assertNotEqual(*(self.run_on(self.graph(op), profile)["makespan_ns"] for op in (ring, tree)))
+
+    def test_switches_reduce_where_nccl_would_let_them(self):
+        """The profile takes NVLS on a node and its tree on two; a GPU's links carry n + n/k bytes, rails 2 (N-1) n/k."""
+        size, graph = 1 << 28, self.graph(f"{1 << 28}b elem 4")
+        for gpus, algorithm in ((8, "nccl_nvls"), (4, "nccl_nvls_tree")):
+            profile = f"collectives.profile=nccl:node=dgx_h100,gpus_per_node={gpus},algo=[nvls,nvlstree]"
+            chosen = self.run_on(graph, profile)
+            forced = self.run_on(graph, profile,
+                                 f"collectives.allreduce={algorithm}:channels=16,ranks_per_node={gpus}")
+            self.assertEqual(chosen["digest"], forced["digest"])
+            between = 2 * (8 // gpus - 1) * size
+            expected = 8 * (size + size // gpus) + between
+            self.assertAlmostEqual(chosen["bytes"] / expected, 1, delta=1e-4)
+        graph = self.graph("8b elem 4 by nccl_collnet_direct:channels=2")
+        result = subprocess.run([WEFT, "sim", "--goal", str(graph), "--network", "loggops", "-o", str(self.folder / "no")],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn("SHARP", result.stderr)
+
+    def test_messages_in_a_node_go_over_its_links(self):
+        """Two nodes of 4 GPUs, linked in pairs, with a NIC each: the ring of one channel goes from GPU to GPU over their own
+        links and leaves a node once. Over each of its edges go 2 · 7/8 of the vector, in packets of 4096 bytes and 64 more."""
+        size, out = 1 << 20, self.folder / "domains"
+        graph = self.graph(f"{size}b elem 4 by nccl_ring:protocol=simple,channels=1")
+        subprocess.run([WEFT, "sim", "--quiet", "--goal", str(graph), "--network", "flow", "--topology",
+                        "scale_up:of=[single_switch:hosts=2],accelerators=4,nics=4,switches=0", "--set",
+                        "collectives.profile=nccl:node=dgx_h100,gpus_per_node=4", "-o", str(out)],
+                       check=True, capture_output=True)
+        with open(out / "links.csv", encoding="utf-8") as file:
+            carried = {(row["from"], row["to"]): int(row["bytes"]) for row in csv.DictReader(file)
+                       if not {row["from"][:4], row["to"][:4]} & {"host"}}
+        inside = {(f"accelerator {node}.{gpu}", f"accelerator {node}.{gpu + 1}") for node in (0, 1) for gpu in (0, 1, 2)}
+        edge = 2 * 7 * size // 8 * 4160 // 4096
+        self.assertEqual({link for link, count in carried.items() if count and "switch" not in " ".join(link)}, inside)
+        self.assertEqual({carried[link] for link in inside}, {edge})
+        # Into the switch from the last GPU of each node, out of it to the first.
+        between = {link: count for link, count in carried.items() if count and link not in inside}
+        self.assertEqual(sorted(between.values()), 4 * [edge])
+        self.assertEqual({end for link in between for end in link if end.startswith("acc")},
+                         {f"accelerator {node}.{gpu}" for node in (0, 1) for gpu in (0, 3)})
 
     def test_costs_of_a_channel(self):
         """A ring with Simple, a channel, and chunks of 8 KiB, so one slice: 2 · 7 steps, each S + bytes / rate + L + G bytes;

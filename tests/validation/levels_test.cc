@@ -82,8 +82,8 @@ std::vector<Times> times_of_all(const std::string& size) {
   std::vector<Times> all;
   for (const goal::CollectiveAlgorithm& algorithm : goal::collective_algorithms()) {
     const std::string kind(goal::name(algorithm.kind)), name = algorithm.info.name;
-    // No bytes; and made for several ranks on a host.
-    if (kind == "barrier" || name == "hierarchical") continue;
+    // No bytes; and made for several ranks on a host, or for one node.
+    if (kind == "barrier" || name == "hierarchical" || name == "nccl_nvls") continue;
     std::string collective = call(kind, size, name);
     if (goal::is_of_neighbors(algorithm.kind)) collective += " dims: \"[4,4]\"";
     all.push_back({kind, name, on_loggops(collective), on(kFlow, collective), on(packets(64), collective),
@@ -97,7 +97,7 @@ std::vector<Times> times_of_all(const std::string& size) {
 TEST_CASE("three levels agree on every collective, but where ranks are in unequal hurry") {
   const std::string size = GENERATE("1MB", "16MB");
   const std::vector<Times> all = times_of_all(size);
-  CHECK(all.size() == 58);
+  CHECK(all.size() == 59);
   for (const Times& each : all) {
     CAPTURE(size, each.kind, each.name, each.loggops_us, each.flow_us, each.packet_us, each.bare_us);
     const double flow = each.flow_us / each.loggops_us, bare = each.bare_us / each.flow_us;
@@ -105,7 +105,8 @@ TEST_CASE("three levels agree on every collective, but where ranks are in unequa
     if (each.name.starts_with("nccl_")) {
       // Several channels, each a pipeline of its own, share a link: as fluids all at once, message by message
       // one after the other, in windows whoever is ahead. What waits for the last of them differs by that.
-      CHECK(Range(0.995, 1.20).holds(flow));
+      // A head of the NVLS tree sends to its node and to others at once, as fluids; NICs take turns.
+      CHECK(Range(each.name == "nccl_nvls_tree" ? 0.93 : 0.995, 1.20).holds(flow));
       CHECK(Range(0.94, 1.06).holds(bare));
       CHECK(Range(0.985, 1.03).holds(acks));
       continue;

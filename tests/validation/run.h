@@ -28,7 +28,8 @@ inline results::Report run(const std::string& scenario, const goal::Graph& graph
   const sim::Simulation simulation(
       sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
   NeverStop control;
-  return simulation.run(graph, control);
+  const goal::Program program(graph);
+  return simulation.run({&program, 1}, control);
 }
 
 inline std::uint64_t signal(const results::Report& report, const std::string& name) {

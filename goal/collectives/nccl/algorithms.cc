@@ -26,18 +26,13 @@ ParameterSpec least_chunk() {
           "Of LL and LL128: no chunk but the last is shorter, and channels take chunks in turns, as before "
           "2.20."};
 }
+ParameterSpec only_simple() {
+  return {"protocol", ParameterType::kText, "simple", "How data are written: simple only."};
+}
+std::vector<ParameterSpec> nvls_parameters() { return {only_simple(), channels(), per_node(), chunk()}; }
 std::vector<ParameterSpec> all_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
 
-}  // namespace
-
-std::optional<WireFormat> parse_protocol(std::string_view text) {
-  if (text == "simple") return WireFormat::kPlain;
-  if (text == "ll") return WireFormat::kFlagPerWord;
-  if (text == "ll128") return WireFormat::kFlagPerLine;
-  return std::nullopt;
-}
-
-std::vector<CollectiveAlgorithm> algorithms() {
+std::vector<CollectiveAlgorithm> of_allreduce() {
   return {
       {{"nccl_ring",
         "NCCL's: a reduce-scatter and an allgather in one around the ring of each channel.",
@@ -52,6 +47,42 @@ std::vector<CollectiveAlgorithm> algorithms() {
        CollectiveKind::kAllreduce,
        allreduce_tree,
        tree_lanes},
+      {{"nccl_nvls",
+        "NCCL's on one node: switches add up and multicast; as many bytes on a GPU's links as with them.",
+        kSource, nvls_parameters()},
+       CollectiveKind::kAllreduce,
+       allreduce_nvls,
+       nvls_lanes,
+       nvls_objection},
+      {{"nccl_nvls_tree",
+        "NCCL's: switches add up and multicast in the nodes; between them trees of the GPUs of one place.",
+        kSource, nvls_parameters()},
+       CollectiveKind::kAllreduce,
+       allreduce_nvls_tree,
+       nvls_lanes,
+       nvls_tree_objection},
+  };
+}
+
+}  // namespace
+
+std::optional<WireFormat> parse_protocol(std::string_view text) {
+  if (text == "simple") return WireFormat::kPlain;
+  if (text == "ll") return WireFormat::kFlagPerWord;
+  if (text == "ll128") return WireFormat::kFlagPerLine;
+  return std::nullopt;
+}
+
+std::string why_no_entry(std::string_view name) {
+  if (!name.starts_with("nccl_collnet")) return "";
+  return "NCCL's CollNet reduces in the switches between nodes (SHARP), which networks here don't: it can't "
+         "be "
+         "replayed; weft nccl explain knows what else there is";
+}
+
+std::vector<CollectiveAlgorithm> algorithms() {
+  std::vector<CollectiveAlgorithm> all = of_allreduce();
+  const std::vector<CollectiveAlgorithm> others = {
       {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, all_parameters()},
        CollectiveKind::kReduceScatter,
        reduce_scatter_ring,
@@ -60,6 +91,12 @@ std::vector<CollectiveAlgorithm> algorithms() {
        CollectiveKind::kReduceScatter,
        reduce_scatter_pat,
        channel_lanes},
+      {{"nccl_nvls", "NCCL's on one node: switches add up, on the way to each GPU.", kSource,
+        nvls_parameters()},
+       CollectiveKind::kReduceScatter,
+       reduce_scatter_nvls,
+       nvls_block_lanes,
+       nvls_objection},
       {{"nccl_ring", "NCCL's: around the ring of each channel.", kSource, all_parameters()},
        CollectiveKind::kAllgather,
        allgather_ring,
@@ -68,6 +105,12 @@ std::vector<CollectiveAlgorithm> algorithms() {
        CollectiveKind::kAllgather,
        allgather_pat,
        channel_lanes},
+      {{"nccl_nvls", "NCCL's on one node: each GPU's block is multicast by the switches.", kSource,
+        nvls_parameters()},
+       CollectiveKind::kAllgather,
+       allgather_nvls,
+       nvls_block_lanes,
+       nvls_objection},
       {{"nccl_ring", "NCCL's: chunks along the ring of each channel.", kSource, all_parameters()},
        CollectiveKind::kBcast,
        bcast_ring,
@@ -86,6 +129,8 @@ std::vector<CollectiveAlgorithm> algorithms() {
        alltoall_p2p,
        p2p_lanes},
   };
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
 }
 
 }  // namespace weft::goal::nccl

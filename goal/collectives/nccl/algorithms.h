@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,9 @@
 namespace weft::goal::nccl {
 
 std::vector<CollectiveAlgorithm> algorithms();
+
+// Of NCCL's algorithms that have no entry: why, as a sentence; "" for other names.
+std::string why_no_entry(std::string_view name);
 
 // "simple", "ll" or "ll128", as the option `protocol`; nothing for other words.
 std::optional<WireFormat> parse_protocol(std::string_view text);
@@ -28,6 +32,16 @@ std::uint32_t channel_lanes(const CollectiveCall& call);
 // tree.cc
 bool allreduce_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
 std::uint32_t tree_lanes(const CollectiveCall& call);
+
+// nvls.cc
+bool allreduce_nvls(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool allreduce_nvls_tree(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool allgather_nvls(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+bool reduce_scatter_nvls(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);
+std::uint32_t nvls_lanes(const CollectiveCall& call);
+std::uint32_t nvls_block_lanes(const CollectiveCall& call);
+std::string nvls_objection(const CollectiveOptions& options, std::uint32_t ranks);
+std::string nvls_tree_objection(const CollectiveOptions& options, std::uint32_t ranks);
 
 // pat.cc
 bool allgather_pat(const CollectiveCall& call, std::uint32_t lane, std::uint32_t index, Group& out);

@@ -16,6 +16,12 @@ std::optional<std::uint32_t> count(const Parameters& parameters, std::string_vie
   return static_cast<std::uint32_t>(value);
 }
 
+// As the list of collective algorithms has it.
+std::string schedule(Algorithm algorithm) {
+  if (algorithm == Algorithm::kNvlsTree) return "nccl_nvls_tree";
+  return fmt::format("nccl_{}", name(algorithm));
+}
+
 }  // namespace
 
 Tuner tuner_of(const Parameters& parameters) {
@@ -48,7 +54,7 @@ std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& c
   }
   const Choice choice = tuner.choose(collective.kind, bytes, ranks);
   std::string text =
-      fmt::format("nccl_{}:protocol={},channels={},ranks_per_node={}", name(choice.best.algorithm),
+      fmt::format("{}:protocol={},channels={},ranks_per_node={}", schedule(choice.best.algorithm),
                   name(choice.best.protocol), choice.channels, per_node);
   if (choice.least_chunk_bytes > 0 && collective.kind == CollectiveKind::kAllreduce) {
     text += fmt::format(",least_chunk={}B", choice.least_chunk_bytes);

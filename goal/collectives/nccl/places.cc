@@ -69,4 +69,14 @@ TreePlace tree_place(const CollectiveCall& call, std::uint32_t channel) {
   return at;
 }
 
+TreePlace rail_tree_place(const CollectiveCall& call, std::uint32_t channel) {
+  const std::uint32_t gpus = std::min(call.options->ranks_per_node, call.size);
+  const std::uint32_t node = call.me / gpus, place = call.me % gpus;
+  const NodeTree tree((call.size + gpus - 1) / gpus, channel % 2 == 1);
+  TreePlace at;
+  tree.children(node, [&](std::uint32_t child) { at.down[at.children++] = child * gpus + place; });
+  if (node != tree.root()) at.up = tree.parent(node) * gpus + place;
+  return at;
+}
+
 }  // namespace weft::goal::nccl

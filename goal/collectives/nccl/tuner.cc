@@ -124,9 +124,6 @@ Tuner::Call Tuner::call_of(CollectiveKind kind, std::uint64_t bytes, std::uint32
 
 std::string Tuner::why_not(const Call& call, Algorithm algorithm, Protocol protocol) const {
   const bool is_ring = algorithm == Algorithm::kRing, is_tree = algorithm == Algorithm::kTree;
-  if (settings_.replayed && !is_ring && !is_tree && algorithm != Algorithm::kPat) {
-    return "reductions in switches can't be replayed";
-  }
   const bool is_nvls = algorithm == Algorithm::kNvls, is_nvls_tree = algorithm == Algorithm::kNvlsTree;
   if (algorithm == Algorithm::kCollNetDirect || algorithm == Algorithm::kCollNetChain) {
     return "needs switches that reduce (SHARP) and their plug-in";
@@ -149,6 +146,9 @@ std::string Tuner::why_not(const Call& call, Algorithm algorithm, Protocol proto
     if (is_nvls && call.nodes > 1) return "between nodes it needs switches that reduce (SHARP)";
     if (is_nvls_tree && call.nodes == 1) return "several nodes only";
     if (call.per_node < 2) return "needs several GPUs in a node";
+    if (settings_.replayed && call.ranks % call.per_node != 0) {
+      return "replayed with as many GPUs in every node only";
+    }
   }
   if (protocol == Protocol::kLl128 && !settings_.protocols.given(call.kind)) {
     constexpr PathType kMost = PathType::kSwitches;

@@ -24,6 +24,26 @@ void halve_while_few(std::uint64_t& chunk, std::uint64_t total, double chunks, s
   while (static_cast<double>(total) / static_cast<double>(chunk) < chunks && chunk > least) chunk /= 2;
 }
 
+// `total` bytes of a channel make fewer than so many turns of all heads: then chunks of `then`.
+void shorten_below(std::uint64_t& chunk, std::uint64_t total, std::uint64_t turns, std::uint64_t heads,
+                   std::uint64_t then) {
+  if (total / heads < turns * chunk && chunk > then) chunk = then;
+}
+
+std::uint64_t nvls_chunk(Shape shape, std::uint64_t total, std::uint32_t nodes, std::uint32_t heads) {
+  std::uint64_t chunk = kNvlsChunk;
+  if (shape == Shape::kNvls) {
+    shorten_below(chunk, total, 64, heads, 64 * 1024);
+    shorten_below(chunk, total, 8, heads, 32 * 1024);
+    shorten_below(chunk, total, 2, heads, kLeastHeadChunk);
+  } else {
+    if (nodes >= 4) chunk = 64 * 1024;
+    shorten_below(chunk, total, 4, heads, 64 * 1024);
+    shorten_below(chunk, total, 1, heads, 32 * 1024);
+  }
+  return chunk;
+}
+
 // Of the channel with the most, which a chunk's length follows from.
 std::uint64_t bytes_of_channel(const CollectiveCall& call) {
   const Collective& collective = *call.collective;
@@ -39,6 +59,10 @@ std::uint64_t bytes_of_channel(const CollectiveCall& call) {
 
 std::uint64_t chunk_bytes(Shape shape, CollectiveKind kind, WireFormat format, std::uint64_t total,
                           std::uint32_t ranks, std::uint32_t ranks_per_node) {
+  if (shape == Shape::kNvls || shape == Shape::kNvlsTree) {
+    return nvls_chunk(shape, total, (ranks + ranks_per_node - 1) / ranks_per_node,
+                      std::min(ranks, ranks_per_node));
+  }
   std::uint64_t chunk = step_bytes(format);
   if (shape == Shape::kRing && format == WireFormat::kPlain) chunk *= kRingChunkSteps;
   if (shape == Shape::kTree && format == WireFormat::kFlagPerLine) {

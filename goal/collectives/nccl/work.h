@@ -16,13 +16,16 @@ inline constexpr std::uint64_t kLl128Step = 576'000;  // data; 15/16 of the byte
 inline constexpr std::uint32_t kRingChunkSteps = 4;
 inline constexpr std::uint32_t kRingSlices = 2;
 inline constexpr std::uint64_t kLeastSlice = 32 * 1024;
+// Longest chunk of a head of NVLS; least, but for what is left over.
+inline constexpr std::uint64_t kNvlsChunk = 128 * 1024;
+inline constexpr std::uint64_t kLeastHeadChunk = 16 * 1024;
 // A channel is not worth its while for less.
 inline constexpr std::uint64_t kLeastTraffic = 32 * 1024;
 
-enum class Shape : std::uint8_t { kRing, kChain, kTree, kPat };
+enum class Shape : std::uint8_t { kRing, kChain, kTree, kPat, kNvls, kNvlsTree };
 
-// Longest chunk of a channel in bytes of data. `total`: bytes of the channel's share (times the ranks for
-// allgather and reduce_scatter); `ranks_per_node`: at least 1.
+// Longest chunk of a channel in bytes of data (NVLS: of one head). `total`: bytes of the channel's share
+// (times the ranks for allgather and reduce_scatter); `ranks_per_node`: at least 1.
 std::uint64_t chunk_bytes(Shape shape, CollectiveKind kind, WireFormat format, std::uint64_t total,
                           std::uint32_t ranks, std::uint32_t ranks_per_node);
 // Of this call: the option `chunk`, or that.

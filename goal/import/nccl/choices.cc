@@ -17,6 +17,12 @@ std::string algorithm_text(const NcclChoice& choice) {
     case 1:
       name = "nccl_ring";
       break;
+    case 4:
+      name = "nccl_nvls";
+      break;
+    case 5:
+      name = "nccl_nvls_tree";
+      break;
     case 6:
       name = "nccl_pat";
       break;

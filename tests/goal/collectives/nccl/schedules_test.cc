@@ -273,6 +273,88 @@ TEST_CASE("PAT takes log2 n steps, rounded up") {
   }
 }
 
+TEST_CASE("NVLS: a GPU's links carry n + n/k each way in an allreduce, n in allgather and reduce_scatter") {
+  for (const std::uint32_t k : {3u, 4u, 8u, 16u}) {
+    const u64 block = 3 << 20, n = k * block;
+    const auto check = [&](CollectiveKind kind, u64 bytes, u64 expected) {
+      const std::string text = "nccl_nvls:channels=4,ranks_per_node=16";
+      std::vector<u64> out(k), in(k);
+      for (const auto& [pair, sent] : traffic(kind, text, bytes, k)) {
+        out[pair.first] += sent;
+        in[pair.second] += sent;
+      }
+      // Up to a byte more for each message, which has 8 KiB or more.
+      for (std::uint32_t rank = 0; rank < k; ++rank) {
+        CHECK(out[rank] >= expected);
+        CHECK(in[rank] >= expected);
+        CHECK(out[rank] - expected <= expected / 8192);
+        CHECK(in[rank] - expected <= expected / 8192);
+      }
+    };
+    check(CollectiveKind::kAllreduce, n, n + block);
+    check(CollectiveKind::kAllgather, block, n);
+    check(CollectiveKind::kReduceScatter, block, n);
+  }
+}
+
+TEST_CASE("NVLS takes two steps to and from the heads, its tree two for each level between") {
+  const auto rounds = [](CollectiveKind kind, const char* name, u64 bytes, std::uint32_t ranks) {
+    return outcome_of(kind, fmt::format("{}:channels=1,ranks_per_node=4", name), bytes, ranks).rounds;
+  };
+  const u64 n = 4 * 16 * 1024;  // a turn
+  CHECK(rounds(CollectiveKind::kAllreduce, "nccl_nvls", n, 4) == 2);
+  CHECK(rounds(CollectiveKind::kAllgather, "nccl_nvls", n / 4, 4) == 1);
+  CHECK(rounds(CollectiveKind::kReduceScatter, "nccl_nvls", n / 4, 4) == 1);
+  for (const std::uint32_t nodes : {1u, 2u, 4u, 8u, 16u}) {
+    const auto levels = static_cast<std::uint32_t>(std::bit_width(nodes) - 1);
+    CHECK(rounds(CollectiveKind::kAllreduce, "nccl_nvls_tree", n, 4 * nodes) == 2 + 2 * levels);
+  }
+}
+
+TEST_CASE("between nodes the NVLS tree sends each place's share up and down, on its own rail") {
+  const u64 n = 32 << 20;
+  const std::uint32_t k = 4, nodes = 6;
+  std::map<std::uint32_t, u64> of_place;
+  for (const auto& [pair, bytes] :
+       traffic(CollectiveKind::kAllreduce, "nccl_nvls_tree:channels=16,ranks_per_node=4", n, k * nodes)) {
+    if (pair.first / k == pair.second / k) continue;
+    CHECK(pair.first % k == pair.second % k);
+    of_place[pair.first % k] += bytes;
+  }
+  CHECK(of_place.size() == k);
+  for (const auto& [place, bytes] : of_place) CHECK(bytes == 2 * (nodes - 1) * n / k);
+}
+
+TEST_CASE("chunks of NVLS are as long as NCCL's") {
+  const auto bytes = [](Shape shape, u64 total, std::uint32_t nodes) {
+    return chunk_bytes(shape, CollectiveKind::kAllreduce, WireFormat::kPlain, total, 8 * nodes, 8);
+  };
+  const u64 turn = 8 * 1024;  // of 8 heads with a KiB each
+  CHECK(bytes(Shape::kNvls, 64 * 128 * turn, 1) == 128 << 10);
+  CHECK(bytes(Shape::kNvls, 64 * 128 * turn - 8, 1) == 64 << 10);
+  CHECK(bytes(Shape::kNvls, 8 * 64 * turn - 8, 1) == 32 << 10);
+  CHECK(bytes(Shape::kNvls, 2 * 32 * turn - 8, 1) == 16 << 10);
+  CHECK(bytes(Shape::kNvlsTree, 4 * 128 * turn, 2) == 128 << 10);
+  CHECK(bytes(Shape::kNvlsTree, 4 * 128 * turn, 4) == 64 << 10);
+  CHECK(bytes(Shape::kNvlsTree, 4 * 128 * turn - 8, 2) == 64 << 10);
+  CHECK(bytes(Shape::kNvlsTree, 64 * turn - 8, 2) == 32 << 10);
+}
+
+TEST_CASE("reductions in switches between nodes are refused") {
+  const auto objection = [](const char* text, std::uint32_t ranks) {
+    const ChosenAlgorithm algorithm = chosen(CollectiveKind::kAllreduce, text);
+    return algorithm.algorithm->objection(algorithm.options, ranks);
+  };
+  CHECK_THAT(objection("nccl_nvls:ranks_per_node=8", 16), Catch::Contains("SHARP"));
+  CHECK(objection("nccl_nvls:ranks_per_node=8", 8).empty());
+  CHECK(objection("nccl_nvls_tree:ranks_per_node=8", 16).empty());
+  CHECK_THAT(objection("nccl_nvls_tree:ranks_per_node=8", 20), Catch::Contains("every node"));
+  CHECK_THAT(objection("nccl_nvls_tree:protocol=ll", 16), Catch::Contains("simple"));
+  for (const char* text : {"nccl_collnet_direct", "nccl_collnet_chain:channels=2"}) {
+    CHECK_THROWS_WITH(chosen(CollectiveKind::kAllreduce, text), Catch::Contains("SHARP"));
+  }
+}
+
 TEST_CASE("the point-to-point schedule reaches every rank once, and pairs fit") {
   for (const Layout& layout : kLayouts) {
     Call call(layout);

@@ -75,11 +75,23 @@ TEST_CASE("one node of 8 H100 reduces in its switches, without them around rings
   const double rate = 40 * .85 * 7 / 8 * 2 * 8 * 8 / 14;
   check(candidate(choice, Algorithm::kNvls, Protocol::kSimple), 25, rate, 25 + 1024.0 * kMiB / 1000 / rate);
   CHECK(choice.best.algorithm == Algorithm::kNvls);
-  Settings replayed;
-  replayed.replayed = true;
-  const Choice ring = Tuner(node_preset("dgx_h100"), replayed).choose(Kind::kAllreduce, 1024 * kMiB, 8);
+  Settings without;
+  without.algorithms = Allowed::algorithms("^nvls");
+  const Choice ring = Tuner(node_preset("dgx_h100"), without).choose(Kind::kAllreduce, 1024 * kMiB, 8);
   CHECK(ring.best.algorithm == Algorithm::kRing);
   CHECK(ring.best.bandwidth_gbs == Approx(360.0 * 8 / 14));
+}
+
+TEST_CASE("what is replayed has as many GPUs in every node where switches reduce") {
+  Settings replayed;
+  replayed.replayed = true;
+  const Tuner tuner(node_preset("dgx_h100"), replayed);
+  const auto tree = [&](std::uint32_t ranks) {
+    return candidate(tuner.choose(Kind::kAllreduce, 64 * kMiB, ranks), Algorithm::kNvlsTree,
+                     Protocol::kSimple);
+  };
+  CHECK(tree(16).why_not.empty());
+  CHECK(tree(20).why_not == "replayed with as many GPUs in every node only");
 }
 
 TEST_CASE("two nodes of 8 A100 gather by the rates inside") {

@@ -259,7 +259,7 @@ TEST_CASE("the algorithm that NCCL chose stays with the operation") {
         .call(F::ncclAllReduce, 0, 0, {1, 1, 1, kFloat, 0, -1})
         .call(F::ncclGroupStart, 0, 0, {})
         .call(F::ncclAllGather, 0, 0, {1, 1, 3, kFloat, -1, -1})
-        .note(F::profiler_operation, {1, static_cast<int>(F::ncclAllGather), 0, 3, -1, 0, 4, 2, 4, 16, 0})
+        .note(F::profiler_operation, {1, static_cast<int>(F::ncclAllGather), 0, 3, -1, 0, 2, 2, 4, 16, 0})
         .call(F::ncclGroupEnd, 0, 0, {});
   };
   const fs::path path = folder("choices");
@@ -277,7 +277,7 @@ TEST_CASE("the algorithm that NCCL chose stays with the operation") {
   CHECK(graph.rank(1).collective(1).algorithm.empty());
   CHECK(count(info, "recorded_choices") == 2);
   CHECK(count(info, "unmatched_choices") == 2);      // another count than the call's
-  CHECK(count(info, "choices_without_model") == 2);  // NVLS
+  CHECK(count(info, "choices_without_model") == 2);  // CollNet
   const Graph ignored = import_nccl(path, {.ignore_choices = true});
   CHECK(ignored.rank(0).collective(0).algorithm.empty());
 }
@@ -320,6 +320,10 @@ TEST_CASE("words for what NCCL chose") {
   CHECK(algorithm_text({.algorithm = 0, .protocol = 0, .channels = 2}) == "nccl_tree:protocol=ll,channels=2");
   CHECK(algorithm_text({.algorithm = 6, .protocol = 2, .channels = 24}) ==
         "nccl_pat:protocol=simple,channels=24");
+  CHECK(algorithm_text({.algorithm = 4, .protocol = 2, .channels = 16}) ==
+        "nccl_nvls:protocol=simple,channels=16");
+  CHECK(algorithm_text({.algorithm = 5, .protocol = 2, .channels = 16}) ==
+        "nccl_nvls_tree:protocol=simple,channels=16");
   CHECK(algorithm_text({.algorithm = 2, .protocol = 2, .channels = 8}).empty());
   CHECK(algorithm_text({.algorithm = -1, .protocol = 2, .channels = 8}).empty());
   CHECK(algorithm_text({.algorithm = 1, .protocol = 2, .channels = 0}).empty());
