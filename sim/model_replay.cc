@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/results/jobs.h"
+
 namespace weft::sim {
 namespace {
 

@@ -31,8 +31,8 @@ std::string_view type_of(std::string_view column) {
     return "TEXT";
   }
   if (column == "value") return "";  // of any type
-  if (column.ends_with("_ns") ||
-      is_one_of(column, {"slowdown", "stretch", "bounded_slowdown", "utilization", "first", "last"})) {
+  if (column.ends_with("_ns") || is_one_of(column, {"slowdown", "stretch", "bounded_slowdown", "utilization",
+                                                    "first", "last", "share", "hops"})) {
     return "REAL";
   }
   return "INTEGER";
