@@ -67,7 +67,7 @@ class Streaming(unittest.TestCase):
         """All files of a run but those that tell of the machine, by name, and what it complained about."""
         name = f"RUN-{graph}"
         done = self.weft("sim", "--goal", graph, *arguments, "-q", "-o", name, status=status)
-        files = {path.name: path.read_text() for path in (self.folder / name).iterdir() if path.suffix != ".txtpb"}
+        files = {path.name: path.read_text() for path in (self.folder / name).iterdir() if path.suffix not in (".txtpb", ".sqlite")}
         summary = json.loads(files.pop("summary.json"))
         files["summary"] = {key: value for key, value in summary.items() if key not in OF_THE_RUN}
         return files, done.stderr

@@ -59,7 +59,7 @@ def run(folder, arguments, threads, partitions):
     if done.returncode != 0:
         raise AssertionError(f"weft sim {' '.join(arguments)}, {threads} threads, {partitions} partitions: exit status "
                              f"{done.returncode}\n{done.stderr}")
-    files = {path.name: path.read_text() for path in (Path(folder) / name).iterdir() if path.suffix != ".txtpb"}
+    files = {path.name: path.read_text() for path in (Path(folder) / name).iterdir() if path.suffix not in (".txtpb", ".sqlite")}
     summary = json.loads(files.pop("summary.json"))
     files["summary"] = {key: value for key, value in summary.items() if key not in OF_THE_RUN}
     return files

@@ -74,6 +74,8 @@ std::uint32_t telling(const Topology& topology, HostUnit unit) {
 
 TEST_CASE("host units: switches and groups of every family") {
   for (const std::string& network : placement::small_networks()) {
+    // Parts of real machines: tests/topologies/machines holds their switches and groups.
+    if (network.ends_with(":groups=1")) continue;
     INFO(network);
     CHECK(expected().count(network) == 1);
   }
