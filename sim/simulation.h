@@ -40,9 +40,6 @@ class Simulation {
   // `peak_memory_bytes` and `scenario` is filled in, for a run that was stopped or could not go on too.
   // Throws InputError if network and programs don't fit together, and where a file turns out to be damaged.
   // `only`: these of the jobs alone, on the hosts that they have beside the others, and without measurements.
-  results::Report run(const goal::Program& program, RunControl& control) const {
-    return run(std::span(&program, 1), control);
-  }
   results::Report run(std::span<const goal::Program> programs, RunControl& control,
                       std::span<const std::uint32_t> only = {}) const;
 

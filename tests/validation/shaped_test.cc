@@ -61,7 +61,8 @@ double predicted_s(const goal::Graph& graph, const Measurement& measured, const 
   const sim::Simulation simulation(
       sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
   NeverStop control;
-  const results::Report report = simulation.run(graph, control);
+  const goal::Program program(graph);
+  const results::Report report = simulation.run({&program, 1}, control);
   if (report.outcome != results::Outcome::kComplete) throw std::logic_error(measured.name + " did not end");
   return report.makespan.seconds();
 }
