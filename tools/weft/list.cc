@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "goal/import/importers.h"
-#include "sim/jobs/schedulers.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/simulation.h"
 #include "sim/sinks.h"
@@ -116,7 +115,9 @@ std::vector<Listed> modules(const Catalog& catalog) {
   for (const sim::Sink& sink : catalog.sinks) all.push_back({kSink, "", sink.info, details_of(sink)});
   for (const ModuleInfo& protocol : registries.protocols) all.push_back({kProtocol, "", protocol});
   for (const placement::Policy& policy : catalog.placements) all.push_back(listed(policy));
-  for (const jobs::SchedulerEntry& each : catalog.schedulers) all.push_back({kScheduler, "", each.info});
+  for (const sim::RegisteredModule& scheduler : registries.schedulers) {
+    all.push_back({kScheduler, "", scheduler.info});
+  }
   return all;
 }
 
@@ -251,8 +252,7 @@ std::string kind_of(const std::string& word) {
 }  // namespace
 
 Catalog builtin_catalog() {
-  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies(),
-          jobs::schedulers()};
+  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies()};
 }
 
 std::string list_text(const Catalog& catalog, const std::string& word, bool names) {

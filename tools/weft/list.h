@@ -5,7 +5,6 @@
 #include <string>
 
 #include "goal/import/importer.h"
-#include "sim/jobs/scheduler.h"
 #include "sim/placement/placement.h"
 #include "sim/scenario/scenario.h"
 #include "sim/sink.h"
@@ -22,7 +21,6 @@ struct Catalog {
   std::span<const goal::Importer> importers = {};
   std::span<const sim::Sink> sinks = {};
   std::span<const placement::Policy> placements = {};
-  std::span<const jobs::SchedulerEntry> schedulers = {};
 };
 Catalog builtin_catalog();
 

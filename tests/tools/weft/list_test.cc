@@ -224,7 +224,7 @@ TEST_CASE("list and describe: importers and sinks") {
   const sim::Sink sinks[] = {{.info = {"rows", "Rows.", "", {}},
                               .when = "in every run",
                               .files = {{"rows.csv", "a,b"}, {"x.bin", ""}}}};
-  const Catalog catalog{.registries = {}, .importers = importers, .sinks = sinks, .schedulers = {}};
+  const Catalog catalog{.registries = {}, .importers = importers, .sinks = sinks};
   CHECK(list_text(catalog, "importers", false) == "importer\n  boxes  Boxes.\n");
   CHECK(list_text(catalog, "", true) == "importer boxes\nsink rows\n");
   CHECK(describe_text(catalog, "boxes") ==
