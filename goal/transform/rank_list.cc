@@ -26,6 +26,7 @@ Rank parse_rank(std::string_view word, Rank ranks, const std::string& what) {
 RankList::RankList(std::string_view text, Rank ranks, const std::string& what) {
   if (text == "all") {
     if (ranks > 0) ranges_.push_back({0, ranks - 1});
+    named_ = ranges_;
     return;
   }
   for (std::size_t at = 0; at <= text.size();) {
@@ -40,6 +41,7 @@ RankList::RankList(std::string_view text, Rank ranks, const std::string& what) {
     ranges_.push_back({first, last});
     at = comma + 1;
   }
+  named_ = ranges_;
   std::sort(ranges_.begin(), ranges_.end(), [](const Range& a, const Range& b) { return a.first < b.first; });
   std::vector<Range> merged;
   for (const Range& range : ranges_) {
@@ -60,6 +62,7 @@ RankList::RankList(const std::vector<Rank>& ranks) {
       ranges_.push_back({rank, rank});
     }
   }
+  named_ = ranges_;
 }
 
 bool RankList::contains(Rank rank) const {
@@ -68,13 +71,28 @@ bool RankList::contains(Rank rank) const {
   return after != ranges_.begin() && rank <= (after - 1)->last;
 }
 
-std::vector<Rank> RankList::ranks() const {
+std::vector<Rank> RankList::listed(const std::vector<Range>& ranges) {
   std::vector<Rank> list;
-  for (const Range& range : ranges_) {
+  for (const Range& range : ranges) {
     for (std::uint64_t rank = range.first; rank <= range.last; ++rank)
       list.push_back(static_cast<Rank>(rank));
   }
   return list;
+}
+
+std::vector<Rank> RankList::ranks() const { return listed(ranges_); }
+
+std::vector<Rank> RankList::ranks_as_named() const {
+  if (ranges_.empty()) return {};
+  std::vector<bool> seen(std::size_t{ranges_.back().last} + 1);
+  std::vector<Rank> once;
+  for (const Range& range : named_) {
+    for (std::uint64_t rank = range.first; rank <= range.last; ++rank) {
+      if (!seen[rank]) once.push_back(static_cast<Rank>(rank));
+      seen[rank] = true;
+    }
+  }
+  return once;
 }
 
 }  // namespace weft::goal

@@ -9,7 +9,7 @@
 
 namespace weft::goal {
 
-// A set of ranks, kept as sorted ranges that do not touch.
+// A set of ranks, kept as sorted ranges that do not touch, and the order in which they were named.
 class RankList {
  public:
   // Reads ranges and single ranks with commas between, in any order; "all" is every rank. Throws InputError,
@@ -20,12 +20,15 @@ class RankList {
 
   bool contains(Rank rank) const;
   std::vector<Rank> ranks() const;  // in ascending order
+  // "6-8,0-2" is 6, 7, 8, 0, 1, 2; one that is named again keeps its first place.
+  std::vector<Rank> ranks_as_named() const;
 
  private:
   struct Range {
     Rank first, last;
   };
-  std::vector<Range> ranges_;
+  static std::vector<Rank> listed(const std::vector<Range>& ranges);
+  std::vector<Range> ranges_, named_;
 };
 
 }  // namespace weft::goal

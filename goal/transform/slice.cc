@@ -1,6 +1,7 @@
 #include "goal/transform/slice.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 
@@ -36,11 +37,13 @@ class Slicer {
       throw InputError("slice: the stretch from " + std::to_string(from_) + " ns to " + std::to_string(to_) +
                        " ns is empty");
     }
-    for (Rank r = 0; r < graph.ranks(); ++r) {
-      if (options.ranks && !options.ranks->contains(r)) continue;
-      new_rank_[r] = static_cast<Rank>(kept_ranks_.size());
-      kept_ranks_.push_back(r);
+    if (options.ranks) {
+      kept_ranks_ = options.ranks->ranks_as_named();
+    } else {
+      kept_ranks_.resize(graph.ranks());
+      std::iota(kept_ranks_.begin(), kept_ranks_.end(), Rank{0});
     }
+    for (Rank r = 0; r < kept_ranks_.size(); ++r) new_rank_[kept_ranks_[r]] = r;
     if (kept_ranks_.empty()) throw InputError("slice: no rank is left");
     if (timed_ || uses_wildcards(graph)) schedule_ = ideal_schedule(graph);
     if (timed_) require_complete(schedule_, "slice");
@@ -75,6 +78,8 @@ class Slicer {
         position_[c].push_back(i);
         if (!communicator.ranks.empty()) cut.ranks.push_back(rank);
       }
+      if (communicator.ranks.empty())
+        position_[c] = kept_ranks_;                       // all ranks, in the order that they have now
       if (c == kWorld || position_[c].empty()) continue;  // an empty list of ranks would mean all
       new_comm_[c] = next;
       add_own_communicator(builder_, std::move(cut), next++);

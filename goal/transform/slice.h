@@ -18,7 +18,8 @@ struct SliceOptions {
   std::optional<std::uint64_t> from_ns, to_ns;
 };
 
-// The graph of the chosen ranks, numbered from 0 in their order, and of what they do in the stretch of time.
+// The graph of the chosen ranks, numbered from 0 as they were named, and of what they do in the stretch of
+// time. Communicators of all ranks take that order too; others keep theirs.
 // - A calc that reaches over an end of the stretch is cut there. What was under way at its begin (a posted
 //   receive, a called collective) belongs to it.
 // - A send or receive whose other side is not in the slice becomes a calc of 0.

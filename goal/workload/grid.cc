@@ -17,6 +17,19 @@ bool power_fits(std::uint64_t d, std::uint32_t k, std::uint64_t n) {
   return power <= n;
 }
 
+// The words between the separators; calls `fail` if one is empty or has a bracket.
+template <typename Fail>
+std::vector<std::string_view> items_of(std::string_view text, char separator, const Fail& fail) {
+  std::vector<std::string_view> items;
+  for (;;) {
+    const std::string_view item = text.substr(0, text.find(separator));
+    if (item.empty() || item.find_first_of("[]") != std::string_view::npos) fail();
+    items.push_back(item);
+    if (item.size() == text.size()) return items;
+    text.remove_prefix(item.size() + 1);
+  }
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> Grid::coordinates(Rank r) const {
@@ -63,25 +76,21 @@ Grid balanced_grid(std::uint32_t n, std::uint32_t dimensions) {
 std::string to_text(const Grid& grid) { return fmt::format("[{}]", fmt::join(grid.dims, ",")); }
 
 std::vector<std::string_view> list_of(const Parameters& parameters, std::string_view name) {
-  std::string_view text = parameters.text(name);
   const auto fail = [&] { parameters.fail(name, "it must be one value, or a list like [a,b,c]"); };
+  std::string_view text = parameters.text(name);
   if (!text.empty() && text.front() == '[') {
     if (text.back() != ']') fail();
     text = text.substr(1, text.size() - 2);
   }
-  std::vector<std::string_view> items;
-  for (;;) {
-    const std::string_view item = text.substr(0, text.find(','));
-    if (item.empty() || item.find_first_of("[]") != std::string_view::npos) fail();
-    items.push_back(item);
-    if (item.size() == text.size()) return items;
-    text.remove_prefix(item.size() + 1);
-  }
+  return items_of(text, ',', fail);
 }
 
 std::vector<std::uint32_t> numbers_of(const Parameters& parameters, std::string_view name) {
+  const std::string& text = parameters.text(name);
+  const bool by_x = text.find('x') != std::string::npos && text.front() != '[';
+  const auto fail = [&] { parameters.fail(name, "it must be sizes written like 4x4x8 or [4,4,8]"); };
   std::vector<std::uint32_t> numbers;
-  for (const std::string_view item : list_of(parameters, name)) {
+  for (const std::string_view item : by_x ? items_of(text, 'x', fail) : list_of(parameters, name)) {
     std::uint32_t number = 0;
     const auto [end, error] = std::from_chars(item.data(), item.data() + item.size(), number);
     if (error != std::errc() || end != item.data() + item.size() || number == 0) {
@@ -93,10 +102,10 @@ std::vector<std::uint32_t> numbers_of(const Parameters& parameters, std::string_
 }
 
 ParameterSpec dims_parameter(const char* default_value) {
-  return {
-      "dims", ParameterType::kText, default_value,
-      "Grid of the ranks, [4,4,8], the last varying fastest; 2d, 3d, …: so many dimensions, as equal as they "
-      "go."};
+  return {"dims", ParameterType::kText, default_value,
+          "Grid of the ranks, 4x4x8 or [4,4,8], the last varying fastest; 2d, 3d, …: so many dimensions, as "
+          "equal as they "
+          "go."};
 }
 
 Grid grid_of(const Parameters& parameters, std::uint32_t ranks, std::uint32_t least, std::uint32_t most) {
@@ -113,8 +122,8 @@ Grid grid_of(const Parameters& parameters, std::uint32_t ranks, std::uint32_t le
     check_dimensions(dimensions);
     return balanced_grid(ranks, dimensions);
   }
-  if (text.empty() || text.front() != '[') {
-    parameters.fail("dims", "it must be written like [4,4,8], or like 3d");
+  if (text.empty() || (text.front() != '[' && text.find('x') == std::string::npos)) {
+    parameters.fail("dims", "it must be written like [4,4,8] or 4x4x8, or like 3d");
   }
   Grid grid{numbers_of(parameters, "dims")};
   check_dimensions(grid.dims.size());

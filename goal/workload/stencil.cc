@@ -152,7 +152,7 @@ Workload stencil_workload() {
        "in 2-D, 27-point in 3-D) as well."},
       {"exchange", ParameterType::kText, "messages",
        "By messages, all at once, or by one collective operation (neighbor_alltoall)."},
-      {"cells", ParameterType::kText, "64", "Cells of a rank in every dimension: 64, or [64,64,32]."},
+      {"cells", ParameterType::kText, "64", "Cells of a rank in every dimension: 64, or 64x64x32."},
       {"cell", ParameterType::kBytes, "8B", "Bytes of a cell."},
       {"halo", ParameterType::kInteger, "1",
        "Depth of what is exchanged, in cells; at most the cells of a rank."},

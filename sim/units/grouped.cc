@@ -3,6 +3,9 @@
 #include <fmt/core.h>
 
 #include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <string_view>
 
 namespace weft {
 
@@ -14,6 +17,20 @@ std::string grouped(double value) {
     digits.insert(at, ",");
   }
   return digits;
+}
+
+std::string short_bytes(double bytes) {
+  constexpr std::string_view kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  std::size_t unit = 0;
+  for (; bytes >= 999.5 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1000;
+  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
+}
+
+std::string short_time(double ns) {
+  constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s"};
+  std::size_t unit = 0;
+  for (; ns >= 999.5 && unit + 1 < std::size(kUnits); ++unit) ns /= 1000;
+  return ns < 1000 ? fmt::format("{:.3g} {}", ns, kUnits[unit]) : fmt::format("{:.0f} {}", ns, kUnits[unit]);
 }
 
 }  // namespace weft

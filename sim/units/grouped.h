@@ -9,4 +9,8 @@ namespace weft {
 // REQUIRES: value >= 0.
 std::string grouped(double value);
 
+// Three significant digits with a decimal prefix: "12.3 MB", "950 ms". REQUIRES: not negative.
+std::string short_bytes(double bytes);
+std::string short_time(double ns);
+
 }  // namespace weft

@@ -192,12 +192,16 @@ std::string to_short_form(std::string_view name, const Parameters& parameters) {
 }
 
 std::string nearest_name(std::string_view word, std::span<const std::string> known) {
+  // Of equally near ones that with fewer letters the word does not have: one is more likely to hit a key
+  // twice than to mean another one.
+  using Rating = std::pair<std::size_t, std::ptrdiff_t>;
   std::string best;
-  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  Rating best_rating{std::max<std::size_t>(2, word.size() / 3) + 1, 0};
   for (const std::string& name : known) {
-    const std::size_t distance = edit_distance(word, name);
-    if (distance < best_distance && distance < std::max(word.size(), name.size())) {
-      best_distance = distance;
+    const auto strange = [&](char letter) { return word.find(letter) == std::string_view::npos; };
+    const Rating rating{edit_distance(word, name), std::count_if(name.begin(), name.end(), strange)};
+    if (rating < best_rating && rating.first < std::max(word.size(), name.size())) {
+      best_rating = rating;
       best = name;
     }
   }

@@ -9,6 +9,7 @@
 
 #include "goal/read_graph.h"
 #include "sim/results/not_replayed_json.h"
+#include "sim/units/grouped.h"
 #include "tools/weft/goal_commands.h"
 
 namespace weft::cli {
@@ -58,20 +59,6 @@ Totals sum_up(goal::RankSource& graph) {
     }
   }
   return totals;
-}
-
-// Three significant digits with a decimal prefix: "12.3 MB", "950 ms".
-std::string short_bytes(double bytes) {
-  constexpr std::string_view kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-  std::size_t unit = 0;
-  for (; bytes >= 999.5 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1000;
-  return fmt::format("{:.3g} {}", bytes, kUnits[unit]);
-}
-std::string short_time(double ns) {
-  constexpr std::string_view kUnits[] = {"ns", "us", "ms", "s"};
-  std::size_t unit = 0;
-  for (; ns >= 999.5 && unit + 1 < std::size(kUnits); ++unit) ns /= 1000;
-  return ns < 1000 ? fmt::format("{:.3g} {}", ns, kUnits[unit]) : fmt::format("{:.0f} {}", ns, kUnits[unit]);
 }
 
 std::string info_text(goal::RankSource& graph, const goal::PackInfo& info) {

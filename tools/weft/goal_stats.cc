@@ -6,6 +6,7 @@
 #include "goal/read_graph.h"
 #include "goal/transform/heat_map.h"
 #include "goal/transform/statistics.h"
+#include "sim/units/grouped.h"
 #include "sim/units/quantity.h"
 #include "tools/weft/goal_commands.h"
 #include "tools/weft/goal_expand.h"
@@ -35,15 +36,16 @@ std::string text_of(const goal::Graph& graph, const Statistics& s, const LinkMod
     text += fmt::format("{:<22} {}\n", name, value);
   };
   row("ranks", std::to_string(graph.ranks()));
-  row("messages", fmt::format("{}, {:.6g} B", s.messages, s.bytes));
-  row("calc time", fmt::format("{:.6g} ns", s.calc_ns));
+  row("messages", fmt::format("{}, {}", s.messages, short_bytes(s.bytes)));
+  row("calc time", short_time(s.calc_ns));
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     const std::uint64_t count = s.collectives[static_cast<std::size_t>(kind)];
     if (count > 0) row(goal::name(static_cast<goal::CollectiveKind>(kind)), fmt::format("{}", count));
   }
   if (s.complete) {
-    row("critical path", fmt::format("{} ns of calc, {} messages with {} B, {} collectives", s.path.calc_ns,
-                                     s.path.messages, s.path.bytes, s.path.collectives));
+    row("critical path", fmt::format("{} of calc, {} messages with {}, {} collectives",
+                                     short_time(static_cast<double>(s.path.calc_ns)), s.path.messages,
+                                     short_bytes(static_cast<double>(s.path.bytes)), s.path.collectives));
     row("average parallelism", fmt::format("{:.3g}", ratio(s.calc_ns, static_cast<double>(s.makespan_ns))));
     row("longest message chain", fmt::format("{}", s.longest_chain));
   } else {

@@ -16,6 +16,7 @@
 #include "goal/transform/regroup.h"
 #include "goal/transform/scale.h"
 #include "goal/transform/slice.h"
+#include "sim/units/brackets.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/goal_commands.h"
 #include "tools/weft/goal_expand.h"
@@ -187,7 +188,8 @@ void add_slice(Command& parent) {
   const auto options = std::make_shared<Options>();
   Command command = parent.add_subcommand("slice", "Cut out some ranks, or a stretch of time");
   add_input(command, options->file);
-  command.add_option("--ranks", options->ranks, "Only these: 0-3,8; the rest is left out");
+  command.add_option("--ranks", options->ranks,
+                     "Only these, renumbered in this order: 0-3,8; the rest is left out");
   command.add_option("--from", options->from, "Begin, in the run that compute times alone allow: 10ms");
   command.add_option("--until", options->to, "End of the stretch, not in it");
   options->output.add_options(command);
@@ -248,15 +250,17 @@ void add_regroup(Command& parent) {
   });
 }
 
-// "8x8x4", whose product is the number of ranks, unless that is given too.
-void read_grid(const std::string& text, goal::ExtrapolateOptions& options) {
+// "8x8x4" or "[8,8,4]", whose product is the number of ranks, unless that is given too.
+void read_grid(const std::string& given, goal::ExtrapolateOptions& options) {
+  const std::string_view text = without_brackets(given);
+  const char separator = text.size() == given.size() ? 'x' : ',';
   std::uint64_t product = 1;
   const auto fail = [&] {
-    throw InputError("--grid '" + text +
+    throw InputError("--grid '" + given +
                      "': expected sizes of at least 1, as in 8x8x4, of less than 2^31 ranks in all");
   };
   for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find('x', at), text.size());
+    const std::size_t end = std::min(text.find(separator, at), text.size());
     std::uint32_t dim = 0;
     const auto [rest, error] = std::from_chars(text.data() + at, text.data() + end, dim);
     if (error != std::errc() || rest != text.data() + end || dim == 0) fail();

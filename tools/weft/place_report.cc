@@ -16,24 +16,6 @@ using placement::Quality;
 
 constexpr std::size_t kMostLines = 24;  // of a mapping in text; longer ones are in JSON
 
-std::string bytes_text(double bytes) {
-  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-  std::size_t unit = 0;
-  while (bytes >= 1000 && unit + 1 < std::size(kUnits)) {
-    bytes /= 1000;
-    ++unit;
-  }
-  return fmt::format("{:.4g} {}", bytes, kUnits[unit]);
-}
-
-std::string time_text(double seconds) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}};
-  for (const auto& [unit, name] : kUnits) {
-    if (seconds >= unit) return fmt::format("{:.4g} {}", seconds / unit, name);
-  }
-  return fmt::format("{:.4g} ns", seconds * 1e9);
-}
-
 double share(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
 // A figure of the table: how it is called, and its text for a job of a variant.
@@ -47,7 +29,7 @@ const std::vector<Row>& job_rows() {
       {"nodes", [](const JobPlace& j) { return fmt::format("{}", j.quality.nodes); }},
       {"switches", [](const JobPlace& j) { return fmt::format("{}", j.quality.switches); }},
       {"groups", [](const JobPlace& j) { return fmt::format("{}", j.quality.groups); }},
-      {"hop-bytes", [](const JobPlace& j) { return bytes_text(j.quality.hop_bytes); }},
+      {"hop-bytes", [](const JobPlace& j) { return short_bytes(j.quality.hop_bytes); }},
       {"hops per byte", [](const JobPlace& j) { return fmt::format("{:.3f}", j.quality.hops_per_byte()); }},
       {"dilation, mean", [](const JobPlace& j) { return fmt::format("{:.3f}", j.quality.mean_dilation); }},
       {"dilation, worst", [](const JobPlace& j) { return fmt::format("{}", j.quality.worst_dilation); }},
@@ -104,10 +86,10 @@ void print_comparison(const PlaceReport& report, topologies::TextSink& sink) {
   const bool sends = std::any_of(report.jobs.begin(), report.jobs.end(),
                                  [](const PlacedJob& job) { return !job.exchanges.empty(); });
   if (sends) {
-    add("busiest link", [](const Congestion& c) { return time_text(c.most_s); });
-    add("links, mean", [](const Congestion& c) { return time_text(c.mean_s); });
+    add("busiest link", [](const Congestion& c) { return short_time(c.most_s * 1e9); });
+    add("links, mean", [](const Congestion& c) { return short_time(c.mean_s * 1e9); });
     add("links used", [](const Congestion& c) { return fmt::format("{:.1f}%", share(c.used, c.links)); });
-    add("busiest host", [](const Congestion& c) { return time_text(c.host_most_s); });
+    add("busiest host", [](const Congestion& c) { return short_time(c.host_most_s * 1e9); });
   }
   print_table(lines, sink);
   if (sends)
@@ -198,7 +180,7 @@ void print_place_text(const PlaceReport& report, topologies::TextSink& sink) {
     for (const placement::Exchange& each : job.exchanges) bytes += each.bytes;
     sink.print("{:<10} {}: {} ranks, {} a node{}\n", "job", job.name, grouped(job.ranks), job.ranks_per_node,
                job.exchanges.empty() ? ""
-                                     : fmt::format("; {} between {} pairs", bytes_text(bytes),
+                                     : fmt::format("; {} between {} pairs", short_bytes(bytes),
                                                    grouped(static_cast<double>(job.exchanges.size()))));
   }
   sink.print("\n");

@@ -4,6 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <charconv>
+#include <string_view>
+
+#include "sim/units/brackets.h"
 
 namespace weft::topologies {
 namespace {
@@ -50,12 +53,16 @@ std::vector<ParameterSpec> with_hosts(ParameterSpec shape) {
 }
 
 ParameterSpec dims_parameter() {
-  return {"dims", ParameterType::kText, "", "Routers in each dimension, written like 8x8x4."};
+  return {"dims", ParameterType::kText, "", "Routers in each dimension, written like 8x8x4 or [8,8,4]."};
 }
 
 std::vector<std::uint32_t> read_dims(const Parameters& parameters, std::string_view name) {
-  const std::string& text = parameters.text(name);
-  const auto malformed = [&] { parameters.fail(name, "it must be sizes of 1 or more, written like 8x8x4"); };
+  const std::string& given = parameters.text(name);
+  const auto malformed = [&] {
+    parameters.fail(name, "it must be sizes of 1 or more, written like 8x8x4 or [8,8,4]");
+  };
+  const std::string_view text = without_brackets(given);
+  const char separator = text.size() == given.size() ? 'x' : ',';
   std::vector<std::uint32_t> dims;
   std::uint64_t points = 1;
   const char* at = text.data();
@@ -64,7 +71,7 @@ std::vector<std::uint32_t> read_dims(const Parameters& parameters, std::string_v
     std::uint32_t size = 0;
     const auto [stop, error] = std::from_chars(at, end, size);
     const bool too_large = error == std::errc::result_out_of_range;
-    if (!too_large && (error != std::errc() || size == 0 || (stop != end && *stop != 'x'))) malformed();
+    if (!too_large && (error != std::errc() || size == 0 || (stop != end && *stop != separator))) malformed();
     points *= size;
     if (too_large || points > kMostHosts) {
       parameters.fail(name, fmt::format("the sizes must multiply to {} routers or fewer", kMostHosts));

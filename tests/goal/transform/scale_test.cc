@@ -75,6 +75,7 @@ TEST_CASE("rank lists") {
     REQUIRE_THROWS_WITH(ranks(text), Catch::StartsWith("--ranks: "));
   }
   REQUIRE_THROWS_WITH(ranks("10"), Catch::Contains("rank 10 does not exist; the graph has 10"));
+  CHECK(RankList("6-8,0-2,7,1", 10, "x").ranks_as_named() == std::vector<Rank>{6, 7, 8, 0, 1, 2});
   const RankList list("0-2,5", 10, "x");
   REQUIRE((list.contains(0) && list.contains(2) && list.contains(5)));
   REQUIRE_FALSE((list.contains(3) || list.contains(4) || list.contains(6)));

@@ -45,6 +45,21 @@ TEST_CASE("a slice of everything is the whole") {
   }
 }
 
+TEST_CASE("ranks are numbered as they are named, and twice turned around is the same graph") {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const Graph graph = sim::random_program(seed, {}).graph();
+    std::string backwards;
+    for (Rank r = graph.ranks(); r-- > 0;) backwards += std::to_string(r) + (r > 0 ? "," : "");
+    const SliceOptions turned{.ranks = RankList(backwards, graph.ranks(), "x")};
+    const Graph once = slice(graph, turned);
+    INFO("seed " << seed << "\n" << to_text(graph) << to_text(once));
+    for (Rank r = 0; r < graph.ranks(); ++r) {
+      REQUIRE(once.rank(r).ops() == graph.rank(graph.ranks() - 1 - r).ops());
+    }
+    REQUIRE(slice(once, turned) == graph);
+  }
+}
+
 TEST_CASE("a slice of ranks has nothing unmatched, and every lost partner is counted") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const Graph graph = sim::random_program(seed, {.wildcards = true}).graph();

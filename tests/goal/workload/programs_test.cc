@@ -129,6 +129,7 @@ TEST_CASE("stencil: messages of a rank in closed grids") {
   CHECK(count("dims=[4,3,5]", 60) == 6);
   CHECK(count("dims=[4,3,5],neighbors=edges", 60) == 18);
   CHECK(count("dims=[4,3,5],neighbors=corners", 60) == 26);
+  CHECK(count("dims=4x3x5", 60) == 6);
   CHECK(count("dims=[4,5]", 20) == 4);
   CHECK(count("dims=[4,5],neighbors=edges", 20) == 8);
   CHECK(count("dims=[4,5],neighbors=corners", 20) == 8);

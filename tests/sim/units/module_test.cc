@@ -85,4 +85,8 @@ TEST_CASE("a nearest name is offered for a slip, not for another word") {
   CHECK(nearest_name("fattree", known) == "fat_tree");
   CHECK(nearest_name("tours", known) == "torus");
   CHECK(nearest_name("dragonfly", known).empty());
+  const std::vector<std::string> similar{"fat_tree2", "fat_tree3", "fat_tree"};
+  CHECK(nearest_name("fat_treee", similar) == "fat_tree");
+  CHECK(nearest_name("fat_tree4", similar) == "fat_tree");
+  CHECK(nearest_name("fat_tre3", similar) == "fat_tree3");
 }

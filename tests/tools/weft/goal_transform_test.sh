@@ -77,7 +77,7 @@ cmp -s grown.goal want.goal || { echo "FAILED: the grown stencil is not the larg
 expect "extrapolate: no such shape" 2 '' "can't be laid out like the program's 3x3 grid" goal extrapolate small.goal --ranks 23 -o x.goal
 expect "extrapolate: no pattern" 2 '' 'differs from rank' goal extrapolate four.goal --ranks 8 -o x.goal
 
-expect "stats" 0 '^critical path +3000 ns of calc, 0 messages' '' goal stats four.goal
+expect "stats" 0 '^critical path +3 us of calc, 0 messages' '' goal stats four.goal
 expect "stats: sizes" 0 '^ +1024 +1 +2000$' '' goal stats four.goal
 expect "stats: files" 0 'longest message chain +1' '' goal stats four.goal --matrix m.csv --picture m.svg
 printf 'from,to,messages,bytes\n0,1,1,2000\n1,2,1,10\n' | cmp -s - m.csv || { echo "FAILED: the matrix"; failed=1; }

@@ -73,7 +73,7 @@ TEST_CASE("lattices: routers, links, diameter and average path length as tabulat
       {"hyperx:dims=8x8", 64, 448, 2, 1.7778},       {"hyperx:dims=4x4x4", 64, 288, 3, 2.2857},
       {"hyperx:dims=16x16", 256, 3840, 2, 1.8824},   {"hyperx:dims=32x32", 1024, 31744, 2, 1.9394},
       {"torus:dims=8x8", 64, 128, 8, 4.0635},        {"torus:dims=4x4x4", 64, 192, 6, 3.0476},
-      {"torus:dims=8x8x8", 512, 1536, 12, 6.0117},   {"torus:dims=16x16", 256, 512, 16, 8.0314},
+      {"torus:dims=[8,8,8]", 512, 1536, 12, 6.0117}, {"torus:dims=16x16", 256, 512, 16, 8.0314},
       {"torus:dims=32x32", 1024, 2048, 32, 16.0156}, {"mesh:dims=8x8", 64, 112, 14, 5.3333},
       {"hypercube:n=10", 1024, 5120, 10, 5.0049},
   };
@@ -197,9 +197,9 @@ TEST_CASE("lattices: what can't be built") {
   };
   for (const std::string bad : {"", "x", "8x", "x8", "8xx8", "8x0", "-8", "8 x8", "8*8", "[8x8]"}) {
     check("torus:dims=" + bad,
-          "torus: dims is '" + bad + "', but it must be sizes of 1 or more, written like 8x8x4");
+          "torus: dims is '" + bad + "', but it must be sizes of 1 or more, written like 8x8x4 or [8,8,4]");
   }
-  check("torus", "torus: dims is '', but it must be sizes of 1 or more, written like 8x8x4");
+  check("torus", "torus: dims is '', but it must be sizes of 1 or more, written like 8x8x4 or [8,8,4]");
   check("mesh:dims=2048x2049",
         "mesh: dims is '2048x2049', but the sizes must multiply to 4194304 routers or fewer");
   check("mesh:dims=99999999999999999999",

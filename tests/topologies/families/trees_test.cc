@@ -187,7 +187,8 @@ TEST_CASE("trees: what can't be built") {
     CHECK_THROWS_WITH(make(short_form), message);
   };
   check("xgft:m=4x4,w=1x2x2", "xgft: w is '1x2x2', but it must have as many numbers as m, 2");
-  check("xgft:m=4y4,w=1x2", "xgft: m is '4y4', but it must be sizes of 1 or more, written like 8x8x4");
+  check("xgft:m=4y4,w=1x2",
+        "xgft: m is '4y4', but it must be sizes of 1 or more, written like 8x8x4 or [8,8,4]");
   check("xgft:m=4x4x4,w=2048x2048x1",
         "xgft: m is '4x4x4', but that makes 67108864 links above level 1; at most 33554432 can be had");
   check("k_ary_n_tree:k=64,n=4", "k_ary_n_tree: n is '4', but k^n must be at most 4194304 hosts");
