@@ -1,11 +1,13 @@
 #include "sim/results/report_sinks.h"
 
+#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "sim/results/output_file.h"
 #include "sim/results/report_tables.h"
 #include "sim/results/sqlite_sink.h"
+#include "sim/units/wrap.h"
 
 namespace weft::results {
 namespace {
@@ -59,7 +61,8 @@ class TerminalSink final : public ReportSink {
       : terminal_(terminal), directory_(std::move(directory)) {}
 
   void write(const Report& report) override {
-    std::fputs(text_summary(report, directory_).c_str(), terminal_);
+    std::fputs(wrap(text_summary(report, directory_), terminal_columns(fileno(terminal_))).c_str(),
+               terminal_);
   }
 
  private:

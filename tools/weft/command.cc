@@ -1,5 +1,7 @@
 #include "tools/weft/command.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -8,6 +10,8 @@
 
 #include "sim/units/module.h"
 #include "sim/units/printable.h"
+#include "sim/units/wrap.h"
+#include "tools/weft/help.h"
 
 namespace weft::cli {
 namespace {
@@ -59,6 +63,56 @@ void complain(const CLI::App& app, const CLI::ParseError& error) {
   std::fprintf(stderr, "%s: %s%s (see '%s --help')\n", name.c_str(), printable(message).c_str(), hint.c_str(),
                name.c_str());
 }
+
+OptionEntry entry_of(const CLI::Option& option) {
+  OptionEntry entry;
+  entry.positional = option.get_positional();
+  if (entry.positional) {
+    entry.names = {option.get_single_name()};
+  } else {
+    for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
+    for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
+  }
+  if (option.get_type_size() != 0) {
+    const std::string type = option.get_type_name();  // "UINT:POSITIVE" with a check
+    const std::string kind = type.substr(0, type.find(':'));
+    entry.value = kind == "UINT" || kind == "INT" ? "N" : kind == "FLOAT" ? "X" : kind;
+  }
+  entry.default_value = option.get_default_str();
+  entry.help = option.get_description();
+  entry.required = option.get_required();
+  entry.many = option.get_expected_max() == CLI::detail::expected_max_vector_size;
+  for (const CLI::Option* other : option.get_excludes()) entry.excludes.push_back(other->get_name());
+  std::sort(entry.excludes.begin(), entry.excludes.end());  // the set goes by addresses
+  return entry;
+}
+
+CommandEntry entry_of(const CLI::App& app) {
+  CommandEntry entry{
+      .name = app.get_name(), .description = app.get_description(), .footer = app.get_footer()};
+  for (const CLI::Option* option : app.get_options()) entry.options.push_back(entry_of(*option));
+  for (const CLI::App* sub : app.get_subcommands(nullptr)) {
+    if (!sub->get_group().empty()) entry.subcommands.push_back(entry_of(*sub));
+  }
+  entry.needs_subcommand = app.get_require_subcommand_min() > 0;
+  return entry;
+}
+
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* app, std::string, CLI::AppFormatMode) const override {
+    std::string full_name = app->get_name();
+    for (const CLI::App* at = app->get_parent(); at != nullptr; at = at->get_parent()) {
+      full_name = at->get_name() + " " + full_name;
+    }
+    const std::size_t terminal = terminal_columns(STDOUT_FILENO);
+    return help_text(entry_of(*app), full_name,
+                     terminal == 0 ? kHelpWidth : std::min(terminal, kMostHelpWidth));
+  }
+
+ private:
+  static constexpr std::size_t kHelpWidth = 80, kMostHelpWidth = 110;
+};
 
 template <typename Target>
 Option add(CLI::App* app, const std::string& names, Target& target, const std::string& help) {
@@ -168,6 +222,8 @@ Option Command::add_flag(const std::string& names, bool& target, const std::stri
   return Option(app_->add_flag(names, target, help));
 }
 
+void Command::hide() { app_->group(""); }
+
 void Command::footer(const std::string& text) { app_->footer(text); }
 
 void Command::callback(std::function<void()> work) {
@@ -192,13 +248,17 @@ std::vector<GivenOption> Command::given() const {
 
 CommandLine::CommandLine(const std::string& name, const std::string& description, const std::string& version)
     : app_(new CLI::App(description, name)) {
-  app_->set_version_flag("--version", version);
+  app_->formatter(std::make_shared<HelpFormatter>());
+  app_->set_help_flag("-h,--help", "Print this help and exit");
+  app_->set_version_flag("--version", version, "Print version and build, and exit");
   app_->require_subcommand(0, 1);
 }
 
 CommandLine::~CommandLine() { delete app_; }
 
 Command CommandLine::root() { return {app_, works_}; }
+
+CommandEntry CommandLine::tree() const { return entry_of(*app_); }
 
 bool CommandLine::run(int argc, char** argv) {
   try {

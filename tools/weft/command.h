@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tools/weft/command_tree.h"
+
 namespace CLI {
 class App;
 class Option;
@@ -71,6 +73,8 @@ class Command {
   void add_each(const std::string& names, std::function<void(const std::string&)> take,
                 const std::string& help);
 
+  // Left out where commands are listed: for other programs, not for people.
+  void hide();
   // Printed below the options by --help.
   void footer(const std::string& text);
   // The work; it runs after all of the command line was read, unless a subcommand was named.
@@ -94,6 +98,8 @@ class CommandLine {
   CommandLine& operator=(const CommandLine&) = delete;
 
   Command root();
+  // All that was added so far, and what each command takes.
+  CommandEntry tree() const;
   // Reads the command line and runs the callbacks of the command named there, or prints the help where none
   // is. True if that could be done; false after one line on standard error that says what is wrong with the
   // command line, with the nearest name where one is unknown. What a callback throws comes through.

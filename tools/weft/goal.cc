@@ -10,6 +10,7 @@ void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), s
 
 void add_goal(Command& command, int& exit_code) {
   command.require_subcommand();
+  command.footer("Example:\n  weft goal gen stencil:iterations=100 --ranks 64 -o halo.weft");
   add_gen(command);
   add_info(command);
   add_check(command, exit_code);

@@ -22,7 +22,9 @@ void add_check(Command& parent, int& exit_code) {
   command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
   command.add_option("--examples", options->examples, "How many findings of each kind to show")
       .with_default();
-  command.footer("Exit status: 0 if nothing worse than warnings was found, else 2.");
+  command.footer(
+      "Exit status: 0 if nothing worse than warnings was found, else 2.\n"
+      "Example:\n  weft goal check lj.weft");
   command.callback([options, &exit_code] {
     const goal::Report report =
         goal::check_file(options->file, {.examples = std::max(1u, options->examples)});

@@ -25,6 +25,7 @@ void add_print(Command& parent) {
   Command command = parent.add_subcommand("print", "Write a graph as GOAL text to the standard output");
   command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
   command.add_option("--rank", options->rank, "Only this rank's block");
+  command.footer("Example:\n  weft goal print lj.weft --rank 0");
   command.callback([options] {
     const auto graph = goal::open_ranks(options->file);
     const auto sink = [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); };
@@ -49,6 +50,7 @@ void add_convert(Command& parent) {
                   "The file to write: .weft packed, .goal text, .bin binary GOAL, .et Chakra")
       .required();
   command.add_option("--to", options->to, "The format, whatever the name: pack, text, binary or chakra");
+  command.footer("Example:\n  weft goal convert lj.weft -o lj.goal");
   command.callback([options] {
     const goal::Format format =
         options->to.empty() ? goal::format_of_path(options->out) : goal::format_of_name(options->to);

@@ -154,6 +154,7 @@ void add_info(Command& parent) {
       parent.add_subcommand("info", "Tell what a graph holds: operations, messages, collectives, anomalies");
   command.add_option("FILE", options->file, "A GOAL graph: packed, text or binary").required();
   command.add_flag("--json", options->json, "As JSON; bytes, and nanoseconds");
+  command.footer("Examples:\n  weft goal info lj.weft\n  weft goal info lj.weft --json");
   command.callback([options] {
     goal::PackInfo info;
     const auto graph = goal::open_ranks(options->file, &info);

@@ -89,7 +89,9 @@ void add_importer_options(Command& command, Options& options) {
       if (option.is_flag) {
         command.add_flag(option.flag, option.is_set, help);
       } else {
-        command.add_option(option.flag, option.value, fmt::format("{} ({})", help, spec.default_value));
+        command.add_option(
+            option.flag, option.value,
+            spec.default_value.empty() ? help : fmt::format("{} ({})", help, spec.default_value));
       }
     }
   }

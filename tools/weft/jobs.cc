@@ -153,6 +153,7 @@ void add_jobs(Command& command, int& /*exit_code*/) {
   command.add_flag("--json", options->json, "Print JSON");
   command.footer(
       "A queue without a network: each job takes the time that the list says.\n"
+      "Examples:\n"
       "  weft jobs hpc2n.swf\n"
       "  weft jobs jobs.csv --nodes 64 --scheduler fcfs --scheduler easy");
   command.callback([options] { print(*options); });

@@ -1,6 +1,7 @@
 #include "tools/weft/list.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "sim/sinks.h"
 #include "sim/units/capabilities.h"
 #include "sim/units/module.h"
+#include "sim/units/wrap.h"
 #include "tools/weft/plugins.h"
 
 namespace weft::cli {
@@ -249,6 +251,11 @@ std::string kind_of(const std::string& word) {
   fail_unknown_name("kind of module", word, kinds);
 }
 
+// On a terminal lines are broken between words; for other programs each stays one.
+void print_wrapped(const std::string& text) {
+  std::fputs(wrap(text, terminal_columns(STDOUT_FILENO)).c_str(), stdout);
+}
+
 }  // namespace
 
 Catalog builtin_catalog() {
@@ -324,8 +331,7 @@ void add_list(Command& command, int&) {
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   add_plugin_option(command);
   command.footer("Examples:\n  weft list\n  weft list topology");
-  command.callback(
-      [options] { std::fputs(list_text(builtin_catalog(), options->kind, options->names).c_str(), stdout); });
+  command.callback([options] { print_wrapped(list_text(builtin_catalog(), options->kind, options->names)); });
 }
 
 void add_describe(Command& command, int&) {
@@ -337,7 +343,7 @@ void add_describe(Command& command, int&) {
       .required();
   add_plugin_option(command);
   command.footer("Examples:\n  weft describe fat_tree\n  weft describe hosts\n  weft describe allreduce");
-  command.callback([name] { std::fputs(describe_text(builtin_catalog(), *name).c_str(), stdout); });
+  command.callback([name] { print_wrapped(describe_text(builtin_catalog(), *name)); });
 }
 
 }  // namespace weft::cli

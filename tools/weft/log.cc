@@ -2,16 +2,26 @@
 
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <string_view>
 
 #include "sim/units/printable.h"
+#include "sim/units/wrap.h"
 
 namespace weft::cli::log {
 
 namespace {
 
 bool started = false;
+
+// Fit to be printed, and broken between words on a terminal; "weft: " stands before it.
+std::string for_terminal(const std::string& text) {
+  constexpr std::string_view kPrefix = "weft: ";
+  const std::string whole = wrap(std::string(kPrefix) + printable(text), terminal_columns(STDERR_FILENO));
+  return whole.substr(kPrefix.size());
+}
 
 }  // namespace
 
@@ -26,13 +36,13 @@ void show_info() { spdlog::set_level(spdlog::level::info); }
 
 void error(const std::string& text) {
   if (started) {
-    spdlog::error(printable(text));
+    spdlog::error(for_terminal(text));
   } else {
     std::fprintf(stderr, "weft: %s\n", printable(text).c_str());
   }
 }
 
-void warn(const std::string& text) { spdlog::warn(printable(text)); }
+void warn(const std::string& text) { spdlog::warn(for_terminal(text)); }
 
 void info(const std::string& text) { spdlog::info(printable(text)); }
 

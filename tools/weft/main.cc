@@ -8,13 +8,15 @@
 
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
-#include "sim/units/version.h"
+#include "tools/weft/build_info.h"
 #include "tools/weft/command.h"
+#include "tools/weft/completion.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
 #include "tools/weft/jobs.h"
 #include "tools/weft/list.h"
 #include "tools/weft/log.h"
+#include "tools/weft/manual.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/nccl.h"
 #include "tools/weft/out_of_memory.h"
@@ -49,15 +51,14 @@ std::vector<Subcommand> subcommands() {
 constexpr const char* kDescription =
     R"(weft answers one question: how fast would this application run on that network?
 
-The path: an application is traced once, its trace becomes a GOAL graph (what every rank
-computes, sends and receives, and in what order), and the graph is replayed on a simulated network.
+The path: an application is traced once, its trace becomes a GOAL graph (what every rank computes, sends and receives, and in what order), and the graph is replayed on a simulated network.
 
-  weft trace  -o DIR -- mpirun -n 8 APP …    run the application, write one trace per rank
-  weft import mpi DIR -o APP.weft            turn the traces into a GOAL graph
-  weft goal   info APP.weft                  see what is in it; check it, print it, convert it
-  weft list; weft describe NAME              see what networks can be made of
-  weft topo   info NAME:key=value            see what one is: analyze it, price it, draw it
-  weft sim    --goal APP.weft … -o RUN       replay it on a network; results go to RUN)";
+  weft trace -o DIR -- mpirun -n 8 APP   run the application, trace each rank
+  weft import mpi DIR -o APP.weft        turn the traces into a GOAL graph
+  weft goal info APP.weft                see what is in it; check it, convert it
+  weft list; weft describe NAME          see what networks can be made of
+  weft topo info NAME:key=value          see what one is: analyze, price, draw it
+  weft sim --goal APP.weft … -o RUN      replay it on a network)";
 
 constexpr const char* kExamples =
     R"(Examples:
@@ -71,17 +72,20 @@ constexpr const char* kExamples =
 
 Each subcommand tells more: weft sim --help.
 
-Exit status: 0 done, 1 internal error, 2 bad input, 3 the simulation could not go on,
-4 a limit was hit, 128 + the number of a signal that ended it (130: Ctrl-C).)";
+Exit status: 0 done, 1 internal error, 2 bad input, 3 the simulation could not go on, 4 a limit was hit, 128 + the number of a signal that ended it (130: Ctrl-C).)";
 
 int run(int argc, char** argv) {
-  CommandLine line("weft", kDescription, std::string("weft ") + kVersion);
+  CommandLine line("weft", kDescription, build_info());
   Command root = line.root();
   int exit_code = kOk;
   for (const Subcommand& subcommand : subcommands()) {
     Command added = root.add_subcommand(subcommand.name, subcommand.summary);
     subcommand.add(added, exit_code);
   }
+  const auto tree = [&line] { return line.tree(); };
+  Command manual = root.add_subcommand("manual", "Write manual pages of all commands");
+  add_manual(manual, tree);
+  add_completion(root, tree);
   root.footer(kExamples);  // set last: subcommands would inherit it
   return line.run(argc, argv) ? exit_code : kBadInput;
 }

@@ -224,6 +224,8 @@ void add_explain(Command parent) {
 
 void add_nccl(Command& command, int&) {
   command.require_subcommand();
+  command.footer(
+      "Example:\n  weft nccl explain --collective allreduce --bytes 64MB --ranks 128 --gpus-per-node 8");
   add_explain(command);
 }
 

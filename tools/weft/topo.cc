@@ -6,6 +6,7 @@ namespace weft::cli {
 
 void add_topo(Command& command, int& /*exit_code*/) {
   command.require_subcommand();
+  command.footer("Example:\n  weft topo compare fat_tree dragonfly slim_fly --endpoints 1024");
   add_topo_gen(command);
   add_topo_info(command);
   add_topo_analyze(command);

@@ -31,6 +31,11 @@ def writing(text, *files, **more):
 
 
 GRAPH = "../in/a.goal"
+MANUAL = ["weft.1", *(f"weft-{name}.1" for name in (
+    "trace", "trace-info", "import", "goal", "goal-gen", "goal-info", "goal-check", "goal-print", "goal-convert", "goal-merge",
+    "goal-regroup", "goal-scale", "goal-perturb", "goal-slice", "goal-extrapolate", "goal-stats", "goal-export", "sim", "topo",
+    "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "route", "route-show",
+    "route-load", "route-check", "place", "nccl", "nccl-explain", "jobs", "list", "describe", "manual", "completion"))]
 COMMANDS = [
     Command(("sim", "--traffic", "shift:size=20KB", *SWITCH, "-o", "RUN", "-q", *ALL_FILES), folder=True),
     Command(("sim", "--goal", "../in/b.weft", "--network", "loggops", "--seed", "2", "-o", "RUN", "--no-flows"), folder=True, steady=False),
@@ -60,6 +65,8 @@ COMMANDS = [
     writing(f"goal stats {GRAPH} --expand --picture out.pgm", "out.pgm"),
     writing(f"place {GRAPH} --topology fat_tree:k=4 --placement packed --placement random -o out.txt", "out.txt"),
     writing("place --ranks 4 --topology fat_tree:k=4 --placement packed --picture out.svg", "out.svg"),
+    writing("manual -o .", *MANUAL),
+    writing("completion bash"),
     writing("jobs ../in/jobs.csv --nodes 4"),
     writing("route show --topology fat_tree:k=4 --from 0 --to 15 -o out.txt", "out.txt"),
     writing("route load --topology fat_tree:k=4 --csv -o out.csv", "out.csv"),
@@ -97,6 +104,7 @@ COMMANDS = [
 def option_names(text):
     """Those of a help text that name a file to write."""
     words = {"--output": "--output ", "--matrix": "Write the communication matrix", "--picture": "Draw it", "OUT": "The file to write"}
+    text = " ".join(text.split())
     return {name for name, sign in words.items() if sign in text}
 
 
@@ -108,7 +116,8 @@ def what_is_not_covered(weft):
 
     def below(text):
         lines = text[text.index("\nSubcommands:\n") + 1:].splitlines()[1:] if "\nSubcommands:\n" in text else []
-        return [line.split()[0] for line in [*lines, ""][:[*lines, ""].index("")]]
+        lines = [*lines, ""][:[*lines, ""].index("")]
+        return [line.split()[0] for line in lines if not line.startswith("   ")]  # else the rest of one
 
     missing = []
     for first in below(help_of()):
