@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/jobs/scheduler.h"
+#include "sim/placement/fragmentation.h"
 #include "sim/placement/placement.h"
 #include "sim/replay/jobs.h"
 #include "sim/scenario/scenario.h"
@@ -29,12 +30,18 @@ class JobQueue final : public JobStarter {
   // What the job got, ascending; none if it has not started.
   const std::vector<std::uint32_t>& hosts_of(std::uint32_t job) const { return jobs_[job].hosts; }
 
+  // Of free hosts, mean over the time in which there were any, up to the last end of a job.
+  double fragmentation() const { return fragmentation_.mean(); }
+  // Jobs that a scheduler would have started earlier, as enough hosts were free, but placement had no room.
+  std::uint32_t jobs_without_place() const;
+
  private:
-  using States = std::vector<placement::HostState>;
+  using States = placement::States;
   struct Waiting {
     placement::Request request;
     Time estimate;
     std::vector<std::uint32_t> hosts = {};
+    bool had_no_place = false;  // when it could have started
   };
   void check(std::uint32_t job);
   placement::Outcome place(std::uint32_t job, States& states) const;
@@ -44,6 +51,7 @@ class JobQueue final : public JobStarter {
   const topologies::Topology* topology_;
   std::vector<Waiting> jobs_;
   States states_;  // of the hosts
+  placement::FragmentationOverTime fragmentation_;
   std::unique_ptr<jobs::Scheduler> scheduler_;
 };
 

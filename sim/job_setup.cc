@@ -10,6 +10,7 @@
 #include "sim/host_config.h"
 #include "sim/mpi_library.h"
 #include "sim/placement/exchanges.h"
+#include "sim/placement/failed_hosts.h"
 #include "sim/placement/policies/policies.h"
 
 namespace weft::sim {
@@ -75,6 +76,14 @@ void place_side_by_side(std::vector<ReplayJob>& jobs) {
 
 }  // namespace
 
+placement::Machine machine_of(const Scenario& scenario, const topologies::Topology& topology) {
+  placement::Machine machine = placement::idle_machine(topology);
+  if (!scenario.failed.empty()) {
+    placement::fail_hosts(scenario.failed, scenario.failed_location, scenario.seed, machine);
+  }
+  return machine;
+}
+
 std::uint64_t placement_seed(const Scenario& scenario, std::size_t job) {
   return job == 0 ? scenario.seed : mix64(scenario.seed + job);
 }
@@ -115,7 +124,7 @@ std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const g
     check_fits(decided, jobs[0], topology->hosts());
     return jobs;
   }
-  placement::Machine machine = placement::idle_machine(*topology);
+  placement::Machine machine = machine_of(decided, *topology);
   for (std::size_t i = 0; i < jobs.size(); ++i) place_on(machine, decided, i, jobs[i]);
   return jobs;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "goal/program.h"
+#include "sim/placement/placement.h"
 #include "sim/replay/jobs.h"
 #include "sim/results/report.h"
 #include "sim/scenario/scenario.h"
@@ -18,6 +19,10 @@ namespace weft::sim {
 // follow_library() (mpi_library.h) for each job; remarks say of which job they are where there are several.
 void follow_libraries(Scenario& scenario, std::span<const goal::Program> programs,
                       std::vector<std::string>& remarks);
+
+// The machine before any job: hosts are free, but for those that have failed. Throws InputError for hosts
+// that don't exist.
+placement::Machine machine_of(const Scenario& scenario, const topologies::Topology& topology);
 
 // What the placement of a job draws from.
 std::uint64_t placement_seed(const Scenario& scenario, std::size_t job);

@@ -113,6 +113,10 @@ Simulation::Simulation(const Scenario& resolved)
   check_recommended_routing();
   check_measurements({scenario_, topology_.get()});
   link_changes_ = plan_faults(scenario_, *topology_);
+  const placement::Machine machine = machine_of(scenario_, *topology_);
+  for (std::uint32_t host = 0; host < machine.state.size(); ++host) {
+    if (machine.state[host] == placement::HostState::kFailed) failed_hosts_.push_back(host);
+  }
 }
 
 // A recommendation is for a family; if this network of it can't have the policy, the run goes on with the
@@ -149,7 +153,7 @@ std::int64_t Simulation::ranks_of(const Parameters& traffic, std::uint32_t ranks
     traffic.fail("ranks",
                  "network model " + scenario_.network.name + " has no hosts to count; give a number");
   }
-  const std::uint32_t hosts = topology_->hosts();
+  const std::uint32_t hosts = topology_->hosts() - static_cast<std::uint32_t>(failed_hosts_.size());
   if (hosts_taken >= hosts) traffic.fail("ranks", "the other jobs leave no host for it; give a number");
   return std::int64_t{hosts - hosts_taken} * ranks_per_host;
 }
@@ -283,9 +287,12 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     throw InputError(SourceLocation{.file = scenario_.jobs.at(0).goal}, error.what());
   }
   if (measurements) measurements->close();
-  for (std::uint32_t job = 0; queue && job < report.jobs.size(); ++job) {
+  if (!queue) return;
+  for (std::uint32_t job = 0; job < report.jobs.size(); ++job) {
     report.jobs[job].hosts = queue->hosts_of(job);
   }
+  report.fragmentation = queue->fragmentation();
+  report.jobs_without_place = queue->jobs_without_place();
 }
 
 void Simulation::add_program_remarks(std::span<const goal::Program> programs, results::Report& report) const {
@@ -312,6 +319,7 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
   report.warnings = scenario_.warnings;
   add_program_remarks(programs, report);
   report.topology = topology_text_;
+  report.failed_hosts = failed_hosts_;
   if (topology_ != nullptr) {
     report.warnings.insert(report.warnings.end(), topology_->notes().begin(), topology_->notes().end());
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");

@@ -65,6 +65,7 @@ class Simulation {
   std::unique_ptr<routing::RoutingTable> table_;
   std::string topology_text_;
   std::vector<LinkChange> link_changes_;
+  std::vector<std::uint32_t> failed_hosts_;  // ascending
 };
 
 }  // namespace weft::sim

@@ -67,7 +67,8 @@ void check(const ModuleChoice& choice, const Request& request, const Machine& ma
 std::span<const Policy> policies() { return list().all(); }
 void add_policy(Policy policy) { list().add(std::move(policy)); }
 
-Outcome place(const ModuleChoice& choice, const Request& request, const Machine& machine) {
+Outcome place(const ModuleChoice& chosen, const Request& request, const Machine& machine) {
+  const ModuleChoice choice = chosen.empty() ? ModuleChoice{.name = policies().front().info.name} : chosen;
   const Policy& policy = find_module(policies(), choice, "placement");
   const Parameters parameters(policy.info, choice);
   if (policy.refusal != nullptr) {

@@ -15,6 +15,7 @@
 #include "sim/scenario/scenario.h"
 #include "sim/simulation.h"
 #include "sim/units/input_error.h"
+#include "tests/sim/jobs/naive_scheduler.h"
 
 namespace weft::sim {
 namespace {
@@ -129,6 +130,88 @@ TEST_CASE("jobs that compute start when the queue alone says so") {
     }
   }
   CHECK(waited > 500);
+}
+
+TEST_CASE("a machine with failed hosts is a smaller one, and no job gets these") {
+  std::mt19937_64 random(19);
+  int waited = 0;
+  for (int list = 0; list < 40; ++list) {
+    std::vector<jobs::TimedJob> listed = random_jobs(random);
+    const auto failed = static_cast<std::uint32_t>(1 + random() % 6);
+    std::string names;
+    for (std::uint32_t i = 0; i < failed; ++i) names += fmt::format("{}{}", i == 0 ? "" : ",", 3 * i);
+    for (jobs::TimedJob& job : listed) {
+      job.nodes = std::min(job.nodes, 16 - failed);
+      job.estimate = std::max(job.estimate, job.runtime);
+    }
+    const Machine& machine = kMachines[1 + list % 2];
+    for (const char* name : {"fcfs", "easy", "conservative"}) {
+      INFO("list " << list << " " << name << " " << machine.network << " without " << names);
+      const std::vector<Time> starts = jobs::NaiveScheduler(listed, 16 - failed, name).run();
+      const Scenario scenario = scenario_of(machine, as_jobs(listed),
+                                            {{"", "scheduler", name},
+                                             {"", "failed", names},
+                                             {"", "placement", list % 3 == 0 ? "random" : "packed"}});
+      const results::Report report = run(scenario);
+      REQUIRE(report.outcome == results::Outcome::kComplete);
+      REQUIRE(report.failed_hosts.size() == failed);
+      double used = 0;
+      for (std::size_t i = 0; i < listed.size(); ++i) {
+        CHECK(report.jobs[i].start == starts[i]);
+        waited += report.jobs[i].start > report.jobs[i].submit;
+        used += listed[i].nodes * listed[i].runtime.seconds();
+        for (const std::uint32_t host : report.failed_hosts) {
+          CHECK_FALSE(std::ranges::binary_search(report.jobs[i].hosts, host));
+        }
+      }
+      check_hosts(report);
+      CHECK(results::machine_figures(report).utilization ==
+            Approx(used / ((16 - failed) * report.makespan.seconds())));
+    }
+  }
+  CHECK(waited > 300);
+}
+
+TEST_CASE("jobs without a queue avoid failed hosts too, and traffic fills what is left") {
+  for (const char* model : {"flow", "packet"}) {
+    const Machine machine{model, "fat_tree:k=4"};
+    for (const std::string placement : {"", "random", "group_round_robin"}) {
+      INFO(model << " " << placement);
+      std::vector<Setting> settings = {{"", "failed", "0,5,25%"}};
+      if (!placement.empty()) settings.push_back({"", "placement", placement});
+      const results::Report alone = run(scenario_of(machine, {"traffic=[shift:size=1KB]"}, settings));
+      CHECK(alone.outcome == results::Outcome::kComplete);
+      CHECK(alone.failed_hosts.size() == 6);
+      CHECK(alone.jobs[0].ranks == 10);
+      std::vector<std::uint32_t> all = alone.jobs[0].hosts;
+      all.insert(all.end(), alone.failed_hosts.begin(), alone.failed_hosts.end());
+      std::sort(all.begin(), all.end());
+      CHECK(std::adjacent_find(all.begin(), all.end()) == all.end());
+      settings.push_back({"", "threads", "2"});
+      CHECK(run(scenario_of(machine, {"traffic=[shift:size=1KB]"}, settings)).digest == alone.digest);
+    }
+  }
+  CHECK_THROWS_WITH(scenario_of(kMachines[0], {"traffic=[shift:ranks=4]"},
+                                {{"", "scheduler", "fcfs"}, {"--failed 1%", "failed", "1%"}}),
+                    Catch::Contains("failed has no effect: network model loggops has no topology"));
+  CHECK_THROWS_WITH(run(scenario_of(kMachines[1], {"traffic=[shift:ranks=16]"}, {{"", "failed", "1"}})),
+                    Catch::Contains("15 that have not failed"));
+  CHECK_THROWS_WITH(run(scenario_of(kMachines[1], {"traffic=shift"}, {{"--failed 16", "failed", "16"}})),
+                    Catch::Contains("'16', but the network has 16 hosts"));
+}
+
+TEST_CASE("fragmentation: free hosts on a row, and jobs that find no place") {
+  // Two jobs take 0-1 and 2-3 of 6; the first leaves after 2 us, the third, of 3 in a row, waits for the
+  // other's end at 4 us and is over at 5.
+  const std::vector<std::string> jobs = {"traffic=[compute:compute=2us,ranks=2]",
+                                         "traffic=[compute:compute=4us,ranks=2]",
+                                         "traffic=[compute:compute=1us,ranks=3],at=1us"};
+  const results::Report report = run(scenario_of({"flow", "mesh:dims=1x6"}, jobs,
+                                                 {{"", "scheduler", "fcfs"}, {"", "placement", "submesh"}}));
+  REQUIRE(report.jobs[2].start == Time::us(4));
+  // 4 and 5 are free for 2 us; 0, 1, 4, 5 for 2: half is outside the longest row; and 3 to 5 for 1.
+  CHECK(*report.fragmentation == Approx(0.5 * 2 / 5));
+  CHECK(report.jobs_without_place == 1);
 }
 
 TEST_CASE("jobs that talk wait as well, have the same digest twice, and hosts of their own") {
