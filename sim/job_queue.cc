@@ -41,6 +41,7 @@ States states_of(const Scenario& scenario, const topologies::Topology* topology)
 JobQueue::JobQueue(const Scenario& decided, std::span<const ReplayJob> jobs,
                    const topologies::Topology* topology)
     : scenario_(decided),
+      replayed_(jobs),
       topology_(topology),
       states_(states_of(decided, topology)),
       scheduler_(jobs::make_scheduler(decided.scheduler, placement::sound_hosts(states_))) {
@@ -68,16 +69,20 @@ void JobQueue::check(std::uint32_t job) {
     if (!what.placement.location.file.empty()) throw;
     throw InputError(what.location, fmt::format("job {}: {}", what.name, error.what()));
   }
+  jobs_[job].exchanges = {};  // until it is its turn: those of all jobs together may be many
   if (no_room.empty()) return;
   throw InputError(what.location,
                    fmt::format("job {} could never start: {}, with no other job there", what.name, no_room));
 }
 
-placement::Outcome JobQueue::place(std::uint32_t job, States& states) const {
-  const placement::Request& request = jobs_[job].request;
+placement::Outcome JobQueue::place(std::uint32_t job, States& states) {
+  placement::Request request = jobs_[job].request;
   if (topology_ == nullptr) return lowest(request, states);
+  std::vector<placement::Exchange>& exchanges = jobs_[job].exchanges;
+  if (exchanges.empty()) exchanges = exchanges_for_placement(scenario_.jobs[job], replayed_[job]);
+  request.exchanges = exchanges;
   placement::Machine machine{*topology_, std::move(states)};
-  placement::Outcome outcome = placement::place(scenario_.jobs[job].placement, request, machine);
+  placement::Outcome outcome = place_job(scenario_.jobs[job], request, machine);
   states = std::move(machine.state);
   return outcome;
 }
@@ -105,6 +110,7 @@ bool JobQueue::take(std::uint32_t job, std::vector<Start>& starts) {
     jobs_[job].had_no_place = true;
     return false;
   }
+  jobs_[job].exchanges = {};
   std::vector<std::uint32_t>& hosts = jobs_[job].hosts;
   hosts = outcome.hosts;
   std::sort(hosts.begin(), hosts.end());

@@ -17,9 +17,9 @@ namespace weft::sim {
 
 class JobQueue final : public JobStarter {
  public:
-  // `jobs` are those of a scenario with a scheduler, in its order; it and the topology, which may be null,
-  // must outlive this. Without a topology jobs get the free hosts with the lowest numbers. Throws InputError
-  // for a job that could never start, as it has no room on the machine were it alone.
+  // `jobs` are those of a scenario with a scheduler, in its order; they, it and the topology, which may be
+  // null, must outlive this. Without a topology jobs get the free hosts with the lowest numbers. Throws
+  // InputError for a job that could never start, as it has no room on the machine were it alone.
   JobQueue(const Scenario& decided, std::span<const ReplayJob> jobs, const topologies::Topology* topology);
 
   void submitted(std::uint32_t job, Time now) override;
@@ -40,14 +40,16 @@ class JobQueue final : public JobStarter {
   struct Waiting {
     placement::Request request;
     Time estimate;
+    std::vector<placement::Exchange> exchanges = {};  // from when it is first to be placed until it is
     std::vector<std::uint32_t> hosts = {};
     bool had_no_place = false;  // when it could have started
   };
   void check(std::uint32_t job);
-  placement::Outcome place(std::uint32_t job, States& states) const;
+  placement::Outcome place(std::uint32_t job, States& states);
   bool take(std::uint32_t job, std::vector<Start>& starts);
 
   const Scenario& scenario_;
+  const std::span<const ReplayJob> replayed_;
   const topologies::Topology* topology_;
   std::vector<Waiting> jobs_;
   States states_;  // of the hosts

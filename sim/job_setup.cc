@@ -37,11 +37,9 @@ void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t
   std::vector<placement::Exchange> exchanges;
   placement::Outcome outcome;
   try {
-    if (find_module(placement::policies(), what.placement, "placement").needs_exchanges) {
-      exchanges = placement::exchanges_of(job.program, job.hosts.collectives);
-      request.exchanges = exchanges;
-    }
-    outcome = placement::place(what.placement, request, machine);
+    exchanges = exchanges_for_placement(what, job);
+    request.exchanges = exchanges;
+    outcome = place_job(what, request, machine);
   } catch (const InputError& error) {
     if (!what.placement.location.file.empty()) throw;
     throw InputError(what.location, fmt::format("job {}: {}", what.name, error.what()));
@@ -101,6 +99,18 @@ void follow_libraries(Scenario& scenario, std::span<const goal::Program> program
       remarks.push_back(fmt::format("job {}: {}", scenario.jobs[i].name, remark));
     }
   }
+}
+
+std::vector<placement::Exchange> exchanges_for_placement(const Job& what, const ReplayJob& job) {
+  if (!placement::policy_of(what.placement).needs_exchanges) return {};
+  return placement::exchanges_of(job.program, job.hosts.collectives);
+}
+
+placement::Outcome place_job(const Job& what, const placement::Request& request,
+                             const placement::Machine& machine) {
+  const bool sends_nothing =
+      request.exchanges.empty() && placement::policy_of(what.placement).needs_exchanges;
+  return placement::place(sends_nothing ? ModuleChoice() : what.placement, request, machine);
 }
 
 std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const goal::Program> programs,

@@ -187,6 +187,7 @@ class Expansion {
     if (request.nodes() > nodes_) return false;
     if (!topology_) return true;
     const ModuleChoice& choice = job.placement.empty() ? run_.placement : job.placement;
+    if (placement::policy_of(choice).needs_exchanges) return true;  // it takes any hosts
     const auto [known, is_new] = fits_.emplace(std::tuple(choice.name, choice.given, ranks, per_node), false);
     if (is_new) {
       known->second = placement::place(choice, request, *machine_).no_room.empty();

@@ -35,6 +35,16 @@
 namespace weft::sim {
 namespace {
 
+// Where and when a job that waited for hosts was in a run.
+void put_as_in(const results::Report& together, std::uint32_t index, ReplayJob& job) {
+  const results::Job& row = together.jobs[index];
+  job.submit = row.start;
+  job.least_channel = row.first_channel;
+  const auto ranks = std::ranges::equal_range(together.ranks, index, {}, &results::Rank::job);
+  job.host_of_rank.clear();
+  for (const results::Rank& rank : ranks) job.host_of_rank.push_back(rank.host);
+}
+
 // What a generated graph is not quite.
 void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<std::string>& warnings) {
   if (traffic.empty()) return;
@@ -239,7 +249,8 @@ void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob
 }
 
 void Simulation::run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
-                           RunControl& control, results::Report& report) const {
+                           const results::Report* together, RunControl& control,
+                           results::Report& report) const {
   const Scenario scenario = decided(programs, report.warnings);
   const Scenario first = scenario_of_job(scenario, 0);
   report.connections = scenario.connections;
@@ -247,14 +258,18 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   if (protocol != first.hosts.given.end()) report.protocol = protocol->second;
   std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get());
   std::optional<JobQueue> queue;
-  if (!scenario.scheduler.empty()) queue.emplace(scenario, jobs, topology_.get());
+  const bool waits = !scenario.scheduler.empty();
+  if (waits && only.empty()) queue.emplace(scenario, jobs, topology_.get());
   warn_of_jobs(scenario, jobs, report.warnings);
   const std::uint32_t hosts = topology_ != nullptr ? topology_->hosts()
-                              : queue              ? scenario.nodes
+                              : waits              ? scenario.nodes
                                                    : hosts_used(jobs);
   if (!only.empty()) {
     std::vector<ReplayJob> chosen;
-    for (const std::uint32_t job : only) chosen.push_back(std::move(jobs[job]));
+    for (const std::uint32_t job : only) {
+      chosen.push_back(std::move(jobs[job]));
+      if (waits) put_as_in(*together, job, chosen.back());
+    }
     jobs = std::move(chosen);
   }
   report.hosts = hosts;
@@ -313,7 +328,7 @@ void Simulation::add_program_remarks(std::span<const goal::Program> programs, re
 }
 
 results::Report Simulation::run(std::span<const goal::Program> programs, RunControl& control,
-                                std::span<const std::uint32_t> only) const {
+                                std::span<const std::uint32_t> only, const results::Report* together) const {
   results::Report report;
   report.seed = scenario_.seed;
   report.warnings = scenario_.warnings;
@@ -327,7 +342,7 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
     report.routing_reason = scenario_.routing_reason;
   }
   report.network = to_short_form(model_.info.name, parameters_);
-  run_model(programs, only, control, report);
+  run_model(programs, only, together, control, report);
   report.faults = scenario_.faults.size();
   report.link_changes = static_cast<std::uint64_t>(
       std::count_if(link_changes_.begin(), link_changes_.end(),

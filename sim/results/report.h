@@ -40,6 +40,7 @@ struct Job {
   JobStatus status = JobStatus::kNotStarted;
   std::uint64_t messages = 0, bytes = 0;  // sent by its ranks
   std::vector<std::uint32_t> hosts;       // that it ran on, ascending
+  std::uint64_t first_channel = 0;        // of its connections between two of its hosts
   Time alone;                             // duration of one run alone on the same hosts; 0: not known
   double compute_scale = 1;
   goal::NotReplayed not_replayed;  // what its graph lacks of the program traced

@@ -148,13 +148,6 @@ void resolve_queue(Scenario& scenario, const Registries& registries) {
   for (const ParameterSpec& spec : info.parameters) {
     scenario.scheduler.given[spec.name] = parameters.text(spec.name);
   }
-  Output& output = scenario.output;
-  if (!output.baseline) return;
-  const char* const field = output.interference ? "interference" : "baseline";
-  useless(
-      scenario, output.location(field),
-      fmt::format("output.{} has no effect with a scheduler: it is of jobs that keep their hosts", field));
-  output.baseline = output.interference = false;
 }
 
 // Of all jobs, two at least, each with a name.

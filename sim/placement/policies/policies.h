@@ -12,6 +12,8 @@ std::span<const Policy> policies();
 // See ModuleList::add().
 void add_policy(Policy policy);
 
+// The chosen one; the first if `chosen` is empty. Throws InputError for one that is not known.
+const Policy& policy_of(const ModuleChoice& chosen);
 // Places a job as `chosen` says, by the first policy if that is empty. Every host of the outcome is free and
 // has no more ranks than the job lets it have: whatever a policy of a plug-in does. Throws InputError for an
 // unknown policy, for parameters that make no sense, for a policy that isn't defined on this network or

@@ -258,6 +258,99 @@ TEST_CASE("a job that placement has no room for waits, although enough hosts are
   }
 }
 
+// Times and counts of a job's ranks.
+std::vector<std::vector<std::int64_t>> rows(const results::Report& report, std::uint32_t job) {
+  std::vector<std::vector<std::int64_t>> rows;
+  for (const results::Rank& r : report.ranks) {
+    if (r.job != job) continue;
+    rows.push_back({r.rank, r.host, r.finish.ps(), r.compute.ps(), r.overhead.ps(), r.waiting.ps(),
+                    static_cast<std::int64_t>(r.bytes_sent)});
+  }
+  return rows;
+}
+
+TEST_CASE(
+    "a job that waited, run again alone: on its hosts, at its time, and bit by bit as fluids if nobody was "
+    "near") {
+  // Four jobs one after the other on the same eight hosts: each has the machine for itself, after others.
+  const std::string all = "traffic=[alltoall:size=100KB,ranks=8]";
+  const std::vector<std::string> in_turn = {all, all + ",at=1us", all + ",at=2us", all + ",at=3us"};
+  for (const char* network : {"loggops", "flow", "packet"}) {
+    INFO(network);
+    const Machine machine{network,
+                          std::string(network) == "loggops" ? "" : "fat_tree:k=4,oversubscription=2"};
+    std::vector<Setting> settings = {{"", "scheduler", "fcfs"}};
+    if (*machine.topology != 0) {
+      settings.push_back({"", "placement", "random"});
+      settings.push_back({"", "failed", "75%"});
+    } else {
+      settings.push_back({"", "nodes", "8"});
+    }
+    const Scenario scenario = scenario_of(machine, in_turn, settings);
+    const Simulation simulation(scenario);
+    const std::vector<goal::Program> programs = simulation.workload();
+    NoControl control;
+    const results::Report together = simulation.run(programs, control);
+    REQUIRE(together.outcome == results::Outcome::kComplete);
+    for (std::uint32_t job = 0; job < 4; ++job) {
+      if (job > 0) CHECK(together.jobs[job].start == together.jobs[job - 1].finish);
+      const results::Report alone =
+          simulation.run(programs, control, std::vector<std::uint32_t>{job}, &together);
+      CHECK(alone.jobs[0].start == together.jobs[job].start);
+      // In packets the last ACKs of the job before are still under way, and queues that mark go on with its
+      // draws.
+      if (std::string(network) == "packet") {
+        CHECK(results::runtime(alone.jobs[0]).seconds() ==
+              Approx(results::runtime(together.jobs[job]).seconds()).epsilon(0.05));
+      } else {
+        CHECK(rows(alone, 0) == rows(together, job));
+      }
+    }
+    // Connections are never used twice.
+    CHECK(together.jobs[3].first_channel == 3 * together.jobs[1].first_channel);
+  }
+}
+
+TEST_CASE("jobs that share a link: alone each takes half as long, in a pair as long as in the run") {
+  // Two leaves with one link between them; round robin lets both jobs send across at the same time.
+  const Machine leaves{"flow", "leaf_spine:leaves=2,spines=1,hosts_per_leaf=4,link=100Gbps,latency=500ns"};
+  const std::string cross = "traffic=[shift:size=4MB,ranks=2],placement=round_robin";
+  const Scenario scenario = scenario_of(leaves, {cross, cross + ",at=1us"}, {{"", "scheduler", "easy"}});
+  const Simulation simulation(scenario);
+  const std::vector<goal::Program> programs = simulation.workload();
+  NoControl control;
+  const results::Report together = simulation.run(programs, control);
+  for (std::uint32_t job = 0; job < 2; ++job) {
+    const results::Report alone =
+        simulation.run(programs, control, std::vector<std::uint32_t>{job}, &together);
+    CHECK(results::runtime(together.jobs[job]).seconds() ==
+          Approx(2 * results::runtime(alone.jobs[0]).seconds()).epsilon(0.01));
+  }
+  const results::Report pair = simulation.run(programs, control, std::vector<std::uint32_t>{0, 1}, &together);
+  for (std::uint32_t job = 0; job < 2; ++job) CHECK(rows(pair, job) == rows(together, job));
+}
+
+TEST_CASE("jobs that wait are placed by what they send, and those that send nothing anywhere") {
+  const Machine torus{"flow", "torus:dims=4x4"};
+  const std::string halo = "traffic=[stencil:dims=[4,4],iterations=2,cells=64,ranks=16]";
+  const std::vector<std::string> jobs = {halo, "traffic=[compute:compute=1us,ranks=3]", halo + ",at=1us"};
+  const auto hops = [&](const char* placement) {
+    const results::Report report =
+        run(scenario_of(torus, jobs, {{"", "scheduler", "fcfs"}, {"", "placement", placement}}));
+    CHECK(report.outcome == results::Outcome::kComplete);
+    check_hosts(report);
+    std::uint64_t bytes = 0;
+    for (const results::Link& link : report.links) bytes += link.bytes;
+    return bytes;
+  };
+  // A 4x4 stencil fits a 4x4 torus with neighbours a link apart: each byte on three links, with those of its
+  // hosts.
+  const std::uint64_t best = hops("packed");
+  CHECK(hops("matrix:on=random") == best);
+  CHECK(hops("matrix") == best);
+  CHECK(hops("random") > best * 5 / 4);
+}
+
 TEST_CASE("queues that make no sense are told so") {
   const auto refused = [](const Machine& machine, const std::vector<std::string>& jobs,
                           const std::vector<Setting>& settings) {
@@ -273,9 +366,6 @@ TEST_CASE("queues that make no sense are told so") {
   CHECK_THROWS_WITH(refused(kMachines[1], {job + ",estimate=1ms"}, {}), Catch::Contains("estimate of job"));
   CHECK_THROWS_WITH(refused(kMachines[1], {job}, {{"", "scheduler", "eas"}}),
                     Catch::Contains("did you mean"));
-  CHECK_THROWS_WITH(refused(kMachines[1], {job, job},
-                            {{"", "scheduler", "fcfs"}, {"--baseline", "output.baseline", "true"}}),
-                    Catch::Contains("no effect with a scheduler"));
 }
 
 }  // namespace weft::sim
