@@ -10,6 +10,7 @@
 #include "sim/host_config.h"
 #include "sim/mpi_library.h"
 #include "sim/placement/exchanges.h"
+#include "sim/placement/failed_hosts.h"
 #include "sim/placement/policies/policies.h"
 
 namespace weft::sim {
@@ -36,11 +37,9 @@ void place_on(placement::Machine& machine, const Scenario& scenario, std::size_t
   std::vector<placement::Exchange> exchanges;
   placement::Outcome outcome;
   try {
-    if (find_module(placement::policies(), what.placement, "placement").needs_exchanges) {
-      exchanges = placement::exchanges_of(job.program, job.hosts.collectives);
-      request.exchanges = exchanges;
-    }
-    outcome = placement::place(what.placement, request, machine);
+    exchanges = exchanges_for_placement(what, job);
+    request.exchanges = exchanges;
+    outcome = place_job(what, request, machine);
   } catch (const InputError& error) {
     if (!what.placement.location.file.empty()) throw;
     throw InputError(what.location, fmt::format("job {}: {}", what.name, error.what()));
@@ -75,6 +74,14 @@ void place_side_by_side(std::vector<ReplayJob>& jobs) {
 
 }  // namespace
 
+placement::Machine machine_of(const Scenario& scenario, const topologies::Topology& topology) {
+  placement::Machine machine = placement::idle_machine(topology);
+  if (!scenario.failed.empty()) {
+    placement::fail_hosts(scenario.failed, scenario.failed_location, scenario.seed, machine);
+  }
+  return machine;
+}
+
 std::uint64_t placement_seed(const Scenario& scenario, std::size_t job) {
   return job == 0 ? scenario.seed : mix64(scenario.seed + job);
 }
@@ -92,6 +99,18 @@ void follow_libraries(Scenario& scenario, std::span<const goal::Program> program
       remarks.push_back(fmt::format("job {}: {}", scenario.jobs[i].name, remark));
     }
   }
+}
+
+std::vector<placement::Exchange> exchanges_for_placement(const Job& what, const ReplayJob& job) {
+  if (!placement::policy_of(what.placement).needs_exchanges) return {};
+  return placement::exchanges_of(job.program, job.hosts.collectives);
+}
+
+placement::Outcome place_job(const Job& what, const placement::Request& request,
+                             const placement::Machine& machine) {
+  const bool sends_nothing =
+      request.exchanges.empty() && placement::policy_of(what.placement).needs_exchanges;
+  return placement::place(sends_nothing ? ModuleChoice() : what.placement, request, machine);
 }
 
 std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const goal::Program> programs,
@@ -115,7 +134,7 @@ std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const g
     check_fits(decided, jobs[0], topology->hosts());
     return jobs;
   }
-  placement::Machine machine = placement::idle_machine(*topology);
+  placement::Machine machine = machine_of(decided, *topology);
   for (std::size_t i = 0; i < jobs.size(); ++i) place_on(machine, decided, i, jobs[i]);
   return jobs;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "goal/program.h"
+#include "sim/placement/placement.h"
 #include "sim/replay/jobs.h"
 #include "sim/results/report.h"
 #include "sim/scenario/scenario.h"
@@ -19,8 +20,20 @@ namespace weft::sim {
 void follow_libraries(Scenario& scenario, std::span<const goal::Program> programs,
                       std::vector<std::string>& remarks);
 
+// The machine before any job: hosts are free, but for those that have failed. Throws InputError for hosts
+// that don't exist.
+placement::Machine machine_of(const Scenario& scenario, const topologies::Topology& topology);
+
 // What the placement of a job draws from.
 std::uint64_t placement_seed(const Scenario& scenario, std::size_t job);
+
+// What the ranks of a job send each other, if its placement goes by that; else nothing. Throws InputError as
+// placement::exchanges_of() does.
+std::vector<placement::Exchange> exchanges_for_placement(const Job& what, const ReplayJob& job);
+// Places a job as its scenario says; where that goes by what is sent and nothing is, by the default policy,
+// as any hosts will do. Throws InputError as placement::place() does.
+placement::Outcome place_job(const Job& what, const placement::Request& request,
+                             const placement::Machine& machine);
 
 // One for each job of a scenario in which the libraries have been followed, in its order. Jobs are placed one
 // after the other, each on hosts of its own, which it keeps for the whole run; with a scheduler none is

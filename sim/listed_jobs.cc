@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "goal/program.h"
+#include "sim/job_setup.h"
 #include "sim/jobs/job_list.h"
 #include "sim/placement/policies/policies.h"
 #include "topologies/families.h"
@@ -108,7 +109,8 @@ class Expansion {
     if (!resolved.topology.empty()) {
       const topologies::Family& family = find_module(topologies::families(), resolved.topology, "topology");
       topology_.emplace(family.build(Parameters(family.info, resolved.topology)));
-      nodes_ = topology_->hosts();
+      machine_.emplace(machine_of(run_, *topology_));
+      nodes_ = placement::sound_hosts(*machine_);
       return;
     }
     if (run_.nodes == 0) run_.nodes = list.machine_nodes > 0 ? list.machine_nodes : list.machine_processors;
@@ -181,14 +183,14 @@ class Expansion {
     };
     const std::uint64_t own = given(job.hosts), common = given(run_.hosts);
     const auto per_node = static_cast<std::uint32_t>(own > 0 ? own : std::max<std::uint64_t>(common, 1));
-    if ((ranks - 1) / per_node + 1 > nodes_) return false;
+    const placement::Request request{.ranks = ranks, .ranks_per_node = per_node, .seed = run_.seed};
+    if (request.nodes() > nodes_) return false;
     if (!topology_) return true;
-    ModuleChoice choice = job.placement.empty() ? run_.placement : job.placement;
-    if (choice.empty()) choice.name = placement::policies().front().info.name;
+    const ModuleChoice& choice = job.placement.empty() ? run_.placement : job.placement;
+    if (placement::policy_of(choice).needs_exchanges) return true;  // it takes any hosts
     const auto [known, is_new] = fits_.emplace(std::tuple(choice.name, choice.given, ranks, per_node), false);
     if (is_new) {
-      const placement::Request request{.ranks = ranks, .ranks_per_node = per_node, .seed = run_.seed};
-      known->second = placement::place(choice, request, placement::idle_machine(*topology_)).no_room.empty();
+      known->second = placement::place(choice, request, *machine_).no_room.empty();
     }
     return known->second;
   }
@@ -202,6 +204,7 @@ class Expansion {
   const Registries& registries_;
   std::vector<Model> models_;
   std::optional<topologies::Topology> topology_;
+  std::optional<placement::Machine> machine_;
   std::uint32_t nodes_ = 0;
   std::map<std::tuple<std::string, std::map<std::string, std::string>, std::uint32_t, std::uint32_t>, bool>
       fits_;

@@ -102,6 +102,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
     row.start = progress.start;
     row.finish = progress.finish;
     row.runs = progress.runs;
+    row.first_channel = progress.first_channel;
     row.status = progress.complete                                 ? results::JobStatus::kComplete
                  : !progress.started                               ? results::JobStatus::kNotStarted
                  : report.outcome == results::Outcome::kIncomplete ? results::JobStatus::kIncomplete

@@ -35,6 +35,16 @@
 namespace weft::sim {
 namespace {
 
+// Where and when a job that waited for hosts was in a run.
+void put_as_in(const results::Report& together, std::uint32_t index, ReplayJob& job) {
+  const results::Job& row = together.jobs[index];
+  job.submit = row.start;
+  job.least_channel = row.first_channel;
+  const auto ranks = std::ranges::equal_range(together.ranks, index, {}, &results::Rank::job);
+  job.host_of_rank.clear();
+  for (const results::Rank& rank : ranks) job.host_of_rank.push_back(rank.host);
+}
+
 // What a generated graph is not quite.
 void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<std::string>& warnings) {
   if (traffic.empty()) return;
@@ -113,6 +123,10 @@ Simulation::Simulation(const Scenario& resolved)
   check_recommended_routing();
   check_measurements({scenario_, topology_.get()});
   link_changes_ = plan_faults(scenario_, *topology_);
+  const placement::Machine machine = machine_of(scenario_, *topology_);
+  for (std::uint32_t host = 0; host < machine.state.size(); ++host) {
+    if (machine.state[host] == placement::HostState::kFailed) failed_hosts_.push_back(host);
+  }
 }
 
 // A recommendation is for a family; if this network of it can't have the policy, the run goes on with the
@@ -149,7 +163,7 @@ std::int64_t Simulation::ranks_of(const Parameters& traffic, std::uint32_t ranks
     traffic.fail("ranks",
                  "network model " + scenario_.network.name + " has no hosts to count; give a number");
   }
-  const std::uint32_t hosts = topology_->hosts();
+  const std::uint32_t hosts = topology_->hosts() - static_cast<std::uint32_t>(failed_hosts_.size());
   if (hosts_taken >= hosts) traffic.fail("ranks", "the other jobs leave no host for it; give a number");
   return std::int64_t{hosts - hosts_taken} * ranks_per_host;
 }
@@ -235,7 +249,8 @@ void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob
 }
 
 void Simulation::run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
-                           RunControl& control, results::Report& report) const {
+                           const results::Report* together, RunControl& control,
+                           results::Report& report) const {
   const Scenario scenario = decided(programs, report.warnings);
   const Scenario first = scenario_of_job(scenario, 0);
   report.connections = scenario.connections;
@@ -243,14 +258,18 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   if (protocol != first.hosts.given.end()) report.protocol = protocol->second;
   std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get());
   std::optional<JobQueue> queue;
-  if (!scenario.scheduler.empty()) queue.emplace(scenario, jobs, topology_.get());
+  const bool waits = !scenario.scheduler.empty();
+  if (waits && only.empty()) queue.emplace(scenario, jobs, topology_.get());
   warn_of_jobs(scenario, jobs, report.warnings);
   const std::uint32_t hosts = topology_ != nullptr ? topology_->hosts()
-                              : queue              ? scenario.nodes
+                              : waits              ? scenario.nodes
                                                    : hosts_used(jobs);
   if (!only.empty()) {
     std::vector<ReplayJob> chosen;
-    for (const std::uint32_t job : only) chosen.push_back(std::move(jobs[job]));
+    for (const std::uint32_t job : only) {
+      chosen.push_back(std::move(jobs[job]));
+      if (waits) put_as_in(*together, job, chosen.back());
+    }
     jobs = std::move(chosen);
   }
   report.hosts = hosts;
@@ -283,9 +302,12 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     throw InputError(SourceLocation{.file = scenario_.jobs.at(0).goal}, error.what());
   }
   if (measurements) measurements->close();
-  for (std::uint32_t job = 0; queue && job < report.jobs.size(); ++job) {
+  if (!queue) return;
+  for (std::uint32_t job = 0; job < report.jobs.size(); ++job) {
     report.jobs[job].hosts = queue->hosts_of(job);
   }
+  report.fragmentation = queue->fragmentation();
+  report.jobs_without_place = queue->jobs_without_place();
 }
 
 void Simulation::add_program_remarks(std::span<const goal::Program> programs, results::Report& report) const {
@@ -306,12 +328,13 @@ void Simulation::add_program_remarks(std::span<const goal::Program> programs, re
 }
 
 results::Report Simulation::run(std::span<const goal::Program> programs, RunControl& control,
-                                std::span<const std::uint32_t> only) const {
+                                std::span<const std::uint32_t> only, const results::Report* together) const {
   results::Report report;
   report.seed = scenario_.seed;
   report.warnings = scenario_.warnings;
   add_program_remarks(programs, report);
   report.topology = topology_text_;
+  report.failed_hosts = failed_hosts_;
   if (topology_ != nullptr) {
     report.warnings.insert(report.warnings.end(), topology_->notes().begin(), topology_->notes().end());
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
@@ -319,7 +342,7 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
     report.routing_reason = scenario_.routing_reason;
   }
   report.network = to_short_form(model_.info.name, parameters_);
-  run_model(programs, only, control, report);
+  run_model(programs, only, together, control, report);
   report.faults = scenario_.faults.size();
   report.link_changes = static_cast<std::uint64_t>(
       std::count_if(link_changes_.begin(), link_changes_.end(),

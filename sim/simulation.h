@@ -40,8 +40,11 @@ class Simulation {
   // `peak_memory_bytes` and `scenario` is filled in, for a run that was stopped or could not go on too.
   // Throws InputError if network and programs don't fit together, and where a file turns out to be damaged.
   // `only`: these of the jobs alone, on the hosts that they have beside the others, and without measurements.
+  // Jobs that wait for hosts have those of `together`, a report of the run of all of them, and start when
+  // they started there; REQUIRES: they did.
   results::Report run(std::span<const goal::Program> programs, RunControl& control,
-                      std::span<const std::uint32_t> only = {}) const;
+                      std::span<const std::uint32_t> only = {},
+                      const results::Report* together = nullptr) const;
 
  private:
   void check_recommended_routing();
@@ -55,7 +58,7 @@ class Simulation {
                     std::vector<std::string>& warnings) const;
   void add_program_remarks(std::span<const goal::Program> programs, results::Report& report) const;
   void run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
-                 RunControl& control, results::Report& report) const;
+                 const results::Report* together, RunControl& control, results::Report& report) const;
 
   Scenario scenario_;
   const NetworkModel& model_;
@@ -65,6 +68,7 @@ class Simulation {
   std::unique_ptr<routing::RoutingTable> table_;
   std::string topology_text_;
   std::vector<LinkChange> link_changes_;
+  std::vector<std::uint32_t> failed_hosts_;  // ascending
 };
 
 }  // namespace weft::sim

@@ -12,10 +12,9 @@ std::uint32_t free_hosts(const Machine& machine) {
   return static_cast<std::uint32_t>(std::count(machine.state.begin(), machine.state.end(), HostState::kFree));
 }
 
-std::uint32_t sound_hosts(const Machine& machine) {
-  return static_cast<std::uint32_t>(machine.state.size()) -
-         static_cast<std::uint32_t>(
-             std::count(machine.state.begin(), machine.state.end(), HostState::kFailed));
+std::uint32_t sound_hosts(const States& states) {
+  return static_cast<std::uint32_t>(states.size()) -
+         static_cast<std::uint32_t>(std::count(states.begin(), states.end(), HostState::kFailed));
 }
 
 }  // namespace weft::placement

@@ -34,10 +34,12 @@ struct Request {
 // kTaken: by another job, for now. kFailed: not to be had at all.
 enum class HostState : std::uint8_t { kFree, kTaken, kFailed };
 
+using States = std::vector<HostState>;  // by host number
+
 // Nodes are hosts of the topology. Nodes that jobs share are free while they have room for this one.
 struct Machine {
   const topologies::Topology& topology;
-  std::vector<HostState> state;  // by host number
+  States state;
 
   bool is_free(std::uint32_t host) const { return state[host] == HostState::kFree; }
 };
@@ -45,7 +47,8 @@ struct Machine {
 Machine idle_machine(const topologies::Topology& topology);
 // Of free hosts, or of those that have not failed: what there would be were no other job there.
 std::uint32_t free_hosts(const Machine& machine);
-std::uint32_t sound_hosts(const Machine& machine);
+std::uint32_t sound_hosts(const States& states);
+inline std::uint32_t sound_hosts(const Machine& machine) { return sound_hosts(machine.state); }
 
 // Either a free host for each rank, by rank, or why this job can't be placed as the policy says while the
 // machine is as it is: a clause for messages ("10 hosts are needed, and 8 are free"). A queue then waits.

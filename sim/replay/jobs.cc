@@ -168,7 +168,7 @@ JobReplays::~JobReplays() = default;
 void JobReplays::prepare(std::uint32_t index, Time start) {
   Job& job = jobs_[index];
   const ReplayJob& what = job.what;
-  if (!job.started && (is_dynamic_ || jobs_.size() > 1)) choose_channels(job);
+  if (!job.started && (is_dynamic_ || jobs_.size() > 1 || what.least_channel > 0)) choose_channels(job);
   ReplayPlace place{.host_of_rank = what.host_of_rank,
                     .start = start,
                     .instance = static_cast<std::uint32_t>(instances_.size()),
@@ -199,6 +199,7 @@ void JobReplays::choose_channels(Job& job) {
     hosts.resize(hosts_needed(what.program, what.hosts));
     std::iota(hosts.begin(), hosts.end(), 0);
   }
+  job.first_channel = what.least_channel;
   for (const std::uint32_t host : hosts) job.first_channel = std::max(job.first_channel, next_channel_[host]);
   const std::uint64_t next = job.first_channel + connections_between_hosts(what.host_of_rank, what.hosts);
   if (job.first_channel > 0 && next > UINT32_MAX) {
@@ -337,8 +338,11 @@ bool JobReplays::complete() const {
 
 JobProgress JobReplays::progress_of(std::uint32_t index) const {
   const Job& job = jobs_[index];
-  JobProgress progress{
-      .start = job.first_start, .finish = job.totals.makespan, .runs = job.runs, .unreceived = job.lost};
+  JobProgress progress{.start = job.first_start,
+                       .finish = job.totals.makespan,
+                       .runs = job.runs,
+                       .unreceived = job.lost,
+                       .first_channel = job.first_channel};
   Time latest;
   for (const Engine* engine : engines_) latest = std::max(latest, engine->now());
   progress.started = job.started && job.first_start <= latest;

@@ -31,6 +31,9 @@ struct ReplayJob {
   std::vector<std::uint32_t> host_of_rank = {};  // empty: by ranks_per_host, or as the starter says
   Time submit = {};                              // it starts then, or when the starter says so
   Repetition repetition = {};
+  // Its connections between two hosts have numbers from this on, or from where those of jobs before it end
+  // there.
+  std::uint64_t least_channel = 0;
 };
 
 // Decides while a run goes on which jobs start, and where: a queue of jobs. Jobs go by their places in the
@@ -58,7 +61,8 @@ struct JobProgress {
   Time start, finish;            // of its first run; latest finish of any rank so far
   std::uint64_t runs = 0;        // that are done
   std::uint64_t unreceived = 0;  // messages that arrived, and that no receive took
-  bool complete = false;         // all its runs are done, and all messages were received
+  std::uint64_t first_channel = 0;
+  bool complete = false;  // all its runs are done, and all messages were received
 };
 
 // Ranks, communicators and tags of different jobs have nothing to do with each other; jobs meet in the

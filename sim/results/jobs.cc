@@ -72,7 +72,8 @@ MachineFigures machine_figures(const Report& report) {
     all.max_slowdown = std::max(all.max_slowdown, *slow);
     shares.push_back(1 / *slow);
   }
-  const double there = static_cast<double>(report.hosts) * static_cast<double>(report.makespan.ps());
+  const double hosts = static_cast<double>(report.hosts) - static_cast<double>(report.failed_hosts.size());
+  const double there = hosts * static_cast<double>(report.makespan.ps());
   if (there > 0) all.utilization = used / there;
   if (!shares.empty()) {
     all.mean_slowdown = slowed / static_cast<double>(shares.size());

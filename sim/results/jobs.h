@@ -25,7 +25,8 @@ std::optional<double> slowdown(const Job& job);
 // Of all jobs that finished.
 struct MachineFigures {
   std::uint32_t jobs = 0, finished = 0;
-  double utilization = 0;  // hosts × time in which a job had them, over hosts × makespan
+  // Hosts × time in which a job had them, over hosts × makespan; of hosts that have not failed.
+  double utilization = 0;
   Time mean_waiting, max_waiting, mean_turnaround, max_turnaround;
   double mean_stretch = 0, max_stretch = 0;
   // Of the jobs whose slowdown is known; 0 if there are none.

@@ -87,6 +87,7 @@ nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
 nlohmann::ordered_json machine_json(const Report& report) {
   const MachineFigures all = machine_figures(report);
   nlohmann::ordered_json json = {{"hosts", report.hosts},
+                                 {"failed", report.failed_hosts},
                                  {"nb_jobs", all.jobs},
                                  {"nb_jobs_finished", all.finished},
                                  {"utilization", all.utilization},
@@ -96,6 +97,10 @@ nlohmann::ordered_json machine_json(const Report& report) {
                                  {"max_turnaround_time_ns", nanoseconds(all.max_turnaround)},
                                  {"mean_stretch", all.mean_stretch},
                                  {"max_stretch", all.max_stretch}};
+  if (report.fragmentation) {
+    json["fragmentation"] = *report.fragmentation;
+    json["nb_jobs_without_place"] = report.jobs_without_place;
+  }
   if (all.mean_slowdown > 0) {
     json["mean_slowdown"] = all.mean_slowdown;
     json["max_slowdown"] = all.max_slowdown;

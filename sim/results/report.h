@@ -1,6 +1,7 @@
 // Everything a run reports, and what writes it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Job {
   JobStatus status = JobStatus::kNotStarted;
   std::uint64_t messages = 0, bytes = 0;  // sent by its ranks
   std::vector<std::uint32_t> hosts;       // that it ran on, ascending
+  std::uint64_t first_channel = 0;        // of its connections between two of its hosts
   Time alone;                             // duration of one run alone on the same hosts; 0: not known
   double compute_scale = 1;
   goal::NotReplayed not_replayed;  // what its graph lacks of the program traced
@@ -75,7 +77,11 @@ struct Report {
   std::uint64_t messages = 0, bytes = 0;  // sent by ranks, those inside collectives included
   NetworkTotals network_totals;
   std::uint64_t faults = 0, link_changes = 0;  // in the scenario; changes of links by them up to the makespan
-  std::uint32_t hosts = 0;  // of the machine; those that jobs need where there is no topology
+  std::uint32_t hosts = 0;                  // of the machine; those that jobs need where there is no topology
+  std::vector<std::uint32_t> failed_hosts;  // numbers, ascending: no job gets them
+  // Of runs in which jobs wait for hosts: see JobQueue (sim/job_queue.h).
+  std::optional<double> fragmentation;
+  std::uint32_t jobs_without_place = 0;
   std::vector<Job> jobs;
   std::vector<Interference> interference;  // pairs of jobs, where it was asked for
   std::vector<Rank> ranks;

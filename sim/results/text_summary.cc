@@ -117,10 +117,24 @@ void add_jobs(const Report& report, Lines& lines) {
   if (report.jobs.size() > kShown) lines.add("", "… and {} more, in jobs.csv", report.jobs.size() - kShown);
   const MachineFigures all = machine_figures(report);
   lines.add("machine", "{:.1f}% of {} hosts in use; stretch mean {:.2f}, worst {:.2f}{}",
-            100 * all.utilization, grouped(report.hosts), all.mean_stretch, all.max_stretch,
+            100 * all.utilization, grouped(report.hosts - report.failed_hosts.size()), all.mean_stretch,
+            all.max_stretch,
             all.mean_slowdown > 0 ? fmt::format("; slowdown mean {:.3f}, worst {:.3f}, fairness {:.3f}",
                                                 all.mean_slowdown, all.max_slowdown, all.fairness)
                                   : "");
+}
+
+void add_free_hosts(const Report& report, Lines& lines) {
+  if (!report.failed_hosts.empty()) {
+    lines.add("failed hosts", "{} of {}: no job gets them", grouped(report.failed_hosts.size()),
+              grouped(report.hosts));
+  }
+  if (!report.fragmentation) return;
+  lines.add("fragmentation", "{:.1f}% of free hosts, on average, are outside of their longest row{}",
+            100 * *report.fragmentation,
+            report.jobs_without_place == 0
+                ? ""
+                : fmt::format("; {} jobs had no place though enough were free", report.jobs_without_place));
 }
 
 std::string readable_rate(double bps) {
@@ -225,6 +239,7 @@ std::string text_summary(const Report& report, const std::string& directory) {
               readable_time(report.stopped_at), readable_time(report.makespan));
   }
   add_jobs(report, lines);
+  add_free_hosts(report, lines);
   add_ranks(report, lines);
   lines.add("messages", "{} with {}", grouped(report.messages), readable_bytes(report.bytes));
   add_flows(report, lines);

@@ -20,8 +20,8 @@ bool from_command_line(const SourceLocation& location) { return location.line ==
 
 class Resolver {
  public:
-  Resolver(const Scenario& scenario, const Registries& registries, bool beside_others)
-      : scenario_(scenario), registries_(registries), beside_others_(beside_others) {}
+  Resolver(const Scenario& scenario, const Registries& registries, bool places)
+      : scenario_(scenario), registries_(registries), places_(places) {}
 
   Scenario resolve() {
     scenario_.warnings.clear();
@@ -93,7 +93,7 @@ class Resolver {
     ModuleChoice& choice = scenario_.jobs[0].placement;
     if (choice.empty()) choice = scenario_.placement;
     scenario_.placement = {};
-    if (network_module().has_fabric && beside_others_ && !registries_.placements.empty()) {
+    if (network_module().has_fabric && places_ && !registries_.placements.empty()) {
       choose(registries_.placements, choice, placement_seam().word);
     }
     if (choice.empty()) return;
@@ -588,13 +588,13 @@ class Resolver {
 
   Scenario scenario_;
   const Registries& registries_;
-  const bool beside_others_;
+  const bool places_;
 };
 
 }  // namespace
 
-Scenario resolve_one(const Scenario& scenario, const Registries& registries, bool beside_others) {
-  return Resolver(scenario, registries, beside_others).resolve();
+Scenario resolve_one(const Scenario& scenario, const Registries& registries, bool places) {
+  return Resolver(scenario, registries, places).resolve();
 }
 
 }  // namespace weft::sim

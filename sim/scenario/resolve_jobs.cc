@@ -104,6 +104,13 @@ void useless(Scenario& scenario, const SourceLocation& place, const std::string&
   scenario.warnings.push_back(place.prefix() + what);
 }
 
+void resolve_failed(Scenario& scenario) {
+  if (scenario.failed.empty() || !scenario.topology.empty()) return;
+  useless(scenario, scenario.failed_location,
+          fmt::format("failed has no effect: network model {} has no topology", scenario.network.name));
+  scenario.failed.clear();
+}
+
 // Of runs in which jobs wait for hosts. After all else is resolved.
 void resolve_queue(Scenario& scenario, const Registries& registries) {
   const bool waits = !scenario.scheduler.empty(), has_topology = !scenario.topology.empty();
@@ -141,13 +148,6 @@ void resolve_queue(Scenario& scenario, const Registries& registries) {
   for (const ParameterSpec& spec : info.parameters) {
     scenario.scheduler.given[spec.name] = parameters.text(spec.name);
   }
-  Output& output = scenario.output;
-  if (!output.baseline) return;
-  const char* const field = output.interference ? "interference" : "baseline";
-  useless(
-      scenario, output.location(field),
-      fmt::format("output.{} has no effect with a scheduler: it is of jobs that keep their hosts", field));
-  output.baseline = output.interference = false;
 }
 
 // Of all jobs, two at least, each with a name.
@@ -170,6 +170,7 @@ Scenario resolve_several(const Scenario& named, const Registries& registries) {
   run.jobs = std::move(jobs);
   run.hosts = run.collectives = {};
   run.warnings = std::move(warnings);
+  resolve_failed(run);
   resolve_queue(run, registries);
   return run;
 }
@@ -186,7 +187,9 @@ Scenario resolve(const Scenario& scenario, const Registries& registries) {
       throw InputError(scenario.jobs[0].location,
                        "repeat_until_others_end of this job means nothing: there are no other jobs");
     }
-    Scenario one = resolve_one(with_one(scenario, 0), registries, false);
+    const bool places = !scenario.scheduler.empty() || !scenario.failed.empty();
+    Scenario one = resolve_one(with_one(scenario, 0), registries, places);
+    resolve_failed(one);
     resolve_queue(one, registries);
     drop_baseline(one);
     return one;

@@ -380,6 +380,8 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
   scenario.scheduler = read_seam(document, root, "", scheduler_seam());
   scenario.nodes = static_cast<std::uint32_t>(std::stoul(text_of(root, "nodes")));
   scenario.nodes_location = document.location("nodes");
+  scenario.failed = text_of(root, "failed");
+  scenario.failed_location = document.location("failed");
   scenario.job_list = read_job_list(document);
   scenario.hosts = read_choice(document, section(root, "hosts"), "hosts", "hosts");
   scenario.collectives = read_choice(document, section(root, "collectives"), "collectives", "collectives");
@@ -439,6 +441,7 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
   write_choice(scenario.placement, placement_seam(), *root);
   write_choice(scenario.scheduler, scheduler_seam(), *root);
   if (scenario.nodes != 0) set(*root, "nodes", fmt::format("{}", scenario.nodes));
+  if (!scenario.failed.empty()) set(*root, "failed", scenario.failed);
   for (const Seam& seam : seams()) {
     write_choice(scenario.*seam.choice, seam, *root);
   }

@@ -140,6 +140,8 @@ struct RunSettings {
   ModuleChoice scheduler;   // empty: jobs have their hosts for the whole run
   std::uint32_t nodes = 0;  // that a scheduler has, where there is no topology
   SourceLocation nodes_location;
+  std::string failed;  // hosts that no job gets, as placement::fail_hosts() takes them; "": none
+  SourceLocation failed_location;
   ModuleChoice hosts;                // parameters of hosts_section()
   ModuleChoice collectives;          // parameters of collectives_section()
   std::vector<ModuleChoice> faults;  // parameters of fault_section()

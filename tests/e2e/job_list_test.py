@@ -109,6 +109,32 @@ class JobList(unittest.TestCase):
         self.assertTrue(any("1: Jobs that don't fit the machine" in each for each in self.summary()["warnings"]))
         self.assertIn('estimate: "120us"', (self.folder / "RUN/scenario.txtpb").read_text())
 
+    def test_baseline_interference_and_matrix(self):
+        # 1 and 2 run at the same time, 3 needs all 16 hosts behind them; a leaf has 4 hosts and one link up.
+        self.list("id,submit,ranks,requested\n1,0,8,1ms\n2,1us,8,1ms\n3,2us,16,1ms\n4,3us,1,1ms\n")
+        arguments = ["sim", "-v", "--job-list", "jobs.csv", "--scheduler", "fcfs",
+                     "--job-model", "most_ranks=1,traffic=[compute:compute=10us]", "--job-model", "traffic=[alltoall:size=100KB]",
+                     "--topology", "leaf_spine:leaves=4,spines=1,hosts_per_leaf=4", "--network", "flow", "--interference",
+                     "-o", "RUN"]
+        for placement, slowed in [("packed", False), ("random", True), ("matrix", False)]:
+            with self.subTest(placement=placement):
+                ended = subprocess.run([WEFT, *arguments, "--placement", placement], cwd=self.folder, capture_output=True, text=True)
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertEqual(ended.stderr.count(" alone"), 4, ended.stderr)
+                jobs = self.jobs()
+                # Packed jobs have leaves of their own, and 3 has the machine.
+                for name in "12":
+                    self.assertEqual(float(jobs[name]["slowdown"]) > 1.05, slowed, jobs)
+                self.assertAlmostEqual(float(jobs["3"]["slowdown"]), 1, places=6)
+                with (self.folder / "RUN/interference.csv").open() as file:
+                    pairs = {(row["name"], row["beside_name"]): float(row["slowdown"]) for row in csv.DictReader(file)}
+                self.assertEqual(set(pairs), {("1", "2"), ("2", "1")})
+                self.assertEqual(f"{pairs['1', '2']:.6f}", jobs["1"]["slowdown"])
+                first = (self.folder / "RUN/jobs.csv").read_text()
+                ended = subprocess.run([WEFT, *arguments, "--placement", placement], cwd=self.folder, capture_output=True, text=True)
+                self.assertEqual(ended.stderr.count(" alone"), 0, "the times are kept")
+                self.assertEqual((self.folder / "RUN/jobs.csv").read_text(), first)
+
     def test_what_is_wrong_is_told(self):
         self.list(LIST)
         topology = ["--topology", "fat_tree:k=4"]

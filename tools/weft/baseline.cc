@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -42,6 +43,13 @@ Time duration(const results::Job& job) {
   return Time::ps(results::runtime(job).ps() / static_cast<std::int64_t>(job.runs));
 }
 
+bool has_run(const results::Job& job) { return job.status != results::JobStatus::kNotStarted; }
+
+// Did they run at the same time? If not, they may even have had the same hosts.
+bool met(const results::Job& a, const results::Job& b) {
+  return has_run(a) && has_run(b) && a.start < b.finish && b.start < a.finish;
+}
+
 }  // namespace
 
 Baseline::Baseline(const sim::Simulation& simulation, std::span<const goal::Program> programs,
@@ -62,12 +70,21 @@ std::string Baseline::key(const results::Report& report, const std::vector<std::
   part.output = {};
   part.limits = {};
   part.threads = 1;
+  const bool waits = !part.scheduler.empty();
+  part.scheduler = {};
   std::string text;
   std::vector<sim::Job> jobs;
   for (const std::uint32_t job : only) {
     jobs.push_back(part.jobs[job]);
+    jobs.back().estimate = Time();
     text += fmt::format("{} {} {}\n", version_of(part.jobs[job].goal), job,
                         results::interval_set(report.jobs[job].hosts));
+    if (!waits) continue;
+    // Where and when it was decided in the run.
+    text += fmt::format("{} {}", report.jobs[job].start.ps(), report.jobs[job].first_channel);
+    for (const results::Rank& rank : std::ranges::equal_range(report.ranks, job, {}, &results::Rank::job)) {
+      text += fmt::format(" {}", rank.host);
+    }
   }
   part.jobs = std::move(jobs);
   return digest(text + sim::to_text(part, registries_));
@@ -81,7 +98,7 @@ std::vector<Time> Baseline::durations(const results::Report& report, const std::
   std::string what = "job " + report.jobs[only[0]].name;
   what += only.size() > 1 ? " beside job " + report.jobs[only[1]].name : " alone";
   const std::unique_ptr<sim::RunControl> control = make_control_(what);
-  const results::Report part = simulation_.run(programs_, *control, only);
+  const results::Report part = simulation_.run(programs_, *control, only, &report);
   std::vector<Time> times;
   for (const results::Job& job : part.jobs) times.push_back(duration(job));
   using results::Outcome;
@@ -92,14 +109,16 @@ std::vector<Time> Baseline::durations(const results::Report& report, const std::
 void Baseline::measure(results::Report& report) {
   const auto jobs = static_cast<std::uint32_t>(report.jobs.size());
   for (std::uint32_t job = 0; job < jobs; ++job) {
-    report.jobs[job].alone = durations(report, {job})[0];
+    if (has_run(report.jobs[job])) report.jobs[job].alone = durations(report, {job})[0];
     if (report.jobs[job].alone > Time()) continue;
     report.warnings.push_back(fmt::format(
         "job {}: no baseline, as it does not complete alone, or takes no time", report.jobs[job].name));
   }
   if (!decided_.output.interference) return;
+  const bool waits = !decided_.scheduler.empty();
   for (std::uint32_t a = 0; a < jobs; ++a) {
     for (std::uint32_t b = a + 1; b < jobs; ++b) {
+      if (waits && !met(report.jobs[a], report.jobs[b])) continue;
       const std::vector<Time> times = durations(report, {a, b});
       const auto add = [&](std::uint32_t job, std::uint32_t beside, Time time) {
         const Time alone = report.jobs[job].alone;

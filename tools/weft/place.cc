@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "sim/placement/failed_hosts.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/place_report.h"
@@ -21,7 +22,8 @@ namespace {
 struct Options {
   RoutedArguments network;
   JobSource single;
-  std::vector<std::string> jobs, placements, failed;
+  std::vector<std::string> jobs, placements;
+  std::string failed;
   bool json = false;
   std::string picture;
   TextOutput output;
@@ -155,7 +157,8 @@ void tell(const Options& options) {
   const std::vector<PlacedJob> jobs = read_jobs(options);
   const std::unique_ptr<RoutedNetwork> network = options.network.build();
   placement::Machine machine = placement::idle_machine(network->topology());
-  fail_hosts(options.failed, options.network.seed(), machine);
+  if (!options.failed.empty())
+    placement::fail_hosts(options.failed, {.file = "--failed"}, options.network.seed(), machine);
   PlaceReport report{*network, jobs, machine.state, {}};
   for (const std::string& name : placements)
     report.variants.push_back(place_all(*network, jobs, machine, name, options.network.seed()));
@@ -192,10 +195,8 @@ void add_place(Command& command, int&) {
       .add_option("--placement", options->placements,
                   "NAME:key=value,…; `weft list placement` names all; several are compared")
       .repeated();
-  command
-      .add_option("--failed", options->failed,
-                  "Hosts that have failed, by name or number, or a share: 3,h7,1%")
-      .list();
+  command.add_option("--failed", options->failed,
+                     "Hosts that have failed, by name or number, or a share: 3,h7,1%");
   options->network.add_to(command);
   command.add_flag("--json", options->json, "As JSON, with the host of every rank");
   command.add_option(

@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <filesystem>
 #include <utility>
 
 #include "goal/program.h"
 #include "goal/workload/workload.h"
 #include "sim/placement/exchanges.h"
-#include "sim/placement/host_names.h"
 #include "sim/units/brackets.h"
 #include "sim/units/input_error.h"
-#include "sim/units/random.h"
 #include "topologies/analysis/demands.h"
 
 namespace weft::cli {
@@ -127,32 +124,6 @@ PlacedJob read_job(const JobSource& source, std::uint64_t seed) {
   if (job.ranks == 0)
     throw InputError("what is to be placed? Give a graph, --traffic or --matrix, or --ranks N");
   return job;
-}
-
-void fail_hosts(const std::vector<std::string>& failed, std::uint64_t seed, placement::Machine& machine) {
-  const auto hosts = static_cast<std::uint32_t>(machine.state.size());
-  const placement::HostNames names(machine.topology);
-  for (const std::string& word : failed) {
-    if (!word.ends_with('%')) {
-      machine.state[names.find(word, {.file = "--failed"})] = placement::HostState::kFailed;
-      continue;
-    }
-    double percent = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size() - 1, percent);
-    if (error != std::errc() || end != word.data() + word.size() - 1 || !(percent >= 0 && percent <= 100))
-      throw InputError(fmt::format("--failed {}: expected a share from 0% to 100%", word));
-    std::vector<std::uint32_t> sound;
-    for (std::uint32_t h = 0; h < hosts; ++h) {
-      if (machine.is_free(h)) sound.push_back(h);
-    }
-    RandomStream draw(seed, 0, 0x6661696C);
-    auto left = static_cast<std::uint32_t>(std::lround(hosts * percent / 100));
-    for (; left > 0 && !sound.empty(); --left) {
-      std::swap(sound[draw.below(sound.size())], sound.back());
-      machine.state[sound.back()] = placement::HostState::kFailed;
-      sound.pop_back();
-    }
-  }
 }
 
 }  // namespace weft::cli

@@ -30,7 +30,4 @@ JobSource parse_job(const std::string& text, std::uint32_t ranks_per_node);
 // Collectives are spelled out by default rules, so that what they send counts. Throws InputError.
 PlacedJob read_job(const JobSource& source, std::uint64_t seed);
 
-// "3,lrdn0041,1%": hosts by name or number; a share is drawn at random. Throws InputError.
-void fail_hosts(const std::vector<std::string>& failed, std::uint64_t seed, placement::Machine& machine);
-
 }  // namespace weft::cli

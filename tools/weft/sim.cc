@@ -55,6 +55,7 @@ constexpr Flag kFlags[] = {
     {"--traffic", "job.traffic", "generated traffic instead of a graph: permutation:size=2MB"},
     {"--placement", "placement",
      "where ranks of jobs go that don't say it themselves: packed, random …: weft list placement"},
+    {"--failed", "failed", "hosts that have failed, which no job gets: names, numbers, or a share: 3,h7,1%"},
     {"--job-list", "job_list.file",
      "the jobs of a batch system's log (SWF) or a table (CSV), which wait for hosts"},
     {"--scheduler", "scheduler",

@@ -67,8 +67,13 @@ void check(const ModuleChoice& choice, const Request& request, const Machine& ma
 std::span<const Policy> policies() { return list().all(); }
 void add_policy(Policy policy) { list().add(std::move(policy)); }
 
-Outcome place(const ModuleChoice& choice, const Request& request, const Machine& machine) {
-  const Policy& policy = find_module(policies(), choice, "placement");
+const Policy& policy_of(const ModuleChoice& chosen) {
+  return chosen.empty() ? policies().front() : find_module(policies(), chosen, "placement");
+}
+
+Outcome place(const ModuleChoice& chosen, const Request& request, const Machine& machine) {
+  const Policy& policy = policy_of(chosen);
+  const ModuleChoice choice = chosen.empty() ? ModuleChoice{.name = policy.info.name} : chosen;
   const Parameters parameters(policy.info, choice);
   if (policy.refusal != nullptr) {
     const std::string reason = policy.refusal(parameters, machine.topology);
