@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+#include <vector>
 
 #include "sim/units/grouped.h"
 
@@ -128,7 +131,38 @@ Bound waiting_bound(const Json& run, const Times& times, const Extremes& extreme
           waited + ", while no link was short of capacity: the way itself, and turns to wait for, took it"};
 }
 
+// Where the run recorded its critical path: its two largest shares.
+std::optional<Bound> path_bound(const Json& run) {
+  const Json::json_pointer place("/summary/critical_path/shares");
+  if (!run.contains(place) || !run[place].is_object()) return std::nullopt;
+  constexpr std::tuple<const char*, const char*, const char*> kShares[] = {
+      {"compute_ns", "compute", "computing"},
+      {"overhead_ns", "overhead", "processors handing messages over"},
+      {"latency_ns", "latency", "latency of links, switches and NICs"},
+      {"bandwidth_ns", "bandwidth", "bytes at the rate of links"},
+      {"queueing_ns", "contention", "queues and shared links"},
+      {"matching_ns", "handshakes", "handshakes of large messages"},
+      {"start_ns", "start", "waiting for a job to begin"}};
+  std::vector<std::tuple<double, const char*, const char*>> all;
+  double sum = 0;
+  for (const auto& [key, kind, words] : kShares) {
+    const Json value = run[place].value(key, Json());
+    all.emplace_back(value.is_number() ? value.get<double>() : 0.0, kind, words);
+    sum += std::get<0>(all.back());
+  }
+  if (sum <= 0) return std::nullopt;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
+  const auto part = [&](std::size_t i) {
+    return fmt::format("{} {}", percent(std::get<0>(all[i]) / sum), std::get<2>(all[i]));
+  };
+  std::string sentence = "The chain of work and messages that set the pace was " + part(0);
+  if (std::get<0>(all[1]) > 0) sentence += " and " + part(1);
+  return Bound{std::get<1>(all[0]), sentence};
+}
+
 Bound bound_of(const Json& run, const Times& times, const Extremes& extremes) {
+  if (const std::optional<Bound> path = path_bound(run)) return *path;
   if (times.all() <= 0) {
     return {"not known",
             "This network model knows when ranks finished, but not what they spent their time on"};

@@ -47,20 +47,30 @@ Json parameters(std::string_view scenario, const Budget& budget) {
     return before == 0 ? name : fmt::format("{}[{}]", name, before);
   };
   Json names = Json::array(), values = Json::array();
+  const auto add = [&](std::string name, std::string value) {
+    names.push_back(std::move(name));
+    values.push_back(std::move(value));
+  };
+  bool is_empty = false;  // the message that was opened last, so far
   std::string_view rest = scenario.substr(0, budget.text);
   while (!rest.empty()) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = trimmed(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     if (line == "}") {
-      if (!path.words.empty()) path.words.pop_back();
+      if (path.words.empty()) continue;
+      const std::string name = path.words.back();
+      path.words.pop_back();
+      if (is_empty) add(path.with(name), "");  // a module without parameters
+      is_empty = false;
     } else if (line.ends_with('{')) {
       std::string_view name = trimmed(line.substr(0, line.size() - 1));
       if (name.ends_with(':')) name.remove_suffix(1);
       path.words.push_back(numbered(std::string(name)));
+      is_empty = true;
     } else if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
-      names.push_back(path.with(numbered(std::string(line.substr(0, colon)))));
-      values.push_back(unquoted(trimmed(line.substr(colon + 1))));
+      add(path.with(numbered(std::string(line.substr(0, colon)))), unquoted(trimmed(line.substr(colon + 1))));
+      is_empty = false;
     }
   }
   return {{"name", std::move(names)}, {"value", std::move(values)}, {"cut", cut}};
@@ -75,8 +85,8 @@ ModuleChoice chosen_topology(const Json& parameters) {
     if (!name.starts_with(kPrefix)) continue;
     name.erase(0, kPrefix.size());
     const std::size_t dot = name.find('.');
-    if (dot == std::string::npos) continue;
     choice.name = name.substr(0, dot);
+    if (dot == std::string::npos) continue;
     // A list, written value by value.
     const std::string parameter = name.substr(dot + 1);
     choice.given[parameter.substr(0, parameter.find('['))] = values[i];

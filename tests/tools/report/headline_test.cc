@@ -65,6 +65,18 @@ TEST_CASE("what ranks waited for follows from links, losses, slowdowns and the t
   CHECK(headline(run)["bound"] == "endpoint links");
 }
 
+TEST_CASE("a critical path tells more than sums over ranks") {
+  Json run = run_of(20, 10, 70);
+  run["summary"]["critical_path"]["missing"] = "not asked for";
+  CHECK(headline(run)["bound"] == "latency");
+  run["summary"]["critical_path"] = {
+      {"shares", {{"compute_ns", 20}, {"queueing_ns", 50}, {"matching_ns", 30}}}};
+  CHECK(headline(run)["bound"] == "contention");
+  CHECK(headline(run)["because"].get<std::string>().starts_with(
+      "The chain of work and messages that set the pace was 50% queues and shared links and 30% handshakes "
+      "of large messages."));
+}
+
 TEST_CASE("a model without times of ranks, and a run that did not finish, are told") {
   Json run = run_of(0, 0, 0);
   CHECK(headline(run)["bound"] == "not known");

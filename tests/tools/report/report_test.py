@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -170,6 +171,22 @@ class InTheBrowser(Pages):
         text = self.ask("document.querySelector('#left-out').textContent")
         self.assertIn("no topology", text)
         self.assertIn("nothing was sampled", text)
+
+    def test_critical_path(self):
+        shutil.copytree(self.folder / "TREE", self.folder / "PATH")
+        summary = json.loads((self.folder / "PATH/summary.json").read_text())
+        shares = {"compute_ns": 500000, "overhead_ns": 0, "latency_ns": 1000, "bandwidth_ns": 90000, "queueing_ns": 102000.5, "matching_ns": 0, "start_ns": 0}
+        part = {"name": "host 0 -> edge 0.0", "pieces": 3, "total_ns": 90000, "shares": shares}
+        summary["critical_path"] = {"runtime_ns": 693000.5, "bound_by": "compute", "shares": shares, "classes": [part], "ranks": [], "links": [part]}
+        (self.folder / "PATH/summary.json").write_text(json.dumps(summary))
+        weft("report", "PATH", "TREE", "-o", "path.html", cwd=self.folder)
+        self.open("path.html")
+        text = self.ask("document.querySelector('#critical-path').textContent")
+        self.assertIn("host 0 -> edge 0.0", text)
+        self.assertIn("102 µs", text)
+        self.assertIn("was 72% computing and 15% queues", self.ask("document.querySelector('#overview').textContent"))
+        self.open("one.html")
+        self.assertFalse(self.ask("Boolean(document.querySelector('#critical-path'))"))
 
     def test_tips(self):
         self.open("one.html")

@@ -216,6 +216,11 @@ TEST_CASE("parameters have the paths of their fields, and repeated ones numbers"
   CHECK(choice.name == "fat_tree");
   CHECK(choice.given == std::map<std::string, std::string>{{"k", "4"}, {"link", "100Gbps"}});
   CHECK(chosen_topology(parameters("seed: 1\n", Budget())).empty());
+  // A module without parameters is one, too.
+  const Json bare =
+      parameters("routing {\n  dor {\n  }\n}\ntopology {\n  single_switch {\n  }\n}\n", Budget());
+  CHECK(bare["name"] == Json({"routing.dor", "topology.single_switch"}));
+  CHECK(chosen_topology(bare).name == "single_switch");
 }
 
 TEST_CASE("what is no scenario is no trouble") {

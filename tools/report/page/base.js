@@ -109,6 +109,14 @@ function hideTip() {
   document.getElementById("tip").hidden = true;
 }
 
+// The tip of an element that says one thing, by pointer and by keyboard.
+function tipOf(made, text) {
+  made.addEventListener("pointermove", (event) => showTip(text, event.clientX, event.clientY));
+  made.addEventListener("pointerleave", hideTip);
+  made.addEventListener("focus", () => { const box = made.getBoundingClientRect(); showTip(text, box.left, box.bottom - 10); });
+  made.addEventListener("blur", hideTip);
+}
+
 // A canvas as wide as its place, sharp on any screen. draw(pen, width, height) is called again when that changes.
 function drawnCanvas(height, label, draw) {
   const canvas = element("canvas", {tabindex: 0, role: "img", "aria-label": label});

@@ -35,10 +35,7 @@ function jobBar(name, row, longest, activities) {
   }
   const text = `${name}\n${countText(row.ranks)} ranks, finished after ${timeText(row.finish_ns, 4)}\n${words}`;
   bar.setAttribute("aria-label", text);
-  bar.addEventListener("pointermove", (event) => showTip(text, event.clientX, event.clientY));
-  bar.addEventListener("pointerleave", hideTip);
-  bar.addEventListener("focus", () => { const box = bar.getBoundingClientRect(); showTip(text, box.left, box.bottom - 10); });
-  bar.addEventListener("blur", hideTip);
+  tipOf(bar, text);
   return [element("div", {class: "label", title: name}, name), element("div", {}, bar),
           element("div", {class: "value"}, timeText(each, 4))];
 }

@@ -1,18 +1,18 @@
 // Several runs: what differs between them, first.
 
-// Figures of a run: less is better where `less`, more where it is false; else neither.
+// Figures of a run: less is better where `less`, more where it is false; else neither. Shares say enough by themselves.
 const kMeasures = [
   {title: "Simulated runtime", of: ({summary}) => summary.makespan_ns, text: (ns) => timeText(ns, 4), less: true},
   {title: "What bound it", of: ({headline}) => headline.bound, text: (bound) => bound},
   {title: "Ended", of: ({summary}) => summary.outcome, text: (outcome) => outcome},
-  {title: "Computing, of ranks' time", of: (run) => timeShares(run).compute, text: percentText},
-  {title: "Waiting, of ranks' time", of: (run) => timeShares(run).waiting, text: percentText, less: true},
+  {title: "Computing, of ranks' time", of: (run) => timeShares(run).compute, text: percentText, share: true},
+  {title: "Waiting, of ranks' time", of: (run) => timeShares(run).waiting, text: percentText, share: true, less: true},
   {title: "Completion time of messages, median", of: ({summary}) => summary.flows?.completion?.p50_ns, text: (ns) => timeText(ns), less: true},
   {title: "Completion time of messages, p99", of: ({summary}) => summary.flows?.completion?.p99_ns, text: (ns) => timeText(ns), less: true},
   {title: "Slowdown of messages, p99", of: ({summary}) => summary.flows?.slowdown?.p99, text: timesText, less: true},
   {title: "Goodput of all hosts together", of: ({summary}) => summary.goodput?.total_bps, text: rateText, less: false},
-  {title: "Use of the busiest link", of: ({links}) => links.rows?.utilization?.[0], text: percentText},
-  {title: "Use of all links, mean", of: ({links}) => links.mean_utilization, text: percentText},
+  {title: "Use of the busiest link", of: ({links}) => links.rows?.utilization?.[0], text: percentText, share: true},
+  {title: "Use of all links, mean", of: ({links}) => links.mean_utilization, text: percentText, share: true},
   {title: "Longest queue", of: ({links}) => (links.count > 0 ? links.rows.max_queue_bytes.reduce((a, b) => Math.max(a, b), 0) : null), text: bytesText, less: true},
   {title: "ECN marks", of: (run) => run.signals_by_name.ecn_mark, text: countText, less: true},
   {title: "Packets lost", of: ({summary}) => summary.packets?.dropped, text: countText, less: true},
@@ -29,7 +29,7 @@ const kMeasures = [
 
 // Against the first run: "+12%", with whether that is good.
 function difference(measure, value, first) {
-  if (!known(value) || !known(first) || first === 0 || value === first) return null;
+  if (measure.share || !known(value) || !known(first) || first === 0 || value === first) return null;
   const percent = 100 * (value / first - 1);
   if (Math.abs(percent) < 0.05) return null;
   const text = Math.abs(percent) >= 1000 ? `${digits(value / first)}×` : `${percent > 0 ? "+" : "−"}${digits(Math.abs(percent), 2)}%`;

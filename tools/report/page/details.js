@@ -61,7 +61,7 @@ function leftOutSection(body, runs) {
       const functions = (missing.functions ?? []).map(({name, calls}) => `${name} (${countText(calls)})`).join(", ");
       lines.unshift(`The graph lacks ${countText(missing.calls)} calls of the program it was traced from, ${percentText(missing.share_of_calls ?? 0)} of those that move data or put ranks in order${functions ? `: ${functions}` : ""}.`);
     }
-    if (run.messages.step > 1) lines.push(`Single messages: each ${countText(run.messages.step)}th of ${countText(run.messages.rows)} is shown.`);
+    if (run.messages.step > 1) lines.push(`Single messages: one in ${countText(run.messages.step)} of ${countText(run.messages.rows)} is shown.`);
     if (run.ranks.together > 1) lines.push(`Single ranks: ${countText(run.ranks.together)} neighbours of ${countText(run.ranks.count)} are shown as one.`);
     if (run.drawing?.merged) lines.push("Single switches: those that stand together are drawn as one.");
     if (run.parameters.cut) lines.push("Parameters: the scenario is longer than what is shown of it.");

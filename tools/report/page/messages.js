@@ -117,7 +117,7 @@ function messageCloud(run) {
   canvas.addEventListener("pointerleave", hideTip);
   const step = run.messages.step;
   return element("div", {}, runTitle(run, "each message"), plot,
-                 note(`Completion time (upwards) by size, both logarithmic.${step > 1 ? ` Each ${countText(step)}th of the ${countText(run.messages.rows)} messages is shown, by number; percentiles are of all.` : ""}`));
+                 note(`Completion time (upwards) by size, both logarithmic.${step > 1 ? ` One in ${countText(step)} of the ${countText(run.messages.rows)} in the results is shown, by number; percentiles are of all.` : ""}`));
 }
 
 function slowestTable(run) {

@@ -284,7 +284,7 @@ function timelineControls(timeline) {
 function timelineNotes(run) {
   const {step, ranks, rows, slices} = run.timeline, words = [];
   words.push("Drag to zoom in, double-click for the whole run; arrows, + and − work too. Messages are drawn when no more than 400 are in sight.");
-  if (step > 1) words.push(`Each ${step}th of the ${countText(ranks)} ranks that were recorded is shown.`);
+  if (step > 1) words.push(`One in ${step} of the ${countText(ranks)} ranks that were recorded is shown.`);
   const shown = slices.start.length;
   if (step === 1 && shown < rows) words.push(`The first ${countText(shown)} of ${countText(rows)} slices are shown.`);
   return words.join(" ");
