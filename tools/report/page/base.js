@@ -37,7 +37,7 @@ const bytesText = (bytes) => (bytes === 0 ? "0" : withUnit(bytes, kByteUnits));
 const rateText = (bps) => (bps === 0 ? "0" : withUnit(bps, kRateUnits));
 const countText = (count) => (known(count) ? count.toLocaleString("en", {maximumFractionDigits: 0}) : kDash);
 const numberText = (value) => (known(value) ? digits(value) : kDash);
-const timesText = (value) => (known(value) ? `${value.toFixed(2)}×` : kDash);
+const timesText = (value) => (known(value) ? `${value >= 100 ? countText(value) : value.toFixed(value < 10 ? 2 : 1)}×` : kDash);
 function percentText(share) {
   if (!known(share)) return kDash;
   const percent = 100 * share;
