@@ -68,7 +68,8 @@ std::uint32_t nics_of_hosts(const ModelRun& run) {
 }
 
 bool needs_one_partition(const ModelRun& run) {
-  return run.control.counts_events() || JobReplays::needs_one_partition(run.jobs, run.starter);
+  return run.control.counts_events() || run.timeline != nullptr ||
+         JobReplays::needs_one_partition(run.jobs, run.starter);
 }
 
 ModelReplay::ModelReplay(const ModelRun& run, std::vector<ReplayJob> jobs, std::uint32_t partitions,
@@ -76,7 +77,7 @@ ModelReplay::ModelReplay(const ModelRun& run, std::vector<ReplayJob> jobs, std::
     : control_(run.control),
       owned_(make_engines(run.scenario.seed, partitions)),
       engines_(pointers(owned_)),
-      replay_(std::move(jobs), run.hosts, engines_, partition_of_host, run.starter) {
+      replay_(std::move(jobs), run.hosts, engines_, partition_of_host, run.starter, run.timeline) {
   for (std::uint32_t p = 0; p < partitions; ++p) clients_.push_back(&replay_.client(p));
 }
 
@@ -91,6 +92,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
     reason = run();
   }
   control_.end();
+  replay_.finish_timeline();
   const ReplayTotals totals = replay_.totals();
   report.outcome = outcome_of(reason, replay_.complete());
   if (report.outcome == results::Outcome::kIncomplete && reason == StopReason::kNone) {

@@ -42,7 +42,8 @@ struct ModelRun {
   const ModelFabric* fabric;        // null for a model without one
   bool keeps_flow_rows;             // Report::flows is wanted
   bool divides_links;               // Report::job_bytes is wanted, if there are several jobs
-  RunControl& control;              // says when to stop; scenario.threads are there to use
+  results::TimelineRecorder* timeline;  // null: it isn't wanted
+  RunControl& control;                  // says when to stop; scenario.threads are there to use
 };
 
 // A network model: an entry of the list in network_models.cc.

@@ -55,6 +55,20 @@ void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<s
   }
 }
 
+// Why it is not recorded what ranks do when, or "".
+std::string no_timeline(const Scenario& scenario, const NetworkModel& model,
+                        std::span<const ReplayJob> jobs) {
+  constexpr std::uint64_t kMostOps = 200'000;  // that cost little
+  const Output& output = scenario.output;
+  if (output.directory.empty() || !output.sqlite || output.timeline == "off") return "not asked for";
+  if (output.timeline == "on") return "";
+  if (model.has_partitions && scenario.threads > 1) return "several threads; output.timeline=on records it";
+  std::uint64_t ops = 0;
+  for (const ReplayJob& job : jobs) ops += job.program.facts().ops * job.repetition.times;
+  if (ops <= kMostOps) return "";
+  return fmt::format("more than {} operations; output.timeline=on records it", kMostOps);
+}
+
 }  // namespace
 
 Registries builtin_registries() {
@@ -276,6 +290,15 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   for (const ReplayJob& job : jobs) report.jobs.push_back(job_row(job));
   std::optional<ModelFabric> fabric;
   if (topology_ != nullptr) fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});
+  std::optional<results::TimelineRecorder> recorder;
+  if (only.empty()) {
+    report.timeline.absent = no_timeline(scenario, model_, jobs);
+    if (report.timeline.absent.empty()) {
+      report.timeline = {};
+      recorder.emplace(scenario.output.timeline == "on" ? results::TimelineRecorder::kMostAsked
+                                                        : results::TimelineRecorder::kMostUnasked);
+    }
+  }
   // By hosts that each job has for itself throughout.
   const bool divides_links = only.empty() && !scenario_.output.directory.empty();
   const ModelRun run{first,
@@ -286,6 +309,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                      fabric ? &*fabric : nullptr,
                      scenario_.output.flows && !omits_flow_rows_ && only.empty(),
                      divides_links,
+                     recorder ? &*recorder : nullptr,
                      control};
   if (model_.warn != nullptr) model_.warn(run, report.warnings);
   std::optional<Measurements> measurements;
@@ -301,6 +325,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
     if (scenario_.jobs.at(0).goal.empty()) throw;
     throw InputError(SourceLocation{.file = scenario_.jobs.at(0).goal}, error.what());
   }
+  if (recorder && recorder->has_begun()) report.timeline = recorder->finish();
   if (measurements) measurements->close();
   if (!queue) return;
   for (std::uint32_t job = 0; job < report.jobs.size(); ++job) {

@@ -131,10 +131,11 @@ bool JobReplays::needs_one_partition(std::span<const ReplayJob> jobs, const JobS
 
 JobReplays::JobReplays(std::vector<ReplayJob> jobs, std::uint32_t host_count,
                        std::span<Engine* const> engines, std::span<const std::uint16_t> partition_of_host,
-                       JobStarter* starter)
+                       JobStarter* starter, results::TimelineRecorder* timeline)
     : engines_(engines.begin(), engines.end()),
       partition_of_host_(partition_of_host.begin(), partition_of_host.end()),
       starter_(starter),
+      timeline_(timeline),
       is_dynamic_(needs_one_partition(jobs, starter)),
       next_channel_(host_count) {
   std::uint64_t ranks = 0;
@@ -147,6 +148,7 @@ JobReplays::JobReplays(std::vector<ReplayJob> jobs, std::uint32_t host_count,
                      .first_entity = static_cast<EntityId>(ranks - own),
                      .events = std::vector<std::uint32_t>(is_dynamic_ ? own : 0)});
   }
+  if (timeline_ != nullptr) begin_timeline();
   std::vector<Engine*> each = engines_;
   std::sort(each.begin(), each.end());
   each.erase(std::unique(each.begin(), each.end()), each.end());
@@ -175,7 +177,9 @@ void JobReplays::prepare(std::uint32_t index, Time start) {
                     .first_channel = static_cast<std::uint32_t>(job.first_channel),
                     .first_entity = job.first_entity,
                     .events_so_far = job.events,
-                    .replays = static_cast<std::uint32_t>(std::min<std::size_t>(jobs_.size(), 1024))};
+                    .replays = static_cast<std::uint32_t>(std::min<std::size_t>(jobs_.size(), 1024)),
+                    .timeline = timeline_,
+                    .job = index};
   job.instance = place.instance;
   if (!job.started) job.first_start = start;
   job.started = true;
@@ -292,6 +296,7 @@ void JobReplays::finish_run(std::uint32_t index) {
   const bool again = runs_again(job);
   if (again) job.events = replay.events_of_ranks();
   if (totals.unreceived == 0) {
+    replay.finish_timeline();
     instances_[index].replay.reset();
     instances_[index].network.reset();
   } else {
@@ -358,6 +363,18 @@ JobProgress JobReplays::progress_of(std::uint32_t index) const {
   }
   progress.complete = done && progress.unreceived == 0;
   return progress;
+}
+
+void JobReplays::begin_timeline() {
+  std::vector<std::uint32_t> ranks;
+  for (const Job& job : jobs_) ranks.push_back(job.what.program.ranks());
+  timeline_->begin(ranks);
+}
+
+void JobReplays::finish_timeline() {
+  for (const Instance& instance : instances_) {
+    if (instance.replay != nullptr) instance.replay->finish_timeline();
+  }
 }
 
 double JobReplays::progress() const {

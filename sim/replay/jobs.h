@@ -72,9 +72,10 @@ class JobReplays {
  public:
   // As the constructor of Replay. `hosts` of the jobs are below `host_count`. With a starter, which must
   // outlive this, or with repetitions there must be one partition: a run then starts jobs as others end, and
-  // drops what it knows of runs that are done. Throws InputError.
+  // drops what it knows of runs that are done. With a recorder too. Throws InputError.
   JobReplays(std::vector<ReplayJob> jobs, std::uint32_t host_count, std::span<Engine* const> engines,
-             std::span<const std::uint16_t> partition_of_host, JobStarter* starter = nullptr);
+             std::span<const std::uint16_t> partition_of_host, JobStarter* starter = nullptr,
+             results::TimelineRecorder* timeline = nullptr);
   ~JobReplays();
   JobReplays(const JobReplays&) = delete;
   JobReplays& operator=(const JobReplays&) = delete;
@@ -85,6 +86,7 @@ class JobReplays {
   // As those of Replay, of all jobs together.
   NetworkClient& client(std::size_t partition);
   void start(std::span<Network* const> networks);
+  void finish_timeline();
   bool complete() const;
   double progress() const;
   std::uint64_t memory_bytes() const;
@@ -107,6 +109,7 @@ class JobReplays {
     std::unique_ptr<CountingNetwork> network;
   };
 
+  void begin_timeline();
   void prepare(std::uint32_t job, Time start);
   void choose_channels(Job& job);
   void submit(std::uint32_t job);
@@ -123,6 +126,7 @@ class JobReplays {
   std::vector<Engine*> engines_;
   std::vector<std::uint16_t> partition_of_host_;
   JobStarter* starter_;
+  results::TimelineRecorder* timeline_;
   bool is_dynamic_;
   std::vector<Job> jobs_;
   std::vector<Instance> instances_;

@@ -43,7 +43,8 @@ struct [[gnu::packed, gnu::aligned(4)]] ArrivedMessage {
   // Of an eager message its size; of a request what came with it, and in the upper 16 bits its connection.
   std::uint64_t bytes = 0;
   std::uint32_t source = 0;  // rank
-  std::uint32_t sender = 0;  // task of the rendezvous; kNone: it was eager
+  // Task of the rendezvous. kNone: it was eager; with the highest bit: it was, and this is its record.
+  std::uint32_t sender = 0;
 
   static constexpr int kConnectionShift = 48;
   std::uint64_t came_with_request() const { return bytes & ((std::uint64_t{1} << kConnectionShift) - 1); }

@@ -8,6 +8,7 @@
 
 #include "goal/transform/scale.h"
 #include "sim/replay/share.h"
+#include "sim/replay/timeline_tap.h"
 #include "sim/units/graph_error.h"
 
 namespace weft::sim {
@@ -106,6 +107,8 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<
   for (std::size_t p = 0; p < engines.size(); ++p) {
     shares_.push_back(std::make_unique<ReplayShare>(*plan_, *engines[p], ranks[p]));
   }
+  if (plan_->place.timeline == nullptr) return;
+  tap_ = std::make_unique<TimelineTap>(*shares_[0], plan_->place.job, *plan_->place.timeline);
 }
 
 Replay::~Replay() = default;
@@ -114,9 +117,17 @@ const ReplayShare& Replay::share_of(std::uint32_t rank) const {
   return *shares_[partition_of_host_.empty() ? 0 : partition_of_host_[plan_->host_of(rank)]];
 }
 
-NetworkClient& Replay::client(std::size_t partition) { return *shares_[partition]; }
+NetworkClient& Replay::client(std::size_t partition) {
+  if (tap_ != nullptr) return *tap_;
+  return *shares_[partition];
+}
+
+void Replay::finish_timeline() {
+  if (tap_ != nullptr) tap_->finish();
+}
 
 void Replay::start(std::span<Network* const> networks) {
+  if (tap_ != nullptr) return tap_->start(*networks[0]);
   for (std::size_t p = 0; p < shares_.size(); ++p) shares_[p]->start(*networks[p]);
 }
 

@@ -15,6 +15,7 @@
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
 #include "sim/results/records.h"
+#include "sim/results/timeline.h"
 
 namespace weft::sim {
 
@@ -64,6 +65,9 @@ struct ReplayPlace {
   std::optional<EntityId> first_entity = std::nullopt;
   std::vector<std::uint32_t> events_so_far = {};  // of each rank's entity; empty: none
   std::uint32_t replays = 1;                      // so many share the memory for unpacked blocks of files
+  // Where it is recorded what its ranks do, as those of this job; null: nowhere.
+  results::TimelineRecorder* timeline = nullptr;
+  std::uint32_t job = 0;
 };
 
 // Connections between any two hosts that a program placed so has numbers for: fewer than 2^64.
@@ -71,6 +75,7 @@ std::uint64_t connections_between_hosts(std::span<const std::uint32_t> host_of_r
 
 struct ReplayPlan;
 class ReplayShare;
+class TimelineTap;
 
 // One replay of one program. A graph is held in memory, and must outlive the replay if it is not the
 // program's own; of a packed file only what is under way is, and it is read as the replay goes on. It has a
@@ -86,12 +91,16 @@ class Replay {
   Replay(const goal::Program& program, const HostConfig& hosts, Engine& engine);
   // In as many partitions as there are engines; the ranks of host h belong to partition_of_host[h].
   // Partitions may have an engine in common. REQUIRES: a partition for each host that is needed, and the same
-  // number of entities in all engines; a host for each rank if any is placed.
+  // number of entities in all engines; a host for each rank if any is placed; one partition if it is
+  // recorded.
   Replay(const goal::Program& program, const HostConfig& hosts, std::span<Engine* const> engines,
          std::span<const std::uint16_t> partition_of_host, ReplayPlace place = {});
   ~Replay();
   Replay(const Replay&) = delete;
   Replay& operator=(const Replay&) = delete;
+
+  // Tells the recorder of messages that nobody has received. Nothing runs after that.
+  void finish_timeline();
 
   // Whom the network of a partition calls.
   NetworkClient& client(std::size_t partition = 0);
@@ -134,6 +143,7 @@ class Replay {
   std::vector<Engine*> engines_;                  // each once
   std::vector<std::uint16_t> partition_of_host_;  // empty with one partition
   std::vector<std::unique_ptr<ReplayShare>> shares_;
+  std::unique_ptr<TimelineTap> tap_;  // of the only share; null: nothing is recorded
 };
 
 }  // namespace weft::sim

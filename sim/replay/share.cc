@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/replay/timeline_tap.h"
 #include "sim/units/graph_error.h"
 
 namespace weft::sim {
@@ -257,6 +258,7 @@ void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
 
 // A receive, or the combining of what was received.
 [[gnu::noinline]] void ReplayShare::end_of_task(std::uint32_t handle) {
+  if (tap_ != nullptr) tap_->end_of_task(handle);
   Task& task = tasks_[handle];
   RankState& rank = ranks_[task.local];
   if (task.state == TaskState::kCombine) {
@@ -422,7 +424,7 @@ bool ReplayShare::is_ordered(const Message& message) const {
 ArrivedMessage ReplayShare::arrived(const Message& message) const {
   const auto& word = message.client;
   const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
-  if (kind == MessageKind::kEager) return {message.bytes, word[kSourceRank], kNone};
+  if (kind == MessageKind::kEager) return {message.bytes, word[kSourceRank], word[kSenderTask]};
   const std::uint64_t connection =
       (message.channel - plan_.place.first_channel) % hosts_.connections_per_pair;
   return {message.bytes | connection << ArrivedMessage::kConnectionShift, word[kSourceRank],

@@ -32,6 +32,8 @@ struct PlacedRank {
   std::uint32_t host = 0, slot = 0;
 };
 
+class TimelineTap;
+
 // What all shares read and none changes.
 struct ReplayPlan {
   // REQUIRES: the place has its first entity.
@@ -90,6 +92,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
  private:
   friend class Diagnosis;
+  friend class TimelineTap;
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
   enum EventKind : std::uint16_t {
     kRankStart = kClientKinds,
@@ -320,6 +323,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void matched(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
   void matched_otherwise(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
   void begin_task(const ArrivedMessage& message, Task task);
+  void begin_recorded(const ArrivedMessage& message, Task task);
   bool is_ordered(const Message& message) const;
   void accept_in_order(const Message& message);
 
@@ -338,6 +342,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   const EntityId first_entity_;
   Engine& engine_;
   Network* network_ = nullptr;
+  TimelineTap* tap_ = nullptr;  // null: nobody records what it does
   bool keep_order_ = false;
   const Time overhead_;  // o
   const bool has_overhead_per_byte_;

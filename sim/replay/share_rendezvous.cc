@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/replay/share.h"
+#include "sim/replay/timeline_tap.h"
 
 namespace weft::sim {
 
@@ -11,10 +12,19 @@ void ReplayShare::begin_task(const ArrivedMessage& message, Task task) {
     task.bytes = message.bytes;
     return give_task(new_task(task));
   }
+  if ((message.sender & kTask) != 0) return begin_recorded(message, task);
   task.state = TaskState::kAwaitData;
   task.bytes = message.came_with_request();
   task.connection = message.connection();
   answer(new_task(task), message.sender, MessageKind::kClearToSend);
+}
+
+// The same of an eager message that has a record.
+[[gnu::noinline]] void ReplayShare::begin_recorded(const ArrivedMessage& message, Task task) {
+  task.bytes = message.bytes;
+  const std::uint32_t handle = new_task(task);
+  tap_->matched(handle, message.sender & ~kTask);
+  give_task(handle);
 }
 
 // From a receiver to the sender: that it may send, or that all has come.

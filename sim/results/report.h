@@ -7,6 +7,7 @@
 
 #include "goal/not_replayed.h"
 #include "sim/results/records.h"
+#include "sim/results/timeline.h"
 
 namespace weft::results {
 
@@ -90,6 +91,7 @@ struct Report {
   std::vector<std::uint64_t> job_bytes;  // by link, and for each by job; empty: not counted
   std::vector<Flow> flows;
   FlowStatistics flow_statistics;
+  Timeline timeline;
   std::vector<std::string> warnings;    // settings that could not act, …
   goal::NotReplayed not_replayed;       // what the graph lacks of the program traced
   std::vector<std::string> diagnosis;   // why it ended incomplete

@@ -27,7 +27,7 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
 
 std::string_view type_of(std::string_view column) {
   if (is_one_of(column, {"name", "from", "to", "beside_name", "status", "hosts", "key", "text", "path",
-                         "sha256", "kind", "quantity", "rule", "table_name"})) {
+                         "sha256", "kind", "quantity", "rule", "table_name", "collective"})) {
     return "TEXT";
   }
   if (column == "value") return "";  // of any type

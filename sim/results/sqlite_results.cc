@@ -13,11 +13,14 @@
 #include "sim/results/report_tables.h"
 #include "sim/results/sha256.h"
 #include "sim/results/sqlite_file.h"
+#include "sim/results/timeline_tables.h"
 #include "sim/units/version.h"
 
 namespace weft::results {
 namespace {
 
+constexpr const char* kRun = "run";
+constexpr const char* kRunColumns = "key,value";
 constexpr const char* kSamples = "samples";
 constexpr const char* kNetworkSamples = "network_samples";
 constexpr const char* kOmitted = "omitted";
@@ -57,7 +60,7 @@ void write_run(SqliteFile& file, const Report& report, unsigned threads) {
   summary["version"] = kVersion;
   summary["machine_name"] = host_name();
   summary["threads"] = threads;
-  SqliteRows run(file, "run", "key,value");
+  SqliteRows run(file, kRun, kRunColumns);
   const auto flat = summary.flatten();
   for (const auto& [path, value] : flat.items()) {
     std::string key = path.substr(1);
@@ -115,6 +118,19 @@ void write_histograms(SqliteFile& file, const FlowStatistics& flows) {
   write("size_bytes", flows.sizes(), 1);
   write("completion_ns", flows.all().completion, 1000);
   write("slowdown", flows.all().slowdown, FlowStatistics::kSlowdownUnit);
+}
+
+void write_timeline(SqliteFile& file, const Report& report, std::uint64_t most_rows) {
+  for (const Table& table : timeline_tables()) write_table(file, table, report, most_rows);
+  const Timeline& timeline = report.timeline;
+  SqliteRows run(file, kRun, kRunColumns);
+  if (!timeline.absent.empty()) return run.append("timeline.absent," + csv_quoted(timeline.absent));
+  run.append(fmt::format("timeline.slices,{}", timeline.all_slices));
+  run.append(fmt::format("timeline.messages,{}", timeline.all_messages));
+  if (timeline.is_whole()) return;
+  const std::string rule = sampling_rule(timeline);
+  write_omitted(file, "timeline", timeline.all_slices, timeline.slices.size(), rule);
+  write_omitted(file, "timeline_messages", timeline.all_messages, timeline.messages.size(), rule);
 }
 
 class SqliteSamples final : public SeriesSink {
@@ -194,6 +210,7 @@ void write_sqlite(const Report& report, unsigned threads, const std::string& pat
   write_inputs(file, report);
   write_texts(file, report);
   for (const Table& table : report_tables()) write_table(file, table, report, most_rows);
+  write_timeline(file, report, most_rows);
   write_histograms(file, report.flow_statistics);
   // Empty where there was nothing to put in.
   SqliteRows(file, kSamples, kLinkSeriesColumns);

@@ -158,6 +158,11 @@ Output read_output(const Document& document) {
   output.directory = text_of(message, "directory");
   output.flows = text_of(message, "flows") == "true";
   output.sqlite = text_of(message, "sqlite") == "true";
+  output.timeline = text_of(message, "timeline");
+  if (output.timeline != "auto" && output.timeline != "on" && output.timeline != "off") {
+    throw InputError(document.location("output.timeline"),
+                     fmt::format("timeline: '{}' is none of auto, on, off", output.timeline));
+  }
   output.sample_interval = quantity(document, "output", "sample_interval",
                                     [](const std::string& value) { return parse_time(value); });
   output.sample_links = text_of(message, "sample_links");
@@ -181,6 +186,7 @@ void write_output(const Output& output, pb::Message& message) {
   if (!output.directory.empty()) set(message, "directory", output.directory);
   set(message, "flows", output.flows ? "true" : "false");
   set(message, "sqlite", output.sqlite ? "true" : "false");
+  set(message, "timeline", output.timeline);
   set(message, "sample_interval", to_string(output.sample_interval));
   set(message, "sample_links", output.sample_links);
   set(message, "packet_log", output.packet_log);

@@ -111,6 +111,7 @@ struct JobListChoice {
 struct Output {
   std::string directory;  // "": no files
   bool flows = true, sqlite = true;
+  std::string timeline = "auto";  // or "on", or "off"
   // Of networks with links or with packets; 0 and "": not wanted. In the forms of scenario.proto.
   Time sample_interval;
   std::string sample_links = "switches";

@@ -107,7 +107,8 @@ class Sqlite(unittest.TestCase):
                 return {path: value}
             return {key: one for name, part in inside for key, one in flat(part, f"{path}.{name}" if path else str(name)).items()}
 
-        ours = {key: run.pop(key) for key in ("version", "machine_name", "threads")}
+        ours = {key: run.pop(key) for key in ("version", "machine_name", "threads", "timeline.slices", "timeline.messages")}
+        self.assertEqual(ours["timeline.messages"], summary["messages"])
         self.assertEqual(run, flat(summary, ""))
         version = subprocess.run([WEFT, "--version"], capture_output=True, text=True).stdout.strip()
         self.assertEqual(version, f"weft {ours['version']}")

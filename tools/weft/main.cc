@@ -21,6 +21,7 @@
 #include "tools/weft/nccl.h"
 #include "tools/weft/out_of_memory.h"
 #include "tools/weft/place.h"
+#include "tools/weft/report.h"
 #include "tools/weft/route.h"
 #include "tools/weft/sim.h"
 #include "tools/weft/standard_output.h"
@@ -38,6 +39,7 @@ std::vector<Subcommand> subcommands() {
       {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
+      {"report", "Make a page that shows a run, or several side by side", add_report},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
       {"route", "List paths, expect loads of links, and look for deadlocks, without a simulation", add_route},
       {"place", "Show where jobs' ranks would go, and compare placements, without a simulation", add_place},

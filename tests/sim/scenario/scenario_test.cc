@@ -58,6 +58,7 @@ void check_equal(const Scenario& a, const Scenario& b) {
   CHECK(a.output.directory == b.output.directory);
   CHECK(a.output.flows == b.output.flows);
   CHECK(a.output.sqlite == b.output.sqlite);
+  CHECK(a.output.timeline == b.output.timeline);
   CHECK(a.output.sample_interval == b.output.sample_interval);
   CHECK(a.output.sample_links == b.output.sample_links);
   CHECK(a.output.packet_log == b.output.packet_log);
@@ -128,8 +129,8 @@ TEST_CASE("scenario: the resolved text gives the same scenario") {
       {"job { goal: \"b \\\"quoted\\\" \303\244.weft\" name: \"x\" }", {}},
       {kFile,
        {"limits.time=1.5ms", "limits.events=12345678901", "limits.memory=3GiB", "output.directory=run 1",
-        "output.flows=false", "output.sqlite=false", "seed=18446744073709551615", "topology.tree.taper=1e-7",
-        "topology.tree.ring=true"}},
+        "output.flows=false", "output.sqlite=false", "output.timeline=on", "seed=18446744073709551615",
+        "topology.tree.taper=1e-7", "topology.tree.ring=true"}},
       {kFile,
        {"output.directory=run", "output.sample_interval=2.5us", "output.sample_links=a -> *, b -> c",
         "output.packet_log=3-7#1", "output.pcapng=3,7"}},
@@ -167,7 +168,8 @@ TEST_CASE("scenario: the resolved text names every parameter") {
         "collectives {\n  allreduce: \"doubling\"\n  barrier: \"dissemination\"\n}\n"
         "seed: 7\nthreads: 1\n"
         "output {\n  flows: true\n  sample_interval: \"0ps\"\n"
-        "  sample_links: \"switches\"\n  packet_log: \"\"\n  pcapng: \"\"\n  sqlite: true\n}\n"
+        "  sample_links: \"switches\"\n  packet_log: \"\"\n  pcapng: \"\"\n  sqlite: true\n  timeline: "
+        "\"auto\"\n}\n"
         "limits {\n  time: \"0ps\"\n  events: 0\n  memory: \"0B\"\n}\n"
         "connections: \"per_pair\"\nconnection_idle: \"0ps\"\n");
 }
@@ -306,7 +308,7 @@ TEST_CASE("scenario: errors in a file name line and column") {
         "s.txtpb:4:3: 'lnk' is not a parameter of tree; did you mean 'link'? (known: k, link, taper, ring)");
   check(job + "output { dir: \"x\" }",
         "s.txtpb:2:10: 'dir' is not a field of output (known: directory, flows, sample_interval, "
-        "sample_links, packet_log, pcapng, baseline, interference, sqlite)");
+        "sample_links, packet_log, pcapng, baseline, interference, sqlite, timeline)");
   check(job + "topology { tree { k: \"8\" } }", "s.txtpb:2:22: found \"8\" where a whole number is expected");
   check(job + "topology { tree { link: 400 } }",
         "s.txtpb:2:25: found 400 where text in quotes is expected, like \"400Gbps\"");
@@ -377,7 +379,7 @@ TEST_CASE("scenario: errors in settings name the flag") {
   check({"seed.x=1"}, "--set seed.x=1: 'seed' is a value and has no fields");
   check({"output=x"},
         "--set output=x: 'output' has fields of its own; set one of them: directory, flows, "
-        "sample_interval, sample_links, packet_log, pcapng, baseline, interference, sqlite");
+        "sample_interval, sample_links, packet_log, pcapng, baseline, interference, sqlite, timeline");
   check({"topology=tee"},
         "--set topology=tee: 'tee' is not a topology; did you mean 'tree'? (known: hub, tree)");
   check({"topology=tree:k"},

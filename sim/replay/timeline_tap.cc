@@ -1,0 +1,284 @@
+#include "sim/replay/timeline_tap.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft::sim {
+
+namespace {
+
+bool is_of_collective(std::uint32_t context) { return (context & kCollectiveContext) != 0; }
+
+}  // namespace
+
+TimelineTap::TimelineTap(ReplayShare& share, std::uint32_t job, results::TimelineRecorder& recorder)
+    : share_(share),
+      job_(job),
+      recorder_(recorder),
+      since_(share.cpus_.size(), share.plan_.place.start),
+      closed_(share.ranks_.size()) {
+  share.tap_ = this;
+}
+
+void TimelineTap::start(Network& network) {
+  network_ = &network;
+  share_.start(*this);
+}
+
+void TimelineTap::finish() {
+  std::vector<bool> is_free(messages_.size());
+  for (const std::uint32_t record : free_messages_) is_free[record] = true;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    if (!is_free[i]) recorder_.add(messages_[i]);
+  }
+}
+
+// ---- Gaps: what the network's call or an event lets a rank go on with ----
+
+template <typename Call>
+void TimelineTap::watch(std::uint32_t local, const Cause& cause, Call&& call) {
+  const std::uint32_t first = rank_of(local).first_cpu, cpus = rank_of(local).cpus;
+  was_idle_.resize(cpus);
+  for (std::uint32_t i = 0; i < cpus; ++i) was_idle_[i] = share_.cpus_[first + i].current == kNone;
+  cause_ = cause;
+  call();
+  const ReplayShare::RankState& rank = rank_of(local);
+  const bool is_done = rank.ops_done == rank.view.ops() && !closed_[local];
+  for (std::uint32_t i = 0; i < cpus; ++i) {
+    const bool is_idle = share_.cpus_[first + i].current == kNone;
+    if (is_done || (was_idle_[i] && !is_idle)) close_gap(local, first + i);
+  }
+  if (is_done) closed_[local] = true;
+}
+
+void TimelineTap::close_gap(std::uint32_t local, std::uint32_t cpu) {
+  const Time start = std::exchange(since_[cpu], share_.engine_.now()), end = since_[cpu];
+  if (closed_[local] || start == end) return;
+  if (cause_.message == results::kNoMessage) return add_gap(local, cpu, SliceKind::kWaitOther, start, end);
+  const Time sent = std::clamp(cause_.sent, start, end);
+  add_gap(local, cpu, SliceKind::kWaitPeer, start, sent);
+  add_gap(local, cpu, SliceKind::kWaitNetwork, sent, end);
+}
+
+void TimelineTap::add_gap(std::uint32_t local, std::uint32_t cpu, SliceKind kind, Time start, Time end) {
+  if (start == end) return;
+  Slice slice = slice_of(local, cpu, results::kNotGiven, kind);
+  slice.start = start;
+  slice.end = end;
+  slice.message = cause_.message;
+  slice.peer = cause_.peer;
+  slice.bytes = cause_.bytes;
+  recorder_.add(slice);
+}
+
+// ---- Work ----
+
+TimelineTap::Slice TimelineTap::slice_of(std::uint32_t local, std::uint32_t cpu, std::uint32_t op,
+                                         SliceKind kind) {
+  return {.start = share_.engine_.now(),
+          .end = share_.engine_.now(),
+          .job = job_,
+          .rank = rank_of(local).view.rank(),
+          .op = op,
+          .cpu = share_.cpu_names_[cpu],
+          .kind = kind};
+}
+
+std::uint8_t TimelineTap::collective_of(const ReplayShare::Active& active) {
+  return recorder_.collective(goal::name(active.call.collective->kind));
+}
+
+// What a cpu sends, if it works on that.
+std::optional<TimelineTap::Sent> TimelineTap::send_of(std::uint32_t local, std::uint32_t cpu) {
+  const std::uint32_t work = share_.cpus_[cpu].current;
+  if (work == kNone) return std::nullopt;
+  if ((work & ReplayShare::kTask) == 0) {
+    const goal::Op& op = rank_of(local).view.op(work);
+    if (op.kind != goal::OpKind::kSend) return std::nullopt;
+    Sent sent{.slice = slice_of(local, cpu, work, SliceKind::kSend), .cpu = cpu, .work = work};
+    sent.slice.peer = op.peer;
+    sent.slice.tag = op.tag;
+    sent.slice.bytes = op.value;
+    sent.comm = op.comm;
+    return sent;
+  }
+  const ReplayShare::Task& task = share_.tasks_[work & ~ReplayShare::kTask];
+  if (task.state != TaskState::kTrain) return std::nullopt;
+  const ReplayShare::Lane& lane = share_.lanes_[task.lane];
+  const ReplayShare::Active& active = share_.actives_[lane.active];
+  Sent sent{.slice = slice_of(local, cpu, active.op, SliceKind::kSend), .cpu = cpu, .work = work};
+  sent.slice.peer = task.peer;
+  sent.slice.bytes = task.bytes;
+  sent.slice.collective = collective_of(active);
+  sent.number = active.number;
+  sent.comm = active.comm | kCollectiveContext;
+  sent.step_tag = lane.steps[task.op].step.tag;
+  return sent;
+}
+
+// Before the share knows of it: receives and what is combined are told by end_of_task().
+void TimelineTap::end_of_work(std::uint32_t local, std::uint32_t cpu) {
+  const std::uint32_t work = share_.cpus_[cpu].current;
+  sent_ = send_of(local, cpu);
+  if (sent_) {
+    sent_->slice.start = std::exchange(since_[cpu], share_.engine_.now());
+    return;
+  }
+  if ((work & ReplayShare::kTask) != 0) {
+    ends_work_ = true;
+    return;
+  }
+  Slice slice = slice_of(local, cpu, work, SliceKind::kCompute);
+  slice.start = std::exchange(since_[cpu], share_.engine_.now());
+  recorder_.add(slice);
+}
+
+void TimelineTap::end_of_task(std::uint32_t handle) {
+  const ReplayShare::Task& task = share_.tasks_[handle];
+  const bool in_lane = task.lane != kNone;
+  const ReplayShare::Active* active = in_lane ? &share_.actives_[share_.lanes_[task.lane].active] : nullptr;
+  const std::uint32_t op = in_lane ? active->op : task.op;
+  const std::uint32_t cpu = share_.cpu_of(rank_of(task.local), rank_of(task.local).view.cpu(op));
+  const bool combines = task.state == TaskState::kCombine;
+  if (!ends_work_) close_gap(task.local, cpu);  // it takes no time
+  Slice slice = slice_of(task.local, cpu, op, combines ? SliceKind::kCompute : SliceKind::kReceive);
+  slice.start = std::exchange(since_[cpu], share_.engine_.now());
+  ends_work_ = false;
+  slice.peer = task.peer;
+  slice.bytes = task.bytes;
+  if (in_lane) slice.collective = collective_of(*active);
+  const std::uint32_t record = combines ? kNone : std::exchange(record_of(handle), kNone);
+  if (record != kNone) {
+    slice.message = messages_[record].number;
+    slice.tag = messages_[record].tag;
+    recorder_.add(messages_[record]);
+    free_messages_.push_back(record);
+  }
+  if (!combines || slice.end > slice.start) recorder_.add(slice);
+}
+
+// ---- Events ----
+
+void TimelineTap::on_event(const Event& event) {
+  const std::uint32_t local = share_.local_[event.source - share_.first_entity_];
+  if (event.kind == ReplayShare::kCpuDone) end_of_work(local, event.payload);
+  is_held_message_ = event.kind == ReplayShare::kMessageReady;
+  watch(local, {}, [&] { share_.on_event(event); });
+  is_held_message_ = false;
+  if (sent_) held_.push_back(*std::exchange(sent_, std::nullopt));
+}
+
+void TimelineTap::on_sent(const Message& message) {
+  const Rendezvous& sender = rendezvous_of(message.client[ReplayShare::kSenderTask]);
+  watch(share_.local_[message.client[ReplayShare::kSourceRank]], sender.cause,
+        [&] { share_.on_sent(message); });
+}
+
+void TimelineTap::on_delivered(const Message& message) {
+  const auto& word = message.client;
+  const std::uint32_t sender = word[ReplayShare::kSenderTask];
+  const auto kind = static_cast<Kind>(word[ReplayShare::kContextAndKind] >> ReplayShare::kKindShift);
+  Cause cause;
+  std::uint32_t record = kNone;
+  if (kind == Kind::kEager) {
+    record = sender & ~ReplayShare::kTask;
+  } else if (kind == Kind::kData) {
+    record = record_of(word[ReplayShare::kReceiverTask]);
+  } else if (kind == Kind::kClearToSend) {
+    rendezvous_of(sender).cause.sent = share_.engine_.now();
+  } else if (kind == Kind::kAllReceived) {
+    cause = rendezvous_of(sender).cause;
+  }
+  if (record != kNone) {
+    results::TimelineMessage& row = messages_[record];
+    row.arrived = share_.engine_.now();
+    cause = {.message = row.number, .peer = row.source, .bytes = row.bytes, .sent = row.sent};
+  }
+  watch(share_.local_[word[ReplayShare::kDestinationRank]], cause, [&] { share_.on_delivered(message); });
+}
+
+// ---- Messages ----
+
+bool TimelineTap::is_of(const Sent& sent, const Message& message) const {
+  const auto& word = message.client;
+  const std::uint32_t context = word[ReplayShare::kContextAndKind] & ReplayShare::kContextMask;
+  if (sent.slice.rank != word[ReplayShare::kSourceRank] ||
+      sent.slice.peer != word[ReplayShare::kDestinationRank] || sent.comm != context) {
+    return false;
+  }
+  const std::uint32_t tag = word[ReplayShare::kTag];
+  if (!is_of_collective(context)) return sent.slice.tag == tag;
+  return sent.number == tag && sent.step_tag == word[ReplayShare::kNumber];
+}
+
+// The send that a message is of, with its slice; none if that takes no time and was long ago.
+std::optional<TimelineTap::Sent> TimelineTap::sender_of(const Message& message) {
+  if (is_held_message_) {
+    const auto found =
+        std::find_if(held_.begin(), held_.end(), [&](const Sent& sent) { return is_of(sent, message); });
+    if (found == held_.end()) return std::nullopt;
+    const Sent sent = *found;
+    held_.erase(found);
+    return sent;
+  }
+  const std::uint32_t local = share_.local_[message.client[ReplayShare::kSourceRank]];
+  if (sent_ && share_.cpus_[sent_->cpu].current == sent_->work && is_of(*sent_, message)) {
+    return std::exchange(sent_, std::nullopt);
+  }
+  const ReplayShare::RankState& rank = rank_of(local);
+  for (std::uint32_t cpu = rank.first_cpu; cpu < rank.first_cpu + rank.cpus; ++cpu) {
+    std::optional<Sent> sent = send_of(local, cpu);
+    if (!sent || !is_of(*sent, message) || share_.overhead(sent->slice.bytes) > Time()) continue;
+    close_gap(local, cpu);
+    return sent;
+  }
+  return std::nullopt;
+}
+
+std::uint32_t TimelineTap::new_record(const Message& message) {
+  if (free_messages_.empty()) {
+    free_messages_.push_back(static_cast<std::uint32_t>(messages_.size()));
+    messages_.emplace_back();
+  }
+  const std::uint32_t record = free_messages_.back();
+  free_messages_.pop_back();
+  const auto& word = message.client;
+  messages_[record] = {.number = recorder_.next_message(),
+                       .bytes = message.bytes,
+                       .sent = share_.engine_.now(),
+                       .job = job_,
+                       .source = word[ReplayShare::kSourceRank],
+                       .destination = word[ReplayShare::kDestinationRank]};
+  return record;
+}
+
+void TimelineTap::inject(const Message& message) {
+  const auto& word = message.client;
+  const std::uint32_t context = word[ReplayShare::kContextAndKind];
+  const auto kind = static_cast<Kind>(context >> ReplayShare::kKindShift);
+  const std::uint32_t task = word[ReplayShare::kSenderTask];
+  if (kind == Kind::kClearToSend) {  // the sender may be done with its task before its data have come
+    record_of(word[ReplayShare::kReceiverTask]) = rendezvous_of(task).record;
+  }
+  if (kind != Kind::kEager && kind != Kind::kRequestToSend) return network_->inject(message);
+  const std::uint32_t record = new_record(message);
+  results::TimelineMessage& row = messages_[record];
+  Message marked = message;
+  if (kind == Kind::kEager) {
+    marked.client[ReplayShare::kSenderTask] = record | ReplayShare::kTask;
+  } else {
+    row.bytes = share_.tasks_[task].bytes;
+  }
+  if (!is_of_collective(context & ReplayShare::kContextMask)) row.tag = word[ReplayShare::kTag];
+  if (std::optional<Sent> sent = sender_of(message)) {
+    row.collective = sent->slice.collective;
+    sent->slice.message = row.number;
+    recorder_.add(sent->slice);
+  }
+  if (kind == Kind::kRequestToSend) {
+    rendezvous_of(task) = {record, {row.number, row.destination, row.bytes, Time::max()}};
+  }
+  network_->inject(marked);
+}
+
+}  // namespace weft::sim

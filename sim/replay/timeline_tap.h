@@ -1,0 +1,105 @@
+// Watches the only share of a replay, and records what its ranks do when. It stands between share and
+// network, in both directions: a replay that isn't recorded has none, and pays nothing.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "sim/replay/share.h"
+#include "sim/results/timeline.h"
+
+namespace weft::sim {
+
+// Eager messages, which else carry no task of their sender, carry the number of their record, so that every
+// receive knows its message. Nothing that is scheduled changes.
+class TimelineTap final : public NetworkClient, public Network {
+ public:
+  TimelineTap(ReplayShare& share, std::uint32_t job, results::TimelineRecorder& recorder);
+
+  // The share's network is this tap, and it hands on to that one.
+  void start(Network& network);
+  // Tells the recorder of the messages that nobody has received. After that nothing may be called.
+  void finish();
+
+  void on_sent(const Message& message) override;
+  void on_delivered(const Message& message) override;
+  void on_event(const Event& event) override;
+  void expect(const Event& event, int look) const override { share_.expect(event, look); }
+  void expect(const Message& message, int look) const override { share_.expect(message, look); }
+
+  void inject(const Message& message) override;
+  bool delivers_in_order() const override { return network_->delivers_in_order(); }
+
+  // What the share tells: a receive has this message, by its record; and the work of a receive, or of
+  // combining, ends.
+  void matched(std::uint32_t task, std::uint32_t record) { record_of(task) = record; }
+  void end_of_task(std::uint32_t task);
+
+ private:
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  using Kind = ReplayShare::MessageKind;
+  using TaskState = ReplayShare::TaskState;
+  using Slice = results::Slice;
+  using SliceKind = results::SliceKind;
+
+  // Why a cpu that waited goes on: a message came, before `sent` of which there was nothing to wait for but
+  // the peer. No message: something else of the rank's own.
+  struct Cause {
+    std::uint64_t message = results::kNoMessage;
+    std::uint32_t peer = results::kNotGiven;
+    std::uint64_t bytes = 0;
+    Time sent;
+  };
+  // The sender's side of a large message: by its task.
+  struct Rendezvous {
+    std::uint32_t record = kNone;
+    Cause cause;  // `sent`: when it was cleared
+  };
+  // The work of a send that has ended, until its message goes to the network.
+  struct Sent {
+    Slice slice;
+    std::uint32_t cpu = 0, work = 0;                   // place in the share's cpus_
+    std::uint32_t number = 0, comm = 0, step_tag = 0;  // of a collective
+  };
+
+  ReplayShare::RankState& rank_of(std::uint32_t local) { return share_.ranks_[local]; }
+  std::uint32_t& record_of(std::uint32_t task) {
+    if (records_.size() <= task) records_.resize(task + 1, kNone);
+    return records_[task];
+  }
+  Rendezvous& rendezvous_of(std::uint32_t task) {
+    if (rendezvous_.size() <= task) rendezvous_.resize(task + 1);
+    return rendezvous_[task];
+  }
+  template <typename Call>
+  void watch(std::uint32_t local, const Cause& cause, Call&& call);
+  void close_gap(std::uint32_t local, std::uint32_t cpu);
+  void add_gap(std::uint32_t local, std::uint32_t cpu, SliceKind kind, Time start, Time end);
+  Slice slice_of(std::uint32_t local, std::uint32_t cpu, std::uint32_t op, SliceKind kind);
+  std::uint8_t collective_of(const ReplayShare::Active& active);
+  void end_of_work(std::uint32_t local, std::uint32_t cpu);
+  std::optional<Sent> send_of(std::uint32_t local, std::uint32_t cpu);
+  bool is_of(const Sent& sent, const Message& message) const;
+  std::optional<Sent> sender_of(const Message& message);
+  std::uint32_t new_record(const Message& message);
+
+  ReplayShare& share_;
+  const std::uint32_t job_;
+  results::TimelineRecorder& recorder_;
+  Network* network_ = nullptr;
+  std::vector<Time> since_;   // of each cpu: the end of its last slice, or the start of what it works on
+  std::vector<bool> closed_;  // of each rank: all its operations have finished
+  std::vector<bool> was_idle_;
+  Cause cause_;                                     // of the event at hand
+  bool ends_work_ = false;                          // the event at hand is the end of work of a task
+  bool is_held_message_ = false;                    // it hands on a message that was held
+  std::optional<Sent> sent_;                        // its work has ended in the event at hand
+  std::deque<Sent> held_;                           // their messages are
+  std::vector<results::TimelineMessage> messages_;  // under way, by record
+  std::vector<std::uint32_t> free_messages_, records_;
+  std::vector<Rendezvous> rendezvous_;
+};
+
+}  // namespace weft::sim

@@ -1,0 +1,362 @@
+"""weft report: pages of real runs, opened in headless Chromium."""
+
+import base64
+import gzip
+import hashlib
+import json
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import browser
+
+WEFT, README = (Path(sys.argv.pop(1)).resolve() for _ in range(2))
+THIRD_PARTY = README.parent / "third_party"
+
+
+def weft(*arguments, cwd, status=0):
+    run = subprocess.run([WEFT, *arguments], cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert run.returncode == status, (arguments, run.returncode, run.stderr)
+    return run
+
+
+def data_of(page):
+    text = re.search(r'<script id="data"[^>]*>([^<]*)<', page.read_text()).group(1)
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def busy(*more):
+    """A congested network with a queue, series and a timeline."""
+    return ["sim", "-q", "--job", "halo.weft,placement=random,name=halo", "--job", "traffic=[alltoall:size=200KB,ranks=8],name=shuffle",
+            "--sample", "5us", "--interference", *more]
+
+
+class Pages(unittest.TestCase):
+    """Runs and pages that all tests look at."""
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.folder = Path(temporary.name)
+        weft("goal", "gen", "stencil:dims=[4,4],iterations=6,compute=100us,cells=512,halo=4", "--ranks", "16", "-o", "halo.weft", cwd=cls.folder)
+        weft(*busy("--topology", "fat_tree:k=6,link=100Gbps", "-o", "TREE"), cwd=cls.folder)
+        weft(*busy("--topology", "torus:dims=6x6,link=100Gbps", "-o", "TORUS"), cwd=cls.folder)
+        weft("sim", "-q", "--goal", "halo.weft", "--network", "loggops:L=2000,o=1500,g=10,G=0.08", "-o", "LOGGOPS", cwd=cls.folder)
+        weft("report", "TREE", "-o", "one.html", cwd=cls.folder)
+        weft("report", "TREE", "TORUS", "LOGGOPS", "-o", "three.html", cwd=cls.folder)
+        weft("report", "LOGGOPS", "-o", "loggops.html", cwd=cls.folder)
+
+
+class Files(Pages):
+    def test_data_are_those_of_the_tables(self):
+        run, = data_of(self.folder / "one.html")["runs"]
+        with sqlite3.connect(f"file:{self.folder}/TREE/results.sqlite?mode=ro", uri=True) as database:
+            def one(query):
+                return database.execute(query).fetchone()
+
+            self.assertEqual(run["ranks"]["count"], one("SELECT count(*) FROM ranks")[0])
+            for name in ("compute_ns", "overhead_ns", "waiting_ns"):
+                self.assertAlmostEqual(sum(run["ranks"]["by_job"][name]), one(f"SELECT sum({name}) FROM ranks")[0], 3)
+            waited = one("SELECT sum(end_ns - start_ns) FROM timeline WHERE kind = 'wait_network'")[0]
+            self.assertGreater(waited, 0)
+            self.assertAlmostEqual(sum(run["ranks"]["by_rank"]["wait_network_ns"]), waited, 3)
+            self.assertEqual(sum(run["messages"]["completion_ns"]["count"]), one("SELECT value FROM run WHERE key = 'flows.count'")[0])
+            self.assertEqual(run["links"]["rows"]["utilization"][0], round(one("SELECT max(utilization) FROM links")[0], 6))
+            self.assertEqual(max(run["series"]["queues"]["longest"]), one("SELECT max(queue_bytes) FROM samples")[0])
+            self.assertEqual(sum(run["series"]["network"]["bytes_delivered"]), one("SELECT sum(bytes_delivered) FROM network_samples")[0])
+            slices = one("SELECT count(*) FROM timeline WHERE end_ns > start_ns")[0]
+            self.assertEqual(len(run["timeline"]["slices"]["kind"]), slices)
+            self.assertEqual(len(run["drawing"]["lines"]["a"]), one("SELECT count(*) FROM links")[0] / 2)
+            most = max(run["drawing"]["lines"]["there"] + run["drawing"]["lines"]["back"])
+            self.assertAlmostEqual(most, one("SELECT max(utilization) FROM links")[0], 4)
+        summary = json.loads((self.folder / "TREE/summary.json").read_text())
+        self.assertEqual(run["summary"]["makespan_ns"], summary["makespan_ns"])
+        self.assertEqual(len(run["jobs"]["interference"]["slowdown"]), len(summary["interference"]))
+        cost = json.loads(weft("topo", "cost", "fat_tree:k=6,link=100Gbps", "--json", cwd=self.folder).stdout)
+        self.assertEqual((run["cost"]["price"], run["cost"]["watts"]), (cost["price"], cost["watts"]))
+        parameters = dict(zip(run["parameters"]["name"], run["parameters"]["value"]))
+        self.assertEqual(parameters["topology.fat_tree.k"], "6")
+
+    def test_equal_runs_give_equal_pages(self):
+        weft("report", "TREE", "-o", "again.html", cwd=self.folder)
+        self.assertEqual((self.folder / "one.html").read_bytes(), (self.folder / "again.html").read_bytes())
+
+    def test_libraries_are_the_published_ones_and_small(self):
+        told = dict(re.findall(r"`(uPlot\S+)` \| `([0-9a-f]{64})`", (THIRD_PARTY / "uplot/README.md").read_text()))
+        self.assertEqual(set(told), {"uPlot.iife.min.js", "uPlot.min.css"})
+        page = (self.folder / "one.html").read_text()
+        size = 0
+        for name, digest in told.items():
+            content = (THIRD_PARTY / "uplot" / name).read_bytes()
+            self.assertEqual(hashlib.sha256(content).hexdigest(), digest)
+            self.assertIn(content.decode(), page)
+            size += len(content)
+        self.assertLess(size, 150_000)
+
+    def test_what_can_not_be_shown_is_one_message(self):
+        for arguments, words in ((["none"], "none: this is no folder"), (["."], "results.sqlite: there is no such file"), ([], "RUN is required"),
+                                 (["TREE", "--prices", "dear"], "dear")):
+            run = weft("report", *arguments, "-o", "x.html", cwd=self.folder, status=2)
+            self.assertIn(words, run.stderr)
+            self.assertEqual(run.stderr.count("\n"), 1)
+            self.assertFalse((self.folder / "x.html").exists())
+        broken = self.folder / "BROKEN"
+        broken.mkdir()
+        database = (self.folder / "LOGGOPS/results.sqlite").read_bytes()
+        (broken / "summary.json").write_text("[]")
+        (broken / "results.sqlite").write_bytes(database)
+        self.assertIn("summary.json", weft("report", "BROKEN", cwd=self.folder, status=2).stderr)
+        (broken / "summary.json").write_bytes((self.folder / "LOGGOPS/summary.json").read_bytes())
+        for damage in (database[:5000], database[:100] + b"\xff" * 4000 + database[4100:], b""):
+            (broken / "results.sqlite").write_bytes(damage)
+            self.assertIn("results.sqlite", weft("report", "BROKEN", cwd=self.folder, status=2).stderr)
+        (broken / "INCOMPLETE").touch()
+        self.assertIn("not complete", weft("report", "BROKEN", cwd=self.folder, status=2).stderr)
+
+
+@unittest.skipUnless(browser.chromium(), "Chromium is not installed")
+class InTheBrowser(Pages):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = browser.Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def open(self, page):
+        self.browser.size(1400, 900)
+        self.browser.emulate("light")
+        took = self.browser.open(self.folder / page)
+        self.check_quiet(page)
+        return took
+
+    def check_quiet(self, page):
+        """No error, and nothing asked for but the page itself."""
+        self.assertEqual(self.browser.problems(), [])
+        self.assertEqual(self.browser.requests(), [f"file://{self.folder / page}"])
+
+    def ask(self, expression):
+        return self.browser.evaluate(expression)
+
+    def middle(self, selector):
+        """Scrolls an element into sight; x and y of its middle, and its size."""
+        return self.ask("(() => { const e = document.querySelector(%s); e.scrollIntoView({block: 'center', behavior: 'instant'}); "
+                        "const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2, b.width, b.height]; })()" % json.dumps(selector))
+
+    def tip(self):
+        return self.ask("document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent")
+
+    def test_one_run(self):
+        self.open("one.html")
+        self.assertIn("finished after", self.ask("document.querySelector('h1').textContent"))
+        sections = self.ask("[...document.querySelectorAll('main section')].map((section) => section.id)")
+        self.assertEqual(sections, ["overview", "breakdown", "timeline", "messages", "network", "links", "series", "jobs", "cost", "acted", "order",
+                                    "warnings", "left-out", "parameters", "origin"])
+        self.assertEqual(self.ask("[...document.querySelectorAll('nav a')].every((link) => document.querySelector(link.hash))"), True)
+        self.assertIn("Never fired", self.ask("document.querySelector('#acted').textContent"))
+        self.assertIn("slowdown of", self.ask("document.querySelector('#jobs .matrix').textContent"))
+        self.assertGreaterEqual(self.ask("document.querySelectorAll('#series .uplot').length"), 5)
+        # Every drawing has a name for those who can't see it.
+        self.assertEqual(self.ask("[...document.querySelectorAll('canvas:not([aria-hidden]), svg')].filter((e) => !e.closest('[aria-label]')).length"), 0)
+        # Nothing is wider than its place.
+        self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), 1400)
+
+    def test_other_network_models(self):
+        self.open("loggops.html")
+        text = self.ask("document.querySelector('#left-out').textContent")
+        self.assertIn("no topology", text)
+        self.assertIn("nothing was sampled", text)
+
+    def test_critical_path(self):
+        shutil.copytree(self.folder / "TREE", self.folder / "PATH")
+        summary = json.loads((self.folder / "PATH/summary.json").read_text())
+        shares = {"compute_ns": 500000, "overhead_ns": 0, "latency_ns": 1000, "bandwidth_ns": 90000, "queueing_ns": 102000.5, "matching_ns": 0, "start_ns": 0}
+        part = {"name": "host 0 -> edge 0.0", "pieces": 3, "total_ns": 90000, "shares": shares}
+        summary["critical_path"] = {"runtime_ns": 693000.5, "bound_by": "compute", "shares": shares, "classes": [part], "ranks": [], "links": [part]}
+        (self.folder / "PATH/summary.json").write_text(json.dumps(summary))
+        weft("report", "PATH", "TREE", "-o", "path.html", cwd=self.folder)
+        self.open("path.html")
+        text = self.ask("document.querySelector('#critical-path').textContent")
+        self.assertIn("host 0 -> edge 0.0", text)
+        self.assertIn("102 µs", text)
+        self.assertIn("was 72% computing and 15% queues", self.ask("document.querySelector('#overview').textContent"))
+        self.open("one.html")
+        self.assertFalse(self.ask("Boolean(document.querySelector('#critical-path'))"))
+
+    def test_tips(self):
+        self.open("one.html")
+        for selector, words in (("#timeline canvas", "rank "), ("#breakdown .plot canvas", "of halo"), ("#series .uplot .u-over", "at "),
+                                ("#breakdown .bar", "Computing"), ("#network rect.node", " ")):
+            x, y, _, _ = self.middle(selector)
+            self.browser.mouse("mouseMoved", x - 1, y)
+            self.browser.mouse("mouseMoved", x, y)
+            self.browser.wait_for("!document.getElementById('tip').hidden")
+            self.assertIn(words, self.tip(), selector)
+            self.browser.mouse("mouseMoved", 5, 5)
+        # A link of the drawing, in its middle.
+        x, y = self.ask("(() => { const p = document.querySelector('#network path.hit'); p.closest('svg').scrollIntoView({block: 'center', behavior: 'instant'}); "
+                        "const m = p.getPointAtLength(p.getTotalLength() / 2).matrixTransform(p.getScreenCTM()); return [m.x, m.y]; })()")
+        self.browser.mouse("mouseMoved", x, y)
+        self.assertIn("in use", self.tip())
+        self.check_quiet("one.html")
+
+    def range(self):
+        return self.ask("(() => { const {from, to} = document.querySelector('#timeline canvas').dataset; return [Number(from), Number(to)]; })()")
+
+    def test_zoom_of_the_timeline(self):
+        self.open("one.html")
+        whole = self.range()
+        x, y, width, _ = self.middle("#timeline canvas")
+        self.browser.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.browser.mouse("mouseMoved", x + width / 8, y, button="left")
+        self.browser.mouse("mouseReleased", x + width / 8, y, button="left", clickCount=1)
+        zoomed = self.range()
+        self.assertLess(zoomed[1] - zoomed[0], (whole[1] - whole[0]) / 5)
+        self.assertGreater(zoomed[0], whole[0])
+        self.ask("document.querySelector('#timeline canvas').focus()")
+        self.browser.key("ArrowRight")
+        self.assertGreater(self.range()[0], zoomed[0])
+        self.browser.key("+", text="+")
+        self.assertLess(self.range()[1] - self.range()[0], (zoomed[1] - zoomed[0]) * 0.6)
+        self.browser.key("0", text="0")
+        self.assertEqual(self.range(), whole)
+        self.check_quiet("one.html")
+
+    def test_zoom_of_series_and_drawing(self):
+        self.open("one.html")
+        scale = "(() => { const {min, max} = document.querySelector('#series .plot').chart().scales.x; return max - min; })()"
+        whole = self.ask(scale)
+        x, y, width, _ = self.middle("#series .u-over")
+        self.browser.mouse("mouseMoved", x, y)
+        self.browser.mouse("mousePressed", x, y, button="left", clickCount=1)
+        self.browser.mouse("mouseMoved", x + width / 4, y, button="left")
+        self.browser.mouse("mouseReleased", x + width / 4, y, button="left", clickCount=1)
+        self.browser.wait_for(f"{scale} < {whole / 2}")
+        self.ask("document.querySelector('#series .plot').focus()")
+        self.browser.key("0", text="0")
+        self.browser.wait_for(f"{scale} > {whole * 0.99}")
+        view = "document.querySelector('#network svg').getAttribute('viewBox').split(' ').map(Number)[2]"
+        before = self.ask(view)
+        self.ask("document.querySelector('#network button[aria-label=\"Zoom in\"]').click()")
+        self.assertLess(self.ask(view), before)
+        self.check_quiet("one.html")
+
+    def type(self, selector, text):
+        self.ask("(() => { const field = document.querySelector(%s); field.focus(); field.value = %s; field.dispatchEvent(new Event('input', {bubbles: true})); })()"
+                 % (json.dumps(selector), json.dumps(text)))
+
+    def test_filters_and_order_of_tables(self):
+        self.open("one.html")
+        lanes = "Number(document.querySelector('#timeline canvas').dataset.lanes)"
+        self.assertEqual(self.ask(lanes), 16 + 8)
+        self.type("#timeline input[type=search]", "0-3 halo")
+        self.assertEqual(self.ask(lanes), 4)
+        rows = "[...document.querySelectorAll('#parameters tbody tr')].map((row) => row.textContent)"
+        self.type("#parameters input[type=search]", "fat_tree link")
+        found = self.ask(rows)
+        self.assertGreaterEqual(len(found), 1)
+        for row in found:
+            self.assertIn("topology.fat_tree", row)
+        column = "[...document.querySelectorAll('#links tbody tr td:nth-child(6)')].map((cell) => cell.textContent)"
+        self.ask("document.querySelector('#links th:nth-child(6) button').click()")
+        self.assertEqual(self.ask("document.querySelector('#links th:nth-child(6)').getAttribute('aria-sort')"), "descending")
+
+        def number(text):
+            value, _, unit = text.partition(" ")
+            return float(value.replace(",", "")) * {"": 1, "B": 1, "kB": 1e3, "MB": 1e6}[unit]
+
+        values = [number(text) for text in self.ask(column)]
+        self.assertEqual(values, sorted(values, reverse=True))
+        self.assertGreater(values[0], 0)
+
+    def test_dark_and_light(self):
+        self.open("one.html")
+        ground = "getComputedStyle(document.body).backgroundColor"
+        light = self.ask(ground)
+        self.browser.emulate("dark")
+        self.browser.wait_for("document.documentElement.dataset.theme === 'dark'")
+        self.assertNotEqual(self.ask(ground), light)
+        self.ask("document.getElementById('theme').click()")
+        self.assertEqual(self.ask(ground), light)
+        self.check_quiet("one.html")
+
+    def contrast(self, front, ground):
+        """As WCAG 2.1 defines it, of two variables of the styles."""
+        def luminance(name):
+            text = self.ask(f"colour('{name}')").lstrip("#")
+            parts = [int(text[i:i + 2], 16) / 255 for i in (0, 2, 4)]
+            red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+            return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+        high, low = sorted((luminance(front), luminance(ground)), reverse=True)
+        return (high + 0.05) / (low + 0.05)
+
+    def test_contrast(self):
+        self.open("one.html")
+        for scheme in ("light", "dark"):
+            self.browser.emulate(scheme)
+            self.browser.wait_for(f"document.documentElement.dataset.theme === '{scheme}'")
+            for front, least in (("text", 7), ("muted", 4.5), ("accent", 4.5), ("good", 4.5), ("bad", 4.5), ("compute", 3), ("network", 3)):
+                self.assertGreaterEqual(self.contrast(front, "ground"), least, (scheme, front))
+
+    def test_print(self):
+        self.open("one.html")
+        self.browser.emulate("dark")
+        self.browser.wait_for("document.documentElement.dataset.theme === 'dark'")
+        pdf = self.browser.pdf()
+        self.assertTrue(pdf.startswith(b"%PDF-"))
+        pages = len(re.findall(rb"/Type\s*/Page\b", pdf))
+        self.assertGreaterEqual(pages, 3)
+        # And back as it was.
+        self.browser.wait_for("document.documentElement.dataset.theme === 'dark'")
+        self.check_quiet("one.html")
+
+    def test_keyboard_reaches_everything(self):
+        self.open("one.html")
+        wanted = self.ask("document.querySelectorAll('main a, main button:not([hidden]), main input, main select, main [tabindex=\"0\"]').length")
+        reached = self.ask("[...document.querySelectorAll('main a, main button:not([hidden]), main input, main select, main [tabindex=\"0\"]')]"
+                           ".filter((e) => { e.focus(); return document.activeElement === e; }).length")
+        self.assertEqual(reached, wanted)
+        self.assertGreater(wanted, 40)
+
+    def test_several_runs(self):
+        self.open("three.html")
+        self.assertEqual(self.ask("[...document.querySelectorAll('main section')].map((section) => section.id).slice(0, 2)"), ["overview", "compare"])
+        self.assertRegex(self.ask("document.querySelector('h1').textContent"), "is the fastest")
+        differing = self.ask("document.querySelector('#compare').textContent")
+        self.assertIn("Simulated runtime", differing)
+        chosen = self.ask("[...document.querySelectorAll('#compare tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+        self.assertIn(["topology", "fat_tree", "torus", "–"], chosen)
+        self.assertIn(["network", "packet", "packet", "loggops"], chosen)
+        heads = self.ask("[...document.querySelectorAll('#compare table')][0].querySelectorAll('thead th').length")
+        self.assertEqual(heads, 4)
+        self.assertEqual(self.ask("document.querySelectorAll('#timeline canvas').length"), 3)
+        self.assertEqual(self.ask("document.querySelectorAll('#network svg').length"), 2)
+        # Seen on a projector, and on a telephone.
+        for width in (1024, 1920, 390):
+            self.browser.size(width, 768)
+            self.assertLessEqual(self.ask("document.documentElement.scrollWidth"), width)
+        self.check_quiet("three.html")
+
+    def test_many_points_open_soon(self):
+        """100,000 points: told, with a bound that only a hang would miss."""
+        weft("sim", "-q", "--traffic", "alltoall:size=4KB,iterations=8", "--topology", "fat_tree:k=8", "--set", "output.timeline=on", "--sample", "1us",
+             "-o", "MANY", cwd=self.folder)
+        weft("report", "MANY", "-o", "many.html", cwd=self.folder)
+        run, = data_of(self.folder / "many.html")["runs"]
+        points = len(run["timeline"]["slices"]["kind"]) + len(run["timeline"]["messages"]["sent"]) + len(run["messages"]["sample"]["flow"])
+        took = self.open("many.html")
+        size = (self.folder / "many.html").stat().st_size
+        print(f"\n{points:,} points, {size / 1e6:.2f} MB: drawn {took} ms after the page was opened")
+        self.assertGreaterEqual(points, 100_000)
+        self.assertLess(size, 10_000_000)
+        self.assertLess(took, 60_000)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,234 @@
+#include "tools/report/headline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "sim/units/grouped.h"
+
+namespace weft::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What the time of a run went into.
+struct Bound {
+  std::string kind;  // "compute", "overhead", "endpoint links", "network links", "losses", "contention", …
+  std::string sentence;  // what bound it, in one sentence
+};
+
+// README.md tells what follows from them.
+constexpr double kMostly = 0.5;     // of the ranks' time
+constexpr double kBusyLink = 0.7;   // of the runtime
+constexpr double kContended = 1.5;  // times as long as in an empty network, on average
+constexpr double kUneven = 1.2;     // most computing of a rank / mean
+
+double number(const Json& json, const char* path) {
+  const nlohmann::json::json_pointer place(path);
+  const Json::json_pointer at(place.to_string());
+  return json.contains(at) && json[at].is_number() ? json[at].get<double>() : 0;
+}
+
+std::string percent(double share) {
+  if (share > 0 && share < 0.01) return "under 1%";
+  if (share < 1 && share > 0.99) return "over 99%";
+  return fmt::format("{:.0f}%", 100 * share);
+}
+
+struct Times {
+  double compute = 0, overhead = 0, waiting = 0;
+  double network = 0, peers = 0;  // of waiting, where that is known
+  double all() const { return compute + overhead + waiting; }
+};
+
+Times times_of(const Json& columns, std::size_t row) {
+  const auto at = [&](const char* name) {
+    const Json& value = columns[name][row];
+    return value.is_number() ? value.get<double>() : 0.0;
+  };
+  return {at("compute_ns"), at("overhead_ns"), at("waiting_ns"), at("wait_network_ns"), at("wait_peer_ns")};
+}
+
+// Of all bars of ranks: the least time that the busiest needs, and how uneven computing is.
+struct Extremes {
+  double floor_ns = 0, uneven = 1;
+};
+
+Extremes extremes_of(const Json& by_rank) {
+  Extremes extremes;
+  double most = 0, sum = 0;
+  const std::size_t rows = by_rank["rank"].size();
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Times times = times_of(by_rank, i);
+    const double finish = by_rank["finish_ns"][i].is_number() ? by_rank["finish_ns"][i].get<double>() : 0;
+    const double ranks = by_rank["ranks"][i].get<double>();
+    if (times.all() <= 0) continue;
+    // A rank's time is its finish × its cpus.
+    extremes.floor_ns = std::max(extremes.floor_ns, finish * (times.compute + times.overhead) / times.all());
+    most = std::max(most, times.compute / ranks);
+    sum += times.compute / ranks;
+  }
+  if (sum > 0) extremes.uneven = most * static_cast<double>(rows) / sum;
+  return extremes;
+}
+
+// The busiest link, if any was in use.
+struct BusiestLink {
+  std::string name;
+  double utilization = 0;
+  bool endpoint = false;
+};
+
+BusiestLink busiest_of(const Json& rows) {
+  if (rows["link"].empty() || !rows["utilization"][0].is_number()) return {};
+  const std::string from = rows["from"][0], to = rows["to"][0];
+  const auto is_endpoint = [](const std::string& name) { return name.starts_with("host "); };
+  return {from + " → " + to, rows["utilization"][0].get<double>(), is_endpoint(from) || is_endpoint(to)};
+}
+
+// "Ranks waited for 66% of their time, mostly for the network".
+std::string waiting_text(const Times& times) {
+  std::string text = fmt::format("Ranks waited for {} of their time", percent(times.waiting / times.all()));
+  if (times.network > kMostly * times.waiting) text += ", mostly for the network";
+  if (times.peers > kMostly * times.waiting) text += ", mostly for other ranks";
+  return text;
+}
+
+Bound waiting_bound(const Json& run, const Times& times, const Extremes& extremes) {
+  const BusiestLink link = busiest_of(run["links"]["rows"]);
+  const double lost = number(run, "/summary/packets/dropped");
+  const double slowdown = number(run, "/summary/flows/slowdown/mean");
+  const std::string waited = waiting_text(times);
+  if (link.utilization >= kBusyLink) {
+    return {link.endpoint ? "endpoint links" : "network links",
+            fmt::format("{}: the busiest link, {}, was in use {} of the time, so {} set the pace", waited,
+                        link.name, percent(link.utilization),
+                        link.endpoint ? "the endpoints' own links" : "links inside the network")};
+  }
+  if (lost > 0 && number(run, "/signals_by_name/timeout") > 0) {
+    return {"losses",
+            fmt::format("{}: {} packets were lost, and senders had to wait before sending them again", waited,
+                        grouped(lost))};
+  }
+  const bool for_peers = times.peers > kMostly * times.waiting;
+  if (slowdown >= kContended && !for_peers) {
+    return {"contention",
+            fmt::format("{}: messages took {:.1f} times as long, on average, as in an empty network", waited,
+                        slowdown)};
+  }
+  if (extremes.uneven >= kUneven) {
+    return {"uneven computing",
+            fmt::format("{}: the rank with most to compute had {:.1f} times the average, and "
+                        "others waited for it",
+                        waited, extremes.uneven)};
+  }
+  if (for_peers) return {"waiting for each other", waited + ": what they needed had not been sent yet"};
+  return {"latency",
+          waited + ", while no link was short of capacity: the way itself, and turns to wait for, took it"};
+}
+
+// Where the run recorded its critical path: its two largest shares.
+std::optional<Bound> path_bound(const Json& run) {
+  const Json::json_pointer place("/summary/critical_path/shares");
+  if (!run.contains(place) || !run[place].is_object()) return std::nullopt;
+  constexpr std::tuple<const char*, const char*, const char*> kShares[] = {
+      {"compute_ns", "compute", "computing"},
+      {"overhead_ns", "overhead", "processors handing messages over"},
+      {"latency_ns", "latency", "latency of links, switches and NICs"},
+      {"bandwidth_ns", "bandwidth", "bytes at the rate of links"},
+      {"queueing_ns", "contention", "queues and shared links"},
+      {"matching_ns", "handshakes", "handshakes of large messages"},
+      {"start_ns", "start", "waiting for a job to begin"}};
+  std::vector<std::tuple<double, const char*, const char*>> all;
+  double sum = 0;
+  for (const auto& [key, kind, words] : kShares) {
+    const Json value = run[place].value(key, Json());
+    all.emplace_back(value.is_number() ? value.get<double>() : 0.0, kind, words);
+    sum += std::get<0>(all.back());
+  }
+  if (sum <= 0) return std::nullopt;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
+  const auto part = [&](std::size_t i) {
+    return fmt::format("{} {}", percent(std::get<0>(all[i]) / sum), std::get<2>(all[i]));
+  };
+  std::string sentence = "The chain of work and messages that set the pace was " + part(0);
+  if (std::get<0>(all[1]) > 0) sentence += " and " + part(1);
+  return Bound{std::get<1>(all[0]), sentence};
+}
+
+Bound bound_of(const Json& run, const Times& times, const Extremes& extremes) {
+  if (const std::optional<Bound> path = path_bound(run)) return *path;
+  if (times.all() <= 0) {
+    return {"not known",
+            "This network model knows when ranks finished, but not what they spent their time on"};
+  }
+  if (times.compute >= kMostly * times.all()) {
+    return {"compute",
+            fmt::format("Computing took {} of the ranks' time", percent(times.compute / times.all()))};
+  }
+  if (times.overhead >= std::max(times.compute, times.waiting)) {
+    return {"overhead",
+            fmt::format("Handing messages to the network and taking them from it took {} of the ranks' time",
+                        percent(times.overhead / times.all()))};
+  }
+  return waiting_bound(run, times, extremes);
+}
+
+std::string subject(const Json& run) {
+  const double ranks = number(run, "/summary/ranks");
+  const std::size_t jobs = run["jobs"]["count"];
+  std::string text = grouped(ranks) + (ranks == 1 ? " rank" : " ranks");
+  if (jobs > 1) text += fmt::format(" in {} jobs", grouped(static_cast<double>(jobs)));
+  return text;
+}
+
+}  // namespace
+
+std::string time_text(double nanoseconds) {
+  constexpr std::pair<const char*, double> kUnits[] = {
+      {"h", 3.6e12}, {"min", 6e10}, {"s", 1e9}, {"ms", 1e6}, {"µs", 1e3}};
+  for (const auto& [unit, size] : kUnits) {
+    if (nanoseconds >= size) return fmt::format("{:.3g} {}", nanoseconds / size, unit);
+  }
+  return fmt::format("{:.3g} ns", nanoseconds);
+}
+
+Json headline(const Json& run) {
+  Times times;
+  const Json& by_job = run["ranks"]["by_job"];
+  for (std::size_t i = 0; i < by_job["job"].size(); ++i) {
+    const Times job = times_of(by_job, i);
+    times.compute += job.compute;
+    times.overhead += job.overhead;
+    times.waiting += job.waiting;
+    times.network += job.network;
+    times.peers += job.peers;
+  }
+  const Extremes extremes = extremes_of(run["ranks"]["by_rank"]);
+  const Bound bound = bound_of(run, times, extremes);
+  const double makespan = number(run, "/summary/makespan_ns");
+  const std::string outcome = run["summary"].value("outcome", "");
+  const std::string title =
+      outcome == "complete" ? fmt::format("{} finished after {}.", subject(run), time_text(makespan))
+                            : fmt::format("{} did not finish: the run ended as '{}' after {}.", subject(run),
+                                          outcome, time_text(number(run, "/summary/stopped_at_ns")));
+  std::string because = bound.sentence + ".";
+  if (outcome == "complete" && times.all() > 0 && makespan > 0 && run["jobs"]["count"] == 1) {
+    const double most = std::max(0.0, 1 - extremes.floor_ns / makespan);
+    because += fmt::format(" A better network could shorten the run by {} at most.", percent(most));
+  }
+  return {{"title", title},
+          {"because", because},
+          {"bound", bound.kind},
+          {"shares",
+           {{"compute_ns", times.compute}, {"overhead_ns", times.overhead}, {"waiting_ns", times.waiting}}},
+          {"floor_ns", extremes.floor_ns},
+          {"uneven", extremes.uneven}};
+}
+
+}  // namespace weft::report

@@ -1,0 +1,119 @@
+// Puts the page together, and again when the theme or the choice of runs changes.
+
+const kMostShown = 3;  // runs at first, where there are more
+
+// Names by which runs are told apart: folders, with as much of their paths as that takes.
+function labelRuns(runs) {
+  runs.forEach((run, i) => {
+    run.number = i;
+    const parts = run.folder.split("/").filter(Boolean);
+    const clash = (depth) => runs.some((other) => other !== run && other.folder.split("/").filter(Boolean).slice(-depth).join("/") === parts.slice(-depth).join("/"));
+    let depth = 1;
+    while (depth < parts.length && clash(depth)) ++depth;
+    run.label = parts.slice(-depth).join("/") || `run ${i + 1}`;
+    if (clash(depth)) run.label += ` (${i + 1})`;
+  });
+}
+
+// What the user chose; kept for this page only.
+const state = {runs: [], shown: new Set(), theme: "auto"};
+
+function applyTheme(theme) {
+  const dark = theme === "dark" || (theme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}
+
+function runChoice() {
+  if (state.runs.length <= kMostShown) return null;
+  return element("div", {class: "controls"}, "Details of:", ...state.runs.map((run) => element("label", {}, element("input", {
+    type: "checkbox", checked: state.shown.has(run.number), onchange: (event) => {
+      if (event.target.checked) state.shown.add(run.number);
+      else state.shown.delete(run.number);
+      render();
+    },
+  }), runMark(run), run.label)));
+}
+
+// Sections about all runs, and behind them those about the chosen ones.
+const kOfAll = new Set(["overview", "compare"]);
+
+function render() {
+  const content = document.getElementById("content"), nav = document.getElementById("sections"), at = scrollY;
+  content.replaceChildren();
+  nav.replaceChildren();
+  const chosen = state.runs.filter((run) => state.shown.has(run.number));
+  let told = false;
+  for (const section of kSections) {
+    const runs = kOfAll.has(section.id) ? state.runs : chosen;
+    if (runs.length === 0 || !section.shown(runs)) continue;
+    if (!kOfAll.has(section.id) && !told) {
+      told = true;
+      const choice = runChoice();
+      if (choice) content.append(element("section", {}, choice));
+    }
+    const body = element("section", {id: section.id, "aria-label": section.title});
+    if (!section.bare) body.append(element("h2", {}, section.title));
+    section.render(body, runs);
+    content.append(body);
+    nav.append(element("a", {href: `#${section.id}`}, section.title));
+  }
+  if (chosen.length === 0) content.append(element("section", {}, runChoice()));
+  content.removeAttribute("aria-busy");
+  scrollTo(0, at);
+  followSections();
+}
+
+// The section that is read now stands out in the list.
+let follower = null;
+function followSections() {
+  follower?.disconnect();
+  const links = new Map([...document.querySelectorAll("#sections a")].map((link) => [link.hash.slice(1), link]));
+  follower = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      links.forEach((link) => link.classList.remove("here"));
+      links.get(entry.target.id)?.classList.add("here");
+    }
+  }, {rootMargin: "-10% 0px -80% 0px"});
+  links.forEach((_, id) => follower.observe(document.getElementById(id)));
+}
+
+function listen() {
+  const themes = ["auto", "light", "dark"], names = {auto: "Auto", light: "Light", dark: "Dark"};
+  const button = document.getElementById("theme");
+  button.addEventListener("click", () => {
+    state.theme = themes[(themes.indexOf(state.theme) + 1) % themes.length];
+    button.textContent = names[state.theme];
+    button.setAttribute("aria-label", `Colours: ${state.theme === "auto" ? "as the system has them" : state.theme}`);
+    applyTheme(state.theme);
+    render();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    applyTheme(state.theme);
+    render();
+  });
+  document.getElementById("print").addEventListener("click", () => print());
+  // Paper is white.
+  addEventListener("beforeprint", () => { applyTheme("light"); render(); });
+  addEventListener("afterprint", () => { applyTheme(state.theme); render(); });
+  addEventListener("keydown", (event) => { if (event.key === "Escape") hideTip(); });
+}
+
+async function start() {
+  const content = document.getElementById("content");
+  try {
+    const data = await unpackedData();
+    labelRuns(data.runs);
+    state.runs = data.runs;
+    state.shown = new Set(data.runs.slice(0, kMostShown).map((run) => run.number));
+    applyTheme(state.theme);
+    listen();
+    render();
+    if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView();
+    document.documentElement.dataset.ready = String(Math.round(performance.now()));
+  } catch (error) {
+    content.replaceChildren(element("p", {}, `This page can't be shown: ${error.message}. It needs a browser of 2023 or later.`));
+    throw error;
+  }
+}
+start();

@@ -1,0 +1,127 @@
+#include "tools/report/run.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "goal/file.h"
+#include "sim/results/results_folder.h"
+#include "sim/units/input_error.h"
+#include "tools/report/database.h"
+#include "tools/report/headline.h"
+#include "tools/report/sections.h"
+#include "topologies/families.h"
+
+namespace weft::report {
+namespace {
+
+void check_folder(const std::string& folder) {
+  if (!std::filesystem::is_directory(folder)) {
+    throw InputError(fmt::format("{}: this is no folder that `weft sim … -o {}` left", folder, folder));
+  }
+  const std::string marker = folder + "/" + results::kIncompleteMarker;
+  if (std::filesystem::exists(marker)) {
+    throw InputError(fmt::format("{}: these results are not complete; {} says why", folder, marker));
+  }
+  if (!std::filesystem::exists(folder + "/results.sqlite")) {
+    throw InputError(
+        fmt::format("{0}/results.sqlite: there is no such file; `weft sim {0}/scenario.txtpb --set "
+                    "output.sqlite=true -o AGAIN` makes it",
+                    folder));
+  }
+}
+
+// summary.json, but for what tables hold too.
+Json summary(const std::string& folder) {
+  const std::string path = folder + "/summary.json";
+  const goal::FileView file(path);
+  Json json = Json::parse(file.bytes(), nullptr, false);
+  if (!json.is_object()) throw InputError(SourceLocation{.file = path}, "this is no JSON object");
+  for (const char* key : {"jobs", "interference", "warnings", "diagnosis", "signals"}) json.erase(key);
+  return json;
+}
+
+// The drawing of the network and what it costs.
+void add_network(const Database& database, const topologies::PriceList& prices, const Budget& budget,
+                 Json& run) {
+  const ModuleChoice choice = chosen_topology(run["parameters"]);
+  if (choice.empty()) {
+    run["left_out"].push_back("Drawing, links and cost: this network model has no topology.");
+    return;
+  }
+  std::optional<topologies::Topology> topology;
+  const auto attempt = [&](const char* what, const auto& work) {
+    try {
+      work();
+    } catch (const InputError& error) {
+      run["left_out"].push_back(fmt::format("{}: {}.", what, error.what()));
+    }
+  };
+  attempt("Drawing and cost of the network", [&] { topology.emplace(topologies::build(choice)); });
+  if (!topology) return;
+  attempt("Drawing of the network", [&] { run["drawing"] = drawing(database, *topology, budget); });
+  const Json::json_pointer goodput("/goodput/total_bps");
+  const Json& all = run["summary"];
+  const double bps = all.contains(goodput) && all[goodput].is_number() ? all[goodput].get<double>() : 0;
+  attempt("Cost of the network", [&] { run["cost"] = cost(*topology, prices, bps); });
+}
+
+void add_signals(const Database& database, Json& run) {
+  run["signals"] = database.columns("SELECT substr(name, 1, 200) AS name, count FROM signals LIMIT 1000");
+  run["signals_by_name"] = Json::object();
+  const Json& signals = run["signals"];
+  for (std::size_t i = 0; i < signals["name"].size(); ++i) {
+    run["signals_by_name"][signals["name"][i].get<std::string>()] = signals["count"][i];
+  }
+}
+
+// What the page does not hold.
+void say_what_is_left_out(const Database& database, Json& run) {
+  const Json omitted = database.columns("SELECT table_name, rows, kept, rule FROM omitted LIMIT 100");
+  for (std::size_t i = 0; i < omitted["rule"].size(); ++i) {
+    run["left_out"].push_back(fmt::format(
+        "The results hold {} of {} rows of {}: {}.", omitted["kept"][i].dump(), omitted["rows"][i].dump(),
+        omitted["table_name"][i].get<std::string>(), omitted["rule"][i].get<std::string>()));
+  }
+  if (run["series"].is_null()) {
+    run["left_out"].push_back("Series over time: nothing was sampled (`weft sim … --sample 10us` does).");
+  }
+}
+
+}  // namespace
+
+Json read_run(const std::string& folder, const topologies::PriceList& prices, const Budget& budget) {
+  check_folder(folder);
+  const Database database(folder + "/results.sqlite");
+  std::error_code error;
+  std::filesystem::path path = std::filesystem::weakly_canonical(folder, error);
+  if (error) path = folder;
+  Json run = {{"name", path.filename().string()}, {"folder", path.string()}};
+  run["summary"] = summary(folder);
+  for (const char* key : {"version", "machine_name", "threads"}) {
+    run["provenance"][key] = database.value(fmt::format("SELECT value FROM run WHERE key = '{}'", key));
+  }
+  run["left_out"] = Json::array();
+  const Json scenario =
+      database.value(fmt::format("SELECT substr(text, 1, {}) FROM scenario", budget.text + 1));
+  run["parameters"] = parameters(scenario.is_string() ? scenario.get<std::string>() : "", budget);
+  run["warnings"] = database.columns(fmt::format(
+      "SELECT kind, substr(text, 1, 2000) AS text FROM warnings LIMIT {}", budget.text / 2000 + 1));
+  run["inputs"] =
+      database.columns("SELECT substr(path, 1, 500) AS path, bytes, sha256 FROM inputs LIMIT 200");
+  add_signals(database, run);
+  run["ranks"] = rank_times(database, budget);
+  run["jobs"] = jobs(database, budget);
+  run["messages"] = messages(database, budget);
+  run["links"] = links(database, budget);
+  run["timeline"] = timeline(database, budget);
+  run["series"] = series(database, budget);
+  add_network(database, prices, budget, run);
+  say_what_is_left_out(database, run);
+  run["headline"] = headline(run);
+  return run;
+}
+
+}  // namespace weft::report
