@@ -75,6 +75,9 @@ enum class Shape : std::uint8_t {
   kNeighborInit,        // … and the persistent request made
   kFile,                // bytes read from a file or written to it
   kFileRequest,         // … and the request made
+  kPartitionedInit,     // a message in partitions, and the persistent request made
+  kReady,               // partitions of a started request whose bytes are there
+  kArrived,             // whether a partition has come, and of which request
 };
 
 // Function numbers are part of the format: append only. Those from 128 on take a byte more in a record; none
@@ -262,7 +265,13 @@ enum class Shape : std::uint8_t {
   X(214, File_read_ordered_begin, kFile)             \
   X(215, File_write_all_begin, kFile)                \
   X(216, File_write_at_all_begin, kFile)             \
-  X(217, File_write_ordered_begin, kFile)
+  X(217, File_write_ordered_begin, kFile)            \
+  X(218, Psend_init, kPartitionedInit)               \
+  X(219, Precv_init, kPartitionedInit)               \
+  X(220, Pready, kReady)                             \
+  X(221, Pready_range, kReady)                       \
+  X(222, Pready_list, kReady)                        \
+  X(223, Parrived, kArrived)
 
 enum class Function : std::uint16_t {
 #define WEFT_TRACE_X(number, name, shape) k##name = number,

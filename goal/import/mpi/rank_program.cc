@@ -12,7 +12,8 @@ using trace::Function;
 
 bool is_test(Function function) {
   return function == Function::kTest || function == Function::kTestall || function == Function::kTestany ||
-         function == Function::kTestsome || function == Function::kWin_test;
+         function == Function::kTestsome || function == Function::kWin_test ||
+         function == Function::kParrived;
 }
 
 bool is_poll(const TraceRecord& record) {

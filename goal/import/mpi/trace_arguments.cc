@@ -35,6 +35,9 @@ std::uint64_t moved_bytes(const TraceRecord& record) {
     case Shape::kSendRequest:
     case Shape::kSendrecv:
       return record.peer == trace::kProcNull ? 0 : record.bytes();
+    case Shape::kPartitionedInit:
+      if (record.function == Function::kPrecv_init || record.peer == trace::kProcNull) return 0;
+      return record.partitions * record.bytes();
     case Shape::kFile:
     case Shape::kFileRequest:
       return record.bytes();
@@ -57,6 +60,7 @@ std::uint64_t moved_bytes(const TraceRecord& record) {
 bool makes_persistent(Function function) {
   const Shape shape = trace::function_info(function).shape;
   return shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit ||
+         shape == Shape::kPartitionedInit ||
          (function >= Function::kSend_init && function <= Function::kRecv_init);
 }
 
@@ -178,6 +182,35 @@ void TraceReader::read_file(Shape shape, TraceRecord& r) {
   if (shape == Shape::kFileRequest) r.request = next_request_++;
 }
 
+void TraceReader::read_partitions(Shape shape, TraceRecord& r) {
+  constexpr std::uint64_t kMostPartitions = 0x7FFFFFFF;  // they are counted by int
+  if (shape == Shape::kPartitionedInit) {
+    read_posted(r);
+    r.partitions = static_cast<std::uint32_t>(varint_at_most(kMostPartitions, "number of partitions"));
+    read_size(r);
+    r.request = next_request_++;
+    return;
+  }
+  if (shape == Shape::kArrived) {
+    r.flag = read_flags() != 0;
+    r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+    if (!r.flag) return read_polls(r);
+    r.request = read_reference();
+    r.ready.push_back(static_cast<std::uint32_t>(varint_at_most(kMostPartitions, "partition")));
+    return;
+  }
+  r.request = read_reference();
+  std::uint64_t n =
+      varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a list of partitions");
+  std::int64_t partition = 0;
+  while (n-- > 0) {
+    partition += small_signed("partition");
+    if (partition < 0 || partition > static_cast<std::int64_t>(kMostPartitions))
+      fail(fmt::format("partition {}", partition));
+    r.ready.push_back(static_cast<std::uint32_t>(partition));
+  }
+}
+
 void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
   if (shape == Shape::kWindowCreate) r.comm = comm_id();
   if (shape == Shape::kWindowTest) r.flag = read_flags() != 0;
@@ -273,6 +306,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       read_device(r);
       break;
     default:
+      if (shape >= Shape::kPartitionedInit) return read_partitions(shape, r);
       shape >= Shape::kFile ? read_file(shape, r) : read_one_sided(shape, r);
   }
 }

@@ -74,8 +74,9 @@ struct TraceRecord {
   std::uint64_t recv_count = 0;
   std::uint64_t recv_type_size = 0;
 
-  // Isend, Irecv, *_init, nonblocking collectives, Comm_idup: the request made. Request_free, Cancel: the one
-  // named. Requests count from 1 in the order they were made; a persistent one keeps its number.
+  // Isend, Irecv, *_init, nonblocking collectives, Comm_idup: the request made. Request_free, Cancel, Pready,
+  // Parrived: the one named. Requests count from 1 in the order they were made; a persistent one keeps its
+  // number.
   std::uint64_t request = trace::kUnknownRequest;
   // Mprobe, Improbe: number of the message found. Mrecv, Imrecv: of the message taken. 0: none or unknown.
   std::uint64_t message = 0;
@@ -114,6 +115,11 @@ struct TraceRecord {
   std::uint64_t window = 0;
   std::uint64_t window_bytes = 0, bytes_out = 0, bytes_in = 0;
   std::vector<std::int32_t> group;  // Win_post, Win_start: world ranks
+
+  // Psend_init, Precv_init: how many partitions of `count` elements. Pready and its kin: those that are
+  // there. Parrived, where it set its flag: the one asked for.
+  std::uint32_t partitions = 0;
+  std::vector<std::uint32_t> ready;
 
   // Communicator creation; kNoComm where this rank is no member.
   std::uint32_t new_comm = trace::kNoComm;
@@ -254,6 +260,7 @@ class TraceReader {
   void read_neighbors(TraceRecord& record);
   void read_matched(trace::Shape shape, TraceRecord& record);
   void read_operation(trace::Shape shape, TraceRecord& record);
+  void read_partitions(trace::Shape shape, TraceRecord& record);
   void read_ranks(std::vector<std::int32_t>& ranks);
   void read_one_sided(trace::Shape shape, TraceRecord& record);
   std::uint8_t read_flags();

@@ -219,6 +219,16 @@ class RankReader {
       case Shape::kCollectiveRequest:
         requests_[r.request] = {.function = r.function, .peer = r.root, .comm = r.comm};
         return moved_bytes(r);
+      case Shape::kPartitionedInit:
+        requests_[r.request] = {.function = r.function,
+                                .peer = r.peer,
+                                .tag = r.tag,
+                                .comm = r.comm,
+                                .bytes = moved_bytes(r),
+                                .active = false,
+                                .sends = r.function == Function::kPsend_init,
+                                .receives = r.function == Function::kPrecv_init};
+        return 0;
       case Shape::kCollectiveInit:
       case Shape::kNeighborInit:
         requests_[r.request] = {
