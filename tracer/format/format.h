@@ -271,7 +271,10 @@ enum class Shape : std::uint8_t {
   X(220, Pready, kReady)                             \
   X(221, Pready_range, kReady)                       \
   X(222, Pready_list, kReady)                        \
-  X(223, Parrived, kArrived)
+  X(223, Parrived, kArrived)                         \
+  X(224, Session_init, kPlain)                       \
+  X(225, Session_finalize, kPlain)                   \
+  X(226, Comm_create_from_group, kCommCreate)
 
 enum class Function : std::uint16_t {
 #define WEFT_TRACE_X(number, name, shape) k##name = number,

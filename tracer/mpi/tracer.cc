@@ -49,6 +49,8 @@ struct State {
   bool recording = false;
   bool profiling = true;  // as MPI_Pcontrol says
   bool locking = false;   // only under MPI_THREAD_MULTIPLE can two threads be in MPI at once
+  bool world = false;     // between MPI_Init and MPI_Finalize
+  int sessions = 0;       // begun and not finalized
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pid_t process = 0;
   int rank = 0;
@@ -297,32 +299,89 @@ void after_init() {
   measure_clocks_at_begin(host);
 }
 
-void start(const Call& call) {
+namespace {
+
+void record_plain(const Call& call) {
+  Record record(call);
+  record.begin();
+}
+
+// `world`: all processes.
+void open_trace(const Call& call, MPI_Group world) {
   const char* directory = trace_directory();
-  if (directory == nullptr || state.recording) return;
-  int size = 0, level = MPI_THREAD_SINGLE;
-  real.PMPI_Comm_rank(comm_world(), &state.rank);
-  real.PMPI_Comm_size(comm_world(), &size);
-  real.PMPI_Query_thread(&level);
+  if (directory == nullptr) return;
+  int size = 0;
+  real.PMPI_Group_rank(world, &state.rank);
+  real.PMPI_Group_size(world, &size);
   if (mkdir(directory, 0777) != 0 && errno != EEXIST) return tell(directory);
   if (!state.writer.open(directory, state.rank)) return tell(directory);
   if (!write_header(size)) return tell("write");
   state.process = getpid();
-  state.locking = level == MPI_THREAD_MULTIPLE;
   state.last_leave_ns = state.counters_written_ns = call.leave_ns();
   begin_chunk();
-  if (!state.communicators.start(state.writer)) return fail("MPI_COMM_WORLD");
+  if (!state.communicators.start(state.writer, world, !state.world)) return fail("MPI_COMM_WORLD");
   tell_machine("", &put_fact, nullptr);
   tell_clocks(ClockMoment::kBegin, &put_fact, nullptr);
   commit();
   // A forked child has the same mapping, and must not write there.
   pthread_atfork(nullptr, nullptr, [] { state.recording = false; });
   __atomic_store_n(&state.recording, true, __ATOMIC_RELEASE);
-  Record record(call);
-  record.begin();
+  record_plain(call);
   state.at_init = usage_now("");
   core_time.begin(now_ns());
 }
+
+bool use_world_group(MPI_Group* group) { return real.PMPI_Comm_group(comm_world(), group) == MPI_SUCCESS; }
+
+}  // namespace
+
+void start(const Call& call) {
+  MPI_Group world;
+  int level = MPI_THREAD_SINGLE;
+  real.PMPI_Query_thread(&level);
+  if (!state.recording) state.locking = level == MPI_THREAD_MULTIPLE;
+  state.world = true;
+  if (state.recording) return record_plain(call);
+  if (use_world_group(&world)) open_trace(call, world);
+}
+
+void end_world() {
+  state.world = false;
+  if (state.sessions == 0) stop(End::kFinalize);
+}
+
+#if defined(MPICH)
+void start_session(const Call& call, MPI_Session session) {
+  // A session's level of threads is its own; and it may not be asked for without MPI_Init.
+  state.locking = true;
+  const bool locked = lock();
+  const bool first = state.sessions++ == 0 && !state.world;
+  MPI_Group world;
+  const bool known =
+      first && real.PMPI_Group_from_session_pset(session, "mpi://WORLD", &world) == MPI_SUCCESS;
+  if (known && state.recording) state.communicators.set_world(world);
+  if (locked) pthread_mutex_unlock(&state.mutex);
+  if (state.recording) return record_plain(call);
+  if (known) open_trace(call, world);
+}
+
+void before_session_finalize() {
+  flush();
+  const bool locked = lock();
+  if (state.recording && state.sessions == 1) {
+    MPI_Group world;
+    state.communicators.free_world();
+    if (state.world && use_world_group(&world)) state.communicators.set_world(world);
+  }
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
+void end_session() {
+  const bool locked = lock();
+  if (state.sessions > 0) --state.sessions;
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+#endif
 
 void before_finalize() {
   measure_clocks_at_end();
@@ -388,7 +447,8 @@ __attribute__((destructor)) static void stop_at_exit() {
     if (pthread_mutex_trylock(&state.mutex) != 0) return;
     pthread_mutex_unlock(&state.mutex);
   }
-  stop(End::kExit);
+  // After the last session another could have been begun.
+  stop(state.world || state.sessions > 0 ? End::kExit : End::kFinalize);
 }
 
 About about_undecoded(int i) {
@@ -465,8 +525,8 @@ Comm* Record::find(MPI_Comm handle) {
   return state.recording ? state.communicators.find(handle, !failed()) : nullptr;
 }
 
-Comm* Record::define(MPI_Comm handle, const Comm* parent) {
-  return state.recording ? state.communicators.define(handle, parent) : nullptr;
+Comm* Record::define(MPI_Comm handle, const Comm* parent, std::uint64_t label) {
+  return state.recording ? state.communicators.define(handle, parent, label) : nullptr;
 }
 
 void Record::message(const Comm* c, const MPI_Status& status, std::uint8_t flags) {

@@ -134,11 +134,8 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
 }
 
 void RankImporter::begin_or_end(Thread& thread, const TraceRecord& record) {
-  if (record.function == Function::kInit || record.function == Function::kInit_thread) {
-    program_.initialized(record.leave_ns);
-    thread.pending_ns = 0;
-  }
-  if (record.function == Function::kFinalize) {
+  if (begins_mpi(record.function) && program_.initialized(record.leave_ns)) thread.pending_ns = 0;
+  if (ends_mpi(record.function)) {
     program_.flush(thread, static_cast<std::uint16_t>(record.thread));
   }
 }
@@ -455,8 +452,9 @@ void RankImporter::create_communicator(Thread& thread, const TraceRecord& record
   if (trace::function_info(record.function).shape == Shape::kCommCreateRequest) {
     requests_[record.request] = Request{};
   }
-  // Only the members of the new one call MPI_Comm_create_group.
-  const bool by_group = record.function == Function::kComm_create_group;
+  // Only the members of the new one make these calls.
+  const bool by_group =
+      record.function == Function::kComm_create_group || record.function == Function::kComm_create_from_group;
   const std::uint32_t over = by_group ? record.new_comm : record.comm;
   if (over >= known.size() || known[over].inter || known[over].ranks.size() < 2) return;
   if (record.function == Function::kIntercomm_create) return;

@@ -57,6 +57,15 @@ std::uint64_t moved_bytes(const TraceRecord& record) {
   }
 }
 
+bool begins_mpi(Function function) {
+  return function == Function::kInit || function == Function::kInit_thread ||
+         function == Function::kSession_init;
+}
+
+bool ends_mpi(Function function) {
+  return function == Function::kFinalize || function == Function::kSession_finalize;
+}
+
 bool makes_persistent(Function function) {
   const Shape shape = trace::function_info(function).shape;
   return shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit ||

@@ -157,6 +157,10 @@ struct TraceCommunicator {
 // rank puts in. What is for MPI_PROC_NULL moves nothing.
 std::uint64_t moved_bytes(const TraceRecord& record);
 
+// Is it MPI_Init, MPI_Finalize, or one of their kin: the bounds of the time that is looked at?
+bool begins_mpi(trace::Function function);
+bool ends_mpi(trace::Function function);
+
 // Does the call only make a persistent request, so that each Start of it moves those bytes?
 bool makes_persistent(trace::Function function);
 
