@@ -10,7 +10,7 @@
 namespace weft::trace {
 
 inline constexpr char kMagic[8] = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n'};
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::uint32_t kOldestVersion = 1;        // that readers know
 inline constexpr std::uint32_t kChunkMagic = 0x4B435457;  // "WTCK" in a little-endian file
 inline constexpr std::size_t kChunkHeaderBytes = 16;      // magic, payload bytes, Adler-32, state
@@ -304,15 +304,16 @@ inline constexpr std::uint8_t kFailed = 0x80;
 inline constexpr std::uint8_t kLongNumber = 112;
 inline constexpr unsigned kFirstLongNumber = 128;
 enum class Meta : std::uint8_t {
-  kFact = 118,          // something known of the process or its machine
-  kThread = 120,        // the following records are of another thread
-  kCommunicator = 121,  // defines a communicator
-  kName = 122,          // numbers the name of an undecoded function
-  kCounter = 123,       // calls and time so far of an undecoded function
-  kEnd = 124,           // nothing follows
-  kHandle = 125,        // the MPI library's handle of a communicator
-  kRegion = 126,        // begin or end of a region that the program names
-  kOffCore = 127,       // how long the thread did not run before and in the call whose record follows
+  kWaitingInside = 113,  // kOffCore of one time only, the most frequent
+  kFact = 118,           // something known of the process or its machine
+  kThread = 120,         // the following records are of another thread
+  kCommunicator = 121,   // defines a communicator
+  kName = 122,           // numbers the name of an undecoded function
+  kCounter = 123,        // calls and time so far of an undecoded function
+  kEnd = 124,            // nothing follows
+  kHandle = 125,         // the MPI library's handle of a communicator
+  kRegion = 126,         // begin or end of a region that the program names
+  kOffCore = 127,        // how long the thread did not run before and in the call whose record follows
 };
 
 // Time in which a thread did not run although it was in the middle of something: it was ready and waited for
@@ -380,6 +381,13 @@ enum class CallClass : std::uint8_t {
 // Bits of a kComplete entry, and of "what came" in kRecv, kSendrecv, kProbe and kMessageRecv.
 inline constexpr std::uint8_t kHasMessage = 1;  // source, tag and bytes follow
 inline constexpr std::uint8_t kCancelled = 2;
+inline constexpr std::uint8_t kAsPosted = 8;      // … but source and tag are those of the receive
+inline constexpr std::uint8_t kAllAsPosted = 16;  // … and so is the number of bytes
+// First byte of a kComplete record.
+inline constexpr std::uint8_t kNothingFound = 0;
+inline constexpr std::uint8_t kFoundSome = 1;
+inline constexpr std::uint8_t kFoundOne = 2;  // the one that was handed in
+inline constexpr std::uint8_t kFoundAll = 3;  // as many as were handed in
 // Bit of "what came" in kProbe: the call found a message (MPI_PROC_NULL included, which has none of the
 // above).
 inline constexpr std::uint8_t kFound = 4;

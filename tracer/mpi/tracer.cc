@@ -119,12 +119,16 @@ void put_off_core(const Call& call) {
   const OffCore &before = call.off_before(), &inside = call.off_inside();
   if (before.sum() + inside.sum() == 0) return;
   put_thread(this_thread());
-  state.writer.byte(static_cast<std::uint8_t>(Meta::kOffCore));
   const std::uint64_t times_ns[4] = {before.waiting_ns, before.asleep_ns, inside.waiting_ns,
                                      inside.asleep_ns};
   std::uint8_t flags = 0;
   for (int i = 0; i < 4; ++i) flags |= static_cast<std::uint8_t>((times_ns[i] >= kLeastToldNs) << i);
-  state.writer.byte(flags);
+  if (flags == 4) {
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kWaitingInside));
+  } else {
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kOffCore));
+    state.writer.byte(flags);
+  }
   for (const std::uint64_t ns : times_ns) {
     if (ns >= kLeastToldNs) state.writer.number((ns + 500) / 1000);
   }
@@ -529,19 +533,25 @@ Comm* Record::define(MPI_Comm handle, const Comm* parent, std::uint64_t label) {
   return state.recording ? state.communicators.define(handle, parent, label) : nullptr;
 }
 
-void Record::message(const Comm* c, const MPI_Status& status, std::uint8_t flags) {
+void Record::message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags) {
   if (failed() || status.MPI_SOURCE == MPI_PROC_NULL) return out().byte(flags);
   if (status_cancelled(status)) return out().byte(flags | kCancelled);
-  out().byte(flags | kHasMessage);
-  out().signed_number(c == nullptr ? kUndefined : c->world_rank(status.MPI_SOURCE));
-  out().signed_number(status.MPI_TAG);
-  out().number(status_bytes(status));
+  const std::uint64_t bytes = status_bytes(status);
+  const bool as_posted = status.MPI_SOURCE == posted.peer && status.MPI_TAG == posted.tag;
+  const bool whole = as_posted && bytes == posted.bytes;
+  out().byte(static_cast<std::uint8_t>(flags | kHasMessage | (as_posted ? kAsPosted : 0) |
+                                       (whole ? kAllAsPosted : 0)));
+  if (!as_posted) {
+    out().signed_number(c == nullptr ? kUndefined : c->world_rank(status.MPI_SOURCE));
+    out().signed_number(status.MPI_TAG);
+  }
+  if (!whole) out().number(bytes);
 }
 
-void Record::made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
-                  const MPI_Comm* new_comm) {
+Request* Record::made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
+                      const MPI_Comm* new_comm) {
   const std::uint64_t number = state.next_request++;
-  if (failed() || *request == request_null()) return;
+  if (failed() || *request == request_null()) return nullptr;
   Request* entry = state.requests.add(bits(*request), request);
   if (entry == nullptr) out_of_memory();
   entry->number = number;
@@ -553,6 +563,7 @@ void Record::made(const MPI_Request* request, Request::Kind kind, bool persisten
     entry->comm = comm;
     if (comm != nullptr) ++comm->references;
   }
+  return entry;
 }
 
 void Record::reference(std::uint64_t number) {

@@ -136,15 +136,18 @@ class Record {
     out().signed_number(c == nullptr ? kUndefined : c->world_rank(peer));
     out().signed_number(tag);
   }
-  void size(std::uint64_t count, MPI_Datatype type) {
+  // Returns the bytes.
+  std::uint64_t size(std::uint64_t count, MPI_Datatype type) {
+    const std::uint64_t element = failed() ? 0 : type_size(type);
     out().number(count);
-    out().number(failed() ? 0 : type_size(type));
+    out().number(element);
+    return count * element;
   }
-  // What came: flags and, for a message, its source, tag and bytes.
-  void message(const Comm* c, const MPI_Status& status, std::uint8_t flags = 0);
-  // A request numbered next; the caller's record says that it was made.
-  void made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
-            const MPI_Comm* new_comm = nullptr);
+  // What came: flags and, for a message, its source, tag and bytes, as far as they are not as posted.
+  void message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags = 0);
+  // A request numbered next; the caller's record says that it was made. Null if there is none to remember.
+  Request* made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
+                const MPI_Comm* new_comm = nullptr);
   // A request of an earlier call: its number, from the table.
   void reference(std::uint64_t number);
   Requests& requests();

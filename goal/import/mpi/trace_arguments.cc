@@ -73,12 +73,20 @@ bool makes_persistent(Function function) {
          (function >= Function::kSend_init && function <= Function::kRecv_init);
 }
 
-void TraceReader::read_message(TraceMessage& message, std::uint8_t flags) {
+// `posted`: what the receive asked for; not valid where that isn't known.
+void TraceReader::read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted) {
   if ((flags & trace::kHasMessage) == 0) return;
+  const bool as_posted = (flags & trace::kAsPosted) != 0, whole = (flags & trace::kAllAsPosted) != 0;
+  if (!posted.valid && (as_posted || whole)) fail("a message as its receive was posted, which is not known");
   message.valid = true;
-  message.source = small_signed("source");
-  message.tag = small_signed("tag");
-  message.bytes = varint();
+  message.source = as_posted ? posted.source : small_signed("source");
+  message.tag = as_posted ? posted.tag : small_signed("tag");
+  message.bytes = whole ? posted.bytes : varint();
+}
+
+void TraceReader::remember_posted(const TraceRecord& r) {
+  if (header_.version < 3 || r.peer < 0 || r.tag < 0 || r.error != 0) return;
+  posted_[r.request] = {{true, r.peer, r.tag, r.bytes()}, makes_persistent(r.function)};
 }
 
 void TraceReader::read_posted(TraceRecord& r) {
@@ -112,21 +120,29 @@ void TraceReader::read_probe(TraceRecord& r) {
   const std::uint8_t bits = read_flags();
   r.flag = (bits & trace::kFound) != 0;
   if (!r.flag) read_polls(r);
-  read_message(r.received, bits);
+  read_message(r.received, bits, {});
   if (r.flag && is_probe_for_message(r.function)) r.message = varint();
 }
 
 void TraceReader::read_completions(TraceRecord& r) {
-  r.flag = read_flags() != 0;
-  r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+  const std::uint8_t found = read_flags();
+  r.flag = found != trace::kNothingFound;
+  r.requests_given = found == trace::kFoundOne
+                         ? 1
+                         : static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
   if (!r.flag) return read_polls(r);
-  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "completed requests");
+  const auto left = static_cast<std::uint64_t>(chunk_end_ - at_);
+  std::uint64_t n = r.requests_given;
+  if (found == trace::kFoundSome) n = varint_at_most(left, "completed requests");
+  if (n > left) fail(fmt::format("{} completed requests in a record that is cut", n));
   while (n-- > 0) {
     TraceCompletion& done = r.completions.emplace_back();
     done.request = read_reference();
     const std::uint8_t bits = read_flags();
     done.cancelled = (bits & trace::kCancelled) != 0;
-    read_message(done.message, bits);
+    const auto posted = posted_.find(done.request);
+    read_message(done.message, bits, posted == posted_.end() ? TraceMessage{} : posted->second.message);
+    if (posted != posted_.end() && !posted->second.persistent) posted_.erase(posted);
   }
 }
 
@@ -154,7 +170,7 @@ void TraceReader::read_matched(Shape shape, TraceRecord& r) {
   r.message = varint();
   read_size(r);
   if (shape == Shape::kMessageRecv) {
-    read_message(r.received, read_flags());
+    read_message(r.received, read_flags(), {});
   } else {
     r.request = next_request_++;
   }
@@ -249,6 +265,16 @@ void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
   }
 }
 
+void TraceReader::read_exchange(TraceRecord& r) {
+  read_posted(r);
+  read_size(r);
+  r.recv_peer = small_signed("peer");
+  r.recv_tag = small_signed("tag");
+  r.recv_count = varint();
+  r.recv_type_size = varint();
+  read_message(r.received, read_flags(), {true, r.recv_peer, r.recv_tag, r.recv_posted_bytes()});
+}
+
 void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
   switch (shape) {
     case Shape::kPlain:
@@ -259,20 +285,15 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       read_posted(r);
       read_size(r);
       if (shape != Shape::kSend) r.request = next_request_++;
+      if (shape == Shape::kRecvRequest) remember_posted(r);
       break;
     case Shape::kRecv:
       read_posted(r);
       read_size(r);
-      read_message(r.received, read_flags());
+      read_message(r.received, read_flags(), {true, r.peer, r.tag, r.bytes()});
       break;
     case Shape::kSendrecv:
-      read_posted(r);
-      read_size(r);
-      r.recv_peer = small_signed("peer");
-      r.recv_tag = small_signed("tag");
-      r.recv_count = varint();
-      r.recv_type_size = varint();
-      read_message(r.received, read_flags());
+      read_exchange(r);
       break;
     case Shape::kProbe:
       read_probe(r);
@@ -289,6 +310,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       break;
     case Shape::kRequest:
       r.request = read_reference();
+      if (r.function == Function::kRequest_free) posted_.erase(r.request);
       break;
     case Shape::kCollective:
     case Shape::kNeighbor:

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -247,12 +248,14 @@ class TraceReader {
   bool read_meta(std::uint8_t kind);
   void read_region();
   void read_fact();
+  std::uint64_t read_off_core_ns();
   void read_off_core();
   void take_off_core(TraceRecord& record);
   void read_call(std::uint8_t kind, TraceRecord& record);
   void read_arguments(trace::Shape shape, TraceRecord& record);
   void read_posted(TraceRecord& record);
   void read_size(TraceRecord& record);
+  void read_exchange(TraceRecord& record);
   void read_probe(TraceRecord& record);
   void read_polls(TraceRecord& record);
   void read_completions(TraceRecord& record);
@@ -269,7 +272,8 @@ class TraceReader {
   void read_one_sided(trace::Shape shape, TraceRecord& record);
   std::uint8_t read_flags();
   std::uint64_t read_reference();
-  void read_message(TraceMessage& message, std::uint8_t flags);
+  void read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted);
+  void remember_posted(const TraceRecord& record);
   void read_vector(std::vector<std::uint64_t>& values);
   std::uint64_t varint();
   std::int64_t signed_varint();
@@ -295,6 +299,13 @@ class TraceReader {
   std::uint64_t next_request_ = 1;
   std::uint32_t thread_ = 0;
   std::vector<TraceCommunicator> communicators_;
+  // What the receives that are not complete asked for, by request: as source, tag and bytes. Not those with a
+  // wildcard.
+  struct Posted {
+    TraceMessage message;
+    bool persistent = false;
+  };
+  std::unordered_map<std::uint64_t, Posted> posted_;
   std::map<std::uint64_t, std::uint32_t> handles_;  // the communicator that had it last
   std::vector<TraceCounter> counters_;
   std::vector<TraceRegionEvent> region_events_;
