@@ -285,7 +285,7 @@ TEST_CASE("what is no trace, or makes no sense, is an error that says where") {
         ": byte 0: not a trace file: expected it to begin with \"WEFTTRC\"");
   Bytes newer = header();
   newer[8] = 9;
-  CHECK(error_of(newer) == ": byte 8: trace format version 9: this program reads versions 1 to 2");
+  CHECK(error_of(newer) == ": byte 8: trace format version 9: this program reads versions 1 to 3");
   Bytes damaged = header();
   damaged[17] ^= 1;
   CHECK(error_of(damaged) == ": byte 16: the header is cut or damaged (its checksum does not hold)");
@@ -401,6 +401,47 @@ TEST_CASE("a file of version 2 without an end reads up to the last record that w
     CHECK(now[0].comm == (committed == 0 ? weft::trace::kNoComm : 0));
     CHECK(now[0].peer == (committed == 0 ? weft::trace::kUndefined : 0));
   }
+}
+
+TEST_CASE("version 3 leaves out of a message what its receive says") {
+  const auto with = [](std::initializer_list<Bytes> records) {
+    Bytes file = header_2();
+    file[8] = 3;
+    file.resize(352);  // a live block of nothing
+    Bytes all = kStart;
+    for (const Bytes& record : records) append(all, record);
+    append(file, chunk(all));
+    return file;
+  };
+  // From rank 0 with tag 7, up to 300 elements of 4 bytes.
+  const Bytes irecv = {14, 10, 3, 1, 0, 14, 0xAC, 2, 4};
+  const Bytes wait = {32, 2, 2, 2, 1, 1 | 8, 12};            // the one request: 12 bytes as posted
+  const Bytes waitall = {33, 2, 2, 3, 1, 1, 1 | 8 | 16};     // all there is: as posted, bytes too
+  const Bytes recv = {9, 2, 2, 1, 0, 14, 3, 4, 1 | 8 | 16};  // 3 elements of 4 bytes
+  // To rank 0 with tag 7; from rank 1 with tag 8, 5 elements of 4 bytes of which 2 came.
+  const Bytes sendrecv = {24, 2, 2, 1, 0, 14, 1, 4, 2, 16, 5, 4, 1 | 8, 8};
+  TraceReader reader(store(with({irecv, wait, irecv, waitall, {113, 7}, recv, sendrecv, kEnd})));
+  std::vector<TraceRecord> all;
+  for (TraceRecord r; reader.next(r);) all.push_back(r);
+  using weft::goal::TraceMessage;
+  REQUIRE(all.size() == 6);
+  CHECK(all[1].requests_given == 1);
+  REQUIRE(all[1].completions.size() == 1);
+  CHECK(all[1].completions[0].request == 1);
+  CHECK(all[1].completions[0].message == TraceMessage{true, 0, 7, 12});
+  REQUIRE(all[3].completions.size() == 1);
+  CHECK(all[3].completions[0].message == TraceMessage{true, 0, 7, 1200});
+  CHECK(all[4].off_inside == weft::trace::OffCore{7000, 0});
+  CHECK(all[4].received == TraceMessage{true, 0, 7, 12});
+  CHECK(all[5].received == TraceMessage{true, 1, 8, 8});
+  CHECK(reader.complete());
+
+  using Catch::Matchers::Contains;
+  const char* unknown = "a message as its receive was posted, which is not known";
+  CHECK_THAT(error_of(with({kIrecv, wait})), Contains(unknown));  // of any source
+  CHECK_THAT(error_of(with({irecv, wait, wait})), Contains(unknown));
+  CHECK_THAT(error_of(with({irecv, {33, 2, 2, 3, 9, 1}})),
+             Contains("9 completed requests in a record that is cut"));
 }
 
 TEST_CASE("the live block tells nothing that the records tell") {

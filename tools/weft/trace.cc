@@ -261,11 +261,8 @@ int trace(const Options& options) {
   if (!has_mpi && nccl.empty()) {
     const std::string message = fmt::format(
         "'{}' left no trace: no process in it called MPI_Init through a shared MPI library, or made an NCCL "
-        "communicator (a program linked statically to MPI, or one that has MPI Sessions alone, cannot be "
-        "traced; "
-        "ranks on other nodes need "
-        "'mpirun -x LD_PRELOAD -x "
-        "WEFT_TRACE_DIR')",
+        "communicator (a program linked statically to MPI cannot be traced; ranks on other nodes need "
+        "'mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR')",
         options.command[0]);
     if (status == 0) throw InputError(message);
     std::fprintf(stderr, "weft trace: %s\n", message.c_str());

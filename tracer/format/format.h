@@ -10,7 +10,7 @@
 namespace weft::trace {
 
 inline constexpr char kMagic[8] = {'W', 'E', 'F', 'T', 'T', 'R', 'C', '\n'};
-inline constexpr std::uint32_t kVersion = 2;
+inline constexpr std::uint32_t kVersion = 3;
 inline constexpr std::uint32_t kOldestVersion = 1;        // that readers know
 inline constexpr std::uint32_t kChunkMagic = 0x4B435457;  // "WTCK" in a little-endian file
 inline constexpr std::size_t kChunkHeaderBytes = 16;      // magic, payload bytes, Adler-32, state
@@ -75,6 +75,9 @@ enum class Shape : std::uint8_t {
   kNeighborInit,        // … and the persistent request made
   kFile,                // bytes read from a file or written to it
   kFileRequest,         // … and the request made
+  kPartitionedInit,     // a message in partitions, and the persistent request made
+  kReady,               // partitions of a started request whose bytes are there
+  kArrived,             // whether a partition has come, and of which request
 };
 
 // Function numbers are part of the format: append only. Those from 128 on take a byte more in a record; none
@@ -262,7 +265,16 @@ enum class Shape : std::uint8_t {
   X(214, File_read_ordered_begin, kFile)             \
   X(215, File_write_all_begin, kFile)                \
   X(216, File_write_at_all_begin, kFile)             \
-  X(217, File_write_ordered_begin, kFile)
+  X(217, File_write_ordered_begin, kFile)            \
+  X(218, Psend_init, kPartitionedInit)               \
+  X(219, Precv_init, kPartitionedInit)               \
+  X(220, Pready, kReady)                             \
+  X(221, Pready_range, kReady)                       \
+  X(222, Pready_list, kReady)                        \
+  X(223, Parrived, kArrived)                         \
+  X(224, Session_init, kPlain)                       \
+  X(225, Session_finalize, kPlain)                   \
+  X(226, Comm_create_from_group, kCommCreate)
 
 enum class Function : std::uint16_t {
 #define WEFT_TRACE_X(number, name, shape) k##name = number,
@@ -292,15 +304,16 @@ inline constexpr std::uint8_t kFailed = 0x80;
 inline constexpr std::uint8_t kLongNumber = 112;
 inline constexpr unsigned kFirstLongNumber = 128;
 enum class Meta : std::uint8_t {
-  kFact = 118,          // something known of the process or its machine
-  kThread = 120,        // the following records are of another thread
-  kCommunicator = 121,  // defines a communicator
-  kName = 122,          // numbers the name of an undecoded function
-  kCounter = 123,       // calls and time so far of an undecoded function
-  kEnd = 124,           // nothing follows
-  kHandle = 125,        // the MPI library's handle of a communicator
-  kRegion = 126,        // begin or end of a region that the program names
-  kOffCore = 127,       // how long the thread did not run before and in the call whose record follows
+  kWaitingInside = 113,  // kOffCore of one time only, the most frequent
+  kFact = 118,           // something known of the process or its machine
+  kThread = 120,         // the following records are of another thread
+  kCommunicator = 121,   // defines a communicator
+  kName = 122,           // numbers the name of an undecoded function
+  kCounter = 123,        // calls and time so far of an undecoded function
+  kEnd = 124,            // nothing follows
+  kHandle = 125,         // the MPI library's handle of a communicator
+  kRegion = 126,         // begin or end of a region that the program names
+  kOffCore = 127,        // how long the thread did not run before and in the call whose record follows
 };
 
 // Time in which a thread did not run although it was in the middle of something: it was ready and waited for
@@ -368,6 +381,13 @@ enum class CallClass : std::uint8_t {
 // Bits of a kComplete entry, and of "what came" in kRecv, kSendrecv, kProbe and kMessageRecv.
 inline constexpr std::uint8_t kHasMessage = 1;  // source, tag and bytes follow
 inline constexpr std::uint8_t kCancelled = 2;
+inline constexpr std::uint8_t kAsPosted = 8;      // … but source and tag are those of the receive
+inline constexpr std::uint8_t kAllAsPosted = 16;  // … and so is the number of bytes
+// First byte of a kComplete record.
+inline constexpr std::uint8_t kNothingFound = 0;
+inline constexpr std::uint8_t kFoundSome = 1;
+inline constexpr std::uint8_t kFoundOne = 2;  // the one that was handed in
+inline constexpr std::uint8_t kFoundAll = 3;  // as many as were handed in
 // Bit of "what came" in kProbe: the call found a message (MPI_PROC_NULL included, which has none of the
 // above).
 inline constexpr std::uint8_t kFound = 4;

@@ -60,10 +60,35 @@ std::int32_t Comm::world_rank(int rank_in_comm) const {
   return inter ? remote_ranks[rank_in_comm] : ranks[rank_in_comm];
 }
 
-bool Communicators::start(Writer& writer) {
+bool Communicators::start(Writer& writer, MPI_Group world, bool sessions_only) {
   writer_ = &writer;
-  if (real.PMPI_Comm_group(comm_world(), &world_group_) != MPI_SUCCESS) return false;
-  return define(comm_world(), nullptr) != nullptr && define(comm_self(), nullptr) != nullptr;
+  world_group_ = world;
+  if (!sessions_only)
+    return define(comm_world(), nullptr) != nullptr && define(comm_self(), nullptr) != nullptr;
+  MPI_Group self;
+  int rank = 0;
+  real.PMPI_Group_rank(world, &rank);
+  if (define_group(comm_world(), world) == nullptr ||
+      real.PMPI_Group_incl(world, 1, &rank, &self) != MPI_SUCCESS) {
+    return false;
+  }
+  const bool defined = define_group(comm_self(), self) != nullptr;
+  real.PMPI_Group_free(&self);
+  return defined;
+}
+
+// A communicator that MPI must not be asked about yet.
+Comm* Communicators::define_group(MPI_Comm handle, MPI_Group group) {
+  auto* comm = static_cast<Comm*>(calloc(1, sizeof(Comm)));
+  if (comm == nullptr) return nullptr;
+  comm->ranks = translate(group, world_group_, &comm->size);
+  if (comm->ranks == nullptr) {
+    release(comm);
+    return nullptr;
+  }
+  real.PMPI_Group_rank(group, &comm->rank);
+  number(comm, handle, nullptr, 0);
+  return comm;
 }
 
 Comm** Communicators::bucket(std::uint64_t handle) { return &buckets_[mix(handle) % kBuckets]; }
@@ -133,13 +158,18 @@ bool Communicators::read_members(MPI_Comm handle, Comm* comm) {
   return comm->ranks != nullptr && (!comm->inter || comm->remote_ranks != nullptr);
 }
 
-Comm* Communicators::define(MPI_Comm handle, const Comm* parent) {
+Comm* Communicators::define(MPI_Comm handle, const Comm* parent, std::uint64_t label) {
   auto* comm = static_cast<Comm*>(calloc(1, sizeof(Comm)));
   if (comm == nullptr) return nullptr;
   if (!read_members(handle, comm)) {
     release(comm);
     return nullptr;
   }
+  number(comm, handle, parent, label);
+  return comm;
+}
+
+void Communicators::number(Comm* comm, MPI_Comm handle, const Comm* parent, std::uint64_t label) {
   comm->id = next_id_++;
   const std::uint64_t local = hash_ranks(comm->ranks, comm->size);
   if (comm->inter) {
@@ -149,12 +179,11 @@ Comm* Communicators::define(MPI_Comm handle, const Comm* parent) {
         combine(combine(0x1c, local < remote ? local : remote), local < remote ? remote : local);
     comm->key = combine(lineage, ordinal(lineage));
   } else {
-    const std::uint64_t lineage = combine(parent != nullptr ? parent->key : 0, local);
+    const std::uint64_t lineage = combine(parent != nullptr ? parent->key : label, local);
     comm->key = combine(lineage, ordinal(lineage));
   }
   write(*comm, parent != nullptr ? parent->id : kNoComm);
   set_handle(comm, handle);
-  return comm;
 }
 
 Comm* Communicators::define_duplicate(const Comm* parent) {

@@ -32,13 +32,18 @@ struct Comm {
 // Not thread-safe: the tracer holds its lock.
 class Communicators {
  public:
-  // Defines MPI_COMM_WORLD and MPI_COMM_SELF. REQUIRES: MPI is initialized.
-  bool start(Writer& writer);
+  // Defines MPI_COMM_WORLD and MPI_COMM_SELF by what the library says of them (REQUIRES: MPI_Init has been
+  // called), or by the group of all processes, where only Sessions have been begun.
+  bool start(Writer& writer, MPI_Group world, bool sessions_only);
+  // Another handle of the group of all processes; groups live no longer than what they came from.
+  void set_world(MPI_Group world) { world_group_ = world; }
+  void free_world() { real.PMPI_Group_free(&world_group_); }
   // The communicator behind a handle. One that an undecoded call made is defined now if `define` is set,
   // which asks MPI about it; null where that is not wanted or fails.
   Comm* find(MPI_Comm handle, bool define);
-  // Writes the definition of a new communicator; null if out of memory.
-  Comm* define(MPI_Comm handle, const Comm* parent);
+  // Writes the definition of a new communicator; null if out of memory. `label`: where there is no parent,
+  // tells it from others of the same members.
+  Comm* define(MPI_Comm handle, const Comm* parent, std::uint64_t label = 0);
   // For MPI_Comm_idup: the new one has its parent's members, and its handle is known later.
   Comm* define_duplicate(const Comm* parent);
   void set_handle(Comm* comm, MPI_Comm handle);
@@ -55,6 +60,8 @@ class Communicators {
   std::uint64_t ordinal(std::uint64_t lineage);
   void write(const Comm& comm, std::uint32_t parent);
   bool read_members(MPI_Comm handle, Comm* comm);
+  Comm* define_group(MPI_Comm handle, MPI_Group group);
+  void number(Comm* comm, MPI_Comm handle, const Comm* parent, std::uint64_t label);
   Comm** bucket(std::uint64_t handle);
 
   Writer* writer_ = nullptr;

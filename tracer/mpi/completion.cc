@@ -44,13 +44,13 @@ class Completed {
     Request* request = record_.requests().find(bits(before), place);
     if (request == nullptr) {
       // Made by a call that is not decoded; an inactive persistent one of those is still there afterwards.
-      if (*place == request_null()) entries_[n_++] = {kUnknownRequest, false, nullptr, &status};
+      if (*place == request_null()) entries_[n_++] = {kUnknownRequest, false, nullptr, &status, {}};
       return;
     }
     if (!request->active) return;
     if (record_.failed() && !request->persistent && *place != request_null()) return;
-    entries_[n_++] = {request->number, request->kind == Request::Kind::kReceive,
-                      request->kind == Request::Kind::kReceive ? request->comm : nullptr, &status};
+    const bool receive = request->kind == Request::Kind::kReceive;
+    entries_[n_++] = {request->number, receive, receive ? request->comm : nullptr, &status, request->posted};
     if (request->persistent) {
       request->active = false;
       if (entries_[n_ - 1].comm != nullptr) ++entries_[n_ - 1].comm->references;
@@ -66,14 +66,18 @@ class Completed {
   void write(bool flag, int given) {
     if (!flag && !record_.failed()) return record_.poll(nullptr, 0, 0, given);
     if (record_.begin(static_cast<std::size_t>(n_) * kEntryBytes)) {
-      record_.out().byte(flag ? 1 : 0);
-      record_.out().number(static_cast<std::uint64_t>(given));
+      const std::uint8_t found = !flag         ? kNothingFound
+                                 : n_ != given ? kFoundSome
+                                 : n_ == 1     ? kFoundOne
+                                               : kFoundAll;
+      record_.out().byte(found);
+      if (found != kFoundOne) record_.out().number(static_cast<std::uint64_t>(given));
       if (!flag) return record_.out().number(0);
-      record_.out().number(static_cast<std::uint64_t>(n_));
+      if (found == kFoundSome) record_.out().number(static_cast<std::uint64_t>(n_));
       for (int i = 0; i < n_; ++i) {
         record_.reference(entries_[i].number);
         if (entries_[i].receive) {
-          record_.message(entries_[i].comm, *entries_[i].status);
+          record_.message(entries_[i].comm, *entries_[i].status, entries_[i].posted);
         } else {
           record_.out().byte(!record_.failed() && status_cancelled(*entries_[i].status) ? kCancelled : 0);
         }
@@ -91,6 +95,7 @@ class Completed {
     bool receive;
     Comm* comm;  // holds a reference
     const MPI_Status* status;
+    Posted posted;
   };
   Record& record_;
   Scratch<Entry> entries_;

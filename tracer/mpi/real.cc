@@ -45,11 +45,11 @@ bool find_real_functions(void* mpi) {
 #undef X
   // What the tracer itself calls. A library that has these has the rest of MPI-1.
   return find_predefined(mpi) && real.PMPI_Comm_rank != nullptr && real.PMPI_Comm_size != nullptr &&
-         real.PMPI_Comm_group != nullptr && real.PMPI_Comm_test_inter != nullptr &&
-         real.PMPI_Comm_remote_group != nullptr && real.PMPI_Group_size != nullptr &&
-         real.PMPI_Group_translate_ranks != nullptr && real.PMPI_Group_free != nullptr &&
-         real.PMPI_Type_size_x != nullptr && real.PMPI_Get_library_version != nullptr &&
-         real.PMPI_Query_thread != nullptr;
+         real.PMPI_Comm_group != nullptr && real.PMPI_Group_rank != nullptr &&
+         real.PMPI_Comm_test_inter != nullptr && real.PMPI_Comm_remote_group != nullptr &&
+         real.PMPI_Group_size != nullptr && real.PMPI_Group_translate_ranks != nullptr &&
+         real.PMPI_Group_free != nullptr && real.PMPI_Type_size_x != nullptr &&
+         real.PMPI_Get_library_version != nullptr && real.PMPI_Query_thread != nullptr;
 }
 
 void* real_function(int i) {

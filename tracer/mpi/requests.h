@@ -8,6 +8,12 @@
 
 namespace weft::trace {
 
+// What a receive asked for, in the numbers of its communicator, to which what came is compared.
+struct Posted {
+  int peer = MPI_ANY_SOURCE, tag = MPI_ANY_TAG;
+  std::uint64_t bytes = UINT64_MAX;
+};
+
 struct Request {
   enum class Kind : std::uint8_t { kSend, kReceive, kOther, kDuplicate };
 
@@ -17,6 +23,7 @@ struct Request {
   Kind kind = Kind::kOther;
   bool persistent = false;
   bool active = true;
+  Posted posted;         // of a receive
   Comm* comm = nullptr;  // of a receive: to name its source; of kDuplicate: the new communicator
   const MPI_Comm* new_comm = nullptr;  // kDuplicate: where MPI puts its handle
   Request* next = nullptr;

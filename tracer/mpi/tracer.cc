@@ -49,6 +49,8 @@ struct State {
   bool recording = false;
   bool profiling = true;  // as MPI_Pcontrol says
   bool locking = false;   // only under MPI_THREAD_MULTIPLE can two threads be in MPI at once
+  bool world = false;     // between MPI_Init and MPI_Finalize
+  int sessions = 0;       // begun and not finalized
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pid_t process = 0;
   int rank = 0;
@@ -117,12 +119,16 @@ void put_off_core(const Call& call) {
   const OffCore &before = call.off_before(), &inside = call.off_inside();
   if (before.sum() + inside.sum() == 0) return;
   put_thread(this_thread());
-  state.writer.byte(static_cast<std::uint8_t>(Meta::kOffCore));
   const std::uint64_t times_ns[4] = {before.waiting_ns, before.asleep_ns, inside.waiting_ns,
                                      inside.asleep_ns};
   std::uint8_t flags = 0;
   for (int i = 0; i < 4; ++i) flags |= static_cast<std::uint8_t>((times_ns[i] >= kLeastToldNs) << i);
-  state.writer.byte(flags);
+  if (flags == 4) {
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kWaitingInside));
+  } else {
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kOffCore));
+    state.writer.byte(flags);
+  }
   for (const std::uint64_t ns : times_ns) {
     if (ns >= kLeastToldNs) state.writer.number((ns + 500) / 1000);
   }
@@ -297,32 +303,89 @@ void after_init() {
   measure_clocks_at_begin(host);
 }
 
-void start(const Call& call) {
+namespace {
+
+void record_plain(const Call& call) {
+  Record record(call);
+  record.begin();
+}
+
+// `world`: all processes.
+void open_trace(const Call& call, MPI_Group world) {
   const char* directory = trace_directory();
-  if (directory == nullptr || state.recording) return;
-  int size = 0, level = MPI_THREAD_SINGLE;
-  real.PMPI_Comm_rank(comm_world(), &state.rank);
-  real.PMPI_Comm_size(comm_world(), &size);
-  real.PMPI_Query_thread(&level);
+  if (directory == nullptr) return;
+  int size = 0;
+  real.PMPI_Group_rank(world, &state.rank);
+  real.PMPI_Group_size(world, &size);
   if (mkdir(directory, 0777) != 0 && errno != EEXIST) return tell(directory);
   if (!state.writer.open(directory, state.rank)) return tell(directory);
   if (!write_header(size)) return tell("write");
   state.process = getpid();
-  state.locking = level == MPI_THREAD_MULTIPLE;
   state.last_leave_ns = state.counters_written_ns = call.leave_ns();
   begin_chunk();
-  if (!state.communicators.start(state.writer)) return fail("MPI_COMM_WORLD");
+  if (!state.communicators.start(state.writer, world, !state.world)) return fail("MPI_COMM_WORLD");
   tell_machine("", &put_fact, nullptr);
   tell_clocks(ClockMoment::kBegin, &put_fact, nullptr);
   commit();
   // A forked child has the same mapping, and must not write there.
   pthread_atfork(nullptr, nullptr, [] { state.recording = false; });
   __atomic_store_n(&state.recording, true, __ATOMIC_RELEASE);
-  Record record(call);
-  record.begin();
+  record_plain(call);
   state.at_init = usage_now("");
   core_time.begin(now_ns());
 }
+
+bool use_world_group(MPI_Group* group) { return real.PMPI_Comm_group(comm_world(), group) == MPI_SUCCESS; }
+
+}  // namespace
+
+void start(const Call& call) {
+  MPI_Group world;
+  int level = MPI_THREAD_SINGLE;
+  real.PMPI_Query_thread(&level);
+  if (!state.recording) state.locking = level == MPI_THREAD_MULTIPLE;
+  state.world = true;
+  if (state.recording) return record_plain(call);
+  if (use_world_group(&world)) open_trace(call, world);
+}
+
+void end_world() {
+  state.world = false;
+  if (state.sessions == 0) stop(End::kFinalize);
+}
+
+#if defined(MPICH)
+void start_session(const Call& call, MPI_Session session) {
+  // A session's level of threads is its own; and it may not be asked for without MPI_Init.
+  state.locking = true;
+  const bool locked = lock();
+  const bool first = state.sessions++ == 0 && !state.world;
+  MPI_Group world;
+  const bool known =
+      first && real.PMPI_Group_from_session_pset(session, "mpi://WORLD", &world) == MPI_SUCCESS;
+  if (known && state.recording) state.communicators.set_world(world);
+  if (locked) pthread_mutex_unlock(&state.mutex);
+  if (state.recording) return record_plain(call);
+  if (known) open_trace(call, world);
+}
+
+void before_session_finalize() {
+  flush();
+  const bool locked = lock();
+  if (state.recording && state.sessions == 1) {
+    MPI_Group world;
+    state.communicators.free_world();
+    if (state.world && use_world_group(&world)) state.communicators.set_world(world);
+  }
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
+void end_session() {
+  const bool locked = lock();
+  if (state.sessions > 0) --state.sessions;
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+#endif
 
 void before_finalize() {
   measure_clocks_at_end();
@@ -388,7 +451,8 @@ __attribute__((destructor)) static void stop_at_exit() {
     if (pthread_mutex_trylock(&state.mutex) != 0) return;
     pthread_mutex_unlock(&state.mutex);
   }
-  stop(End::kExit);
+  // After the last session another could have been begun.
+  stop(state.world || state.sessions > 0 ? End::kExit : End::kFinalize);
 }
 
 About about_undecoded(int i) {
@@ -465,23 +529,29 @@ Comm* Record::find(MPI_Comm handle) {
   return state.recording ? state.communicators.find(handle, !failed()) : nullptr;
 }
 
-Comm* Record::define(MPI_Comm handle, const Comm* parent) {
-  return state.recording ? state.communicators.define(handle, parent) : nullptr;
+Comm* Record::define(MPI_Comm handle, const Comm* parent, std::uint64_t label) {
+  return state.recording ? state.communicators.define(handle, parent, label) : nullptr;
 }
 
-void Record::message(const Comm* c, const MPI_Status& status, std::uint8_t flags) {
+void Record::message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags) {
   if (failed() || status.MPI_SOURCE == MPI_PROC_NULL) return out().byte(flags);
   if (status_cancelled(status)) return out().byte(flags | kCancelled);
-  out().byte(flags | kHasMessage);
-  out().signed_number(c == nullptr ? kUndefined : c->world_rank(status.MPI_SOURCE));
-  out().signed_number(status.MPI_TAG);
-  out().number(status_bytes(status));
+  const std::uint64_t bytes = status_bytes(status);
+  const bool as_posted = status.MPI_SOURCE == posted.peer && status.MPI_TAG == posted.tag;
+  const bool whole = as_posted && bytes == posted.bytes;
+  out().byte(static_cast<std::uint8_t>(flags | kHasMessage | (as_posted ? kAsPosted : 0) |
+                                       (whole ? kAllAsPosted : 0)));
+  if (!as_posted) {
+    out().signed_number(c == nullptr ? kUndefined : c->world_rank(status.MPI_SOURCE));
+    out().signed_number(status.MPI_TAG);
+  }
+  if (!whole) out().number(bytes);
 }
 
-void Record::made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
-                  const MPI_Comm* new_comm) {
+Request* Record::made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
+                      const MPI_Comm* new_comm) {
   const std::uint64_t number = state.next_request++;
-  if (failed() || *request == request_null()) return;
+  if (failed() || *request == request_null()) return nullptr;
   Request* entry = state.requests.add(bits(*request), request);
   if (entry == nullptr) out_of_memory();
   entry->number = number;
@@ -493,6 +563,7 @@ void Record::made(const MPI_Request* request, Request::Kind kind, bool persisten
     entry->comm = comm;
     if (comm != nullptr) ++comm->references;
   }
+  return entry;
 }
 
 void Record::reference(std::uint64_t number) {

@@ -115,7 +115,7 @@ class Record {
   // The communicator behind a handle; null if the call failed with one that was never seen, since asking MPI
   // about it might fail too. Before begin(), because it may write a definition.
   Comm* find(MPI_Comm handle);
-  Comm* define(MPI_Comm handle, const Comm* parent);
+  Comm* define(MPI_Comm handle, const Comm* parent, std::uint64_t label = 0);
   // Writes function and times. False if no record can be written; then nothing more may be put. `bytes`: room
   // needed beyond 256 bytes.
   bool begin(std::size_t bytes = 0);
@@ -136,15 +136,18 @@ class Record {
     out().signed_number(c == nullptr ? kUndefined : c->world_rank(peer));
     out().signed_number(tag);
   }
-  void size(std::uint64_t count, MPI_Datatype type) {
+  // Returns the bytes.
+  std::uint64_t size(std::uint64_t count, MPI_Datatype type) {
+    const std::uint64_t element = failed() ? 0 : type_size(type);
     out().number(count);
-    out().number(failed() ? 0 : type_size(type));
+    out().number(element);
+    return count * element;
   }
-  // What came: flags and, for a message, its source, tag and bytes.
-  void message(const Comm* c, const MPI_Status& status, std::uint8_t flags = 0);
-  // A request numbered next; the caller's record says that it was made.
-  void made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
-            const MPI_Comm* new_comm = nullptr);
+  // What came: flags and, for a message, its source, tag and bytes, as far as they are not as posted.
+  void message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags = 0);
+  // A request numbered next; the caller's record says that it was made. Null if there is none to remember.
+  Request* made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
+                const MPI_Comm* new_comm = nullptr);
   // A request of an earlier call: its number, from the table.
   void reference(std::uint64_t number);
   Requests& requests();
@@ -196,8 +199,16 @@ void Scratch<T>::release(void* data) {
 
 // What all ranks do together once the library has initialized, before that call is left.
 void after_init();
-// Opens the file after MPI_Init or MPI_Init_thread has returned, and records that call.
+// After MPI_Init or MPI_Init_thread has returned: opens the file, unless a session has, and records that
+// call.
 void start(const Call& call);
+#if defined(MPICH)
+// The same after MPI_Session_init; without MPI_Init the group of all processes comes from the session.
+void start_session(const Call& call, MPI_Session session);
+// Before the last session is finalized, and after any has been.
+void before_session_finalize();
+void end_session();
+#endif
 // Puts into the file what is kept beside it.
 void flush();
 // The same, and what all ranks do together at the end: MPI_Finalize may not return.
@@ -208,6 +219,8 @@ void region(bool begin, const char* name);
 void pcontrol(int level);
 // Ends the file.
 void stop(End reason);
+// After MPI_Finalize: the same, unless sessions go on.
+void end_world();
 
 // What a call of table entry i is about: its name, for which the file gets a number if it has none yet.
 About about_undecoded(int i);

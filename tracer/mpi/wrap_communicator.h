@@ -1,6 +1,7 @@
 // Wrappers of the calls that make and free communicators, and of those that begin and end MPI.
 #pragma once
 
+#include "tracer/mpi/hash.h"
 #include "tracer/mpi/tracer.h"
 
 namespace weft::trace {
@@ -98,9 +99,49 @@ inline int finalize() {
     Record record(call);
     record.begin();
   }
-  stop(End::kFinalize);
+  end_world();
   return call.error();
 }
+
+#if defined(MPICH)
+inline int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  Call call(Function::kSession_init);
+  call.left(real.PMPI_Session_init(info, handler, session));
+  if (call.error() == MPI_SUCCESS && call.outermost()) start_session(call, *session);
+  return call.error();
+}
+
+inline int session_finalize(MPI_Session* session) {
+  Call call(Function::kSession_finalize);
+  if (!call.traced()) return real.PMPI_Session_finalize(session);
+  before_session_finalize();  // some programs do not come back from it
+  call.left(real.PMPI_Session_finalize(session));
+  {
+    Record record(call);
+    record.begin();
+  }
+  if (call.error() == MPI_SUCCESS) end_session();
+  return call.error();
+}
+
+inline int comm_create_from_group(MPI_Group group, const char* label, MPI_Info info, MPI_Errhandler handler,
+                                  MPI_Comm* created) {
+  Call call(Function::kComm_create_from_group);
+  const int error = real.PMPI_Comm_create_from_group(group, label, info, handler, created);
+  if (!call.traced()) return error;
+  call.left(error);
+  std::uint64_t hash = 1;
+  for (const char* at = label; *at != '\0'; ++at) hash = combine(hash, static_cast<unsigned char>(*at));
+  Record record(call);
+  const Comm* c =
+      record.failed() || *created == comm_null() ? nullptr : record.define(*created, nullptr, hash);
+  if (record.begin()) {
+    record.comm(nullptr);
+    record.comm(c);
+  }
+  return error;
+}
+#endif
 
 inline int abort_mpi(MPI_Comm comm, int code) {
   Call call(Function::kAbort);

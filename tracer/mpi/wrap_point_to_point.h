@@ -45,8 +45,9 @@ int start_message(Buffer* buffer, N count, MPI_Datatype type, int peer, int tag,
   Comm* c = record.find(comm);
   if (record.begin()) {
     record.posted(c, peer, tag);
-    record.size(static_cast<std::uint64_t>(count), type);
-    record.made(request, kind, persistent, c);
+    const std::uint64_t bytes = record.size(static_cast<std::uint64_t>(count), type);
+    Request* made = record.made(request, kind, persistent, c);
+    if (made != nullptr) made->posted = {peer, tag, bytes};
   }
   return error;
 }
@@ -70,8 +71,8 @@ int recv(void* buffer, N count, MPI_Datatype type, int peer, int tag, MPI_Comm c
   const Comm* c = record.find(comm);
   if (record.begin()) {
     record.posted(c, peer, tag);
-    record.size(static_cast<std::uint64_t>(count), type);
-    record.message(c, *status);
+    const std::uint64_t bytes = record.size(static_cast<std::uint64_t>(count), type);
+    record.message(c, *status, {peer, tag, bytes});
   }
   return error;
 }
@@ -98,8 +99,8 @@ int sendrecv(const void* out, N out_count, MPI_Datatype out_type, int to, int ou
     record.posted(c, to, out_tag);
     record.size(static_cast<std::uint64_t>(out_count), out_type);
     record.peer_and_tag(c, from, in_tag);
-    record.size(static_cast<std::uint64_t>(in_count), in_type);
-    record.message(c, *status);
+    const std::uint64_t bytes = record.size(static_cast<std::uint64_t>(in_count), in_type);
+    record.message(c, *status, {from, in_tag, bytes});
   }
   return error;
 }
@@ -119,8 +120,8 @@ int sendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_t
     record.posted(c, to, out_tag);
     record.size(static_cast<std::uint64_t>(count), type);
     record.peer_and_tag(c, from, in_tag);
-    record.size(static_cast<std::uint64_t>(count), type);
-    record.message(c, *status);
+    const std::uint64_t bytes = record.size(static_cast<std::uint64_t>(count), type);
+    record.message(c, *status, {from, in_tag, bytes});
   }
   return error;
 }
@@ -138,7 +139,7 @@ inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, boo
     record.out().byte(0);
     return record.out().number(0);
   }
-  record.message(c, *status, kFound);
+  record.message(c, *status, {}, kFound);
   if (message == nullptr) return;
   if (*message == message_no_proc()) return record.out().number(kUnknownRequest);
   Request* entry = record.messages().add(bits(*message), message);
@@ -217,7 +218,7 @@ int mrecv(void* buffer, N count, MPI_Datatype type, MPI_Message* message, MPI_St
     record.comm(probed.comm);
     record.out().number(probed.number);
     record.size(static_cast<std::uint64_t>(count), type);
-    record.message(probed.comm, *status);
+    record.message(probed.comm, *status, {});
   }
   if (probed.comm != nullptr) Communicators::release(probed.comm);
   return error;

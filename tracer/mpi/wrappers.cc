@@ -11,6 +11,9 @@
 #include "tracer/mpi/wrap_file.h"
 #include "tracer/mpi/wrap_neighbor.h"
 #include "tracer/mpi/wrap_one_sided.h"
+#if defined(MPICH)
+#include "tracer/mpi/wrap_partitioned.h"
+#endif
 #include "tracer/mpi/wrap_point_to_point.h"
 
 namespace weft::trace {
@@ -334,6 +337,15 @@ const Decoded decoded[] = {
     LARGE(Win_allocate, win_allocate, MPI_Aint),
     LARGE(Win_allocate_shared, win_allocate, MPI_Aint),
     ROW(Comm_idup_with_info, comm_idup, MPI_Info),
+    PLAIN(Session_init, session_init),
+    PLAIN(Session_finalize, session_finalize),
+    PLAIN(Comm_create_from_group, comm_create_from_group),
+    ROW(Psend_init, psend_init),
+    ROW(Precv_init, precv_init),
+    PLAIN(Pready, pready),
+    PLAIN(Pready_range, pready_range),
+    PLAIN(Pready_list, pready_list),
+    PLAIN(Parrived, parrived),
 #endif
 };
 

@@ -27,10 +27,6 @@ bool is_in_place(std::string_view address) {
   return address == "1" || address == "18446744073709551615" || address == "-1";
 }
 
-bool is_persistent(Function function) {
-  return function >= Function::kSend_init && function <= Function::kRecv_init;
-}
-
 }  // namespace
 
 bool looks_like_allprof(std::string_view head) {
@@ -253,10 +249,10 @@ void AllprofRankFile::finish_call(MpiCall& call) {
     case Shape::kCollectiveRequest:
     case Shape::kCommCreateRequest: {
       record.request = request_address_;
-      const auto [at, is_new] = active_.try_emplace(request_address_, is_persistent(record.function));
+      const auto [at, is_new] = active_.try_emplace(request_address_, makes_persistent(record.function));
       if (is_new) break;
       // It had completed, though no call that we know of said so.
-      const bool was_persistent = std::exchange(at->second, is_persistent(record.function));
+      const bool was_persistent = std::exchange(at->second, makes_persistent(record.function));
       if (was_persistent) break;
       ++notes_.implied_completions;
       held_ = true;

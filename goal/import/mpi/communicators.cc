@@ -59,4 +59,14 @@ std::uint32_t CommunicatorTable::window_number(const std::vector<TraceCommunicat
   return found->second;
 }
 
+std::uint32_t CommunicatorTable::partitioned_number(const std::vector<TraceCommunicator>& communicators,
+                                                    std::uint32_t id) {
+  const auto [found, added] = of_partitioned_.try_emplace(communicators[id].key, 0);
+  if (added) {
+    found->second = builder_.add_communicator(
+        {"partitioned" + std::to_string(of_partitioned_.size()), members_of(communicators[id], world_size_)});
+  }
+  return found->second;
+}
+
 }  // namespace weft::goal

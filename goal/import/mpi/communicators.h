@@ -25,11 +25,13 @@ class CommunicatorTable {
   // The graph's number for the messages of a window with this key, made on communicator `id` of that file.
   std::uint32_t window_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id,
                               std::uint64_t key);
+  // The graph's number for partitioned messages in communicator `id` of that file, which meet no others.
+  std::uint32_t partitioned_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id);
 
  private:
   GraphBuilder& builder_;
   std::uint32_t world_size_;
-  std::map<std::uint64_t, std::uint32_t> of_key_, of_window_;
+  std::map<std::uint64_t, std::uint32_t> of_key_, of_window_, of_partitioned_;
   std::vector<std::uint32_t> of_file_;  // by id in the file; kAny: not asked for yet
 };
 

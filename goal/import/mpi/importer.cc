@@ -85,6 +85,10 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "One-sided operations to a rank whose trace lacks that window; their messages have no partner."},
     {Note::kUngatedArrivals, "ungated_arrivals", Severity::kWarning,
      "One-sided operations of an epoch that the target's trace lacks; they are taken from the start on."},
+    {Note::kPartitions, "partitions", Severity::kInfo,
+     "Partitions given by MPI_Pready, each replayed as a message of its own from then on."},
+    {Note::kLostPartitions, "lost_partitions", Severity::kWarning,
+     "Partitioned requests without one on the other side; what is started of a receive is left out."},
 }};
 
 }  // namespace

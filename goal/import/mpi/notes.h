@@ -33,8 +33,10 @@ enum class Note : std::uint8_t {
   kSharedWindows,
   kLostArrivals,
   kUngatedArrivals,
+  kPartitions,
+  kLostPartitions,
 };
-inline constexpr int kNotes = 24;
+inline constexpr int kNotes = 26;
 
 class ImportNotes {
  public:

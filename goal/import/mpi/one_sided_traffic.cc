@@ -6,14 +6,22 @@ namespace weft::goal {
 
 using trace::Shape;
 
+void OneSidedTraffic::collect() {
+  if (collected_) return;
+  collected_ = true;
+  targets_.resize(world_size_);
+  collect_(*this);
+  epochs_.reset();
+}
+
 OneSidedTraffic::AtTarget& OneSidedTraffic::at(std::uint32_t rank) {
-  if (!collected_) {
-    collected_ = true;
-    targets_.resize(world_size_);
-    collect_(*this);
-    epochs_.reset();
-  }
+  collect();
   return targets_[rank];
+}
+
+PartitionedChannels& OneSidedTraffic::partitioned() {
+  collect();
+  return partitioned_;
 }
 
 void OneSidedTraffic::add(std::uint32_t rank, const TraceRecord& record,
@@ -24,6 +32,7 @@ void OneSidedTraffic::add(std::uint32_t rank, const TraceRecord& record,
   }
   const std::uint32_t thread = std::min(record.thread, 0xFFFEu);
   targets_[rank].threads = std::max(targets_[rank].threads, static_cast<std::uint16_t>(thread + 1));
+  partitioned_.add(rank, record, known);
   if (record.error != 0) return;
   AccessEpochs& epochs = *epochs_;
   epochs.add(record, known);

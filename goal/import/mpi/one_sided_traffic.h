@@ -1,4 +1,5 @@
-// What the one-sided calls of all ranks do at their targets, which make no call of their own for it.
+// What calls of a rank mean for others: the one-sided ones of all ranks at their targets, which make no call
+// of their own for it, and how senders divide what they send in partitions.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "goal/import/mpi/access_epochs.h"
+#include "goal/import/mpi/partitioned_channels.h"
 #include "goal/import/mpi/trace_reader.h"
 
 namespace weft::goal {
@@ -34,8 +36,8 @@ class OneSidedTraffic {
     std::uint16_t threads = 1;  // that make MPI calls in this rank
   };
 
-  // `collect` calls add() with all calls of all ranks. It is called when a rank's first window is met: what
-  // has none costs no second reading.
+  // `collect` calls add() with all calls of all ranks. It is called when a rank's first window or
+  // partitioned request is met: what has none costs no second reading.
   OneSidedTraffic(std::uint32_t world_size, std::function<void(OneSidedTraffic&)> collect)
       : world_size_(world_size), collect_(std::move(collect)) {}
 
@@ -43,14 +45,19 @@ class OneSidedTraffic {
   void add(std::uint32_t rank, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   // What arrives at a rank; to be taken out as it is replayed.
   AtTarget& at(std::uint32_t rank);
+  // What all ranks make of partitioned sends.
+  PartitionedChannels& partitioned();
 
  private:
+  void collect();
+
   const std::uint32_t world_size_;
   std::function<void(OneSidedTraffic&)> collect_;
   bool collected_ = false;
   std::uint32_t rank_ = 0;
   std::optional<AccessEpochs> epochs_;  // of rank_
   std::vector<AtTarget> targets_;
+  PartitionedChannels partitioned_;
 };
 
 }  // namespace weft::goal

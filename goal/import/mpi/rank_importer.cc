@@ -69,12 +69,7 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
                           const std::vector<TraceCommunicator>& known) {
   switch (trace::function_info(record.function).shape) {
     case Shape::kPlain:
-      if (record.function == Function::kInit || record.function == Function::kInit_thread) {
-        program_.initialized(record.leave_ns);
-        thread.pending_ns = 0;
-      }
-      if (record.function == Function::kFinalize)
-        program_.flush(thread, static_cast<std::uint16_t>(record.thread));
+      begin_or_end(thread, record);
       break;
     case Shape::kSend:
       send(thread, record, known);
@@ -105,10 +100,8 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
       start(thread, record);
       break;
     case Shape::kRequest:
-      // A freed operation goes on, but nothing waits for it. What Cancel did shows when the request
-      // completes.
-      if (record.function == Function::kRequest_free) requests_.erase(record.request);
-      break;
+      if (record.function == Function::kRequest_free) forget(record.request);
+      break;  // what Cancel did shows when the request completes
     case Shape::kCollective:
     case Shape::kCollectiveRequest:
     case Shape::kCollectiveInit:
@@ -130,9 +123,40 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
     case Shape::kOneSidedRequest:
       one_sided(thread, record, known);
       break;
+    case Shape::kPartitionedInit:
+    case Shape::kReady:
+    case Shape::kArrived:
+      partitioned(thread, record, known);
+      break;
     default:  // nothing that a replay would have
       break;
   }
+}
+
+void RankImporter::begin_or_end(Thread& thread, const TraceRecord& record) {
+  if (begins_mpi(record.function) && program_.initialized(record.leave_ns)) thread.pending_ns = 0;
+  if (ends_mpi(record.function)) {
+    program_.flush(thread, static_cast<std::uint16_t>(record.thread));
+  }
+}
+
+// A freed operation goes on, but nothing waits for it.
+void RankImporter::forget(std::uint64_t request) {
+  requests_.erase(request);
+  partitioned_.free(request);
+}
+
+void RankImporter::partitioned(Thread& thread, const TraceRecord& record,
+                               const std::vector<TraceCommunicator>& known) {
+  const Shape shape = trace::function_info(record.function).shape;
+  if (shape == Shape::kReady) return partitioned_.ready(thread, record);
+  if (shape == Shape::kArrived) {
+    if (record.flag) partitioned_.arrived(thread, record);
+    return;
+  }
+  requests_[record.request] = Request{.persistent = true};
+  // It has no wildcards (MPI 4.0, section 4.2.1).
+  if (is_operation(record.peer) && record.peer >= 0) partitioned_.make(record, known);
 }
 
 void RankImporter::add(const TraceCounter& counter) {
@@ -301,6 +325,10 @@ void RankImporter::complete(Thread& thread, const TraceRecord& record) {
       notes_.add(Note::kUnknownCompletions);
       continue;
     }
+    if (partitioned_.has(completion.request)) {
+      partitioned_.complete(thread, record.thread, completion.request);
+      continue;
+    }
     Request& request = found->second;
     const OpIndex op = std::exchange(request.op, RankProgram::kNone);
     const bool local = request.local;
@@ -327,6 +355,10 @@ void RankImporter::start(Thread& thread, const TraceRecord& record) {
     const auto found = requests_.find(number);
     if (found == requests_.end()) {
       notes_.add(Note::kUnknownCompletions);
+      continue;
+    }
+    if (partitioned_.has(number)) {
+      partitioned_.start(thread, record.thread, number);
       continue;
     }
     Request& request = found->second;
@@ -420,8 +452,9 @@ void RankImporter::create_communicator(Thread& thread, const TraceRecord& record
   if (trace::function_info(record.function).shape == Shape::kCommCreateRequest) {
     requests_[record.request] = Request{};
   }
-  // Only the members of the new one call MPI_Comm_create_group.
-  const bool by_group = record.function == Function::kComm_create_group;
+  // Only the members of the new one make these calls.
+  const bool by_group =
+      record.function == Function::kComm_create_group || record.function == Function::kComm_create_from_group;
   const std::uint32_t over = by_group ? record.new_comm : record.comm;
   if (over >= known.size() || known[over].inter || known[over].ranks.size() < 2) return;
   if (record.function == Function::kIntercomm_create) return;

@@ -12,6 +12,7 @@
 #include "goal/import/mpi/communicators.h"
 #include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/one_sided.h"
+#include "goal/import/mpi/partitioned.h"
 #include "goal/import/mpi/rank_program.h"
 #include "goal/import/mpi/trace_reader.h"
 
@@ -39,7 +40,8 @@ class RankImporter {
         communicators_(communicators),
         notes_(notes),
         program_(options.poll_gap_ns, options.compute_times, options.region, notes),
-        one_sided_(rank, world_size, traffic, communicators, program_, notes) {}
+        one_sided_(rank, world_size, traffic, communicators, program_, notes),
+        partitioned_(rank, traffic, communicators, program_, notes) {}
 
   // The next call of the rank, in the order of the file. `known` are the communicators of that file.
   // Throws InputError for what no MPI program can do (a rank outside the world).
@@ -90,6 +92,9 @@ class RankImporter {
   };
 
   void replay(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void begin_or_end(Thread& thread, const TraceRecord& record);
+  void partitioned(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void forget(std::uint64_t request);
   void account(const TraceRecord& record);
   void leave_out(const TraceRecord& record);
   bool is_operation(std::int32_t peer);
@@ -118,6 +123,7 @@ class RankImporter {
   ImportNotes& notes_;
   RankProgram program_;
   OneSided one_sided_;
+  Partitioned partitioned_;
   std::unordered_map<std::uint64_t, Request> requests_;
   std::unordered_map<std::uint64_t, TraceMessage> probed_;  // by Mprobe and Improbe
   std::map<std::string, Undecoded, std::less<>> undecoded_;

@@ -12,7 +12,8 @@ using trace::Function;
 
 bool is_test(Function function) {
   return function == Function::kTest || function == Function::kTestall || function == Function::kTestany ||
-         function == Function::kTestsome || function == Function::kWin_test;
+         function == Function::kTestsome || function == Function::kWin_test ||
+         function == Function::kParrived;
 }
 
 bool is_poll(const TraceRecord& record) {
@@ -23,10 +24,6 @@ bool is_poll(const TraceRecord& record) {
 bool in_vain(const TraceRecord& record) {
   return is_poll(record) && record.completions.empty() &&
          (!record.flag || record.function == Function::kTestsome);
-}
-
-bool is_between(Function f) {
-  return f != Function::kInit && f != Function::kInit_thread && f != Function::kFinalize;
 }
 
 }  // namespace
@@ -69,7 +66,7 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
     if (is_inside()) thread.pending_ns += gap;
     if (counts) split_.add_gap(passed, gap, off);
   }
-  if (counts && is_between(record.function)) {
+  if (counts && !begins_mpi(record.function) && !ends_mpi(record.function)) {
     split_.calls_ns += record.leave_ns - record.enter_ns;
     split_.calls_off += record.off_inside;
   }
@@ -80,7 +77,7 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
     if (record.polls > 1) notes_.add(Note::kPollingNs, record.leave_ns - record.enter_ns - record.inside_ns);
   }
   thread.last_leave_ns = record.leave_ns;
-  last_ns_ = std::max(last_ns_, record.function == Function::kFinalize ? record.enter_ns : record.leave_ns);
+  last_ns_ = std::max(last_ns_, ends_mpi(record.function) ? record.enter_ns : record.leave_ns);
   return thread;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "goal/graph/graph.h"
@@ -85,7 +86,12 @@ class RankProgram {
   std::uint64_t end_ns() const { return std::max(init_ns_, last_ns_); }
   // Of the first thread.
   const TimeSplit& split() const { return split_; }
-  void initialized(std::uint64_t leave_ns) { init_ns_ = region_begin_ns_ = leave_ns; }
+  // MPI_Init or its like has been left. False if it was not the first.
+  bool initialized(std::uint64_t leave_ns) {
+    if (std::exchange(initialized_, true)) return false;
+    init_ns_ = region_begin_ns_ = leave_ns;
+    return true;
+  }
 
   // Hands all to the builder; does not end the rank. Counts wildcards, unless they are wanted.
   void finish(GraphBuilder& builder, bool keep_wildcards);
@@ -115,6 +121,7 @@ class RankProgram {
   std::vector<Collective> collectives_;
   std::vector<Thread> threads_;
   std::vector<MainPoint> main_points_;
+  bool initialized_ = false;
   std::uint64_t init_ns_ = 0, last_ns_ = 0;
   std::uint64_t inside_;  // how often the region was begun and not ended
   std::uint64_t region_begin_ns_ = 0, region_ns_ = 0;

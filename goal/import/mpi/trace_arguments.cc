@@ -35,6 +35,9 @@ std::uint64_t moved_bytes(const TraceRecord& record) {
     case Shape::kSendRequest:
     case Shape::kSendrecv:
       return record.peer == trace::kProcNull ? 0 : record.bytes();
+    case Shape::kPartitionedInit:
+      if (record.function == Function::kPrecv_init || record.peer == trace::kProcNull) return 0;
+      return record.partitions * record.bytes();
     case Shape::kFile:
     case Shape::kFileRequest:
       return record.bytes();
@@ -54,18 +57,36 @@ std::uint64_t moved_bytes(const TraceRecord& record) {
   }
 }
 
+bool begins_mpi(Function function) {
+  return function == Function::kInit || function == Function::kInit_thread ||
+         function == Function::kSession_init;
+}
+
+bool ends_mpi(Function function) {
+  return function == Function::kFinalize || function == Function::kSession_finalize;
+}
+
 bool makes_persistent(Function function) {
   const Shape shape = trace::function_info(function).shape;
   return shape == Shape::kCollectiveInit || shape == Shape::kNeighborInit ||
+         shape == Shape::kPartitionedInit ||
          (function >= Function::kSend_init && function <= Function::kRecv_init);
 }
 
-void TraceReader::read_message(TraceMessage& message, std::uint8_t flags) {
+// `posted`: what the receive asked for; not valid where that isn't known.
+void TraceReader::read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted) {
   if ((flags & trace::kHasMessage) == 0) return;
+  const bool as_posted = (flags & trace::kAsPosted) != 0, whole = (flags & trace::kAllAsPosted) != 0;
+  if (!posted.valid && (as_posted || whole)) fail("a message as its receive was posted, which is not known");
   message.valid = true;
-  message.source = small_signed("source");
-  message.tag = small_signed("tag");
-  message.bytes = varint();
+  message.source = as_posted ? posted.source : small_signed("source");
+  message.tag = as_posted ? posted.tag : small_signed("tag");
+  message.bytes = whole ? posted.bytes : varint();
+}
+
+void TraceReader::remember_posted(const TraceRecord& r) {
+  if (header_.version < 3 || r.peer < 0 || r.tag < 0 || r.error != 0) return;
+  posted_[r.request] = {{true, r.peer, r.tag, r.bytes()}, makes_persistent(r.function)};
 }
 
 void TraceReader::read_posted(TraceRecord& r) {
@@ -99,21 +120,29 @@ void TraceReader::read_probe(TraceRecord& r) {
   const std::uint8_t bits = read_flags();
   r.flag = (bits & trace::kFound) != 0;
   if (!r.flag) read_polls(r);
-  read_message(r.received, bits);
+  read_message(r.received, bits, {});
   if (r.flag && is_probe_for_message(r.function)) r.message = varint();
 }
 
 void TraceReader::read_completions(TraceRecord& r) {
-  r.flag = read_flags() != 0;
-  r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+  const std::uint8_t found = read_flags();
+  r.flag = found != trace::kNothingFound;
+  r.requests_given = found == trace::kFoundOne
+                         ? 1
+                         : static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
   if (!r.flag) return read_polls(r);
-  std::uint64_t n = varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "completed requests");
+  const auto left = static_cast<std::uint64_t>(chunk_end_ - at_);
+  std::uint64_t n = r.requests_given;
+  if (found == trace::kFoundSome) n = varint_at_most(left, "completed requests");
+  if (n > left) fail(fmt::format("{} completed requests in a record that is cut", n));
   while (n-- > 0) {
     TraceCompletion& done = r.completions.emplace_back();
     done.request = read_reference();
     const std::uint8_t bits = read_flags();
     done.cancelled = (bits & trace::kCancelled) != 0;
-    read_message(done.message, bits);
+    const auto posted = posted_.find(done.request);
+    read_message(done.message, bits, posted == posted_.end() ? TraceMessage{} : posted->second.message);
+    if (posted != posted_.end() && !posted->second.persistent) posted_.erase(posted);
   }
 }
 
@@ -141,7 +170,7 @@ void TraceReader::read_matched(Shape shape, TraceRecord& r) {
   r.message = varint();
   read_size(r);
   if (shape == Shape::kMessageRecv) {
-    read_message(r.received, read_flags());
+    read_message(r.received, read_flags(), {});
   } else {
     r.request = next_request_++;
   }
@@ -178,6 +207,35 @@ void TraceReader::read_file(Shape shape, TraceRecord& r) {
   if (shape == Shape::kFileRequest) r.request = next_request_++;
 }
 
+void TraceReader::read_partitions(Shape shape, TraceRecord& r) {
+  constexpr std::uint64_t kMostPartitions = 0x7FFFFFFF;  // they are counted by int
+  if (shape == Shape::kPartitionedInit) {
+    read_posted(r);
+    r.partitions = static_cast<std::uint32_t>(varint_at_most(kMostPartitions, "number of partitions"));
+    read_size(r);
+    r.request = next_request_++;
+    return;
+  }
+  if (shape == Shape::kArrived) {
+    r.flag = read_flags() != 0;
+    r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+    if (!r.flag) return read_polls(r);
+    r.request = read_reference();
+    r.ready.push_back(static_cast<std::uint32_t>(varint_at_most(kMostPartitions, "partition")));
+    return;
+  }
+  r.request = read_reference();
+  std::uint64_t n =
+      varint_at_most(static_cast<std::uint64_t>(chunk_end_ - at_), "length of a list of partitions");
+  std::int64_t partition = 0;
+  while (n-- > 0) {
+    partition += small_signed("partition");
+    if (partition < 0 || partition > static_cast<std::int64_t>(kMostPartitions))
+      fail(fmt::format("partition {}", partition));
+    r.ready.push_back(static_cast<std::uint32_t>(partition));
+  }
+}
+
 void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
   if (shape == Shape::kWindowCreate) r.comm = comm_id();
   if (shape == Shape::kWindowTest) r.flag = read_flags() != 0;
@@ -207,6 +265,16 @@ void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
   }
 }
 
+void TraceReader::read_exchange(TraceRecord& r) {
+  read_posted(r);
+  read_size(r);
+  r.recv_peer = small_signed("peer");
+  r.recv_tag = small_signed("tag");
+  r.recv_count = varint();
+  r.recv_type_size = varint();
+  read_message(r.received, read_flags(), {true, r.recv_peer, r.recv_tag, r.recv_posted_bytes()});
+}
+
 void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
   switch (shape) {
     case Shape::kPlain:
@@ -217,20 +285,15 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       read_posted(r);
       read_size(r);
       if (shape != Shape::kSend) r.request = next_request_++;
+      if (shape == Shape::kRecvRequest) remember_posted(r);
       break;
     case Shape::kRecv:
       read_posted(r);
       read_size(r);
-      read_message(r.received, read_flags());
+      read_message(r.received, read_flags(), {true, r.peer, r.tag, r.bytes()});
       break;
     case Shape::kSendrecv:
-      read_posted(r);
-      read_size(r);
-      r.recv_peer = small_signed("peer");
-      r.recv_tag = small_signed("tag");
-      r.recv_count = varint();
-      r.recv_type_size = varint();
-      read_message(r.received, read_flags());
+      read_exchange(r);
       break;
     case Shape::kProbe:
       read_probe(r);
@@ -247,6 +310,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       break;
     case Shape::kRequest:
       r.request = read_reference();
+      if (r.function == Function::kRequest_free) posted_.erase(r.request);
       break;
     case Shape::kCollective:
     case Shape::kNeighbor:
@@ -273,6 +337,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       read_device(r);
       break;
     default:
+      if (shape >= Shape::kPartitionedInit) return read_partitions(shape, r);
       shape >= Shape::kFile ? read_file(shape, r) : read_one_sided(shape, r);
   }
 }

@@ -197,7 +197,9 @@ bool TraceReader::pending_polls(TraceRecord& r) {
     return false;
   const auto function = static_cast<Function>(polls.function);
   const Shape shape = trace::function_info(function).shape;
-  if (polls.function > 255 || (shape != Shape::kProbe && shape != Shape::kComplete)) return false;
+  if (polls.function > 255 ||
+      (shape != Shape::kProbe && shape != Shape::kComplete && shape != Shape::kArrived))
+    return false;
   if (polls.comm_plus_1 > communicators_.size()) return false;
   clear(r);
   r.function = function;
@@ -304,13 +306,17 @@ void TraceReader::read_fact() {
   if (facts_.size() > 1024) fail("more than 1024 kinds of facts");
 }
 
+std::uint64_t TraceReader::read_off_core_ns() {
+  return 1000 * varint_at_most(INT64_MAX / 4000, "microseconds off a core");
+}
+
 void TraceReader::read_off_core() {
   const std::uint8_t flags = read_flags();
   std::uint64_t* const times_ns[] = {&off_before_.waiting_ns, &off_before_.asleep_ns, &off_inside_.waiting_ns,
                                      &off_inside_.asleep_ns};
   for (int i = 0; i < 4; ++i) {
     const bool told = (flags >> i & 1) != 0;
-    *times_ns[i] = told ? 1000 * varint_at_most(INT64_MAX / 4000, "microseconds off a core") : 0;
+    *times_ns[i] = told ? read_off_core_ns() : 0;
   }
 }
 
@@ -321,6 +327,10 @@ bool TraceReader::read_meta(std::uint8_t kind) {
       return true;
     case Meta::kOffCore:
       read_off_core();
+      return true;
+    case Meta::kWaitingInside:
+      off_before_ = {};
+      off_inside_ = {read_off_core_ns(), 0};
       return true;
     case Meta::kThread:
       thread_ = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "thread"));

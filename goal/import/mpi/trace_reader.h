@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -74,8 +75,9 @@ struct TraceRecord {
   std::uint64_t recv_count = 0;
   std::uint64_t recv_type_size = 0;
 
-  // Isend, Irecv, *_init, nonblocking collectives, Comm_idup: the request made. Request_free, Cancel: the one
-  // named. Requests count from 1 in the order they were made; a persistent one keeps its number.
+  // Isend, Irecv, *_init, nonblocking collectives, Comm_idup: the request made. Request_free, Cancel, Pready,
+  // Parrived: the one named. Requests count from 1 in the order they were made; a persistent one keeps its
+  // number.
   std::uint64_t request = trace::kUnknownRequest;
   // Mprobe, Improbe: number of the message found. Mrecv, Imrecv: of the message taken. 0: none or unknown.
   std::uint64_t message = 0;
@@ -115,6 +117,11 @@ struct TraceRecord {
   std::uint64_t window_bytes = 0, bytes_out = 0, bytes_in = 0;
   std::vector<std::int32_t> group;  // Win_post, Win_start: world ranks
 
+  // Psend_init, Precv_init: how many partitions of `count` elements. Pready and its kin: those that are
+  // there. Parrived, where it set its flag: the one asked for.
+  std::uint32_t partitions = 0;
+  std::vector<std::uint32_t> ready;
+
   // Communicator creation; kNoComm where this rank is no member.
   std::uint32_t new_comm = trace::kNoComm;
 
@@ -150,6 +157,10 @@ struct TraceCommunicator {
 // Bytes that an operation with these arguments moves: of a message at its sender, of a collective what this
 // rank puts in. What is for MPI_PROC_NULL moves nothing.
 std::uint64_t moved_bytes(const TraceRecord& record);
+
+// Is it MPI_Init, MPI_Finalize, or one of their kin: the bounds of the time that is looked at?
+bool begins_mpi(trace::Function function);
+bool ends_mpi(trace::Function function);
 
 // Does the call only make a persistent request, so that each Start of it moves those bytes?
 bool makes_persistent(trace::Function function);
@@ -237,12 +248,14 @@ class TraceReader {
   bool read_meta(std::uint8_t kind);
   void read_region();
   void read_fact();
+  std::uint64_t read_off_core_ns();
   void read_off_core();
   void take_off_core(TraceRecord& record);
   void read_call(std::uint8_t kind, TraceRecord& record);
   void read_arguments(trace::Shape shape, TraceRecord& record);
   void read_posted(TraceRecord& record);
   void read_size(TraceRecord& record);
+  void read_exchange(TraceRecord& record);
   void read_probe(TraceRecord& record);
   void read_polls(TraceRecord& record);
   void read_completions(TraceRecord& record);
@@ -254,11 +267,13 @@ class TraceReader {
   void read_neighbors(TraceRecord& record);
   void read_matched(trace::Shape shape, TraceRecord& record);
   void read_operation(trace::Shape shape, TraceRecord& record);
+  void read_partitions(trace::Shape shape, TraceRecord& record);
   void read_ranks(std::vector<std::int32_t>& ranks);
   void read_one_sided(trace::Shape shape, TraceRecord& record);
   std::uint8_t read_flags();
   std::uint64_t read_reference();
-  void read_message(TraceMessage& message, std::uint8_t flags);
+  void read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted);
+  void remember_posted(const TraceRecord& record);
   void read_vector(std::vector<std::uint64_t>& values);
   std::uint64_t varint();
   std::int64_t signed_varint();
@@ -284,6 +299,13 @@ class TraceReader {
   std::uint64_t next_request_ = 1;
   std::uint32_t thread_ = 0;
   std::vector<TraceCommunicator> communicators_;
+  // What the receives that are not complete asked for, by request: as source, tag and bytes. Not those with a
+  // wildcard.
+  struct Posted {
+    TraceMessage message;
+    bool persistent = false;
+  };
+  std::unordered_map<std::uint64_t, Posted> posted_;
   std::map<std::uint64_t, std::uint32_t> handles_;  // the communicator that had it last
   std::vector<TraceCounter> counters_;
   std::vector<TraceRegionEvent> region_events_;

@@ -18,10 +18,6 @@ namespace fs = std::filesystem;
 using trace::Function;
 using trace::Shape;
 
-// Not MPI_Init and MPI_Finalize, which bound the time that is looked at.
-bool is_between(Function f) {
-  return f != Function::kInit && f != Function::kInit_thread && f != Function::kFinalize;
-}
 bool is_send_request(const TraceRecord& r) {
   return trace::function_info(r.function).shape == Shape::kSendRequest;
 }
@@ -219,6 +215,16 @@ class RankReader {
       case Shape::kCollectiveRequest:
         requests_[r.request] = {.function = r.function, .peer = r.root, .comm = r.comm};
         return moved_bytes(r);
+      case Shape::kPartitionedInit:
+        requests_[r.request] = {.function = r.function,
+                                .peer = r.peer,
+                                .tag = r.tag,
+                                .comm = r.comm,
+                                .bytes = moved_bytes(r),
+                                .active = false,
+                                .sends = r.function == Function::kPsend_init,
+                                .receives = r.function == Function::kPrecv_init};
+        return 0;
       case Shape::kCollectiveInit:
       case Shape::kNeighborInit:
         requests_[r.request] = {
@@ -330,12 +336,12 @@ class RankReader {
   }
 
   void add(const TraceRecord& r) {
-    if (r.function == Function::kInit || r.function == Function::kInit_thread) {
+    if (begins_mpi(r.function) && init_ns_ == 0) {
       init_ns_ = end_ns_ = r.leave_ns;
     } else {
-      end_ns_ = std::max(end_ns_, r.function == Function::kFinalize ? r.enter_ns : r.leave_ns);
+      end_ns_ = std::max(end_ns_, ends_mpi(r.function) ? r.enter_ns : r.leave_ns);
       state_.off_between += r.off_before;
-      if (is_between(r.function)) {
+      if (!begins_mpi(r.function) && !ends_mpi(r.function)) {
         state_.mpi_ns += r.inside_ns;
         state_.off_inside += r.off_inside;
       }
@@ -349,7 +355,7 @@ class RankReader {
       FunctionUse& use = decoded(r.function);
       use.calls += r.polls;
       use.bytes += bytes;
-      if (is_between(r.function)) use.ns += r.inside_ns;
+      if (!begins_mpi(r.function) && !ends_mpi(r.function)) use.ns += r.inside_ns;
     }
     remember(r);
   }
