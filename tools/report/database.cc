@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -45,6 +46,12 @@ Json field(sqlite3_stmt* row, int column) {
 
 using Statement = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
 
+// Its last error was that memory was refused: no fault of the file.
+bool is_about_memory(sqlite3* database) {
+  const int error = sqlite3_extended_errcode(database);
+  return (error & 0xFF) == SQLITE_NOMEM || error == SQLITE_IOERR_NOMEM;
+}
+
 }  // namespace
 
 Database::Database(std::string path) : path_(std::move(path)) {
@@ -52,8 +59,10 @@ Database::Database(std::string path) : path_(std::move(path)) {
     throw InputError(fmt::format("{}: there is no such file", path_));
   if (sqlite3_open_v2(path_.c_str(), &database_, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr) !=
       SQLITE_OK) {
-    const std::string reason = database_ == nullptr ? "out of memory" : sqlite3_errmsg(database_);
+    const bool no_memory = database_ == nullptr || is_about_memory(database_);
+    const std::string reason = no_memory ? "" : sqlite3_errmsg(database_);
     sqlite3_close(database_);
+    if (no_memory) throw std::bad_alloc();
     throw InputError(fmt::format("{}: can't read this file: {}", path_, reason));
   }
   sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, kLongestValue);
@@ -68,6 +77,7 @@ Database::Database(std::string path) : path_(std::move(path)) {
 Database::~Database() { sqlite3_close(database_); }
 
 void Database::fail() const {
+  if (is_about_memory(database_)) throw std::bad_alloc();
   throw InputError(fmt::format("{}: can't read this file: {}", path_, sqlite3_errmsg(database_)));
 }
 

@@ -23,7 +23,7 @@ void add_report(Command& command, int&) {
   command
       .add_option("RUN", options->runs, "Folders that `weft sim … -o RUN` left; several are set side by side")
       .required();
-  command.add_option("-o,--output", options->output, "The file to write").with_default();
+  command.add_option("-o,--output", options->output, "The page, one HTML file").with_default();
   command
       .add_option("--prices", options->prices,
                   fmt::format("What the network's cost is taken from: a file of prices, or one of: {}",
