@@ -262,6 +262,12 @@ void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob
   }
 }
 
+static std::vector<ReplayJob> chosen(std::vector<ReplayJob> jobs, std::span<const std::uint32_t> only) {
+  std::vector<ReplayJob> some;
+  for (const std::uint32_t job : only) some.push_back(std::move(jobs[job]));
+  return some;
+}
+
 void Simulation::run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
                            const results::Report* together, RunControl& control,
                            results::Report& report) const {
@@ -279,12 +285,8 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                               : waits              ? scenario.nodes
                                                    : hosts_used(jobs);
   if (!only.empty()) {
-    std::vector<ReplayJob> chosen;
-    for (const std::uint32_t job : only) {
-      chosen.push_back(std::move(jobs[job]));
-      if (waits) put_as_in(*together, job, chosen.back());
-    }
-    jobs = std::move(chosen);
+    jobs = chosen(std::move(jobs), only);
+    for (std::size_t i = 0; waits && i < only.size(); ++i) put_as_in(*together, only[i], jobs[i]);
   }
   report.hosts = hosts;
   for (const ReplayJob& job : jobs) report.jobs.push_back(job_row(job));
