@@ -65,6 +65,9 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
     } else if (spec.name == "least_chunk") {
       options.least_chunk_bytes = parameters.bytes("least_chunk");
       if (options.least_chunk_bytes > 1u << 30) parameters.fail("least_chunk", "it must be at most 1GiB");
+    } else if (spec.name == "chunk_grain") {
+      options.chunk_grain_bytes = parameters.bytes("chunk_grain");
+      if (options.chunk_grain_bytes > 1u << 30) parameters.fail("chunk_grain", "it must be at most 1GiB");
     } else if (spec.name == "chunk") {
       options.chunk_bytes = parameters.bytes("chunk");
       if (options.chunk_bytes > 1u << 30) parameters.fail("chunk", "it must be at most 1GiB");

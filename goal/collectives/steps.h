@@ -74,8 +74,9 @@ static_assert(sizeof(Step) == 24);
 // copies and adds up its chunks without the host's cpu. A lane works on its groups one after the other; what
 // it sends has room at the receiver from the start, so no message asks for it first.
 struct LaneCosts {
-  // A step with no message longer than this takes short_step: two lines of LL.
-  static constexpr std::uint64_t kShortBytes = 16;
+  // A step with no message longer than this takes short_step: with LL, which writes 8 bytes of data for each
+  // thread, one warp has it all.
+  static constexpr std::uint64_t kShortBytes = 256;
 
   bool given = false;     // else lanes cost nothing, and the cpu all
   Time launch;            // before the first message of a rank
@@ -99,6 +100,7 @@ struct CollectiveOptions {
   std::uint32_t channels = 1;              // `channels`: of NCCL
   std::uint64_t chunk_bytes = 0;           // `chunk`: of NCCL; 0: by its rule
   std::uint64_t least_chunk_bytes = 0;     // `least_chunk`: of NCCL's rings before 2.20; 0: none
+  std::uint64_t chunk_grain_bytes = 0;     // `chunk_grain`: of NCCL's rings in 2.20 and 2.21; 0: 16 bytes
   LaneCosts lane_costs;                    // of NCCL on a kind of GPU, see goal/collectives/nccl/gpu.h
 };
 

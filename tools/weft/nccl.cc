@@ -117,6 +117,7 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
                {"channels", choice.channels},
                {"threads", choice.threads},
                {"least_chunk", choice.least_chunk_bytes},
+               {"chunk_grain", choice.chunk_grain_bytes},
                {"time_us", choice.best.time_us},
                {"why", why(choice)},
                {"rings",

@@ -26,6 +26,10 @@ ParameterSpec least_chunk() {
           "Of LL and LL128: no chunk but the last is shorter, and channels take chunks in turns, as before "
           "2.20."};
 }
+ParameterSpec chunk_grain() {
+  return {"chunk_grain", ParameterType::kBytes, "0B",
+          "Of LL and LL128: chunks of the last turn are multiples of it, as in 2.20 and 2.21."};
+}
 ParameterSpec only_simple() {
   return {"protocol", ParameterType::kText, "simple", "How data are written: simple only."};
 }
@@ -37,7 +41,7 @@ std::vector<CollectiveAlgorithm> of_allreduce() {
       {{"nccl_ring",
         "NCCL's: a reduce-scatter and an allgather in one around the ring of each channel.",
         kSource,
-        {protocol(), channels(), per_node(), chunk(), least_chunk()}},
+        {protocol(), channels(), per_node(), chunk(), least_chunk(), chunk_grain()}},
        CollectiveKind::kAllreduce,
        allreduce_ring,
        ring_lanes},

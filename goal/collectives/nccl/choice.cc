@@ -59,6 +59,9 @@ std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& c
   if (choice.least_chunk_bytes > 0 && collective.kind == CollectiveKind::kAllreduce) {
     text += fmt::format(",least_chunk={}B", choice.least_chunk_bytes);
   }
+  if (choice.chunk_grain_bytes > 0 && collective.kind == CollectiveKind::kAllreduce) {
+    text += fmt::format(",chunk_grain={}B", choice.chunk_grain_bytes);
+  }
   return text;
 }
 

@@ -89,7 +89,7 @@ std::vector<ParameterSpec> gpu_parameters() {
   return {
       {"launch", ParameterType::kText, "auto", "Time of a kernel before its first message; auto: the GPU's."},
       text("step", "Time of a channel for a step."),
-      text("short_step", "The same where no message has more than 16 bytes."),
+      text("short_step", "The same where no message has more than 256 bytes."),
       text("copy", "Rate at which a channel copies, such as 20GB/s."),
       text("combine", "Rate at which a channel combines what came with local data."),
       text("proxy", "Time of the GPU's proxy thread for a message to another node."),

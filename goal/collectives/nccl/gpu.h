@@ -19,7 +19,7 @@ namespace weft::goal::nccl {
 // Of one protocol. Rates are of one channel, in GB/s (10^9 bytes of data).
 struct ChannelCosts {
   double step_us = 0;      // a step: flags, fences, the way to the next GPU
-  double short_us = 0;     // the same where no message has more than 16 bytes
+  double short_us = 0;     // the same where no message has more than 256 bytes
   double copy_gbs = 0;     // 0: takes no time
   double combine_gbs = 0;  // what came is combined with local data
   double proxy_us = 0;     // of the GPU's proxy thread, for a message to another node

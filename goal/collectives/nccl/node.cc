@@ -11,8 +11,8 @@ constexpr const char* kDgxA100 = "NVIDIA DGX A100 system architecture, 2020: 8 G
 constexpr const char* kDgxH100 = "NVIDIA DGX H100 system architecture, 2022: 8 GPUs, 18 NVLinks, NDR400";
 constexpr const char* kDgxB200 = "NVIDIA DGX B200 datasheet, 2024: 8 GPUs, 18 NVLinks, NDR400";
 constexpr const char* kMareNostrum =
-    "MareNostrum 5, accelerated partition: 4 H100, 4 NDR200; estimates fitted to allreduces on 4 nodes, "
-    "costs of channels set by hand in part, see README.md";
+    "MareNostrum 5, accelerated partition: 4 H100, 4 NDR200; estimates and costs of channels fitted to "
+    "allreduces on 4 nodes, see README.md";
 
 Node dgx(const char* label, std::uint32_t capability, double nvlink, double nic, CpuVendor cpu, bool nvls) {
   Node node;
@@ -35,12 +35,11 @@ Node marenostrum5() {
                      .latency = {{0.752, 1.028, 1.001}, {1.327, 1.344, 0.877}},
                      .moving = {{1.398, 0.954, 1.04}, {1.036, 0.991, 1.036}},
                      .short_ring_latency = 0.872};
-  // By fit_replay.py and then, for LL and the launch, by hand with times on 8 and 16 nodes in sight
-  // (README.md); those of Simple are the preset's.
-  node.gpu = gpu_preset("h100");
-  node.gpu.launch_us = 0.3;
-  node.gpu.channels[0] = {0.9, 0.25, 24.5, 24.5, 0.87, 1.6};
-  node.gpu.channels[1] = {1.9, 1.9, 11.7, 11.7, 0.87, 4.6};
+  // By fit_replay.py --fit.
+  node.gpu = {.launch_us = 1.358,
+              .channels = {{{0.698, 0.373, 70.29, 70.29, 1.164, 1.891},
+                            {1.9, 1.9, 16.11, 16.11, 1.164, 3.547},
+                            {3.4, 3.4, 42.2, 42.2, 3.492, 6.6}}}};
   return node;
 }
 

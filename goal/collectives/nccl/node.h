@@ -22,7 +22,7 @@ struct Correction {
   double launch_us = 0;  // before the first byte
   double latency[2][3] = {{1, 1, 1}, {1, 1, 1}};
   double moving[2][3] = {{1, 1, 1}, {1, 1, 1}};
-  // Instead of latency, for a ring with LL whose messages are one line, of 16 bytes of data for each rank.
+  // Instead of latency, for a ring with LL and at most 16 bytes of data for each rank.
   double short_ring_latency = 1;
 };
 

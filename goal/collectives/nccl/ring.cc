@@ -32,6 +32,16 @@ std::uint32_t message_tag(const CollectiveCall& call, std::uint32_t lane, std::u
   return index * ring_lanes(call) + lane;
 }
 
+// A share of what is left, made up to what NCCL rounds to.
+std::uint64_t last_chunk(const CollectiveCall& call, std::uint64_t bytes) {
+  const std::uint64_t element = call.collective->element_bytes;
+  if (call.options->chunk_grain_bytes == 0 || call.options->format == WireFormat::kPlain) {
+    return aligned(bytes, element);
+  }
+  const std::uint64_t grain = aligned(call.options->chunk_grain_bytes, element);
+  return (bytes + grain - 1) / grain * grain;
+}
+
 // The chunk of one rank in one turn of an allreduce: turns go over as many bytes as all ranks' chunks
 // together; the last has shorter ones.
 Part chunk_of_turn(const CollectiveCall& call, Part share, std::uint64_t chunk, std::uint64_t turn,
@@ -39,7 +49,7 @@ Part chunk_of_turn(const CollectiveCall& call, Part share, std::uint64_t chunk, 
   const std::uint64_t each_turn = chunk * call.size, done = turn * each_turn;
   const std::uint64_t left = share.count - done;
   if (left < each_turn) {
-    chunk = std::min(chunk, aligned((left + call.size - 1) / call.size, call.collective->element_bytes));
+    chunk = std::min(chunk, last_chunk(call, (left + call.size - 1) / call.size));
   }
   const std::uint64_t from = std::min(chunk * position, left);
   return {share.begin + done + from, std::min(chunk, left - from)};

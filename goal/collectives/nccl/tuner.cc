@@ -29,7 +29,11 @@ struct Tuner::Call {
   Rings rings;
   const Tables* figures;
   int column;  // of tables by number of nodes
-  double bus_gbs() const { return rings.channels * (nodes <= 2 ? rings.inside_gbs : rings.between_gbs); }
+  // Trees of two nodes have the faster rate inside the nodes; around a ring there is but one.
+  double bus_gbs(Algorithm algorithm) const {
+    const bool is_tree = algorithm == Algorithm::kTree;
+    return rings.channels * (nodes == 1 || (nodes == 2 && is_tree) ? rings.inside_gbs : rings.between_gbs);
+  }
   bool is_allreduce() const { return kind == CollectiveKind::kAllreduce; }
   bool in_blocks() const {
     return kind == CollectiveKind::kAllgather || kind == CollectiveKind::kReduceScatter;
@@ -100,7 +104,7 @@ Rings Tuner::rings(std::uint32_t ranks) const {
   }
   const std::uint32_t most = tables(settings_.version).most_channels;
   std::uint32_t used = 2 * best.channels;
-  if (between && node_.compute_capability >= 90 && best.inside_gbs > 45 && used < 16) used *= 2;
+  if (between && node_.compute_capability >= 90 && best.between_gbs > 45 && used < 16) used *= 2;
   used = std::max(used, settings_.min_channels.value_or(1));
   best.used_channels = std::min({used, most, settings_.max_channels.value_or(most)});
   return best;
@@ -185,7 +189,7 @@ double Tuner::bandwidth(const Call& call, Algorithm algorithm, Protocol protocol
   const int row = generation(node_.compute_capability);
   const int ll_row = call.nodes == 1 ? row : node_.cpu == CpuVendor::kAmd ? 1 : 0;
   const double ll_most = t.ll_most[ll_row][call.column], channels = call.rings.used_channels;
-  double bus = call.bus_gbs();
+  double bus = call.bus_gbs(algorithm);
   if (algorithm == Algorithm::kNvls || algorithm == Algorithm::kNvlsTree)
     return nvls_bandwidth(call, algorithm);
   if (algorithm == Algorithm::kTree) {
@@ -279,7 +283,7 @@ void Tuner::set_channels(const Call& call, Choice& choice) const {
   const Candidate& best = choice.best;
   const bool is_ring = best.algorithm == Algorithm::kRing, is_tree = best.algorithm == Algorithm::kTree;
   std::uint64_t channels = call.rings.used_channels, threads = 512, least = 64;
-  if (best.protocol == Protocol::kSimple && is_ring && call.bus_gbs() <= 12) threads = 256;
+  if (best.protocol == Protocol::kSimple && is_ring && call.bus_gbs(best.algorithm) <= 12) threads = 256;
   threads = settings_.threads.value_or(threads);
   if (best.protocol == Protocol::kLl128) threads = settings_.ll128_threads.value_or(640);
   if (best.protocol != Protocol::kSimple) least = 8;
@@ -294,10 +298,11 @@ void Tuner::set_channels(const Call& call, Choice& choice) const {
   choice.channels =
       static_cast<std::uint32_t>(std::max<std::uint64_t>(channels, settings_.min_channels.value_or(1)));
   choice.threads = static_cast<std::uint32_t>(std::max<std::uint64_t>(threads, 96));
-  // A line of LL for each thread, or half of the four lines of LL128 for each eight.
-  if (settings_.version == Version::k2_19 && is_ring && best.protocol != Protocol::kSimple) {
-    choice.least_chunk_bytes = std::uint64_t{choice.threads} * (best.protocol == Protocol::kLl ? 8 : 30);
-  }
+  if (!is_ring || best.protocol == Protocol::kSimple) return;
+  // A line of LL for each thread; of LL128 half of the four lines for each eight (2.20: a quarter).
+  const bool is_ll = best.protocol == Protocol::kLl;
+  if (settings_.version == Version::k2_19) choice.least_chunk_bytes = choice.threads * (is_ll ? 8ull : 30);
+  if (settings_.version == Version::k2_20) choice.chunk_grain_bytes = choice.threads * (is_ll ? 8ull : 15);
 }
 
 Choice Tuner::choose(CollectiveKind kind, std::uint64_t bytes, std::uint32_t ranks) const {

@@ -94,6 +94,7 @@ std::vector<std::string> values_of(const std::string& parameter) {
   if (parameter == "channels") return {"1", "3"};
   if (parameter == "chunk") return {"48B"};
   if (parameter == "least_chunk") return {"0B", "32B"};
+  if (parameter == "chunk_grain") return {"0B", "48B"};
   FAIL("no test values for parameter " << parameter);
   return {};
 }

@@ -122,6 +122,19 @@ TEST_CASE("before NCCL 2.20 no chunk but the last was shorter than the least, an
   CHECK(messages("nccl_ring:channels=1,protocol=ll,least_chunk=768B", 4 * 32768 + 768) == 5 * 6);
 }
 
+TEST_CASE("in NCCL 2.20 and 2.21 chunks of the last turn are multiples of a grain") {
+  const auto messages = [](const char* text, u64 bytes) {
+    return outcome_of(CollectiveKind::kAllreduce, text, bytes, 4).messages;
+  };
+  // 256 bytes are one chunk, which goes over 6 edges; 1,000 are two; Simple's have no grain.
+  CHECK(messages("nccl_ring:channels=1,protocol=ll", 256) == 4 * 6);
+  CHECK(messages("nccl_ring:channels=1,protocol=ll,chunk_grain=768B", 256) == 6);
+  CHECK(messages("nccl_ring:channels=1,protocol=ll,chunk_grain=768B", 1000) == 2 * 6);
+  CHECK(messages("nccl_ring:channels=1,chunk_grain=768B", 256) == 4 * 6);
+  // Four ranks' shares of 800 bytes make two grains each: the last chunk is empty and the third cut short.
+  CHECK(messages("nccl_ring:channels=1,protocol=ll128,chunk_grain=768B", 3200) == 3 * 6);
+}
+
 TEST_CASE("chunks are as long as NCCL's") {
   const auto bytes = [](Shape shape, WireFormat format, u64 total = 1 << 30) {
     return chunk_bytes(shape, CollectiveKind::kAllreduce, format, total, 64, 8);

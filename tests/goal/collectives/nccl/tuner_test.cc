@@ -94,7 +94,7 @@ TEST_CASE("what is replayed has as many GPUs in every node where switches reduce
   CHECK(tree(20).why_not == "replayed with as many GPUs in every node only");
 }
 
-TEST_CASE("two nodes of 8 A100 gather by the rates inside") {
+TEST_CASE("two nodes of 8 A100 gather by the rate of rings between them") {
   const Tuner tuner(node_preset("dgx_a100"), {});
   CHECK(tuner.rings(16).channels == 8);
   CHECK(tuner.rings(16).between_gbs == 24);
@@ -102,8 +102,8 @@ TEST_CASE("two nodes of 8 A100 gather by the rates inside") {
   const Choice choice = tuner.choose(Kind::kAllgather, kMiB, 16);
   CHECK(choice.bytes == 16 * kMiB);
   // AMD: a step takes 3 * 2 us at least.
-  check(candidate(choice, Algorithm::kRing, Protocol::kSimple), 8.4 + 14 * 6 + 14, 240.0 * 16 / 15,
-        106.4 + 16.0 * kMiB / 1000 / 256);
+  check(candidate(choice, Algorithm::kRing, Protocol::kSimple), 8.4 + 14 * 6 + 14, 192.0 * 16 / 15,
+        106.4 + 16.0 * kMiB / 1000 / 204.8);
   CHECK(candidate(choice, Algorithm::kTree, Protocol::kSimple).why_not == "allreduce only");
 }
 
@@ -128,6 +128,30 @@ TEST_CASE("version 2.20 has its own figures") {
   // By generation on one node: Hopper as Ampere.
   const Choice one = Tuner(node_preset("dgx_h100"), old).choose(Kind::kAllreduce, kMiB, 8);
   CHECK(candidate(one, Algorithm::kRing, Protocol::kLl).bandwidth_gbs == Approx(87.7 * 8 / 14));
+}
+
+TEST_CASE("version 2.20 rounds chunks of LL and LL128 by threads") {
+  const auto choose = [](Version version, const char* protocol, std::uint64_t bytes) {
+    Settings settings;
+    settings.version = version;
+    settings.algorithms = Allowed::algorithms("ring");
+    settings.protocols = Allowed::protocols(protocol);
+    return Tuner(node_preset("marenostrum5_acc"), settings).choose(Kind::kAllreduce, bytes, 16);
+  };
+  // 8 bytes for each of 96 threads; 480 for each of 20 warps.
+  CHECK(choose(Version::k2_20, "ll", 256).chunk_grain_bytes == 768);
+  CHECK(choose(Version::k2_20, "ll128", kMiB).chunk_grain_bytes == 9600);
+  CHECK(choose(Version::k2_20, "simple", kMiB).chunk_grain_bytes == 0);
+  CHECK(choose(Version::k2_30, "ll128", kMiB).chunk_grain_bytes == 0);
+  CHECK(choose(Version::k2_19, "ll128", kMiB).chunk_grain_bytes == 0);
+}
+
+TEST_CASE("rings of Hopper are doubled once more if each has more than 45 GB/s between the nodes") {
+  // Four NICs of 25 GB/s: rings of 24. NVLink would carry more, but a ring has one rate.
+  CHECK(Tuner(node_preset("marenostrum5_acc"), {}).rings(16).used_channels == 8);
+  Node fast = node_preset("marenostrum5_acc");
+  fast.nic_gbs = 50;
+  CHECK(Tuner(fast, {}).rings(16).used_channels == 16);
 }
 
 TEST_CASE("few bytes use fewer channels, then fewer threads") {
