@@ -10,6 +10,7 @@
 #include "sim/units/memory.h"
 #include "sim/units/version.h"
 #include "tools/weft/command.h"
+#include "tools/weft/export.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
 #include "tools/weft/jobs.h"
@@ -36,6 +37,7 @@ std::vector<Subcommand> subcommands() {
       {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
+      {"export", "Write results of a run as files for other programs", add_export},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
       {"route", "List paths, expect loads of links, and look for deadlocks, without a simulation", add_route},
       {"place", "Show where jobs' ranks would go, and compare placements, without a simulation", add_place},
