@@ -11,6 +11,7 @@
 #include "tools/weft/build_info.h"
 #include "tools/weft/command.h"
 #include "tools/weft/completion.h"
+#include "tools/weft/export.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
 #include "tools/weft/jobs.h"
@@ -40,6 +41,7 @@ std::vector<Subcommand> subcommands() {
       {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
       {"report", "Make a page that shows a run, or several side by side", add_report},
+      {"export", "Write results of a run as files for other programs", add_export},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
       {"route", "List paths, expect loads of links, and look for deadlocks, without a simulation", add_route},
       {"place", "Show where jobs' ranks would go, and compare placements, without a simulation", add_place},
