@@ -65,6 +65,7 @@ void add_perfetto(Command& parent) {
 
 void add_export(Command& command, int& /*exit_code*/) {
   command.require_subcommand();
+  command.footer("Example:\n  weft export perfetto RUN -o run.perfetto-trace");
   add_perfetto(command);
 }
 

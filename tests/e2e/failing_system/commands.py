@@ -35,7 +35,7 @@ MANUAL = ["weft.1", *(f"weft-{name}.1" for name in (
     "trace", "trace-info", "import", "goal", "goal-gen", "goal-info", "goal-check", "goal-print", "goal-convert", "goal-merge",
     "goal-regroup", "goal-scale", "goal-perturb", "goal-slice", "goal-extrapolate", "goal-stats", "goal-export", "sim", "topo",
     "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "report", "route", "route-show",
-    "route-load", "route-check", "place", "nccl", "nccl-explain", "jobs", "list", "describe", "manual", "completion"))]
+    "route-load", "route-check", "place", "nccl", "nccl-explain", "jobs", "list", "describe", "export", "export-perfetto", "manual", "completion"))]
 COMMANDS = [
     Command(("sim", "--traffic", "shift:size=20KB", *SWITCH, "-o", "RUN", "-q", *ALL_FILES), folder=True),
     Command(("sim", "--goal", "../in/b.weft", "--network", "loggops", "--seed", "2", "-o", "RUN", "--no-flows"), folder=True, steady=False),
@@ -66,6 +66,7 @@ COMMANDS = [
     writing(f"place {GRAPH} --topology fat_tree:k=4 --placement packed --placement random -o out.txt", "out.txt"),
     writing("place --ranks 4 --topology fat_tree:k=4 --placement packed --picture out.svg", "out.svg"),
     writing("report ../in/RUN -o out.html", "out.html"),
+    writing("export perfetto ../in/RUN -o out.perfetto", "out.perfetto"),
     writing("manual -o .", *MANUAL),
     writing("completion bash"),
     writing("jobs ../in/jobs.csv --nodes 4"),
