@@ -125,7 +125,7 @@ class Memory(unittest.TestCase):
                 self.assertEqual((running.returncode, message.count("\n")), (EXIT_LIMIT, 1), message)
                 self.assertIn("memory", message)
                 # The program's own code and libraries are not memory that it asks for.
-                self.assertLess(usage.ru_maxrss / 1024, megabytes + 30)
+                self.assertLess(usage.ru_maxrss / 1024, megabytes + 45)
                 if (Path(folder) / "RUN").exists():
                     self.assertTrue((Path(folder) / "RUN/INCOMPLETE").exists() or (Path(folder) / "RUN/summary.json").exists())
 
