@@ -29,6 +29,7 @@ std::vector<ParameterSpec> nccl_parameters() {
       {"node", ParameterType::kText, "dgx_h100", "Kind of node. One of: " + known + "."},
       {"gpus_per_node", ParameterType::kInteger, "auto",
        "Consecutive ranks of a node; auto: as many as it has."},
+      {"nics_per_node", ParameterType::kInteger, "auto", "NICs of a node; auto: as many a GPU as the node's."},
       {"nic_rate", ParameterType::kBandwidth, "auto", "Of each NIC; auto: the node's."},
       {"algo", ParameterType::kText, "", "As NCCL_ALGO; a list stands in brackets: [ring,tree]."},
       {"proto", ParameterType::kText, "", "As NCCL_PROTO: simple, ll, ll128."},

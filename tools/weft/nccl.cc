@@ -28,7 +28,8 @@ struct Options {
   std::string version = "2.30", nic_rate;
   std::optional<std::string> node;
   std::uint32_t ranks = 0;
-  std::optional<std::uint32_t> gpus_per_node, min_channels, max_channels, threads, ll128_threads;
+  std::optional<std::uint32_t> gpus_per_node, nics_per_node, min_channels, max_channels, threads,
+      ll128_threads;
   bool json = false;
 };
 
@@ -69,7 +70,8 @@ nccl::NodeFromXml node_of(const Options& options) {
     result = nccl::read_topology(goal::FileView(options.topology_file).bytes(), options.topology_file,
                                  options.node ? &nccl::node_preset(*options.node) : nullptr);
   }
-  if (options.gpus_per_node) result.node.gpus = *options.gpus_per_node;
+  if (options.gpus_per_node) result.node = with_gpus(result.node, *options.gpus_per_node);
+  if (options.nics_per_node) result.node.nics = *options.nics_per_node;
   if (!options.nic_rate.empty()) {
     result.node.nic_gbs = static_cast<double>(parse_bandwidth(options.nic_rate).bps()) / 8e9;
   }
@@ -110,6 +112,8 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
                {"bytes", choice.bytes},
                {"ranks", options.ranks},
                {"gpus_per_node", node.gpus},
+               {"nics_per_node", node.nics},
+               {"nic_gbs", node.nic_through_pcie_gbs()},
                {"nccl", options.version},
                {"node", node.label},
                {"algorithm", name(choice.best.algorithm)},
@@ -119,6 +123,7 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
                {"least_chunk", choice.least_chunk_bytes},
                {"chunk_grain", choice.chunk_grain_bytes},
                {"time_us", choice.best.time_us},
+               {"wire_us", choice.best.wire_us},
                {"why", why(choice)},
                {"rings",
                 {{"found", rings.channels},
@@ -131,6 +136,7 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
     if (one.why_not.empty()) {
       entry["time_us"] = one.time_us;
       entry["estimate_us"] = one.estimate_us;
+      entry["wire_us"] = one.wire_us;
       entry["latency_us"] = one.latency_us;
       entry["bandwidth_gbs"] = one.bandwidth_gbs;
     } else {
@@ -153,6 +159,10 @@ void print_text(const Options& options, const nccl::Tuner& tuner, const nccl::Ch
              name(choice.best.algorithm), name(choice.best.protocol), choice.channels, rings.used_channels,
              choice.threads);
   fmt::print("  time       {:.1f} us\n  why        {}\n", choice.best.time_us, why(choice));
+  if (choice.best.wire_us > 0) {
+    fmt::print("  wire       {:.1f} us at least, through {} NICs a node of {:g} GB/s each\n",
+               choice.best.wire_us, node.nics, node.nic_through_pcie_gbs());
+  }
   fmt::print("  rings      {} found, {:g} GB/s each in a node{}\n\n", rings.channels, rings.inside_gbs,
              options.ranks > node.gpus ? fmt::format(" and {:g} GB/s between nodes", rings.between_gbs) : "");
   fmt::print("  {:<14} {:<7} {:>12} {:>12} {:>11} {:>9}\n", "algorithm", "proto", "time us", "estimate us",
@@ -204,6 +214,8 @@ void add_explain(Command parent) {
       "--node", options->node,
       "kind of node, dgx_h100 if none is given; with a file: of what that leaves open. One of: " + known);
   command.add_option("--topology-file", options->topology_file, "NCCL's topology XML of a node");
+  command.add_option("--nics-per-node", options->nics_per_node,
+                     "instead of as many for each GPU as the kind of node has");
   command.add_option("--nic-rate", options->nic_rate, "of each NIC, like 400Gbps, instead of the node's");
   command.add_option("--algo", options->algorithms,
                      "as NCCL_ALGO: ring,tree or ^tree or allreduce:tree;broadcast:ring");

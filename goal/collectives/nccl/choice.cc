@@ -26,7 +26,8 @@ std::string schedule(Algorithm algorithm) {
 
 Tuner tuner_of(const Parameters& parameters) {
   Node node = node_preset(parameters.text("node"));
-  node.gpus = count(parameters, "gpus_per_node", 1024).value_or(node.gpus);
+  if (const auto gpus = count(parameters, "gpus_per_node", 1024)) node = with_gpus(node, *gpus);
+  node.nics = count(parameters, "nics_per_node", 1024).value_or(node.nics);
   if (parameters.text("gpu") != "auto") node.gpu = gpu_preset(parameters.text("gpu"));
   node.gpu = with_parameters(node.gpu, parameters);
   if (!parameters.automatic("nic_rate")) {

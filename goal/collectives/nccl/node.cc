@@ -1,5 +1,6 @@
 #include "goal/collectives/nccl/node.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "sim/units/module.h"
@@ -7,9 +8,18 @@
 namespace weft::goal::nccl {
 namespace {
 
-constexpr const char* kDgxA100 = "NVIDIA DGX A100 system architecture, 2020: 8 GPUs, 12 NVLinks, HDR200";
-constexpr const char* kDgxH100 = "NVIDIA DGX H100 system architecture, 2022: 8 GPUs, 18 NVLinks, NDR400";
+constexpr const char* kDgxA100 =
+    "NVIDIA DGX A100 system architecture, 2020: 8 GPUs, 12 NVLinks, HDR200; times on one node fitted to A. "
+    "Agrawal et al., Vidur, MLSys 2024 (recorded profiles)";
+constexpr const char* kDgxH100 =
+    "NVIDIA DGX H100 system architecture, 2022: 8 GPUs, 18 NVLinks, NDR400; times on one node fitted to A. "
+    "Agrawal et al., Vidur, MLSys 2024 (recorded profiles)";
 constexpr const char* kDgxB200 = "NVIDIA DGX B200 datasheet, 2024: 8 GPUs, 18 NVLinks, NDR400";
+constexpr const char* kNvl72 =
+    "NVIDIA GB200 NVL72 datasheet, 2024: 72 GPUs, 18 NVLinks each; microsoft/AI-benchmarking-guide";
+constexpr const char* kAlps = "CSCS documentation of Alps: 4 GH200 a node, 4 Slingshot NICs";
+constexpr const char* kLeonardo =
+    "CINECA documentation of Leonardo Booster: 4 A100 a node, 2 dual-port HDR100 adapters";
 constexpr const char* kMareNostrum =
     "MareNostrum 5, accelerated partition: 4 H100, 4 NDR200; estimates and costs of channels fitted to "
     "allreduces on 4 nodes, see README.md";
@@ -27,9 +37,32 @@ Node dgx(const char* label, std::uint32_t capability, double nvlink, double nic,
   return node;
 }
 
+Node of_gpus(Node node, std::uint32_t gpus) {
+  node.gpus = node.nics = gpus;
+  return node;
+}
+
+// Launch and factors by fit_one_node.py; trees are never chosen on one node.
+Node dgx_a100() {
+  Node node = dgx("dgx_a100", 80, 12 * nvlink_rate(80), 25, CpuVendor::kAmd, false);
+  node.correction = {.launch_us = 24.7,
+                     .on_one_node = true,
+                     .latency = {{1, 1, 1}, {0.456, 0.456, 1.209}, {1, 1, 1}},
+                     .moving = {{1, 1, 1}, {0.975, 1.639, 1.338}, {1, 1, 1}}};
+  return node;
+}
+
+Node dgx_h100() {
+  Node node = dgx("dgx_h100", 90, 18 * nvlink_rate(90), 50, CpuVendor::kIntel, true);
+  node.correction = {.launch_us = 20.2,
+                     .on_one_node = true,
+                     .latency = {{1, 1, 1}, {0.951, 0.462, 0.377}, {1, 1, 0.881}},
+                     .moving = {{1, 1, 1}, {0.747, 0.728, 1.013}, {1, 1, 1.24}}};
+  return node;
+}
+
 Node marenostrum5() {
-  Node node = dgx("marenostrum5_acc", 90, 18 * nvlink_rate(90), 25, CpuVendor::kIntel, false);
-  node.gpus = node.nics = 4;
+  Node node = of_gpus(dgx("marenostrum5_acc", 90, 18 * nvlink_rate(90), 25, CpuVendor::kIntel, false), 4);
   // By fit_allreduce.py.
   node.correction = {.launch_us = 1.393,
                      .latency = {{0.752, 1.028, 1.001}, {1.327, 1.344, 0.877}},
@@ -56,14 +89,25 @@ double nvlink_rate(std::uint32_t capability) {
   return capability >= 70 ? 20 : 18;
 }
 
+Node with_gpus(Node node, std::uint32_t gpus) {
+  const std::uint64_t before = std::max(node.gpus, 1u);
+  node.nics = static_cast<std::uint32_t>((std::uint64_t{node.nics} * gpus + before - 1) / before);
+  node.gpus = gpus;
+  return node;
+}
+
 std::span<const NodePreset> node_presets() {
   static const std::vector<NodePreset> kAll = {
-      {"dgx_a100", "8 A100 with NVSwitch, 8 NICs of 200 Gb/s.", kDgxA100,
-       dgx("dgx_a100", 80, 12 * nvlink_rate(80), 25, CpuVendor::kAmd, false)},
-      {"dgx_h100", "8 H100 with NVSwitch that reduces, 8 NICs of 400 Gb/s.", kDgxH100,
-       dgx("dgx_h100", 90, 18 * nvlink_rate(90), 50, CpuVendor::kIntel, true)},
+      {"dgx_a100", "8 A100 with NVSwitch, 8 NICs of 200 Gb/s.", kDgxA100, dgx_a100()},
+      {"dgx_h100", "8 H100 with NVSwitch that reduces, 8 NICs of 400 Gb/s.", kDgxH100, dgx_h100()},
       {"dgx_b200", "8 B200 with NVSwitch that reduces, 8 NICs of 400 Gb/s.", kDgxB200,
        dgx("dgx_b200", 100, 18 * nvlink_rate(100), 50, CpuVendor::kIntel, true)},
+      {"gb200_nvl72", "72 B200 in a rack with NVSwitches that reduce, a NIC of 400 Gb/s for each.", kNvl72,
+       of_gpus(dgx("gb200_nvl72", 100, 18 * nvlink_rate(100), 50, CpuVendor::kOther, true), 72)},
+      {"alps", "4 GH200 linked in pairs, 4 NICs of 200 Gb/s.", kAlps,
+       of_gpus(dgx("alps", 90, 18 * nvlink_rate(90), 25, CpuVendor::kOther, false), 4)},
+      {"leonardo", "4 A100 linked in pairs, 4 NICs of 100 Gb/s.", kLeonardo,
+       of_gpus(dgx("leonardo", 80, 12 * nvlink_rate(80), 12.5, CpuVendor::kIntel, false), 4)},
       {"marenostrum5_acc", "4 H100 linked in pairs, 4 NICs of 200 Gb/s; fitted to measurements.",
        kMareNostrum, marenostrum5()},
   };

@@ -17,11 +17,12 @@ enum class PathType : std::uint8_t { kNvlink, kOneSwitch, kSwitches, kHostBridge
 std::string_view name(PathType path);  // "NVL", "PIX", "PXB", "PHB", "SYS"
 
 // What measured times differ by from those that NCCL's tables give; its choice goes by the tables alone.
-// [tree, ring][LL, LL128, Simple].
+// [tree, ring, NVLS][LL, LL128, Simple]; NVLS has Simple alone.
 struct Correction {
-  double launch_us = 0;  // before the first byte
-  double latency[2][3] = {{1, 1, 1}, {1, 1, 1}};
-  double moving[2][3] = {{1, 1, 1}, {1, 1, 1}};
+  double launch_us = 0;      // before the first byte
+  bool on_one_node = false;  // measured there: on several nodes launch alone counts
+  double latency[3][3] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
+  double moving[3][3] = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}};
   // Instead of latency, for a ring with LL and at most 16 bytes of data for each rank.
   double short_ring_latency = 1;
 };
@@ -41,7 +42,14 @@ struct Node {
 
   Correction correction;
   GpuCosts gpu;  // of its channels, in a run
+
+  // Of a NIC behind the PCIe slot of a GPU, whose rate it can't exceed.
+  double nic_through_pcie_gbs() const { return pcie_gbs > 0 && pcie_gbs < nic_gbs ? pcie_gbs : nic_gbs; }
 };
+
+// The same kind of node with another number of GPUs, and as many NICs for each as before: at least one, if
+// there were any. REQUIRES: gpus >= 1.
+Node with_gpus(Node node, std::uint32_t gpus);
 
 // NVIDIA's figure of a NVLink link in GB/s, as NCCL has it, by compute capability.
 double nvlink_rate(std::uint32_t compute_capability);

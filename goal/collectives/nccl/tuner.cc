@@ -80,13 +80,14 @@ bool Tuner::tunes(CollectiveKind kind) {
 Rings Tuner::rings(std::uint32_t ranks) const {
   const bool between = ranks > node_.gpus;
   const double inside = node_.nvlink_gbs > 0 ? node_.nvlink_gbs : node_.pcie_gbs;
+  const double nic = node_.nic_through_pcie_gbs();
   constexpr std::uint32_t kMostInside = 12, kMostFound = 16;
   Rings best;
   const auto fits = [](double capacity, double rate) {
     return static_cast<std::uint32_t>(std::min(capacity / rate + 1e-9, double{kMostFound}));
   };
   for (const double rate : ring_rates(node_.compute_capability, between)) {
-    const std::uint32_t found = between ? std::min(fits(node_.nic_gbs, rate) * node_.nics, kMostFound)
+    const std::uint32_t found = between ? std::min(fits(nic, rate) * node_.nics, kMostFound)
                                         : std::min(fits(inside, rate), kMostInside);
     if (found * rate < best.channels * best.between_gbs || found == 0) continue;
     if (between && found * rate == best.channels * best.between_gbs) continue;
@@ -166,18 +167,20 @@ std::string Tuner::why_not(const Call& call, Algorithm algorithm, Protocol proto
 
 double Tuner::nvls_bandwidth(const Call& call, Algorithm algorithm) const {
   const int row = generation(node_.compute_capability);
-  // One channel for each GPU, which has its share of the vector.
-  const double channels = call.per_node;
+  // One channel for each GPU that is a head, which has its share of the vector. What goes to all heads, and
+  // to the GPU itself as one of them, passes its links (src/graph/search.cc).
+  constexpr std::uint32_t kMostHeads = 32;
+  const double channels = std::min(call.per_node, kMostHeads);
   double rate = 0;
   for (const double each : ring_rates(node_.compute_capability, false)) {
-    if (each * channels > node_.nvlink_gbs) continue;
+    if (each * (channels + 1) > node_.nvlink_gbs) continue;
     rate = each;
     break;
   }
   double bus = rate * call.figures->nvls_efficiency[row] * (channels - 1) / channels;
   bus *= call.is_allreduce() ? 2 : (call.per_node - 1.0) / call.per_node;
   if (algorithm == Algorithm::kNvlsTree) {
-    bus = std::min(bus, node_.nic_gbs * node_.nics / channels * (call.nodes <= 2 ? 2 : 1));
+    bus = std::min(bus, node_.nic_through_pcie_gbs() * node_.nics / channels * (call.nodes <= 2 ? 2 : 1));
     bus = std::min(bus, call.figures->nvls_tree_per_channel[row][call.column]);
     return bus * channels * 0.5;
   }
@@ -242,16 +245,33 @@ double Tuner::latency(const Call& call, Algorithm algorithm, Protocol protocol) 
   }
 }
 
+// NCCL's estimate knows the NICs only as far as its rings do: trees on two nodes go by the rate inside them.
+// Every node sends its share of the vector at least, and what the protocol adds to it.
+double Tuner::wire_us(const Call& call, Algorithm algorithm, Protocol protocol) const {
+  if (call.nodes == 1) return 0;
+  // Around a ring every link carries the same; in trees of nodes some nodes send more than the mean.
+  const bool is_ring = algorithm == Algorithm::kRing || algorithm == Algorithm::kPat;
+  const double parts = is_ring ? call.ranks : call.nodes;
+  double share = call.is_allreduce() || call.in_blocks() ? (parts - 1) / parts : 1;
+  if (call.is_allreduce()) share *= 2;
+  if (protocol == Protocol::kLl) share *= 2;
+  if (protocol == Protocol::kLl128) share *= 128.0 / 120;
+  return share * static_cast<double>(call.bytes) / (1000 * node_.nic_through_pcie_gbs() * node_.nics);
+}
+
 double Tuner::corrected(const Call& call, const Candidate& candidate, double moving_us) const {
   const Correction& by = node_.correction;
   const bool is_ring = candidate.algorithm == Algorithm::kRing;
-  if (!is_ring && candidate.algorithm != Algorithm::kTree)
-    return by.launch_us + candidate.latency_us + moving_us;
-  const int row = is_ring ? 1 : 0, column = static_cast<int>(candidate.protocol);
+  const bool is_nvls = candidate.algorithm == Algorithm::kNvls;
+  const bool is_other = !is_ring && !is_nvls && candidate.algorithm != Algorithm::kTree;
+  if (is_other || (by.on_one_node && call.nodes > 1))
+    return by.launch_us + candidate.latency_us + std::max(moving_us, candidate.wire_us);
+  const int row = is_nvls ? 2 : is_ring ? 1 : 0, column = static_cast<int>(candidate.protocol);
   const bool is_short =
       is_ring && candidate.protocol == Protocol::kLl && call.bytes <= std::uint64_t{16} * call.ranks;
   const double scale = is_short ? by.short_ring_latency : by.latency[row][column];
-  return by.launch_us + scale * candidate.latency_us + by.moving[row][column] * moving_us;
+  return by.launch_us + scale * candidate.latency_us +
+         std::max(by.moving[row][column] * moving_us, candidate.wire_us);
 }
 
 Candidate Tuner::estimate(const Call& call, Algorithm algorithm, Protocol protocol) const {
@@ -266,6 +286,7 @@ Candidate Tuner::estimate(const Call& call, Algorithm algorithm, Protocol protoc
   const bool is_ring = algorithm == Algorithm::kRing;
   candidate.bandwidth_gbs = gbs;
   candidate.latency_us = latency(call, algorithm, protocol);
+  candidate.wire_us = wire_us(call, algorithm, protocol);
   double us = candidate.latency_us;
   const double moving_us = static_cast<double>(call.bytes) / (1000 * gbs);
   // A plateau that NCCL saw with this combination.

@@ -30,7 +30,8 @@ struct Candidate {
   double latency_us = 0;     // NCCL's estimate
   double bandwidth_gbs = 0;  // of the operation's bytes (times the ranks for allgather and reduce_scatter)
   double estimate_us = 0;    // what NCCL compares
-  double time_us = 0;        // with the corrections of the node
+  double wire_us = 0;        // the least that a node's NICs need for the bytes that leave it; 0 on one node
+  double time_us = 0;        // with the corrections of the node, and no less than the wire needs
 };
 
 struct Choice {
@@ -64,6 +65,7 @@ class Tuner {
   double nvls_bandwidth(const Call& call, Algorithm algorithm) const;
   double latency(const Call& call, Algorithm algorithm, Protocol protocol) const;
   double ring_latency(const Call& call, Protocol protocol) const;
+  double wire_us(const Call& call, Algorithm algorithm, Protocol protocol) const;
   double corrected(const Call& call, const Candidate& candidate, double moving_us) const;
   Candidate estimate(const Call& call, Algorithm algorithm, Protocol protocol) const;
   void set_channels(const Call& call, Choice& choice) const;

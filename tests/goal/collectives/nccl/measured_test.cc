@@ -23,17 +23,28 @@ struct Row {
   double us = 0;
 };
 
-std::vector<Row> measured() {
-  std::ifstream file("tests/data/nccl/nccl_allreduce.csv");
+// The lines after the heading, which must be this one, cell by cell.
+std::vector<std::vector<std::string>> cells_of(const char* path, const char* heading) {
+  std::ifstream file(path);
   std::string line;
   std::getline(file, line);
-  REQUIRE(line == "nodes,gpus_per_node,algorithm,elements,samples,min_ns,p10_ns,median_ns,p90_ns");
-  std::vector<Row> rows;
+  REQUIRE(line == heading);
+  const auto columns = std::count(line.begin(), line.end(), ',') + 1;
+  std::vector<std::vector<std::string>> lines;
   while (std::getline(file, line)) {
     std::istringstream cells(line);
-    std::vector<std::string> cell;
+    std::vector<std::string>& cell = lines.emplace_back();
     for (std::string one; std::getline(cells, one, ',');) cell.push_back(one);
-    REQUIRE(cell.size() == 9);
+    REQUIRE(static_cast<std::ptrdiff_t>(cell.size()) == columns);
+  }
+  return lines;
+}
+
+std::vector<Row> measured() {
+  std::vector<Row> rows;
+  for (const auto& cell :
+       cells_of("tests/data/nccl/nccl_allreduce.csv",
+                "nodes,gpus_per_node,algorithm,elements,samples,min_ns,p10_ns,median_ns,p90_ns")) {
     // nccl_ring -> ring; elements are bytes, see tests/data/nccl/README.md.
     rows.push_back({static_cast<std::uint32_t>(std::stoul(cell[0])), cell[2].substr(5), std::stoull(cell[3]),
                     std::stod(cell[7]) / 1000});
@@ -49,7 +60,33 @@ double modelled(const Row& row) {
   return tuner.choose(CollectiveKind::kAllreduce, row.bytes, row.nodes * 4).best.time_us;
 }
 
+double quantile(std::vector<double> values, double share) {
+  std::sort(values.begin(), values.end());
+  return values[static_cast<std::size_t>(share * static_cast<double>(values.size()))];
+}
+
 }  // namespace
+
+TEST_CASE("allreduces within a node are told within 25% in the median, 50% at the 90th percentile") {
+  const std::map<std::string, std::string> presets = {{"a100_dgx", "dgx_a100"}, {"h100_dgx", "dgx_h100"}};
+  std::map<std::string, std::vector<double>> errors;
+  for (const auto& cell :
+       cells_of("tests/data/nccl/nccl_nodes.csv", "machine,collective,gpus,gpus_per_node,bytes,median_us")) {
+    const std::uint64_t bytes = std::stoull(cell[4]);
+    if (cell[1] != "all_reduce" || cell[2] != cell[3] || bytes <= 65536) continue;
+    const auto gpus = static_cast<std::uint32_t>(std::stoul(cell[2]));
+    const Tuner tuner(with_gpus(node_preset(presets.at(cell[0])), gpus), {});
+    const double us = tuner.choose(CollectiveKind::kAllreduce, bytes, gpus).best.time_us;
+    errors[cell[0] + ", " + cell[2] + " GPUs"].push_back(std::abs(us / std::stod(cell[5]) - 1));
+  }
+  REQUIRE(errors.size() == 6);
+  for (const auto& [machine, each] : errors) {
+    INFO(machine << ": median " << quantile(each, .5) << ", 90th percentile " << quantile(each, .9));
+    CHECK(each.size() > 25);
+    CHECK(quantile(each, .5) < .25);
+    CHECK(quantile(each, .9) < .5);
+  }
+}
 
 TEST_CASE("fitted on 4 nodes, 8 and 16 are within 15% in the median and 35% at worst") {
   const std::vector<Row> rows = measured();

@@ -31,11 +31,6 @@ void check(const Candidate& one, double latency_us, double gbs, double estimate_
   CHECK(one.estimate_us == Approx(estimate_us).epsilon(1e-9));
 }
 
-Node with_gpus(Node node, std::uint32_t gpus) {
-  node.gpus = gpus;
-  return node;
-}
-
 }  // namespace
 
 TEST_CASE("16 nodes of 8 H100: allreduce of 64 MiB, worked out by hand") {
@@ -80,6 +75,55 @@ TEST_CASE("one node of 8 H100 reduces in its switches, without them around rings
   const Choice ring = Tuner(node_preset("dgx_h100"), without).choose(Kind::kAllreduce, 1024 * kMiB, 8);
   CHECK(ring.best.algorithm == Algorithm::kRing);
   CHECK(ring.best.bandwidth_gbs == Approx(360.0 * 8 / 14));
+}
+
+TEST_CASE("switches that reduce give a GPU's links one share more than there are heads") {
+  // Bus rate 2 (h - 1) / h of h heads at v each, where (h + 1) v pass a GPU's links: 8 B200 80 GB/s, 72 of
+  // them 32 heads of 20; .74 of it is reached.
+  const auto bus = [](const char* node, std::uint32_t ranks) {
+    const Choice choice = Tuner(node_preset(node), {}).choose(Kind::kAllreduce, 1024 * kMiB, ranks);
+    return candidate(choice, Algorithm::kNvls, Protocol::kSimple).bandwidth_gbs * 2 * (ranks - 1) / ranks;
+  };
+  CHECK(bus("dgx_b200", 8) == Approx(2 * 7 * 80 * .74));
+  CHECK(bus("gb200_nvl72", 72) == Approx(2 * 31 * 20 * .74));
+  CHECK(bus("dgx_h100", 8) == Approx(2 * 7 * 40 * .85));
+}
+
+TEST_CASE("no time is less than a node's NICs need") {
+  // Two nodes of 8 A100, 66.7 MB: each sends all of it to the other in a tree. Eight NICs of 1.25 GB/s take
+  // 6.67 ms for that, with LL128's flags 16/15 of it.
+  const auto best = [](double nic_gbs) {
+    Node node = node_preset("dgx_a100");
+    node.nic_gbs = nic_gbs;
+    return Tuner(node, {}).choose(Kind::kAllreduce, 66'700'000, 16).best;
+  };
+  CHECK(best(1.25).wire_us == Approx(6670.0 * 16 / 15));
+  CHECK(best(1.25).time_us >= 6670.0 * 16 / 15);
+  CHECK(best(6.25).wire_us == Approx(1334.0 * 16 / 15));
+  CHECK(best(6.25).time_us >= 1334.0 * 16 / 15);
+  // A NIC is no faster than its PCIe slot: 400 Gb/s behind 24 GB/s.
+  CHECK(best(50).wire_us == Approx(best(24).wire_us));
+  for (const Candidate& one :
+       Tuner(node_preset("dgx_h100"), {}).choose(Kind::kAllreduce, 64 * kMiB, 128).candidates) {
+    if (one.why_not.empty()) CHECK(one.time_us >= one.wire_us);
+  }
+  CHECK(Tuner(node_preset("dgx_a100"), {}).choose(Kind::kAllreduce, kMiB, 8).best.wire_us == 0);
+}
+
+TEST_CASE("NICs come with GPUs") {
+  CHECK(with_gpus(node_preset("dgx_a100"), 1).nics == 1);
+  CHECK(with_gpus(node_preset("dgx_a100"), 16).nics == 16);
+  Node few = node_preset("dgx_a100");
+  few.nics = 4;
+  CHECK(with_gpus(few, 1).nics == 1);
+  CHECK(with_gpus(few, 6).nics == 3);
+  // Two nodes of one GPU: 8 times the time of nodes of 8 on the wire.
+  const auto wire = [](std::uint32_t gpus) {
+    const Tuner tuner(with_gpus(node_preset("dgx_a100"), gpus), {});
+    return candidate(tuner.choose(Kind::kAllreduce, 64 * kMiB, 2 * gpus), Algorithm::kTree, Protocol::kSimple)
+        .wire_us;
+  };
+  CHECK(wire(1) == Approx(8 * wire(8)));
 }
 
 TEST_CASE("what is replayed has as many GPUs in every node where switches reduce") {
