@@ -197,7 +197,8 @@ const Control& timely() {
                     "so flows that start at different times stay unequal for long; no limit on what is in "
                     "flight."},
       .needs = {.used = Capability::kLossless},
-      .make_factory = SenderFactoryFor<Timely>::make};
+      .make_factory = SenderFactoryFor<Timely>::make,
+      .wants_every_ack = true};
   return control;
 }
 
