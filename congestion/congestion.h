@@ -196,6 +196,9 @@ struct Control {
   // With these parameters, does it compare what one packet met on its way with what the last one met? Better
   // not where a connection's packets take several ways. Null: no.
   bool (*wants_one_path)(const Parameters& parameters) = nullptr;
+  // Is its source about ACKs for single packets, or a few, so that it does much worse where receivers hold
+  // ACKs back for many? A warning says so.
+  bool wants_every_ack = false;
 };
 
 }  // namespace weft::congestion

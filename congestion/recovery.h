@@ -24,8 +24,10 @@ namespace weft::congestion {
 
 // What the network says to every recovery.
 struct RecoveryConfig {
-  Time min_timeout = Time::us(100);        // the retransmission timeout is never shorter (RFC 6298 §2.4)
-  Time max_timeout = Time::us(1'000'000);  // … nor longer, after any number of back-offs (§5.5)
+  Time min_timeout = Time::us(100);  // the retransmission timeout is never shorter (RFC 6298 §2.4)
+  // Back-offs don't make it longer than this, which may not be less than a minute (§2.5, §5.5); a timeout
+  // that round trips, or min_timeout, make longer stays as it is.
+  Time max_timeout = Time::us(60'000'000);
   bool reordering = false;  // packets of one connection may overtake each other (several paths)
   // Each timeout is longer by a random share of itself, up to this one (0 to 1), so that flows that lost
   // packets together don't all come back together.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "congestion/controls/window_use.h"
+
 namespace weft::congestion {
 namespace {
 
@@ -40,13 +42,14 @@ class Dctcp final : public Sender {
 
   void on_ack(const Ack& ack) override {
     const double bytes = static_cast<double>(ack.bytes);
+    const bool in_use = use_.at(ack, window_, mtu_bytes_);
     acked_ += bytes;
     if (ack.ecn_marked) marked_ += bytes;
     if (ack.ecn_marked && !reduced_) {  // RFC 8257 §3.3 step 9, once per window of data
       reduced_ = true;
       window_ = std::max(mtu_bytes_, window_ * (1 - alpha_ / 2));
       threshold_ = window_;
-    } else if (!ack.ecn_marked && static_cast<double>(ack.in_flight) + bytes + mtu_bytes_ >= window_) {
+    } else if (!ack.ecn_marked && in_use) {
       window_ += window_ < threshold_ ? bytes : bytes * mtu_bytes_ / window_;
     }
     left_of_window_ -= bytes;
@@ -73,6 +76,7 @@ class Dctcp final : public Sender {
   void on_timeout(const Loss&) override {
     threshold_ = std::max(2 * mtu_bytes_, window_ / 2);
     window_ = mtu_bytes_;
+    use_.forget();
     allow();
   }
 
@@ -83,7 +87,8 @@ class Dctcp final : public Sender {
   double window_ = 0, threshold_ = 0;
   double acked_ = 0, marked_ = 0;  // bytes of the present window of data
   double left_of_window_ = 0;      // bytes to be acknowledged until it ends
-  bool reduced_ = false;           // the window was cut for it already
+  WindowUse use_;
+  bool reduced_ = false;  // the window was cut for it already
 };
 
 }  // namespace

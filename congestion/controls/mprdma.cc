@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "congestion/controls/window_use.h"
+
 namespace weft::congestion {
 namespace {
 
@@ -32,9 +34,10 @@ class Mprdma final : public Sender {
   // What is acknowledged at once counts as so many ACKs.
   void on_ack(const Ack& ack) override {
     const double bytes = static_cast<double>(ack.bytes);
+    const bool in_use = use_.at(ack, window_, mtu_bytes_);
     if (ack.ecn_marked) {
       window_ -= bytes * cut_;
-    } else if (static_cast<double>(ack.in_flight) + bytes + mtu_bytes_ >= window_) {
+    } else if (in_use) {
       window_ += bytes * gain_ / window_;
     }
     allow();
@@ -45,6 +48,7 @@ class Mprdma final : public Sender {
   }
   void on_timeout(const Loss&) override {
     window_ = 0;
+    use_.forget();
     allow();
   }
 
@@ -55,6 +59,7 @@ class Mprdma final : public Sender {
   }
 
   double mtu_bytes_, gain_, cut_, window_;
+  WindowUse use_;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "congestion/controls/rates.h"
+#include "congestion/controls/window_use.h"
 
 namespace weft::congestion {
 namespace {
@@ -75,8 +76,7 @@ class Swift final : public Sender {
     timeouts_ = 0;
     rtt_ = ack.rtt;
     const double acked = static_cast<double>(ack.bytes) / mtu_bytes_;
-    const double used = (static_cast<double>(ack.in_flight + ack.bytes)) / mtu_bytes_ + 1;
-    const bool in_use = used >= window();
+    const bool in_use = use_.at(ack, window() * mtu_bytes_, mtu_bytes_);
     const double host = ack.host_delay.seconds();
     host_delay_ += settings_.endpoint_weight * (host - host_delay_);
     follow(fabric_, ack.rtt.seconds() - host, target(ack.hops), acked, ack.now, in_use);
@@ -90,6 +90,7 @@ class Swift final : public Sender {
   }
   void on_timeout(const Loss& loss) override {
     ++timeouts_;
+    use_.forget();
     for (Window* each : {&fabric_, &endpoint_}) {
       if (timeouts_ >= settings_.reset_after) {
         each->window = settings_.min_window;
@@ -150,6 +151,7 @@ class Swift final : public Sender {
   double base_target_, hop_target_, fs_range_, fs_alpha_, fs_beta_;  // seconds
   Time rtt_;
   Window fabric_, endpoint_;
+  WindowUse use_;
   double host_delay_ = 0;      // smoothed, seconds
   std::int64_t timeouts_ = 0;  // in a row
 };

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "congestion/congestion.h"
+#include "congestion/controls/window_use.h"
 
 namespace weft::congestion {
 
@@ -27,7 +28,7 @@ struct TcpSettings {
 // Source: RFC 5681 (slow start, bytes counted; timeouts), RFC 6582 (one cut for all losses of a window of
 // data), RFC 3168 §6.1.2 (marks). What is sent again, and when, is the recovery's business. Derived classes
 // say how the window grows beyond slow start, and what a cut leaves of it. Windows grow only while they are
-// what limits the sender (RFC 7661 §4.3 in spirit).
+// what limits the sender.
 class TcpWindow : public Sender {
  public:
   TcpWindow(const FlowInfo& flow, const TcpSettings& settings)
@@ -45,7 +46,7 @@ class TcpWindow : public Sender {
     timed_out_ = false;
     const bool recovers = until_recovered_ > 0;
     until_recovered_ = std::max(0.0, until_recovered_ - bytes);
-    const bool in_use = in_flight_ + bytes + mtu_bytes_ >= window_;
+    const bool in_use = use_.at(ack, window_, mtu_bytes_);
     if (ack.ecn_marked && ecn_) {
       if (!recovers) cut_once(in_flight_ + bytes, true);
     } else if (recovers || !in_use) {
@@ -70,6 +71,7 @@ class TcpWindow : public Sender {
     timed_out_ = true;
     until_recovered_ = 0;
     in_flight_ = 0;
+    use_.forget();
     allow();
   }
 
@@ -96,6 +98,7 @@ class TcpWindow : public Sender {
 
   double in_flight_ = 0;        // after the last ACK
   double until_recovered_ = 0;  // to be acknowledged until what was under way at the last cut is
+  WindowUse use_;
   bool ecn_;
   bool timed_out_ = false;  // and nothing was acknowledged since
 };

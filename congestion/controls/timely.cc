@@ -76,6 +76,8 @@ class Timely final : public Sender {
         t_low_(settings.t_low > Time() ? settings.t_low.seconds() : min_rtt_ * kLowShare),
         t_high_(settings.t_high > Time() ? settings.t_high.seconds() : t_low_ * kHighShare),
         base_rtt_(flow.base_rtt),
+        host_delay_(flow.host_delay),
+        segment_(whole_packets(settings.segment, flow.mtu_bytes)),
         rate_bps_(line_bps_ * settings.initial_rate) {
     allowed_.window_bytes = kNoWindow;
   }
@@ -83,10 +85,13 @@ class Timely final : public Sender {
   void start(Time) override { allow(); }
 
   void on_ack(const Ack& ack) override {
+    // What the receiver held the ACK back for is no sign of a queue.
+    const double rtt = (ack.rtt - std::max(Time(), ack.host_delay - host_delay_)).seconds();
     acked_ += ack.bytes;
-    if (acked_ < settings_.segment) return;
-    acked_ = 0;
-    update(ack.rtt.seconds());
+    if (acked_ < segment_) return;
+    const std::uint64_t events = settings_.segment > 0 ? acked_ / segment_ : 1;
+    acked_ = settings_.segment > 0 ? acked_ % segment_ : 0;
+    complete(rtt, events);
     allow();
   }
 
@@ -100,9 +105,16 @@ class Timely final : public Sender {
   void on_timeout(const Loss& loss) override { on_loss(loss); }
 
  private:
-  // A completion event.
-  void update(double rtt) {
+  // An ACK may be of several segments: round trips went evenly from the last one's to its own, and each has
+  // its completion event. More than a few of them say nothing new.
+  void complete(double rtt, std::uint64_t events) {
+    constexpr std::uint64_t kMost = 64;
     if (last_rtt_ == 0) last_rtt_ = rtt;
+    for (std::uint64_t left = std::min(events, kMost); left > 0; --left) {
+      update(last_rtt_ + (rtt - last_rtt_) / static_cast<double>(left));
+    }
+  }
+  void update(double rtt) {
     rtt_diff_ = (1 - settings_.weight) * rtt_diff_ + settings_.weight * (rtt - last_rtt_);
     last_rtt_ = rtt;
     const double gradient = rtt_diff_ / min_rtt_;
@@ -122,6 +134,9 @@ class Timely final : public Sender {
       rate_bps_ *= 1 - settings_.beta * gradient;
     }
   }
+  static std::uint64_t whole_packets(std::uint64_t bytes, std::uint64_t mtu) {
+    return bytes / mtu * mtu + (bytes % mtu != 0 ? mtu : 0);
+  }
   void allow() {
     rate_bps_ = std::clamp(rate_bps_, min_bps_, line_bps_);
     allowed_.rate = Bandwidth::bps(static_cast<std::int64_t>(rate_bps_));
@@ -130,7 +145,8 @@ class Timely final : public Sender {
   const Settings& settings_;  // of the factory, which lives longer
   double line_bps_, min_bps_, step_bps_;
   double min_rtt_, t_low_, t_high_;  // seconds
-  Time base_rtt_, calm_until_;
+  Time base_rtt_, host_delay_, calm_until_;
+  std::uint64_t segment_;  // bytes, in whole packets
   double rate_bps_;
   double last_rtt_ = 0, rtt_diff_ = 0;  // seconds
   std::int64_t falling_ = 0;            // completion events in a row whose slope was not positive
@@ -181,7 +197,8 @@ const Control& timely() {
                     "so flows that start at different times stay unequal for long; no limit on what is in "
                     "flight."},
       .needs = {.used = Capability::kLossless},
-      .make_factory = SenderFactoryFor<Timely>::make};
+      .make_factory = SenderFactoryFor<Timely>::make,
+      .wants_every_ack = true};
   return control;
 }
 

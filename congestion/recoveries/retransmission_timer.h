@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "congestion/recovery.h"
+#include "sim/units/quantity.h"
 #include "sim/units/random.h"
 
 namespace weft::congestion {
@@ -28,12 +29,18 @@ class RetransmissionTimer {
 
   std::int64_t smoothed_ps() const { return srtt_ps_; }
   std::int64_t least_ps() const { return min_rtt_ps_; }  // INT64_MAX: none was seen
-  Time timeout() const { return timeout(std::max(min_timeout_ps_, srtt_ps_ + 4 * rttvar_ps_)); }
+  Time timeout() const {
+    return timeout(std::max(min_timeout_ps_, srtt_ps_ + 4 * std::min(rttvar_ps_, kEndOfTime.ps() / 8)));
+  }
   // The same for a recovery that knows better how long it is at first.
   Time timeout(std::int64_t once_ps) const {
+    constexpr std::int64_t kMost = kEndOfTime.ps() - 1;  // added to any moment, it is still a moment
+    once_ps = std::min(once_ps, kMost);
     if (jitter_ != 0) [[unlikely]]
-      once_ps += once_ps / 65'536 * jitter_;
-    return Time::ps(once_ps > max_timeout_ps_ >> backoff_ ? max_timeout_ps_ : once_ps << backoff_);
+      once_ps += std::min(once_ps / 65'536 * jitter_, kMost - once_ps);
+    if (once_ps <= max_timeout_ps_ >> backoff_) [[likely]]
+      return Time::ps(once_ps << backoff_);
+    return Time::ps(std::max(once_ps, max_timeout_ps_));
   }
   std::int64_t due_ps() const { return since_ps_ + timeout().ps(); }
   std::int64_t since_ps() const { return since_ps_; }

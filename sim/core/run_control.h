@@ -64,11 +64,14 @@ class RunWatch {
   RunWatch(RunControl& control, std::uint64_t executed) : control_(control), polled_at_(executed) {}
 
   // Before events are executed, of which none is before `now`: may they be? Then *limit, before which they
-  // are, is lowered to where the run ends, but not to `now` or less.
+  // are, is lowered to where the run ends, but not to `now` or less. Throws InputError past kEndOfTime.
   StopReason before(Time now, std::uint64_t executed, Time* limit) {
     const RunControl::Bounds& bounds = control_.bounds();
     if (now > bounds.time) return StopReason::kTimeLimit;
     if (executed >= bounds.events) return StopReason::kEventLimit;
+    if (now > kEndOfTime) [[unlikely]]
+      fail_past_end_of_time();
+    *limit = std::min(*limit, kEndOfTime + Time::ps(1));
     if (bounds.time < Time::max()) *limit = std::min(*limit, bounds.time + Time::ps(1));
     if (executed - polled_at_ < RunControl::kPollInterval &&
         !control_.asked().load(std::memory_order_relaxed)) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/flow/flow_network.h"
+#include "sim/units/long_times.h"
 
 namespace weft::sim::flow {
 
@@ -66,6 +67,7 @@ FlowConfig flow_config(const Parameters& parameters) {
   if (choice == kNicChoices.end()) {
     parameters.fail("nic_choice", "it must be given, round_robin, hash or spray");
   }
+  require_short(parameters, {"local_latency", "send_delay", "receive_delay", "host_delay"});
   const std::string& switching = parameters.text("switching");
   if (switching != "store_and_forward" && switching != "cut_through") {
     parameters.fail("switching", "it must be store_and_forward or cut_through");

@@ -9,6 +9,7 @@
 
 #include "sim/routing/path_draws.h"
 #include "sim/units/input_error.h"
+#include "sim/units/long_times.h"
 
 namespace weft::sim::flow {
 namespace {
@@ -58,6 +59,9 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
     const topologies::Node& end = topology_.node(wire.to);
     const bool at_host = end.kind == topologies::NodeKind::kHost;
     delay_.push_back(at_host ? wire.latency : wire.latency + end.switch_latency);
+    if (wire.latency > kLongestDelay || delay_.back() > kLongestDelay) {
+      fail_too_slow(fmt::format("the link {} -> {}", topology_.node(wire.from).name, end.name), wire.latency);
+    }
     full_packet_.push_back(wire.rate.serialization(config_.mtu_bytes + config_.header_bytes));
   }
 }
@@ -107,7 +111,7 @@ Trip FlowNetwork::trip_of(const Message& message, std::uint64_t identity) {
 
 // A message within a host is copied: one copy at a time per host, in order, then the latency.
 void FlowNetwork::start_local(const Message& message, std::uint32_t slot) {
-  const Time copy = config_.local_bandwidth.serialization(message.bytes);
+  const Time copy = serialization_to_end(config_.local_bandwidth, message.bytes);
   Time& free_at = copy_free_at_[message.source];
   free_at = after(std::max(free_at, engine_.now()), copy);
   flows_[slot].ideal = copy + config_.local_latency;

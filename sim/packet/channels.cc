@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/routing/path_draws.h"
+#include "sim/units/long_times.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -194,11 +195,11 @@ void Channels::set_queues(const Discipline& discipline, const Parameters& parame
     if (fresh) at->second = discipline.rule(parameters, {wire.rate, rtt, packet_bytes});
     const QueueRule& rule = at->second;
     Channel& channel = hot[c];
-    channel.capacity_ps = cold[c].capacity_ps = wire.rate.serialization(rule.capacity_bytes).ps();
+    channel.capacity_ps = cold[c].capacity_ps = serialization_to_end(wire.rate, rule.capacity_bytes).ps();
     longest_queue_ = std::max(longest_queue_, Time::ps(channel.capacity_ps));
     if (!rule.marks) continue;
-    channel.mark_above_ps = cold[c].mark_from_ps = wire.rate.serialization(rule.mark_from_bytes).ps();
-    cold[c].mark_all_above_ps = wire.rate.serialization(rule.mark_all_bytes).ps();
+    channel.mark_above_ps = cold[c].mark_from_ps = serialization_to_end(wire.rate, rule.mark_from_bytes).ps();
+    cold[c].mark_all_above_ps = serialization_to_end(wire.rate, rule.mark_all_bytes).ps();
     if (rule.phantom_stretch > 0) {
       const auto ps = [&](std::uint64_t bytes) {
         return static_cast<std::int64_t>(static_cast<double>(wire.rate.serialization(bytes).ps()) *

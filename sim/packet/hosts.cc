@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "sim/units/long_times.h"
+
 namespace weft::sim::packet {
 namespace {
 
@@ -72,11 +74,13 @@ TransportSetup::TransportSetup(const Modules& modules, const PacketConfig& confi
   // A timeout must not fire while queues merely are full: out and back, no path crosses more queues than
   // this allows for in practice.
   constexpr int kFullQueues = 8;
-  recovery.min_timeout = std::max(config.min_timeout, timer_grain + longest_queue * kFullQueues);
+  recovery.min_timeout =
+      std::max(config.min_timeout, timer_grain + std::min(longest_queue, kLongestDelay) * kFullQueues);
   if (config.ack_every > 1) recovery.min_timeout = recovery.min_timeout + config.ack_delay;
   recovery.reordering = !policy.keeps_order() || config.nic_choice == NicChoice::kSpray;
   recovery.jitter = config.timeout_jitter;
   idle = config.connections.idle > Time() ? config.connections.idle : recovery.min_timeout;
+  idle = std::min(idle, kEndOfTime - Time::ps(1));  // so that it can be added to any moment
 }
 
 }  // namespace weft::sim::packet

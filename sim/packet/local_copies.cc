@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sim/units/long_times.h"
+
 namespace weft::sim::packet {
 
 void LocalCopies::start(const Message& message, std::uint32_t number) {
@@ -16,8 +18,9 @@ void LocalCopies::start(const Message& message, std::uint32_t number) {
   copies_[slot] = {message, side_.engine.now(), number};
   const PacketConfig& config = side_.setup.config;
   std::int64_t& free_at = side_.hosts.copy_free_at_ps[message.source];
-  free_at =
-      std::max(free_at, side_.engine.now().ps()) + config.local_bandwidth.serialization(message.bytes).ps();
+  free_at = after(std::max(Time::ps(free_at), side_.engine.now()),
+                  serialization_to_end(config.local_bandwidth, message.bytes))
+                .ps();
   side_.engine.schedule(Time::ps(free_at) + config.local_latency,
                         side_.hosts.nics[side_.hosts.first_nic[message.source]].entity, kLocalCopy, slot);
 }

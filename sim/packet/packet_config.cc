@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sim/units/input_error.h"
+#include "sim/units/long_times.h"
 #include "topologies/analysis/partition.h"
 
 namespace weft::sim::packet {
@@ -90,6 +91,8 @@ PacketConfig packet_config(const Parameters& parameters) {
   if (switching != "store_and_forward" && switching != "cut_through") {
     parameters.fail("switching", "it must be store_and_forward or cut_through");
   }
+  require_short(parameters,
+                {"min_timeout", "local_latency", "send_delay", "receive_delay", "host_delay", "ack_delay"});
   if (parameters.time("min_timeout") == Time()) parameters.fail("min_timeout", "it must be above 0");
   return {
       .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),

@@ -36,6 +36,15 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const topologies::Topology& topology = run.fabric->topology;
   const routing::PlanSetup setup{of_policy, topology, run.fabric->table, scenario.seed};
   add_routing_remarks(run, true, warnings);
+  const congestion::Control& control =
+      find_module(congestion::controls(), scenario.congestion, "congestion control");
+  if (const std::uint32_t every = packet_config(run.parameters).ack_every;
+      control.wants_every_ack && every > 1) {
+    warnings.push_back(fmt::format(
+        "congestion control {} goes by ACKs of single packets, or a few; with ack_every={} it hears of "
+        "what happens late and seldom, and may be slower by factors",
+        control.info.name, every));
+  }
   const auto check =
       check_deadlocks(policy, setup, queue, Parameters(queue.info, scenario.queue), routing::kCheckWork);
   if (!check) return;

@@ -1,5 +1,7 @@
 #include "sim/packet/packet_network.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <tuple>
@@ -10,17 +12,26 @@
 #include "sim/packet/mailbox.h"
 #include "sim/routing/path_draws.h"
 #include "sim/units/input_error.h"
+#include "sim/units/long_times.h"
 
 namespace weft::sim::packet {
 namespace {
 
+// Throws InputError where it would take so long that sums of such times run over.
 Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
   const topologies::Topology& topology = channels.topology;
+  for (const topologies::Channel& wire : topology.channels()) {
+    const topologies::Node &from = topology.node(wire.from), &to = topology.node(wire.to);
+    for (const Time time : {wire.latency, to.switch_latency}) {
+      if (time > kLongestDelay) fail_too_slow(fmt::format("the link {} -> {}", from.name, to.name), time);
+    }
+  }
   Time longest;
   const ChannelId nic{topology.out_channels(topology.host(0)).front()};
   for (HostId host{1}; host < topology.hosts(); ++host) {
     longest = std::max(longest, channels.path_times(nic, host, 0, bytes, 1, bytes).round_trip);
   }
+  if (longest > kLongestDelay) fail_too_slow("the longest round trip", longest);
   return longest;
 }
 
@@ -343,7 +354,7 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
       hosts_(engines, setup.topology),
       link_schedule_(setup.changes, setup.config.reconvergence),
       livelock_watch_(channels_, transport_setup_.recovery.min_timeout * kLivelockTimeouts) {
-  channels_.packet_lifetime = transport_setup_.recovery.min_timeout * slowdown(setup.changes);
+  channels_.packet_lifetime = times_to_end(transport_setup_.recovery.min_timeout, slowdown(setup.changes));
   if (setup.queue.offers.always.has(Capability::kLossless))
     deadlock_watch_ = std::make_unique<DeadlockWatch>(channels_);
   for (std::uint32_t p = 0; p < engines.size(); ++p) {

@@ -63,7 +63,8 @@ TEST_CASE("Swift: below, at and above the target by hand, once a round trip") {
   // Two hops less: the target is 32 us.
   flow->on_ack({.now = Time::us(900), .rtt = Time::us(35), .bytes = 1000, .in_flight = 9000, .hops = 4});
   REQUIRE(flow.window() == near(10'100 * 0.808 * 0.5 * (1 - 0.8 * 3 / 35)));
-  // Not in use: it doesn't grow.
+  // The last of what was in flight with the window full. What comes then doesn't use it: it doesn't grow.
+  flow->on_ack({.now = Time::us(940), .rtt = Time::us(20), .bytes = 1000, .in_flight = 0, .hops = 6});
   const double window = flow.window();
   flow->on_ack({.now = Time::us(950), .rtt = Time::us(20), .bytes = 1000, .in_flight = 0, .hops = 6});
   REQUIRE(flow.window() == window);

@@ -29,8 +29,11 @@ TEST_CASE("slow start, of ten packets, doubles them each round trip; one that is
   REQUIRE(flow.window() == 10'000);
   for (int i = 0; i < 10; ++i) ack(flow, 1000);
   REQUIRE(flow.window() == 20'000);
+  // The last of what was in flight with the window full; from then on it isn't used.
+  flow->on_ack({.rtt = Time::us(100'000), .bytes = 1000, .in_flight = 0});
+  REQUIRE(flow.window() == 21'000);
   flow->on_ack({.rtt = Time::us(100'000), .bytes = 1000, .in_flight = 5000});
-  REQUIRE(flow.window() == 20'000);
+  REQUIRE(flow.window() == 21'000);
   REQUIRE(DrivenSender(name, {{"initial_window", "0"}}, kFlow).window() == 0);
 }
 
@@ -166,8 +169,9 @@ TEST_CASE("CUBIC: time in which the window isn't used doesn't count") {
   for (DrivenSender* flow : {&busy, &idle}) {
     (*flow)->start(Time());
     ack(*flow, 1000, Time::us(0), true);
-    ack(*flow, 1'000'000, Time::us(10));  // over
-    ack(*flow, 1000, Time::us(20));       // the epoch begins
+    ack(*flow, 1'000'000, Time::us(10));                                              // over
+    ack(*flow, 1000, Time::us(20));                                                   // the epoch begins
+    (*flow)->on_ack({.now = Time::us(20), .rtt = Time::us(100'000), .bytes = 1000});  // all has come
   }
   idle->on_ack({.now = Time::us(8'000'020), .rtt = Time::us(100'000), .bytes = 1000, .in_flight = 0});
   ack(busy, 100'000, Time::us(100'020));

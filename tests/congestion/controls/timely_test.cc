@@ -1,6 +1,8 @@
 // TIMELY against algorithm 1 of its paper.
 #include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "sim/units/random.h"
 #include "tests/congestion/controls/driven_sender.h"
@@ -126,6 +128,26 @@ TEST_CASE("TIMELY: an update for each segment, limits from the path, and losses 
   REQUIRE(flow.rate() == near(expected));
   flow->on_timeout({.now = Time::us(120), .bytes = 1000});
   REQUIRE(flow.rate() == near(expected /= 2));
+}
+
+TEST_CASE("TIMELY: an ACK of several segments is as many completion events, and held ACKs are no queue") {
+  DrivenSender once("timely", with(kPaper, "initial_rate", "0.5"), kFlow),
+      each("timely", with(kPaper, "initial_rate", "0.5"), kFlow);
+  once->start(Time());
+  each->start(Time());
+  REQUIRE(ack(once, 60'000) == ack(each, 60'000));
+  // Rising, falling often enough for larger steps, and short.
+  for (const auto& [from, to] : std::vector<std::pair<int, int>>{{60, 64}, {64, 56}, {56, 40}, {40, 44}}) {
+    ack(once, to * 1000, 4000);
+    for (int i = 1; i <= 4; ++i) ack(each, from * 1000 + (to - from) * 250 * i);
+    REQUIRE(once.rate() == near(each.rate()));
+  }
+  // Not whole ones: the rest counts with the next ACK.
+  for (int i = 0; i < 2; ++i) ack(once, 44'000, 1500);
+  for (int i = 0; i < 3; ++i) ack(each, 44'000);
+  REQUIRE(once.rate() == near(each.rate()));
+  once->on_ack({.rtt = Time::us(70), .host_delay = Time::us(15), .bytes = 1000});
+  REQUIRE(once.rate() == near(ack(each, 55'000)));
 }
 
 TEST_CASE("TIMELY: impossible parameters are refused") {

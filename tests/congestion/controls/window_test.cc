@@ -93,14 +93,17 @@ TEST_CASE("DCTCP's estimate and cut, window by window") {
   // The next mark cuts by alpha / 2.
   window *= 1 - alpha / 2;
   REQUIRE(flow.ack(1000, 9000, true) == static_cast<std::uint64_t>(window));
-  // Eight unmarked ACKs end that window with 1 of 9 marked; in_flight is small, so the window is not what
-  // limits the sender and does not grow.
-  for (int i = 0; i < 8; ++i) {
-    REQUIRE(flow.ack(1000, 2000, false) == static_cast<std::uint64_t>(window));
+  // Eight unmarked ACKs end that window with 1 of 9 marked. They are of what was in flight while the window
+  // was full, so it still grows.
+  for (std::uint64_t left = 8; left > 0; --left) {
+    window += 1000.0 * 1000.0 / window;
+    REQUIRE(flow.ack(1000, left * 1000, false) == static_cast<std::uint64_t>(window));
   }
   alpha += (1.0 / 9 - alpha) / 16;
   window *= 1 - alpha / 2;
-  REQUIRE(flow.ack(1000, 2000, true) == static_cast<std::uint64_t>(window));
+  REQUIRE(flow.ack(1000, 0, true) == static_cast<std::uint64_t>(window));
+  // From then on it is not what limits the sender, and does not grow.
+  REQUIRE(flow.ack(1000, 2000, false) == static_cast<std::uint64_t>(window));
 }
 
 TEST_CASE("DCTCP's first alpha is 0 with a full first window, and RFC 8257's 1 in slow start") {

@@ -247,6 +247,27 @@ TEST_CASE("the bitmap of an ACK settles what it names, and nothing else") {
   REQUIRE(recovery.in_flight_packets() == packets - told.size());
 }
 
+TEST_CASE("the limit of timeouts is one of back-offs: round trips and the least timeout may be longer") {
+  Started slow(100, {.min_timeout = Time::us(1), .max_timeout = Time::us(1000)});
+  send(slow, 3, Time());
+  slow.on_ack(Time::us(2000), 0, 1, Time(), false);  // SRTT = 2000, RTTVAR = 1000
+  REQUIRE(slow.timeout() == Time::us(6000));
+  REQUIRE(slow.on_timer(slow.deadline()).timeout);
+  REQUIRE(slow.timeout() == Time::us(6000));
+  Started patient(3, {.min_timeout = Time::us(5000), .max_timeout = Time::us(1000)});
+  REQUIRE(patient.timeout() == Time::us(5000));
+  Started usual(3, {});
+  for (int i = 0; i < 10; ++i) {
+    usual.on_send(0, Time());
+    REQUIRE(usual.on_timer(usual.deadline()).timeout);
+  }
+  REQUIRE(usual.timeout() == Time::us(100 << 10));  // not yet a minute
+  // As long as time itself: later than any moment, and still one.
+  Started endless(3, {.min_timeout = Time::max(), .jitter = 1});
+  endless.on_send(0, kEndOfTime);
+  REQUIRE(endless.deadline() > kEndOfTime);
+}
+
 TEST_CASE("timeouts differ between flows by up to the jitter, and from one to the next") {
   RecoveryConfig config = kInOrder;
   config.max_timeout = Time::us(1'000'000);
