@@ -339,7 +339,8 @@ Discipline credit() {
                  "Virtual channels of a cable, 1 to 64; auto: as few as keep packets from waiting in a "
                  "circle on this network with this routing; with by_flow 4."},
                 {"selection", ParameterType::kText, "auto",
-                 "auto: the one that does with the fewest channels; by_hop: the channel is the number of "
+                 "Either auto: the one that does with the fewest channels; by_hop: the channel is the number "
+                 "of "
                  "links between switches crossed before; "
                  "by_group: the same, but a link that leaves a group of switches after one within it is in "
                  "the same channel; by_flow: flows are spread over the channels and keep theirs; routed: a "

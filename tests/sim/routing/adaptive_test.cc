@@ -159,7 +159,7 @@ TEST_CASE("UGAL says where it can't see full links") {
   };
   for (const char* policy : {"ugal", "slingshot"}) {
     CHECK_THAT(remark(policy, "dragonfly:p=2"),
-               Catch::Contains("full links between groups are at other switches"));
+               Catch::Contains("full links between groups of a dragonfly are at other switches"));
     CHECK(remark(policy, "hyperx:dims=4x4,hosts=1").empty());
   }
   for (const char* policy : {"ugal_g", "par"}) CHECK(remark(policy, "dragonfly:p=2").empty());
