@@ -119,12 +119,17 @@ std::string reason_of(const ChannelRule& open, const ChannelRule& chosen) {
                      open.any_count ? "the fewest with which " : "");
 }
 
-// Where nothing is proven: enough for ways of shortest paths' length, as far as these are known, or all.
-ChannelRule unproven(const ChannelRule& open, bool is_out_of_work) {
+// Where nothing is proven: the policy's own channels, or as many as most ways have links, or all.
+ChannelRule unproven(const ChannelRule& open, std::uint32_t own, bool is_out_of_work) {
   constexpr std::uint32_t kForMostWays = 16;
   ChannelRule rule = open;
   rule.any_count = rule.any_selection = false;
-  if (open.any_count) rule.channels = is_out_of_work ? kForMostWays : kMostLanes;
+  if (!open.any_count) return rule;
+  rule.channels = is_out_of_work ? kForMostWays : kMostLanes;
+  if (own > 0 && own <= kMostLanes && (open.any_selection || open.selection == Selection::kRouted)) {
+    rule.channels = own;
+    rule.selection = Selection::kRouted;
+  }
   return rule;
 }
 
@@ -144,7 +149,8 @@ std::optional<ChannelChoice> choose_channels(const routing::Policy& policy, cons
   } catch (const OutOfWork&) {
     is_out_of_work = true;
   }
-  return ChannelChoice{unproven(open, is_out_of_work), ""};
+  const std::uint32_t own = routing::paths_of(policy, setup)->virtual_channels();
+  return ChannelChoice{unproven(open, own, is_out_of_work), ""};
 }
 
 Parameters with_channels(const Discipline& queue, const Parameters& parameters, const ChannelChoice& choice) {

@@ -33,8 +33,9 @@ void settle(Scenario& scenario, const topologies::Topology& topology, const rout
   const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
   const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
   const Parameters of_policy(policy.info, scenario.routing), of_queue(queue.info, scenario.queue);
-  const auto choice = choose_channels(policy, {of_policy, topology, table, scenario.seed}, queue, of_queue,
-                                      routing::kCheckWork);
+  constexpr std::uint64_t kMostWork = 4 * routing::kCheckWork;  // for several checks
+  const auto choice =
+      choose_channels(policy, {of_policy, topology, table, scenario.seed}, queue, of_queue, kMostWork);
   if (!choice) return;
   queue.set_channels(choice->rule, scenario.queue.given);
   scenario.queue_reason = choice->reason;
