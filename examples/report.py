@@ -10,6 +10,7 @@ BLACK, GREY, ORANGE, SKY, GREEN, YELLOW, BLUE, RED, PINK = (
     "#000000", "#888888", "#e69f00", "#56b4e9", "#009e73", "#d8c400", "#0072b2", "#d55e00", "#cc79a7")
 STYLES = {
     "ecmp": (BLACK, "", "circle"),
+    "minimal": (BLACK, "", "circle"),
     "valiant": (ORANGE, "", "square"),
     "ugal": (SKY, "", "triangle"),
     "ugal_g": (BLUE, "", "diamond"),

@@ -63,6 +63,10 @@ struct NetworkModel {
   std::string (*breaks_order)(const Parameters& parameters) = nullptr;
   // Of queues. Null: nothing.
   CapabilityNeeds (*needs)(const Parameters& parameters) = nullptr;
+  // Puts what follows from the network in the place of what the scenario leaves open. Null: nothing does.
+  // Throws InputError.
+  void (*settle)(Scenario& scenario, const topologies::Topology& topology,
+                 const routing::RoutingTable& table) = nullptr;
   // Adds a sentence for each setting that can't act in this run. Null: the resolver finds all of them.
   void (*warn)(const ModelRun& run, std::vector<std::string>& warnings) = nullptr;
   // Builds the network, replays the program on it, and fills in what model_replay.h lists, for a run that was

@@ -16,6 +16,7 @@
 #include "goal/program.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
+#include "sim/default_routing.h"
 #include "sim/faults.h"
 #include "sim/job_queue.h"
 #include "sim/job_setup.h"
@@ -85,6 +86,7 @@ Registries builtin_registries() {
   for (const auto& family : topologies::families()) {
     all.topologies.push_back({.info = family.info,
                               .routing = topologies::recommended_routing(family.info.name).policy,
+                              .routing_reason = routing_reason(family.info.name),
                               .sized = topologies::sized});
   }
   for (const auto& policy : routing::policies()) {
@@ -134,7 +136,8 @@ Simulation::Simulation(const Scenario& resolved)
   topology_ = std::make_unique<topologies::Topology>(family.build(parameters));
   table_ = std::make_unique<routing::RoutingTable>(*topology_);
   topology_text_ = to_short_form(scenario_.topology.name, parameters);
-  check_recommended_routing();
+  settle_routing();
+  if (model_.settle != nullptr) model_.settle(scenario_, *topology_, *table_);
   check_measurements({scenario_, topology_.get()});
   link_changes_ = plan_faults(scenario_, *topology_);
   const placement::Machine machine = machine_of(scenario_, *topology_);
@@ -145,26 +148,15 @@ Simulation::Simulation(const Scenario& resolved)
 
 // A recommendation is for a family; if this network of it can't have the policy, the run goes on with the
 // first.
-void Simulation::check_recommended_routing() {
-  if (scenario_.routing_reason.empty()) return;
-  const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
-  const Parameters parameters(policy.info, scenario_.routing);
-  constexpr std::uint32_t kMostBalanced = 2000;  // switches; half a minute for 40,000 hosts
-  try {
-    if (!model_.has_packets && policy.fluid == routing::FluidPaths::kBalanced &&
-        topology_->switches() > kMostBalanced) {
-      throw InputError("without packets it takes minutes on more than 2,000 switches, unless asked for");
-    }
-    (void)routing::paths_of(policy, {parameters, *topology_, *table_, scenario_.seed});
-  } catch (const InputError& error) {
-    const ModuleInfo& first = routing::policies().front().info;
-    scenario_.routing_reason = fmt::format("{} is recommended for {}, but: {}", policy.info.name,
-                                           scenario_.topology.name, error.what());
-    scenario_.routing = {.name = first.name};
-    const Parameters defaults(first, scenario_.routing);
-    for (const ParameterSpec& spec : first.parameters)
-      scenario_.routing.given[spec.name] = defaults.text(spec.name);
-  }
+void Simulation::settle_routing() {
+  // Without packets what is recommended may be out of the question already.
+  if (scenario_.routing_reason.empty() ||
+      scenario_.routing.name != topologies::recommended_routing(scenario_.topology.name).policy)
+    return;
+  const DefaultRouting best =
+      default_routing(scenario_.topology.name, *topology_, *table_, scenario_.seed, !model_.has_packets);
+  scenario_.routing = best.policy;
+  scenario_.routing_reason = best.reason;
 }
 
 // Ranks of generated traffic: as many as given, or one on each place that is left.
@@ -367,6 +359,7 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
     report.routing = to_short_form(policy.info.name, Parameters(policy.info, scenario_.routing));
     report.routing_reason = scenario_.routing_reason;
+    report.queue_reason = scenario_.queue_reason;
   }
   report.network = to_short_form(model_.info.name, parameters_);
   run_model(programs, only, together, control, report);

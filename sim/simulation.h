@@ -29,6 +29,10 @@ class Simulation {
   // one chosen is its entry (network_model.h).
   explicit Simulation(const Scenario& resolved);
 
+  // The scenario with what follows from the network: a routing policy, where what is recommended can't be
+  // had, and virtual channels.
+  const Scenario& scenario() const { return scenario_; }
+
   // Leaves Report::flows empty, but not the statistics of flows: for who has no use for a row of each
   // message, which takes 40 to 64 bytes. (The compatibility modes have the one from the other.)
   void omit_flow_rows() { omits_flow_rows_ = true; }
@@ -47,7 +51,7 @@ class Simulation {
                       const results::Report* together = nullptr) const;
 
  private:
-  void check_recommended_routing();
+  void settle_routing();
   std::int64_t ranks_of(const Parameters& traffic, std::uint32_t ranks_per_host,
                         std::uint32_t hosts_taken) const;
   std::uint32_t ranks_per_host(std::size_t job) const;

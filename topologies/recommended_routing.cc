@@ -24,11 +24,22 @@ constexpr const char* kInfiniBand =
     "HiPINEB 2017 (fully progressive adaptive routing)";
 constexpr const char* kSlingshot =
     "D. De Sensi et al., An in-depth analysis of the Slingshot interconnect, SC 2020";
+constexpr const char* kTrees =
+    "C. Hopps, RFC 2992 (ECMP); M. Al-Fares, A. Loukissas, A. Vahdat, A scalable, commodity data center "
+    "network "
+    "architecture, SIGCOMM 2008";
 constexpr const char* kGrids = "W. J. Dally, C. L. Seitz, IEEE Trans. Computers C-36(5), 1987";
 
-// Jellyfish and Xpander take shortest paths although their authors recommend k shortest ones (k_shortest): to
-// find these takes a millisecond for each pair of hosts in large networks.
 constexpr auto kEntries = std::to_array<Entry>({
+    {"fat_tree", {"ecmp", kTrees}},
+    {"fat_tree2", {"ecmp", kTrees}},
+    {"k_ary_n_tree", {"ecmp", kTrees}},
+    {"xgft", {"ecmp", kTrees}},
+    {"leaf_spine", {"ecmp", kTrees}},
+    {"rail_optimized", {"ecmp", kTrees}},
+    {"jellyfish",
+     {"k_shortest", "A. Singla, C.-Y. Hong, L. Popa, P. B. Godfrey, NSDI 2012 (8 shortest paths)"}},
+    {"xpander", {"k_shortest", "A. Valadarsky, G. Shahaf, M. Dinitz, M. Schapira, CoNEXT 2016"}},
     {"dragonfly", {"par", kDragonfly}},
     {"megafly", {"par", kDragonfly}},
     {"cascade", {"par", kDragonfly}},

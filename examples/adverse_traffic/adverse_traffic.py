@@ -25,7 +25,7 @@ NETWORKS = {
     "hyperx:dims=4x4,hosts=4": (64, 4),
     "slim_fly:q=5": (200, 4),
 }
-POLICIES = ["ecmp", "valiant", "ugal", "ugal_g", "par"]
+POLICIES = ["minimal", "valiant", "ugal", "ugal_g", "par"]
 MESSAGE, GBPS = 4096, 100
 # The largest load is looked for between these shares of the limit, in so many steps that halve what is left.
 LOW, HIGH, STEPS = 0.7, 1.1, 6

@@ -38,12 +38,14 @@ void run_flow(const ModelRun& run, results::Report& report) {
   for (const LinkChange& change : run.fabric->link_changes) {
     setup.changes.push_back({change.at, change.link, change.rate_share, change.directions});
   }
-  setup.make_paths = [&run](const routing::RoutingTable& table, std::span<const double> rate_shares) {
-    const routing::Policy& policy = policy_of(run);
-    const Parameters parameters(policy.info, run.scenario.routing);
-    return routing::paths_of(policy,
-                             {parameters, run.fabric->topology, table, run.scenario.seed, rate_shares});
-  };
+  const bool keeps_shortest = policy.fluid == routing::FluidPaths::kOne && policy.make_paths == nullptr;
+  if (!keeps_shortest)
+    setup.make_paths = [&run](const routing::RoutingTable& table, std::span<const double> rate_shares) {
+      const routing::Policy& policy = policy_of(run);
+      const Parameters parameters(policy.info, run.scenario.routing);
+      return routing::paths_of(policy,
+                               {parameters, run.fabric->topology, table, run.scenario.seed, rate_shares});
+    };
   auto replay = std::make_unique<ModelReplay>(run, std::vector<ReplayJob>(run.jobs.begin(), run.jobs.end()),
                                               1, std::span<const std::uint16_t>());
   auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);

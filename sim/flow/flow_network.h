@@ -67,7 +67,7 @@ struct FlowSetup {
   const routing::Policy& policy;
   FlowConfig config;
   std::vector<LinkShare> changes = {};  // in the order of time
-  PathMaker make_paths = {};            // for a policy whose fluid is kModel or kBalanced
+  PathMaker make_paths = {};            // for a policy with a path model of its own
 };
 
 inline Rate to_rate(Bandwidth bandwidth) {

@@ -64,6 +64,7 @@ void Paths::set_share(std::uint32_t link, double share, std::uint8_t directions)
 void Paths::refresh() {
   if (kind_ == routing::FluidPaths::kOne) {
     resources_ = capacity_;
+    if (make_) model_ = make_model();
     return;
   }
   if (kind_ == routing::FluidPaths::kModel || kind_ == routing::FluidPaths::kBalanced) {
@@ -183,24 +184,38 @@ void Paths::use(Way& way, const Trip& trip, std::uint32_t resource, double share
   way.uses.push_back({resource, part});
 }
 
-// A switch knows at once that a link of its own is down, and takes another candidate if it has one.
+void Paths::next_by_model(std::uint32_t at, const Trip& trip, std::vector<std::uint32_t>& next) const {
+  std::vector<routing::PathStep> steps;
+  model_->steps(at, 0, trip.destination, steps);
+  for (const routing::PathStep& step : steps) {
+    if (capacity_[step.channel] > 0) next.push_back(step.channel);
+  }
+}
+
+// A switch knows at once that a link of its own is down, and takes another candidate if it has one. A path
+// model of one state comes first; where it leads no further, shortest paths do, to the end.
 bool Paths::walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint32_t>& hops) const {
   const std::uint32_t end = static_cast<std::uint32_t>(topology_.host(trip.destination));
+  bool by_model = model_ != nullptr;
   for (std::uint32_t c = channel;;) {
     if (capacity_[c] == 0) return false;
     hops.push_back(c);
     const std::uint32_t at = topology_.channels()[c].to;
     if (at == end) return true;
     if (topology_.node(at).kind == topologies::NodeKind::kHost) return false;
-    const auto candidates = table_->candidates(at, trip.destination);
-    if (candidates.empty()) return false;
-    c = candidates[routing::hash_choice(trip.entropy, salts_[at], candidates.size())];
-    if (capacity_[c] > 0) continue;
     std::vector<std::uint32_t> left;
-    for (const std::uint32_t other : candidates) {
-      if (capacity_[other] > 0) left.push_back(other);
+    if (by_model) next_by_model(at, trip, left);
+    by_model = !left.empty();
+    if (!by_model) {
+      const auto candidates = table_->candidates(at, trip.destination);
+      if (candidates.empty()) return false;
+      c = candidates[routing::hash_choice(trip.entropy, salts_[at], candidates.size())];
+      if (capacity_[c] > 0) continue;
+      for (const std::uint32_t other : candidates) {
+        if (capacity_[other] > 0) left.push_back(other);
+      }
+      if (left.empty()) return false;
     }
-    if (left.empty()) return false;
     c = left[routing::hash_choice(trip.entropy, salts_[at], left.size())];
   }
 }

@@ -43,8 +43,8 @@ struct PathRules {
 // (Spread).
 class Paths {
  public:
-  // `kind`: any but kUnknown and kAround; kModel and kBalanced need `make`. Topology and table must outlive
-  // it. Throws InputError for links too fast to count.
+  // `kind`: any but kUnknown and kAround; kModel and kBalanced need `make`, kOne takes one of its ways.
+  // Topology and table must outlive it. Throws InputError for links too fast to count.
   Paths(const topologies::Topology& topology, const routing::RoutingTable& table, routing::FluidPaths kind,
         std::uint64_t seed, PathMaker make = {}, PathRules rules = {});
 
@@ -85,6 +85,8 @@ class Paths {
     double share = 0;
   };
 
+  // The next channels that a path model allows, with links that are up.
+  void next_by_model(std::uint32_t at, const Trip& trip, std::vector<std::uint32_t>& next) const;
   // One path, from a channel on. False: there is none.
   bool walk(std::uint32_t channel, const Trip& trip, std::vector<std::uint32_t>& hops) const;
   void find_one(const Trip& trip, Way& way);
@@ -116,7 +118,9 @@ class Paths {
   std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have
   std::vector<std::uint32_t> scratch_;
   std::vector<Division::Part> nics_;  // of the trip at hand
-  // Of kModel and kBalanced.
+  // Of kOne, where its paths aren't the network's shortest.
+  std::unique_ptr<routing::PathModel> model_;
+  // Of kModel and kBalanced, and that.
   const PathMaker make_;
   std::unique_ptr<Division> division_;
   std::vector<Division::Part> parts_;

@@ -8,22 +8,27 @@
 
 namespace weft::sim::packet {
 
+LosslessTraffic::LosslessTraffic(const routing::Policy& policy, const routing::PlanSetup& setup)
+    : paths_(routing::paths_of(policy, setup)), minimal_(setup.table) {
+  const bool asked = policy.make_plan != nullptr && policy.asks.control;
+  // One by one, named ways take long to follow.
+  const routing::PathModel* const ways = paths_->names_ways() && paths_->all_minimal()
+                                             ? static_cast<const routing::PathModel*>(&minimal_)
+                                             : paths_.get();
+  travellers_ = {{.paths = ways},
+                 // Pauses go by these even where ACKs retrace their way.
+                 {.paths = asked || policy.make_paths == nullptr ? ways : &minimal_, .control = true}};
+  if (policy.asks.acks_retrace) travellers_.push_back({.paths = ways, .control = true, .reversed = true});
+}
+
 std::optional<DeadlockCheck> check_deadlocks(const routing::Policy& policy, const routing::PlanSetup& setup,
                                              const Discipline& queue, const Parameters& parameters,
                                              std::uint64_t most_work) {
   if (queue.channels == nullptr) return std::nullopt;
   DeadlockCheck check{.rule = queue.channels(parameters), .found = {}};
-  const std::unique_ptr<routing::PathModel> paths = routing::paths_of(policy, setup);
-  const routing::MinimalPaths minimal(setup.table);
-  const bool asked = policy.make_plan != nullptr && policy.asks.control;
-  std::vector<routing::Travellers> travellers = {
-      {.paths = paths.get()},
-      // Pauses go by these even where ACKs retrace their way.
-      {.paths = asked || policy.make_paths == nullptr ? paths.get() : &minimal, .control = true}};
-  if (policy.asks.acks_retrace) {
-    travellers.push_back({.paths = paths.get(), .control = true, .reversed = true});
-  }
-  check.found = routing::find_dependencies(setup.topology, setup.table, travellers, check.rule, most_work);
+  const LosslessTraffic traffic(policy, setup);
+  check.found =
+      routing::find_dependencies(setup.topology, setup.table, traffic.travellers(), check.rule, most_work);
   return check;
 }
 

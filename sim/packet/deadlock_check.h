@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sim/packet/queues/queues.h"
 #include "sim/routing/paths/dependencies.h"
@@ -13,13 +15,30 @@
 
 namespace weft::sim::packet {
 
+// What uses a lossless network: data by the policy's paths, and ACKs by those, by the built-in rule's, or
+// back by their data's, as the policy asks for.
+class LosslessTraffic {
+ public:
+  // Throws InputError where the policy isn't defined for the network.
+  LosslessTraffic(const routing::Policy& policy, const routing::PlanSetup& setup);
+  LosslessTraffic(const LosslessTraffic&) = delete;
+  LosslessTraffic& operator=(const LosslessTraffic&) = delete;
+
+  const routing::PathModel& data() const { return *paths_; }
+  const std::vector<routing::Travellers>& travellers() const { return travellers_; }
+
+ private:
+  const std::unique_ptr<routing::PathModel> paths_;
+  const routing::MinimalPaths minimal_;
+  std::vector<routing::Travellers> travellers_;
+};
+
 struct DeadlockCheck {
   routing::ChannelRule rule;
   routing::Dependencies found;
 };
 
-// Of data by the policy's paths, and of ACKs by those, by the built-in rule's, or back by their data's, as
-// the policy asks for. Nothing for a discipline that isn't lossless. Throws InputError for parameters that
+// Of all of that traffic. Nothing for a discipline that isn't lossless. Throws InputError for parameters that
 // make no sense, and where the policy isn't defined for the network.
 std::optional<DeadlockCheck> check_deadlocks(const routing::Policy& policy, const routing::PlanSetup& setup,
                                              const Discipline& queue, const Parameters& parameters,

@@ -9,6 +9,7 @@
 #include "congestion/recoveries/recoveries.h"
 #include "congestion/recoveries/retransmission_timer.h"
 #include "sim/model_replay.h"
+#include "sim/packet/channel_choice.h"
 #include "sim/packet/deadlock_check.h"
 #include "sim/packet/packet_config.h"
 #include "sim/packet/packet_network.h"
@@ -25,6 +26,19 @@ namespace {
 void check(const Parameters& parameters) {
   (void)packet_config(parameters);
   (void)partitions(parameters, 1, 1);
+}
+
+// Virtual channels that the user leaves to the network.
+void settle(Scenario& scenario, const topologies::Topology& topology, const routing::RoutingTable& table) {
+  const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
+  const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
+  const Parameters of_policy(policy.info, scenario.routing), of_queue(queue.info, scenario.queue);
+  constexpr std::uint64_t kMostWork = 4 * routing::kCheckWork;  // for several checks
+  const auto choice =
+      choose_channels(policy, {of_policy, topology, table, scenario.seed}, queue, of_queue, kMostWork);
+  if (!choice) return;
+  queue.set_channels(choice->rule, scenario.queue.given);
+  scenario.queue_reason = choice->reason;
 }
 
 // Before the run, what the policy says of itself and whether lossless queues may lock up.
@@ -45,6 +59,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
         "what happens late and seldom, and may be slower by factors",
         control.info.name, every));
   }
+  if (!scenario.queue_reason.empty()) return;  // they can't
   const auto check =
       check_deadlocks(policy, setup, queue, Parameters(queue.info, scenario.queue), routing::kCheckWork);
   if (!check) return;
@@ -174,6 +189,7 @@ NetworkModel packet_model() {
           .check = check,
           .breaks_order = breaks_order,
           .needs = needs,
+          .settle = settle,
           .warn = warn,
           .run = run_packet};
 }

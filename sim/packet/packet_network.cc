@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "sim/core/windows.h"
+#include "sim/packet/channel_choice.h"
 #include "sim/packet/fabric.h"
 #include "sim/packet/mailbox.h"
 #include "sim/routing/path_draws.h"
+#include "sim/routing/paths/dependencies.h"
 #include "sim/units/input_error.h"
 #include "sim/units/long_times.h"
 
@@ -62,6 +64,13 @@ std::int64_t slowdown(std::span<const LinkChange> changes) {
   return static_cast<std::int64_t>(1 / least + 0.999);
 }
 
+// With virtual channels where they are left to the network, of which a scenario's have been settled before.
+Parameters queue_parameters(const PacketSetup& setup, const routing::Policy& policy, std::uint64_t seed) {
+  const auto choice = choose_channels(policy, {setup.policy_parameters, setup.topology, setup.table, seed},
+                                      setup.queue, setup.queue_parameters, routing::kCheckWork);
+  return choice ? with_channels(setup.queue, setup.queue_parameters, *choice) : setup.queue_parameters;
+}
+
 // Queues are sized by the longest round trip, so it must be known between the two.
 Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy& policy,
              const PacketConfig& config, std::span<Engine* const> engines) {
@@ -85,7 +94,7 @@ Time prepare(Channels& channels, const PacketSetup& setup, const routing::Policy
   const Time longest = find_longest_round_trip(channels, bytes);
   channels.delay_sends(config.send_delay);
   if (policy.one_salt) std::ranges::fill(channels.salts, routing::switch_salt(engines.front()->seed(), 0));
-  channels.set_queues(setup.queue, setup.queue_parameters, longest, bytes);
+  channels.set_queues(setup.queue, queue_parameters(setup, policy, engines.front()->seed()), longest, bytes);
   if (policy.asks.departures || policy.asks.losses) channels.report_ports();
   if (setup.control.needs.noticed().has(Capability::kTelemetry)) channels.stamp_packets(engines);
   channels.links_change = !setup.changes.empty();

@@ -125,6 +125,7 @@ std::string json_summary(const Report& report) {
   json["topology"] = report.topology;
   json["routing"] = report.routing;
   json["routing_reason"] = report.routing_reason;
+  json["queue_reason"] = report.queue_reason;
   json["connections"] = report.connections;
   json["protocol"] = report.protocol;
   json["events"] = report.events;

@@ -62,10 +62,11 @@ struct JobLink {
 
 struct Report {
   Outcome outcome = Outcome::kComplete;
-  std::string network;                // short form: "loggops:semantics=weft,…"
-  std::string topology;               // short form, or "" for a network without one
-  std::string routing;                // short form, or "" for a network without one
-  std::string routing_reason;         // "" where the policy was chosen, else "recommended for torus"
+  std::string network;         // short form: "loggops:semantics=weft,…"
+  std::string topology;        // short form, or "" for a network without one
+  std::string routing;         // short form, or "" for a network without one
+  std::string routing_reason;  // "" where the policy was chosen, else "recommended for torus"
+  std::string queue_reason;    // "" where virtual channels were chosen, or there are none, else why these
   std::string connections, protocol;  // "4 per_pair"; short form; "" for a network without connections
   std::string scenario;               // resolved, as text
   std::vector<std::string> inputs;    // paths of the files that it was read from

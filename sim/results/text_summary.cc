@@ -228,6 +228,7 @@ std::string text_summary(const Report& report, const std::string& directory) {
     lines.add("routing", "{}{}{}{}", report.routing, chosen ? "" : " (", report.routing_reason,
               chosen ? "" : ")");
   }
+  if (!report.queue_reason.empty()) lines.add("queue", "{}", report.queue_reason);
   if (report.outcome != Outcome::kComplete) {
     lines.add("outcome", "{} after {} of {} operations; the figures below are of the part that ran",
               name(report.outcome), grouped(report.executed_ops), grouped(report.ops));

@@ -18,6 +18,8 @@ struct ChannelRule {
   std::uint32_t channels = 1;
   Selection selection = Selection::kByFlow;
   bool control_apart = false;  // ACKs have one more of their own
+  // The user leaves these open: what stands above is a stand-in until the network is known.
+  bool any_count = false, any_selection = false;
 };
 
 }  // namespace weft::routing

@@ -65,6 +65,9 @@ class PathModel {
   virtual bool tells_hosts_apart() const { return true; }
   // Packets go ways that are named for each pair of hosts: ways() says which, and nothing else is asked.
   virtual bool names_ways() const { return false; }
+  // All ways are shortest ones of the network, as MinimalPaths has them: who looks for all that can happen
+  // may look at these instead.
+  virtual bool all_minimal() const { return false; }
   // Appends to `ways`; none: there is no way. REQUIRES: names_ways(), and two different hosts.
   virtual void ways(std::uint32_t /*source*/, std::uint32_t /*destination*/,
                     std::vector<NamedWay>& /*ways*/) const {}

@@ -164,7 +164,7 @@ class Resolver {
       return;
     }
     scenario_.routing.name = best.info.name;
-    scenario_.routing_reason = fmt::format("recommended for {}", topology.info.name);
+    scenario_.routing_reason = topology.routing_reason;
   }
 
   void fabric() {

@@ -22,13 +22,14 @@ namespace weft::sim {
 // A module that a scenario may name, and what the resolver must know of it beside its description.
 struct RegisteredModule {
   ModuleInfo info;
-  bool has_fabric = false;         // network models: made of a topology, with routing
-  bool has_packets = false;        // network models: these have queues and congestion control
-  bool has_partitions = false;     // network models: these run on several threads
-  bool has_connections = false;    // network models: messages may share connections
-  bool independent_flows = false;  // traffic: its messages have nothing to do with each other
-  bool has_fluid = true;           // routing policies: they mean something where there are no packets
-  std::string routing = {};        // topologies: the routing policy that is recommended; "": any
+  bool has_fabric = false;          // network models: made of a topology, with routing
+  bool has_packets = false;         // network models: these have queues and congestion control
+  bool has_partitions = false;      // network models: these run on several threads
+  bool has_connections = false;     // network models: messages may share connections
+  bool independent_flows = false;   // traffic: its messages have nothing to do with each other
+  bool has_fluid = true;            // routing policies: they mean something where there are no packets
+  std::string routing = {};         // topologies: the routing policy that is recommended; "": any
+  std::string routing_reason = {};  // topologies: "recommended for torus"
   std::string queue = {};  // congestion controls: the discipline they are made for; "": any that suits
   // Congestion controls: parameters of queue disciplines that have them, and their values where none is
   // given.
@@ -159,6 +160,9 @@ struct RunSettings {
   std::vector<std::string> warnings;
   // Why this routing policy, where none was chosen: "recommended for torus"; filled by resolve().
   std::string routing_reason;
+  // Why these virtual channels, where the queue's parameters left that open: then packets can't wait for each
+  // other in a circle. Filled by whoever knows the network.
+  std::string queue_reason;
 };
 
 struct Scenario : RunSettings {

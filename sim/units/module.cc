@@ -208,10 +208,31 @@ std::string nearest_name(std::string_view word, std::span<const std::string> kno
   return best;
 }
 
+// What papers and other simulators call it; "": nothing here.
+static std::string name_elsewhere(std::string_view kind, std::string_view word,
+                                  std::span<const std::string> known) {
+  struct Name {
+    std::string_view kind, word, ours;
+  };
+  static constexpr Name kNames[] = {
+      {"routing policy", "min", "minimal"},         {"routing policy", "vlb", "valiant"},
+      {"routing policy", "val", "valiant"},         {"routing policy", "adaptive", "ugal"},
+      {"routing policy", "ugal_l", "ugal"},         {"routing policy", "ar", "minimal_adaptive"},
+      {"routing policy", "dor", "dimension_order"}, {"routing policy", "xy", "dimension_order"},
+      {"routing policy", "ksp", "k_shortest"},      {"routing policy", "ops", "spray"},
+      {"routing policy", "ftree", "d_mod_k"},
+  };
+  const auto* const found =
+      std::ranges::find_if(kNames, [&](const Name& name) { return name.kind == kind && name.word == word; });
+  if (found == std::end(kNames) || std::ranges::find(known, found->ours) == known.end()) return "";
+  return std::string(found->ours);
+}
+
 void fail_unknown_name(std::string_view kind, std::string_view word, std::span<const std::string> known,
                        const SourceLocation& location) {
   constexpr std::size_t kMany = 16;  // a longer list is left out where the nearest name is told
-  const std::string nearest = nearest_name(word, known);
+  const std::string elsewhere = name_elsewhere(kind, word, known);
+  const std::string nearest = elsewhere.empty() ? nearest_name(word, known) : elsewhere;
   const std::string list = known.empty() ? " (there is none)"
                            : !nearest.empty() && known.size() > kMany
                                ? ""

@@ -155,7 +155,7 @@ void tell(const Options& options) {
     (void)find_module(placement::policies(), choice, "placement");  // before the work, not after
   }
   const std::vector<PlacedJob> jobs = read_jobs(options);
-  const std::unique_ptr<RoutedNetwork> network = options.network.build();
+  const std::unique_ptr<RoutedNetwork> network = options.network.build(true);
   placement::Machine machine = placement::idle_machine(network->topology());
   if (!options.failed.empty())
     placement::fail_hosts(options.failed, {.file = "--failed"}, options.network.seed(), machine);

@@ -174,7 +174,7 @@ void print_place_text(const PlaceReport& report, topologies::TextSink& sink) {
   const auto failed = std::count(report.state.begin(), report.state.end(), placement::HostState::kFailed);
   sink.print("{:<10} {}\n{:<10} {} hosts{}\n", "topology", topology.name(), "", grouped(topology.hosts()),
              failed > 0 ? fmt::format(", {} of them failed", failed) : "");
-  sink.print("{:<10} {}\n", "routing", report.network.routing());
+  sink.print("{:<10} {}\n", "routing", report.network.routing_line());
   for (const PlacedJob& job : report.jobs) {
     double bytes = 0;
     for (const placement::Exchange& each : job.exchanges) bytes += each.bytes;
@@ -199,8 +199,10 @@ void print_place_text(const PlaceReport& report, topologies::TextSink& sink) {
 
 void print_place_json(const PlaceReport& report, topologies::TextSink& sink) {
   const topologies::Topology& topology = report.network.topology();
-  nlohmann::ordered_json json = {
-      {"topology", topology.name()}, {"routing", report.network.routing()}, {"hosts", topology.hosts()}};
+  nlohmann::ordered_json json = {{"topology", topology.name()},
+                                 {"routing", report.network.routing()},
+                                 {"routing_reason", report.network.routing_reason()},
+                                 {"hosts", topology.hosts()}};
   json["failed"] = nlohmann::ordered_json::array();
   for (std::uint32_t h = 0; h < report.state.size(); ++h) {
     if (report.state[h] == placement::HostState::kFailed) json["failed"].push_back(h);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "sim/packet/channel_choice.h"
 #include "sim/packet/deadlock_check.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/units/grouped.h"
@@ -40,33 +41,46 @@ Json cycle_json(const topologies::Topology& topology, const sim::packet::Deadloc
 void tell(const Options& options, int& exit_code) {
   const ModuleChoice choice = parse_module_choice(options.queue);
   const sim::packet::Discipline& queue = find_module(sim::packet::disciplines(), choice, "queue discipline");
-  const Parameters parameters(queue.info, choice);
+  Parameters parameters(queue.info, choice);
   if (queue.channels == nullptr) {
     throw InputError(
         fmt::format("queue {} drops packets, so they never wait for each other; lossless ones are pfc and "
                     "credit",
                     queue.info.name));
   }
-  const std::unique_ptr<RoutedNetwork> network = options.network.build();
+  const std::unique_ptr<RoutedNetwork> network = options.network.build(false);
   const topologies::Topology& topology = network->topology();
   std::optional<sim::packet::DeadlockCheck> check;
+  std::string reason;
   during("looking for packets that wait in a circle", [&] {
+    const auto choice = sim::packet::choose_channels(network->policy(), network->setup(), queue, parameters);
+    if (choice) {
+      parameters = sim::packet::with_channels(queue, parameters, *choice);
+      reason = choice->reason;
+    }
     check = sim::packet::check_deadlocks(network->policy(), network->setup(), queue, parameters);
   });
   const routing::Dependencies& found = check->found;
   const std::string short_queue = to_short_form(queue.info.name, parameters);
   options.output.write([&](topologies::TextSink& sink) {
     if (options.json) {
-      const Json json = {{"topology", topology.name()},        {"routing", network->routing()},
-                         {"remark", network->remark()},        {"queue", short_queue},
-                         {"acyclic", found.acyclic()},         {"channels", found.channels},
-                         {"dependencies", found.dependencies}, {"cycle", cycle_json(topology, *check)}};
+      const Json json = {{"topology", topology.name()},
+                         {"routing", network->routing()},
+                         {"routing_reason", network->routing_reason()},
+                         {"remark", network->remark()},
+                         {"queue", short_queue},
+                         {"queue_reason", reason},
+                         {"acyclic", found.acyclic()},
+                         {"channels", found.channels},
+                         {"dependencies", found.dependencies},
+                         {"cycle", cycle_json(topology, *check)}};
       sink.print("{}\n", json.dump(2));
       return sink.finish();
     }
     sink.print("{:<13} {}\n{:<13} {}\n{:<13} {}\n", "topology", topology.name(), "routing",
-               network->routing(), "queue", short_queue);
+               network->routing_line(), "queue", short_queue);
     if (!network->remark().empty()) sink.print("{:<13} {}\n", "  note", network->remark());
+    if (!reason.empty()) sink.print("{:<13} {}\n", "  chosen", reason);
     sink.print("{:<13} {}\n{:<13} {}\n", "channels", grouped(static_cast<double>(found.channels)),
                "dependencies", grouped(static_cast<double>(found.dependencies)));
     if (found.acyclic()) {

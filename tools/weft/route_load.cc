@@ -58,6 +58,7 @@ struct Loads {
 void print_json(const Loads& loads, topologies::TextSink& sink) {
   nlohmann::ordered_json json = {{"topology", loads.topology().name()},
                                  {"routing", loads.network.routing()},
+                                 {"routing_reason", loads.network.routing_reason()},
                                  {"remark", loads.network.remark_on_load()},
                                  {"traffic", loads.traffic.name},
                                  {"max", loads.load.most},
@@ -87,7 +88,7 @@ void print_csv(const Loads& loads, topologies::TextSink& sink) {
 void print_text(const Loads& loads, std::uint32_t most, topologies::TextSink& sink) {
   const routing::LinkLoad& load = loads.load;
   sink.print("{:<12} {}\n{:<12} {}\n{:<12} {}, the busiest host at its full rate\n", "topology",
-             loads.topology().name(), "routing", loads.network.routing(), "traffic", loads.traffic.name);
+             loads.topology().name(), "routing", loads.network.routing_line(), "traffic", loads.traffic.name);
   if (!loads.network.remark_on_load().empty())
     sink.print("{:<12} {}\n", "  note", loads.network.remark_on_load());
   sink.print("{:<12} {:.4f} at most, {:.4f} on average, of a link's rate, between switches\n", "load",
@@ -108,7 +109,7 @@ void print_text(const Loads& loads, std::uint32_t most, topologies::TextSink& si
 
 void tell(const Options& options) {
   if (options.json && options.csv) throw InputError("--json and --csv can't both be what is printed");
-  const std::unique_ptr<RoutedNetwork> network = options.network.build();
+  const std::unique_ptr<RoutedNetwork> network = options.network.build(true);
   const topologies::HostTraffic traffic = options.traffic.build(network->topology(), options.network.seed());
   const routing::LinkLoad load = network->load(traffic);
   const Loads loads{*network, traffic, load};

@@ -77,6 +77,7 @@ bool any_length(const routing::ListedDetour& detour) { return detour.most_hops =
 void print_json(const Shown& shown, topologies::TextSink& sink) {
   Json json = {{"topology", shown.network.topology().name()},
                {"routing", shown.network.routing()},
+               {"routing_reason", shown.network.routing_reason()},
                {"remark", shown.network.remark()},
                {"from", shown.host(shown.from)},
                {"to", shown.host(shown.to)},
@@ -104,7 +105,7 @@ void print_json(const Shown& shown, topologies::TextSink& sink) {
 
 void print_text(const Shown& shown, topologies::TextSink& sink) {
   sink.print("{:<10} {}\n{:<10} {}\n", "topology", shown.network.topology().name(), "routing",
-             shown.network.routing());
+             shown.network.routing_line());
   if (!shown.network.remark().empty()) sink.print("{:<10} {}\n", "  note", shown.network.remark());
   sink.print("{:<10} {} -> {}\n", "between", shown.host(shown.from), shown.host(shown.to));
   if (shown.list.paths.empty() && shown.list.detours.empty()) sink.print("there is no way\n");
@@ -136,7 +137,7 @@ void print_text(const Shown& shown, topologies::TextSink& sink) {
 }
 
 void tell(const Options& options) {
-  const std::unique_ptr<RoutedNetwork> network = options.network.build();
+  const std::unique_ptr<RoutedNetwork> network = options.network.build(false);
   const std::uint32_t from = find_host(network->topology(), "--from", options.from);
   const std::uint32_t to = find_host(network->topology(), "--to", options.to);
   if (from == to) throw InputError("--from and --to are the same host: nothing goes through the network");

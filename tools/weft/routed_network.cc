@@ -10,6 +10,7 @@
 #include "goal/graph/graph.h"
 #include "goal/transform/expand.h"
 #include "goal/workload/workload.h"
+#include "sim/default_routing.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
@@ -19,10 +20,6 @@
 
 namespace weft::cli {
 namespace {
-
-const routing::Policy& policy_of(const std::string& text) {
-  return find_module(routing::policies(), parse_module_choice(text), "routing policy");
-}
 
 // What the messages of a generated graph amount to; rank r is on host r.
 std::vector<topologies::MatrixEntry> pattern(const std::string& text, std::uint32_t hosts,
@@ -68,13 +65,22 @@ void during(const std::string& what, const std::function<void()>& work) {
   }
 }
 
-RoutedNetwork::RoutedNetwork(topologies::Topology topology, const std::string& routing, std::uint64_t seed)
-    : topology_(std::move(topology)),
-      parameters_(policy_of(routing).info, parse_module_choice(routing)),
-      policy_(policy_of(routing).configured(parameters_)),
-      seed_(seed) {
+RoutedNetwork::RoutedNetwork(topologies::Topology topology, const Choice& choice)
+    : topology_(std::move(topology)), seed_(choice.seed) {
   during("working out routes", [&] {
     table_ = std::make_unique<routing::RoutingTable>(topology_);
+    ModuleChoice chosen;
+    if (choice.routing.empty()) {
+      sim::DefaultRouting best =
+          sim::default_routing(choice.family, topology_, *table_, seed_, choice.balances);
+      chosen = std::move(best.policy);
+      reason_ = std::move(best.reason);
+    } else {
+      chosen = parse_module_choice(choice.routing);
+    }
+    const routing::Policy& policy = find_module(routing::policies(), chosen, "routing policy");
+    parameters_ = Parameters(policy.info, chosen);
+    policy_ = policy.configured(parameters_);
     paths_ = routing::paths_of(policy_, setup());
   });
 }
@@ -98,18 +104,20 @@ std::string RoutedNetwork::remark_on_load() const {
   return "as many packets take detours as keep the loads of both kinds of ways in balance";
 }
 
-std::string RoutedArguments::default_routing() { return routing::policies().front().info.name; }
-
 void RoutedArguments::add_to(Command& command) {
   topology_.add_option_to(command);
-  command.add_option("--routing", routing_, "Routing policy, NAME:key=value,…; `weft list routing` names all")
-      .with_default();
+  command.add_option("--routing", routing_,
+                     "Routing policy, NAME:key=value,…; `weft list routing` names all; by default what is "
+                     "recommended for the topology, as in weft sim");
   command.add_option("--seed", seed_, "Of what is drawn at random").with_default();
 }
 
-std::unique_ptr<RoutedNetwork> RoutedArguments::build() const {
-  (void)policy_of(routing_);  // before the work, not after
-  return std::make_unique<RoutedNetwork>(topology_.build(), routing_, seed_);
+std::unique_ptr<RoutedNetwork> RoutedArguments::build(bool balances) const {
+  if (!routing_.empty()) {  // before the work, not after
+    (void)find_module(routing::policies(), parse_module_choice(routing_), "routing policy");
+  }
+  return std::make_unique<RoutedNetwork>(
+      topology_.build(), RoutedNetwork::Choice{topology_.choice().name, routing_, seed_, balances});
 }
 
 void TrafficArguments::add_to(Command& command) {

@@ -22,8 +22,14 @@ void during(const std::string& what, const std::function<void()>& work);
 
 class RoutedNetwork {
  public:
-  // `routing`: NAME:key=value,…. Throws InputError, also where the policy isn't defined for the network.
-  RoutedNetwork(topologies::Topology topology, const std::string& routing, std::uint64_t seed);
+  struct Choice {
+    std::string family;
+    std::string routing;  // NAME:key=value,…; "": as simulations have it where none is chosen
+    std::uint64_t seed = 1;
+    bool balances = false;  // load() will be asked
+  };
+  // Throws InputError, also where the policy isn't defined for the network.
+  RoutedNetwork(topologies::Topology topology, const Choice& choice);
 
   const topologies::Topology& topology() const { return topology_; }
   const routing::RoutingTable& table() const { return *table_; }
@@ -31,9 +37,15 @@ class RoutedNetwork {
   const routing::PathModel& paths() const { return *paths_; }
   routing::PlanSetup setup() const { return {parameters_, topology_, *table_, seed_}; }
   std::string routing() const;  // in short form, with all parameters
+  // Why, where it wasn't chosen: "recommended for torus"; else "".
+  const std::string& routing_reason() const { return reason_; }
+  // Both, for people.
+  std::string routing_line() const { return routing() + (reason_.empty() ? "" : " (" + reason_ + ")"); }
   // What paths() leaves out, or else what the policy says of itself here, a sentence; "": nothing.
   std::string remark() const {
-    return policy_.remark != nullptr ? policy_.remark(setup()) : routing::remark_on_paths(policy_);
+    const bool speaks_of_packets = policy_.fluid == routing::FluidPaths::kBalanced;
+    return policy_.remark != nullptr && !speaks_of_packets ? policy_.remark(setup())
+                                                           : routing::remark_on_paths(policy_);
   }
   // The same of load(), where shares follow from the traffic.
   std::string remark_on_load() const;
@@ -41,10 +53,11 @@ class RoutedNetwork {
 
  private:
   const topologies::Topology topology_;
-  const Parameters parameters_;
-  const routing::Policy policy_;  // with these
   const std::uint64_t seed_;
   std::unique_ptr<routing::RoutingTable> table_;
+  std::string reason_;
+  Parameters parameters_;
+  routing::Policy policy_;  // with these
   std::unique_ptr<routing::PathModel> paths_;
 };
 
@@ -52,15 +65,14 @@ class RoutedNetwork {
 class RoutedArguments {
  public:
   void add_to(Command& command);
-  std::unique_ptr<RoutedNetwork> build() const;
+  // `balances`: for who asks for loads.
+  std::unique_ptr<RoutedNetwork> build(bool balances) const;
   std::uint64_t seed() const { return seed_; }
 
  private:
   TopologyArgument topology_;
-  std::string routing_ = default_routing();
+  std::string routing_;
   std::uint64_t seed_ = 1;
-
-  static std::string default_routing();
 };
 
 // --traffic and --matrix: who sends to whom.

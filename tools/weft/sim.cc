@@ -189,15 +189,15 @@ int run(const Options& options, Phases& phases) {
   sim::Scenario scenario = sim::resolve_with_list(
       sim::read_scenario_file(registries, options.scenario, settings_of(options)), registries);
   scenario.plugins = plugins;
-  const std::string resolved = sim::to_text(scenario, registries);
   if (scenario.limits.memory_bytes != 0) limit_memory(scenario.limits.memory_bytes);
   if (options.verbose) log::show_info();
   log::info(fmt::format("building the network: {} {}", scenario.network.name, scenario.topology.name));
   phases.enter(fmt::format("building the network ({})", scenario.topology.name));
   sim::Simulation simulation(scenario);
   if (scenario.output.directory.empty()) simulation.omit_flow_rows();
+  scenario = simulation.scenario();
   if (options.dry_run) {
-    std::fputs(resolved.c_str(), stdout);
+    std::fputs(sim::to_text(scenario, registries).c_str(), stdout);
     return kOk;
   }
   const std::string reading = scenario.jobs.size() == 1

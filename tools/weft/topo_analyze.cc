@@ -68,7 +68,7 @@ namespace {
 // What edge_load is measured of, under a policy.
 void add_routed_load(topologies::Topology topology, const std::string& routing,
                      const topologies::AnalysisOptions& options, topologies::Analysis& analysis) {
-  const RoutedNetwork network(std::move(topology), routing, options.seed);
+  const RoutedNetwork network(std::move(topology), {.family = "", .routing = routing, .seed = options.seed});
   const topologies::RouterGraph graph = topologies::router_graph(network.topology());
   std::vector<topologies::HostTraffic> traffic = {topologies::uniform_traffic(graph)};
   if (!options.matrix.empty()) {

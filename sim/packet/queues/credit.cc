@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -285,17 +287,32 @@ constexpr std::array<std::pair<std::string_view, Selection>, 4> kSelections = {
      {"by_flow", Selection::kByFlow},
      {"routed", Selection::kRouted}}};
 
+// Where nobody knows the network the stand-ins are as good as any.
 routing::ChannelRule channels(const Parameters& parameters) {
-  const std::int64_t channels = parameters.integer("vcs");
-  if (channels < 1 || channels > std::int64_t{kMostLanes}) {
-    parameters.fail("vcs", "it must be from 1 to " + std::to_string(kMostLanes));
+  routing::ChannelRule rule{.channels = 4, .selection = Selection::kByHop};
+  rule.any_count = parameters.automatic("vcs");
+  rule.any_selection = parameters.automatic("selection");
+  if (!rule.any_count) {
+    const std::int64_t channels = parameters.integer("vcs");
+    if (channels < 1 || channels > std::int64_t{kMostLanes}) {
+      parameters.fail("vcs", "it must be auto, or from 1 to " + std::to_string(kMostLanes));
+    }
+    rule.channels = static_cast<std::uint32_t>(channels);
   }
-  const std::string& selection = parameters.text("selection");
-  const auto known = std::find_if(kSelections.begin(), kSelections.end(),
-                                  [&](const auto& each) { return each.first == selection; });
+  if (rule.any_selection) return rule;
+  const auto known = std::ranges::find(kSelections, parameters.text("selection"),
+                                       [](const auto& each) { return each.first; });
   if (known == kSelections.end())
-    parameters.fail("selection", "it must be by_hop, by_group, by_flow or routed");
-  return {.channels = static_cast<std::uint32_t>(channels), .selection = known->second};
+    parameters.fail("selection", "it must be auto, by_hop, by_group, by_flow or routed");
+  rule.selection = known->second;
+  return rule;
+}
+
+void set_channels(const routing::ChannelRule& rule, std::map<std::string, std::string>& given) {
+  const auto known =
+      std::ranges::find(kSelections, rule.selection, [](const auto& each) { return each.second; });
+  given["vcs"] = std::to_string(rule.channels);
+  given["selection"] = known->first;
 }
 
 std::unique_ptr<NodeQueues> make(const Parameters& parameters, const NodeSite& site) {
@@ -318,11 +335,13 @@ Discipline credit() {
            .source = "W. Dally, B. Towles, Principles and Practices of Interconnection Networks, "
                      "2004, section 13.3; InfiniBand Architecture Specification, section 7.9",
            .parameters =
-               {{"vcs", ParameterType::kInteger, "4",
-                 "Virtual channels of a cable, 1 to 64; with by_hop, as many as a path has links "
-                 "between switches exclude deadlock."},
-                {"selection", ParameterType::kText, "by_hop",
-                 "Either by_hop: the channel is the number of links between switches crossed before; "
+               {{"vcs", ParameterType::kInteger, "auto",
+                 "Virtual channels of a cable, 1 to 64; auto: as few as keep packets from waiting in a "
+                 "circle on this network with this routing; with by_flow 4."},
+                {"selection", ParameterType::kText, "auto",
+                 "Either auto: the one that does with the fewest channels; by_hop: the channel is the number "
+                 "of "
+                 "links between switches crossed before; "
                  "by_group: the same, but a link that leaves a group of switches after one within it is in "
                  "the same channel; by_flow: flows are spread over the channels and keep theirs; routed: a "
                  "routing policy "
@@ -333,6 +352,7 @@ Discipline credit() {
       .offers = {.always = Capability::kMark | Capability::kLossless},
       .make = make,
       .channels = channels,
+      .set_channels = set_channels,
       .at_hosts = true};
   for (ParameterSpec& parameter :
        threshold_parameters("a bandwidth-delay product of the longest path, at least 32 full packets")) {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "sim/packet/queues/node_queues.h"
@@ -65,6 +67,8 @@ struct Discipline {
   std::unique_ptr<Admission> (*make_admission)(const Parameters& parameters, const NodeSite& site) = nullptr;
   // Of a lossless one. Throws as above.
   routing::ChannelRule (*channels)(const Parameters& parameters) = nullptr;
+  // Writes a rule into its parameters; for one whose rule may be left open (sim/packet/channel_choice.h).
+  void (*set_channels)(const routing::ChannelRule& rule, std::map<std::string, std::string>& given) = nullptr;
   bool at_hosts = false;       // also makes the queues of hosts' NICs, which otherwise hold anything, FIFO
   bool scales_limits = false;  // NodeBuffers::scale_limits(); where a rule is set limits scale by themselves
 };

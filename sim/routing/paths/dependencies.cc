@@ -29,6 +29,7 @@ class Budget {
     if (work > left_) throw OutOfWork();
     left_ -= work;
   }
+  std::uint64_t left() const { return left_; }
 
  private:
   std::uint64_t left_;
@@ -491,6 +492,15 @@ std::vector<std::uint32_t> short_cycle(const LaneGraph& lanes, const std::vector
   return best;
 }
 
+// Everything that waits for something. Throws OutOfWork.
+LaneGraph all_lanes(const topologies::Topology& topology, const RoutingTable& table,
+                    const std::vector<Travellers>& travellers, const ChannelRule& rule, Budget& budget) {
+  budget.spend(topology.channels().size() * rule.channels);
+  LaneGraph lanes(topology, rule);
+  for (const Travellers& who : travellers) Walker(topology, table, who, lanes, budget).run();
+  return lanes;
+}
+
 }  // namespace
 
 Dependencies find_dependencies(const topologies::Topology& topology, const RoutingTable& table,
@@ -499,9 +509,7 @@ Dependencies find_dependencies(const topologies::Topology& topology, const Routi
   Dependencies result;
   Budget budget(most_work);
   try {
-    budget.spend(topology.channels().size() * rule.channels);
-    LaneGraph lanes(topology, rule);
-    for (const Travellers& who : travellers) Walker(topology, table, who, lanes, budget).run();
+    const LaneGraph lanes = all_lanes(topology, table, travellers, rule, budget);
     for (std::uint32_t node = 0; node < lanes.nodes(); ++node) {
       if (!lanes.used(node)) continue;
       result.channels += lanes.weight(node);
@@ -513,6 +521,21 @@ Dependencies find_dependencies(const topologies::Topology& topology, const Routi
     return {.finished = false};
   }
   return result;
+}
+
+std::optional<bool> is_acyclic(const topologies::Topology& topology, const RoutingTable& table,
+                               const std::vector<Travellers>& travellers, const ChannelRule& rule,
+                               std::uint64_t& work_left) {
+  Budget budget(work_left);
+  try {
+    const LaneGraph lanes = all_lanes(topology, table, travellers, rule, budget);
+    work_left = budget.left();
+    const std::vector<bool> left = without_ends(lanes);
+    return std::ranges::none_of(left, [](bool is_left) { return is_left; });
+  } catch (const OutOfWork&) {
+    work_left = 0;
+    return std::nullopt;
+  }
 }
 
 std::string name_of(const topologies::Topology& topology, const Dependencies::Place& place,

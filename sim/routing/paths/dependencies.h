@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,12 @@ inline constexpr std::uint64_t kCheckWork = 100'000'000;
 Dependencies find_dependencies(const topologies::Topology& topology, const RoutingTable& table,
                                const std::vector<Travellers>& travellers, const ChannelRule& rule,
                                std::uint64_t most_work = UINT64_MAX);
+
+// The same without naming a cycle; nothing: it would take more than `work_left`, which is less by what was
+// done.
+std::optional<bool> is_acyclic(const topologies::Topology& topology, const RoutingTable& table,
+                               const std::vector<Travellers>& travellers, const ChannelRule& rule,
+                               std::uint64_t& work_left);
 
 // "router 0 -> router 1 (virtual channel 2)"; without the latter if the rule has one only.
 std::string name_of(const topologies::Topology& topology, const Dependencies::Place& place,

@@ -104,7 +104,7 @@ class ModKPlan final : public SwitchPlan {
   const bool by_source_;
 };
 
-// D-mod-k only: with S-mod-k where a packet goes depends on its source as well.
+// Where a packet goes next depends on its destination alone.
 class DModKPaths final : public PathModel {
  public:
   explicit DModKPaths(const PlanSetup& setup)
@@ -119,6 +119,37 @@ class DModKPaths final : public PathModel {
   }
 
  private:
+  const Topology& topology_;
+  const RoutingTable& table_;
+  const std::vector<Tier> tiers_;
+};
+
+// And on its source: a way for each pair of hosts and NIC that is on a shortest path.
+class SModKPaths final : public NamedPaths {
+ public:
+  explicit SModKPaths(const PlanSetup& setup)
+      : topology_(setup.topology), table_(setup.table), tiers_(tiers(setup.topology, "s_mod_k")) {}
+  void ways(std::uint32_t source, std::uint32_t destination, std::vector<NamedWay>& ways) const override {
+    const Candidates nics = table_.candidates(topology_.host(source), destination);
+    for (const std::uint32_t nic : nics) {
+      NamedWay way{.share = 1.0 / static_cast<double>(nics.size()), .channels = {nic}};
+      if (walk(source, destination, way.channels)) ways.push_back(std::move(way));
+    }
+  }
+  bool all_minimal() const override { return true; }
+
+ private:
+  // False: there is no way on.
+  bool walk(std::uint32_t source, std::uint32_t destination, std::vector<std::uint32_t>& channels) const {
+    for (Vertex at = end(channels.back()); at != topology_.host(destination); at = end(channels.back())) {
+      const Candidates next = table_.candidates(at, destination);
+      if (next.empty()) return false;
+      channels.push_back(next[source / tiers_[topology_.node(at).tier].divisor % next.size()]);
+    }
+    return true;
+  }
+  Vertex end(std::uint32_t channel) const { return topology_.channels()[channel].to; }
+
   const Topology& topology_;
   const RoutingTable& table_;
   const std::vector<Tier> tiers_;
@@ -159,10 +190,9 @@ Policy s_mod_k() {
     return std::make_unique<ModKPlan>(setup, true);
   };
   policy.make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
-    (void)tiers(setup.topology, "s_mod_k");
-    return std::make_unique<MinimalPaths>(setup.table);
+    return std::make_unique<SModKPaths>(setup);
   };
-  policy.paths_remark = "a pair takes one of these, by its source: shares are as if evenly";
+  policy.fluid = FluidPaths::kModel;
   return policy;
 }
 

@@ -15,6 +15,7 @@
 #include "sim/routing/policies/hammingmesh.h"
 #include "sim/routing/policies/k_shortest.h"
 #include "sim/routing/policies/lash.h"
+#include "sim/routing/policies/minimal.h"
 #include "sim/routing/policies/minimal_adaptive.h"
 #include "sim/routing/policies/mod_k.h"
 #include "sim/routing/policies/nue.h"
@@ -38,6 +39,7 @@ namespace {
 std::vector<Policy> built_in() {
   return {
       ecmp(),
+      minimal(),
       wcmp(),
       d_mod_k(),
       s_mod_k(),

@@ -1,5 +1,7 @@
 #include "sim/routing/policies/ugal.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -233,6 +235,17 @@ Rules rules_of(const Parameters& parameters) {
   return {.detours = static_cast<std::uint32_t>(detours), .weight = weight, .bias = parameters.time("bias")};
 }
 
+// Of policies that decide once, by the ports of the first switch.
+std::string blind_between_groups(const char* policy, const PlanSetup& setup) {
+  if (!setup.topology.linked_groups()) return "";
+  return fmt::format(
+      "routing policy {} decides by the queues of a packet's first switch, and full links between groups of "
+      "a {} "
+      "are at other switches: they show late, when all buffers before them are full, and not at all where "
+      "senders react to marks first; par decides again in the group",
+      policy, setup.topology.name().substr(0, setup.topology.name().find(':')));
+}
+
 Policy adaptive(ModuleInfo info) {
   return {.info = std::move(info),
           .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
@@ -251,13 +264,15 @@ Policy adaptive(ModuleInfo info) {
 }  // namespace
 
 Policy ugal() {
-  return adaptive(
+  Policy policy = adaptive(
       {.name = "ugal",
        .summary = "Each packet goes minimally or by a switch drawn at random, by the queues at its "
                   "first switch.",
        .source = "A. Singh, Load-balanced routing in interconnection networks, PhD thesis, Stanford, "
                  "2005; J. Kim, W. J. Dally, S. Scott, D. Abts, ISCA 2008",
        .parameters = {kDetours, kWeight, kBias}});
+  policy.remark = [](const PlanSetup& setup) { return blind_between_groups("ugal", setup); };
+  return policy;
 }
 
 Policy ugal_g() {
@@ -281,12 +296,14 @@ Policy ugal_g() {
 }
 
 Policy par() {
+  // With one, packets that find the only way drawn no better stay on full links between groups.
+  const ParameterSpec detours{kDetours.name, kDetours.type, "2", kDetours.help};
   Policy policy =
       adaptive({.name = "par",
                 .summary = "UGAL that may still change its mind in the source's group.",
                 .source = "N. Jiang, J. Kim, W. J. Dally, Indirect adaptive routing on large scale "
                           "interconnection networks, ISCA 2009",
-                .parameters = {kDetours, kWeight, kBias}});
+                .parameters = {detours, kWeight, kBias}});
   policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
     Rules rules = rules_of(setup.parameters);
     rules.progressive = true;
@@ -312,6 +329,7 @@ Policy slingshot() {
     rules.minimal_ports = 2;
     return std::make_unique<Plan>(setup, rules, Time());
   };
+  policy.remark = [](const PlanSetup& setup) { return blind_between_groups("slingshot", setup); };
   return policy;
 }
 

@@ -107,6 +107,28 @@ TEST_CASE("k shortest ways: equal shares of each, on a ring both ways round") {
   }
 }
 
+TEST_CASE("minimal, s_mod_k: flows keep the ways of packets") {
+  // Eight hosts to the next group of a dragonfly over the one link between the two, though its links could
+  // carry more through a third group.
+  const Topology dragonfly = network("dragonfly:p=2,link=100Gbps");
+  const auto minimal = fluids(dragonfly, {.policy = "minimal", .senders = 8, .by = 8});
+  CHECK(slowdown(*minimal) == Approx(8));
+  CHECK(is_sound(*minimal));
+  CHECK(as_packets(dragonfly, {.policy = "minimal", .senders = 8, .by = 8}) == Approx(8).epsilon(0.02));
+  CHECK(slowdown(*fluids(dragonfly, {.policy = "ecmp", .senders = 8, .by = 8})) < 7);
+  // E. Zahavi et al., 2010: shifts of a full tree meet nowhere.
+  const Topology tree = network("fat_tree:k=4,link=100Gbps");
+  for (const std::uint32_t by : {1u, 4u, 7u}) {
+    const auto shifted = fluids(tree, {.policy = "s_mod_k", .senders = 16, .by = by});
+    CHECK(slowdown(*shifted) == Approx(1));
+    CHECK(is_sound(*shifted));
+  }
+  // Sources whose numbers agree in the digit that decides meet: 0 and 4 of a leaf with four spines.
+  const Topology leaves = network("leaf_spine:leaves=2,spines=4,hosts_per_leaf=8,link=100Gbps");
+  CHECK(slowdown(*fluids(leaves, {.policy = "s_mod_k", .senders = 4, .by = 8})) == Approx(1));
+  CHECK(slowdown(*fluids(leaves, {.policy = "s_mod_k", .senders = 5, .by = 8})) == Approx(2));
+}
+
 TEST_CASE("k shortest ways: a way that is down stops its flow until the link is back") {
   const Topology ring = network("torus:dims=4,link=100Gbps");
   const std::uint32_t next =

@@ -1,6 +1,7 @@
 // Policies that choose by load: against what they improve on, and against closed forms.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -124,6 +125,44 @@ TEST_CASE("UGAL and its relatives take the better of minimal and Valiant") {
     REQUIRE(end(policy, adverse) < 0.8 * minimal_adverse);
     REQUIRE(end(policy, benign) < 1.1 * minimal_benign);
   }
+}
+
+TEST_CASE("par stays with the better of minimal and Valiant on a Dragonfly, whatever the lossless queue") {
+  // To the next group, to a third of the groups further on, and within groups and to the next by halves.
+  const Topology topology = topologies::build(parse_module_choice("dragonfly:p=2"));
+  for (const std::uint32_t by : {8u, 24u, 2u}) {
+    const auto messages = shift(topology, by, 1'000'000);
+    for (const char* queue : {"pfc", "pfc:classes=2", "credit", "credit:vcs=8,buffer=64KB"}) {
+      for (const char* control : {"fixed_window:packets=64", "dctcp"}) {
+        const auto end = [&](const char* policy) {
+          const Options options{.control = control, .queue = queue, .policy = routing::registered(policy)};
+          const Account account = run_divided(topology, options, messages, {.of_vertex = {}, .parts = 1}, 1);
+          // With pfc a Dragonfly has circles, which minimal routing fills.
+          return account.delivered == messages.size() ? end_us(account) : 1e9;
+        };
+        const double minimal = end("minimal"), valiant = end("valiant"), par = end("par");
+        INFO(queue << ", " << control << ", by " << by << ": minimal " << minimal << ", valiant " << valiant
+                   << ", par " << par);
+        CHECK(par < 1.1 * std::min(minimal, valiant));
+      }
+    }
+  }
+}
+
+TEST_CASE("UGAL says where it can't see full links") {
+  const auto remark = [](const char* policy, const char* network) {
+    const Topology topology = topologies::build(parse_module_choice(network));
+    const routing::RoutingTable table(topology);
+    const routing::Policy registered = routing::registered(policy);
+    const Parameters parameters(registered.info, std::map<std::string, std::string>());
+    return registered.remark == nullptr ? "" : registered.remark({parameters, topology, table, 1});
+  };
+  for (const char* policy : {"ugal", "slingshot"}) {
+    CHECK_THAT(remark(policy, "dragonfly:p=2"),
+               Catch::Contains("full links between groups of a dragonfly are at other switches"));
+    CHECK(remark(policy, "hyperx:dims=4x4,hosts=1").empty());
+  }
+  for (const char* policy : {"ugal_g", "par"}) CHECK(remark(policy, "dragonfly:p=2").empty());
 }
 
 TEST_CASE("UGAL on an idle network goes minimally") {

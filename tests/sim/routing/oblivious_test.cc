@@ -59,6 +59,38 @@ TEST_CASE("mod-k: shift permutations of a full fat tree meet nowhere") {
   REQUIRE(busiest(topology, run(topology, "ecmp", shift(topology, 10, kBytes))) > 1.9 * kBytes);
 }
 
+TEST_CASE(
+    "minimal: one link between groups, never through a third, where ecmp takes ways as short through one") {
+  // J. Kim et al., 2008: of traffic to the next group 1/(a p) is accepted, as its hosts share one link.
+  const Topology topology = topologies::build(parse_module_choice("dragonfly:p=2"));
+  const auto messages = shift(topology, 8, 200'000);
+  // From which groups packets go to which others: to the next one, and ACKs back.
+  const auto links = [&](const Account& account) {
+    std::set<std::pair<std::uint32_t, std::uint32_t>> used;
+    for (std::uint32_t c = 0; c < topology.channels().size(); ++c) {
+      const auto from = topology.node(topology.channels()[c].from).group,
+                 to = topology.node(topology.channels()[c].to).group;
+      if (from != to && account.links[c * 5] > 0) used.emplace(from, to);
+    }
+    return used;
+  };
+  std::set<std::pair<std::uint32_t, std::uint32_t>> expected;
+  for (std::uint32_t group = 0; group < 9; ++group) {
+    expected.emplace(group, (group + 1) % 9);
+    expected.emplace((group + 1) % 9, group);
+  }
+  const Account minimal = run(topology, "minimal", messages);
+  CHECK(links(minimal) == expected);
+  CHECK(static_cast<double>(busiest(topology, minimal)) == Approx(8 * 200'000).epsilon(0.05));
+  const Account ecmp = run(topology, "ecmp", messages);
+  CHECK(links(ecmp).size() > expected.size());
+  CHECK(busiest(topology, ecmp) < busiest(topology, minimal));
+  // Where no groups are linked it is the same as ecmp.
+  const Topology tree = topologies::build(parse_module_choice("fat_tree:k=4"));
+  const auto across = shift(tree, 5, 200'000);
+  CHECK(run(tree, "minimal", across).links == run(tree, "ecmp", across).links);
+}
+
 TEST_CASE("policies refuse networks that they aren't defined for, and say why") {
   const auto refusal = [](const char* policy, const char* text) {
     const Topology topology = topologies::build(parse_module_choice(text));

@@ -1,0 +1,95 @@
+#include "sim/routing/policies/minimal.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "sim/routing/path_draws.h"
+#include "sim/routing/policies/detour_routes.h"
+
+namespace weft::routing {
+namespace {
+
+// Of ways by a switch in between, only the second part.
+class Minimal final : public DetourPolicy {
+ public:
+  Minimal(const DetourRoutes& routes, std::uint32_t switch_index, std::uint64_t salt)
+      : DetourPolicy(routes, switch_index), salt_(salt) {}
+
+ private:
+  Decision decide(const PacketView&, const RouteNote&, std::span<const std::uint32_t>,
+                  ActiveSwitch&) override {
+    return {};
+  }
+  std::uint32_t pick(const PacketView& packet, std::span<const std::uint32_t> ports, ActiveSwitch&) override {
+    return ports.size() == 1 ? ports.front() : ports[hash_choice(packet.entropy, salt_, ports.size())];
+  }
+
+  const std::uint64_t salt_;
+};
+
+class Plan final : public SwitchPlan {
+ public:
+  explicit Plan(const PlanSetup& setup) : routes_(setup), seed_(setup.seed) {}
+  std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
+    return std::make_unique<Minimal>(routes_, switch_index, switch_salt(seed_, switch_index));
+  }
+  void reconverge(const std::vector<bool>& down_links) override { routes_.rebuild(down_links); }
+  Lookup lookup() const override { return routes_.lookup(); }
+
+ private:
+  DetourRoutes routes_;
+  const std::uint64_t seed_;
+};
+
+class Paths final : public PathModel {
+ public:
+  explicit Paths(const PlanSetup& setup) : topology_(setup.topology), table_(setup.table) {}
+  void starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const override {
+    starts.push_back({});
+  }
+  void steps(topologies::Vertex at, PathState, std::uint32_t host,
+             std::vector<PathStep>& steps) const override {
+    std::vector<std::uint32_t> channels;
+    routes().channels(topology_.node(at).index, host, channels);
+    for (const std::uint32_t c : channels)
+      steps.push_back({.channel = c, .share = 1.0 / static_cast<double>(channels.size())});
+  }
+  bool tells_hosts_apart() const override { return false; }
+
+ private:
+  // Made when it is first needed: in large networks that takes seconds.
+  const DetourRoutes& routes() const {
+    std::call_once(once_, [this] { routes_ = std::make_unique<const DetourRoutes>(topology_, table_); });
+    return *routes_;
+  }
+
+  const topologies::Topology& topology_;
+  const RoutingTable& table_;
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<const DetourRoutes> routes_;
+};
+
+}  // namespace
+
+Policy minimal() {
+  return {
+      .info = {.name = "minimal",
+               .summary =
+                   "Each flow keeps a minimal path: between groups one link at most (the MIN of papers on "
+                   "Dragonflies), elsewhere a shortest path.",
+               .source = "J. Kim, W. J. Dally, S. Scott, D. Abts, Technology-driven, highly-scalable "
+                         "Dragonfly topology, ISCA 2008 (MIN)",
+               .parameters = {}},
+      .make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
+        return std::make_unique<Plan>(setup);
+      },
+      .make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
+        return std::make_unique<Paths>(setup);
+      },
+      .fluid = FluidPaths::kOne,
+      .asks = {.single = true, .own_ports = true, .ahead = true, .foresees = true, .notes = true},
+      .order = KeepsOrder::kYes};
+}
+
+}  // namespace weft::routing

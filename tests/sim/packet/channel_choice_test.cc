@@ -1,0 +1,185 @@
+// Virtual channels that are left to the network: no packets wait in a circle, with as few as can be.
+#include "sim/packet/channel_choice.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/packet/deadlock_check.h"
+#include "sim/routing/policies/policies.h"
+#include "tests/sim/packet/divided.h"
+#include "topologies/families.h"
+#include "topologies/recommended_routing.h"
+
+namespace weft::sim::packet {
+namespace {
+
+using routing::ChannelRule;
+using Selection = ChannelRule::Selection;
+
+// A small one of each family, where it has a size.
+std::vector<std::string> networks() {
+  std::vector<std::string> list = {
+      "bcube:n=3,k=1",
+      "cascade:g=2",
+      "dragonfly:p=2",
+      "torus:dims=5x5",
+      "tofu:x=3,y=2,z=1",
+      "datacenters:of=[fat_tree:k=4;slim_fly:q=4;bcube:n=3,k=1]",
+      "random_equivalent:of=[slim_fly:q=4],seed=3",
+      "scale_up:of=[leaf_spine:leaves=2,spines=2,hosts_per_leaf=3],accelerators=4,switches=2",
+  };
+  for (const topologies::Family& family : topologies::families()) {
+    const bool is_machine = std::ranges::find(family.info.parameters, "groups", &ParameterSpec::name) !=
+                            family.info.parameters.end();
+    if (family.size_for != nullptr) {
+      list.push_back(family.info.name + ":endpoints=24");
+    } else if (is_machine) {
+      list.push_back(family.info.name + ":groups=2");
+    }
+  }
+  return list;
+}
+
+struct Net {
+  explicit Net(const std::string& text)
+      : choice(parse_module_choice(text)), topology(topologies::build(choice)), table(topology) {}
+
+  // Nothing: the policy can't be had here, or only with parameters.
+  std::optional<ChannelChoice> choose(const routing::Policy& policy,
+                                      const std::string& queue = "credit") const {
+    try {
+      const Parameters of_policy(policy.info, std::map<std::string, std::string>());
+      return choose_channels(policy, {of_policy, topology, table}, discipline(queue), of_queue(queue));
+    } catch (const InputError&) {
+      return std::nullopt;
+    }
+  }
+  bool is_acyclic(const routing::Policy& policy, const ChannelRule& rule) const {
+    const Parameters of_policy(policy.info, std::map<std::string, std::string>());
+    const ChannelChoice choice{rule, ""};
+    return check_deadlocks(policy, {of_policy, topology, table}, discipline("credit"),
+                           with_channels(discipline("credit"), of_queue("credit"), choice))
+        ->found.acyclic();
+  }
+  ModuleChoice choice;
+  topologies::Topology topology;
+  routing::RoutingTable table;
+
+ private:
+  static const Discipline& discipline(const std::string& queue) {
+    return find_module(disciplines(), parse_module_choice(queue), "queue");
+  }
+  static Parameters of_queue(const std::string& queue) {
+    return {discipline(queue).info, parse_module_choice(queue)};
+  }
+};
+
+const routing::Policy& policy_named(const std::string& name) {
+  return find_module(routing::policies(), ModuleChoice{.name = name}, "routing policy");
+}
+
+struct Row {
+  const char *topology, *policy;
+  Selection selection;
+  std::uint32_t channels;
+};
+
+}  // namespace
+
+TEST_CASE("virtual channels: every family is free of circles with every policy that it can have") {
+  std::size_t pairs = 0;
+  for (const std::string& text : networks()) {
+    const Net net(text);
+    for (const routing::Policy& policy : routing::policies()) {
+      INFO(text << " with " << policy.info.name);
+      const bool is_recommended = policy.info.name == topologies::recommended_routing(net.choice.name).policy;
+      // Parts of machines, and the least of some families, are large.
+      if (net.topology.switches() > 40 && !is_recommended && policy.info.name != "minimal") continue;
+      const auto choice = net.choose(policy);
+      if (!choice) {
+        CHECK(!is_recommended);
+        continue;
+      }
+      CHECK(!choice->reason.empty());
+      CHECK(net.is_acyclic(policy, choice->rule));
+      ++pairs;
+      if (choice->rule.channels == 1 || choice->rule.selection == Selection::kRouted) continue;
+      ChannelRule fewer = choice->rule;
+      --fewer.channels;
+      CHECK_FALSE(net.is_acyclic(policy, fewer));
+    }
+  }
+  CHECK(pairs > 900);
+}
+
+TEST_CASE("virtual channels: as many as books and papers have") {
+  // Trees and dimension order on meshes need none; a ring two (W. J. Dally, C. L. Seitz, 1987). Dragonflies:
+  // one more with each group (J. Kim et al., 2008); by a switch, not a group, in between one more again.
+  // Diameter two: as many as links on the way (M. Besta, T. Hoefler, 2014).
+  const Row rows[] = {
+      {"fat_tree:k=4", "ecmp", Selection::kByHop, 1},
+      {"leaf_spine:leaves=4,spines=2,hosts_per_leaf=2", "spray", Selection::kByHop, 1},
+      {"mesh:dims=4x4", "dimension_order", Selection::kRouted, 1},
+      {"hyperx:dims=4x4,hosts=1", "dimension_order", Selection::kByHop, 1},
+      {"torus:dims=5x5", "dimension_order", Selection::kRouted, 2},
+      {"hammingmesh:a=2,b=2,x=2,y=2", "hammingmesh", Selection::kRouted, 3},
+      {"dragonfly:p=2", "minimal", Selection::kByHop, 2},
+      {"dragonfly:p=2", "valiant", Selection::kByGroup, 4},
+      {"slim_fly:q=5", "minimal", Selection::kByHop, 2},
+      {"slim_fly:q=5", "ugal", Selection::kByHop, 4},
+  };
+  for (const Row& row : rows) {
+    INFO(row.topology << " with " << row.policy);
+    const auto choice = Net(row.topology).choose(policy_named(row.policy));
+    REQUIRE(choice);
+    CHECK(choice->rule.channels == row.channels);
+    CHECK(choice->rule.selection == row.selection);
+  }
+}
+
+TEST_CASE("virtual channels: what a user gives wins") {
+  const Net torus("torus:dims=8");
+  const routing::Policy &order = policy_named("dimension_order"), &ecmp = policy_named("ecmp");
+  // The paths have four links between routers.
+  CHECK(torus.choose(order, "credit:vcs=4")->rule.selection == Selection::kByHop);
+  CHECK(torus.choose(order, "credit:vcs=3")->rule.selection == Selection::kRouted);
+  CHECK(torus.choose(ecmp, "credit:selection=by_hop")->rule.channels == 4);
+  const auto too_few = torus.choose(ecmp, "credit:vcs=3");
+  CHECK(too_few->rule.channels == 3);
+  CHECK(too_few->rule.selection == Selection::kByHop);
+  CHECK(too_few->reason.empty());
+  CHECK(torus.choose(ecmp, "credit:selection=by_flow")->reason.empty());
+  CHECK_FALSE(torus.choose(ecmp, "credit:vcs=3,selection=by_hop"));
+  CHECK_FALSE(torus.choose(ecmp, "pfc"));
+}
+
+TEST_CASE("virtual channels: crowded networks with small buffers get everything through by default") {
+  struct Crowd {
+    const char *topology, *policy;
+  };
+  for (const Crowd& each : {Crowd{"torus:dims=5x5", "dimension_order"}, Crowd{"dragonfly:p=2", "par"},
+                            Crowd{"slim_fly:q=5", "ugal"}, Crowd{"dragonfly:p=2", "minimal"}}) {
+    INFO(each.topology << " with " << each.policy);
+    const Net net(each.topology);
+    std::vector<Message> messages;
+    RandomStream random(4, 4);
+    for (std::uint32_t i = 0; i < 3 * net.topology.hosts(); ++i) {
+      messages.push_back({.source = i % net.topology.hosts(),
+                          .destination = static_cast<std::uint32_t>(random.below(net.topology.hosts())),
+                          .notify_sent = true,
+                          .bytes = 200'000,
+                          .client = {i}});
+    }
+    const Options options{.control = "fixed_window:packets=200",
+                          .queue = "credit:buffer=9KB",
+                          .policy = policy_named(each.policy)};
+    CHECK(run_divided(net.topology, options, messages, {.of_vertex = {}, .parts = 1}, 1).delivered ==
+          messages.size());
+  }
+}
+
+}  // namespace weft::sim::packet
