@@ -23,6 +23,7 @@
 #include "sim/jobs/schedulers.h"
 #include "sim/measurements.h"
 #include "sim/network_models.h"
+#include "sim/nic_use.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/replay/protocols.h"
@@ -260,6 +261,18 @@ static std::vector<ReplayJob> chosen(std::vector<ReplayJob> jobs, std::span<cons
   return some;
 }
 
+// Of models in which hosts choose among NICs.
+static void tell_nics(const topologies::Topology* topology, const ModuleInfo& model,
+                      const Parameters& parameters, results::Report& report) {
+  constexpr const char* kChoice = "nic_choice";
+  if (topology == nullptr ||
+      std::ranges::find(model.parameters, kChoice, &ParameterSpec::name) == model.parameters.end()) {
+    return;
+  }
+  tell_nics_used(*topology, fmt::format("network.{}.{}={}", model.name, kChoice, parameters.text(kChoice)),
+                 report);
+}
+
 void Simulation::run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
                            const results::Report* together, RunControl& control,
                            results::Report& report) const {
@@ -321,6 +334,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   }
   if (recorder && recorder->has_begun()) report.timeline = recorder->finish();
   if (measurements) measurements->close();
+  tell_nics(topology_.get(), model_.info, parameters_, report);
   if (!queue) return;
   for (std::uint32_t job = 0; job < report.jobs.size(); ++job) {
     report.jobs[job].hosts = queue->hosts_of(job);

@@ -16,26 +16,26 @@ bool FlowNetwork::is_unbalanced() const {
 // Works out shares for the flows that are there, each of which would have its part of its NICs and of its
 // destination's if these were all that limits it.
 void FlowNetwork::balance(Time now) {
-  std::vector<std::uint32_t> slots, sent(topology_.hosts()), received(topology_.hosts());
+  std::vector<std::uint32_t> slots, sent(routed_.hosts()), received(routed_.hosts());
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     const Flow& flow = flows_[slot];
     if (flow.state != State::kFlowing || !is_offer(flow)) continue;
     slots.push_back(slot);
-    sent[flow.message.source] += flow.trip.nics;
-    ++received[flow.message.destination];
+    sent[flow.trip.source] += flow.trip.nics;
+    ++received[flow.trip.destination];
   }
   const auto rate_of = [&](std::uint32_t host) {
     double rate = 0;
-    for (const std::uint32_t c : topology_.out_channels(topology_.host(host))) {
-      rate += static_cast<double>(topology_.channels()[c].rate.bps()) * (1 << kRateBits);
+    for (const std::uint32_t c : routed_.out_channels(routed_.host(host))) {
+      rate += static_cast<double>(routed_.channels()[c].rate.bps()) * (1 << kRateBits);
     }
     return rate;
   };
   std::vector<Detours::Offer> offers;
   for (const std::uint32_t slot : slots) {
     const Flow& flow = flows_[slot];
-    const std::uint32_t source = flow.message.source, destination = flow.message.destination;
-    const auto nics = static_cast<double>(topology_.out_channels(topology_.host(source)).size());
+    const std::uint32_t source = flow.trip.source, destination = flow.trip.destination;
+    const auto nics = static_cast<double>(routed_.out_channels(routed_.host(source)).size());
     const double most = rate_of(source) * flow.trip.nics / std::max<double>(nics, sent[source]);
     const double rate = std::min(most, rate_of(destination) / received[destination]);
     const auto cap = static_cast<double>(config_.max_rate.bps() > 0 ? to_rate(config_.max_rate) : kMostRate);

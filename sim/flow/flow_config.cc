@@ -25,8 +25,9 @@ const ModuleInfo& flow_module() {
           {"receive_delay", ParameterType::kTime, "0ns",
            "In the NIC that it comes to, between its last bit and its effect."},
           {"host_delay", ParameterType::kTime, "0ns", "What the host adds to that."},
-          {"nic_choice", ParameterType::kText, "given",
-           "Which of a host's links a message takes: given, round_robin, hash, or spray for all of them."},
+          {"nic_choice", ParameterType::kText, "near",
+           "Which of a host's links a message takes: near, the ranks' own, unless the graph names others; "
+           "given, what the graph says, else the first; round_robin, hash, or spray for all of them."},
           {"switching", ParameterType::kText, "store_and_forward",
            "Either store_and_forward or cut_through: what each hop adds to a message's latency."},
           {"reconvergence", ParameterType::kTime, "1ms",
@@ -42,8 +43,9 @@ const ModuleInfo& flow_module() {
   return info;
 }
 
-constexpr std::array<std::pair<std::string_view, NicChoice>, 4> kNicChoices = {
-    {{"given", NicChoice::kGiven},
+constexpr std::array<std::pair<std::string_view, NicChoice>, 5> kNicChoices = {
+    {{"near", NicChoice::kNear},
+     {"given", NicChoice::kGiven},
      {"round_robin", NicChoice::kRoundRobin},
      {"hash", NicChoice::kHash},
      {"spray", NicChoice::kSpray}}};
@@ -65,7 +67,7 @@ FlowConfig flow_config(const Parameters& parameters) {
     return each.first == parameters.text("nic_choice");
   });
   if (choice == kNicChoices.end()) {
-    parameters.fail("nic_choice", "it must be given, round_robin, hash or spray");
+    parameters.fail("nic_choice", "it must be near, given, round_robin, hash or spray");
   }
   require_short(parameters, {"local_latency", "send_delay", "receive_delay", "host_delay"});
   const std::string& switching = parameters.text("switching");

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "sim/flow/flow_network.h"
+#include "sim/model_nics.h"
 #include "sim/model_replay.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing_remarks.h"
@@ -32,22 +33,26 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
 void run_flow(const ModelRun& run, results::Report& report) {
   const routing::Policy policy =
       policy_of(run).configured(Parameters(policy_of(run).info, run.scenario.routing));
+  const NicChoice choice = flow_config(run.parameters).nic_choice;
+  const auto nics = nics_of(run, policy, choice == NicChoice::kSpray);
   FlowSetup setup{run.fabric->topology, run.fabric->table, policy, flow_config(run.parameters)};
   setup.config.record_flows = run.keeps_flow_rows;
   setup.config.connections = connection_rules(run.scenario);
   for (const LinkChange& change : run.fabric->link_changes) {
     setup.changes.push_back({change.at, change.link, change.rate_share, change.directions});
   }
+  setup.nics = nics.get();
+  const topologies::Topology& routed = setup.routed();
   const bool keeps_shortest = policy.fluid == routing::FluidPaths::kOne && policy.make_paths == nullptr;
   if (!keeps_shortest)
-    setup.make_paths = [&run](const routing::RoutingTable& table, std::span<const double> rate_shares) {
+    setup.make_paths = [&](const routing::RoutingTable& table, std::span<const double> rate_shares) {
       const routing::Policy& policy = policy_of(run);
       const Parameters parameters(policy.info, run.scenario.routing);
-      return routing::paths_of(policy,
-                               {parameters, run.fabric->topology, table, run.scenario.seed, rate_shares});
+      return routing::paths_of(policy, {parameters, routed, table, run.scenario.seed, rate_shares});
     };
-  auto replay = std::make_unique<ModelReplay>(run, std::vector<ReplayJob>(run.jobs.begin(), run.jobs.end()),
-                                              1, std::span<const std::uint16_t>());
+  auto replay =
+      std::make_unique<ModelReplay>(run, jobs_with(run, choice == NicChoice::kNear ? nics.get() : nullptr), 1,
+                                    std::span<const std::uint16_t>());
   auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);
   FlowNetwork& network = *owned;
   network.set_series(run.fabric->series);

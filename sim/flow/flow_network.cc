@@ -38,7 +38,8 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       first_entity_(engine.add_entities(setup.topology.hosts() + 1)),
       all_nics_(setup.policy.all_nics),
       hears_rates_(setup.policy.rate_news == routing::RateNews::kWithRoutes),
-      paths_(setup.topology, setup.table, kind_of(setup), engine.seed(), setup.make_paths,
+      nics_(setup.nics),
+      paths_(setup.routed(), setup.routes(), kind_of(setup), engine.seed(), setup.make_paths,
              {setup.policy.one_salt, setup.policy.all_nics, setup.policy.rate_news}),
       flow_count_(setup.topology.hosts()),
       turn_(setup.topology.hosts()),
@@ -46,7 +47,8 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       changes_(setup.changes),
       share_(setup.topology.channels().size(), 1.0),
       down_(setup.topology.channels().size() / 2),
-      original_table_(setup.table) {
+      routed_(setup.routed()),
+      original_table_(setup.routes()) {
   if (setup.policy.fluid == routing::FluidPaths::kUnknown) {
     const char* const why = setup.policy.no_fluid;
     throw InputError(fmt::format(
@@ -126,22 +128,37 @@ void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
     trip.nics = static_cast<std::uint8_t>(std::min<std::uint32_t>(count, UINT8_MAX));
     return;
   }
-  std::uint32_t first = 0;
-  switch (config_.nic_choice) {
-    case NicChoice::kGiven:
-      first = message.source_nic % count;
-      break;
-    case NicChoice::kRoundRobin:
-      first = turn_[message.source]++ % count;
-      break;
-    case NicChoice::kHash:
-      first = routing::hashed_nic(trip.entropy, count);
-      break;
-    case NicChoice::kSpray:
-      trip.nics = static_cast<std::uint8_t>(std::min<std::uint32_t>(count, UINT8_MAX));
-      break;
+  if (config_.nic_choice == NicChoice::kSpray) {
+    trip.nics = static_cast<std::uint8_t>(std::min<std::uint32_t>(count, UINT8_MAX));
+    return;
   }
-  trip.first_nic = static_cast<std::uint8_t>(first);
+  const std::uint32_t nic = choose_nic(message, trip.entropy, count);
+  trip.first_nic = static_cast<std::uint8_t>(nic);
+  if (nics_ == nullptr) return;
+  if (!nics_->leads_to(message.source, nic, message.destination)) {
+    nics_->fail_no_way(message.source, nic, message.destination);
+  }
+  if (!nics_->unfolded()) return;
+  const bool asks = config_.nic_choice == NicChoice::kNear || config_.nic_choice == NicChoice::kGiven;
+  const auto there =
+      static_cast<std::uint32_t>(topology_.out_channels(topology_.host(message.destination)).size());
+  const std::uint32_t wanted = (asks ? message.destination_nic : nic) % there;
+  trip.first_nic = 0;
+  trip.source = nics_->endpoint(message.source, nic);
+  trip.destination =
+      nics_->endpoint(message.destination, nics_->arrival(message.source, nic, message.destination, wanted));
+}
+
+// Of those that lead there, if there are any.
+std::uint32_t FlowNetwork::choose_nic(const Message& message, std::uint32_t entropy, std::uint32_t count) {
+  const bool asks = config_.nic_choice == NicChoice::kNear || config_.nic_choice == NicChoice::kGiven;
+  if (asks || count == 1) return message.source_nic % count;
+  const auto choose = [&](std::uint32_t among) {
+    return config_.nic_choice == NicChoice::kHash ? routing::hashed_nic(entropy, among)
+                                                  : turn_[message.source]++ % among;
+  };
+  if (nics_ == nullptr) return choose(count);
+  return nics_->choose_among(message.source, message.destination, choose);
 }
 
 // Finds the flow's way through the network as it is now, and lets it take part in the next solve().
@@ -477,7 +494,7 @@ void FlowNetwork::change_links(Time now) {
   if (next_reroute_ < reroutes_.size() && reroutes_[next_reroute_] == now) {
     ++next_reroute_;
     if (table_ == nullptr) table_ = std::make_unique<routing::RoutingTable>(original_table_);
-    table_->repair(topology_, down_);
+    table_->repair(routed_, down_);
     paths_.set_table(*table_);
     paths_.tell_rates();
   }

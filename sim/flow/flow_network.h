@@ -20,6 +20,7 @@
 #include "sim/flow/progress.h"
 #include "sim/results/records.h"
 #include "sim/results/series.h"
+#include "sim/routing/nics/nic_network.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/table/routing_table.h"
 #include "sim/units/module.h"
@@ -28,7 +29,7 @@
 namespace weft::sim::flow {
 
 // Which of a host's links, its NICs, a message takes.
-enum class NicChoice : std::uint8_t { kGiven, kRoundRobin, kHash, kSpray };
+enum class NicChoice : std::uint8_t { kNear, kGiven, kRoundRobin, kHash, kSpray };
 
 // Defaults are those of the module's parameters (flow_module()).
 struct FlowConfig {
@@ -37,7 +38,7 @@ struct FlowConfig {
   Bandwidth local_bandwidth = Bandwidth::gbps(800);
   Time local_latency = Time::ns(200);
   Time send_delay, receive_delay, host_delay;  // as of the packet network
-  NicChoice nic_choice = NicChoice::kGiven;
+  NicChoice nic_choice = NicChoice::kNear;
   bool cut_through = false;
   Time reconvergence = Time::us(1000);
   Bandwidth max_rate;              // of one message, headers included; 0: no limit
@@ -68,6 +69,13 @@ struct FlowSetup {
   FlowConfig config;
   std::vector<LinkShare> changes = {};  // in the order of time
   PathMaker make_paths = {};            // for a policy with a path model of its own
+  // Of the topology, where it is to say which NICs lead where; null: they all do. It must outlive the
+  // network.
+  const routing::NicNetwork* nics = nullptr;
+
+  // What messages are routed over.
+  const topologies::Topology& routed() const { return nics != nullptr ? nics->topology() : topology; }
+  const routing::RoutingTable& routes() const { return nics != nullptr ? nics->table() : table; }
 };
 
 inline Rate to_rate(Bandwidth bandwidth) {
@@ -144,6 +152,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   Time round_trip() const;
   Trip trip_of(const Message& message, std::uint64_t identity);
   void choose_nics(const Message& message, Trip& trip);
+  std::uint32_t choose_nic(const Message& message, std::uint32_t entropy, std::uint32_t count);
   void drain();
   void leave(std::uint32_t slot, Time arrival);
   // Of connections (flow_connections.cc).
@@ -182,9 +191,10 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   Engine& engine_;
   NetworkClient& client_;
   const std::uint64_t seed_;
-  const bool connected_;               // are there connections? Else each message is a fluid by itself
-  const EntityId first_entity_;        // host h; after them, the network
-  const bool all_nics_, hears_rates_;  // of the policy: it takes all NICs; hears of rates with the routes
+  const bool connected_;                   // are there connections? Else each message is a fluid by itself
+  const EntityId first_entity_;            // host h; after them, the network
+  const bool all_nics_, hears_rates_;      // of the policy: it takes all NICs; hears of rates with the routes
+  const routing::NicNetwork* const nics_;  // FlowSetup::nics
   mutable Paths paths_;  // carried() brings it and flows_ up to date, in what links have carried
   MaxMin max_min_;
   Progress progress_;
@@ -206,6 +216,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::size_t next_reroute_ = 0;
   std::vector<double> share_;                     // by channel: of the rate it was built with
   std::vector<bool> down_;                        // by link
+  const topologies::Topology& routed_;            // FlowSetup::routed()
   const routing::RoutingTable& original_table_;   // with all links
   std::unique_ptr<routing::RoutingTable> table_;  // repaired; null: no link has failed
 

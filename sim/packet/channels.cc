@@ -24,8 +24,9 @@ constexpr std::int64_t kBytePs = 8'000'000'000'000;  // one byte at one bit per 
 
 Channels::Channels(std::span<Engine* const> engines, const topologies::Topology& topology_,
                    const routing::RoutingTable& table_, const topologies::Partitioning& partition_,
-                   std::uint32_t control_bytes_)
+                   std::uint32_t control_bytes_, const routing::NicNetwork* nics_)
     : topology(topology_),
+      nics(nics_),
       table(&table_),
       original_table(table_),
       partition(partition_),
@@ -148,7 +149,9 @@ void Channels::report_ports() {
 }
 
 void Channels::divide_bytes(std::span<const std::uint32_t> job_of_host, std::uint32_t jobs) {
-  job_of_host_.assign(job_of_host.begin(), job_of_host.end());
+  for (std::uint32_t endpoint = 0; endpoint < topology.hosts(); ++endpoint) {
+    job_of_endpoint_.push_back(job_of_host[host_of(endpoint)]);
+  }
   jobs_ = jobs;
   job_bytes_.assign(hot.size() * jobs_, 0);
   for (Channel& channel : hot) channel.flags |= kDivided;
@@ -353,6 +356,12 @@ Channels::PathTimes Channels::path_times(ChannelId nic_channel, HostId destinati
     if (candidates.empty()) fail_no_way(nic_channel, destination_host);
     c = ChannelId(candidates[routing::hash_choice(entropy, salts[at], candidates.size())]);
   }
+}
+
+bool Channels::leads_to(ChannelId nic_channel, HostId endpoint) const {
+  const NodeId at = ends[nic_channel].node();
+  if (ends[nic_channel].is_host()) return at == topology.host(endpoint);
+  return !original_table.candidates(at, endpoint).empty();
 }
 
 // What its source sends through a NIC can't come to a host.

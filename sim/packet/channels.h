@@ -11,6 +11,7 @@
 #include "sim/packet/ids.h"
 #include "sim/packet/link_changes.h"
 #include "sim/packet/queues/queues.h"
+#include "sim/routing/nics/nic_network.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/analysis/partition.h"
 #include "topologies/graph/topology.h"
@@ -107,7 +108,14 @@ class Channels {
   // `engines`: one for each partition; they reserve the same entity numbers.
   Channels(std::span<Engine* const> engines, const topologies::Topology& topology,
            const routing::RoutingTable& table, const topologies::Partitioning& partition,
-           std::uint32_t control_bytes);
+           std::uint32_t control_bytes, const routing::NicNetwork* nics = nullptr);
+
+  // Packets go from endpoint to endpoint: hosts, or the NICs of a NicNetwork, whose topology this is then.
+  std::uint32_t host_of(std::uint32_t endpoint) const {
+    return nics == nullptr ? endpoint : nics->host_of(endpoint);
+  }
+  // Is there a way from this NIC to the endpoint?
+  bool leads_to(ChannelId nic_channel, HostId endpoint) const;
 
   // Sets the discipline of all switch ports, and of NICs if it has one for them: else NIC queues hold
   // anything and never mark.
@@ -165,9 +173,9 @@ class Channels {
   void report_ports();
   // What channels carry is counted by job. `job_of_host`: below `jobs`, of each host that sends.
   void divide_bytes(std::span<const std::uint32_t> job_of_host, std::uint32_t jobs);
-  // A packet from this host, or to it, goes on the wire. REQUIRES: the channel has kDivided.
-  void count_by_job(ChannelId c, std::uint32_t host, std::uint32_t bytes) {
-    job_bytes_[std::size_t{c} * jobs_ + job_of_host_[host]] += bytes;
+  // A packet from this endpoint, or to it, goes on the wire. REQUIRES: the channel has kDivided.
+  void count_by_job(ChannelId c, std::uint32_t endpoint, std::uint32_t bytes) {
+    job_bytes_[std::size_t{c} * jobs_ + job_of_endpoint_[endpoint]] += bytes;
   }
   // By channel, and for each by job; empty if they are not counted.
   std::span<const std::uint64_t> job_bytes() const { return job_bytes_; }
@@ -190,6 +198,7 @@ class Channels {
   const std::vector<double>& rate_shares() const { return rate_shares_; }
 
   const topologies::Topology& topology;
+  const routing::NicNetwork* const nics;        // whose topology it is, or null
   const routing::RoutingTable* table;           // of the moment
   const routing::RoutingTable& original_table;  // with all links
   const topologies::Partitioning& partition;
@@ -218,7 +227,7 @@ class Channels {
   // The fastest link between switches, and the least delay of one.
   Bandwidth fastest_;
   std::int64_t least_delay_ps_ = 0;
-  std::vector<std::uint32_t> job_of_host_;
+  std::vector<std::uint32_t> job_of_endpoint_;
   std::size_t jobs_ = 0;
   std::vector<std::uint64_t> job_bytes_;
   // Do all have kCutThrough? Flags of another partition's channels may be changing.

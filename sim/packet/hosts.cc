@@ -16,11 +16,13 @@ std::size_t aligned(std::size_t bytes) {
 
 }  // namespace
 
-Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topology)
+Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topology,
+             const routing::NicNetwork* nics_of_topology)
     : message_count(topology.hosts()),
       connection_count(topology.hosts()),
       copy_free_at_ps(topology.hosts()),
-      turn(topology.hosts()) {
+      turn(topology.hosts()),
+      network(nics_of_topology) {
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
     first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
     for (const std::uint32_t channel : topology.out_channels(topology.host(host))) {
@@ -28,6 +30,13 @@ Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topol
     }
   }
   first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
+  const bool unfolded = network != nullptr && network->unfolded();
+  if (unfolded) nic_of_endpoint.resize(nics.size());
+  for (HostId host{0}; unfolded && host < topology.hosts(); ++host) {
+    for (NicId nic{first_nic[host]}; nic < first_nic[host + 1]; ++nic) {
+      nic_of_endpoint[network->endpoint(host, nic - first_nic[host])] = nic;
+    }
+  }
   EntityId first = 0;
   for (Engine* engine : engines) first = engine->add_entities(static_cast<std::uint32_t>(nics.size()));
   for (std::uint32_t nic = 0; nic < nics.size(); ++nic) nics[nic].entity = first + nic;

@@ -39,10 +39,18 @@ static_assert(sizeof(Nic) == 64);
 
 // The hosts of all partitions. Each record is touched by its host's partition only.
 struct Hosts {
-  Hosts(std::span<Engine* const> engines, const topologies::Topology& topology);
+  Hosts(std::span<Engine* const> engines, const topologies::Topology& topology,
+        const routing::NicNetwork* nics = nullptr);
 
   std::uint32_t nics_of(std::uint32_t host) const { return first_nic[host + 1] - first_nic[host]; }
   NicId nic_of(HostId host, PortId port) const { return NicId(first_nic[host] + port); }
+  // By the node that packets know, see Channels::host_of(), and its port.
+  NicId nic_at(std::uint32_t endpoint, PortId port) const {
+    return nic_of_endpoint.empty() ? nic_of(HostId(endpoint), port) : NicId(nic_of_endpoint[endpoint]);
+  }
+  std::uint32_t endpoint_of(HostId host, NicId nic) const {
+    return network == nullptr ? std::uint32_t{host} : network->endpoint(host, nic - first_nic[host]);
+  }
 
   std::vector<Nic> nics;
   std::vector<std::uint32_t> first_nic;         // by host, one more than there are hosts
@@ -50,6 +58,8 @@ struct Hosts {
   std::vector<std::uint32_t> connection_count;  // by source host, where messages share connections
   std::vector<std::int64_t> copy_free_at_ps;    // by host
   std::vector<std::uint32_t> turn;              // by host: messages that took the next NIC
+  const routing::NicNetwork* network;           // null: nothing is said of NICs
+  std::vector<std::uint32_t> nic_of_endpoint;   // empty where these are the hosts
 };
 
 struct TransportCounters {

@@ -29,6 +29,7 @@ struct FlowStart {
   std::uint32_t message_number = 0;
   std::uint32_t packets = 0;
   Time start, ideal;           // ideal: how long it would take alone
+  std::uint32_t sender = 0;    // where the receiver's own packets go: see Channels::host_of()
   std::uint8_t reply_nic = 0;  // of the receiver, for the ACKs
   bool opens = false;
   Message message;

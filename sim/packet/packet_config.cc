@@ -13,8 +13,9 @@
 namespace weft::sim::packet {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, NicChoice>, 5> kNicChoices = {
-    {{"given", NicChoice::kGiven},
+constexpr std::array<std::pair<std::string_view, NicChoice>, 6> kNicChoices = {
+    {{"near", NicChoice::kNear},
+     {"given", NicChoice::kGiven},
      {"round_robin", NicChoice::kRoundRobin},
      {"hash", NicChoice::kHash},
      {"least_loaded", NicChoice::kLeastLoaded},
@@ -45,9 +46,10 @@ const ModuleInfo& packet_module() {
           {"ack_every", ParameterType::kInteger, "1",
            "One ACK for so many packets of a flow, 1 to 64; some are acknowledged at once all the same."},
           {"ack_delay", ParameterType::kTime, "5us", "An ACK is never held back for longer."},
-          {"nic_choice", ParameterType::kText, "given",
-           "Which of a host's links a message takes: given, round_robin, hash, least_loaded, or spray for "
-           "packet after packet over all of them."},
+          {"nic_choice", ParameterType::kText, "near",
+           "Which of a host's links a message takes: near, the ranks' own, unless the graph names others; "
+           "given, what the graph says, else the first; round_robin, hash, least_loaded, or spray for packet "
+           "after packet over all of them."},
           {"timeout_jitter", ParameterType::kReal, "0.1",
            "Random share, up to this one, by which each timeout is longer; 0 to 1."},
           {"switching", ParameterType::kText, "store_and_forward",
@@ -85,7 +87,7 @@ PacketConfig packet_config(const Parameters& parameters) {
     return each.first == parameters.text("nic_choice");
   });
   if (choice == kNicChoices.end()) {
-    parameters.fail("nic_choice", "it must be given, round_robin, hash, least_loaded or spray");
+    parameters.fail("nic_choice", "it must be near, given, round_robin, hash, least_loaded or spray");
   }
   const std::string& switching = parameters.text("switching");
   if (switching != "store_and_forward" && switching != "cut_through") {

@@ -8,6 +8,7 @@
 #include "congestion/controls/controls.h"
 #include "congestion/recoveries/recoveries.h"
 #include "congestion/recoveries/retransmission_timer.h"
+#include "sim/model_nics.h"
 #include "sim/model_replay.h"
 #include "sim/packet/channel_choice.h"
 #include "sim/packet/deadlock_check.h"
@@ -67,6 +68,10 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   if (!text.empty()) warnings.push_back(std::move(text));
 }
 
+const routing::Policy& policy_of(const ModelRun& run) {
+  return find_module(routing::policies(), run.scenario.routing, "routing policy");
+}
+
 // Where hosts have several NICs.
 std::string breaks_order(const Parameters& parameters) {
   return packet_config(parameters).nic_choice == NicChoice::kSpray ? "network.packet.nic_choice=spray" : "";
@@ -105,7 +110,17 @@ std::vector<std::uint16_t> of_hosts(const topologies::Partitioning& partitioning
   return partition_of_host;
 }
 
-PacketSetup setup_of(const ModelRun& run) {
+// A host's NICs belong to its partition.
+void add_nics(const routing::NicNetwork* nics, topologies::Partitioning& partition) {
+  if (nics == nullptr || partition.of_vertex.empty()) return;
+  const topologies::Topology& routed = nics->topology();
+  for (auto v = static_cast<std::uint32_t>(partition.of_vertex.size()); v < routed.nodes(); ++v) {
+    const std::uint32_t host = nics->host_of(routed.node(v).index);
+    partition.of_vertex.push_back(partition.of_vertex[routed.host(host)]);
+  }
+}
+
+PacketSetup setup_of(const ModelRun& run, const routing::NicNetwork* nics) {
   const Scenario& scenario = run.scenario;
   const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
   const congestion::Control& control =
@@ -127,7 +142,8 @@ PacketSetup setup_of(const ModelRun& run) {
           queue,
           Parameters(queue.info, scenario.queue),
           config,
-          {run.fabric->link_changes.begin(), run.fabric->link_changes.end()}};
+          {run.fabric->link_changes.begin(), run.fabric->link_changes.end()},
+          nics};
 }
 
 // What an idle network takes (README.md).
@@ -153,11 +169,14 @@ void run_packet(const ModelRun& run, results::Report& report) {
   topologies::Partitioning partitioning = partition_of(run);
   expect_network(run.fabric->topology, partitioning.parts);
   expect_division(run);
+  const NicChoice choice = packet_config(run.parameters).nic_choice;
+  const auto nics = nics_of(run, policy_of(run), choice == NicChoice::kSpray);
   auto replay =
-      std::make_unique<ModelReplay>(run, std::vector<ReplayJob>(run.jobs.begin(), run.jobs.end()),
+      std::make_unique<ModelReplay>(run, jobs_with(run, choice == NicChoice::kNear ? nics.get() : nullptr),
                                     partitioning.parts, of_hosts(partitioning, run.fabric->topology));
-  auto owned = std::make_unique<PacketNetwork>(replay->engines(), replay->clients(), setup_of(run),
-                                               std::move(partitioning));
+  add_nics(nics.get(), partitioning);
+  auto owned = std::make_unique<PacketNetwork>(replay->engines(), replay->clients(),
+                                               setup_of(run, nics.get()), std::move(partitioning));
   PacketNetwork& network = *owned;
   network.set_observer(run.fabric->observer);
   network.set_series(run.fabric->series);

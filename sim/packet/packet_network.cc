@@ -29,9 +29,13 @@ Time find_longest_round_trip(const Channels& channels, std::uint32_t bytes) {
     }
   }
   Time longest;
-  const ChannelId nic{topology.out_channels(topology.host(0)).front()};
-  for (HostId host{1}; host < topology.hosts(); ++host) {
-    longest = std::max(longest, channels.path_times(nic, host, 0, bytes, 1, bytes).round_trip);
+  for (HostId from{0}; from < topology.hosts(); ++from) {
+    if (channels.host_of(from) != 0) continue;
+    const ChannelId nic{topology.out_channels(topology.host(from)).front()};
+    for (HostId to{1}; to < topology.hosts(); ++to) {
+      if (channels.host_of(to) == 0 || !channels.leads_to(nic, to)) continue;
+      longest = std::max(longest, channels.path_times(nic, to, 0, bytes, 1, bytes).round_trip);
+    }
   }
   if (longest > kLongestDelay) fail_too_slow("the longest round trip", longest);
   return longest;
@@ -125,7 +129,7 @@ class PacketNetwork::Part final : public Network {
   bool delivers_in_order() const override {
     const PacketConfig& config = network_.transport_setup_.config;
     return !config.connections.per_message &&
-           (config.nic_choice == NicChoice::kGiven || config.nic_choice == NicChoice::kHash ||
+           (config.asks_messages() || config.nic_choice == NicChoice::kHash ||
             config.nic_choice == NicChoice::kSpray);
   }
 
@@ -350,17 +354,18 @@ PacketNetwork::PacketNetwork(std::span<Engine* const> engines, std::span<Network
       config_(config_of(setup)),
       policy_parameters_(setup.policy_parameters),
       policy_(setup.policy.configured(policy_parameters_)),
-      channels_(engines, setup.topology, setup.table, partition_, config_.ack_bytes),
-      policies_(engines, policy_, {policy_parameters_, setup.topology, setup.table, engines.front()->seed()}),
+      channels_(engines, setup.routed(), setup.routes(), partition_, config_.ack_bytes, setup.nics),
+      policies_(engines, policy_,
+                {policy_parameters_, setup.routed(), setup.routes(), engines.front()->seed()}),
       longest_round_trip_(prepare(channels_, setup, policy_, config_, engines)),
       transport_setup_({policy_,
-                        {policy_parameters_, setup.topology, setup.table, engines.front()->seed()},
+                        {policy_parameters_, setup.routed(), setup.routes(), engines.front()->seed()},
                         setup.control,
                         setup.control_parameters,
                         setup.recovery,
                         setup.recovery_parameters},
                        config_, longest_round_trip_, channels_.longest_queue()),
-      hosts_(engines, setup.topology),
+      hosts_(engines, setup.topology, setup.nics),
       link_schedule_(setup.changes, setup.config.reconvergence),
       livelock_watch_(channels_, transport_setup_.recovery.min_timeout * kLivelockTimeouts) {
   channels_.packet_lifetime = times_to_end(transport_setup_.recovery.min_timeout, slowdown(setup.changes));
@@ -581,8 +586,8 @@ void PacketNetwork::add_module_signals(Signals& signals) const {
 }
 
 NicId PacketNetwork::nic_of_channel(ChannelId channel) const {
-  const HostId host{topology_.node(topology_.channels()[channel].from).index};
-  return hosts_.nic_of(host, channels_.places[channel].port);
+  const topologies::Topology& routed = channels_.topology;
+  return hosts_.nic_at(routed.node(routed.channels()[channel].from).index, channels_.places[channel].port);
 }
 
 std::vector<results::Link> PacketNetwork::links() const {

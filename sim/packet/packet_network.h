@@ -21,6 +21,7 @@
 #include "sim/packet/transport.h"
 #include "sim/results/records.h"
 #include "sim/results/series.h"
+#include "sim/routing/nics/nic_network.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/graph/topology.h"
@@ -42,6 +43,13 @@ struct PacketSetup {
   Parameters queue_parameters;
   PacketConfig config;
   std::vector<LinkChange> changes = {};  // of links while it runs, in the order of time
+  // Of the topology, where it is to say which NICs lead where; null: they all do. It must outlive the
+  // network.
+  const routing::NicNetwork* nics = nullptr;
+
+  // What packets are routed over.
+  const topologies::Topology& routed() const { return nics != nullptr ? nics->topology() : topology; }
+  const routing::RoutingTable& routes() const { return nics != nullptr ? nics->table() : table; }
 };
 
 // The model is written down in this folder's README.md. It runs in one or more partitions, each with an
@@ -51,7 +59,7 @@ class PacketNetwork final : public results::Reporter, public results::SeriesSour
   // In one partition. Throws InputError if parameters make no sense.
   PacketNetwork(Engine& engine, NetworkClient& client, const PacketSetup& setup);
   // In as many partitions as there are engines. REQUIRES: as many clients, and the partition says as much;
-  // lookahead > 0; the same number of entities in all engines.
+  // lookahead > 0, of all nodes of PacketSetup::routed(); the same number of entities in all engines.
   PacketNetwork(std::span<Engine* const> engines, std::span<NetworkClient* const> clients,
                 const PacketSetup& setup, topologies::Partitioning partition);
   ~PacketNetwork() override;

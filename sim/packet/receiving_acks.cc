@@ -121,7 +121,7 @@ void ReceivingSide::send_to_sender(Key key, PacketKind kind, std::uint64_t credi
       .sent_ps = side_.engine.now().ps(),
       .flow = connection.send_slot,
       .entropy = entropy,
-      .destination = connection.source,
+      .destination = cold.sender,
       .source = side_.channels.topology.node(side_.channels.topology.channels()[nic.channel].from).index,
       .flow_number = connection.number,
       .bytes = side_.channels.control_bytes,

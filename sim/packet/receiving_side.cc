@@ -150,6 +150,7 @@ void ReceivingSide::open(Key key, const FlowStart& start) {
   connection.reply_channel = side_.hosts.nics[nic].channel;
   cold = {};
   cold.nic = nic;
+  cold.sender = start.sender;
   cold.reassembly = side_.setup.recoveries->make_reassembly();
   // Nothing is held any more for the slot's last connection: its last packet was acknowledged at once.
   if (holds_acks()) {
@@ -172,7 +173,8 @@ void ReceivingSide::turn_round(Packet& packet, PacketKind kind, const Connection
 // depends on partitions; so that nothing else does, it is acknowledged as if it had not.
 void ReceivingSide::answer_late(PacketHandle handle, ChannelId way_back) {
   Packet& packet = side_.fabric.packets()[handle];
-  const NicId nic = side_.hosts.nic_of(HostId(packet.destination), PortId(packet.reply_nic));
+  const NicId nic =
+      side_.hosts.nic_of(HostId(side_.channels.host_of(packet.destination)), PortId(packet.reply_nic));
   std::swap(packet.source, packet.destination);
   packet.kind = PacketKind::kAck;
   packet.clear(kTrimmed);
@@ -198,7 +200,8 @@ void ReceivingSide::on_data(PacketHandle handle, ChannelId way_back) {
   Table& table = tables_[part];
   Connection& connection = table.connections[packet.flow];
   side_.fabric.packets().acks().set(handle, {});
-  if (connection.number != packet.flow_number || connection.source != packet.source) [[unlikely]] {
+  if (connection.number != packet.flow_number || connection.source != side_.channels.host_of(packet.source))
+      [[unlikely]] {
     answer_late(handle, way_back);
     return;
   }

@@ -60,6 +60,7 @@ class ReceivingSide {
     std::uint32_t last_message = kNone;
     std::uint32_t end = 0;  // behind the last packet of all messages so far
     NicId nic{0};
+    std::uint32_t sender = 0;  // FlowStart::sender
     std::unique_ptr<congestion::Reassembly> reassembly;
   };
   // What its NIC's receiver has to do with it.

@@ -10,7 +10,9 @@ namespace weft::sim::packet {
 // be forgotten isn't, forgotten or not.
 bool SendingSide::is_of(SlotId slot, const Packet& packet) const {
   const Connection& connection = connections_[slot];
-  if (connection.number != packet.flow_number || connection.source != packet.destination) return false;
+  if (connection.number != packet.flow_number ||
+      connection.source != side_.channels.host_of(packet.destination))
+    return false;
   if (connection.first_message != kNone) [[likely]]
     return true;
   return side_.engine.now().ps() < cold_[slot].idle_since_ps + side_.setup.idle.ps();

@@ -52,27 +52,42 @@ std::uint32_t SendingSide::new_message(const OutgoingMessage& message) {
   return index;
 }
 
-// Among the source's NICs.
+// Among the source's NICs, those that lead there.
 PortId SendingSide::choose_port(const Message& message, std::uint32_t entropy) {
   Hosts& hosts = side_.hosts;
   const std::uint32_t count = hosts.nics_of(message.source);
   if (count == 1) return PortId(0);
-  switch (side_.setup.config.nic_choice) {
-    case NicChoice::kGiven:
-      break;
-    case NicChoice::kRoundRobin:
-    case NicChoice::kSpray:  // where its first packet goes
-      return PortId(hosts.turn[message.source]++ % count);
-    case NicChoice::kHash:
-      return PortId(routing::hashed_nic(entropy, count));
-    case NicChoice::kLeastLoaded: {
-      const auto first = hosts.nics.begin() + hosts.first_nic[message.source];
-      const auto least = std::min_element(
-          first, first + count, [](const Nic& a, const Nic& b) { return a.load_packets < b.load_packets; });
-      return PortId(static_cast<std::uint32_t>(least - first));
+  const NicChoice choice = side_.setup.config.nic_choice;
+  const auto leads = [&](std::uint32_t nic) {
+    return hosts.network == nullptr || hosts.network->leads_to(message.source, nic, message.destination);
+  };
+  if (side_.setup.config.asks_messages()) return PortId(message.source_nic % count);
+  if (choice == NicChoice::kLeastLoaded) {
+    const Nic* const first = &hosts.nics[hosts.first_nic[message.source]];
+    std::uint32_t least = 0;
+    for (std::uint32_t nic = 1; nic < count; ++nic) {
+      const bool better = !leads(least) || first[nic].load_packets < first[least].load_packets;
+      if (leads(nic) && better) least = nic;
     }
+    return PortId(least);
   }
-  return PortId(message.source_nic % count);
+  const auto choose = [&](std::uint32_t among) {
+    return choice == NicChoice::kHash
+               ? routing::hashed_nic(entropy, among)
+               : hosts.turn[message.source]++ % among;  // of kSpray, the first packet's
+  };
+  if (hosts.network == nullptr) return PortId(choose(count));
+  return PortId(hosts.network->choose_among(message.source, message.destination, choose));
+}
+
+// The receiver's NIC, from which it also answers.
+PortId SendingSide::reply_port(const Message& message, PortId port) const {
+  const bool asks = side_.setup.config.asks_messages();
+  const std::uint32_t wanted =
+      (asks ? message.destination_nic : std::uint32_t{port}) % side_.hosts.nics_of(message.destination);
+  const routing::NicNetwork* const nics = side_.hosts.network;
+  if (nics == nullptr) return PortId(wanted);
+  return PortId(nics->arrival(message.source, port, message.destination, wanted));
 }
 
 Bandwidth SendingSide::line_rate(NicId nic, HostId host) const {
@@ -96,9 +111,7 @@ SlotId SendingSide::find_or_open(const Message& message, std::uint32_t number, c
   const auto entropy = static_cast<std::uint32_t>(routing::flow_draws(side_.engine.seed(), identity).next());
   if (per_message) return open(message, {identity, number, choose_port(message, entropy)}, shape, one_way);
   const PortId port = config.nic_choice == NicChoice::kSpray ? PortId(0) : choose_port(message, entropy);
-  const PortId reply = config.nic_choice == NicChoice::kGiven
-                           ? PortId(message.destination_nic % side_.hosts.nics_of(message.destination))
-                           : port;
+  const PortId reply = config.asks_messages() ? reply_port(message, port) : port;
   const ConnectionKey key{HostId(message.source), HostId(message.destination), message.channel,
                           static_cast<std::uint16_t>(reply << 8 | port)};
   SlotId slot = table_.find(key);
@@ -121,6 +134,19 @@ SlotId SendingSide::find_or_open(const Message& message, std::uint32_t number, c
   return slot;
 }
 
+// Throws InputError if no way leads there from its NIC.
+void SendingSide::aim(Connection& connection, const Message& message, PortId port) const {
+  const PortId reply = reply_port(message, port);
+  connection.reply_nic = static_cast<std::uint8_t>(reply);
+  connection.target = message.destination;
+  const routing::NicNetwork* const nics = side_.hosts.network;
+  if (nics == nullptr) return;
+  if (!nics->leads_to(message.source, port, message.destination)) {
+    nics->fail_no_way(message.source, port, message.destination);
+  }
+  connection.target = nics->endpoint(message.destination, reply);
+}
+
 SlotId SendingSide::open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way) {
   const TransportSetup& setup = side_.setup;
   const PacketConfig& config = setup.config;
@@ -139,10 +165,7 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
                           .number = opening.number,
                           .entropy = static_cast<std::uint32_t>(random.next()),
                           .generation = connection.generation};
-  const bool given = config.nic_choice == NicChoice::kGiven;
-  connection.reply_nic =
-      static_cast<std::uint8_t>((given ? message.destination_nic : std::uint32_t{opening.port}) %
-                                side_.hosts.nics_of(message.destination));
+  aim(connection, message, opening.port);
   const Channels::PathTimes path = path_times(connection, connection.nic, shape);
   const Time hosts = config.host_round_trip();
   const Time round_trip = path.round_trip + hosts;
@@ -177,8 +200,8 @@ SlotId SendingSide::open(const Message& message, const Opening& opening, const S
   one_way = ideal_time(connection, shape, path);
   if (setup.make_selector) {
     cold.selector = setup.make_selector({.connection = opening.identity,
-                                         .source = message.source,
-                                         .destination = message.destination,
+                                         .source = side_.hosts.endpoint_of(source, nic),
+                                         .destination = connection.target,
                                          .random = random,
                                          .topology = &side_.channels.topology,
                                          .packet_lifetime = side_.channels.packet_lifetime,
@@ -223,8 +246,8 @@ void SendingSide::refuse(std::uint64_t bytes) const {
 Channels::PathTimes SendingSide::path_times(const Connection& connection, NicId nic,
                                             const Shape& shape) const {
   const PacketConfig& config = side_.setup.config;
-  return side_.channels.path_times(side_.hosts.nics[nic].channel, connection.destination, connection.entropy,
-                                   config.mtu_bytes + config.header_bytes, shape.packets,
+  return side_.channels.path_times(side_.hosts.nics[nic].channel, HostId(connection.target),
+                                   connection.entropy, config.mtu_bytes + config.header_bytes, shape.packets,
                                    shape.last_bytes + config.header_bytes);
 }
 
@@ -245,7 +268,7 @@ Time SendingSide::ideal_time(const Connection& connection, const Shape& shape,
     ideal_nics_.push_back(hosts.nics[nic].channel);
     if (nic != connection.nic) hops = std::min(hops, path_times(connection, nic, shape).hops);
   }
-  return side_.channels.least_one_way(ideal_nics_, connection.destination, hops,
+  return side_.channels.least_one_way(ideal_nics_, HostId(connection.target), hops,
                                       config.mtu_bytes + config.header_bytes, shape.packets,
                                       shape.last_bytes + config.header_bytes);
 }
@@ -294,6 +317,7 @@ FlowStart SendingSide::start(const Message& message, std::uint32_t number) {
           .packets = static_cast<std::uint32_t>(packets),
           .start = side_.engine.now(),
           .ideal = one_way + config.host_one_way(),
+          .sender = side_.hosts.endpoint_of(connection.source, connection.nic),
           .reply_nic = connection.reply_nic,
           .opens = opens,
           .message = message};

@@ -100,6 +100,7 @@ class SendingSide {
     std::uint32_t first_end = 0;                // behind the last packet of that message
     std::uint16_t generation = 0;               // of the slot
     std::uint16_t hops = 0;                     // links of its path
+    std::uint32_t target = 0;                   // what its packets go to: see Channels::host_of()
     std::uint8_t reply_nic = 0;
     bool waiting : 1 = false;  // in its NIC's list
     bool pacing : 1 = false;   // a kPace event is under way
@@ -153,6 +154,8 @@ class SendingSide {
   ReceiveSlotId new_receive_slot(std::uint32_t part, SlotId sender);
   std::uint32_t new_message(const OutgoingMessage& message);
   PortId choose_port(const Message& message, std::uint32_t entropy);
+  PortId reply_port(const Message& message, PortId port) const;
+  void aim(Connection& connection, const Message& message, PortId port) const;
   Bandwidth line_rate(NicId nic, HostId host) const;
   std::byte* storage(SlotId slot) const {
     return slabs_[slot / kSlabSlots].get() + slot % kSlabSlots * side_.setup.slot_bytes;

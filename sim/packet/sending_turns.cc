@@ -122,7 +122,7 @@ void SendingSide::send_packet(SlotId slot) {
   routing::Path path{connection.entropy};
   if (connection.selector != nullptr) {
     path = choose_path(slot, number, again);
-    if (path.nic != routing::Path::kAnyNic) [[unlikely]] {
+    if (path.nic != routing::Path::kAnyNic && side_.hosts.nic_of_endpoint.empty()) [[unlikely]] {
       const HostId host = connection.source;
       nic_number = side_.hosts.nic_of(host, PortId(path.nic % side_.hosts.nics_of(host)));
       connection.lane = nic_number;
@@ -141,8 +141,8 @@ void SendingSide::send_packet(SlotId slot) {
                            .flow = connection.receive_slot,
                            .number = number,
                            .entropy = path.entropy,
-                           .destination = connection.destination,
-                           .source = connection.source,
+                           .destination = connection.target,
+                           .source = side_.hosts.endpoint_of(connection.source, nic_number),
                            .flow_number = connection.number,
                            .bytes = bytes,
                            .reply_nic = connection.reply_nic};

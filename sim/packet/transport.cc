@@ -57,19 +57,18 @@ void Transport::packet_at_host(ChannelId channel, PacketHandle handle) {
   if (config.receive_delay > Time() || config.host_delay > Time()) [[unlikely]] {
     const Packet& packet = side_.fabric.packets()[handle];
     const Time in_host = packet.data() && !packet.returned() ? config.host_delay : Time();
-    const HostId host{packet.destination};
     const PortId port = side_.channels.places[way_back].port;
     side_.engine.schedule(side_.engine.now() + config.receive_delay + in_host,
-                          side_.hosts.nics[side_.hosts.nic_of(host, port)].entity, kReceive, handle,
-                          static_cast<std::uint16_t>(port));
+                          side_.hosts.nics[side_.hosts.nic_at(packet.destination, port)].entity, kReceive,
+                          handle, static_cast<std::uint16_t>(port));
     return;
   }
   receive(handle, way_back);
 }
 
 void Transport::received(PacketHandle handle, PortId port) {
-  const HostId host{side_.fabric.packets()[handle].destination};
-  receive(handle, side_.hosts.nics[side_.hosts.nic_of(host, port)].channel);
+  const std::uint32_t endpoint = side_.fabric.packets()[handle].destination;
+  receive(handle, side_.hosts.nics[side_.hosts.nic_at(endpoint, port)].channel);
 }
 
 void Transport::receive(PacketHandle handle, ChannelId way_back) {

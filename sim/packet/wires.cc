@@ -81,8 +81,8 @@ Sighting Wires::sighting(PacketHandle handle) const {
           .marked = packet.marked(),
           .trimmed = packet.trimmed() || packet.kind == PacketKind::kNack,
           .returned = packet.returned(),
-          .source = packet.source,
-          .destination = packet.destination,
+          .source = channels.host_of(packet.source),
+          .destination = channels.host_of(packet.destination),
           .flow_number = packet.flow_number,
           .entropy = packet.entropy};
 }

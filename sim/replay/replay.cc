@@ -63,13 +63,26 @@ ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, Repl
     const std::uint32_t size = program.facts().communicator_size(collective.comm);
     choices.push_back(size < 2 ? nullptr : &hosts.collectives.choose(collective, size));
   }
-  const bool is_plain = place.host_of_rank.empty() && hosts.ranks_per_host == 1;
+  if (program.facts().max_nic == 0) nics = hosts.nics;
+  const bool is_plain = place.host_of_rank.empty() && hosts.ranks_per_host == 1 && nics == nullptr;
   if (is_plain && place.instance == 0 && place.first_channel == 0) return;
   const std::vector<std::uint32_t>& given = place.host_of_rank;
   for (std::uint32_t rank = 0; rank < program.ranks(); ++rank) {
     placed.push_back({given.empty() ? rank / hosts.ranks_per_host : given[rank], 0});
   }
   most_ranks_on_host = std::max(number_slots(placed), given.empty() ? hosts.ranks_per_host : 1);
+  for (const PlacedRank& rank : placed) {
+    if (nics == nullptr) break;
+    ranks_of_host.resize(std::max<std::size_t>(ranks_of_host.size(), rank.host + 1));
+    ++ranks_of_host[rank.host];
+  }
+}
+
+void ReplayPlan::put_nics(const PlacedRank& from, const PlacedRank& to, Message& message) const {
+  const NicPair pair = nics->nics({from.host, from.slot, ranks_of_host[from.host]},
+                                  {to.host, to.slot, ranks_of_host[to.host]});
+  message.source_nic = pair.source;
+  message.destination_nic = pair.destination;
 }
 
 std::uint32_t ReplayPlan::position_in(std::uint32_t comm, std::uint32_t rank, goal::OpIndex op) const {

@@ -14,6 +14,7 @@
 #include "goal/program.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
+#include "sim/core/nic_rule.h"
 #include "sim/results/records.h"
 #include "sim/results/timeline.h"
 
@@ -42,6 +43,8 @@ struct HostConfig {
   std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host, if not placed otherwise
   double compute_scale = 1;               // times of calcs are multiplied by it
   goal::CollectiveSelection collectives;  // the algorithm of each collective
+  // The NICs that ranks use whose program names none, all its operations having NIC 0; null: NIC 0.
+  const NicRule* nics = nullptr;
 };
 
 // Hosts that the ranks of the program fill.

@@ -322,8 +322,8 @@ Message ReplayShare::message_to(std::uint32_t rank, const Route& route, MessageK
   message.source = rank;
   message.destination = route.peer;
   message.channel = route.connection;
-  if (placed_ != nullptr) place(message, rank, route.peer);
   message.source_nic = message.destination_nic = route.nic;
+  if (placed_ != nullptr) place(message, rank, route.peer);
   message.control = kind != MessageKind::kEager && kind != MessageKind::kData;
   message.client[kSourceRank] = rank;
   message.client[kDestinationRank] = route.peer;
@@ -338,6 +338,7 @@ void ReplayShare::place(Message& message, std::uint32_t rank, std::uint32_t peer
   message.channel += plan_.place.first_channel +
                      (from.slot * plan_.most_ranks_on_host + to.slot) * hosts_.connections_per_pair;
   message.instance = plan_.place.instance;
+  if (plan_.nics != nullptr) plan_.put_nics(from, to, message);
 }
 
 // The eager message of a send, or (task != kNone) its request and what goes with that.

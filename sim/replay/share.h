@@ -51,6 +51,11 @@ struct ReplayPlan {
   // Empty: rank r is alone on host r, and nothing is beside the program.
   std::vector<PlacedRank> placed;
   std::uint32_t most_ranks_on_host = 1;
+  // Null: messages take the NICs that the program names.
+  const NicRule* nics = nullptr;
+  std::vector<std::uint32_t> ranks_of_host;  // as many as there are; empty without a rule
+  // REQUIRES: there is a rule.
+  void put_nics(const PlacedRank& from, const PlacedRank& to, Message& message) const;
   std::uint32_t host_of(std::uint32_t rank) const { return placed.empty() ? rank : placed[rank].host; }
   EntityId first_entity;  // rank r is entity first_entity + r
   std::vector<const goal::ChosenAlgorithm*>

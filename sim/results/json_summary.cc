@@ -109,6 +109,16 @@ nlohmann::ordered_json machine_json(const Report& report) {
   return json;
 }
 
+void add_nics(const Report& report, nlohmann::ordered_json& json) {
+  for (const NicUse& use : report.nics_used) {
+    json["nics_used"].push_back({{"nics", use.nics},
+                                 {"hosts", use.hosts},
+                                 {"min", use.least},
+                                 {"mean", use.mean},
+                                 {"max", use.most}});
+  }
+}
+
 }  // namespace
 
 std::string json_summary(const Report& report) {
@@ -163,6 +173,7 @@ std::string json_summary(const Report& report) {
   json["signals"] = nlohmann::ordered_json::object();
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;
   json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
+  add_nics(report, json);
   json["jobs"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.jobs.size(); ++i) json["jobs"].push_back(job_json(report, i));
   json["machine"] = machine_json(report);

@@ -60,6 +60,13 @@ struct JobLink {
   double share = 0;  // of all jobs' bytes there
 };
 
+// Of the hosts with so many NICs: those that have sent or received, and how many of their NICs carried any of
+// it, at least, at most and on average.
+struct NicUse {
+  std::uint32_t nics = 0, hosts = 0, least = 0, most = 0;
+  double mean = 0;
+};
+
 struct Report {
   Outcome outcome = Outcome::kComplete;
   std::string network;         // short form: "loggops:semantics=weft,…"
@@ -88,6 +95,7 @@ struct Report {
   std::vector<Interference> interference;  // pairs of jobs, where it was asked for
   std::vector<Rank> ranks;
   std::vector<Link> links;
+  std::vector<NicUse> nics_used;         // by number of NICs, ascending; empty where no host has several
   std::vector<JobLink> job_links;        // of the links that were busy longest
   std::vector<std::uint64_t> job_bytes;  // by link, and for each by job; empty: not counted
   std::vector<Flow> flows;

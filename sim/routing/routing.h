@@ -82,6 +82,8 @@ struct Policy {
   // Selectors name the NIC of every packet (Path::nic), in turn: connections use all of their host's,
   // whatever the network's `nic_choice`.
   bool all_nics = false;
+  // Its users name hosts in what it reads: it leads to a host, not to one of its NICs.
+  bool leads_to_hosts = false;
   // What its selectors count (PathSetup::signals), by the names that stand in the results.
   std::vector<std::string> path_signals = {};
   bool selectors_hold = false;  // PathSelector::held_until()

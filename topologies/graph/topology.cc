@@ -45,7 +45,8 @@ void Topology::add_link(Vertex a, Vertex b, const Link& link) {
   edges_.push_back({static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), link});
 }
 
-void Topology::finish() {
+void Topology::finish(bool in_parts) {
+  in_parts_ = in_parts;
   const auto fail = [&](const std::string& what) { throw InputError(fmt::format("{}: {}", name_, what)); };
   if (hosts_.empty()) fail("the network has no host");
 
@@ -76,6 +77,7 @@ void Topology::finish() {
   for (const Vertex host : hosts_) {
     if (out_channels(host).empty()) fail(fmt::format("'{}' has no link", nodes_[host].name));
   }
+  if (in_parts) return;
   // What host 0 reaches through switches; hosts do not forward.
   std::vector<bool> reached(nodes(), false);
   std::vector<Vertex> frontier = {hosts_[0]};

@@ -97,8 +97,10 @@ class Topology {
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // 0 <= loss < 1,
-  // all hosts reachable from host 0. Throws InputError naming the node at fault.
-  void finish();
+  // all hosts reachable from host 0, unless it is to be in_parts(). Throws InputError naming the node at
+  // fault.
+  void finish() { finish(false); }
+  void finish_in_parts() { finish(true); }
 
   const std::string& name() const { return name_; }  // the family's short form with its parameters
   const Node& node(Vertex v) const { return nodes_[v]; }
@@ -112,6 +114,7 @@ class Topology {
   const std::vector<std::uint32_t>& grid() const { return grid_; }  // as set_grid(); empty: not said
   const BoardGrid& boards() const { return boards_; }               // as set_boards(); empty: not said
   bool linked_groups() const { return linked_groups_; }             // set_linked_groups() was called
+  bool in_parts() const { return in_parts_; }                       // some hosts may not reach others
   const std::vector<std::string>& notes() const { return notes_; }  // as add_note(), in that order
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
@@ -121,6 +124,8 @@ class Topology {
   }
 
  private:
+  void finish(bool in_parts);
+
   std::string name_;
   std::vector<Node> nodes_;
   std::vector<Edge> edges_;
@@ -128,7 +133,7 @@ class Topology {
   std::vector<std::uint32_t> grid_;
   BoardGrid boards_;
   std::vector<std::string> notes_;
-  bool linked_groups_ = false;
+  bool linked_groups_ = false, in_parts_ = false;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;
 };

@@ -229,6 +229,7 @@ Policy routes() {
       .order = KeepsOrder::kYes,
       .longest_path = 4,
       .source_routes = true,
+      .leads_to_hosts = true,
       .remark = remark};
 }
 

@@ -129,6 +129,7 @@ Policy tables() {
       .asks = {.single = true, .own_ports = true, .ahead = true, .no_detours = true},
       .order = KeepsOrder::kYes,
       .longest_path = 2,
+      .leads_to_hosts = true,
       .remark = remark};
 }
 

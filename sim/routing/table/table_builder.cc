@@ -215,6 +215,7 @@ class RoutingTable::Builder {
   }
 
   void check_reached(std::uint32_t first) const {
+    if (topology_.in_parts()) return;
     const auto reached = [&](std::uint32_t c) {
       if (chooser_of_[c] != kNone) return choosers_[chooser_of_[c]].reached;
       return search_.reached(base_->number[base_->classes[c].neighbours.front()]);

@@ -1,0 +1,22 @@
+// What network models have in common where hosts have several NICs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "sim/network_model.h"
+#include "sim/replay/jobs.h"
+#include "sim/routing/nics/nic_network.h"
+#include "sim/routing/routing.h"
+
+namespace weft::sim {
+
+// Which NICs messages take in a run: null where no host has several, and where every message takes all of its
+// host's, because the user (`sprays`) or the policy says so. Throws InputError as NicNetwork::make() does.
+std::unique_ptr<const routing::NicNetwork> nics_of(const ModelRun& run, const routing::Policy& policy,
+                                                   bool sprays);
+
+// The run's jobs, whose ranks use the NICs of this rule unless their programs name others; null: the first.
+std::vector<ReplayJob> jobs_with(const ModelRun& run, const NicRule* nics);
+
+}  // namespace weft::sim

@@ -1,0 +1,16 @@
+// How many of hosts' NICs a run has used.
+#pragma once
+
+#include <string>
+
+#include "sim/results/report.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim {
+
+// Fills in Report::nics_used from Report::links, which has a row for each channel of the topology, and adds a
+// warning if NICs were idle beside equally fast ones of the same host that were not. `choice`: the setting
+// that decides it, as "network.packet.nic_choice=near".
+void tell_nics_used(const topologies::Topology& topology, const std::string& choice, results::Report& report);
+
+}  // namespace weft::sim
