@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <tuple>
 #include <utility>
 
 #include "sim/core/windows.h"
 #include "sim/packet/channel_choice.h"
 #include "sim/packet/fabric.h"
 #include "sim/packet/mailbox.h"
+#include "sim/packet/message_rows.h"
 #include "sim/routing/path_draws.h"
 #include "sim/routing/paths/dependencies.h"
 #include "sim/units/input_error.h"
@@ -434,35 +434,9 @@ std::vector<results::Flow> PacketNetwork::flows() const {
   for (const auto& part : parts_) {
     delivered.insert(delivered.end(), part->transport.delivered().begin(), part->transport.delivered().end());
   }
-  std::sort(delivered.begin(), delivered.end(), [](const auto& a, const auto& b) {
-    return std::tie(a.record.start, a.record.source, a.number) <
-           std::tie(b.record.start, b.record.source, b.number);
-  });
-  std::vector<results::Flow> flows;
-  flows.reserve(delivered.size());
-  // The numbers of a source's messages, and where these stand. Of a run that was stopped, many more are sent.
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> places;
-  places.reserve(delivered.size());
-  for (const DeliveredMessage& flow : delivered) {
-    places.emplace_back(flow.record.source, flow.number, static_cast<std::uint32_t>(flows.size()));
-    flows.push_back(flow.record);
-  }
-  std::sort(places.begin(), places.end());
-  for (const auto& part : parts_) {
-    if (flows.empty()) break;
-    for (const SentMessage& sent : part->transport.sent()) {
-      const auto found = std::lower_bound(
-          places.begin(), places.end(),
-          std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>(sent.source, sent.number, 0));
-      if (found == places.end() || std::get<0>(*found) != sent.source || std::get<1>(*found) != sent.number) {
-        continue;  // not delivered yet
-      }
-      results::Flow& flow = flows[std::get<2>(*found)];
-      flow.packets = sent.packets;
-      flow.retransmissions = sent.retransmissions;
-    }
-  }
-  return flows;
+  MessageRows rows(std::move(delivered));
+  for (const auto& part : parts_) rows.add_sent(part->transport.sent());
+  return rows.take();
 }
 
 // Once in ten longest round trips: more than any cable's latency, and seldom enough to cost nothing.
