@@ -117,6 +117,8 @@ class Threads(unittest.TestCase):
                                          QUEUES["ecn"][0][0], "--routing", routing, "--congestion", "dctcp"])
             self.assertGreater(files["summary"]["signals"]["ecn_mark"], 0)
             digests[name] = files["summary"]["digest"]
+        # A tree has no linked groups: all shortest paths are minimal.
+        self.assertEqual(digests.pop("minimal"), digests["ecmp"])
         # Where all paths can carry the same, weights make no difference.
         self.assertEqual(digests.pop("wcmp"), digests["ecmp"])
         # Trees have no circles to break, so both leave the same ways in one virtual channel.

