@@ -44,18 +44,22 @@ std::vector<Detours::Pair> Detours::pairs_of(std::span<const Offer> offers) cons
 
 std::vector<bool> Detours::balance(std::span<const Offer> offers) {
   const std::vector<Pair> before = pairs_of(offers);
+  // From direct ways alone, so that equal traffic has equal shares.
+  std::vector<Pair> fresh;
+  for (const Pair& pair : before) {
+    if (pair.offered > 0) fresh.push_back({pair.from, pair.to, pair.offered, 0});
+  }
+  const std::uint32_t kRounds = groups_.size() <= 128 ? 100 : 30;
+  constexpr double kStep = 0.25;
+  balance_->balance(fresh, kRounds, kStep);
   balanced_ = before;
-  const auto fresh = static_cast<std::size_t>(
-      std::ranges::count_if(before, [&](const Pair& pair) { return !shares_.knows(pair.from, pair.to); }));
-  const std::uint32_t kRounds = groups_.size() <= 128 ? 100 : 30, kFewRounds = 8;
-  constexpr double kStep = 0.25, kSmallStep = 0.0625;
-  const bool anew = fresh * 4 > before.size();
-  balance_->balance(balanced_, anew ? kRounds : kFewRounds, anew ? kStep : kSmallStep);
   // Small changes aren't worth the work they make.
   constexpr double kLeastChange = 1.0 / 128;
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    double& share = balanced_[i].detoured;
-    if (share != 0 && std::abs(share - before[i].detoured) < kLeastChange) share = before[i].detoured;
+  auto next = fresh.begin();
+  for (Pair& pair : balanced_) {
+    if (pair.offered == 0) continue;
+    const double share = (next++)->detoured;
+    if (share == 0 || std::abs(share - pair.detoured) >= kLeastChange) pair.detoured = share;
   }
   std::vector<bool> changed;
   for (const Offer& offer : offers) {
@@ -67,6 +71,8 @@ std::vector<bool> Detours::balance(std::span<const Offer> offers) {
   }
   return changed;
 }
+
+void Detours::forget() { balanced_.clear(); }
 
 Rate Detours::whole_pool() const {
   double sum = 0;
@@ -80,6 +86,7 @@ Rate Detours::whole_pool() const {
 
 void Detours::adopt(std::vector<Rate>& resources) {
   double offered = 0, detoured = 0, in_pool = 0;
+  shares_.clear();
   for (const Pair& pair : balanced_) {
     shares_.set(pair.from, pair.to, pair.detoured);
     offered += pair.offered;

@@ -35,12 +35,15 @@ class Detours {
 
   struct Offer {
     std::uint32_t source = 0, destination = 0;  // hosts
-    double rate = 0;                            // in the unit of Rate
+    double rate = 0;                            // in the unit of Rate; 0: it keeps the share that it has
   };
-  // Works out shares for what flows are there. Returns which of them have others as soon as adopt() is
-  // called; until then new pairs take the mean share.
+  // Works out shares for what flows are there, whatever there was before. Returns which of them have others
+  // as soon as adopt() is called; until then new pairs take the mean share.
   std::vector<bool> balance(std::span<const Offer> offers);
-  // Sets capacities for direct ways, by channel, and last the pool's.
+  // Nothing is offered: all shares are 0. Then adopt().
+  void forget();
+  // Sets capacities for direct ways, by channel, and last the pool's. Pairs that weren't offered have the
+  // mean share from then on.
   void adopt(std::vector<Rate>& resources);
   // A flow uses the pool by this part of its share there, so that capacities don't get too large.
   double pool_unit() const { return 1.0 / topology_.hosts(); }

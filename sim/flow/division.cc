@@ -45,6 +45,22 @@ bool Division::divide(std::uint32_t source, std::uint32_t at, std::uint32_t dest
   return open;
 }
 
+const Division::Divided& Division::divided(std::uint32_t source, std::uint32_t at,
+                                           std::uint32_t destination) {
+  constexpr std::size_t kMost = 1 << 21;  // 16 MB
+  if (kept_ > kMost) {
+    divided_.clear();
+    kept_ = 0;
+  }
+  const auto [place, fresh] = divided_.try_emplace(std::uint64_t{source} << 32 | destination);
+  Divided& kept = place->second;
+  if (!fresh && kept.at == at) return kept;
+  kept.at = at;
+  kept.open = divide(source, at, destination, kept.parts, kept.hops);
+  kept_ += kept.parts.size() + kept.hops.size();
+  return kept;
+}
+
 // Routes are followed to the end, so a way with a link that is down is none.
 bool Division::divide_named(std::uint32_t source, std::uint32_t destination, std::vector<Part>& parts,
                             std::vector<std::uint32_t>& hops) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -40,6 +41,14 @@ class Division {
   // channel carries. `hops`: the likeliest way without detours. False: some of it has no way.
   bool divide(std::uint32_t source, std::uint32_t at, std::uint32_t destination, std::vector<Part>& parts,
               std::vector<std::uint32_t>& hops);
+  // The same, kept from before where it was asked lately. Valid until the next call.
+  struct Divided {
+    std::uint32_t at = 0;
+    bool open = false;
+    std::vector<Part> parts;
+    std::vector<std::uint32_t> hops;
+  };
+  const Divided& divided(std::uint32_t source, std::uint32_t at, std::uint32_t destination);
   // The model names ways: the parts of each channel, NICs' too, follow from these alone.
   bool names_ways() const { return model_->names_ways(); }
   bool divide_named(std::uint32_t source, std::uint32_t destination, std::vector<Part>& parts,
@@ -91,6 +100,8 @@ class Division {
   std::vector<double> amount_;
   std::vector<routing::PathStart> starts_;
   std::vector<routing::NamedWay> ways_;
+  std::unordered_map<std::uint64_t, Divided> divided_;  // by source and destination
+  std::size_t kept_ = 0;                                // parts and hops there
 };
 
 }  // namespace weft::sim::flow

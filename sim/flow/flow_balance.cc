@@ -16,28 +16,29 @@ bool FlowNetwork::is_unbalanced() const {
 // Works out shares for the flows that are there, each of which would have its part of its NICs and of its
 // destination's if these were all that limits it.
 void FlowNetwork::balance(Time now) {
+  if (host_rate_.empty()) find_host_rates();
   std::vector<std::uint32_t> slots, sent(routed_.hosts()), received(routed_.hosts());
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     const Flow& flow = flows_[slot];
-    if (flow.state != State::kFlowing || !is_offer(flow)) continue;
+    if (flow.state != State::kFlowing) continue;
     slots.push_back(slot);
+    if (!is_offer(flow)) continue;
     sent[flow.trip.source] += flow.trip.nics;
     ++received[flow.trip.destination];
   }
-  const auto rate_of = [&](std::uint32_t host) {
-    double rate = 0;
-    for (const std::uint32_t c : routed_.out_channels(routed_.host(host))) {
-      rate += static_cast<double>(routed_.channels()[c].rate.bps()) * (1 << kRateBits);
-    }
-    return rate;
-  };
   std::vector<Detours::Offer> offers;
+  offers_ = 0;
   for (const std::uint32_t slot : slots) {
     const Flow& flow = flows_[slot];
     const std::uint32_t source = flow.trip.source, destination = flow.trip.destination;
+    if (!is_offer(flow)) {
+      offers.push_back({source, destination, 0});
+      continue;
+    }
+    ++offers_;
     const auto nics = static_cast<double>(routed_.out_channels(routed_.host(source)).size());
-    const double most = rate_of(source) * flow.trip.nics / std::max<double>(nics, sent[source]);
-    const double rate = std::min(most, rate_of(destination) / received[destination]);
+    const double most = host_rate_[source] * flow.trip.nics / std::max<double>(nics, sent[source]);
+    const double rate = std::min(most, host_rate_[destination] / received[destination]);
     const auto cap = static_cast<double>(config_.max_rate.bps() > 0 ? to_rate(config_.max_rate) : kMostRate);
     offers.push_back({source, destination, std::min(rate, cap)});
   }
@@ -45,16 +46,36 @@ void FlowNetwork::balance(Time now) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (changed[i]) interrupt(slots[i], now);
   }
+  adopt_balance();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (changed[i]) resume(slots[i]);
+  }
+  came_ = went_ = 0;
+}
+
+void FlowNetwork::find_host_rates() {
+  host_rate_.resize(routed_.hosts());
+  for (std::uint32_t host = 0; host < routed_.hosts(); ++host) {
+    for (const std::uint32_t c : routed_.out_channels(routed_.host(host))) {
+      host_rate_[host] += static_cast<double>(routed_.channels()[c].rate.bps()) * (1 << kRateBits);
+    }
+  }
+}
+
+void FlowNetwork::adopt_balance() {
   paths_.adopt_balance();
   const std::span<const Rate> resources = paths_.resources();
   for (std::uint32_t i = 0; i < resources.size(); ++i) {
     if (max_min_.capacity(i) != resources[i]) max_min_.set_capacity(i, resources[i]);
   }
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (changed[i]) resume(slots[i]);
-  }
-  offers_ = offers.size();
-  came_ = went_ = 0;
+}
+
+// What comes to an idle network finds it as at first.
+void FlowNetwork::forget_balance() {
+  if (paths_.detours() == nullptr || fluids_ > 0 || offers_ + came_ + went_ == 0) return;
+  paths_.detours()->forget();
+  adopt_balance();
+  offers_ = came_ = went_ = 0;
 }
 
 }  // namespace weft::sim::flow

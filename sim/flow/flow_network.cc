@@ -179,6 +179,7 @@ void FlowNetwork::enter(std::uint32_t slot, const Terms& terms) {
   progress_.enter(fluid_of(slot), terms.weight);
   flows_[slot].through = 0;
   set_aim(slot, clock_);
+  ++fluids_;
   if (is_offer(flows_[slot])) ++came_;
 }
 
@@ -186,6 +187,7 @@ void FlowNetwork::enter(std::uint32_t slot, const Terms& terms) {
 void FlowNetwork::take_out(std::uint32_t fluid, Time now) {
   max_min_.remove(fluid);
   progress_.leave(fluid, now);
+  --fluids_;
 }
 
 // Puts it into way_, and works out what follows from it.
@@ -455,6 +457,7 @@ StopReason FlowNetwork::run(RunControl& control) {
     } else {
       reason = run_events(event, watch);
     }
+    forget_balance();
   }
   if (series_ != nullptr) series_->finish(clock_, *this);
   return reason;

@@ -175,6 +175,9 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   static bool is_offer(const Flow& flow) { return flow.packets > 1; }  // a single packet meets what it meets
   bool is_unbalanced() const;
   void balance(Time now);
+  void find_host_rates();
+  void adopt_balance();
+  void forget_balance();
   void settle(std::uint32_t slot, Time now);
   std::uint64_t sent_bytes(std::uint32_t slot, Time now) const;
   void set_aim(std::uint32_t slot, Time now);
@@ -226,6 +229,8 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::uint64_t open_flows_ = 0, under_way_ = 0, solves_ = 0, next_poll_ = 0;
   std::uint64_t packets_injected_ = 0, packets_delivered_ = 0;
   std::uint64_t wire_bytes_ = 0;                  // of messages that were delivered
+  std::vector<double> host_rate_;                 // of routed_: of all its NICs
+  std::size_t fluids_ = 0;                        // that have a rate
   std::size_t offers_ = 0, came_ = 0, went_ = 0;  // in the last balance; fluids since, about
   std::vector<std::pair<std::uint32_t, results::Flow>> delivered_;  // with the number among the source's
 };

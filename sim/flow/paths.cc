@@ -309,11 +309,12 @@ void Paths::find_divided(const Trip& trip, Way& way) {
       way.open = way.open && at == topology_.host(trip.destination);
       return;
     }
-    if (!division_->divide(trip.source, at, trip.destination, parts_, scratch_)) way.open = false;
-    for (const Division::Part& each : parts_) {
+    const Division::Divided& divided = division_->divided(trip.source, at, trip.destination);
+    if (!divided.open) way.open = false;
+    for (const Division::Part& each : divided.parts) {
       use(way, trip, each.channel, part * each.share * (1 - detoured));
     }
-    if (first) way.hops.insert(way.hops.end(), scratch_.begin(), scratch_.end());
+    if (first) way.hops.insert(way.hops.end(), divided.hops.begin(), divided.hops.end());
   });
   if (detoured > 0) add_detours(trip, detoured, way);
 }
@@ -396,8 +397,7 @@ void Paths::carry(const Trip& trip, std::uint64_t bytes) {
 
 void Paths::carry_divided(const Trip& trip, std::uint32_t at, double bytes) {
   const double detoured = detours_ == nullptr ? 0 : detours_->share(trip.source, trip.destination);
-  division_->divide(trip.source, at, trip.destination, parts_, scratch_);
-  for (const Division::Part& each : parts_) {
+  for (const Division::Part& each : division_->divided(trip.source, at, trip.destination).parts) {
     divided_bytes_[each.channel] += each.share * bytes * (1 - detoured);
   }
   if (detoured == 0) return;

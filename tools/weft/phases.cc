@@ -98,21 +98,21 @@ void Phases::leave(int status) {
 }
 
 void Phases::enter(const std::string& what) { begin(what, Kind::kCutShort, nullptr); }
-void Phases::enter(const std::string& what, std::function<void()> stop) {
-  begin(what, Kind::kAsked, std::move(stop));
+void Phases::enter(const std::string& what, std::function<void()> ask) {
+  begin(what, Kind::kAsked, std::move(ask));
 }
 void Phases::finish(const std::string& what) { begin(what, Kind::kFinished, nullptr); }
 
-void Phases::begin(const std::string& what, Kind kind, std::function<void()> stop) {
+void Phases::begin(const std::string& what, Kind kind, std::function<void()> ask) {
   const std::lock_guard lock(mutex_);
   clear_line();
   what_ = what;
   kind_ = kind;
-  stop_ = std::move(stop);
+  ask_ = std::move(ask);
   entered_ = Clock::now();
   const bool awaited = kind_ == Kind::kFinished && received != 0;  // by who has sent a signal
   tell_after_ = on_terminal_ || awaited ? kOnTerminal : kElsewhere;
-  if (received != 0 && kind_ == Kind::kAsked) stop_();
+  if (received != 0 && kind_ == Kind::kAsked) ask_();
 }
 
 std::string Phases::current() {
@@ -157,7 +157,7 @@ void Phases::interrupt() {
         return;
       }
       if (kind_ == Kind::kCutShort || Clock::now() >= until) end_process();
-      if (!std::exchange(asked, true)) stop_();
+      if (!std::exchange(asked, true)) ask_();
     }
     std::this_thread::sleep_for(milliseconds(10));
   }
@@ -176,6 +176,7 @@ void Phases::end_process() {
 void Phases::tell() {
   const std::lock_guard lock(mutex_);
   const Clock::duration lasted = Clock::now() - entered_;
+  if (says_ && kind_ == Kind::kAsked) ask_();
   if (!says_ || what_.empty() || kind_ == Kind::kAsked || lasted < tell_after_) return;
   const std::string line =
       fmt::format("{}: {:.0f} s so far, {:.2f} GB of memory{}", what_,

@@ -27,9 +27,9 @@ class Phases {
 
   // From now on this is done: "building the network". There is nothing to keep of it if it is cut short.
   void enter(const std::string& what);
-  // The same for what can be asked to stop: by `stop`, called from another thread. It says itself how far it
-  // is.
-  void enter(const std::string& what, std::function<void()> stop);
+  // The same for what can be asked to stop: by `ask`, called from another thread; also every second without a
+  // signal, for then it says itself how far it is.
+  void enter(const std::string& what, std::function<void()> ask);
   // The same for what is to be finished, as it writes down what there is.
   void finish(const std::string& what);
   // Called from another thread when the process is about to end for a signal, with the reason: "interrupted
@@ -48,7 +48,7 @@ class Phases {
  private:
   enum class Kind { kCutShort, kAsked, kFinished };
   using Clock = std::chrono::steady_clock;
-  void begin(const std::string& what, Kind kind, std::function<void()> stop);
+  void begin(const std::string& what, Kind kind, std::function<void()> ask);
   void watch();
   void interrupt();
   [[noreturn]] void end_process();
@@ -60,7 +60,7 @@ class Phases {
   std::mutex mutex_;
   std::string what_;
   Kind kind_ = Kind::kCutShort;
-  std::function<void()> stop_;
+  std::function<void()> ask_;
   std::function<void(const std::string&)> last_words_;
   Clock::time_point entered_;
   Clock::duration tell_after_{};

@@ -20,10 +20,19 @@ sim::RunControl::Bounds bounds_of(const sim::Limits& limits) {
 
 }  // namespace
 
-TerminalControl::TerminalControl(const sim::Limits& limits, Phases& phases, bool quiet)
-    : RunControl(bounds_of(limits)), phases_(phases), show_(!quiet && isatty(STDERR_FILENO) == 1) {}
+TerminalControl::TerminalControl(const sim::Limits& limits, Phases& phases, bool quiet,
+                                 std::chrono::milliseconds every)
+    : RunControl(bounds_of(limits)),
+      phases_(phases),
+      show_(!quiet),
+      on_terminal_(isatty(STDERR_FILENO) == 1),
+      every_(on_terminal_ ? std::chrono::milliseconds(250) : every) {}
 
-TerminalControl::~TerminalControl() { clear_line(); }
+TerminalControl::~TerminalControl() {
+  // After an exception: from now on it can't be asked.
+  if (fraction_) phases_.finish("ending");
+  clear_line();
+}
 
 void TerminalControl::begin(std::function<double()> fraction) {
   fraction_ = std::move(fraction);
@@ -56,18 +65,17 @@ bool TerminalControl::process_ends() const { return Phases::signal() != 0; }
 
 void TerminalControl::show(Time now, std::uint64_t events) {
   const auto at = Clock::now();
-  if (at - last_shown_ < std::chrono::milliseconds(250)) return;
+  if (at - last_shown_ < every_) return;
   last_shown_ = at;
   const double seconds = elapsed(), fraction = fraction_ ? fraction_() : 0;
   std::string left = "?";
   if (fraction > 0.001) left = fmt::format("{:.0f} s", seconds * (1 - fraction) / fraction);
-  std::fputs(
-      fmt::format("\r\x1b[K{:5.1f}%  simulated {:.3f} ms  {:.2f} million events/s  {} left", 100 * fraction,
-                  now.seconds() * 1e3, static_cast<double>(events) / seconds / 1e6, left)
-          .c_str(),
-      stderr);
+  const std::string line =
+      fmt::format("{:5.1f}%  simulated {:.3f} ms  {:.2f} million events/s  {} left", 100 * fraction,
+                  now.seconds() * 1e3, static_cast<double>(events) / std::max(seconds, 1e-6) / 1e6, left);
+  std::fputs((on_terminal_ ? "\r\x1b[K" + line : "weft: " + line + "\n").c_str(), stderr);
   std::fflush(stderr);
-  line_shown_ = true;
+  line_shown_ = on_terminal_;
 }
 
 void TerminalControl::clear_line() {

@@ -11,11 +11,13 @@
 
 namespace weft::cli {
 
-// Shows progress on standard error where that is a terminal (and `quiet` is false), and ends the run at
-// limits and after signals (Phases). Of limits, those of time and events are exact (RunControl::Bounds).
+// Shows progress on standard error, unless `quiet`, and ends the run at limits and after signals (Phases): on
+// a terminal in a line that is overwritten, elsewhere, as in a file, one line every `every`. Of limits, those
+// of time and events are exact (RunControl::Bounds).
 class TerminalControl : public sim::RunControl {
  public:
-  TerminalControl(const sim::Limits& limits, Phases& phases, bool quiet);
+  TerminalControl(const sim::Limits& limits, Phases& phases, bool quiet,
+                  std::chrono::milliseconds every = std::chrono::seconds(10));
   ~TerminalControl() override;
   TerminalControl(const TerminalControl&) = delete;
   TerminalControl& operator=(const TerminalControl&) = delete;
@@ -35,7 +37,8 @@ class TerminalControl : public sim::RunControl {
 
   Phases& phases_;
   std::function<double()> fraction_;
-  bool show_;
+  const bool show_, on_terminal_;
+  const std::chrono::milliseconds every_;
   bool line_shown_ = false;
   Clock::time_point begin_, last_shown_;
   double seconds_ = 0;

@@ -13,7 +13,6 @@ namespace weft::routing {
 namespace {
 
 constexpr double kNothingWaits = -1e200;
-constexpr double kNoWay = 1e200;   // what it costs to go where nothing goes on
 constexpr double kNothing = 1e-4;  // shares that differ by less are alike
 // Prices go by powers of loads, ever higher ones: 8 to 128.
 constexpr int kFirstSquarings = 3, kSquarings = 7;
@@ -58,6 +57,7 @@ DetourBalance::DetourBalance(const topologies::Topology& topology, const PathMod
   for (const topologies::Channel& c : topology.channels()) {
     counts_.push_back(topology.node(c.from).kind == topologies::NodeKind::kSwitch &&
                       topology.node(c.to).kind == topologies::NodeKind::kSwitch);
+    if (counts_.back()) between_.push_back(static_cast<std::uint32_t>(counts_.size() - 1));
   }
   if (topology.hosts() < 2) return;
   std::vector<PathStart> starts;
@@ -74,6 +74,7 @@ DetourBalance::DetourBalance(const topologies::Topology& topology, const PathMod
   for (std::uint32_t g = 0; g < groups.size(); ++g) {
     last_.push_back(make_leg(graph, g, PathGraph::End::kHost));
     to_via_.push_back(make_leg(graph, g, PathGraph::End::kSwitch));
+    steps_ += last_.back().steps.size() + to_via_.back().steps.size();
   }
 }
 
@@ -141,12 +142,18 @@ void DetourBalance::carry(const Leg& leg) {
   for (std::size_t stop = 0; stop + 1 < leg.begin.size(); ++stop) {
     const double amount = value_[stop];
     if (amount == 0) continue;
+    if (leg.cut_off[stop]) lost_ += amount;
     for (std::uint32_t i = leg.begin[stop]; i < leg.begin[stop + 1]; ++i) {
       const Step& step = leg.steps[i];
       load_[step.channel] += amount * step.share;
       if (step.next != kOut) value_[step.next] += amount * step.share;
     }
   }
+}
+
+void DetourBalance::carry_direct(std::span<const Pair> pairs) {
+  if (kept_) return carry_kept_direct(pairs);
+  for (std::uint32_t g = 0; g < groups_.size(); ++g) carry_direct(pairs, g);
 }
 
 void DetourBalance::carry_direct(std::span<const Pair> pairs, std::uint32_t to) {
@@ -192,6 +199,7 @@ void DetourBalance::carry_first(std::span<const Pair> pairs, std::uint32_t via) 
 
 // Adds to load_ what goes by detours; if there is none, false.
 bool DetourBalance::carry_detours(std::span<const Pair> pairs) {
+  if (kept_) return carry_kept_detours(pairs);
   sent_.assign(groups_.size(), 0);
   bool any = false;
   for (const Pair& pair : pairs) {
@@ -206,21 +214,28 @@ bool DetourBalance::carry_detours(std::span<const Pair> pairs) {
 }
 
 bool DetourBalance::carry_all(std::span<const Pair> pairs) {
-  load_.assign(load_.size(), 0);
-  for (std::uint32_t g = 0; g < groups_.size(); ++g) carry_direct(pairs, g);
+  if (kept_) {
+    for (const std::uint32_t c : counted_) load_[c] = 0;
+  } else {
+    load_.assign(load_.size(), 0);
+  }
+  carry_direct(pairs);
   return carry_detours(pairs);
 }
 
 DetourBalance::Loads DetourBalance::loads(std::span<const Pair> pairs) {
-  begin(pairs);
+  begin(pairs, false);
   Loads loads;
+  double all = 0;
+  for (const Pair& pair : pairs) all += pair.offered;
+  constexpr double kRounding = 1e-12;  // what differences of sums leave
   const auto take = [&](std::vector<double>& into) {
-    into = load_;
-    for (std::size_t c = 0; c < into.size(); ++c) into[c] = counts_[c] ? into[c] : 0;
+    into.assign(load_.size(), 0);
+    for (const std::uint32_t c : between_) into[c] = load_[c] > kRounding * all ? load_[c] : 0;
     load_.assign(load_.size(), 0);
   };
   load_.assign(load_.size(), 0);
-  for (std::uint32_t g = 0; g < groups_.size(); ++g) carry_direct(pairs, g);
+  carry_direct(pairs);
   take(loads.direct);
   carry_detours(pairs);
   take(loads.detoured);
@@ -231,16 +246,16 @@ DetourBalance::Loads DetourBalance::loads(std::span<const Pair> pairs) {
 
 // In units of what the fullest link costs; and the logarithm of what all cost together, in a unit of its own.
 double DetourBalance::price_channels(int squarings) {
-  double most = 0;
-  for (std::size_t c = 0; c < load_.size(); ++c) {
+  double most = 1;
+  for (const std::uint32_t c : counted_) {
+    if (load_[c] == 0) continue;
     if (capacity_[c] > 0) load_[c] /= capacity_[c];
-    if (counts_[c]) most = std::max(most, load_[c]);
+    most = std::max(most, load_[c]);
   }
-  most = std::max(most, 1.0);
   constexpr double kRounding = 1e-9;
   double sum = 0;
-  for (std::size_t c = 0; c < load_.size(); ++c) {
-    price_[c] = counts_[c] && load_[c] > 1 + kRounding ? steep(load_[c] / most, squarings) : 0;
+  for (const std::uint32_t c : counted_) {
+    price_[c] = load_[c] > 1 + kRounding ? steep(load_[c] / most, squarings) : 0;
     if (price_[c] > 0) sum += steep(load_[c] / most, kSquarings) * load_[c];
   }
   return sum == 0 ? kNothingWaits : std::log(sum) + (1 << kSquarings) * std::log(most);
@@ -266,6 +281,7 @@ double DetourBalance::price_from(const Entries& entries, std::uint32_t group) co
 }
 
 void DetourBalance::price_pairs(std::span<const Pair> pairs) {
+  if (kept_) return price_kept(pairs);
   direct_cost_.assign(pairs.size(), 0);
   detour_cost_.assign(pairs.size(), 0);
   first_cost_.assign(groups_.size(), 0);
@@ -299,17 +315,22 @@ void DetourBalance::price_pairs(std::span<const Pair> pairs) {
 
 // ---- Rounds ----
 
-void DetourBalance::begin(std::span<const Pair> pairs) {
+void DetourBalance::begin(std::span<const Pair> pairs, bool narrow) {
   for (std::vector<std::uint32_t>& numbers : pairs_to_) numbers.clear();
   near_.clear();
   for (std::uint32_t i = 0; i < pairs.size(); ++i) {
     pairs_to_[pairs[i].to].push_back(i);
     near_.push_back(near(pairs[i].from, pairs[i].to));
   }
+  counted_ = between_;
+  kept_ = keeps_ways(pairs);
+  if (!kept_) return;
+  find_ways(pairs);
+  select_ways(pairs, narrow);
 }
 
 void DetourBalance::balance(std::span<Pair> pairs, std::uint32_t rounds, double largest_step) {
-  begin(pairs);
+  begin(pairs, true);
   // Shares move in proportion to the gap between loads, at a pace of each pair's own: slower where it has
   // gone too far, else ever faster.
   constexpr double kPace = 0.25, kSlower = 0.5, kFaster = 1.3, kLeastPace = 0.05;

@@ -33,6 +33,11 @@ class DetourShares {
   void set(std::uint32_t from, std::uint32_t to, double share) { share_[key(from, to)] = share; }
   // Of all that were not set.
   void set_others(double share) { others_ = share; }
+  // All are 0 again.
+  void clear() {
+    share_.clear();
+    others_ = 0;
+  }
   // All are 0 as long as they are: in an idle network.
   void suspend(bool suspended) { suspended_ = suspended; }
 
@@ -69,12 +74,14 @@ class SharedPaths final : public PathModel {
 // its load, so that ways compare by their fullest links. A pair's share of detours grows while its direct
 // ways cost more than its detours on average, else it shrinks; steps are halved when this turns round. So
 // shares end where both cost the same, or all goes one way. Of all rounds the best counts, by the sum of what
-// links cost. Deterministic; each round takes time in proportion to groups × channels.
+// links cost. Deterministic. Each round takes time in proportion to groups × channels; where few groups send,
+// to these, as what their ways put on channels is kept.
 class DetourBalance {
  public:
   // `model`: of one start without a detour and one with, as for its hosts all. `capacity`: of every channel,
   // in any unit; 0: it is down. Only `groups` must outlive it. Throws NotEnoughMemory for networks that take
-  // more than there is: some 300 bytes for each switch and group of hosts.
+  // more than there is: some 300 bytes for each switch and group of hosts. Ways that are kept come on top, up
+  // to 256 MiB and those of one call.
   DetourBalance(const topologies::Topology& topology, const PathModel& model, const HostGroups& groups,
                 std::vector<double> capacity);
 
@@ -111,12 +118,28 @@ class DetourBalance {
     std::vector<bool> cut_off;  // by stop: there is no way on
     Entries first, behind;      // of what comes from hosts, and from detours
   };
+  // What a flow of 1 puts on channels between switches, in parts_; `lost`: what has no way on.
+  struct Part {
+    std::uint32_t channel = 0;
+    double share = 0;
+  };
+  struct Ways {
+    std::size_t begin = 0, end = 0;
+    double lost = 0;
+    bool known = false;
+  };
+  struct PairWays {
+    Ways direct, none;  // none: of detours by hosts near the other end, which aren't any
+  };
   static constexpr std::uint32_t kOut = UINT32_MAX;
+  static constexpr double kNoWay = 1e200;  // what it costs to go where nothing goes on
 
   Leg make_leg(PathGraph& graph, std::uint32_t to, PathGraph::End end);
   bool carry_all(std::span<const Pair> pairs);
   bool carry_detours(std::span<const Pair> pairs);
-  void begin(std::span<const Pair> pairs);
+  // `narrow`: loads that fit anyway needn't be known.
+  void begin(std::span<const Pair> pairs, bool narrow);
+  void carry_direct(std::span<const Pair> pairs);
   void carry_direct(std::span<const Pair> pairs, std::uint32_t to);
   void carry_last(std::span<const Pair> pairs, std::uint32_t to);
   void carry_first(std::span<const Pair> pairs, std::uint32_t via);
@@ -127,13 +150,28 @@ class DetourBalance {
   void price(const Leg& leg);
   double price_from(const Entries& entries, std::uint32_t group) const;
   double odds(std::uint32_t group) const;
+  // Of ways that are kept (detour_ways.cc).
+  bool keeps_ways(std::span<const Pair> pairs);
+  void find_ways(std::span<const Pair> pairs);
+  void find_first(std::uint32_t source);
+  void find_last(std::uint32_t destination);
+  void find_pair(const Pair& pair, PairWays& ways);
+  Ways take_ways();
+  void select_ways(std::span<const Pair> pairs, bool narrow);
+  std::vector<double> most_load(std::span<const Pair> pairs) const;
+  void add_load(const Ways& ways, double amount);
+  void carry_kept_direct(std::span<const Pair> pairs);
+  bool carry_kept_detours(std::span<const Pair> pairs);
+  double price_of(const Ways& ways) const;
+  void price_kept(std::span<const Pair> pairs);
 
   const topologies::Topology& topology_;
   const HostGroups& groups_;
   const std::vector<double> capacity_;
   PathState direct_state_ = 0, detour_state_ = 0, behind_state_ = 0;
-  std::vector<bool> counts_;        // by channel: both ends are switches
-  std::vector<Leg> last_, to_via_;  // by group: to its hosts; to its switches, to go on from there
+  std::vector<bool> counts_;            // by channel: both ends are switches
+  std::vector<std::uint32_t> between_;  // channels that count
+  std::vector<Leg> last_, to_via_;      // by group: to its hosts; to its switches, to go on from there
   // Of the pairs at hand.
   std::vector<std::vector<std::uint32_t>> pairs_to_;  // their numbers, by group
   std::vector<double> near_;                          // odds of detours that are none
@@ -142,6 +180,22 @@ class DetourBalance {
   std::vector<double> value_;                         // by stop: amount, or price of all that follows
   std::vector<double> first_cost_;                    // by group: of the first legs of the mean detour
   std::vector<double> direct_cost_, detour_cost_;     // by pair; of detours that are some
+  // Ways that are kept, as they follow from the network alone.
+  bool kept_ = false;                         // those of the pairs at hand
+  std::size_t steps_ = 0;                     // of all legs
+  std::vector<Part> parts_;                   // of all ways
+  std::vector<Ways> first_ways_, last_ways_;  // by group: of all detours, to and from their middles
+  std::unordered_map<std::uint64_t, std::uint32_t> number_of_;  // in pair_ways_
+  std::vector<PairWays> pair_ways_;
+  std::vector<std::uint32_t> senders_, receivers_;  // groups, ascending
+  std::vector<std::uint32_t> ways_of_;              // by pair: in pair_ways_
+  std::vector<std::uint32_t> counted_;              // channels whose loads are to be known
+  std::vector<char> is_counted_;                    // by channel
+  std::vector<Part> counted_parts_;                 // on these, of the ways of senders, receivers, pairs:
+  std::vector<Ways> counted_first_, counted_last_;  // by group
+  std::vector<PairWays> counted_pairs_;             // by pair
+  std::vector<double> received_, last_cost_;        // by group
+  double lost_ = 0;                                 // in carry(): what came where there is no way on
 };
 
 }  // namespace weft::routing

@@ -17,14 +17,17 @@ namespace {
 
 constexpr std::uint64_t kBytes = 4096 * 256;
 
+// Its paths on such a topology.
+PathMaker maker(const topologies::Topology& topology, const routing::Policy& policy) {
+  return [&topology, policy](const routing::RoutingTable& table, std::span<const double>) {
+    const ModuleChoice choice{.name = policy.info.name};
+    return routing::paths_of(policy, {Parameters(policy.info, choice), topology, table});
+  };
+}
+
 // Of all hosts' rate, what gets through; every host h sends to h + by.
 double accepted(const topologies::Topology& topology, const routing::Policy& policy, std::uint32_t by) {
-  const ModuleChoice choice{.name = policy.info.name};
-  const Parameters parameters(policy.info, choice);
-  const PathMaker make = [&](const routing::RoutingTable& table, std::span<const double>) {
-    return routing::paths_of(policy, {parameters, topology, table});
-  };
-  Run run(topology, policy, {}, {}, 1, make);
+  Run run(topology, policy, {}, {}, 1, maker(topology, policy));
   for (std::uint32_t h = 0; h < topology.hosts(); ++h) {
     if (by > 0) run.send(h, (h + by) % topology.hosts(), kBytes);
     for (std::uint32_t d = 0; by == 0 && d < topology.hosts(); ++d) {
@@ -48,7 +51,37 @@ double accepted(const topologies::Topology& topology, const routing::Policy& pol
   return alone / run.engine.now().seconds();
 }
 
+// How long it takes until the network is idle again, when each host h sends to some others behind it.
+// Messages differ, so that they end one by one and shares are worked out many times.
+Time exchange(Run& run, std::uint32_t hosts, const std::vector<std::uint32_t>& others) {
+  const Time start = run.engine.now();
+  for (std::uint32_t h = 0; h < hosts; ++h) {
+    for (const std::uint32_t by : others) run.send(h, (h + by) % hosts, kBytes / 4 * (1 + (h + by) % 4));
+  }
+  run.run();
+  return run.engine.now() - start;
+}
+
 }  // namespace
+
+TEST_CASE("balanced fluids: after idle time the same traffic takes the same time, whatever came before") {
+  for (const char* choice : {"dragonfly:p=2", "megafly:p=2", "hyperx:dims=4x4,hosts=4", "slim_fly:q=5"}) {
+    const topologies::Topology topology = topologies::build(parse_module_choice(choice));
+    for (const routing::Policy& policy :
+         {routing::ugal(), routing::ugal_g(), routing::par(), routing::slingshot()}) {
+      INFO(choice << ", " << policy.info.name);
+      Run run(topology, policy, {}, {}, 1, maker(topology, policy));
+      const std::uint32_t hosts = topology.hosts();
+      const Time once = exchange(run, hosts, {1, 4, 8});
+      for (std::uint32_t i = 2; i <= 32; ++i) {
+        const Time again = exchange(run, hosts, {1, 4, 8});
+        CHECK(again.seconds() == Approx(once.seconds()).epsilon(0.01));
+        if (i == 8) exchange(run, hosts, {8});
+        if (i == 16) exchange(run, hosts / 4, {1, 2, 3, 5});
+      }
+    }
+  }
+}
 
 TEST_CASE("balanced fluids: the worst traffic is taken as by detours, uniform traffic as on direct ways") {
   struct Case {
