@@ -17,8 +17,12 @@ assert len(a["candidates"]) == 21 and len(usable) == 7, a
 assert all(c["why_not"] for c in a["candidates"] if c["time_us"] is None), a
 best = min(usable, key=lambda c: c["estimate_us"])
 assert best["algorithm"] == a["algorithm"] and best["time_us"] == a["time_us"], a
-# 14 + 2 (7 * 1.25 + 4 * 8.5) us, and 64 MiB at 384 * 0.92 * 120 / 128 / 2 * 0.9 GB/s.
-assert abs(a["time_us"] - (99.5 + (64 << 20) / 149040)) < 1e-6, a
+# 14 + 2 (7 * 1.25 + 4 * 8.5) us, and 64 MiB at 384 * 0.92 * 120 / 128 / 2 * 0.9 GB/s; a launch of 20.2 us.
+assert abs(best["estimate_us"] - (99.5 + (64 << 20) / 149040)) < 1e-6, a
+assert abs(a["time_us"] - best["estimate_us"] - 20.2) < 1e-6, a
+# 15/8 of 64 MiB, and 16/15 of that with LL128, leave a node through 8 NICs of 48 GB/s.
+assert abs(a["wire_us"] - 2 * 15 / 16 * (64 << 20) * 128 / 120 / (1000 * 8 * 48)) < 1e-6, a
+assert (a["nics_per_node"], a["nic_gbs"]) == (8, 48), a
 PY
 expect "forced" 0 '"protocol": "ll"' '' nccl explain --bytes 64M --ranks 16 --algo ring --proto LL --json
 expect "fewer channels" 0 '^  channels   2 of 2, ' '' nccl explain --bytes 64M --ranks 16 --algo ring --max-channels 2
