@@ -54,10 +54,11 @@ void tell_nics_used(const topologies::Topology& topology, const std::string& cho
     report.nics_used.push_back(use);
   }
   if (idle == 0) return;
-  report.warnings.push_back(fmt::format(
-      "{} of the {} NICs of hosts that sent or received carried nothing, beside others as fast that did ({}): "
-      "more ranks a host use more of its NICs, as do nic_choice=round_robin and spray",
-      grouped(static_cast<double>(idle)), grouped(static_cast<double>(all)), choice));
+  report.warnings.push_back(
+      fmt::format("{} of the {} NICs of hosts that sent or received carried nothing, beside others as fast "
+                  "that did ({}): "
+                  "more ranks a host use more of its NICs, as do nic_choice=round_robin and spray",
+                  grouped(static_cast<double>(idle)), grouped(static_cast<double>(all)), choice));
 }
 
 }  // namespace weft::sim

@@ -138,9 +138,8 @@ sim::NicPair NicNetwork::nics(const sim::RankPlace& from, const sim::RankPlace& 
         takes, [&](const Nic& in) { return in.part == out.part && std::min(in.bps, out.bps) == best; });
   });
   const Nic& out = sends[pair.source];
-  pair.destination = pick(to, takes, [&](const Nic& in) {
-    return in.part == out.part && std::min(in.bps, out.bps) == best;
-  });
+  pair.destination = pick(
+      to, takes, [&](const Nic& in) { return in.part == out.part && std::min(in.bps, out.bps) == best; });
   return pair;
 }
 
