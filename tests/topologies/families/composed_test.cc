@@ -86,7 +86,7 @@ TEST_CASE("scale-up: what is striped over is one switch with links of the joint 
   CHECK(rates_of(one, 3).inside == Approx(2400));
   REQUIRE(one.notes().size() == 1);
   CHECK(one.notes()[0] ==
-        "inside a node 12 links of 200Gbps from an accelerator to 6 switches are one of 2400Gbps to one "
+        "inside a node 12 links of 200Gbps from an accelerator to 6 switches are one of 2.4Tbps to one "
         "switch, as "
         "bytes are striped over them; striping=false keeps them apart");
   const Topology apart =
@@ -127,7 +127,7 @@ TEST_CASE("scale-up: nodes as they are sold") {
   }
   // Given parameters win; a network of rails has the NICs already; a slot holds a NIC back.
   const Topology given =
-      make("scale_up:of=[rail_optimized:units=1,nodes=2,rails=8,spines=1],node=dgx_h100,inner_link=200Gbps");
+      make("scale_up:of=[rail_optimized:units=1,nodes=4,rails=8,spines=1],node=dgx_h100,inner_link=200Gbps");
   CHECK(rates_of(given, 0).inside == Approx(3600));
   CHECK(rates_of(given, 0).nics == 1);
   CHECK(rates_of(make("scale_up:of=[single_switch:hosts=2,link=800Gbps],node=dgx_h100"), 0).outside ==
