@@ -118,7 +118,7 @@ class Builder {
   void add_site(const Topology& network) {
     const auto site = static_cast<std::uint16_t>(border_.size());
     const auto first = static_cast<Vertex>(topology_.nodes());
-    std::uint32_t last_group = 0, last_rack = 0;
+    std::uint32_t last_group = 0, last_rack = 0, domains = 0;
     bool racks = false;
     for (Vertex v = 0; v < network.nodes(); ++v) {
       Node node = network.node(v);
@@ -129,6 +129,10 @@ class Builder {
         racks = true;
         node.rack += racks_;
       }
+      if (node.domain != kNoDomain) {
+        domains = std::max(domains, node.domain + 1);
+        node.domain += domains_;
+      }
       node.name = node.kind == NodeKind::kHost ? fmt::format("host {}", topology_.hosts())
                                                : fmt::format("site {} {}", site, node.name);
       node.site = site;
@@ -138,6 +142,7 @@ class Builder {
       topology_.add_link(first + edge.from, first + edge.to, edge.link);
     }
     groups_ += last_group + 1;
+    domains_ += domains;
     if (racks) racks_ += last_rack + 1;
     add_borders(network, site, first);
     ++groups_;
@@ -191,8 +196,8 @@ class Builder {
   const Parameters& parameters_;
   std::uint32_t borders_;
   Time border_latency_;
-  std::uint32_t groups_ = 0, racks_ = 0;     // so far
-  std::vector<std::vector<Vertex>> border_;  // the border switches of each site
+  std::uint32_t groups_ = 0, racks_ = 0, domains_ = 0;  // so far
+  std::vector<std::vector<Vertex>> border_;             // the border switches of each site
 };
 
 Link read_long_link(const Parameters& parameters) {

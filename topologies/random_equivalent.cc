@@ -88,7 +88,11 @@ Topology random_equivalent(const Topology& of, std::uint64_t seed) {
 
   Topology topology(fmt::format("random_equivalent:of=[{}],seed={}", of.name(), seed));
   for (const std::string& note : of.notes()) topology.add_note(note);
-  for (Vertex v = 0; v < of.nodes(); ++v) topology.add_node(of.node(v));
+  for (Vertex v = 0; v < of.nodes(); ++v) {
+    Node node = of.node(v);
+    node.domain = kNoDomain;  // links drawn at random lead out of nodes of several accelerators
+    topology.add_node(std::move(node));
+  }
   std::size_t next = 0;
   for (const Edge& edge : of.edges()) {
     if (between_routers(of, edge.from, edge.to)) {

@@ -2,26 +2,41 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "topologies/composed.h"
 #include "topologies/families.h"
 #include "topologies/families/cabling.h"
+#include "topologies/node_presets.h"
 
 namespace weft::topologies {
 namespace {
 
 std::vector<ParameterSpec> parameters_of_scale_up() {
   std::vector<ParameterSpec> all = with_inner_network({
-      {"accelerators", ParameterType::kInteger, "8", "Accelerators of a node."},
-      {"switches", ParameterType::kInteger, "4", "Switches of a node; 0: accelerators are linked in pairs."},
+      {"node", ParameterType::kText, "", "A kind of node (below), whose figures the others have if auto."},
+      {"accelerators", ParameterType::kInteger, "auto", "Accelerators of a node; auto: the node's, or 8."},
+      {"switches", ParameterType::kInteger, "auto",
+       "Switches of a node; 0: accelerators are linked in pairs; auto: the node's, or 4."},
       {"inner_links", ParameterType::kInteger, "auto",
-       "Links of an accelerator to the node's switches; auto: one to each."},
-      {"nics", ParameterType::kInteger, "1", "Links for each link of the host that the node stands for."},
-      {"inner_link", ParameterType::kBandwidth, "400Gbps", "Rate of a link inside a node."},
-      {"inner_latency", ParameterType::kTime, "100ns", "Propagation time of a link inside a node."},
+       "Links of an accelerator to the node's switches, or in pairs to each other one; auto: the node's, or "
+       "one to each."},
+      {"striping", ParameterType::kBoolean, "true",
+       "Bytes of a pair go over all links alike: switches are one, and links one of their joint rate; false: "
+       "they are apart."},
+      {"nics", ParameterType::kInteger, "auto",
+       "Links for each link of the host that the node stands for; auto: until it has the node's NICs, or 1."},
+      {"inner_link", ParameterType::kBandwidth, "auto",
+       "Rate of a link inside a node; auto: the node's payload rate, or 400Gbps."},
+      {"inner_latency", ParameterType::kTime, "auto",
+       "Propagation time of a link inside a node; auto: the node's, or 100ns."},
       {"inner_switch_latency", ParameterType::kTime, "0ns", "As switch_latency, of a node's switches."},
+      {"relay", ParameterType::kBoolean, "true",
+       "Messages to other nodes cross to the accelerator whose NIC saves links, at the sender (NCCL's PXN)."},
   });
   all.front().help = "The network between nodes, written like [fat_tree:k=8]; empty: one node alone.";
   return all;
@@ -38,62 +53,110 @@ const ModuleInfo& info() {
 }
 
 struct Domain {
-  std::uint32_t accelerators = 0, switches = 0, inner_links = 0, nics = 0;
+  const NodePreset* preset = nullptr;
+  std::uint32_t accelerators = 0, switches = 0, inner_links = 0;
+  bool striping = true, relays = true;
   Link link;
   Time switch_latency;
+
+  // Those that are built: the ones there are, or, striped over, one.
+  std::uint32_t built_switches() const { return striping ? std::min(switches, 1u) : switches; }
+  std::uint32_t built_links() const { return striping ? 1 : inner_links; }
+  Link built_link() const {
+    Link built = link;
+    if (striping) built.rate = Bandwidth::bps(link.rate.bps() * inner_links);
+    return built;
+  }
+  // What an accelerator can send inside.
+  Bandwidth rate() const {
+    return Bandwidth::bps(link.rate.bps() * inner_links *
+                          (switches > 0 ? 1 : std::max(accelerators - 1, 1u)));
+  }
 };
 
-Domain read_domain(const Parameters& parameters) {
-  Domain domain;
-  domain.accelerators = count_parameter(parameters, "accelerators", 1024);
+std::uint32_t switches_of(const Parameters& parameters, const NodePreset* preset) {
+  if (parameters.automatic("switches")) return preset != nullptr ? preset->switches : 4;
   const std::int64_t switches = parameters.integer("switches");
   if (switches < 0 || switches > 1024) {
     parameters.fail("switches",
                     fmt::format("it must be from 0 to 1024; the nearest is {}", switches < 0 ? 0 : 1024));
   }
-  domain.switches = static_cast<std::uint32_t>(switches);
-  domain.inner_links = count_parameter(parameters, "inner_links", 1024, domain.switches);
-  if (domain.switches == 0 && !parameters.automatic("inner_links")) {
-    parameters.fail("inner_links", "without switches there are links in pairs; leave it out");
-  }
-  domain.nics = count_parameter(parameters, "nics", 1024);
-  domain.link.rate = rate_parameter(parameters, "inner_link");
-  domain.link.latency = parameters.time("inner_latency");
+  return static_cast<std::uint32_t>(switches);
+}
+
+Domain read_domain(const Parameters& parameters) {
+  Domain domain;
+  if (!parameters.text("node").empty()) domain.preset = &node_preset(parameters.text("node"));
+  const NodePreset* const preset = domain.preset;
+  domain.accelerators = count_parameter(parameters, "accelerators", 1024, preset ? preset->accelerators : 8);
+  domain.switches = switches_of(parameters, preset);
+  const bool as_preset = preset != nullptr && (preset->switches == 0) == (domain.switches == 0);
+  domain.inner_links = count_parameter(parameters, "inner_links", 1024,
+                                       as_preset ? preset->links : std::max(domain.switches, 1u));
+  domain.striping = parameters.boolean("striping");
+  domain.relays = parameters.boolean("relay");
+  domain.link.rate = !parameters.automatic("inner_link") ? rate_parameter(parameters, "inner_link")
+                     : preset != nullptr                 ? preset->payload
+                                                         : Bandwidth::gbps(400);
+  domain.link.latency = !parameters.automatic("inner_latency") ? parameters.time("inner_latency")
+                        : preset != nullptr                    ? preset->latency
+                                                               : Time::ns(100);
   domain.link.cable = CableKind::kBackplane;
   domain.switch_latency = parameters.time("inner_switch_latency");
   return domain;
 }
 
+// What is assumed of the inside of a node, for the user.
+void add_notes(Topology& topology, const Domain& domain) {
+  if (domain.preset != nullptr) {
+    topology.add_note(fmt::format("a node is {} ({}): {} ({})", domain.preset->name, domain.preset->summary,
+                                  domain.preset->source, domain.preset->sure));
+  }
+  if (!domain.striping || domain.inner_links * std::max(domain.switches, 1u) == 1) return;
+  const std::string each = fmt::format("{} links of {}", domain.inner_links, to_string(domain.link.rate));
+  const std::string joint = to_string(domain.built_link().rate);
+  topology.add_note(
+      domain.switches == 0
+          ? fmt::format("inside a node the {} between two accelerators are one of {}, as bytes "
+                        "are striped over them; striping=false keeps them apart",
+                        each, joint)
+          : fmt::format("inside a node {} from an accelerator to {} switches are one of {} to one "
+                        "switch, as bytes are striped over them; striping=false keeps them apart",
+                        each, domain.switches, joint));
+}
+
 // The accelerators' routers, node by node, each with its host.
 std::vector<Vertex> add_accelerators(Topology& topology, const Domain& domain, std::uint32_t nodes) {
   std::vector<Vertex> routers;
-  const std::uint32_t ports = domain.switches > 0 ? domain.inner_links : domain.accelerators;
   Link inside;
-  inside.rate = Bandwidth::bps(domain.link.rate.bps() * ports);
+  inside.rate = domain.rate();
   for (std::uint32_t node = 0; node < nodes; ++node) {
     for (std::uint32_t a = 0; a < domain.accelerators; ++a) {
       routers.push_back(topology.add_host_router(fmt::format("accelerator {}.{}", node, a), node));
       add_hosts(topology, routers.back(), 1, inside);
+      topology.set_domain(routers.back(), node, domain.relays);
+      topology.set_domain(topology.host(topology.hosts() - 1), node, domain.relays);
     }
   }
   return routers;
 }
 
 void add_inner_networks(Topology& topology, const Domain& domain, const std::vector<Vertex>& routers) {
-  const std::size_t nodes = routers.size() / domain.accelerators;
-  for (std::size_t node = 0; node < nodes; ++node) {
-    const Vertex* const on = &routers[node * domain.accelerators];
+  const Link link = domain.built_link();
+  for (std::uint32_t node = 0; node < routers.size() / domain.accelerators; ++node) {
+    const Vertex* const on = &routers[std::size_t{node} * domain.accelerators];
     std::vector<Vertex> hubs;
-    for (std::uint32_t s = 0; s < domain.switches; ++s) {
-      hubs.push_back(topology.add_switch(fmt::format("inner switch {}.{}", node, s), 2,
-                                         static_cast<std::uint32_t>(node), domain.switch_latency));
+    for (std::uint32_t s = 0; s < domain.built_switches(); ++s) {
+      hubs.push_back(
+          topology.add_switch(fmt::format("inner switch {}.{}", node, s), 2, node, domain.switch_latency));
+      topology.set_domain(hubs.back(), node, domain.relays);
     }
     for (std::uint32_t a = 0; a < domain.accelerators; ++a) {
-      for (std::uint32_t l = 0; l < domain.inner_links && domain.switches > 0; ++l) {
-        topology.add_link(on[a], hubs[l % domain.switches], domain.link);
-      }
-      for (std::uint32_t b = a + 1; b < domain.accelerators && domain.switches == 0; ++b) {
-        topology.add_link(on[a], on[b], domain.link);
+      for (std::uint32_t l = 0; l < domain.built_links(); ++l) {
+        if (!hubs.empty()) topology.add_link(on[a], hubs[l % hubs.size()], link);
+        for (std::uint32_t b = a + 1; hubs.empty() && b < domain.accelerators; ++b) {
+          topology.add_link(on[a], on[b], link);
+        }
       }
     }
   }
@@ -108,7 +171,7 @@ void set_sites(Topology& topology, const Topology& outer) {
 
 // The switches of `outer` and its links, those of its hosts as `nics` links of accelerators.
 void add_outer(Topology& topology, const Domain& domain, const std::vector<Vertex>& routers,
-               const Topology& outer) {
+               const Topology& outer, std::uint32_t nics) {
   std::vector<Vertex> copy(outer.nodes());
   for (std::uint32_t s = 0; s < outer.switches(); ++s) {
     Node node = outer.node(outer.switch_at(s));
@@ -126,11 +189,48 @@ void add_outer(Topology& topology, const Domain& domain, const std::vector<Verte
       continue;
     }
     const std::uint32_t node = outer.node(a).index;
-    for (std::uint32_t i = 0; i < domain.nics; ++i) {
+    Link link = edge.link;
+    if (domain.preset != nullptr) link.rate = std::min(link.rate, domain.preset->slot);
+    for (std::uint32_t i = 0; i < nics; ++i) {
       const std::uint32_t accelerator = next[node]++ % domain.accelerators;
-      topology.add_link(routers[node * domain.accelerators + accelerator], copy[b], edge.link);
+      topology.add_link(routers[node * domain.accelerators + accelerator], copy[b], link);
     }
   }
+}
+
+// How many links each link of a host becomes.
+std::uint32_t nics_for_a_link(const Parameters& parameters, const Domain& domain, const Topology& outer) {
+  if (!parameters.automatic("nics") || domain.preset == nullptr) {
+    return count_parameter(parameters, "nics", 1024, 1);
+  }
+  const auto links = static_cast<std::uint32_t>(outer.out_channels(outer.host(0)).size());
+  const std::uint32_t of_node =
+      (domain.preset->nics * domain.accelerators + domain.preset->accelerators - 1) /
+      domain.preset->accelerators;
+  return std::max(1u, (of_node + links - 1) / links);
+}
+
+void note_nics(Topology& topology, const Domain& domain, const Topology& outer, std::uint32_t nics) {
+  if (domain.preset == nullptr) return;
+  const std::span<const std::uint32_t> links = outer.out_channels(outer.host(0));
+  const Bandwidth rate = outer.channels()[links.front()].rate, slot = domain.preset->slot;
+  topology.add_note(fmt::format(
+      "a node has {} NICs of {}{}", links.size() * nics, to_string(std::min(rate, slot)),
+      rate > slot ? fmt::format(", as a PCIe slot lets no more of {} through", to_string(rate)) : ""));
+}
+
+// The network between nodes. Its links are as fast as the node's NICs, unless it or its family has them so.
+Topology build_outer(const Parameters& parameters, const Domain& domain) {
+  ModuleChoice choice = read_inner_network(parameters);
+  const std::string general = with_cabling({}).front().default_value;
+  for (const Family& family : families()) {
+    if (family.info.name != choice.name || domain.preset == nullptr || choice.given.contains("link"))
+      continue;
+    const auto link = std::ranges::find(family.info.parameters, "link", &ParameterSpec::name);
+    if (link == family.info.parameters.end() || link->default_value != general) continue;
+    choice.given["link"] = to_string(domain.preset->nic);
+  }
+  return build(choice);
 }
 
 void check_outer(const Parameters& parameters, const Topology& outer, const Domain& domain) {
@@ -153,6 +253,7 @@ void check_outer(const Parameters& parameters, const Topology& outer, const Doma
 Topology build_family(const Parameters& parameters) {
   const Domain domain = read_domain(parameters);
   Topology topology(to_short_form(info().name, parameters));
+  add_notes(topology, domain);
   if (parameters.text("of").empty()) {
     for (const ParameterSpec& spec : with_cabling({})) {
       if (!parameters.automatic(spec.name))
@@ -160,13 +261,15 @@ Topology build_family(const Parameters& parameters) {
     }
     add_inner_networks(topology, domain, add_accelerators(topology, domain, 1));
   } else {
-    const Topology outer = build(read_inner_network(parameters));
+    const Topology outer = build_outer(parameters, domain);
     for (const std::string& note : outer.notes()) topology.add_note(note);
     check_outer(parameters, outer, domain);
     const std::vector<Vertex> routers = add_accelerators(topology, domain, outer.hosts());
     add_inner_networks(topology, domain, routers);
     set_sites(topology, outer);
-    add_outer(topology, domain, routers, outer);
+    const std::uint32_t nics = nics_for_a_link(parameters, domain, outer);
+    add_outer(topology, domain, routers, outer, nics);
+    note_nics(topology, domain, outer, nics);
   }
   topology.finish();
   return topology;

@@ -20,6 +20,7 @@
 #include "sim/units/module.h"
 #include "sim/units/wrap.h"
 #include "tools/weft/plugins.h"
+#include "topologies/node_presets.h"
 
 namespace weft::cli {
 namespace {
@@ -105,6 +106,7 @@ std::vector<Listed> modules(const Catalog& catalog) {
   for (const sim::Seam& seam : all_seams()) {
     for (const sim::RegisteredModule& module : registries.*seam.modules) {
       all.push_back(listed(seam, module));
+      if (module.info.name == "scale_up") all.back().details += topologies::node_preset_table();
     }
   }
   for (const sim::RegisteredAlgorithm& algorithm : registries.algorithms) {

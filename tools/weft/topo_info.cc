@@ -35,6 +35,35 @@ struct Tier {
 // Cables of one kind: same ends, same rate, same latency.
 using CableKey = std::tuple<bool, Bandwidth, Time>;
 
+// Machines of several accelerators: what an accelerator can send inside, and its share of what leaves.
+std::string domains_text(const Topology& topology) {
+  std::map<std::uint32_t, std::uint64_t> hosts;  // by domain
+  std::uint64_t leaving = 0, inside = 0, accelerators = 0;
+  for (topologies::Vertex v = 0; v < topology.nodes(); ++v) {
+    const topologies::Node& node = topology.node(v);
+    if (node.domain == topologies::kNoDomain) continue;
+    const bool is_host = node.kind == NodeKind::kHost;
+    if (is_host) ++hosts[node.domain], ++accelerators;
+    for (const std::uint32_t c : topology.out_channels(v)) {
+      const topologies::Channel& channel = topology.channels()[c];
+      const auto bps = static_cast<std::uint64_t>(channel.rate.bps());
+      if (!topology.is_inside(v, channel.to)) {
+        leaving += bps;
+      } else if (is_host) {
+        inside += bps;
+      }
+    }
+  }
+  if (accelerators == 0) return "";
+  std::uint64_t least = UINT64_MAX, most = 0;
+  for (const auto& [domain, count] : hosts) least = std::min(least, count), most = std::max(most, count);
+  const auto each = [&](std::uint64_t bps) {
+    return to_string(Bandwidth::bps(static_cast<std::int64_t>(bps / accelerators)));
+  };
+  return fmt::format("{} of {} accelerators; of each, {} inside and {} to other nodes", hosts.size(),
+                     range(least, most), each(inside), each(leaving));
+}
+
 }  // namespace
 
 std::string topology_text(const Topology& topology) {
@@ -74,6 +103,7 @@ std::string topology_text(const Topology& topology) {
   row("topology", topology.name());
   row("endpoints", fmt::format("{}, with {} link{} each", topology.hosts(), range(least_nics, most_nics),
                                most_nics == 1 ? "" : "s"));
+  if (topology.has_domains()) row("nodes", domains_text(topology));
   row("routers", fmt::format("{}", topology.switches()));
   for (const auto& [key, tier] : tiers) {
     row(key.first ? fmt::format("  tier {}", key.second) : "  inside hosts",

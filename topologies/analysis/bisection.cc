@@ -195,7 +195,8 @@ Bisection bisection(const RouterGraph& graph, std::uint32_t seeds, std::uint64_t
     most = std::max(most, graph.terminals[t].hosts);
     least = std::min(least, graph.terminals[t].hosts);
   }
-  result.full = all / 2;
+  result.between_domains = graph.leaving > 0;
+  result.full = (result.between_domains ? graph.leaving : all) / 2;
   const WeightedGraph for_metis = weighted(network, weight);
   for (std::uint32_t i = 0; i <= seeds; ++i) {
     Cut cut(network, weight, i == 0 ? by_number(graph, network) : bisect(for_metis, seed + i));

@@ -16,7 +16,10 @@ struct Bisection {
   double least_links = 0;          // a lower bound (weighted_connectivity), 0 or more
   double least_rate = 0;           // bit/s, the same
   std::uint32_t side[2] = {0, 0};  // endpoints on either side of the cut found
-  double full = 0;  // bit/s that half of the endpoints can send; rate / full: 1 for full bisection
+  // bit/s that half of the endpoints can send; rate / full: 1 for full bisection. In machines of several
+  // accelerators, what they can send to other machines (RouterGraph::leaving).
+  double full = 0;
+  bool between_domains = false;  // `full` is that
 };
 
 // The best of `seeds` partitions by METIS and the split of the endpoints by their numbers, each improved by

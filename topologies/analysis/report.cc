@@ -155,7 +155,11 @@ std::string analysis_text(const Analysis& a) {
     const Bisection& b = *a.bisection;
     table.row("bisection", fmt::format("{} links, {} (cut found); at least {:.1f} links, {}", b.links,
                                        rate_text(b.rate), b.least_links, rate_text(b.least_rate)));
-    if (b.full > 0) table.row("  of full bisection", fmt::format("{:.1f}%", 100 * b.rate / b.full));
+    if (b.full > 0) {
+      table.row("  of full bisection",
+                fmt::format("{:.1f}%{}", 100 * b.rate / b.full,
+                            b.between_domains ? " of what half of the nodes can send to others" : ""));
+    }
   }
   for (const auto& [name, load] : a.edge_load) {
     table.row("ECMP load, " + name, load_text(load));

@@ -119,6 +119,8 @@ RouterGraph router_graph(const Topology& topology) {
   std::vector<HalfLink> halves;
   for (const Channel& channel : topology.channels()) {
     const Node &from = topology.node(channel.from), &to = topology.node(channel.to);
+    const bool leaves = from.domain != kNoDomain && from.domain != to.domain;
+    if (leaves) graph.leaving += static_cast<double>(channel.rate.bps());
     if (from.kind != NodeKind::kSwitch || to.kind != NodeKind::kSwitch || from.index == to.index) continue;
     halves.push_back({from.index, to.index, 1, static_cast<double>(channel.rate.bps())});
   }

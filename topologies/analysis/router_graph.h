@@ -43,6 +43,9 @@ struct RouterGraph : ArcGraph {
   std::vector<Terminal> terminals;         // in the order of their first hosts
   std::vector<std::uint32_t> terminal_of;  // by host
   std::vector<double> host_rate;           // by host, bit/s of all its links
+  // bit/s of all links that leave machines of several accelerators (Node::domain), in one direction; 0: there
+  // are none, or one machine alone.
+  double leaving = 0;
 
   std::uint32_t routers() const { return vertices(); }
   std::uint32_t endpoints() const { return static_cast<std::uint32_t>(terminal_of.size()); }

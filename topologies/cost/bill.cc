@@ -15,6 +15,20 @@ namespace {
 bool inside_host(const Node& a, const Node& b) {
   return (a.kind == NodeKind::kHost && b.in_host) || (b.kind == NodeKind::kHost && a.in_host);
 }
+// What an endpoint can send into the network: from a machine of several accelerators, what can leave that.
+double injection(const Topology& topology) {
+  double bps = 0;
+  for (Vertex v = 0; v < topology.nodes(); ++v) {
+    const bool in_domain = topology.node(v).domain != kNoDomain;
+    if (!in_domain && topology.node(v).kind != NodeKind::kHost) continue;
+    for (const std::uint32_t c : topology.out_channels(v)) {
+      const Channel& channel = topology.channels()[c];
+      if (!topology.is_inside(v, channel.to)) bps += static_cast<double>(channel.rate.bps());
+    }
+  }
+  return bps;
+}
+
 bool is_endpoint(const Node& node) { return node.kind == NodeKind::kHost || node.in_host; }
 
 class Clerk {
@@ -36,12 +50,7 @@ class Clerk {
     bill.planes = planes_;
     bill.endpoints = topology_.hosts();
     bill.racks = placement.racks;
-    for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
-      for (const std::uint32_t c : topology_.out_channels(topology_.host(h))) {
-        bill.injection_bps += static_cast<double>(topology_.channels()[c].rate.bps());
-      }
-    }
-    bill.injection_bps *= planes_;
+    bill.injection_bps = injection(topology_) * planes_;
     for (auto& [key, line] : lines_) {
       share(key, line);
       line.count *= planes_;
@@ -54,6 +63,7 @@ class Clerk {
       bill.watts += line.watts;
       bill.lines.push_back(std::move(line));
     }
+    add_nodes(bill);
     return bill;
   }
 
@@ -86,6 +96,29 @@ class Clerk {
 
   using Key = std::tuple<Part, std::uint64_t, std::string>;
 
+  // Machines of several accelerators, however many planes they are joined by.
+  void add_nodes(Bill& bill) const {
+    std::map<std::uint32_t, std::uint64_t> accelerators;  // by domain
+    for (std::uint32_t h = 0; h < topology_.hosts(); ++h) {
+      const std::uint32_t domain = topology_.node(topology_.host(h)).domain;
+      if (domain != kNoDomain) ++accelerators[domain];
+    }
+    std::map<std::uint64_t, std::uint64_t> nodes;  // by size
+    for (const auto& [domain, size] : accelerators) ++nodes[size];
+    const NodePrice each = prices_.node.value_or(NodePrice());
+    for (const auto& [size, count] : nodes) {
+      BillLine line;
+      line.part = Part::kNode;
+      line.item = fmt::format("node of {} accelerators{}", size, prices_.node ? "" : ", not priced");
+      line.count = count;
+      line.price = each.price * static_cast<double>(count);
+      line.watts = each.watts * static_cast<double>(count);
+      bill.price += line.price;
+      bill.watts += line.watts;
+      bill.lines.push_back(std::move(line));
+    }
+  }
+
   // As many switches as are needed if several of the network's fit one.
   void share(const Key& key, BillLine& line) const {
     const auto found = to_a_switch_.find(key);
@@ -112,7 +145,7 @@ class Clerk {
 
   void count_link(Vertex a, Vertex b, const Link& link, double length_m) {
     const Node &from = topology_.node(a), &to = topology_.node(b);
-    if (inside_host(from, to)) return;
+    if (inside_host(from, to) || topology_.is_inside(a, b)) return;
     for (const Vertex v : {a, b}) {
       if (topology_.node(v).kind == NodeKind::kSwitch) ++ports_[v].by_rate[link.rate];
     }
@@ -162,7 +195,8 @@ class Clerk {
 
   void count_switch(Vertex v) {
     const Ports& ports = ports_[v];
-    if (topology_.node(v).in_host || ports.by_rate.empty()) return;
+    const Node& node = topology_.node(v);
+    if (node.in_host || node.domain != kNoDomain || ports.by_rate.empty()) return;
     const Bandwidth rate = ports.fastest();
     const SwitchPrice* best = nullptr;
     for (const SwitchPrice& entry : prices_.switches) {

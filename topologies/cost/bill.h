@@ -11,7 +11,8 @@
 
 namespace weft::topologies {
 
-enum class Part : std::uint8_t { kSwitch, kCable, kNic };
+// kNode: a machine of several accelerators (Node::domain) with all that is inside of it.
+enum class Part : std::uint8_t { kSwitch, kCable, kNic, kNode };
 
 // Parts of one kind. Prices in US dollars, power in watts, of all of them together.
 struct BillLine {
@@ -28,7 +29,9 @@ struct Bill {
   std::uint32_t planes = 1;
   std::uint64_t endpoints = 0;
   std::uint32_t racks = 0;
-  double injection_bps = 0;  // what all endpoints' links together can carry into the network
+  // What all endpoints' links together can carry into the network; of machines of several accelerators, those
+  // that leave the machine.
+  double injection_bps = 0;
   std::vector<BillLine> lines;
   double price = 0, watts = 0;  // of all lines
 
@@ -39,8 +42,9 @@ struct Bill {
 // is taken that has its ports at its rates, or a chassis of several if the list allows one; for every cable
 // the cheapest that reaches; where the network itself says what kind a cable is, only that kind. A long-haul
 // link is leased by its length. Routers inside hosts, the links inside hosts and (unless
-// listed) traces on backplanes are free. Throws InputError if the list has nothing for a switch, cable or
-// NIC. REQUIRES: planes >= 1.
+// listed) traces on backplanes are free. What is inside of a machine of several accelerators belongs to it: a
+// line of its own, which costs what the list says, or nothing. Throws InputError if the list has nothing for
+// a switch, cable or NIC. REQUIRES: planes >= 1.
 Bill bill(const Topology& topology, const PriceList& prices, std::uint32_t planes = 1);
 
 // What the money is set against, if it is known: bit/s, 0 where it is not.

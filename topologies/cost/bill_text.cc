@@ -18,6 +18,8 @@ const char* part_name(Part part) {
       return "cable";
     case Part::kNic:
       return "nic";
+    case Part::kNode:
+      return "node";
   }
   return "";
 }
@@ -36,7 +38,7 @@ std::string what_dominates(const Bill& bill) {
   if (bill.price <= 0) return "";
   const auto most = std::max_element(price.begin(), price.end(),
                                      [](const auto& a, const auto& b) { return a.second < b.second; });
-  constexpr const char* kParts[] = {"switches", "cables", "NICs"};
+  constexpr const char* kParts[] = {"switches", "cables", "NICs", "nodes"};
   std::string text =
       fmt::format("largest part            {}, {:.1f}% of the price",
                   kParts[static_cast<std::size_t>(most->first)], 100 * most->second / bill.price);

@@ -73,6 +73,10 @@ class Reader {
       list.nics.push_back(
           {rate(entry.rate()), positive(entry.price(), "price"), positive(entry.watts(), "watts")});
     }
+    if (prices_.has_node()) {
+      enter("node", -1);
+      list.node = {positive(prices_.node().price(), "price"), positive(prices_.node().watts(), "watts")};
+    }
     return list;
   }
 

@@ -48,6 +48,11 @@ struct NicPrice {
   double price = 0, watts = 0;
 };
 
+// Of a machine of several accelerators, with what is inside of it.
+struct NodePrice {
+  double price = 0, watts = 0;
+};
+
 struct PriceList {
   std::string name;  // of the built-in list, or the file's path
   std::string source, date;
@@ -57,6 +62,7 @@ struct PriceList {
   std::optional<SwitchFormula> switch_formula;
   std::vector<CablePrice> cables;
   std::vector<NicPrice> nics;
+  std::optional<NodePrice> node;
 };
 
 // Reads a list. Throws InputError with file and line for text that is no such list, and for an entry without

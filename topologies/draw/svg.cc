@@ -1,4 +1,4 @@
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -68,7 +68,8 @@ std::string title_of(const std::string& short_form) {
     const std::string_view name = given.substr(0, equals), value = given.substr(equals + 1);
     const bool follows = value.empty() || value == "auto";
     const bool cabling = name == "link" || name.ends_with("_link") || name.ends_with("latency") ||
-                         name == "long_rate" || given == "loss=0";
+                         name == "long_rate" || given == "loss=0" || given == "striping=true" ||
+                         given == "relay=true";
     const bool network = value.starts_with('[') && value.ends_with(']') && name == "of";
     if (network) {
       std::string inner;
@@ -129,6 +130,9 @@ class Painter {
       counts += " to endpoints";
     }
     out_.print("<title>{}</title>\n", xml_text(topology_.name()));
+    // What it assumes, such as switches that are drawn as one.
+    if (!topology_.notes().empty())
+      out_.print("<desc>{}</desc>\n", xml_text(fmt::format("{}", fmt::join(topology_.notes(), ". "))));
     // A letter is about 0.62 of its size wide.
     std::string title = title_of(topology_.name());
     constexpr float kRoom = (kWidth - 80) / 0.62F, kLargest = 30, kSmallest = 15;

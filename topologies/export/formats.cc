@@ -112,6 +112,7 @@ void write_graphml(const Topology& topology, TextSink& out) {
       {"rate", "edge", "rate", "long"},          {"latency", "edge", "latency", "long"},
       {"cable", "edge", "cable", "string"},      {"length", "edge", "length", "double"},
       {"site", "node", "site", "int"},           {"loss", "edge", "loss", "double"},
+      {"domain", "node", "domain", "long"},      {"relays", "node", "relays", "boolean"},
   };
   for (const Key& key : kKeys) {
     out.print("  <key id=\"{}\" for=\"{}\" attr.name=\"{}\" attr.type=\"{}\"/>\n", key.id, key.scope,
@@ -126,6 +127,8 @@ void write_graphml(const Topology& topology, TextSink& out) {
               node.tier, node.plane, node.group);
     if (node.rack != kNoRack) out.print("<data key=\"rack\">{}</data>", node.rack);
     if (node.site != 0) out.print("<data key=\"site\">{}</data>", node.site);
+    if (node.domain != kNoDomain) out.print("<data key=\"domain\">{}</data>", node.domain);
+    if (!node.relays) out.print("<data key=\"relays\">0</data>");
     if (node.kind == NodeKind::kSwitch) {
       out.print("<data key=\"in_host\">{}</data><data key=\"switch_latency\">{}</data>", node.in_host ? 1 : 0,
                 node.switch_latency.ps());
@@ -188,6 +191,9 @@ void write_json(const Topology& topology, TextSink& out) {
               v == 0 ? "" : ",", v, kind_name(node.kind), node.index, json_text(node.name), node.tier);
     out.print("\"plane\": {}, \"site\": {}, \"group\": {}, \"rack\": {}", node.plane, node.site, node.group,
               node.rack == kNoRack ? "null" : fmt::format("{}", node.rack));
+    if (node.domain != kNoDomain) {
+      out.print(", \"domain\": {}, \"relays\": {}", node.domain, node.relays);
+    }
     if (node.kind == NodeKind::kSwitch) {
       out.print(", \"in_host\": {}, \"switch_latency_ps\": {}", node.in_host, node.switch_latency.ps());
     }

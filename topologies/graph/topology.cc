@@ -11,6 +11,7 @@ namespace weft::topologies {
 Vertex Topology::add_node(Node node) {
   std::vector<Vertex>& of_kind = node.kind == NodeKind::kHost ? hosts_ : switches_;
   node.index = static_cast<std::uint32_t>(of_kind.size());
+  has_domains_ |= node.domain != kNoDomain;
   of_kind.push_back(nodes_.size());
   nodes_.push_back(std::move(node));
   return of_kind.back();

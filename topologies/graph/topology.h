@@ -19,6 +19,7 @@ enum class NodeKind : std::uint8_t { kHost, kSwitch };
 enum class CableKind : std::uint8_t { kUnknown, kBackplane, kCopper, kOptical, kLongHaul };
 
 inline constexpr std::uint32_t kNoRack = 0xFFFFFFFFu;
+inline constexpr std::uint32_t kNoDomain = 0xFFFFFFFFu;
 
 struct Node {
   NodeKind kind = NodeKind::kSwitch;
@@ -28,9 +29,15 @@ struct Node {
   std::uint32_t index = 0;       // number among the nodes of its kind: host number or switch number
   std::uint32_t group = 0;       // pod, board or group, as the family means it; for drawing and layout
   std::uint32_t rack = kNoRack;  // which rack it stands in, numbered from 0; kNoRack: that of its group
+  // The machine of several accelerators that it is inside of, numbered from 0: its hosts, their routers, and
+  // its own switches. A link between two of one domain is inside it, and routing prefers those (is_inside).
+  std::uint32_t domain = kNoDomain;
   bool in_host = false;  // a router that is part of an accelerator or server which forwards: it costs nothing
-  Time switch_latency;   // from the last bit in to the first bit out, beside queueing
-  std::string name;      // "host 3", "edge 0.1": unique, for people
+  // Whether its domain hands messages to others on over the accelerator that saves links outside (NCCL's
+  // PXN), rather than only where there is no other way. One that doesn't speaks for the whole network.
+  bool relays = true;
+  Time switch_latency;  // from the last bit in to the first bit out, beside queueing
+  std::string name;     // "host 3", "edge 0.1": unique, for people
 };
 
 // A full-duplex cable.
@@ -83,6 +90,11 @@ class Topology {
   Vertex add_node(Node node);
   void set_rack(Vertex v, std::uint32_t rack) { nodes_[v].rack = rack; }
   void set_site(Vertex v, std::uint16_t site) { nodes_[v].site = site; }
+  void set_domain(Vertex v, std::uint32_t domain, bool relays = true) {
+    nodes_[v].domain = domain;
+    nodes_[v].relays = relays;
+    has_domains_ |= domain != kNoDomain;
+  }
   void add_link(Vertex a, Vertex b, const Link& link);
   // Says that the switches stand at the points of a grid of these sizes, numbered with the last dimension
   // fastest, and that all parallel lines of it are linked alike. Routing computes next links from it, once it
@@ -115,6 +127,10 @@ class Topology {
   const BoardGrid& boards() const { return boards_; }               // as set_boards(); empty: not said
   bool linked_groups() const { return linked_groups_; }             // set_linked_groups() was called
   bool in_parts() const { return in_parts_; }                       // some hosts may not reach others
+  bool has_domains() const { return has_domains_; }                 // some node has Node::domain
+  bool is_inside(Vertex a, Vertex b) const {                        // of a domain: a link between them is
+    return nodes_[a].domain != kNoDomain && nodes_[a].domain == nodes_[b].domain;
+  }
   const std::vector<std::string>& notes() const { return notes_; }  // as add_note(), in that order
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
@@ -133,7 +149,7 @@ class Topology {
   std::vector<std::uint32_t> grid_;
   BoardGrid boards_;
   std::vector<std::string> notes_;
-  bool linked_groups_ = false, in_parts_ = false;
+  bool linked_groups_ = false, in_parts_ = false, has_domains_ = false;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;
 };

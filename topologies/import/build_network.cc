@@ -332,6 +332,8 @@ Topology Builder::build(const std::string& name) {
     node.site = imported.site;
     node.group = *imported.group;
     node.rack = imported.rack;
+    node.domain = imported.domain;
+    node.relays = imported.relays;
     node.in_host = imported.in_host;
     if (!is_host(n) && !imported.switch_latency && !imported.in_host) used_switch_latency_ = true;
     if (!is_host(n)) {
@@ -345,6 +347,8 @@ Topology Builder::build(const std::string& name) {
       host.kind = NodeKind::kHost;
       host.site = imported.site;
       host.group = *imported.group;
+      host.domain = imported.domain;
+      host.relays = imported.relays;
       host.name = fmt::format("host {}", topology.hosts());
       added.emplace_back(topology.add_node(std::move(host)), vertices.back());
     }

@@ -20,7 +20,8 @@ struct ImportedNode {
   std::optional<Time> switch_latency = std::nullopt;
   std::uint32_t rack = kNoRack;
   std::uint16_t plane = 0, site = 0;
-  bool in_host = false;
+  std::uint32_t domain = kNoDomain;
+  bool in_host = false, relays = true;
 };
 
 struct ImportedLink {

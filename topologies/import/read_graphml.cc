@@ -30,6 +30,8 @@ enum Field : std::uint8_t {
   kSite,
   kGroup,
   kRack,
+  kDomain,
+  kRelays,
   kInHost,
   kSwitchLatency,
   kRate,
@@ -55,6 +57,8 @@ constexpr std::array<FieldName, kFields> kFieldNames = {{
     {"site", true},
     {"group", true},
     {"rack", true},
+    {"domain", true},
+    {"relays", true},
     {"in_host", true},
     {"switch_latency", true},
     {"rate", false},
@@ -106,6 +110,12 @@ void set_node(ImportedNode& node, Field field, const std::string& text) {
       return;
     case kRack:
       node.rack = number_attribute(text, kMostImportedNodes);
+      return;
+    case kDomain:
+      node.domain = number_attribute(text, kMostImportedNodes);
+      return;
+    case kRelays:
+      node.relays = boolean_attribute(text);
       return;
     case kInHost:
       node.in_host = boolean_attribute(text);

@@ -24,6 +24,7 @@ std::vector<HostClass> classify(const topologies::Topology& topology, const std:
     }
     // Its neighbour reaches it directly.
     if (beside_host) key.push_back(vertex);
+    key.push_back(topology.node(vertex).domain);
     if (class_of.empty() || key != last) {
       const auto [position, is_new] = known.emplace(key, static_cast<std::uint32_t>(classes.size()));
       class_of.push_back(position->second);
@@ -32,7 +33,8 @@ std::vector<HostClass> classify(const topologies::Topology& topology, const std:
         HostClass& fresh = classes.emplace_back();
         fresh.representative = h;
         fresh.beside_host = beside_host;
-        if (beside_host) key.pop_back();
+        fresh.domain = key.back();
+        key.resize(key.size() - (beside_host ? 2 : 1));
         for (const std::uint32_t v : key) {
           const bool is_known =
               std::find(fresh.neighbours.begin(), fresh.neighbours.end(), v) != fresh.neighbours.end();

@@ -9,10 +9,12 @@
 
 namespace weft::routing {
 
-// Hosts attached to the same switches in the same order. A host cabled to a host is a class of its own.
+// Hosts of one domain, or of none, attached to the same switches in the same order. A host cabled to a host
+// is a class of its own.
 struct HostClass {
   std::uint32_t representative = 0;  // host number
   std::uint32_t members = 0;
+  std::uint32_t domain = topologies::kNoDomain;
   bool beside_host = false;               // cabled to a host
   std::vector<std::uint32_t> neighbours;  // distinct vertices, in the order of the links
 

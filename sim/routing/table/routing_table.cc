@@ -82,6 +82,18 @@ const std::vector<std::uint32_t>& RoutingTable::neighbours_of(std::uint32_t host
                             : repairs_.cut_classes[host_class - built].neighbours;
 }
 
+std::uint32_t RoutingTable::domain_of(std::uint32_t host_class) const {
+  const std::size_t built = base_->classes.size();
+  return host_class < built ? base_->classes[host_class].domain
+                            : repairs_.cut_classes[host_class - built].domain;
+}
+
+std::uint32_t RoutingTable::cost(std::uint32_t s, std::uint32_t domain, std::uint32_t destination) const {
+  return base_->costs == nullptr
+             ? 1
+             : base_->costs->of_link(base_->costs->domain_of_switch(s), domain, destination);
+}
+
 void RoutingTable::compute(Vertex at, std::uint32_t destination_host, Candidates& out) const {
   const std::uint32_t host_class = class_of(destination_host);
   const std::vector<std::uint32_t>& neighbours = neighbours_of(host_class);
@@ -95,7 +107,7 @@ void RoutingTable::compute(Vertex at, std::uint32_t destination_host, Candidates
 
 void RoutingTable::compute_at_switch(std::uint32_t s, std::uint32_t host_class, Candidates& out) const {
   if (host_class < repairs_.columns.size() && !repairs_.columns[host_class].empty()) {
-    return gather(s, repairs_.columns[host_class].data(), repairs_.down_links, out);
+    return gather(s, host_class, repairs_.columns[host_class].data(), repairs_.down_links, out);
   }
   if (host_class >= base_->classes.size()) return;  // hosts without a link
   original(s, host_class, out);
@@ -108,38 +120,51 @@ void RoutingTable::original(std::uint32_t s, std::uint32_t host_class, Candidate
   const Node& node = base_->switch_nodes[s];
   const Set& set = sets_[node.first_set + code_at(node, {.column = host_class})];
   if (!is_computed(set)) return expand_stored(set, out);
-  if (const std::uint8_t* column = base_->column(host_class)) return gather(s, column, {}, out);
+  if (const std::uint8_t* column = base_->column(host_class)) return gather(s, host_class, column, {}, out);
   const std::span<const SwitchLink> links = base_->links.of(s);
   const std::uint32_t end = base_->number[base_->classes[host_class].neighbours.front()];
   std::uint32_t* const to = out.room(links.size());
   out.take(to, base_->grid->next(s, end, links, to));
 }
 
-void RoutingTable::gather(std::uint32_t s, const std::uint8_t* column, const std::vector<bool>& down_links,
-                          Candidates& out) const {
-  const std::uint32_t own = distance_in(column, s);
-  if (own == kNoWay) return;
-  const std::uint32_t nearer = own == 0 ? 2 : own - 1;
+void RoutingTable::gather(std::uint32_t s, std::uint32_t host_class, const std::uint8_t* column,
+                          const std::vector<bool>& down_links, Candidates& out) const {
   const std::span<const SwitchLink> links = base_->links.of(s);
   std::uint32_t* const to = out.room(links.size());
   std::size_t count = 0;
-  for (const SwitchLink& link : links) {
-    to[count] = link.channel;
-    count += distance_in(column, link.to) == nearer;
+  const auto take_if = [&](auto&& is_nearer) {
+    for (const SwitchLink& link : links) {
+      to[count] = link.channel;
+      count += is_nearer(link.to);
+    }
+  };
+  if (base_->costs != nullptr) {
+    const std::uint32_t own = cost_in(column, s), domain = domain_of(host_class);
+    take_if([&](std::uint32_t t) {
+      return is_on_way(own, cost_in(column, t), cost(s, base_->costs->domain_of_switch(t), domain));
+    });
+  } else if (const std::uint32_t own = distance_in(column, s); own != kNoWay) {
+    const std::uint32_t nearer = own == 0 ? 2 : own - 1;
+    take_if([&](std::uint32_t t) { return distance_in(column, t) == nearer; });
   }
   out.take(to, count);
   if (!down_links.empty()) out.keep_if([&](std::uint32_t channel) { return !is_down(down_links, channel); });
 }
 
-// Those of its NICs whose switches are nearest.
+// Those of its NICs whose switches are nearest; within its domain those inside, if they lead there.
 void RoutingTable::compute_at_host(Vertex at, std::uint32_t destination_host, Candidates& out) const {
   const std::span<const SwitchLink> nics = base_->nics(base_->host_number(at));
   std::uint32_t* const to = out.room(nics.size());
   std::size_t count = 0;
   std::uint32_t least = kFar, last = kFar, last_distance = kFar;
+  const auto distance_over = [&](std::uint32_t s) {
+    const std::uint32_t further = distance(s, destination_host);
+    if (further == kFar || base_->costs == nullptr) return further;
+    return base_->costs->from_host(base_->host_number(at), s, further, destination_host);
+  };
   for (const SwitchLink& nic : nics) {
     if (base_->is_host(nic.to) || is_down(repairs_.down_links, nic.channel)) continue;
-    if (nic.to != last) last_distance = distance(base_->number[nic.to], destination_host);
+    if (nic.to != last) last_distance = distance_over(base_->number[nic.to]);
     last = nic.to;
     if (last_distance > least || last_distance == kFar) continue;
     if (last_distance < least) count = 0;
@@ -149,7 +174,7 @@ void RoutingTable::compute_at_host(Vertex at, std::uint32_t destination_host, Ca
   out.take(to, count);
 }
 
-// Along one of the shortest paths. Only for hosts that choose among NICs while links are down.
+// Along one of the minimal paths. Only for hosts that choose among NICs while links are down.
 std::uint32_t RoutingTable::distance(std::uint32_t s, std::uint32_t destination_host) const {
   const std::uint32_t host_class = class_of(destination_host);
   const std::vector<std::uint32_t>& neighbours = neighbours_of(host_class);
@@ -157,16 +182,19 @@ std::uint32_t RoutingTable::distance(std::uint32_t s, std::uint32_t destination_
     return std::any_of(neighbours.begin(), neighbours.end(),
                        [&](std::uint32_t v) { return !base_->is_host(v) && base_->number[v] == number; });
   };
-  std::uint32_t steps = 1;
-  for (; !is_last(s); ++steps) {
+  const std::uint32_t domain = domain_of(host_class);
+  std::uint32_t steps = 0;
+  while (!is_last(s)) {
     const Candidates next([&](Candidates& out) { compute_at_switch(s, host_class, out); });
     if (next.empty()) return kFar;
     const std::span<const SwitchLink> links = base_->links.of(s);
+    const std::uint32_t from = s;
     s = std::find_if(links.begin(), links.end(), [&](const SwitchLink& link) {
           return link.channel == next.front();
         })->to;
+    steps += base_->costs == nullptr ? 1 : cost(from, base_->costs->domain_of_switch(s), domain);
   }
-  return steps;
+  return steps + cost(s, domain, domain);
 }
 
 RoutingTable::Forms RoutingTable::forms() const {
@@ -178,8 +206,9 @@ RoutingTable::Forms RoutingTable::forms() const {
 std::size_t RoutingTable::Base::memory_bytes() const {
   std::size_t bytes =
       links.memory_bytes() + columns.capacity() + (grid ? grid->memory_bytes() : 0) +
-      host_links.capacity() * sizeof(SwitchLink) + switch_nodes.capacity() * sizeof(Node) +
-      rows.capacity() * sizeof(rows.front()) + classes.capacity() * sizeof(HostClass) +
+      (costs ? costs->memory_bytes() : 0) + host_links.capacity() * sizeof(SwitchLink) +
+      switch_nodes.capacity() * sizeof(Node) + rows.capacity() * sizeof(rows.front()) +
+      classes.capacity() * sizeof(HostClass) +
       (number.capacity() + host_begin.capacity() + class_of.capacity()) * sizeof(std::uint32_t);
   for (const std::vector<std::uint8_t>& row : rows) bytes += row.capacity();
   for (const HostClass& host_class : classes)

@@ -13,8 +13,8 @@
 
 namespace weft::routing {
 
-// Minimal means the fewest links; hosts never forward. Nothing changes but by repair(), so that partitions
-// may share one.
+// Minimal means the fewest links; where there are machines of several accelerators (Node::domain), what
+// DomainCosts says. Hosts never forward. Nothing changes but by repair(), so that partitions may share one.
 //
 // Hosts attached to the same switches in the same order are one class, a destination of its own. What a
 // switch has for each class takes one of three forms (README.md says when):
@@ -162,12 +162,16 @@ class RoutingTable {
   void compute_at_switch(std::uint32_t s, std::uint32_t host_class, Candidates& out) const;
   // The same before any repair.
   void original(std::uint32_t s, std::uint32_t host_class, Candidates& out) const;
-  // Those that lead nearer by a column.
-  void gather(std::uint32_t s, const std::uint8_t* column, const std::vector<bool>& down_links,
-              Candidates& out) const;
+  // Those that lead nearer by a column of the class.
+  void gather(std::uint32_t s, std::uint32_t host_class, const std::uint8_t* column,
+              const std::vector<bool>& down_links, Candidates& out) const;
   std::uint32_t class_of(std::uint32_t host) const;
   const std::vector<std::uint32_t>& neighbours_of(std::uint32_t host_class) const;
-  // Links from a switch to the host; UINT32_MAX: it is out of reach.
+  // Of the hosts of a class.
+  std::uint32_t domain_of(std::uint32_t host_class) const;
+  // Of a link from a switch to a node of this domain, on the way to hosts of `destination`.
+  std::uint32_t cost(std::uint32_t s, std::uint32_t domain, std::uint32_t destination) const;
+  // Links from a switch to the host, or what they cost; UINT32_MAX: it is out of reach.
   std::uint32_t distance(std::uint32_t s, std::uint32_t destination_host) const;
   // Appends a set, in the compact form if it has one.
   void add_set(const std::vector<std::uint32_t>& channels);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/routing/table/distance_columns.h"
+#include "sim/routing/table/domain_search.h"
 #include "sim/routing/table/grid_hops.h"
 #include "sim/routing/table/host_classes.h"
 #include "sim/routing/table/routing_table.h"
@@ -27,7 +28,10 @@ struct RoutingTable::Base {
   Node computed() const { return {.codes = rows.front().data(), .first_direct = 0xFF}; }
   // Of a class; null: there are none.
   const std::uint8_t* column(std::uint32_t host_class) const {
-    return columns.empty() ? nullptr : columns.data() + host_class * column_bytes(links.switches());
+    return columns.empty() ? nullptr : columns.data() + host_class * bytes_of_column();
+  }
+  std::size_t bytes_of_column() const {
+    return costs != nullptr ? cost_column_bytes(links.switches()) : column_bytes(links.switches());
   }
   std::size_t memory_bytes() const;
 
@@ -41,7 +45,9 @@ struct RoutingTable::Base {
   std::vector<Node> switch_nodes;               // by switch
   std::vector<std::uint8_t> columns;            // [class]; empty: no set is computed from them
   std::unique_ptr<const GridHops> grid;         // null: there is no grid
-  std::size_t sets = 0, pool = 0;               // how many there are before any repair
+  // Null: the fewest links. Else columns have costs, and there is no grid.
+  std::unique_ptr<const DomainCosts> costs;
+  std::size_t sets = 0, pool = 0;  // how many there are before any repair
 };
 
 }  // namespace weft::routing

@@ -33,6 +33,7 @@ RoutingTable::Base::Base(const Topology& topology) : links(topology), number(top
   std::vector<std::uint32_t> hosts(topology.hosts());
   std::iota(hosts.begin(), hosts.end(), 0);
   classes = classify(topology, {}, hosts, class_of);
+  costs = DomainCosts::make(topology);
 }
 
 class RoutingTable::Builder {
@@ -43,7 +44,9 @@ class RoutingTable::Builder {
         table_(table),
         base_(std::make_shared<Base>(topology)),
         classes_(static_cast<std::uint32_t>(base_->classes.size())),
-        search_(base_->links, none_down_) {}
+        search_(base_->links, none_down_) {
+    if (base_->costs != nullptr) domain_search_.emplace(base_->links, *base_->costs, none_down_);
+  }
 
   void build() {
     table_.sets_.push_back({.first = kComputed});
@@ -53,7 +56,7 @@ class RoutingTable::Builder {
     const bool one_way = std::all_of(base_->classes.begin(), base_->classes.end(),
                                      [](const HostClass& host_class) { return host_class.has_one_way(); });
     const std::size_t rows_bytes = std::size_t{topology_.switches()} * classes_;
-    if (one_way) base_->grid = GridHops::make(topology_, base_->links, rows_bytes);
+    if (one_way && base_->costs == nullptr) base_->grid = GridHops::make(topology_, base_->links, rows_bytes);
     prepare_rows();
     if (base_->grid == nullptr) search_all();
     add_switches();
@@ -139,7 +142,7 @@ class RoutingTable::Builder {
       search(first);
       fill_rows(first);
       if (!columns_from && needs_columns_) {
-        base_->columns.resize(classes_ * column_bytes(topology_.switches()));
+        base_->columns.resize(classes_ * base_->bytes_of_column());
         columns_from = first;
       }
       if (columns_from) keep_columns(first);
@@ -155,7 +158,7 @@ class RoutingTable::Builder {
   }
 
   void search(std::uint32_t first) {
-    search_.start();
+    start(first);
     direct_.clear();
     for (std::uint32_t d = 0; d < width(first); ++d) {
       const std::vector<std::uint32_t>& neighbours = base_->classes[first + d].neighbours;
@@ -164,7 +167,7 @@ class RoutingTable::Builder {
         if (base_->is_host(neighbours[i])) {
           direct_.push_back({&choosers_[chooser_of_[base_->class_of[number & ~Base::kHost]]].row, d, i});
         } else {
-          search_.seed(number, d);
+          domain_search_ ? domain_search_->seed(number, d) : search_.seed(number, d);
           if (rows_[number]) direct_.push_back({&*rows_[number], d, i});
         }
       }
@@ -173,9 +176,43 @@ class RoutingTable::Builder {
       chooser.nearest.assign(chooser.nics.size(), 0);
       chooser.reached = 0;
     }
+    if (domain_search_) {
+      domain_search_->run();
+      for (Chooser& chooser : choosers_) choose(first, chooser);
+      return;
+    }
     search_.run([&](std::span<const std::uint64_t> reached) {
       for (Chooser& chooser : choosers_) reach(chooser, reached);
     });
+  }
+
+  void start(std::uint32_t first) {
+    if (!domain_search_) return search_.start();
+    std::vector<std::uint32_t> domains;
+    for (std::uint32_t d = 0; d < width(first); ++d) domains.push_back(base_->classes[first + d].domain);
+    domain_search_->start(std::move(domains));
+  }
+
+  // A host takes all NICs over which the ways cost least.
+  void choose(std::uint32_t first, Chooser& chooser) const {
+    const std::uint32_t host = base_->classes[chooser.host_class].representative;
+    for (std::uint32_t d = 0; d < width(first); ++d) {
+      const std::uint32_t to = base_->classes[first + d].representative;
+      std::uint32_t least = DomainCosts::kFar;
+      for (std::size_t nic = 0; nic < chooser.nics.size(); ++nic) {
+        if (base_->is_host(chooser.nics[nic].to)) continue;
+        const std::uint32_t s = base_->number[chooser.nics[nic].to], further = domain_search_->cost(s, d);
+        if (further == DomainCosts::kFar) continue;
+        const std::uint32_t cost = base_->costs->from_host(host, s, further, to);
+        const std::uint64_t bit = std::uint64_t{1} << d;
+        if (cost < least) {
+          for (std::uint64_t& nearest : chooser.nearest) nearest &= ~bit;
+        }
+        least = std::min(least, cost);
+        if (cost == least) chooser.nearest[nic] |= bit;
+        chooser.reached |= bit;
+      }
+    }
   }
 
   // A host takes all NICs over which it is reached first.
@@ -198,8 +235,10 @@ class RoutingTable::Builder {
       if (!rows_[s]) continue;
       RowBuilder& row = *rows_[s];
       ports_.clear();
-      for (const SwitchLink& link : base_->links.of(s))
-        ports_.push_back(distances[s].nearer(distances[link.to]));
+      for (const SwitchLink& link : base_->links.of(s)) {
+        ports_.push_back(domain_search_ ? domain_search_->nearer(s, link)
+                                        : distances[s].nearer(distances[link.to]));
+      }
       row.fill(first, width(first), ports_);
     }
     for (Chooser& chooser : choosers_) chooser.row.fill(first, width(first), chooser.nearest);
@@ -218,7 +257,8 @@ class RoutingTable::Builder {
     if (topology_.in_parts()) return;
     const auto reached = [&](std::uint32_t c) {
       if (chooser_of_[c] != kNone) return choosers_[chooser_of_[c]].reached;
-      return search_.reached(base_->number[base_->classes[c].neighbours.front()]);
+      const std::uint32_t s = base_->number[base_->classes[c].neighbours.front()];
+      return domain_search_ ? domain_search_->reached(s) : search_.reached(s);
     };
     std::uint64_t by_all = ~std::uint64_t{0};
     for (std::uint32_t c = 0; c < classes_; ++c) by_all &= reached(c);
@@ -241,9 +281,9 @@ class RoutingTable::Builder {
   void keep_columns(std::uint32_t first) {
     std::vector<std::uint8_t*> columns;
     for (std::uint32_t d = 0; d < width(first); ++d) {
-      columns.push_back(base_->columns.data() + (first + d) * column_bytes(topology_.switches()));
+      columns.push_back(base_->columns.data() + (first + d) * base_->bytes_of_column());
     }
-    write_columns(search_.distances(), columns);
+    domain_search_ ? domain_search_->write_columns(columns) : write_columns(search_.distances(), columns);
   }
 
   // ---- What the table keeps of it ----
@@ -348,6 +388,7 @@ class RoutingTable::Builder {
   std::uint32_t classes_;
   const std::vector<bool> none_down_;
   ParallelSearch search_;
+  std::optional<DomainSearch> domain_search_;    // in place of the other, if there are domains
   std::uint32_t directs_ = 1;                    // codes for last hops
   std::vector<std::optional<RowBuilder>> rows_;  // by switch; none: all is computed
   std::vector<std::uint32_t> chooser_of_;        // by class; kNone: its hosts have no choice

@@ -104,7 +104,7 @@ class RoutingTable::Repairer {
         continue;
       }
       const auto present = [&](std::uint32_t s, Candidates& out) {
-        table_.gather(s, repairs_.columns[c].data(), old_down_, out);
+        table_.gather(s, c, repairs_.columns[c].data(), old_down_, out);
       };
       if (loses_last(lost_ends_, c, present) || is_shortened(c, from_ends)) wanted_.push_back(c);
     }
@@ -128,6 +128,7 @@ class RoutingTable::Repairer {
   std::vector<std::vector<std::uint32_t>> distances_from_recovered() const {
     std::vector<std::vector<std::uint32_t>> all;
     std::vector<std::uint32_t> frontier;
+    if (base_.costs != nullptr) return all;
     const bool is_used = std::any_of(repairs_.columns.begin(), repairs_.columns.end(),
                                      [](const auto& column) { return !column.empty(); });
     for (std::size_t end = 0; is_used && end < 2 * recovered_.size(); ++end) {
@@ -145,7 +146,9 @@ class RoutingTable::Repairer {
     return all;
   }
 
+  // Where links cost different amounts, any that is back may shorten a way.
   bool is_shortened(std::uint32_t c, const std::vector<std::vector<std::uint32_t>>& from_ends) const {
+    if (base_.costs != nullptr) return !recovered_.empty();
     const auto distance = [&](std::size_t end) {
       std::uint32_t least = kFar;
       for (const std::uint32_t v : base_.classes[c].neighbours) {
@@ -175,21 +178,46 @@ class RoutingTable::Repairer {
   }
 
   void search() {
+    if (base_.costs != nullptr) {
+      DomainSearch search(base_.links, *base_.costs, repairs_.down_links);
+      return search_with(
+          [&](std::vector<std::uint32_t> domains, auto&& seed_all, std::span<std::uint8_t* const> columns) {
+            search.start(std::move(domains));
+            seed_all(search);
+            search.run();
+            search.write_columns(columns);
+          });
+    }
     ParallelSearch search(base_.links, repairs_.down_links);
+    search_with([&](std::vector<std::uint32_t>, auto&& seed_all, std::span<std::uint8_t* const> columns) {
+      search.start();
+      seed_all(search);
+      search.run([](std::span<const std::uint64_t>) {});
+      write_columns(search.distances(), columns);
+    });
+  }
+
+  // Calls one(domains of destinations, what seeds a search, their columns) for up to 64 destinations at once.
+  template <typename One>
+  void search_with(One&& one) {
     std::vector<std::uint8_t*> columns;
     for (std::size_t first = 0; first < wanted_.size(); first += ParallelSearch::kWidth) {
       const std::size_t end = std::min(wanted_.size(), first + ParallelSearch::kWidth);
-      search.start();
       columns.clear();
+      std::vector<std::uint32_t> domains;
       for (std::size_t i = first; i < end; ++i) {
-        for (const std::uint32_t v : table_.neighbours_of(wanted_[i])) {
-          if (!base_.is_host(v)) search.seed(base_.number[v], static_cast<std::uint32_t>(i - first));
-        }
-        repairs_.columns[wanted_[i]].resize(column_bytes(topology_.switches()));
+        repairs_.columns[wanted_[i]].resize(base_.bytes_of_column());
         columns.push_back(repairs_.columns[wanted_[i]].data());
+        domains.push_back(table_.domain_of(wanted_[i]));
       }
-      search.run([](std::span<const std::uint64_t>) {});
-      write_columns(search.distances(), columns);
+      const auto seed_all = [&](auto& search) {
+        for (std::size_t i = first; i < end; ++i) {
+          for (const std::uint32_t v : table_.neighbours_of(wanted_[i])) {
+            if (!base_.is_host(v)) search.seed(base_.number[v], static_cast<std::uint32_t>(i - first));
+          }
+        }
+      };
+      one(std::move(domains), seed_all, columns);
     }
   }
 

@@ -224,6 +224,33 @@ TEST_CASE("cost: a chassis of switches, where none is large enough") {
   CHECK_THROWS_AS(bill(make("single_switch:hosts=129"), list), InputError);
 }
 
+TEST_CASE("cost: what is inside of nodes belongs to them") {
+  const std::string rails = "rail_optimized:units=4,nodes=32";
+  const PriceList prices = find_price_list("modern");
+  const Bill alone = bill(make(rails), prices);
+  const Bill nodes = bill(make("scale_up:of=[" + rails + "],accelerators=8"), prices);
+  // 32 accelerators fill a rack, so that cables are longer than where it has 32 nodes.
+  const auto price_of = [](const Bill& of, Part part) {
+    double price = 0;
+    for (const BillLine& line : of.lines) price += line.part == part ? line.price : 0;
+    return price;
+  };
+  CHECK(price_of(nodes, Part::kSwitch) == Approx(price_of(alone, Part::kSwitch)));
+  CHECK(price_of(nodes, Part::kNic) == Approx(price_of(alone, Part::kNic)));
+  CHECK(nodes.count(Part::kSwitch) == alone.count(Part::kSwitch));
+  CHECK(nodes.count(Part::kCable) == alone.count(Part::kCable));
+  CHECK(nodes.count(Part::kNic) == 128 * 8);
+  CHECK(nodes.injection_bps == Approx(128 * 8 * 400e9));
+  CHECK(nodes.lines.back().item == "node of 8 accelerators, not priced");
+  CHECK(nodes.lines.back().count == 128);
+  // Whatever rate links have inside, and with a price of the whole node.
+  PriceList with_nodes = prices;
+  with_nodes.node = {300'000, 10'000};
+  const Bill priced = bill(make("scale_up:of=[" + rails + "],node=dgx_b200"), with_nodes);
+  CHECK(priced.price == Approx(nodes.price + 128 * 300'000.0));
+  CHECK(priced.lines.back().item == "node of 8 accelerators");
+}
+
 TEST_CASE("cost: the bill says what most of it buys, and how much of that is used") {
   const Bill torus =
       bill(make("torus:dims=4x4"), parse_price_list("switch { ports: 10 rate: \"400Gbps\" price: 1000 "

@@ -240,7 +240,7 @@ TEST_CASE("draw: titles fit the page, without what follows from the rest") {
   };
   CHECK(title("slim_fly:q=5") == "slim_fly q=5");
   CHECK(title("random_equivalent:of=[slim_fly:q=5]") == "random_equivalent of [slim_fly q=5] seed=1");
-  CHECK(title("scale_up") == "scale_up accelerators=8 switches=4 nics=1");
+  CHECK(title("scale_up:node=dgx_h100") == "scale_up node=dgx_h100");
 }
 
 TEST_CASE("draw: files of networks of a thousand switches have a few megabytes at most") {

@@ -20,6 +20,7 @@ std::vector<std::string> networks() {
       "random_equivalent:of=[slim_fly:q=4],seed=3",
       "scale_up:of=[leaf_spine:leaves=2,spines=2,hosts_per_leaf=3],accelerators=4,switches=2",
       "scale_up:accelerators=8,switches=0",
+      "scale_up:of=[single_switch:hosts=3],node=alps,relay=false",
       "torus:dims=2x3x2,hosts=2,link=25Gbps,host_link=100Gbps,latency=1234ps,switch_latency=77ns",
       "datacenters:of=[fat_tree:k=4;slim_fly:q=4;bcube:n=3,k=1],loss=0.001",
       "cascade:g=2",
@@ -91,6 +92,8 @@ void check_same(const Topology& read, const Topology& written) {
     REQUIRE(here.group == there.group);
     REQUIRE(here.rack == there.rack);
     REQUIRE(here.in_host == there.in_host);
+    REQUIRE(here.domain == there.domain);
+    REQUIRE(here.relays == there.relays);
     REQUIRE(here.switch_latency == there.switch_latency);
   }
   check_same_links(read, written);

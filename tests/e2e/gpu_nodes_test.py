@@ -1,0 +1,105 @@
+"""Nodes of several GPUs, with defaults: what a pair and a collective take against arithmetic, where their messages go, what
+a cluster costs, and that an exported one is the same network."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WEFT = str(Path(sys.argv.pop(1)).resolve())
+RAILS = "scale_up:of=[rail_optimized:units=1,nodes=32],node=dgx_h100"
+
+
+class Nodes(unittest.TestCase):
+    def setUp(self):
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self.temporary.name)
+
+    def tearDown(self):
+        self.temporary.cleanup()
+
+    def out(self, *words):
+        done = subprocess.run([WEFT, *map(str, words)], check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def sim(self, topology, traffic, network, *words):
+        out = self.folder / "run"
+        self.out("sim", "--quiet", "--topology", topology, "--traffic", traffic, "--network", network, "-o", out, *words)
+        return json.loads((out / "summary.json").read_text())["makespan_ns"] * 1e-3
+
+    def test_a_pair_has_all_links_of_its_gpus(self):
+        """1 MB over 12 links of 200 Gb/s: 3.33 us, and the latencies of two links."""
+        node = "scale_up:accelerators=8,switches=6,inner_links=12,inner_link=200Gbps"
+        shift = "shift:size=1MB,ranks=8"
+        for network in ("flow", "packet"):
+            one = self.sim(node, shift, network)
+            flat = self.sim("single_switch:hosts=8,link=2400Gbps,latency=100ns", shift, network)
+            self.assertGreater(one, 3.53)
+            self.assertLess(one, 1.1 * flat + 1, network)
+
+    def test_an_allreduce_on_a_node(self):
+        """1 GB by rings: each GPU sends 2 * 7/8 GB, at 450 GB/s raw in 3.89 ms, at the 370.8 that copies reach in 4.72."""
+        traffic = "collective:kind=allreduce,size=1GB,element=4B,ranks=8"
+        for topology, rate in (("scale_up:accelerators=8,switches=4,inner_links=18,inner_link=200Gbps", 450),
+                               ("scale_up:node=dgx_h100", 370.8)):
+            took = self.sim(topology, traffic, "flow", "--set", "collectives.profile=nccl:node=dgx_h100,algo=ring")
+            least = 1e6 * 2 * 7 / 8 / rate
+            self.assertGreater(took, least)
+            self.assertLess(took, 1.15 * least, topology)
+
+    def test_an_alltoall_between_nodes_uses_all_nics(self):
+        """A rank sends 248 * 64 KiB to other nodes: 325 us at 50 GB/s. All through one NIC of eight it would be 2.6 ms."""
+        took = self.sim(RAILS, "alltoall:size=64KiB,ranks=256", "flow")
+        least = 248 * 65536 / 50e3
+        self.assertGreater(took, least)
+        self.assertLess(took, 1.25 * least)
+
+    def test_where_messages_go(self):
+        show = lambda topology, to: self.out("route", "show", "--topology", topology, "--from", "0", "--to", to)
+        inside = show("scale_up:of=[fat_tree:k=8],accelerators=8,nics=8", "1")
+        self.assertRegex(inside, r"100\.0000% +4  host 0 -> accelerator 0\.0 -> inner switch 0\.0 -> accelerator 0\.1 -> host 1")
+        # To another rail: over the GPU on it, or over the spine.
+        relayed = show(RAILS, "11")
+        self.assertIn("accelerator 0.0 -> inner switch 0.0 -> accelerator 0.3 -> ", relayed)
+        self.assertIn(" -> accelerator 1.3 -> host 11", relayed)
+        self.assertNotIn("inner switch", show(RAILS + ",relay=false", "11"))
+
+    def test_an_exported_cluster_is_the_same(self):
+        for relay in ("", ",relay=false"):
+            cluster = f"scale_up:of=[rail_optimized:units=1,nodes=4],node=dgx_h100{relay}"
+            self.out("topo", "export", cluster, "-o", self.folder / "cluster.graphml")
+            read = f"graph_file:file={self.folder / 'cluster.graphml'}"
+            for command in (("route", "show", "--from", "0", "--to", "11"), ("route", "show", "--from", "0", "--to", "1")):
+                ways = [[line for line in self.out(*command, "--topology", t, "--routing", "ecmp").splitlines() if "->" in line]
+                        for t in (cluster, read)]
+                self.assertEqual(*ways)
+            nodes = [[line for line in self.out("topo", "info", t).splitlines() if line.startswith("nodes ")]
+                     for t in (cluster, read)]
+            self.assertEqual(*nodes)
+            self.assertEqual(nodes[0], ["nodes           4 of 8 accelerators; of each, 2966.4Gbps inside and 400Gbps to other nodes"])
+
+    def test_what_a_cluster_costs(self):
+        """Its switches and cables; nodes are counted, and have no price unless the list has one."""
+        rails = "rail_optimized:units=4,nodes=32"
+        network = json.loads(self.out("topo", "cost", rails, "--json", "--no-bisection"))
+        cluster = json.loads(self.out("topo", "cost", f"scale_up:of=[{rails}],node=dgx_h100", "--json", "--no-bisection"))
+        for part in ("switches", "cables"):
+            self.assertEqual(cluster[part], network[part])
+        price = lambda bill, part: sum(line["price"] for line in bill["lines"] if line["part"] == part)
+        for part in ("switch", "nic"):
+            self.assertAlmostEqual(price(cluster, part), price(network, part))
+        self.assertIn({"part": "node", "item": "node of 8 accelerators, not priced", "count": 128, "price": 0, "watts": 0},
+                      cluster["lines"])
+        analysis = self.out("topo", "analyze", "scale_up:of=[fat_tree:k=4],node=dgx_h100", "--only", "bisection")
+        self.assertIn("of what half of the nodes can send to others", analysis)
+
+    def test_presets_are_described(self):
+        text = self.out("describe", "scale_up")
+        for node in ("dgx_a100", "dgx_h100", "dgx_b200", "gb200_nvl72", "alps", "leonardo", "marenostrum5_acc", "mi300x", "pcie"):
+            self.assertIn(f"  {node} ", text)
+
+
+if __name__ == "__main__":
+    unittest.main()
