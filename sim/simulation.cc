@@ -86,9 +86,13 @@ Registries builtin_registries() {
                             .needs_of = model.needs});
   }
   for (const auto& family : topologies::families()) {
+    const std::string recommended = topologies::recommended_routing(family.info.name).policy;
+    fabrics::DefaultFabric fabric = fabrics::default_fabric(family.info.name, recommended);
     all.topologies.push_back({.info = family.info,
-                              .routing = topologies::recommended_routing(family.info.name).policy,
+                              .routing = recommended,
                               .routing_reason = routing_reason(family.info.name),
+                              .fabric = std::move(fabric.name),
+                              .fabric_reason = std::move(fabric.reason),
                               .sized = topologies::sized});
   }
   for (const auto& policy : routing::policies()) {

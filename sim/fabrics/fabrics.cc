@@ -60,7 +60,9 @@ DefaultFabric default_fabric(std::string_view family, std::string_view recommend
   if (machine != kMachines.end()) {
     return {std::string(machine->fabric), fmt::format("what {} has", family)};
   }
-  if (recommended == kPlainRouting) return {"uet", fmt::format("by default for {}", family)};
+  // Data centers' networks, random graphs among them, are Ethernet.
+  if (recommended == kPlainRouting || recommended == "k_shortest")
+    return {"uet", fmt::format("by default for {}", family)};
   return {"lossless_hpc", fmt::format("by default for {}, which has a routing of its own", family)};
 }
 

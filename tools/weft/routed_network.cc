@@ -11,12 +11,14 @@
 #include "goal/transform/expand.h"
 #include "goal/workload/workload.h"
 #include "sim/default_routing.h"
+#include "sim/fabrics/fabrics.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
 #include "topologies/analysis/router_graph.h"
+#include "topologies/recommended_routing.h"
 
 namespace weft::cli {
 namespace {
@@ -71,8 +73,11 @@ RoutedNetwork::RoutedNetwork(topologies::Topology topology, const Choice& choice
     table_ = std::make_unique<routing::RoutingTable>(topology_);
     ModuleChoice chosen;
     if (choice.routing.empty()) {
+      const std::string recommended = topologies::recommended_routing(choice.family).policy;
+      const std::string fabric =
+          choice.fabric.empty() ? fabrics::default_fabric(choice.family, recommended).name : choice.fabric;
       sim::DefaultRouting best =
-          sim::default_routing(choice.family, choice.fabric, topology_, *table_, seed_, choice.balances);
+          sim::default_routing(choice.family, fabric, topology_, *table_, seed_, choice.balances);
       chosen = std::move(best.policy);
       reason_ = std::move(best.reason);
     } else {

@@ -86,6 +86,11 @@ TEST_CASE("fabrics: names are unlike and every family has a default that is ther
   CHECK(default_fabric("fat_tree", "ecmp").name == "uet");
   CHECK(default_fabric("torus", "dimension_order").name == "lossless_hpc");
   CHECK(default_fabric("frontier", "slingshot").name == "slingshot");
+  // By registries: reps under a control for many paths, never one path under it.
+  CHECK(settled("", "fat_tree:k=4", "packet").fabric == "uet");
+  CHECK(settled("", "fat_tree:k=4", "packet").routing.name == "reps");
+  CHECK(settled("", "dragonfly:p=1", "packet").routing_reason ==
+        "of fabric lossless_hpc, recommended for dragonfly");
 }
 
 TEST_CASE("fabrics: those of plug-ins are looked at") {
