@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <array>
+
+#include "sim/fabrics/fabrics.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing/routing.h"
 #include "sim/units/input_error.h"
@@ -10,10 +13,10 @@
 namespace weft::sim {
 namespace {
 
-ModuleChoice with_all_parameters(const ModuleInfo& info) {
+ModuleChoice with_all_parameters(const ModuleInfo& info, const ModuleChoice& some) {
   ModuleChoice choice{.name = info.name};
-  const Parameters defaults(info, choice);
-  for (const ParameterSpec& spec : info.parameters) choice.given[spec.name] = defaults.text(spec.name);
+  const Parameters values(info, some);
+  for (const ParameterSpec& spec : info.parameters) choice.given[spec.name] = values.text(spec.name);
   return choice;
 }
 
@@ -37,20 +40,44 @@ std::string routing_reason(std::string_view family) {
   return fmt::format("{} {}", is_recommended ? "recommended for" : "as nothing is recommended for", family);
 }
 
-DefaultRouting default_routing(std::string_view family, const topologies::Topology& topology,
-                               const routing::RoutingTable& table, std::uint64_t seed, bool balances) {
-  const ModuleChoice best{.name = topologies::recommended_routing(family).policy};
-  const routing::Policy& policy = find_module(routing::policies(), best, "routing policy");
-  DefaultRouting result{with_all_parameters(policy.info), routing_reason(family)};
-  try {
-    check_size(policy, topology, balances);
-    const Parameters parameters(policy.info, best);
-    (void)routing::paths_of(policy, {parameters, topology, table, seed});
-  } catch (const InputError& error) {
-    result.policy = with_all_parameters(routing::policies().front().info);
-    result.reason = fmt::format("{} is recommended for {}, but: {}", best.name, family, error.what());
+DefaultRouting wanted_routing(std::string_view family, std::string_view fabric) {
+  const std::string recommended = topologies::recommended_routing(family).policy;
+  const auto with = [](const ModuleChoice& choice, const std::string& reason) {
+    const routing::Policy& policy = find_module(routing::policies(), choice, "routing policy");
+    return DefaultRouting{with_all_parameters(policy.info, choice), reason};
+  };
+  if (!fabric.empty() && fabric != fabrics::kNone) {
+    const fabrics::Fabric& settings =
+        find_module(fabrics::fabrics(), ModuleChoice{.name = std::string(fabric)}, "fabric");
+    if (const fabrics::FabricRouting* own = fabrics::routing_for(settings, family, recommended)) {
+      const bool is_recommended = own->policy == fabrics::kRecommended;
+      return with(parse_module_choice(is_recommended ? recommended : own->policy),
+                  fabrics::reason_of(settings, *own, routing_reason(family)));
+    }
   }
-  return result;
+  return with(ModuleChoice{.name = recommended}, routing_reason(family));
+}
+
+DefaultRouting default_routing(std::string_view family, std::string_view fabric,
+                               const topologies::Topology& topology, const routing::RoutingTable& table,
+                               std::uint64_t seed, bool balances) {
+  std::string why_not;
+  std::array candidates{wanted_routing(family, fabric), wanted_routing(family, "")};
+  for (DefaultRouting& wanted : candidates) {
+    const routing::Policy& policy = find_module(routing::policies(), wanted.policy, "routing policy");
+    try {
+      check_size(policy, topology, balances);
+      const Parameters parameters(policy.info, wanted.policy);
+      (void)routing::paths_of(policy, {parameters, topology, table, seed});
+      if (!why_not.empty()) wanted.reason += ", as " + why_not;
+      return wanted;
+    } catch (const InputError& error) {
+      if (why_not.empty()) {
+        why_not = fmt::format("{} is {}, but: {}", wanted.policy.name, wanted.reason, error.what());
+      }
+    }
+  }
+  return {with_all_parameters(routing::policies().front().info, {}), why_not};
 }
 
 }  // namespace weft::sim

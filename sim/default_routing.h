@@ -20,11 +20,16 @@ struct DefaultRouting {
 // "recommended for torus"; for families of which nobody recommends anything: that.
 std::string routing_reason(std::string_view family);
 
-// What is recommended for the family (topologies/recommended_routing.h), or the first policy of the list if
-// this network of the family can't have that: where the policy isn't defined for it, where k shortest paths
-// of all pairs would take long to find, and, if `balances`, where loads of detours would take minutes to
-// balance.
-DefaultRouting default_routing(std::string_view family, const topologies::Topology& topology,
-                               const routing::RoutingTable& table, std::uint64_t seed, bool balances);
+// What the fabric ("" or fabrics::kNone: none) says for the family, or else what is recommended for that
+// (topologies/recommended_routing.h), whether or not this network of it can have that. Throws InputError for
+// an unknown fabric.
+DefaultRouting wanted_routing(std::string_view family, std::string_view fabric);
+
+// That, or what is recommended for the family, or the first policy of the list if this network of the family
+// can't have it: where the policy isn't defined for it, where k shortest paths of all pairs would take long
+// to find, and, if `balances`, where loads of detours would take minutes to balance.
+DefaultRouting default_routing(std::string_view family, std::string_view fabric,
+                               const topologies::Topology& topology, const routing::RoutingTable& table,
+                               std::uint64_t seed, bool balances);
 
 }  // namespace weft::sim

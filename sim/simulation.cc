@@ -17,6 +17,7 @@
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
 #include "sim/default_routing.h"
+#include "sim/fabrics/fabrics.h"
 #include "sim/faults.h"
 #include "sim/job_queue.h"
 #include "sim/job_setup.h"
@@ -85,9 +86,13 @@ Registries builtin_registries() {
                             .needs_of = model.needs});
   }
   for (const auto& family : topologies::families()) {
+    const std::string recommended = topologies::recommended_routing(family.info.name).policy;
+    fabrics::DefaultFabric fabric = fabrics::default_fabric(family.info.name, recommended);
     all.topologies.push_back({.info = family.info,
-                              .routing = topologies::recommended_routing(family.info.name).policy,
+                              .routing = recommended,
                               .routing_reason = routing_reason(family.info.name),
+                              .fabric = std::move(fabric.name),
+                              .fabric_reason = std::move(fabric.reason),
                               .sized = topologies::sized});
   }
   for (const auto& policy : routing::policies()) {
@@ -123,6 +128,7 @@ Registries builtin_registries() {
   }
   for (const auto& profile : goal::selection_profiles()) all.profiles.push_back(profile.info);
   all.protocols.assign(protocols().begin(), protocols().end());
+  all.fabrics.assign(fabrics::fabrics().begin(), fabrics::fabrics().end());
   return all;
 }
 
@@ -152,10 +158,10 @@ Simulation::Simulation(const Scenario& resolved)
 void Simulation::settle_routing() {
   // Without packets what is recommended may be out of the question already.
   if (scenario_.routing_reason.empty() ||
-      scenario_.routing.name != topologies::recommended_routing(scenario_.topology.name).policy)
+      scenario_.routing.name != wanted_routing(scenario_.topology.name, scenario_.fabric).policy.name)
     return;
-  const DefaultRouting best =
-      default_routing(scenario_.topology.name, *topology_, *table_, scenario_.seed, !model_.has_packets);
+  const DefaultRouting best = default_routing(scenario_.topology.name, scenario_.fabric, *topology_, *table_,
+                                              scenario_.seed, !model_.has_packets);
   scenario_.routing = best.policy;
   scenario_.routing_reason = best.reason;
 }
@@ -273,6 +279,22 @@ static void tell_nics(const topologies::Topology* topology, const ModuleInfo& mo
                  report);
 }
 
+static void tell_fabric(const Scenario& scenario, results::Report& report) {
+  report.fabric = scenario.fabric;
+  report.fabric_reason = scenario.fabric_reason;
+  report.fabric_changes = scenario.fabric_changes;
+  const auto text = [](auto modules, const ModuleChoice& choice, const char* word) {
+    if (choice.empty()) return std::string();
+    const ModuleInfo& info = find_module(modules, choice, word).info;
+    return to_short_form(info.name, Parameters(info, choice));
+  };
+  report.congestion = text(congestion::controls(), scenario.congestion, "congestion control");
+  report.recovery = text(congestion::recoveries(), scenario.recovery, "loss recovery");
+  report.queue = text(packet::disciplines(), scenario.queue, "queue discipline");
+  report.queue_choice = scenario.queue_choice;
+  report.queue_reason = scenario.queue_reason;
+}
+
 void Simulation::run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
                            const results::Report* together, RunControl& control,
                            results::Report& report) const {
@@ -373,7 +395,7 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
     const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
     report.routing = to_short_form(policy.info.name, Parameters(policy.info, scenario_.routing));
     report.routing_reason = scenario_.routing_reason;
-    report.queue_reason = scenario_.queue_reason;
+    tell_fabric(scenario_, report);
   }
   report.network = to_short_form(model_.info.name, parameters_);
   run_model(programs, only, together, control, report);

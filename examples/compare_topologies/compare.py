@@ -18,7 +18,8 @@ import report  # noqa: E402
 
 TOPOLOGIES = ["fat_tree2", "fat_tree", "dragonfly", "slim_fly", "hyperx", "hammingmesh", "torus", "jellyfish"]
 
-MINIMAL = "ecmp"  # what the recommended routing is set against
+FABRIC = "uet"  # of all networks, so that it is they that are compared
+MINIMAL = "ecmp"  # what its routing is set against
 
 # What a family needs beside the number of endpoints, so that every endpoint injects 400 Gb/s.
 EXTRA = {"hammingmesh": "link=100Gbps"}  # an accelerator has four ports
@@ -40,7 +41,7 @@ def run(weft, arguments):
     return done.stdout
 
 
-def measure(weft, name, endpoints, graphs, folder, routing):
+def measure(weft, name, endpoints, graphs, folder, fabric, routing):
     """One row of the table."""
     topology = ",".join([f"{name}:endpoints={endpoints}"] + ([EXTRA[name]] if name in EXTRA else []))
     facts = json.loads(run(weft, ["topo", "analyze", topology, "--only", "distances", "--json"]))
@@ -55,18 +56,18 @@ def measure(weft, name, endpoints, graphs, folder, routing):
         "watts_per_endpoint": round(bill["watts"] / facts["endpoints"], 1),
     }
     for application, graph in graphs.items():
-        time, row["routing"] = simulate(weft, topology, graph, folder / f"{name}_{application}", routing)
+        time, row["routing"] = simulate(weft, topology, graph, folder / f"{name}_{application}", fabric, routing)
         row[application + "_ms"] = time
         plain = time if row["routing"] == MINIMAL else \
-            simulate(weft, topology, graph, folder / f"{name}_{application}_{MINIMAL}", MINIMAL)[0]
+            simulate(weft, topology, graph, folder / f"{name}_{application}_{MINIMAL}", fabric, MINIMAL)[0]
         row[f"{application}_{MINIMAL}_ms"] = plain
     return row
 
 
-def simulate(weft, topology, graph, results, routing):
-    """Runtime in ms, and the routing that was taken; the recommended one, if None is given."""
+def simulate(weft, topology, graph, results, fabric, routing):
+    """Runtime in ms, and the routing that was taken; the fabric's, if None is given."""
     run(weft, ["sim", "--quiet", "--no-flows", "--goal", str(graph), "--topology", topology, "--network", "flow",
-               "-o", str(results)] + (["--routing", routing] if routing else []))
+               "--fabric", fabric, "-o", str(results)] + (["--routing", routing] if routing else []))
     summary = json.loads((results / "summary.json").read_text())
     return round(summary["makespan_ns"] * 1e-6, 3), summary["routing"].split(":")[0]
 
@@ -82,12 +83,12 @@ def relative_runtime(rows):
 
 
 def plot(rows, endpoints):
-    """Runtime against cost, with the routing that is recommended and with minimal routing."""
+    """Runtime against cost, with the fabric's routing and with minimal routing."""
     picture = report.Plot(f"Runtime against cost of networks for {endpoints:,} endpoints",
                           "Geometric mean over three applications, of the fastest network's runtime. What lies left and low is "
                           "better.", panel=(860, 460),
-                          legend=[("with the routing that is recommended", (report.BLUE, "", "circle")),
-                                  ("with minimal routing (ecmp), where another is recommended", (report.ORANGE, "", "circle"))])
+                          legend=[("with the fabric's routing", (report.BLUE, "", "circle")),
+                                  ("with shortest paths by flow hash (ecmp)", (report.ORANGE, "", "circle"))])
     most = max(max(row["relative_runtime"], row[f"relative_{MINIMAL}"]) for row in rows)
     prices = [row["price_per_endpoint"] for row in rows]
     across = report.Axis("price of the network per endpoint, $", 0.6 * min(prices), 1.12 * max(prices))
@@ -109,7 +110,8 @@ def main():
     parser.add_argument("--endpoints", type=int, default=1024)
     parser.add_argument("-o", "--output", type=Path, default=Path("compare"))
     parser.add_argument("--weft", default="bazel-bin/tools/weft/weft", help="the weft program")
-    parser.add_argument("--routing", help="for all, instead of what is recommended for each")
+    parser.add_argument("--routing", help="for all, instead of the fabric's")
+    parser.add_argument("--fabric", default=FABRIC, help="of all networks: weft list fabrics")
     parser.add_argument("--topologies", default=",".join(TOPOLOGIES), help="families, by commas")
     options = parser.parse_args()
     if options.endpoints < 8:
@@ -120,7 +122,8 @@ def main():
         graphs[application] = options.output / f"{application}.weft"
         run(options.weft, ["goal", "gen", workload, "--ranks", str(options.endpoints), "-o",
                            str(graphs[application])])
-    rows = [measure(options.weft, name, options.endpoints, graphs, options.output, options.routing)
+    rows = [measure(options.weft, name, options.endpoints, graphs, options.output, options.fabric,
+                    options.routing)
             for name in options.topologies.split(",")]
     relative_runtime(rows)
     rows.sort(key=lambda row: row["relative_runtime"])

@@ -11,6 +11,7 @@
 
 #include "congestion/controls/controls.h"
 #include "congestion/recoveries/recoveries.h"
+#include "sim/fabrics/fabrics.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/plugins/plugin.h"
 #include "sim/routing/policies/policies.h"
@@ -69,6 +70,7 @@ void load_plugin(const std::string& path) {
     for (routing::Policy& policy : plugin.policies) routing::add_policy(std::move(policy));
     for (topologies::Family& family : plugin.families) topologies::add_family(std::move(family));
     for (placement::Policy& policy : plugin.placements) placement::add_policy(std::move(policy));
+    for (fabrics::Fabric& fabric : plugin.fabrics) fabrics::add_fabric(std::move(fabric));
   } catch (const InputError& taken) {
     throw InputError(fmt::format("{}: {}", path, taken.what()));
   }

@@ -18,6 +18,7 @@
 
 #include "congestion/congestion.h"
 #include "congestion/recovery.h"
+#include "sim/fabrics/fabric.h"
 #include "sim/placement/placement.h"
 #include "sim/routing/routing.h"
 #include "topologies/graph/topology.h"
@@ -32,11 +33,12 @@ struct Plugin {
   std::vector<routing::Policy> policies;
   std::vector<topologies::Family> families;
   std::vector<placement::Policy> placements;
+  std::vector<fabrics::Fabric> fabrics;
 };
 
 // What plug-in and program must agree in. To be counted up whenever a header that plugin.h includes changes
 // in a way that `layout` doesn't see: a virtual function more, an argument that means something else.
-inline constexpr std::uint32_t kPluginInterface = 7;
+inline constexpr std::uint32_t kPluginInterface = 8;
 
 namespace internal {
 
@@ -60,7 +62,8 @@ inline constexpr std::uint64_t kPluginLayout = hash_of_layouts<
     routing::PacketView, routing::RouteNote, routing::Output, routing::Foreseen, routing::Snapshot,
     routing::PathSetup, routing::Path, routing::PathStep, topologies::Family, topologies::Topology,
     topologies::Node, topologies::Link, topologies::Channel, placement::Policy, placement::Request,
-    placement::Machine, placement::Outcome, placement::Setup, placement::Exchange>();
+    placement::Machine, placement::Outcome, placement::Setup, placement::Exchange, fabrics::Fabric,
+    fabrics::FabricRouting>();
 
 // Stands in the file, so that a plug-in can be refused before anything of it runs.
 struct PluginMark {

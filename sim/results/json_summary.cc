@@ -119,6 +119,22 @@ void add_nics(const Report& report, nlohmann::ordered_json& json) {
   }
 }
 
+// What the network is made of.
+void add_settings(const Report& report, nlohmann::ordered_json& json) {
+  json["network"] = report.network;
+  json["topology"] = report.topology;
+  json["routing"] = report.routing;
+  json["routing_reason"] = report.routing_reason;
+  json["fabric"] = report.fabric;
+  json["fabric_reason"] = report.fabric_reason;
+  json["fabric_changes"] = report.fabric_changes;
+  json["congestion"] = report.congestion;
+  json["recovery"] = report.recovery;
+  json["queue"] = report.queue;
+  json["queue_choice"] = report.queue_choice;
+  json["queue_reason"] = report.queue_reason;
+}
+
 }  // namespace
 
 std::string json_summary(const Report& report) {
@@ -131,11 +147,7 @@ std::string json_summary(const Report& report) {
   if (report.outcome != Outcome::kComplete) json["stopped_at_ns"] = nanoseconds(report.stopped_at);
   json["digest"] = fmt::format("{:016x}", report.digest);
   json["seed"] = report.seed;
-  json["network"] = report.network;
-  json["topology"] = report.topology;
-  json["routing"] = report.routing;
-  json["routing_reason"] = report.routing_reason;
-  json["queue_reason"] = report.queue_reason;
+  add_settings(report, json);
   json["connections"] = report.connections;
   json["protocol"] = report.protocol;
   json["events"] = report.events;

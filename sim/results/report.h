@@ -73,7 +73,13 @@ struct Report {
   std::string topology;        // short form, or "" for a network without one
   std::string routing;         // short form, or "" for a network without one
   std::string routing_reason;  // "" where the policy was chosen, else "recommended for torus"
-  std::string queue_reason;    // "" where virtual channels were chosen, or there are none, else why these
+  // Name, "none", or "" for a network without a topology; "" where it was named, else "by default for torus";
+  // what is set otherwise than in it: "routing ecmp instead of reps".
+  std::string fabric, fabric_reason;
+  std::vector<std::string> fabric_changes;
+  std::string congestion, recovery, queue;  // short form, or "" for a network without packets
+  std::string queue_choice;                 // "" where the discipline was chosen, else "made for nscc"
+  std::string queue_reason;  // "" where virtual channels were chosen, or there are none, else why these
   std::string connections, protocol;  // "4 per_pair"; short form; "" for a network without connections
   std::string scenario;               // resolved, as text
   std::vector<std::string> inputs;    // paths of the files that it was read from

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "sim/results/jobs.h"
 #include "sim/results/report.h"
@@ -185,6 +186,28 @@ void add_flows(const Report& report, Lines& lines) {
             readable_rate(hosts.least_bps), readable_rate(hosts.most_bps), readable_rate(hosts.mean_bps));
 }
 
+void add_fabric(const Report& report, Lines& lines) {
+  if (report.fabric.empty()) return;
+  std::string text = report.fabric;
+  if (!report.fabric_reason.empty()) text += fmt::format(" ({})", report.fabric_reason);
+  const char* before = ", but ";
+  for (const std::string& change : report.fabric_changes) {
+    text += std::exchange(before, ", ") + change;
+  }
+  lines.add("fabric", "{}", text);
+}
+
+// "nscc" of "nscc:target=auto,…": all parameters are in scenario.txtpb.
+std::string name_in(const std::string& short_form) { return short_form.substr(0, short_form.find(':')); }
+
+void add_transport(const Report& report, Lines& lines) {
+  if (report.congestion.empty()) return;
+  lines.add("congestion", "{}, recovery {}", name_in(report.congestion), name_in(report.recovery));
+  std::string why = report.queue_choice;
+  if (!report.queue_reason.empty()) why += (why.empty() ? "" : "; ") + report.queue_reason;
+  lines.add("queue", "{}{}", name_in(report.queue), why.empty() ? "" : " (" + why + ")");
+}
+
 }  // namespace
 
 std::string_view name(Outcome outcome) {
@@ -223,12 +246,13 @@ std::string text_summary(const Report& report, const std::string& directory) {
   Lines lines;
   lines.add("network", "{}", report.network);
   if (!report.topology.empty()) lines.add("topology", "{}", report.topology);
+  add_fabric(report, lines);
   if (!report.routing.empty()) {
     const bool chosen = report.routing_reason.empty();
     lines.add("routing", "{}{}{}{}", report.routing, chosen ? "" : " (", report.routing_reason,
               chosen ? "" : ")");
   }
-  if (!report.queue_reason.empty()) lines.add("queue", "{}", report.queue_reason);
+  add_transport(report, lines);
   if (report.outcome != Outcome::kComplete) {
     lines.add("outcome", "{} after {} of {} operations; the figures below are of the part that ran",
               name(report.outcome), grouped(report.executed_ops), grouped(report.ops));

@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "sim/scenario/connections.h"
+#include "sim/scenario/fault_times.h"
 #include "sim/scenario/queue_match.h"
+#include "sim/scenario/resolve_fabric.h"
 #include "sim/scenario/resolve_one.h"
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/short_form.h"
@@ -109,12 +111,14 @@ class Resolver {
   void network() {
     if (scenario_.network.empty()) {
       const bool wants_fabric =
+          !scenario_.fabric.empty() ||
           std::ranges::any_of(seams(), [&](const Seam& seam) { return !(scenario_.*seam.choice).empty(); });
       const auto found = std::ranges::find(registries_.networks, wants_fabric, &RegisteredModule::has_fabric);
       if (found == registries_.networks.end())
         throw InputError("no network model fits; choose one with --network");
       scenario_.network.name = found->info.name;
     }
+    fill_from_fabric(scenario_, registries_);
     complete(network_module().info, scenario_.network);
   }
 
@@ -239,6 +243,8 @@ class Resolver {
     const bool given = !scenario_.queue.empty();
     match_queue(parties, registries_.queues, scenario_.queue);
     const RegisteredModule& discipline = choose(registries_.queues, scenario_.queue, "queue discipline");
+    if (!given) scenario_.queue_choice = why_queue(*parties.front().module, discipline);
+    if (given && has_queue_of_fabric(scenario_, registries_)) return;
     const bool noticed = std::ranges::any_of(
         parties, [](const Party& party) { return party.module->needs.noticed().has(Capability::kMark); });
     if (given && discipline.offers.always.has(Capability::kMark) && !noticed) {
@@ -246,6 +252,12 @@ class Resolver {
            fmt::format("queue discipline {} sets ECN marks, which congestion control {} does not look at",
                        discipline.info.name, scenario_.congestion.name));
     }
+  }
+
+  static std::string why_queue(const RegisteredModule& control, const RegisteredModule& queue) {
+    return control.queue == queue.info.name
+               ? fmt::format("made for {}", control.info.name)
+               : fmt::format("the first that suits {} and the others", control.info.name);
   }
 
   // Parts that the network model doesn't have.
@@ -331,31 +343,7 @@ class Resolver {
     if (const double errors = parameters.real("bit_error_rate"); !(errors >= 0 && errors < 1)) {
       parameters.fail("bit_error_rate", "it must be 0 or more and below 1");
     }
-    fault_times(parameters);
-  }
-
-  static void fault_times(const Parameters& fault) {
-    const Time at = fault.time("at"), period = fault.time("period");
-    const bool ends = !fault.automatic("until");
-    const std::int64_t times = fault.integer("times");
-    const char* const late = "it must not be after 53 days, where simulated time ends";
-    if (at > kEndOfTime) fault.fail("at", late);
-    if (ends && fault.time("until") > kEndOfTime) fault.fail("until", late);
-    if (ends && fault.time("until") <= at) {
-      fault.fail("until", fmt::format("it must be later than at ({})", to_string(at)));
-    }
-    if (times < 1) fault.fail("times", "it must be 1 or more");
-    if (times > 1 && period == Time()) fault.fail("times", "period must be given too");
-    if (period == Time()) return;
-    if (times == 1) fault.fail("period", "times must be given too, and be 2 or more");
-    if (!ends) fault.fail("period", "until must be given too");
-    const Time length = fault.time("until") - at;
-    if (period < length) {
-      fault.fail("period", fmt::format("it must be at least until - at ({})", to_string(length)));
-    }
-    if (fault.time("until").ps() + static_cast<__int128>(period.ps()) * (times - 1) > kEndOfTime.ps()) {
-      fault.fail("times", "the last of them must not end after 53 days, where simulated time ends");
-    }
+    check_fault_times(parameters);
   }
 
   // Hosts' parameters, less those that the network model has itself.

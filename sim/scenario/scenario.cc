@@ -382,6 +382,8 @@ Scenario read_scenario(const Registries& registries, std::string_view text, cons
     scenario.plugins.push_back(root.GetReflection()->GetRepeatedString(root, &plugin, i));
   }
   for (const Seam& seam : seams()) scenario.*seam.choice = read_seam(document, root, "", seam);
+  scenario.fabric = text_of(root, "fabric");
+  scenario.fabric_location = document.location("fabric");
   scenario.placement = read_seam(document, root, "", placement_seam());
   scenario.scheduler = read_seam(document, root, "", scheduler_seam());
   scenario.nodes = static_cast<std::uint32_t>(std::stoul(text_of(root, "nodes")));
@@ -448,6 +450,7 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
   write_choice(scenario.scheduler, scheduler_seam(), *root);
   if (scenario.nodes != 0) set(*root, "nodes", fmt::format("{}", scenario.nodes));
   if (!scenario.failed.empty()) set(*root, "failed", scenario.failed);
+  if (!scenario.fabric.empty()) set(*root, "fabric", scenario.fabric);
   for (const Seam& seam : seams()) {
     write_choice(scenario.*seam.choice, seam, *root);
   }

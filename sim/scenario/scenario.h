@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/fabrics/fabric.h"
 #include "sim/units/capabilities.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
@@ -30,6 +31,8 @@ struct RegisteredModule {
   bool has_fluid = true;            // routing policies: they mean something where there are no packets
   std::string routing = {};         // topologies: the routing policy that is recommended; "": any
   std::string routing_reason = {};  // topologies: "recommended for torus"
+  std::string fabric = {};          // topologies: what they have where none is named; "": none
+  std::string fabric_reason = {};   // topologies: "by default for torus"
   std::string queue = {};  // congestion controls: the discipline they are made for; "": any that suits
   // Congestion controls: parameters of queue disciplines that have them, and their values where none is
   // given.
@@ -71,8 +74,9 @@ struct Registries {
   std::vector<RegisteredModule> networks, topologies, routing, congestion, recoveries, queues, traffic,
       placements, schedulers;
   std::vector<RegisteredAlgorithm> algorithms;
-  std::vector<ModuleInfo> profiles;   // rules that choose among the algorithms by size; may be none
-  std::vector<ModuleInfo> protocols;  // of MPI libraries: how messages are sent; may be none
+  std::vector<ModuleInfo> profiles;      // rules that choose among the algorithms by size; may be none
+  std::vector<ModuleInfo> protocols;     // of MPI libraries: how messages are sent; may be none
+  std::vector<fabrics::Fabric> fabrics;  // settings that belong together; may be none
 };
 
 struct Job {
@@ -138,6 +142,13 @@ struct RunSettings {
   std::vector<std::string> plugins;  // files that modules come from
   // Empty: not chosen. After resolve(): chosen, with every parameter given, or without effect in this run.
   ModuleChoice network, topology, routing, congestion, recovery, queue;
+  // A fabric's name, or fabrics::kNone; "": not chosen. After resolve(): "" only where there is no topology.
+  std::string fabric;
+  SourceLocation fabric_location;
+  // Why this fabric, where none was named; and what is set otherwise than in it: "routing ecmp instead of
+  // reps". Filled by resolve().
+  std::string fabric_reason;
+  std::vector<std::string> fabric_changes;
   ModuleChoice placement;   // of jobs that have none of their own; after resolve() empty
   ModuleChoice scheduler;   // empty: jobs have their hosts for the whole run
   std::uint32_t nodes = 0;  // that a scheduler has, where there is no topology
@@ -160,6 +171,8 @@ struct RunSettings {
   std::vector<std::string> warnings;
   // Why this routing policy, where none was chosen: "recommended for torus"; filled by resolve().
   std::string routing_reason;
+  // Why this queue discipline, where none was chosen: "made for nscc"; filled by resolve().
+  std::string queue_choice;
   // Why these virtual channels, where the queue's parameters left that open: then packets can't wait for each
   // other in a circle. Filled by whoever knows the network.
   std::string queue_reason;

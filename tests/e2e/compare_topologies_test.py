@@ -32,7 +32,9 @@ class Compare(unittest.TestCase):
                         (folder / f"out/{row['topology']}_{application}/summary.json").read_text())
                     self.assertEqual(summary["outcome"], "complete")
                     self.assertEqual(summary["routing"].split(":")[0], row["routing"])
-                    self.assertEqual(summary["routing_reason"], "recommended for " + row["topology"])
+                    self.assertEqual(summary["fabric"], "uet")
+                    own = ", recommended for " + row["topology"] if row["routing"] != "reps" else ""
+                    self.assertEqual(summary["routing_reason"], "of fabric uet" + own)
                     self.assertAlmostEqual(summary["makespan_ns"] * 1e-6, float(row[application + "_ms"]), places=3)
                     if row["routing"] == "ecmp":
                         self.assertEqual(row[application + "_ecmp_ms"], row[application + "_ms"])
@@ -42,8 +44,8 @@ class Compare(unittest.TestCase):
                     self.assertEqual(summary["routing"].split(":")[0], "ecmp")
                     self.assertAlmostEqual(summary["makespan_ns"] * 1e-6, float(row[application + "_ecmp_ms"]), places=3)
             others = [row for row in rows if row["routing"] != "ecmp"]
-            self.assertEqual(len(others), 5)
-            # One point and one name for each, and another point where not ecmp is recommended.
+            self.assertEqual(len(others), 8)
+            # One point and one name for each, and another point with ecmp.
             picture = xml.etree.ElementTree.parse(folder / "out/runtime_against_cost.svg").getroot()
             space = "{http://www.w3.org/2000/svg}"
             self.assertEqual(len(picture.findall(space + "circle[@class='data']")), 8 + len(others))

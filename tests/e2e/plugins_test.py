@@ -15,7 +15,7 @@ ROOT = Path.cwd()
 EXAMPLES = {"my_congestion_control": "my_control", "my_routing_policy": "my_policy", "my_topology": "my_topology"}
 # What plug-ins are compiled against; see interface.txt.
 SEAMS = ("congestion/congestion.h", "congestion/receiver.h", "congestion/recovery.h", "congestion/telemetry.h",
-         "congestion/arrivals.h", "congestion/packet_sizes.h", "sim/placement/placement.h", "sim/plugins/plugin.h", "sim/routing/path_model.h",
+         "congestion/arrivals.h", "congestion/packet_sizes.h", "sim/fabrics/fabric.h", "sim/placement/placement.h", "sim/plugins/plugin.h", "sim/routing/path_model.h",
          "sim/routing/path_selector.h", "sim/routing/routing.h", "sim/routing/switch_plan.h",
          "sim/routing/switch_policy.h", "sim/units/capabilities.h", "sim/units/module.h", "sim/units/quantity.h",
          "topologies/graph/topology.h")
@@ -119,6 +119,28 @@ class Plugins(unittest.TestCase):
         done = self.weft(*place, "backwards:wrong=true")
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("backwards put more than 1 rank on host 0", done.stderr)
+
+    def test_a_fabric(self):
+        self.compile("in_house", """
+            WEFT_PLUGIN(plugin) {
+              plugin.fabrics.push_back({.info = {.name = "in_house", .summary = "Ours.", .source = "", .parameters = {}},
+                .doubts = {"The header is a guess."},
+                .routing = {{.families = {"torus"}, .policy = "dimension_order"}, {.policy = "spray:paths=16"}},
+                .congestion = "dctcp:gain=0.125", .recovery = "rack", .queue = "ecn", .network = "mtu=2048,header=50"});
+            }""")
+        done = self.weft("describe", "in_house", "--plugin", "./in_house.so")
+        self.assertIn("The header is a guess.", done.stdout)
+        done = self.weft("sim", "--plugin", "./in_house.so", "--fabric", "in_house", "--topology", "fat_tree:k=4",
+                         "--traffic", "permutation:size=64KB", "-o", "in_house")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        summary = json.loads((self.out / "in_house/summary.json").read_text())
+        self.assertEqual(summary["fabric"], "in_house")
+        self.assertEqual(summary["routing"], "spray:paths=16")
+        self.assertTrue(summary["congestion"].startswith("dctcp:gain=0.125"), summary["congestion"])
+        self.assertTrue(summary["queue"].startswith("ecn:"), summary["queue"])
+        self.assertIn("header=50,", summary["network"])
+        self.compile("no_fabric", 'WEFT_PLUGIN(plugin) { plugin.fabrics.push_back({.info = {.name = "none"}}); }')
+        self.assert_refused("no_fabric.so", "'none' can't be the name")
 
     def test_refusals(self):
         self.assert_refused("nowhere.so", "nowhere.so", "can't be read")

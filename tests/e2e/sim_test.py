@@ -64,13 +64,13 @@ class Sim(unittest.TestCase):
                                cwd=folder, stdin=subprocess.DEVNULL, check=True)
                 summary = json.loads((Path(folder) / "RUN/summary.json").read_text())
                 return summary["routing"].split(":")[0], summary.get("routing_reason", "")
-        self.assertEqual(routing("dragonfly:p=2"), ("par", "recommended for dragonfly"))
+        self.assertEqual(routing("dragonfly:p=2"), ("par", "of fabric lossless_hpc, recommended for dragonfly"))
         self.assertEqual(routing("dragonfly:p=2", "--routing", "ugal")[0], "ugal")
         self.assertNotIn("recommended", routing("dragonfly:p=2", "--routing", "ugal")[1])
         # The paths of dimension_order can't be told in nine dimensions: the run goes on with others, and says so.
         name, reason = routing("torus:dims=2x3x3x3x3x3x3x3x3", "--network", "flow")
         self.assertEqual(name, "ecmp")
-        self.assertIn("dimension_order is recommended for torus, but: ", reason)
+        self.assertIn("dimension_order is of fabric lossless_hpc, recommended for torus, but: ", reason)
 
     def test_event_limit_ends_with_status_4(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -156,7 +156,7 @@ class Topo(unittest.TestCase):
             self.weft("sim", "--quiet", *arguments, "-o", run)
             return json.loads((self.folder / run / "summary.json").read_text())["digest"]
 
-        traffic = ["--traffic", "permutation:size=64KB", "--routing", "ecmp"]  # the default is a family's own
+        traffic = ["--traffic", "permutation:size=64KB", "--routing", "ecmp", "--fabric", "none"]  # defaults are a family's
         for topology in ("slim_fly:q=4", "bcube:n=3,k=1", "datacenters:of=[fat_tree:k=4],loss=0.01,long_latency=20us"):
             known = digest("KNOWN", *traffic, "--topology", topology)
             for name in ("net.graphml", "net.edges"):

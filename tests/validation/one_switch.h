@@ -30,7 +30,7 @@ inline double wire_us(double bytes) { return bytes * (4096 + 64) / 4096 * 8 / (k
 inline double run_us(const std::string& network, const std::string& collective) {
   const sim::Registries registries = sim::builtin_registries();
   const std::string text =
-      fmt::format("job {{ traffic {{ collective {{ {} }} }} }}\n{}", collective, network);
+      fmt::format("job {{ traffic {{ collective {{ {} }} }} }}\nfabric: \"none\"\n{}", collective, network);
   const sim::Simulation simulation(
       sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));
   NeverStop control;

@@ -20,10 +20,10 @@ struct NeverStop : sim::RunControl {
 // handshake, so that nothing but the network takes time.
 inline results::Report run(const std::string& scenario, const goal::Graph& graph) {
   const sim::Registries registries = sim::builtin_registries();
-  // Theory is of independent messages.
+  // Theory is of independent messages, and of nothing but what the scenario says.
   const std::string text =
       "job { goal: \"built by the test\" } hosts { o: \"0ns\" S: \"1000TB\" } connections: "
-      "\"per_message\"\n" +
+      "\"per_message\" fabric: \"none\"\n" +
       scenario;
   const sim::Simulation simulation(
       sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries));

@@ -41,6 +41,7 @@ EXCEPTIONS = "tools/checks/long_functions.txt"
 # Where the modules of each kind that `weft list --names` knows are documented.
 KIND_FOLDERS = {
     "collective": ["goal/collectives"],
+    "fabric": ["sim/fabrics"],
     "importer": ["goal/import"],
     "sink": ["sim/results"],
     "congestion": ["congestion/controls"],

@@ -50,7 +50,7 @@ constexpr NamedValue kNamedValues[] = {
     {"--topology", "topology"},     {"--routing", "routing"},     {"--network", "network"},
     {"--congestion", "congestion"}, {"--recovery", "recovery"},   {"--queue", "queue"},
     {"--traffic", "traffic"},       {"--placement", "placement"}, {"--scheduler", "scheduler"},
-    {"--protocol", "protocol"},
+    {"--fabric", "fabric"},         {"--protocol", "protocol"},
 };
 
 // The modules of a kind, or of all; as `weft list` names them.

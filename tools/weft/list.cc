@@ -1,6 +1,6 @@
 #include "tools/weft/list.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +32,7 @@ constexpr const char* kSink = "sink";
 constexpr const char* kProtocol = "protocol";
 constexpr const char* kPlacement = "placement";
 constexpr const char* kScheduler = "scheduler";
+constexpr const char* kFabric = "fabric";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -100,6 +101,29 @@ Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
   return all;
 }
 
+// Its settings, as users write them, and what to doubt.
+Listed listed(const fabrics::Fabric& fabric) {
+  Listed all{kFabric, "", fabric.info, "\n"};
+  const auto add = [&](const char* field, const std::string& value) {
+    if (!value.empty()) all.details += fmt::format("  {:<11} {}\n", field, value);
+  };
+  for (const fabrics::FabricRouting& routing : fabric.routing) {
+    const std::string where = routing.only_own ? " (where another than ecmp is recommended)"
+                              : routing.families.empty()
+                                  ? ""
+                                  : fmt::format(" ({})", fmt::join(routing.families, ", "));
+    const std::string with = routing.recovery.empty() ? "" : "; recovery " + routing.recovery;
+    add(&routing == fabric.routing.data() ? "routing" : "or else", routing.policy + where + with);
+  }
+  add("congestion", fabric.congestion);
+  add("recovery", fabric.recovery);
+  add("queue", fabric.queue);
+  add("network", fabric.network);
+  if (!fabric.doubts.empty()) all.details += "\n  To be doubted:\n";
+  for (const std::string& doubt : fabric.doubts) all.details += fmt::format("  - {}\n", doubt);
+  return all;
+}
+
 std::vector<Listed> modules(const Catalog& catalog) {
   const sim::Registries& registries = catalog.registries;
   std::vector<Listed> all;
@@ -117,6 +141,7 @@ std::vector<Listed> modules(const Catalog& catalog) {
     all.push_back({kImporter, "", importer.info, fmt::format("\n  Reads {}.\n", importer.looks_like)});
   }
   for (const sim::Sink& sink : catalog.sinks) all.push_back({kSink, "", sink.info, details_of(sink)});
+  for (const fabrics::Fabric& fabric : registries.fabrics) all.push_back(listed(fabric));
   for (const ModuleInfo& protocol : registries.protocols) all.push_back({kProtocol, "", protocol});
   for (const placement::Policy& policy : catalog.placements) all.push_back(listed(policy));
   for (const sim::RegisteredModule& scheduler : registries.schedulers) {
@@ -164,6 +189,7 @@ std::string usage(const Listed& module) {
   if (module.kind == kProtocol) {
     return fmt::format("  --protocol {0}\n  hosts {{ protocol: \"{0}\" }}\n", module.info.name);
   }
+  if (module.kind == kFabric) return fmt::format("  --fabric {0}\n  fabric: \"{0}\"\n", module.info.name);
   if (module.kind == kPlacement) {
     return fmt::format(
         "  --placement {0}\n  job {{ placement {{ {0} {{}} }} }}\n  weft place GRAPH --topology … "
@@ -236,7 +262,7 @@ std::string describe(const Listed& module) {
 std::vector<std::string> all_kinds() {
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  for (const char* kind : {kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink}) {
+  for (const char* kind : {kFabric, kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink}) {
     kinds.push_back(kind);
   }
   return kinds;
@@ -328,7 +354,7 @@ void add_list(Command& command, int&) {
   auto options = std::make_shared<Options>();
   command.add_option("kind", options->kind,
                      "only these: network, topology, routing, congestion, recovery, queue, traffic, "
-                     "placement, collective, protocol, scheduler, importer or "
+                     "fabric, placement, collective, protocol, scheduler, importer or "
                      "sink");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   add_plugin_option(command);

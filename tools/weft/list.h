@@ -25,9 +25,9 @@ struct Catalog {
 Catalog builtin_catalog();
 
 // What they print. `kind` is one of network, topology, routing, congestion, recovery, queue, traffic,
-// placement, collective, protocol, scheduler, importer, sink, one or many ("topologies"), or "" for all;
-// `names`: only "KIND NAME", a line each, for scripts. Throws InputError for an unknown kind or name, with
-// the nearest known one. A name may stand for modules of several kinds; all are described.
+// fabric, placement, collective, protocol, scheduler, importer, sink, one or many ("topologies"), or "" for
+// all; `names`: only "KIND NAME", a line each, for scripts. Throws InputError for an unknown kind or name,
+// with the nearest known one. A name may stand for modules of several kinds; all are described.
 std::string list_text(const Catalog& catalog, const std::string& kind, bool names);
 std::string describe_text(const Catalog& catalog, const std::string& name);
 

@@ -11,12 +11,14 @@
 #include "goal/transform/expand.h"
 #include "goal/workload/workload.h"
 #include "sim/default_routing.h"
+#include "sim/fabrics/fabrics.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
 #include "topologies/analysis/router_graph.h"
+#include "topologies/recommended_routing.h"
 
 namespace weft::cli {
 namespace {
@@ -71,8 +73,11 @@ RoutedNetwork::RoutedNetwork(topologies::Topology topology, const Choice& choice
     table_ = std::make_unique<routing::RoutingTable>(topology_);
     ModuleChoice chosen;
     if (choice.routing.empty()) {
+      const std::string recommended = topologies::recommended_routing(choice.family).policy;
+      const std::string fabric =
+          choice.fabric.empty() ? fabrics::default_fabric(choice.family, recommended).name : choice.fabric;
       sim::DefaultRouting best =
-          sim::default_routing(choice.family, topology_, *table_, seed_, choice.balances);
+          sim::default_routing(choice.family, fabric, topology_, *table_, seed_, choice.balances);
       chosen = std::move(best.policy);
       reason_ = std::move(best.reason);
     } else {
@@ -106,6 +111,10 @@ std::string RoutedNetwork::remark_on_load() const {
 
 void RoutedArguments::add_to(Command& command) {
   topology_.add_option_to(command);
+  command.add_option(
+      "--fabric", fabric_,
+      "Take the routing of this fabric; `weft list fabrics` names all; by default that which weft "
+      "sim takes for the topology");
   command.add_option("--routing", routing_,
                      "Routing policy, NAME:key=value,…; `weft list routing` names all; by default what is "
                      "recommended for the topology, as in weft sim");
@@ -117,7 +126,7 @@ std::unique_ptr<RoutedNetwork> RoutedArguments::build(bool balances) const {
     (void)find_module(routing::policies(), parse_module_choice(routing_), "routing policy");
   }
   return std::make_unique<RoutedNetwork>(
-      topology_.build(), RoutedNetwork::Choice{topology_.choice().name, routing_, seed_, balances});
+      topology_.build(), RoutedNetwork::Choice{topology_.choice().name, fabric_, routing_, seed_, balances});
 }
 
 void TrafficArguments::add_to(Command& command) {

@@ -24,6 +24,7 @@ class RoutedNetwork {
  public:
   struct Choice {
     std::string family;
+    std::string fabric;   // name; "": none
     std::string routing;  // NAME:key=value,…; "": as simulations have it where none is chosen
     std::uint64_t seed = 1;
     bool balances = false;  // load() will be asked
@@ -71,7 +72,7 @@ class RoutedArguments {
 
  private:
   TopologyArgument topology_;
-  std::string routing_;
+  std::string fabric_, routing_;
   std::uint64_t seed_ = 1;
 };
 

@@ -67,6 +67,9 @@ constexpr Flag kFlags[] = {
      "flow[:mtu=…,max_rate=…]; by default packet where a topology is given, else loggops"},
     {"--topology", "topology",
      "topology of a packet or flow network: fat_tree:k=8, or fat_tree:endpoints=100 for at least so many"},
+    {"--fabric", "fabric",
+     "settings that belong together, for what isn't given: uet, roce, infiniband …, or none: weft list "
+     "fabrics"},
     {"--routing", "routing", "routing policy: ecmp, spray, ugal, flowcut …: weft list routing"},
     {"--congestion", "congestion", "congestion control: nscc, dctcp, hpcc …: weft list congestion"},
     {"--recovery", "recovery",
@@ -307,6 +310,7 @@ void add_sim(Command& command, int& exit_code) {
       "  weft sim --goal app.weft --network loggops:L=3700,o=200,g=5,G=0.04,S=0 -o RUN\n"
       "  weft sim --goal app.weft --topology fat_tree:k=8 --routing ecmp --congestion dctcp -o RUN\n"
       "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --routing spray -o RUN\n"
+      "  weft sim --traffic permutation:size=2MB --topology fat_tree:k=8 --fabric roce -o RUN\n"
       "  weft sim --traffic alltoall:size=1MB --topology fat_tree:k=16 --routing spray --network flow -o "
       "RUN\n"
       "  weft sim --traffic incast:n=16,size=1MB --topology fat_tree:k=8 --sample 10us --pcapng 0 -o RUN\n"

@@ -121,6 +121,8 @@ void add_topo_compare(Command& parent) {
   options->analysis.add_to(command);
   command.footer(
       "Example: weft topo compare fat_tree slim_fly dragonfly --endpoints 1024\n"
+      "All are measured alike, with the best routing there could be, or by flow hash where it says ECMP: no "
+      "fabric counts.\n"
       "Path diversity and resilience are in --json; weft topo analyze shows them for one network, weft topo "
       "cost the bill.");
   command.callback([options] {

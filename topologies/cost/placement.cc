@@ -82,15 +82,22 @@ class Filler {
   // Does a group stand together, or does each of its switches with hosts stand for itself?
   bool by_group(const Cell& cell) const { return !tiered_ || node(cell.head).in_host; }
 
+  // What a cell takes of a rack: its hosts, but of all accelerators of a node the first alone stands for it.
+  std::uint64_t room_of(std::size_t cell) const {
+    const Vertex head = cells_[cell].head;
+    if (node(head).domain == kNoDomain) return cells_[cell].hosts.size();
+    return cell > 0 && topology_.is_inside(cells_[cell - 1].head, head) ? 0 : 1;
+  }
+
   void place_cells() {
     std::uint32_t rack = kNone;
     std::uint64_t room = 0;
     for (std::size_t i = 0; i < cells_.size();) {
       std::size_t end = i + 1;
-      std::uint64_t hosts = cells_[i].hosts.size();
+      std::uint64_t hosts = room_of(i);
       while (end < cells_.size() && by_group(cells_[i]) &&
              node(cells_[end].head).group == node(cells_[i].head).group) {
-        hosts += cells_[end++].hosts.size();
+        hosts += room_of(end++);
       }
       if (rack_[cells_[i].head] != kNone) {
         i = end;
@@ -100,7 +107,7 @@ class Filler {
       const bool elsewhere = i > 0 && node(cells_[i].head).site != node(cells_[i - 1].head).site;
       if (rules_.hosts == 0 || hosts > room || elsewhere) rack = kNone;
       for (; i < end; ++i) {
-        const std::uint64_t size = cells_[i].hosts.size();
+        const std::uint64_t size = room_of(i);
         if (rack == kNone || (rules_.hosts != 0 && size > room)) {
           rack = open(sequence_);
           room = rules_.hosts;

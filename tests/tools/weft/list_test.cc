@@ -47,6 +47,7 @@ TEST_CASE("list: kinds, names and sentences") {
         "\ntopology\n"
         "  tree             A tree.\n"
         "\nrouting\n\ncongestion\n\nrecovery\n\nqueue\n\ntraffic\n"
+        "\nfabric\n"
         "\nplacement\n"
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
@@ -58,8 +59,8 @@ TEST_CASE("list: kinds, names and sentences") {
   CHECK_THROWS_WITH(
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
-      "routing, congestion, recovery, queue, traffic, placement, collective, protocol, scheduler, importer, "
-      "sink)");
+      "routing, congestion, recovery, queue, traffic, fabric, placement, collective, protocol, scheduler, "
+      "importer, sink)");
   for (const char* many : {"topologies", "networks", "collectives"})
     CHECK_NOTHROW(list_text(small(), many, false));
   CHECK(list_text(small(), "topologies", false) == list_text(small(), "topology", false));
@@ -257,6 +258,26 @@ TEST_CASE("list and describe: placements, with what they need") {
     CHECK(text.find("--placement " + policy.info.name) != std::string::npos);
     if (!policy.needs.empty()) CHECK(text.find("Needs: " + policy.needs + ".") != std::string::npos);
     for (const ParameterSpec& spec : policy.info.parameters) CHECK_THAT(spec.help, Catch::Matches(".*\\."));
+  }
+}
+
+TEST_CASE("list and describe: fabrics, with their settings and what to doubt") {
+  const Catalog catalog = builtin_catalog();
+  CHECK(lines(list_text(catalog, "fabrics", true)).front() == "fabric uet");
+  for (const fabrics::Fabric& fabric : catalog.registries.fabrics) {
+    const std::string text = describe_text(catalog, fabric.info.name);
+    INFO(text);
+    CHECK_THAT(fabric.info.summary, Catch::Matches("[A-Z].*\\."));
+    CHECK(text.find("--fabric " + fabric.info.name) != std::string::npos);
+    CHECK(!fabric.info.source.empty());
+    CHECK(!fabric.doubts.empty());
+    for (const std::string& doubt : fabric.doubts) {
+      CHECK_THAT(doubt, Catch::Matches(".*\\."));
+      CHECK(text.find(doubt) != std::string::npos);
+    }
+    for (const std::string& setting : {fabric.congestion, fabric.recovery, fabric.queue, fabric.network}) {
+      CHECK(text.find(setting) != std::string::npos);
+    }
   }
 }
 

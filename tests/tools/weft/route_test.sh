@@ -4,11 +4,11 @@ set -u
 . tests/tools/weft/expect.sh
 
 # What weft sim takes is taken, and named with its reason.
-expect "default routing" 0 '^routing +par:.* \(recommended for dragonfly\)$' '' \
+expect "default routing" 0 '^routing +par:.* \(of fabric lossless_hpc, recommended for dragonfly\)$' '' \
   route show --topology dragonfly:p=2 --from 0 --to 70
-expect "nothing recommended" 0 '^routing +ecmp:.* \(as nothing is recommended for bcube\)$' '' \
+expect "nothing recommended" 0 '^routing +reps:.* \(of fabric uet\)$' '' \
   route load --topology bcube:n=3,k=1
-expect "too large for it" 0 '^routing +ecmp:.* \(k_shortest is recommended for jellyfish, but: .* more than 500 switches' '' \
+expect "too large for it" 0 '^routing +ecmp:.* \(k_shortest is of fabric uet, recommended for jellyfish, but: .* more than 500 switches' '' \
   route load --topology jellyfish:n=600,r=8 --most 1
 for name in min:minimal vlb:valiant adaptive:ugal; do
   expect "a name that papers have" 2 '' "'${name%:*}' is not a routing policy; did you mean '${name#*:}'" \

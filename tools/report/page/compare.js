@@ -61,7 +61,7 @@ function comparisonTable(measures, runs) {
 }
 
 // Fields of the scenario that choose a module.
-const kPlaces = ["network", "topology", "routing", "congestion", "recovery", "queue"];
+const kPlaces = ["fabric", "network", "topology", "routing", "congestion", "recovery", "queue"];
 
 // Parameters that are not the same in all runs: first which modules were chosen, then values that several runs
 // have, then those that only some have, as their modules have no such parameter.
@@ -85,6 +85,10 @@ function compareSection(body, runs) {
   const present = kMeasures.filter((measure) => runs.some((run) => { const value = measure.of(run); return value !== null && value !== undefined; }));
   const different = present.filter((measure) => differs(measure, runs)), same = present.filter((measure) => !differs(measure, runs));
   const longest = Math.max(...runs.map(({summary}) => summary.makespan_ns));
+  const fabrics = runs.map(({summary}) => summary.fabric ?? "");
+  if (new Set(fabrics).size > 1) {
+    body.append(note(`These networks are not of one fabric (${fabrics.map((fabric) => fabric || "none").join(", ")}): differences may be the fabric's.`));
+  }
   body.append(element("div", {class: "bars"}, ...runs.flatMap((run) => {
     const bar = element("div", {class: "bar"}, element("div"));
     bar.firstChild.style.background = runColour(run);

@@ -1,0 +1,239 @@
+#include "sim/scenario/resolve_fabric.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "sim/fabrics/fabric.h"
+#include "sim/scenario/scenario.h"
+
+namespace weft::sim {
+namespace {
+
+using fabrics::Fabric;
+using fabrics::FabricRouting;
+
+// A kind of module that fabrics choose.
+struct Part {
+  const char* field;
+  const char* word;
+  std::vector<RegisteredModule> Registries::*modules;
+  ModuleChoice Scenario::*choice;
+  std::string Fabric::*setting;
+};
+constexpr Part kCongestion = {"congestion", "congestion control", &Registries::congestion,
+                              &Scenario::congestion, &Fabric::congestion};
+constexpr Part kRecovery = {"recovery", "loss recovery", &Registries::recoveries, &Scenario::recovery,
+                            &Fabric::recovery};
+constexpr Part kQueue = {"queue", "queue discipline", &Registries::queues, &Scenario::queue, &Fabric::queue};
+
+const RegisteredModule* find(const std::vector<RegisteredModule>& modules, const std::string& name) {
+  const auto found =
+      std::ranges::find_if(modules, [&](const RegisteredModule& module) { return module.info.name == name; });
+  return found == modules.end() ? nullptr : &*found;
+}
+
+// Do two texts mean the same value?
+bool is_same(ParameterType type, const std::string& a, const std::string& b) {
+  if (a == b) return true;
+  if (is_text(type)) return false;
+  const ModuleInfo one{
+      .name = "fabric", .summary = "", .source = "", .parameters = {{"x", type, "auto", ""}}};
+  const Parameters first(one, std::map<std::string, std::string>{{"x", a}}),
+      second(one, std::map<std::string, std::string>{{"x", b}});
+  if (first.automatic("x") || second.automatic("x")) return false;
+  switch (type) {
+    case ParameterType::kInteger:
+      return first.integer("x") == second.integer("x");
+    case ParameterType::kReal:
+      return first.real("x") == second.real("x");
+    case ParameterType::kTime:
+      return first.time("x") == second.time("x");
+    case ParameterType::kBandwidth:
+      return first.bandwidth("x") == second.bandwidth("x");
+    case ParameterType::kBytes:
+      return first.bytes("x") == second.bytes("x");
+    default:
+      return first.boolean("x") == second.boolean("x");
+  }
+}
+
+// What a discipline may offer with the parameters that were given for it.
+Capabilities offers(const RegisteredModule& queue, const ModuleChoice& choice) {
+  Capabilities missing;
+  for (const CapabilitySwitch& each : queue.offers.switches) {
+    const auto given = choice.given.find(each.parameter);
+    if (given == choice.given.end()) continue;
+    const auto spec = std::ranges::find(queue.info.parameters, each.parameter,
+                                        [](const ParameterSpec& s) { return s.name; });
+    if (!is_same(spec->type, given->second, each.on)) missing = missing | each.capability;
+  }
+  return queue.offers.at_most().without(missing) | queue.offers.always | Capability::kTelemetry;
+}
+
+class Filler {
+ public:
+  Filler(Scenario& scenario, const Registries& registries)
+      : scenario_(scenario),
+        registries_(registries),
+        network_(find(registries.networks, scenario.network.name)),
+        topology_(find(registries.topologies, scenario.topology.name)) {}
+
+  void fill() {
+    scenario_.fabric_changes.clear();
+    if (network_ == nullptr) return;  // told where it is looked for; here and below
+    if (!network_->has_fabric) return drop();
+    if (topology_ == nullptr) return;
+    if (scenario_.fabric.empty()) choose_default();
+    if (scenario_.fabric.empty() || scenario_.fabric == fabrics::kNone) return;
+    fabric_ =
+        &find_module(std::span<const Fabric>(registries_.fabrics),
+                     ModuleChoice{.name = scenario_.fabric, .location = scenario_.fabric_location}, "fabric");
+    parameters(network_->info, parameters_of("network", fabric_->network), "", scenario_.network);
+    wanted_ = routing_for(*fabric_, topology_->info.name, topology_->routing);
+    routing();
+    if (!network_->has_packets) return;
+    part(kCongestion);
+    part(kQueue);
+    part(kRecovery);
+  }
+
+ private:
+  void drop() {
+    if (scenario_.fabric.empty()) return;
+    const std::string what =
+        fmt::format("fabric has no effect: network model {} has no topology", scenario_.network.name);
+    if (scenario_.fabric_location.line == 0) throw InputError(scenario_.fabric_location, what);
+    scenario_.warnings.push_back(scenario_.fabric_location.prefix() + what);
+    scenario_.fabric.clear();
+  }
+
+  // Who chose another control, recovery or queue has another network in mind.
+  void choose_default() {
+    if (registries_.fabrics.empty()) return;
+    scenario_.fabric = fabrics::kNone;
+    const auto usual = std::ranges::find_if(
+        registries_.fabrics, [&](const Fabric& fabric) { return fabric.info.name == topology_->fabric; });
+    if (usual == registries_.fabrics.end()) return;
+    for (const Part* part : {&kCongestion, &kRecovery, &kQueue}) {
+      const ModuleChoice& given = scenario_.*part->choice;
+      const std::string own = choice_of((*usual).*part->setting).name;
+      if (given.empty() || given.name == own) continue;
+      scenario_.fabric_reason =
+          fmt::format("{} has {} {}, and {} was chosen", usual->info.name, part->word, own, given.name);
+      return;
+    }
+    scenario_.fabric = topology_->fabric;
+    scenario_.fabric_reason = topology_->fabric_reason;
+  }
+
+  ModuleChoice choice_of(const std::string& text) const {
+    ModuleChoice choice = text.empty() ? ModuleChoice() : parse_module_choice(text);
+    choice.location = scenario_.fabric_location;
+    return choice;
+  }
+  static std::map<std::string, std::string> parameters_of(const std::string& name, const std::string& list) {
+    return list.empty() ? std::map<std::string, std::string>() : parse_module_choice(name + ":" + list).given;
+  }
+
+  void change(const std::string& what) { scenario_.fabric_changes.push_back(what); }
+
+  // Those that the module has and that aren't given.
+  void parameters(const ModuleInfo& info, const std::map<std::string, std::string>& own,
+                  const std::string& prefix, ModuleChoice& choice) {
+    for (const ParameterSpec& spec : info.parameters) {
+      const auto wanted = own.find(spec.name);
+      if (wanted == own.end()) continue;
+      const auto [place, is_new] = choice.given.try_emplace(spec.name, wanted->second);
+      if (is_new || is_same(spec.type, place->second, wanted->second)) continue;
+      change(fmt::format("{}{} {} instead of {}", prefix, spec.name, place->second, wanted->second));
+    }
+  }
+
+  // What was chosen has what the fabric says of it, if it is the same module.
+  void keep(const char* field, const std::vector<RegisteredModule>& modules, const ModuleChoice& own,
+            ModuleChoice& choice) {
+    if (own.empty()) return;
+    if (choice.name != own.name) {
+      return change(fmt::format("{} {} instead of {}", field, choice.name, own.name));
+    }
+    const RegisteredModule* module = find(modules, choice.name);
+    if (module != nullptr) parameters(module->info, own.given, fmt::format("{} ", field), choice);
+  }
+
+  void routing() {
+    if (wanted_ == nullptr) return;
+    const bool is_recommended = wanted_->policy == fabrics::kRecommended;
+    const ModuleChoice own = choice_of(is_recommended ? topology_->routing : wanted_->policy);
+    if (!scenario_.routing.empty()) return keep("routing", registries_.routing, own, scenario_.routing);
+    const RegisteredModule* policy = find(registries_.routing, own.name);
+    if (policy == nullptr || (!network_->has_packets && !policy->has_fluid)) return;
+    scenario_.routing = own;
+    scenario_.routing_reason = reason_of(*fabric_, *wanted_, topology_->routing_reason);
+  }
+
+  void part(const Part& part) {
+    const bool has_own_recovery =
+        part.setting == kRecovery.setting && wanted_ != nullptr && !wanted_->recovery.empty();
+    const ModuleChoice own = choice_of(has_own_recovery ? wanted_->recovery : fabric_->*part.setting);
+    ModuleChoice& choice = scenario_.*part.choice;
+    if (!choice.empty()) return keep(part.field, registries_.*part.modules, own, choice);
+    const RegisteredModule* module = find(registries_.*part.modules, own.name);
+    if (module == nullptr) return;
+    if (const std::string obstacle = what_excludes(*module, own); !obstacle.empty()) {
+      return change(fmt::format("not {} {}, which does not go with {}", part.field, own.name, obstacle));
+    }
+    choice = own;
+  }
+
+  // The module that was chosen, by the user or here, and that this one can't be with; "": it can.
+  std::string what_excludes(const RegisteredModule& module, const ModuleChoice& choice) const {
+    if (&module == find(registries_.queues, choice.name)) return what_excludes_queue(module, choice);
+    const RegisteredModule* chosen = find(registries_.queues, scenario_.queue.name);
+    if (chosen != nullptr) return suits(*chosen, scenario_.queue, module.needs) ? "" : chosen->info.name;
+    const bool some = std::ranges::any_of(registries_.queues, [&](const RegisteredModule& queue) {
+      return suits(queue, {}, module.needs) && what_excludes_queue(queue, {}).empty();
+    });
+    return some ? "" : "the others under any queue";
+  }
+  std::string what_excludes_queue(const RegisteredModule& queue, const ModuleChoice& choice) const {
+    const std::pair<const std::vector<RegisteredModule>*, const ModuleChoice*> others[] = {
+        {&registries_.congestion, &scenario_.congestion},
+        {&registries_.recoveries, &scenario_.recovery},
+        {&registries_.routing, &scenario_.routing}};
+    for (const auto& [modules, other] : others) {
+      const RegisteredModule* party = find(*modules, other->name);
+      if (party != nullptr && !suits(queue, choice, party->needs)) return party->info.name;
+    }
+    if (!network_->needs_of) return "";
+    const CapabilityNeeds needs = network_->needs_of(Parameters(network_->info, scenario_.network));
+    return suits(queue, choice, needs) ? "" : "network " + network_->info.name;
+  }
+  static bool suits(const RegisteredModule& queue, const ModuleChoice& choice, const CapabilityNeeds& needs) {
+    return offers(queue, choice).has_all(needs.required) && queue.offers.always.both(needs.forbidden).empty();
+  }
+
+  Scenario& scenario_;
+  const Registries& registries_;
+  const RegisteredModule* network_;
+  const RegisteredModule* topology_;
+  const Fabric* fabric_ = nullptr;
+  const FabricRouting* wanted_ = nullptr;
+};
+
+}  // namespace
+
+void fill_from_fabric(Scenario& scenario, const Registries& registries) {
+  Filler(scenario, registries).fill();
+}
+
+bool has_queue_of_fabric(const Scenario& scenario, const Registries& registries) {
+  const auto fabric = std::ranges::find_if(
+      registries.fabrics, [&](const Fabric& each) { return each.info.name == scenario.fabric; });
+  return fabric != registries.fabrics.end() && !fabric->queue.empty() &&
+         parse_module_choice(fabric->queue).name == scenario.queue.name;
+}
+
+}  // namespace weft::sim
