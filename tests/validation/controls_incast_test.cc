@@ -31,7 +31,7 @@ const std::string kAlone, kLossless = "pfc {}";
 std::vector<Bounds> bounds() {
   return {
       {"fixed_window", kAlone, {1.3, 0}, {3.08, 0}},
-      {"dctcp", kAlone, {1.05, 0}, {2.95, 0}},
+      {"dctcp", kAlone, {1.08, 0}, {2.95, 0}},
       {"timely", kAlone, {1.2, 0}, {1.72, 0}},
       {"dcqcn", kAlone, {1.4, 0}, {3.1, 0}},
       {"hpcc", kAlone, {1.23, 0}, {1.67, 0}},
@@ -48,7 +48,7 @@ std::vector<Bounds> bounds() {
       {"bolt", kAlone, {1.27, 0}, {3, 0}},
       {"bbr", kAlone, {2.26, 0}, {6, 0}},
       {"uno", kAlone, {1.2, 0.92}, {2.97, 0}},
-      {"newreno", kAlone, {1.12, 0}, {2.97, 0}},
+      {"newreno", kAlone, {1.23, 0}, {2.97, 0}},
       {"cubic", kAlone, {1.27, 0}, {5.94, 0}},
       {"fixed_window", kLossless, {1.02, 0}, {1.02, 0}},
       {"dctcp", kLossless, {1.02, 0}, {1.02, 0}},
