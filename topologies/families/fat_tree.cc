@@ -10,7 +10,7 @@
 namespace weft::topologies {
 namespace {
 
-constexpr std::uint32_t kMostPorts = 128;
+constexpr std::uint32_t kMostPorts = 256;  // kMostHosts hosts
 
 const ModuleInfo& info() {
   static const ModuleInfo info = {
@@ -20,7 +20,7 @@ const ModuleInfo& info() {
           "M. Al-Fares, A. Loukissas, A. Vahdat, A scalable, commodity data center network architecture, "
           "SIGCOMM 2008",
       .parameters = with_cabling({
-          {"k", ParameterType::kInteger, "", "Ports of a switch and number of pods: even, 2 to 128."},
+          {"k", ParameterType::kInteger, "", "Ports of a switch and number of pods: even, 2 to 256."},
           {"oversubscription", ParameterType::kInteger, "1",
            "Hosts per link up at the edge: an edge switch has oversubscription·k/2 hosts."},
       }),

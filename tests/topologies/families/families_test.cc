@@ -167,11 +167,11 @@ TEST_CASE("families: impossible parameters name the nearest possible") {
       "fat_tree:k=5",
       "fat_tree: k is '5', but it must be even: each switch has k/2 ports up and k/2 down; the nearest are 4 "
       "and 6");
-  check("fat_tree:k=0", "fat_tree: k is '0', but it must be even and from 2 to 128; the nearest is 2");
-  check("fat_tree:k=129", "fat_tree: k is '129', but it must be even and from 2 to 128; the nearest is 128");
+  check("fat_tree:k=0", "fat_tree: k is '0', but it must be even and from 2 to 256; the nearest is 2");
+  check("fat_tree:k=257", "fat_tree: k is '257', but it must be even and from 2 to 256; the nearest is 256");
   check("fat_tree:k=8,oversubscription=0",
         "fat_tree: oversubscription is '0', but it must be from 1 to 32768; the nearest is 1");
-  check("fat_tree", "fat_tree needs a value for 'k': Ports of a switch and number of pods: even, 2 to 128.");
+  check("fat_tree", "fat_tree needs a value for 'k': Ports of a switch and number of pods: even, 2 to 256.");
   check("fat_tree:k=8,link=0Gbps",
         "fat_tree: link is '0Gbps', but it must be at least 1Mbps; write it like 400Gbps");
   check("single_switch:hosts=2,host_link=0",
