@@ -93,7 +93,7 @@ class Choices(unittest.TestCase):
         links and leaves a node once. Over each of its edges go 2 · 7/8 of the vector, in packets of 4096 bytes and 64 more."""
         size, out = 1 << 20, self.folder / "domains"
         graph = self.graph(f"{size}b elem 4 by nccl_ring:protocol=simple,channels=1")
-        subprocess.run([WEFT, "sim", "--quiet", "--goal", str(graph), "--network", "flow", "--topology",
+        subprocess.run([WEFT, "sim", "--quiet", "--goal", str(graph), "--network", "flow", "--fabric", "none", "--topology",
                         "scale_up:of=[single_switch:hosts=2],accelerators=4,nics=4,switches=0", "--set",
                         "collectives.profile=nccl:node=dgx_h100,gpus_per_node=4", "-o", str(out)],
                        check=True, capture_output=True)

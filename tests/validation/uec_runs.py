@@ -115,7 +115,7 @@ def command(row, weft, data, folder, drafts):
     sack = int(options.get("sack_threshold", [SACK])[0])
     arguments = [
         weft, "sim", "-q", "--no-flows", "-o", folder,
-        "--topology", network.topology,
+        "--topology", network.topology, "--fabric", "none",
         "--traffic", "connections:file=" + matrix(data, options["tm"][0], folder),
         "--network", f"packet:mtu={PACKET - HEADER},header={HEADER},ack_every={math.ceil(sack / PACKET)}",
         "--routing", routing, "--recovery", "trim_nack",  # and the timeout, which is all they had

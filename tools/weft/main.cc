@@ -125,6 +125,8 @@ int main(int argc, char** argv) {
   weft::cli::hold_standard_streams();
   weft::cli::watch_for_refused_memory();
   const int status = weft::cli::run_reporting(argc, argv);
-  const bool printed = weft::cli::finish_output(stdout);
+  // Where printing failed in the middle, that was the error, and is told.
+  const bool told = status != weft::cli::kOk && std::ferror(stdout) != 0;
+  const bool printed = told || weft::cli::finish_output(stdout);
   return status == weft::cli::kOk && !printed ? weft::cli::kBadInput : status;
 }

@@ -71,7 +71,7 @@ class Machine:
             if choice.get("chunk_grain", 0) > 0:
                 schedule += f",chunk_grain={choice['chunk_grain']}B"
             with tempfile.TemporaryDirectory(dir=self.folder) as out:
-                self.call("sim", "--quiet", "--goal", self.graph(size, nodes), "--network", "flow", "--topology",
+                self.call("sim", "--quiet", "--goal", self.graph(size, nodes), "--network", "flow", "--fabric", "none", "--topology",
                           f"scale_up:of=[{outer}],accelerators=4,nics=4,switches=0,inner_link={NVLINK_GBPS}Gbps,"
                           "inner_latency=0ns", "--set", "hosts.o=0", "--set", f"collectives.allreduce={schedule}",
                           "--set", f"collectives.profile=nccl:node=marenostrum5_acc{costs}", "-o", out)

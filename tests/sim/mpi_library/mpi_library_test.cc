@@ -24,7 +24,7 @@ struct NeverStop : RunControl {
 };
 
 const std::string kSwitch = "topology { single_switch { hosts: 4 link: \"80Gbps\" latency: \"1us\" } }\n";
-const std::string kFluid = kSwitch + "network { flow { header: \"0\" mtu: \"1000\" } }\n";
+const std::string kFluid = kSwitch + "fabric: \"none\"\nnetwork { flow { header: \"0\" mtu: \"1000\" } }\n";
 constexpr double kNanosecondsPerByte = 0.1;
 
 Scenario resolved(const std::string& text) {
