@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <span>
+#include <vector>
 
 #include "sim/units/grouped.h"
 
@@ -26,6 +27,24 @@ std::uint32_t count_idle(const topologies::Topology& topology, std::span<const s
   }));
 }
 
+// Of each host; of a machine of several accelerators the links that leave it, all together.
+std::vector<std::vector<std::uint32_t>> nics_of_hosts(const topologies::Topology& topology) {
+  std::vector<std::vector<std::uint32_t>> all;
+  std::map<std::uint32_t, std::size_t> place_of_domain;
+  for (topologies::Vertex v = 0; v < topology.nodes(); ++v) {
+    const topologies::Node& node = topology.node(v);
+    const bool in_domain = node.domain != topologies::kNoDomain;
+    if (!in_domain && node.kind != topologies::NodeKind::kHost) continue;
+    const std::size_t place =
+        in_domain ? place_of_domain.try_emplace(node.domain, all.size()).first->second : all.size();
+    if (place == all.size()) all.emplace_back();
+    for (const std::uint32_t c : topology.out_channels(v)) {
+      if (!topology.is_inside(v, topology.channels()[c].to)) all[place].push_back(c);
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 void tell_nics_used(const topologies::Topology& topology, const std::string& choice,
@@ -33,8 +52,8 @@ void tell_nics_used(const topologies::Topology& topology, const std::string& cho
   if (report.links.size() != topology.channels().size()) return;
   std::map<std::uint32_t, results::NicUse> classes;
   std::uint64_t idle = 0, all = 0;
-  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
-    const auto nics = topology.out_channels(topology.host(host));
+  for (const std::vector<std::uint32_t>& nics : nics_of_hosts(topology)) {
+    if (nics.empty()) continue;  // a machine alone
     const auto count = static_cast<std::uint32_t>(nics.size());
     results::NicUse& use = classes[count];
     use.nics = count;
@@ -48,7 +67,6 @@ void tell_nics_used(const topologies::Topology& topology, const std::string& cho
     all += count;
     idle += count_idle(topology, nics, report);
   }
-  if (classes.empty() || classes.rbegin()->first < 2) return;
   for (auto& [nics, use] : classes) {
     use.mean /= std::max(use.hosts, 1u);
     report.nics_used.push_back(use);

@@ -101,7 +101,7 @@ struct Report {
   std::vector<Interference> interference;  // pairs of jobs, where it was asked for
   std::vector<Rank> ranks;
   std::vector<Link> links;
-  std::vector<NicUse> nics_used;         // by number of NICs, ascending; empty where no host has several
+  std::vector<NicUse> nics_used;         // by number of NICs, ascending
   std::vector<JobLink> job_links;        // of the links that were busy longest
   std::vector<std::uint64_t> job_bytes;  // by link, and for each by job; empty: not counted
   std::vector<Flow> flows;

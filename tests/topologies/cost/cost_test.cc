@@ -229,8 +229,9 @@ TEST_CASE("cost: what is inside of nodes belongs to them") {
   const PriceList prices = find_price_list("modern");
   const Bill alone = bill(make(rails), prices);
   const Bill nodes = bill(make("scale_up:of=[" + rails + "],accelerators=8"), prices);
-  // A node takes the room of the host that it stands for: the same racks, and the same cables.
-  CHECK(nodes.price == Approx(alone.price));
+  // A node takes the room of the host that it stands for. Leaves stand in racks of their own, as they serve
+  // accelerators' routers, so that cables are some metres longer.
+  CHECK(nodes.price == Approx(alone.price).epsilon(0.02));
   CHECK(nodes.count(Part::kSwitch) == alone.count(Part::kSwitch));
   CHECK(nodes.count(Part::kCable) == alone.count(Part::kCable));
   CHECK(nodes.count(Part::kNic) == 128 * 8);
