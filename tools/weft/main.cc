@@ -110,7 +110,10 @@ int run_reporting(int argc, char** argv) {
     return kLimit;
   } catch (const std::system_error& error) {  // a folder that can't be read, for instance
     const bool memory = error.code() == std::errc::not_enough_memory;
-    log::error(memory ? "out of memory" : error.what());
+    const bool printing = std::ferror(stdout) != 0;
+    log::error(memory     ? "out of memory"
+               : printing ? "can't write to standard output: " + error.code().message()
+                          : error.what());
     return memory ? kLimit : kBadInput;
   } catch (const std::exception& error) {
     log::error(std::string("internal error: ") + error.what());

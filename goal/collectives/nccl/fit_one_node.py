@@ -2,7 +2,9 @@
 """Fits launch and factors of the presets dgx_a100 and dgx_h100 (Correction in node.h) to measured allreduces within a
 node, and tells how far `weft nccl explain` is from all that was measured there.
 
-  fit_one_node.py WEFT nccl_nodes.csv [--fit]
+  fit_one_node.py WEFT nccl_nodes.csv [--fit | --replay]
+
+With --replay times are not those of `explain` but of a replay at flow level on a scale_up topology of that node.
 
 The absolute logarithms of modelled over measured times are made least, each number of GPUs counting alike, above 64 KiB:
 medians there repeat to a factor of two at some sizes, which squares would follow. Factors are drawn to 1 by PRIOR times
@@ -16,6 +18,8 @@ import json
 import math
 import statistics
 import subprocess
+import tempfile
+from pathlib import Path
 
 PRIOR = 0.01
 NODES = {"a100_dgx": "dgx_a100", "h100_dgx": "dgx_h100"}
@@ -33,9 +37,20 @@ def read(weft, path):
                  "--node", node, "--json"]))
             chosen = next(c for c in answer["candidates"]
                           if (c["algorithm"], c["protocol"]) == (answer["algorithm"], answer["protocol"]))
-            yield {"node": node, "gpus": gpus, "kind": f"{chosen['algorithm']} {chosen['protocol']}",
+            yield {"node": node, "gpus": gpus, "size": size, "kind": f"{chosen['algorithm']} {chosen['protocol']}",
                    "latency": chosen["latency_us"], "moving": size / (1000 * chosen["bandwidth_gbs"]),
                    "told": answer["time_us"], "us": float(row["median_us"])}
+
+
+def replay_us(weft, point):
+    node, gpus = point["node"], point["gpus"]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.check_output(
+            [weft, "sim", "-q", "--network", "flow", "-o", f"{folder}/run", "--traffic",
+             f"collective:kind=allreduce,size={point['size']}B,element=4B,ranks={gpus}", "--topology",
+             f"scale_up:node={node},accelerators={gpus}", "--set",
+             f"collectives.profile=nccl:node={node},gpus_per_node={gpus}"], stderr=subprocess.STDOUT)
+        return json.loads(Path(f"{folder}/run/summary.json").read_text())["makespan_ns"] / 1000
 
 
 def model(point, values):
@@ -82,12 +97,16 @@ def main():
     parser.add_argument("weft")
     parser.add_argument("csv")
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--replay", action="store_true")
     options = parser.parse_args()
     points = list(read(options.weft, options.csv))
     if options.fit:
         for node in NODES.values():
             values = fit([p for p in points if p["node"] == node])
             print(node, ", ".join(f"{k if isinstance(k, str) else ' '.join(k)} {v:.3f}" for k, v in values.items()))
+    if options.replay:
+        for point in points:
+            point["told"] = replay_us(options.weft, point)
     report(points)
 
 
