@@ -69,7 +69,9 @@ std::vector<ComparisonRow> price_rows(const std::vector<Priced>& all) {
 
 std::string text(const std::vector<Analysis>& analyses, const std::vector<Priced>& priced,
                  const topologies::PriceList& prices) {
-  std::string table = topologies::comparison_text(analyses, price_rows(priced));
+  std::string table =
+      "under one fabric, that of theory: the best routing there could be, or flow hashes (ECMP)\n\n";
+  table += topologies::comparison_text(analyses, price_rows(priced));
   table += fmt::format("\nprices: {}\n", prices.name);
   for (std::size_t i = 0; i < priced.size(); ++i) {
     if (!priced[i].left_out.empty()) table += fmt::format("no price for {}: {}\n", i + 1, priced[i].left_out);

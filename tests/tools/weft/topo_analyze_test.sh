@@ -32,6 +32,7 @@ cmp -s five.txt six.txt && { echo "FAILED: the seed has no effect"; failed=1; }
 
 expect "side by side" 0 '^endpoints +64 +64$' '' topo compare torus:dims=8x8 hypercube:n=6
 grep -Eq '^bisection, links +16 +32$' out.txt || { echo "FAILED: the bisections"; failed=1; }
+expect "under what fabric" 0 '^under one fabric, that of theory' '' topo compare torus:dims=8x8 hypercube:n=6 --only distances
 expect "side by side as JSON" 0 '^    "links": 128,$' '' topo compare torus:dims=8x8 hypercube:n=6 --only distances --json
 
 expect "prices side by side" 0 '^  per endpoint +[0-9]' '' topo compare torus:dims=4x4 hypercube:n=4 --only distances
