@@ -27,19 +27,53 @@ std::uint32_t count_idle(const topologies::Topology& topology, std::span<const s
   }));
 }
 
-// Of each host; of a machine of several accelerators the links that leave it, all together.
-std::vector<std::vector<std::uint32_t>> nics_of_hosts(const topologies::Topology& topology) {
-  std::vector<std::vector<std::uint32_t>> all;
-  std::map<std::uint32_t, std::size_t> place_of_domain;
-  for (topologies::Vertex v = 0; v < topology.nodes(); ++v) {
-    const topologies::Node& node = topology.node(v);
-    const bool in_domain = node.domain != topologies::kNoDomain;
-    if (!in_domain && node.kind != topologies::NodeKind::kHost) continue;
-    const std::size_t place =
-        in_domain ? place_of_domain.try_emplace(node.domain, all.size()).first->second : all.size();
-    if (place == all.size()) all.emplace_back();
+// How many NICs hosts with so many have used.
+class Uses {
+ public:
+  Uses(const topologies::Topology& topology, const results::Report& report)
+      : topology_(topology), report_(report) {}
+
+  void add_host(std::span<const std::uint32_t> nics) {
+    const auto count = static_cast<std::uint32_t>(nics.size());
+    if (count == 0) return;  // a machine alone
+    results::NicUse& use = classes_[count];
+    use.nics = count;
+    const auto used = static_cast<std::uint32_t>(
+        std::ranges::count_if(nics, [&](std::uint32_t c) { return carried(report_, c); }));
+    if (used == 0) return;
+    use.least = use.hosts == 0 ? used : std::min(use.least, used);
+    use.most = std::max(use.most, used);
+    use.mean += used;
+    ++use.hosts;
+    all_ += count;
+    idle_ += count_idle(topology_, nics, report_);
+  }
+
+  std::uint64_t idle() const { return idle_; }
+  std::uint64_t all() const { return all_; }
+  std::vector<results::NicUse> take() const {
+    std::vector<results::NicUse> uses;
+    for (const auto& [nics, use] : classes_) {
+      uses.push_back(use);
+      uses.back().mean /= std::max(use.hosts, 1u);
+    }
+    return uses;
+  }
+
+ private:
+  const topologies::Topology& topology_;
+  const results::Report& report_;
+  std::map<std::uint32_t, results::NicUse> classes_;
+  std::uint64_t idle_ = 0, all_ = 0;
+};
+
+// Of a machine of several accelerators, the links that leave it, all together: by domain.
+std::map<std::uint32_t, std::vector<std::uint32_t>> nics_of_domains(const topologies::Topology& topology) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> all;
+  for (topologies::Vertex v = 0; topology.has_domains() && v < topology.nodes(); ++v) {
+    if (topology.node(v).domain == topologies::kNoDomain) continue;
     for (const std::uint32_t c : topology.out_channels(v)) {
-      if (!topology.is_inside(v, topology.channels()[c].to)) all[place].push_back(c);
+      if (!topology.is_inside(v, topology.channels()[c].to)) all[topology.node(v).domain].push_back(c);
     }
   }
   return all;
@@ -50,33 +84,19 @@ std::vector<std::vector<std::uint32_t>> nics_of_hosts(const topologies::Topology
 void tell_nics_used(const topologies::Topology& topology, const std::string& choice,
                     results::Report& report) {
   if (report.links.size() != topology.channels().size()) return;
-  std::map<std::uint32_t, results::NicUse> classes;
-  std::uint64_t idle = 0, all = 0;
-  for (const std::vector<std::uint32_t>& nics : nics_of_hosts(topology)) {
-    if (nics.empty()) continue;  // a machine alone
-    const auto count = static_cast<std::uint32_t>(nics.size());
-    results::NicUse& use = classes[count];
-    use.nics = count;
-    const auto used = static_cast<std::uint32_t>(
-        std::ranges::count_if(nics, [&](std::uint32_t c) { return carried(report, c); }));
-    if (used == 0) continue;
-    use.least = use.hosts == 0 ? used : std::min(use.least, used);
-    use.most = std::max(use.most, used);
-    use.mean += used;
-    ++use.hosts;
-    all += count;
-    idle += count_idle(topology, nics, report);
+  Uses uses(topology, report);
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    const topologies::Vertex v = topology.host(host);
+    if (topology.node(v).domain == topologies::kNoDomain) uses.add_host(topology.out_channels(v));
   }
-  for (auto& [nics, use] : classes) {
-    use.mean /= std::max(use.hosts, 1u);
-    report.nics_used.push_back(use);
-  }
-  if (idle == 0) return;
-  report.warnings.push_back(
-      fmt::format("{} of the {} NICs of hosts that sent or received carried nothing, beside others as fast "
-                  "that did ({}): "
-                  "more ranks a host use more of its NICs, as do nic_choice=round_robin and spray",
-                  grouped(static_cast<double>(idle)), grouped(static_cast<double>(all)), choice));
+  for (const auto& [domain, nics] : nics_of_domains(topology)) uses.add_host(nics);
+  report.nics_used = uses.take();
+  if (uses.idle() == 0) return;
+  report.warnings.push_back(fmt::format(
+      "{} of the {} NICs of hosts that sent or received carried nothing, beside others as fast "
+      "that did ({}): "
+      "more ranks a host use more of its NICs, as do nic_choice=round_robin and spray",
+      grouped(static_cast<double>(uses.idle())), grouped(static_cast<double>(uses.all())), choice));
 }
 
 }  // namespace weft::sim

@@ -279,7 +279,7 @@ static void tell_nics(const topologies::Topology* topology, const ModuleInfo& mo
                  report);
 }
 
-static void tell_fabric(const Scenario& scenario, results::Report& report) {
+static void tell_settings(const Scenario& scenario, results::Report& report) {
   report.fabric = scenario.fabric;
   report.fabric_reason = scenario.fabric_reason;
   report.fabric_changes = scenario.fabric_changes;
@@ -288,6 +288,8 @@ static void tell_fabric(const Scenario& scenario, results::Report& report) {
     const ModuleInfo& info = find_module(modules, choice, word).info;
     return to_short_form(info.name, Parameters(info, choice));
   };
+  report.routing = text(routing::policies(), scenario.routing, "routing policy");
+  report.routing_reason = scenario.routing_reason;
   report.congestion = text(congestion::controls(), scenario.congestion, "congestion control");
   report.recovery = text(congestion::recoveries(), scenario.recovery, "loss recovery");
   report.queue = text(packet::disciplines(), scenario.queue, "queue discipline");
@@ -392,10 +394,7 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
   report.failed_hosts = failed_hosts_;
   if (topology_ != nullptr) {
     report.warnings.insert(report.warnings.end(), topology_->notes().begin(), topology_->notes().end());
-    const routing::Policy& policy = find_module(routing::policies(), scenario_.routing, "routing policy");
-    report.routing = to_short_form(policy.info.name, Parameters(policy.info, scenario_.routing));
-    report.routing_reason = scenario_.routing_reason;
-    tell_fabric(scenario_, report);
+    tell_settings(scenario_, report);
   }
   report.network = to_short_form(model_.info.name, parameters_);
   run_model(programs, only, together, control, report);

@@ -139,10 +139,9 @@ void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
     nics_->fail_no_way(message.source, nic, message.destination);
   }
   if (!nics_->unfolded()) return;
-  const bool asks = config_.nic_choice == NicChoice::kNear || config_.nic_choice == NicChoice::kGiven;
   const auto there =
       static_cast<std::uint32_t>(topology_.out_channels(topology_.host(message.destination)).size());
-  const std::uint32_t wanted = (asks ? message.destination_nic : nic) % there;
+  const std::uint32_t wanted = (config_.asks_messages() ? message.destination_nic : nic) % there;
   trip.first_nic = 0;
   trip.source = nics_->endpoint(message.source, nic);
   trip.destination =
@@ -151,8 +150,7 @@ void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
 
 // Of those that lead there, if there are any.
 std::uint32_t FlowNetwork::choose_nic(const Message& message, std::uint32_t entropy, std::uint32_t count) {
-  const bool asks = config_.nic_choice == NicChoice::kNear || config_.nic_choice == NicChoice::kGiven;
-  if (asks || count == 1) return message.source_nic % count;
+  if (config_.asks_messages() || count == 1) return message.source_nic % count;
   const auto choose = [&](std::uint32_t among) {
     return config_.nic_choice == NicChoice::kHash ? routing::hashed_nic(entropy, among)
                                                   : turn_[message.source]++ % among;

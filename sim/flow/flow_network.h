@@ -46,6 +46,9 @@ struct FlowConfig {
   bool equal_shares = true;        // false: in inverse proportion to round trips
   bool record_flows = true;
   ConnectionRules connections;
+
+  // Does the message say which NICs it takes?
+  bool asks_messages() const { return nic_choice == NicChoice::kNear || nic_choice == NicChoice::kGiven; }
 };
 
 // The model as users name it, and its settings from checked parameters. Throws InputError for sizes that make

@@ -284,4 +284,8 @@ void match_queue(std::span<const Party> parties, const std::vector<RegisteredMod
   }
 }
 
+bool may_suit(const RegisteredModule& queue, const ModuleChoice& choice, const CapabilityNeeds& needs) {
+  return Discipline(queue, choice).suits(needs);
+}
+
 }  // namespace weft::sim

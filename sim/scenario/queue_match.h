@@ -25,4 +25,8 @@ struct Party {
 void match_queue(std::span<const Party> parties, const std::vector<RegisteredModule>& queues,
                  ModuleChoice& queue);
 
+// Can this discipline be what is needed, with those of its parameters set that aren't given in `choice`?
+// Throws InputError for given ones that make no sense.
+bool may_suit(const RegisteredModule& queue, const ModuleChoice& choice, const CapabilityNeeds& needs);
+
 }  // namespace weft::sim

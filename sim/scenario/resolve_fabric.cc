@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sim/fabrics/fabric.h"
+#include "sim/scenario/queue_match.h"
 #include "sim/scenario/scenario.h"
 
 namespace weft::sim {
@@ -58,19 +59,6 @@ bool is_same(ParameterType type, const std::string& a, const std::string& b) {
     default:
       return first.boolean("x") == second.boolean("x");
   }
-}
-
-// What a discipline may offer with the parameters that were given for it.
-Capabilities offers(const RegisteredModule& queue, const ModuleChoice& choice) {
-  Capabilities missing;
-  for (const CapabilitySwitch& each : queue.offers.switches) {
-    const auto given = choice.given.find(each.parameter);
-    if (given == choice.given.end()) continue;
-    const auto spec = std::ranges::find(queue.info.parameters, each.parameter,
-                                        [](const ParameterSpec& s) { return s.name; });
-    if (!is_same(spec->type, given->second, each.on)) missing = missing | each.capability;
-  }
-  return queue.offers.at_most().without(missing) | queue.offers.always | Capability::kTelemetry;
 }
 
 class Filler {
@@ -192,9 +180,9 @@ class Filler {
   std::string what_excludes(const RegisteredModule& module, const ModuleChoice& choice) const {
     if (&module == find(registries_.queues, choice.name)) return what_excludes_queue(module, choice);
     const RegisteredModule* chosen = find(registries_.queues, scenario_.queue.name);
-    if (chosen != nullptr) return suits(*chosen, scenario_.queue, module.needs) ? "" : chosen->info.name;
+    if (chosen != nullptr) return may_suit(*chosen, scenario_.queue, module.needs) ? "" : chosen->info.name;
     const bool some = std::ranges::any_of(registries_.queues, [&](const RegisteredModule& queue) {
-      return suits(queue, {}, module.needs) && what_excludes_queue(queue, {}).empty();
+      return may_suit(queue, {}, module.needs) && what_excludes_queue(queue, {}).empty();
     });
     return some ? "" : "the others under any queue";
   }
@@ -205,14 +193,11 @@ class Filler {
         {&registries_.routing, &scenario_.routing}};
     for (const auto& [modules, other] : others) {
       const RegisteredModule* party = find(*modules, other->name);
-      if (party != nullptr && !suits(queue, choice, party->needs)) return party->info.name;
+      if (party != nullptr && !may_suit(queue, choice, party->needs)) return party->info.name;
     }
     if (!network_->needs_of) return "";
     const CapabilityNeeds needs = network_->needs_of(Parameters(network_->info, scenario_.network));
-    return suits(queue, choice, needs) ? "" : "network " + network_->info.name;
-  }
-  static bool suits(const RegisteredModule& queue, const ModuleChoice& choice, const CapabilityNeeds& needs) {
-    return offers(queue, choice).has_all(needs.required) && queue.offers.always.both(needs.forbidden).empty();
+    return may_suit(queue, choice, needs) ? "" : "network " + network_->info.name;
   }
 
   Scenario& scenario_;
