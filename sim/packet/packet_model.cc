@@ -51,6 +51,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const topologies::Topology& topology = run.fabric->topology;
   const routing::PlanSetup setup{of_policy, topology, run.fabric->table, scenario.seed};
   add_routing_remarks(run, true, warnings);
+  add_nic_remarks(run, policy, packet_config(run.parameters).nic_choice, warnings);
   const congestion::Control& control =
       find_module(congestion::controls(), scenario.congestion, "congestion control");
   if (const std::uint32_t every = packet_config(run.parameters).ack_every;
@@ -170,10 +171,9 @@ void run_packet(const ModelRun& run, results::Report& report) {
   expect_network(run.fabric->topology, partitioning.parts);
   expect_division(run);
   const NicChoice choice = packet_config(run.parameters).nic_choice;
-  const auto nics = nics_of(run, policy_of(run), choice == NicChoice::kSpray);
-  auto replay =
-      std::make_unique<ModelReplay>(run, jobs_with(run, choice == NicChoice::kNear ? nics.get() : nullptr),
-                                    partitioning.parts, of_hosts(partitioning, run.fabric->topology));
+  const auto nics = nics_of(run, policy_of(run), choice);
+  auto replay = std::make_unique<ModelReplay>(run, jobs_with(run, choice, nics.get()), partitioning.parts,
+                                              of_hosts(partitioning, run.fabric->topology));
   add_nics(nics.get(), partitioning);
   auto owned = std::make_unique<PacketNetwork>(replay->engines(), replay->clients(),
                                                setup_of(run, nics.get()), std::move(partitioning));
