@@ -13,10 +13,6 @@ namespace {
 using routing::NicChoice;
 using topologies::Topology;
 
-bool takes_all(const routing::Policy& policy, NicChoice choice) {
-  return choice == NicChoice::kSpray || policy.all_nics;
-}
-
 // Links that are down from the start, ascending.
 std::vector<std::uint32_t> dead_links(const ModelFabric& fabric) {
   std::vector<std::uint32_t> dead;
@@ -60,11 +56,23 @@ std::string subject(const FailedNics& failed) {
                      grouped(static_cast<double>(failed.cables.size())), failed.first);
 }
 
+// Who counts nodes where hosts are accelerators.
+void add_shared_accelerators(const ModelRun& run, std::vector<std::string>& warnings) {
+  if (!run.fabric->topology.has_domains()) return;
+  std::uint32_t most = 1;
+  for (const ReplayJob& job : run.jobs) most = std::max(most, job.hosts.ranks_per_host);
+  if (most == 1) return;
+  warnings.push_back(
+      fmt::format("up to {} ranks share an accelerator, as hosts of this network are accelerators and not "
+                  "nodes; ranks_per_host=1 gives each one of its own",
+                  most));
+}
+
 }  // namespace
 
 std::unique_ptr<const routing::NicNetwork> nics_of(const ModelRun& run, const routing::Policy& policy,
                                                    NicChoice choice) {
-  if (takes_all(policy, choice)) return nullptr;
+  if (takes_all_nics(policy, choice)) return nullptr;
   return routing::NicNetwork::make(run.fabric->topology, run.fabric->table, policy.leads_to_hosts,
                                    dead_links(*run.fabric));
 }
@@ -80,7 +88,8 @@ std::vector<ReplayJob> jobs_with(const ModelRun& run, NicChoice choice, const ro
 
 void add_nic_remarks(const ModelRun& run, const routing::Policy& policy, NicChoice choice,
                      std::vector<std::string>& warnings) {
-  if (takes_all(policy, choice)) return;
+  add_shared_accelerators(run, warnings);
+  if (takes_all_nics(policy, choice)) return;
   const FailedNics from_start = failed_nics(*run.fabric, true), later = failed_nics(*run.fabric, false);
   if (!from_start.cables.empty() && choice != NicChoice::kGiven) {
     warnings.push_back(subject(from_start) +

@@ -13,6 +13,11 @@
 
 namespace weft::sim {
 
+// Does every message take all NICs of its host, because the user (kSpray) or the policy says so?
+inline bool takes_all_nics(const routing::Policy& policy, routing::NicChoice choice) {
+  return choice == routing::NicChoice::kSpray || policy.all_nics;
+}
+
 // Which NICs messages take in a run: null where no host has several, and where every message takes all of its
 // host's, because the user (kSpray) or the policy says so. Throws InputError as NicNetwork::make() does.
 std::unique_ptr<const routing::NicNetwork> nics_of(const ModelRun& run, const routing::Policy& policy,
@@ -23,7 +28,7 @@ std::unique_ptr<const routing::NicNetwork> nics_of(const ModelRun& run, const ro
 std::vector<ReplayJob> jobs_with(const ModelRun& run, routing::NicChoice choice,
                                  const routing::NicNetwork* nics);
 
-// Adds what becomes of the messages of NICs whose cables fail, if any do.
+// Adds what becomes of the messages of NICs whose cables fail, if any do, and that ranks share accelerators.
 void add_nic_remarks(const ModelRun& run, const routing::Policy& policy, routing::NicChoice choice,
                      std::vector<std::string>& warnings);
 

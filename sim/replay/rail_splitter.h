@@ -1,5 +1,5 @@
-// Divides messages over the NICs that a rank has of its own, and joins the pieces. It stands between a share and
-// its network, in both directions: where each rank has one NIC there is none, and it costs nothing.
+// Divides messages over the NICs that a rank has of its own, and joins the pieces. It stands between a share
+// and its network, in both directions: where each rank has one NIC there is none, and it costs nothing.
 #pragma once
 
 #include <array>

@@ -12,12 +12,16 @@ struct Named {
   std::string_view name;
   NicChoice choice;
 };
-constexpr Named kChoices[] = {
-    {"library", NicChoice::kLibrary}, {"near", NicChoice::kNear},
-    {"ucx", NicChoice::kUcx},         {"nccl", NicChoice::kNccl},
-    {"all", NicChoice::kAll},         {"given", NicChoice::kGiven},
-    {"round_robin", NicChoice::kRoundRobin}, {"hash", NicChoice::kHash},
-    {"least_loaded", NicChoice::kLeastLoaded}, {"spray", NicChoice::kSpray}};
+constexpr Named kChoices[] = {{"library", NicChoice::kLibrary},
+                              {"near", NicChoice::kNear},
+                              {"ucx", NicChoice::kUcx},
+                              {"nccl", NicChoice::kNccl},
+                              {"all", NicChoice::kAll},
+                              {"given", NicChoice::kGiven},
+                              {"round_robin", NicChoice::kRoundRobin},
+                              {"hash", NicChoice::kHash},
+                              {"least_loaded", NicChoice::kLeastLoaded},
+                              {"spray", NicChoice::kSpray}};
 
 constexpr std::uint32_t kAllRails = UINT8_MAX;
 

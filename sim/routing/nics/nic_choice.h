@@ -49,8 +49,8 @@ class NicPicker {
 
   const NicNetwork* network() const { return network_; }
 
-  // The NIC of the source, of `count`. load(nic): packets of its messages, for kLeastLoaded. Of kSpray, that of
-  // the first packet.
+  // The NIC of the source, of `count`. load(nic): packets of its messages, for kLeastLoaded. Of kSpray, that
+  // of the first packet.
   template <typename Load>
   std::uint32_t source(NicChoice choice, const sim::Message& message, std::uint32_t entropy,
                        std::uint32_t count, const Load& load) {

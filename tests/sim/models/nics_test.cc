@@ -74,8 +74,7 @@ TEST_CASE("nics: a message goes over as many of its rank's NICs as the choice sa
   for (const std::string& level : kLevels) {
     for (const Choice& choice : {Choice{"near", 1}, {"library", 2}, {"ucx", 2}, {"nccl", 8}, {"all", 8}}) {
       INFO(level << ' ' << choice.name);
-      const results::Report report =
-          run({level + ":nic_choice=" + choice.name, "shift:size=100MB,ranks=2"});
+      const results::Report report = run({level + ":nic_choice=" + choice.name, "shift:size=100MB,ranks=2"});
       REQUIRE(report.outcome == results::Outcome::kComplete);
       CHECK(ms(report) == Approx(ms_on_wire(kBytes, choice.nics, 400)).epsilon(0.03));
       CHECK(nics_used(report) == choice.nics);
@@ -135,10 +134,11 @@ TEST_CASE("nics: both ports of a dual-port NIC are used", "[nics]") {
 // A ring of two ranks sends all of the vector from each to the other.
 TEST_CASE("nics: the channels of NCCL take a rank's NICs in turn", "[nics]") {
   const auto time = [](const std::string& level, const std::string& choice) {
-    return ms(run({level + ":nic_choice=" + choice,
-                   "collective:kind=allreduce,size=128MiB,element=4B,ranks=2",
-                   kRails,
-                   {{"", "collectives.allreduce", "nccl_ring:protocol=simple,channels=16,ranks_per_node=1"}}}));
+    return ms(
+        run({level + ":nic_choice=" + choice,
+             "collective:kind=allreduce,size=128MiB,element=4B,ranks=2",
+             kRails,
+             {{"", "collectives.allreduce", "nccl_ring:protocol=simple,channels=16,ranks_per_node=1"}}}));
   };
   for (const std::string& level : kLevels) {
     INFO(level);
@@ -208,11 +208,11 @@ TEST_CASE("nics: a host without any NIC left waits for one to come back", "[nics
 TEST_CASE("nics: what fails during the run is told", "[nics]") {
   for (const std::string& level : kLevels) {
     INFO(level);
-    const results::Report report = run({level,
-                                        "shift:by=8,size=10MB,ranks=16",
-                                        kRails,
-                                        {{"", "hosts.ranks_per_host", "8"},
-                                         {"", "fault", "link=host 0 / leaf 0.3,at=50us,until=500us"}}});
+    const results::Report report = run(
+        {level,
+         "shift:by=8,size=10MB,ranks=16",
+         kRails,
+         {{"", "hosts.ranks_per_host", "8"}, {"", "fault", "link=host 0 / leaf 0.3,at=50us,until=500us"}}});
     CHECK(report.outcome == results::Outcome::kComplete);
     CHECK(warns(report, "the link of NIC 3 of host 0 is down during the run"));
     CHECK(ms(report) > 0.5);
