@@ -95,7 +95,7 @@ void tell_nics_used(const topologies::Topology& topology, const std::string& cho
   report.warnings.push_back(fmt::format(
       "{} of the {} NICs of hosts that sent or received carried nothing, beside others as fast "
       "that did ({}): "
-      "more ranks a host use more of its NICs, as do nic_choice=round_robin and spray",
+      "more ranks a host use more of its NICs, as do nic_choice=all, round_robin and spray",
       grouped(static_cast<double>(uses.idle())), grouped(static_cast<double>(uses.all())), choice));
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/units/input_error.h"
 #include "topologies/composed.h"
 #include "topologies/families.h"
 #include "topologies/families/cabling.h"
@@ -84,9 +85,18 @@ std::uint32_t switches_of(const Parameters& parameters, const NodePreset* preset
   return static_cast<std::uint32_t>(switches);
 }
 
+const NodePreset* preset_of(const Parameters& parameters) {
+  const std::string& name = parameters.text("node");
+  try {
+    return name.empty() ? nullptr : &node_preset(name);
+  } catch (const InputError& error) {
+    parameters.fail("node", error.what());
+  }
+}
+
 Domain read_domain(const Parameters& parameters) {
   Domain domain;
-  if (!parameters.text("node").empty()) domain.preset = &node_preset(parameters.text("node"));
+  domain.preset = preset_of(parameters);
   const NodePreset* const preset = domain.preset;
   domain.accelerators = count_parameter(parameters, "accelerators", 1024, preset ? preset->accelerators : 8);
   domain.switches = switches_of(parameters, preset);

@@ -15,8 +15,10 @@ struct Message {
   std::uint32_t destination = 0;  // host number; may equal source (then the network uses its loopback rule)
   std::uint8_t source_nic = 0;
   std::uint8_t destination_nic = 0;
-  bool notify_sent = false;  // call on_sent for this message
-  bool control = false;      // a handshake of the client's (rendezvous); it carries no user bytes
+  bool notify_sent : 1 = false;  // call on_sent for this message
+  bool control : 1 = false;      // a handshake of the client's (rendezvous); it carries no user bytes
+  // The client's: it may be divided over so many pairs of NICs; of a piece, how many there are.
+  std::uint8_t rails = 1;
   // Which of the connections between the two NICs it belongs to: see ConnectionRules.
   std::uint32_t channel = 0;
   std::uint64_t bytes = 0;  // payload; may be 0

@@ -1,8 +1,5 @@
 // What users set of the flow-level network.
-#include <algorithm>
-#include <array>
-#include <string_view>
-#include <utility>
+#include <string>
 
 #include "sim/flow/flow_network.h"
 #include "sim/units/long_times.h"
@@ -25,9 +22,7 @@ const ModuleInfo& flow_module() {
           {"receive_delay", ParameterType::kTime, "0ns",
            "In the NIC that it comes to, between its last bit and its effect."},
           {"host_delay", ParameterType::kTime, "0ns", "What the host adds to that."},
-          {"nic_choice", ParameterType::kText, "near",
-           "Which of a host's links a message takes: near, the ranks' own, unless the graph names others; "
-           "given, what the graph says, else the first; round_robin, hash, or spray for all of them."},
+          routing::nic_choice_parameter(false),
           {"switching", ParameterType::kText, "store_and_forward",
            "Either store_and_forward or cut_through: what each hop adds to a message's latency."},
           {"reconvergence", ParameterType::kTime, "1ms",
@@ -43,13 +38,6 @@ const ModuleInfo& flow_module() {
   return info;
 }
 
-constexpr std::array<std::pair<std::string_view, NicChoice>, 5> kNicChoices = {
-    {{"near", NicChoice::kNear},
-     {"given", NicChoice::kGiven},
-     {"round_robin", NicChoice::kRoundRobin},
-     {"hash", NicChoice::kHash},
-     {"spray", NicChoice::kSpray}}};
-
 FlowConfig flow_config(const Parameters& parameters) {
   constexpr std::uint64_t kMost = 1 << 20;
   for (const char* name : {"mtu", "header"}) {
@@ -62,12 +50,6 @@ FlowConfig flow_config(const Parameters& parameters) {
   const Bandwidth most = parameters.bandwidth("max_rate");
   if (most.bps() != 0 && most < kLeastRate) {
     parameters.fail("max_rate", "it must be 0 or at least " + to_string(kLeastRate));
-  }
-  const auto choice = std::find_if(kNicChoices.begin(), kNicChoices.end(), [&](const auto& each) {
-    return each.first == parameters.text("nic_choice");
-  });
-  if (choice == kNicChoices.end()) {
-    parameters.fail("nic_choice", "it must be near, given, round_robin, hash or spray");
   }
   require_short(parameters, {"local_latency", "send_delay", "receive_delay", "host_delay"});
   const std::string& switching = parameters.text("switching");
@@ -84,7 +66,7 @@ FlowConfig flow_config(const Parameters& parameters) {
       .send_delay = parameters.time("send_delay"),
       .receive_delay = parameters.time("receive_delay"),
       .host_delay = parameters.time("host_delay"),
-      .nic_choice = choice->second,
+      .nic_choice = routing::nic_choice_of(parameters, false),
       .cut_through = switching == "cut_through",
       .reconvergence = parameters.time("reconvergence"),
       .max_rate = most,

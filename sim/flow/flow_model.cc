@@ -23,6 +23,7 @@ void check(const Parameters& parameters) { (void)flow_config(parameters); }
 
 void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   add_routing_remarks(run, false, warnings);
+  add_nic_remarks(run, policy_of(run), flow_config(run.parameters).nic_choice, warnings);
   const auto loses = [](const topologies::Channel& channel) { return channel.loss > 0; };
   if (std::ranges::any_of(run.fabric->topology.channels(), loses)) {
     warnings.emplace_back(
@@ -34,7 +35,7 @@ void run_flow(const ModelRun& run, results::Report& report) {
   const routing::Policy policy =
       policy_of(run).configured(Parameters(policy_of(run).info, run.scenario.routing));
   const NicChoice choice = flow_config(run.parameters).nic_choice;
-  const auto nics = nics_of(run, policy, choice == NicChoice::kSpray);
+  const auto nics = nics_of(run, policy, choice);
   FlowSetup setup{run.fabric->topology, run.fabric->table, policy, flow_config(run.parameters)};
   setup.config.record_flows = run.keeps_flow_rows;
   setup.config.connections = connection_rules(run.scenario);
@@ -50,9 +51,8 @@ void run_flow(const ModelRun& run, results::Report& report) {
       const Parameters parameters(policy.info, run.scenario.routing);
       return routing::paths_of(policy, {parameters, routed, table, run.scenario.seed, rate_shares});
     };
-  auto replay =
-      std::make_unique<ModelReplay>(run, jobs_with(run, choice == NicChoice::kNear ? nics.get() : nullptr), 1,
-                                    std::span<const std::uint16_t>());
+  auto replay = std::make_unique<ModelReplay>(run, jobs_with(run, choice, nics.get()), 1,
+                                              std::span<const std::uint16_t>());
   auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);
   FlowNetwork& network = *owned;
   network.set_series(run.fabric->series);

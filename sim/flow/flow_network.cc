@@ -38,11 +38,10 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
       first_entity_(engine.add_entities(setup.topology.hosts() + 1)),
       all_nics_(setup.policy.all_nics),
       hears_rates_(setup.policy.rate_news == routing::RateNews::kWithRoutes),
-      nics_(setup.nics),
+      nics_(setup.nics, setup.topology.hosts()),
       paths_(setup.routed(), setup.routes(), kind_of(setup), engine.seed(), setup.make_paths,
              {setup.policy.one_salt, setup.policy.all_nics, setup.policy.rate_news}),
       flow_count_(setup.topology.hosts()),
-      turn_(setup.topology.hosts()),
       copy_free_at_(setup.topology.hosts()),
       changes_(setup.changes),
       share_(setup.topology.channels().size(), 1.0),
@@ -122,41 +121,22 @@ void FlowNetwork::start_local(const Message& message, std::uint32_t slot) {
 }
 
 void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
-  const auto count =
-      static_cast<std::uint32_t>(topology_.out_channels(topology_.host(message.source)).size());
-  if (all_nics_) {
+  const std::uint32_t count = nics_of(message.source);
+  if (all_nics_ || config_.nic_choice == NicChoice::kSpray) {
     trip.nics = static_cast<std::uint8_t>(std::min<std::uint32_t>(count, UINT8_MAX));
     return;
   }
-  if (config_.nic_choice == NicChoice::kSpray) {
-    trip.nics = static_cast<std::uint8_t>(std::min<std::uint32_t>(count, UINT8_MAX));
-    return;
-  }
-  const std::uint32_t nic = choose_nic(message, trip.entropy, count);
+  const auto load = [](std::uint32_t) { return 0; };  // nothing is least loaded here
+  const std::uint32_t nic = nics_.source(config_.nic_choice, message, trip.entropy, count, load);
   trip.first_nic = static_cast<std::uint8_t>(nic);
-  if (nics_ == nullptr) return;
-  if (!nics_->leads_to(message.source, nic, message.destination)) {
-    nics_->fail_no_way(message.source, nic, message.destination);
-  }
-  if (!nics_->unfolded()) return;
-  const auto there =
-      static_cast<std::uint32_t>(topology_.out_channels(topology_.host(message.destination)).size());
-  const std::uint32_t wanted = (config_.asks_messages() ? message.destination_nic : nic) % there;
+  nics_.require_way(message, nic);
+  const routing::NicNetwork* const network = nics_.network();
+  if (network == nullptr || !network->unfolded()) return;
+  const std::uint32_t there =
+      nics_.destination(config_.nic_choice, message, nic, nics_of(message.destination));
   trip.first_nic = 0;
-  trip.source = nics_->endpoint(message.source, nic);
-  trip.destination =
-      nics_->endpoint(message.destination, nics_->arrival(message.source, nic, message.destination, wanted));
-}
-
-// Of those that lead there, if there are any.
-std::uint32_t FlowNetwork::choose_nic(const Message& message, std::uint32_t entropy, std::uint32_t count) {
-  if (config_.asks_messages() || count == 1) return message.source_nic % count;
-  const auto choose = [&](std::uint32_t among) {
-    return config_.nic_choice == NicChoice::kHash ? routing::hashed_nic(entropy, among)
-                                                  : turn_[message.source]++ % among;
-  };
-  if (nics_ == nullptr) return choose(count);
-  return nics_->choose_among(message.source, message.destination, choose);
+  trip.source = network->endpoint(message.source, nic);
+  trip.destination = network->endpoint(message.destination, there);
 }
 
 // Finds the flow's way through the network as it is now, and lets it take part in the next solve().

@@ -20,6 +20,7 @@
 #include "sim/flow/progress.h"
 #include "sim/results/records.h"
 #include "sim/results/series.h"
+#include "sim/routing/nics/nic_choice.h"
 #include "sim/routing/nics/nic_network.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/table/routing_table.h"
@@ -28,8 +29,7 @@
 
 namespace weft::sim::flow {
 
-// Which of a host's links, its NICs, a message takes.
-enum class NicChoice : std::uint8_t { kNear, kGiven, kRoundRobin, kHash, kSpray };
+using routing::NicChoice;  // which of a host's links, its NICs, a message takes; not kLeastLoaded
 
 // Defaults are those of the module's parameters (flow_module()).
 struct FlowConfig {
@@ -38,7 +38,7 @@ struct FlowConfig {
   Bandwidth local_bandwidth = Bandwidth::gbps(800);
   Time local_latency = Time::ns(200);
   Time send_delay, receive_delay, host_delay;  // as of the packet network
-  NicChoice nic_choice = NicChoice::kNear;
+  NicChoice nic_choice = NicChoice::kLibrary;
   bool cut_through = false;
   Time reconvergence = Time::us(1000);
   Bandwidth max_rate;              // of one message, headers included; 0: no limit
@@ -46,9 +46,6 @@ struct FlowConfig {
   bool equal_shares = true;        // false: in inverse proportion to round trips
   bool record_flows = true;
   ConnectionRules connections;
-
-  // Does the message say which NICs it takes?
-  bool asks_messages() const { return nic_choice == NicChoice::kNear || nic_choice == NicChoice::kGiven; }
 };
 
 // The model as users name it, and its settings from checked parameters. Throws InputError for sizes that make
@@ -155,7 +152,9 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   Time round_trip() const;
   Trip trip_of(const Message& message, std::uint64_t identity);
   void choose_nics(const Message& message, Trip& trip);
-  std::uint32_t choose_nic(const Message& message, std::uint32_t entropy, std::uint32_t count);
+  std::uint32_t nics_of(std::uint32_t host) const {
+    return static_cast<std::uint32_t>(topology_.out_channels(topology_.host(host)).size());
+  }
   void drain();
   void leave(std::uint32_t slot, Time arrival);
   // Of connections (flow_connections.cc).
@@ -197,18 +196,18 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   Engine& engine_;
   NetworkClient& client_;
   const std::uint64_t seed_;
-  const bool connected_;                   // are there connections? Else each message is a fluid by itself
-  const EntityId first_entity_;            // host h; after them, the network
-  const bool all_nics_, hears_rates_;      // of the policy: it takes all NICs; hears of rates with the routes
-  const routing::NicNetwork* const nics_;  // FlowSetup::nics
+  const bool connected_;               // are there connections? Else each message is a fluid by itself
+  const EntityId first_entity_;        // host h; after them, the network
+  const bool all_nics_, hears_rates_;  // of the policy: it takes all NICs; hears of rates with the routes
+  routing::NicPicker nics_;            // of FlowSetup::nics
   mutable Paths paths_;  // carried() brings it and flows_ up to date, in what links have carried
   MaxMin max_min_;
   Progress progress_;
   Connections connections_;
   mutable std::vector<Flow> flows_;
   std::vector<std::uint32_t> unused_;
-  std::vector<std::uint32_t> flow_count_, turn_;  // by host: flows so far; messages that took the next NIC
-  std::vector<Time> copy_free_at_;                // by host
+  std::vector<std::uint32_t> flow_count_;  // by host: flows so far
+  std::vector<Time> copy_free_at_;         // by host
   Time clock_, tick_ = Time::max();
   Way way_, alone_;                        // of the flow at hand; if it were alone
   std::vector<std::uint32_t> drained_;     // fluids

@@ -21,8 +21,7 @@ Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topol
     : message_count(topology.hosts()),
       connection_count(topology.hosts()),
       copy_free_at_ps(topology.hosts()),
-      turn(topology.hosts()),
-      network(nics_of_topology) {
+      picker(nics_of_topology, topology.hosts()) {
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
     first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
     for (const std::uint32_t channel : topology.out_channels(topology.host(host))) {
@@ -30,6 +29,7 @@ Hosts::Hosts(std::span<Engine* const> engines, const topologies::Topology& topol
     }
   }
   first_nic.push_back(static_cast<std::uint32_t>(nics.size()));
+  const routing::NicNetwork* const network = picker.network();
   const bool unfolded = network != nullptr && network->unfolded();
   if (unfolded) nic_of_endpoint.resize(nics.size());
   for (HostId host{0}; unfolded && host < topology.hosts(); ++host) {

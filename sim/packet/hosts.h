@@ -17,6 +17,7 @@
 #include "sim/packet/packet_config.h"
 #include "sim/results/flow.h"
 #include "sim/results/flow_statistics.h"
+#include "sim/routing/nics/nic_choice.h"
 #include "sim/routing/routing.h"
 #include "topologies/graph/topology.h"
 
@@ -49,6 +50,7 @@ struct Hosts {
     return nic_of_endpoint.empty() ? nic_of(HostId(endpoint), port) : NicId(nic_of_endpoint[endpoint]);
   }
   std::uint32_t endpoint_of(HostId host, NicId nic) const {
+    const routing::NicNetwork* const network = picker.network();
     return network == nullptr ? std::uint32_t{host} : network->endpoint(host, nic - first_nic[host]);
   }
 
@@ -57,8 +59,7 @@ struct Hosts {
   std::vector<std::uint32_t> message_count;     // by source host
   std::vector<std::uint32_t> connection_count;  // by source host, where messages share connections
   std::vector<std::int64_t> copy_free_at_ps;    // by host
-  std::vector<std::uint32_t> turn;              // by host: messages that took the next NIC
-  const routing::NicNetwork* network;           // null: nothing is said of NICs
+  routing::NicPicker picker;                    // of the source's hosts
   std::vector<std::uint32_t> nic_of_endpoint;   // empty where these are the hosts
 };
 

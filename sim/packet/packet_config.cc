@@ -1,28 +1,13 @@
 #include "sim/packet/packet_config.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "sim/units/input_error.h"
 #include "sim/units/long_times.h"
 #include "topologies/analysis/partition.h"
 
 namespace weft::sim::packet {
-namespace {
-
-constexpr std::array<std::pair<std::string_view, NicChoice>, 6> kNicChoices = {
-    {{"near", NicChoice::kNear},
-     {"given", NicChoice::kGiven},
-     {"round_robin", NicChoice::kRoundRobin},
-     {"hash", NicChoice::kHash},
-     {"least_loaded", NicChoice::kLeastLoaded},
-     {"spray", NicChoice::kSpray}}};
-
-}  // namespace
-
 const ModuleInfo& packet_module() {
   static const ModuleInfo info{
       .name = "packet",
@@ -46,10 +31,7 @@ const ModuleInfo& packet_module() {
           {"ack_every", ParameterType::kInteger, "1",
            "One ACK for so many packets of a flow, 1 to 64; some are acknowledged at once all the same."},
           {"ack_delay", ParameterType::kTime, "5us", "An ACK is never held back for longer."},
-          {"nic_choice", ParameterType::kText, "near",
-           "Which of a host's links a message takes: near, the ranks' own, unless the graph names others; "
-           "given, what the graph says, else the first; round_robin, hash, least_loaded, or spray for packet "
-           "after packet over all of them."},
+          routing::nic_choice_parameter(true),
           {"timeout_jitter", ParameterType::kReal, "0.1",
            "Random share, up to this one, by which each timeout is longer; 0 to 1."},
           {"switching", ParameterType::kText, "store_and_forward",
@@ -83,12 +65,6 @@ PacketConfig packet_config(const Parameters& parameters) {
   if (!(parameters.real("timeout_jitter") >= 0 && parameters.real("timeout_jitter") <= 1)) {
     parameters.fail("timeout_jitter", "it must be from 0 to 1");
   }
-  const auto choice = std::find_if(kNicChoices.begin(), kNicChoices.end(), [&](const auto& each) {
-    return each.first == parameters.text("nic_choice");
-  });
-  if (choice == kNicChoices.end()) {
-    parameters.fail("nic_choice", "it must be near, given, round_robin, hash, least_loaded or spray");
-  }
   const std::string& switching = parameters.text("switching");
   if (switching != "store_and_forward" && switching != "cut_through") {
     parameters.fail("switching", "it must be store_and_forward or cut_through");
@@ -108,7 +84,7 @@ PacketConfig packet_config(const Parameters& parameters) {
       .host_delay = parameters.time("host_delay"),
       .ack_every = static_cast<std::uint32_t>(parameters.integer("ack_every")),
       .ack_delay = parameters.time("ack_delay"),
-      .nic_choice = choice->second,
+      .nic_choice = routing::nic_choice_of(parameters, true),
       .timeout_jitter = parameters.real("timeout_jitter"),
       .cut_through = switching == "cut_through",
       .reconvergence = parameters.time("reconvergence"),

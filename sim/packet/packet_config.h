@@ -4,20 +4,14 @@
 #include <cstdint>
 
 #include "sim/core/network.h"
+#include "sim/routing/nics/nic_choice.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
 
 namespace weft::sim::packet {
 
 // Which of a host's links, its NICs, a connection takes, and which one its ACKs take.
-enum class NicChoice : std::uint8_t {
-  kNear,         // the ones the message asks for: of programs that name none, those of its ranks
-  kGiven,        // the ones the message asks for: what its program names
-  kRoundRobin,   // one after the other, message by message
-  kHash,         // drawn for each connection
-  kLeastLoaded,  // for each message the one whose messages have the fewest packets in all
-  kSpray,        // packet after packet over all of them; an ACK goes back through the NIC its packet came to
-};
+using routing::NicChoice;
 
 // Sizes and host-side settings. Defaults are those of the module's parameters (packet_module()).
 struct PacketConfig {
@@ -32,15 +26,13 @@ struct PacketConfig {
   Time host_delay;     // behind that, data only: until the packet is taken in and answered
   std::uint32_t ack_every = 1;
   Time ack_delay = Time::us(5);  // no ACK waits longer for more packets to acknowledge
-  NicChoice nic_choice = NicChoice::kNear;
+  NicChoice nic_choice = NicChoice::kLibrary;
   double timeout_jitter = 0.1;  // congestion::RecoveryConfig::jitter
   bool cut_through = false;
   Time reconvergence = Time::us(1000);
   bool record_flows = true;     // keep a row per message (64 bytes each)
   ConnectionRules connections;  // how messages share them
 
-  // Does the message say which NICs it takes?
-  bool asks_messages() const { return nic_choice == NicChoice::kNear || nic_choice == NicChoice::kGiven; }
   // Of a message's last packet, and of a packet and its ACK: what passes in hosts.
   Time host_one_way() const { return send_delay + receive_delay + host_delay; }
   Time host_round_trip() const { return host_one_way() + send_delay + receive_delay; }

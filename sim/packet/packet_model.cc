@@ -34,9 +34,14 @@ void settle(Scenario& scenario, const topologies::Topology& topology, const rout
   const routing::Policy& policy = find_module(routing::policies(), scenario.routing, "routing policy");
   const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
   const Parameters of_policy(policy.info, scenario.routing), of_queue(queue.info, scenario.queue);
+  if (queue.channels == nullptr) return;
   constexpr std::uint64_t kMostWork = 4 * routing::kCheckWork;  // for several checks
-  const auto choice =
-      choose_channels(policy, {of_policy, topology, table, scenario.seed}, queue, of_queue, kMostWork);
+  const bool by_nic =
+      !takes_all_nics(policy, packet_config(Parameters(packet_module(), scenario.network)).nic_choice);
+  const auto nics = by_nic ? routing::NicNetwork::make(topology, table, policy.leads_to_hosts) : nullptr;
+  const auto choice = choose_channels(
+      policy, {of_policy, nics ? nics->topology() : topology, nics ? nics->table() : table, scenario.seed},
+      queue, of_queue, kMostWork);
   if (!choice) return;
   queue.set_channels(choice->rule, scenario.queue.given);
   scenario.queue_reason = choice->reason;
@@ -49,8 +54,8 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const Discipline& queue = find_module(disciplines(), scenario.queue, "queue discipline");
   const Parameters of_policy(policy.info, scenario.routing);
   const topologies::Topology& topology = run.fabric->topology;
-  const routing::PlanSetup setup{of_policy, topology, run.fabric->table, scenario.seed};
   add_routing_remarks(run, true, warnings);
+  add_nic_remarks(run, policy, packet_config(run.parameters).nic_choice, warnings);
   const congestion::Control& control =
       find_module(congestion::controls(), scenario.congestion, "congestion control");
   if (const std::uint32_t every = packet_config(run.parameters).ack_every;
@@ -61,8 +66,12 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
         control.info.name, every));
   }
   if (!scenario.queue_reason.empty()) return;  // they can't
+  if (queue.channels == nullptr) return;
+  const auto nics = nics_of(run, policy, packet_config(run.parameters).nic_choice);
+  const routing::PlanSetup of_nics{of_policy, nics ? nics->topology() : topology,
+                                   nics ? nics->table() : run.fabric->table, scenario.seed};
   const auto check =
-      check_deadlocks(policy, setup, queue, Parameters(queue.info, scenario.queue), routing::kCheckWork);
+      check_deadlocks(policy, of_nics, queue, Parameters(queue.info, scenario.queue), routing::kCheckWork);
   if (!check) return;
   std::string text = deadlock_warning(*check, topology, queue.info.name, policy.info.name);
   if (!text.empty()) warnings.push_back(std::move(text));
@@ -170,10 +179,9 @@ void run_packet(const ModelRun& run, results::Report& report) {
   expect_network(run.fabric->topology, partitioning.parts);
   expect_division(run);
   const NicChoice choice = packet_config(run.parameters).nic_choice;
-  const auto nics = nics_of(run, policy_of(run), choice == NicChoice::kSpray);
-  auto replay =
-      std::make_unique<ModelReplay>(run, jobs_with(run, choice == NicChoice::kNear ? nics.get() : nullptr),
-                                    partitioning.parts, of_hosts(partitioning, run.fabric->topology));
+  const auto nics = nics_of(run, policy_of(run), choice);
+  auto replay = std::make_unique<ModelReplay>(run, jobs_with(run, choice, nics.get()), partitioning.parts,
+                                              of_hosts(partitioning, run.fabric->topology));
   add_nics(nics.get(), partitioning);
   auto owned = std::make_unique<PacketNetwork>(replay->engines(), replay->clients(),
                                                setup_of(run, nics.get()), std::move(partitioning));

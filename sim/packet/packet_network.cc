@@ -129,7 +129,7 @@ class PacketNetwork::Part final : public Network {
   bool delivers_in_order() const override {
     const PacketConfig& config = network_.transport_setup_.config;
     return !config.connections.per_message &&
-           (config.asks_messages() || config.nic_choice == NicChoice::kHash ||
+           (routing::asks_messages(config.nic_choice) || config.nic_choice == NicChoice::kHash ||
             config.nic_choice == NicChoice::kSpray);
   }
 

@@ -52,42 +52,20 @@ std::uint32_t SendingSide::new_message(const OutgoingMessage& message) {
   return index;
 }
 
-// Among the source's NICs, those that lead there.
 PortId SendingSide::choose_port(const Message& message, std::uint32_t entropy) {
   Hosts& hosts = side_.hosts;
-  const std::uint32_t count = hosts.nics_of(message.source);
-  if (count == 1) return PortId(0);
-  const NicChoice choice = side_.setup.config.nic_choice;
-  const auto leads = [&](std::uint32_t nic) {
-    return hosts.network == nullptr || hosts.network->leads_to(message.source, nic, message.destination);
+  const auto load = [&](std::uint32_t nic) {
+    return hosts.nics[hosts.first_nic[message.source] + nic].load_packets;
   };
-  if (side_.setup.config.asks_messages()) return PortId(message.source_nic % count);
-  if (choice == NicChoice::kLeastLoaded) {
-    const Nic* const first = &hosts.nics[hosts.first_nic[message.source]];
-    std::uint32_t least = 0;
-    for (std::uint32_t nic = 1; nic < count; ++nic) {
-      const bool better = !leads(least) || first[nic].load_packets < first[least].load_packets;
-      if (leads(nic) && better) least = nic;
-    }
-    return PortId(least);
-  }
-  const auto choose = [&](std::uint32_t among) {
-    return choice == NicChoice::kHash
-               ? routing::hashed_nic(entropy, among)
-               : hosts.turn[message.source]++ % among;  // of kSpray, the first packet's
-  };
-  if (hosts.network == nullptr) return PortId(choose(count));
-  return PortId(hosts.network->choose_among(message.source, message.destination, choose));
+  return PortId(hosts.picker.source(side_.setup.config.nic_choice, message, entropy,
+                                    hosts.nics_of(message.source), load));
 }
 
 // The receiver's NIC, from which it also answers.
 PortId SendingSide::reply_port(const Message& message, PortId port) const {
-  const bool asks = side_.setup.config.asks_messages();
-  const std::uint32_t wanted =
-      (asks ? message.destination_nic : std::uint32_t{port}) % side_.hosts.nics_of(message.destination);
-  const routing::NicNetwork* const nics = side_.hosts.network;
-  if (nics == nullptr) return PortId(wanted);
-  return PortId(nics->arrival(message.source, port, message.destination, wanted));
+  const Hosts& hosts = side_.hosts;
+  return PortId(hosts.picker.destination(side_.setup.config.nic_choice, message, port,
+                                         hosts.nics_of(message.destination)));
 }
 
 Bandwidth SendingSide::line_rate(NicId nic, HostId host) const {
@@ -111,7 +89,7 @@ SlotId SendingSide::find_or_open(const Message& message, std::uint32_t number, c
   const auto entropy = static_cast<std::uint32_t>(routing::flow_draws(side_.engine.seed(), identity).next());
   if (per_message) return open(message, {identity, number, choose_port(message, entropy)}, shape, one_way);
   const PortId port = config.nic_choice == NicChoice::kSpray ? PortId(0) : choose_port(message, entropy);
-  const PortId reply = config.asks_messages() ? reply_port(message, port) : port;
+  const PortId reply = routing::asks_messages(config.nic_choice) ? reply_port(message, port) : port;
   const ConnectionKey key{HostId(message.source), HostId(message.destination), message.channel,
                           static_cast<std::uint16_t>(reply << 8 | port)};
   SlotId slot = table_.find(key);
@@ -139,12 +117,9 @@ void SendingSide::aim(Connection& connection, const Message& message, PortId por
   const PortId reply = reply_port(message, port);
   connection.reply_nic = static_cast<std::uint8_t>(reply);
   connection.target = message.destination;
-  const routing::NicNetwork* const nics = side_.hosts.network;
-  if (nics == nullptr) return;
-  if (!nics->leads_to(message.source, port, message.destination)) {
-    nics->fail_no_way(message.source, port, message.destination);
-  }
-  connection.target = nics->endpoint(message.destination, reply);
+  side_.hosts.picker.require_way(message, port);
+  const routing::NicNetwork* const nics = side_.hosts.picker.network();
+  if (nics != nullptr) connection.target = nics->endpoint(message.destination, reply);
 }
 
 SlotId SendingSide::open(const Message& message, const Opening& opening, const Shape& shape, Time& one_way) {

@@ -15,13 +15,26 @@ std::uint32_t units_used(const topologies::HostUnits& units, std::span<const std
   return static_cast<std::uint32_t>(used.size());
 }
 
+// By host: the machine of several accelerators that it is part of, or itself.
+std::vector<std::uint32_t> nodes_of(const topologies::Topology& topology) {
+  std::vector<std::uint32_t> nodes;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    const std::uint32_t domain = topology.node(topology.host(host)).domain;
+    nodes.push_back(domain == topologies::kNoDomain ? host : topology.hosts() + domain);
+  }
+  return nodes;
+}
+
 }  // namespace
 
 Quality quality_of(const topologies::Topology& topology, std::span<const std::uint32_t> hosts,
                    std::span<const Exchange> exchanges, const HostDistances& distances) {
   using topologies::HostUnit;
   Quality quality;
-  quality.nodes = static_cast<std::uint32_t>(std::set(hosts.begin(), hosts.end()).size());
+  const std::vector<std::uint32_t> nodes = nodes_of(topology);
+  std::set<std::uint32_t> used;
+  for (const std::uint32_t host : hosts) used.insert(nodes[host]);
+  quality.nodes = static_cast<std::uint32_t>(used.size());
   quality.switches = units_used(topologies::host_units(topology, HostUnit::kSwitch), hosts);
   quality.groups = units_used(topologies::host_units(topology, HostUnit::kGroup), hosts);
   double dilation = 0;
@@ -30,7 +43,7 @@ Quality quality_of(const topologies::Topology& topology, std::span<const std::ui
     ++quality.pairs;
     quality.bytes += each.bytes;
     quality.hop_bytes += each.bytes * hops;
-    if (from == to) {
+    if (nodes[from] == nodes[to]) {
       quality.bytes_on_node += each.bytes;
     } else if (hops == 0) {
       quality.bytes_on_switch += each.bytes;

@@ -10,7 +10,8 @@
 
 namespace weft::placement {
 
-// Hops are links between switches on a shortest path: 0 on one node or one switch. Dilation: the hops between
+// Hops are links between switches on a shortest path: 0 on one host or one switch; a machine of several
+// accelerators, each a host, is a node. Dilation: the hops between
 // two ranks that talk to each other.
 struct Quality {
   std::uint32_t nodes = 0, switches = 0, groups = 0;  // that have ranks of the job

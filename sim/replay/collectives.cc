@@ -27,6 +27,15 @@ std::uint32_t messages_of(const goal::CollectiveCall& call, const goal::Step& st
   return messages;
 }
 
+// 0: it isn't divided into channels.
+std::uint32_t lanes_of_channel(const goal::ChosenAlgorithm& chosen, std::uint32_t lanes) {
+  const std::vector<ParameterSpec>& parameters = chosen.algorithm->info.parameters;
+  const bool has_channels =
+      std::any_of(parameters.begin(), parameters.end(),
+                  [](const ParameterSpec& parameter) { return parameter.name == "channels"; });
+  return has_channels ? lanes / chosen.options.channels : 0;
+}
+
 }  // namespace
 
 // ---- From group to group ----
@@ -52,6 +61,7 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
   actives_[index].launched = after(engine_.now(), chosen->options.lane_costs.launch);
   const std::uint32_t lanes = chosen->lanes(actives_[index].call);
   actives_[index].lanes_left = lanes;
+  if (plan_.rails.by_channel) actives_[index].lanes_of_channel = lanes_of_channel(*chosen, lanes);
   if (lanes == 0) return finish_active(index);
   for (std::uint32_t i = lanes; i-- > 0;) {
     const std::uint32_t handle = new_lane();
@@ -204,7 +214,7 @@ void ReplayShare::point_train(Task& train) {
 void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   const Lane& lane = lanes_[train.lane];
   const Active& active = actives_[lane.active];
-  const Route route{train.peer, train.nic, next_connection(ranks_[train.local])};
+  const Route route{train.peer, train.nic, next_connection(ranks_[train.local]), channel_of(train)};
   Message message = message_to(view(train.local).rank(), route,
                                task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
   message.bytes = task == kNone ? train.bytes : first_fragment(train.bytes);

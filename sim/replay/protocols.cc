@@ -14,6 +14,7 @@ struct Defaults {
   const char* fragment;
   const char* pipeline_depth;
   const char* send_buffer;
+  const char* rails;
 };
 
 ModuleInfo profile(const char* name, const char* summary, const char* source, const Defaults& defaults) {
@@ -38,6 +39,9 @@ ModuleInfo profile(const char* name, const char* summary, const char* source, co
            "are left; 0: when all were sent (RDMA)."},
           {"connections", ParameterType::kInteger, "1",
            "Connections between two ranks, which messages take in turn, 1 to 65535."},
+          {"rails", ParameterType::kInteger, defaults.rails,
+           "NICs that a message is divided over where a rank has several of its own, in pieces of 16 KiB or "
+           "more, 1 to 255; network.*.nic_choice=library."},
       }};
 }
 
@@ -54,17 +58,17 @@ std::span<const ModuleInfo> protocols() {
   static const std::vector<ModuleInfo> kAll = {
       profile("ideal", "Eager up to the limit; larger messages wait for a clear and then go in one piece.",
               "LogGOPS: T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, LSAP 2010",
-              {"65548", "put", "131072", "3", "0"}),
+              {"65548", "put", "131072", "3", "0", "2"}),
       profile(
           "openmpi_tcp", "Open MPI over TCP: larger messages are put, once the receiver asks for them.",
           "Open MPI 4.1: ompi_info --param btl tcp --level 9; ompi/mca/pml/ob1; Linux: tcp_sndbuf_expand()",
-          {"65480", "put", "131072", "3", "170000"}),
+          {"65480", "put", "131072", "3", "170000", "1"}),
       profile("openmpi_ucx", "Open MPI over UCX on RDMA: larger messages are got by the receiver.",
               "OpenUCX: ucp/rndv, UCX_RNDV_SCHEME=get_zcopy, UCX_RNDV_THRESH=auto",
-              {"16384", "get", "131072", "1", "0"}),
+              {"16384", "get", "131072", "1", "0", "2"}),
       profile("mpich_ofi", "MPICH over libfabric's RxM: larger messages are got by the receiver.",
               "libfabric: fi_rxm(7), FI_OFI_RXM_SAR_LIMIT; rendezvous by RMA read",
-              {"131072", "get", "131072", "1", "0"}),
+              {"131072", "get", "131072", "1", "0", "1"}),
   };
   return kAll;
 }
@@ -89,6 +93,9 @@ void apply_protocol(const Parameters& parameters, HostConfig& hosts) {
   hosts.fragment_bytes = in_fragments ? fragment : UINT64_MAX;
   hosts.pipeline_depth = in_fragments ? depth : 1;
   hosts.connections_per_pair = small(parameters, "connections");
+  const std::int64_t rails = parameters.integer("rails");
+  if (rails < 1 || rails > UINT8_MAX) parameters.fail("rails", "it must be from 1 to 255");
+  hosts.rails = {.most = static_cast<std::uint32_t>(rails), .by_channel = true};
 }
 
 }  // namespace weft::sim

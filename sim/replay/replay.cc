@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "goal/transform/scale.h"
+#include "sim/replay/rail_splitter.h"
 #include "sim/replay/share.h"
 #include "sim/replay/timeline_tap.h"
 #include "sim/units/graph_error.h"
@@ -76,13 +77,21 @@ ReplayPlan::ReplayPlan(const goal::Program& what, const HostConfig& config, Repl
     ranks_of_host.resize(std::max<std::size_t>(ranks_of_host.size(), rank.host + 1));
     ++ranks_of_host[rank.host];
   }
+  if (nics != nullptr) settle_rails();
 }
 
-void ReplayPlan::put_nics(const PlacedRank& from, const PlacedRank& to, Message& message) const {
-  const NicPair pair = nics->nics({from.host, from.slot, ranks_of_host[from.host]},
-                                  {to.host, to.slot, ranks_of_host[to.host]});
+void ReplayPlan::settle_rails() {
+  const std::uint32_t most = nics->most_nics();
+  const auto has_several = [&](std::uint32_t ranks) { return ranks > 0 && ranks < most; };
+  if (std::any_of(ranks_of_host.begin(), ranks_of_host.end(), has_several)) rails = hosts.rails;
+}
+
+void ReplayPlan::put_nics(const PlacedRank& from, const PlacedRank& to, std::uint32_t channel,
+                          Message& message) const {
+  const NicPair pair = nics_of(from, to, channel == kNoChannel ? 0 : channel);
   message.source_nic = pair.source;
   message.destination_nic = pair.destination;
+  if (channel == kNoChannel) message.rails = static_cast<std::uint8_t>(rails.most);
 }
 
 std::uint32_t ReplayPlan::position_in(std::uint32_t comm, std::uint32_t rank, goal::OpIndex op) const {
@@ -120,8 +129,14 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<
   for (std::size_t p = 0; p < engines.size(); ++p) {
     shares_.push_back(std::make_unique<ReplayShare>(*plan_, *engines[p], ranks[p]));
   }
-  if (plan_->place.timeline == nullptr) return;
-  tap_ = std::make_unique<TimelineTap>(*shares_[0], plan_->place.job, *plan_->place.timeline);
+  if (plan_->place.timeline != nullptr) {
+    tap_ = std::make_unique<TimelineTap>(*shares_[0], plan_->place.job, *plan_->place.timeline);
+  }
+  for (std::size_t p = 0; plan_->rails.most > 1 && p < engines.size(); ++p) {
+    NetworkClient* const client =
+        tap_ != nullptr ? static_cast<NetworkClient*>(tap_.get()) : shares_[p].get();
+    splitters_.push_back(std::make_unique<RailSplitter>(*plan_, *client));
+  }
 }
 
 Replay::~Replay() = default;
@@ -131,6 +146,7 @@ const ReplayShare& Replay::share_of(std::uint32_t rank) const {
 }
 
 NetworkClient& Replay::client(std::size_t partition) {
+  if (!splitters_.empty()) return *splitters_[partition];
   if (tap_ != nullptr) return *tap_;
   return *shares_[partition];
 }
@@ -140,8 +156,14 @@ void Replay::finish_timeline() {
 }
 
 void Replay::start(std::span<Network* const> networks) {
-  if (tap_ != nullptr) return tap_->start(*networks[0]);
-  for (std::size_t p = 0; p < shares_.size(); ++p) shares_[p]->start(*networks[p]);
+  for (std::size_t p = 0; p < shares_.size(); ++p) {
+    Network* network = networks[p];
+    if (!splitters_.empty()) {
+      splitters_[p]->set_network(*network);
+      network = splitters_[p].get();
+    }
+    tap_ != nullptr ? tap_->start(*network) : shares_[p]->start(*network);
+  }
 }
 
 void Replay::start(Network& network) { start(std::array{&network}); }

@@ -45,6 +45,8 @@ struct HostConfig {
   goal::CollectiveSelection collectives;  // the algorithm of each collective
   // The NICs that ranks use whose program names none, all its operations having NIC 0; null: NIC 0.
   const NicRule* nics = nullptr;
+  // What is made of them where a rank has several of its own.
+  RailUse rails;
 };
 
 // Hosts that the ranks of the program fill.
@@ -78,6 +80,7 @@ std::uint64_t connections_between_hosts(std::span<const std::uint32_t> host_of_r
 
 struct ReplayPlan;
 class ReplayShare;
+class RailSplitter;
 class TimelineTap;
 
 // One replay of one program. A graph is held in memory, and must outlive the replay if it is not the
@@ -146,7 +149,8 @@ class Replay {
   std::vector<Engine*> engines_;                  // each once
   std::vector<std::uint16_t> partition_of_host_;  // empty with one partition
   std::vector<std::unique_ptr<ReplayShare>> shares_;
-  std::unique_ptr<TimelineTap> tap_;  // of the only share; null: nothing is recorded
+  std::unique_ptr<TimelineTap> tap_;                      // of the only share; null: nothing is recorded
+  std::vector<std::unique_ptr<RailSplitter>> splitters_;  // of each share; none: no message is divided
 };
 
 }  // namespace weft::sim

@@ -323,7 +323,7 @@ Message ReplayShare::message_to(std::uint32_t rank, const Route& route, MessageK
   message.destination = route.peer;
   message.channel = route.connection;
   message.source_nic = message.destination_nic = route.nic;
-  if (placed_ != nullptr) place(message, rank, route.peer);
+  if (placed_ != nullptr) place(message, rank, route);
   message.control = kind != MessageKind::kEager && kind != MessageKind::kData;
   message.client[kSourceRank] = rank;
   message.client[kDestinationRank] = route.peer;
@@ -331,14 +331,14 @@ Message ReplayShare::message_to(std::uint32_t rank, const Route& route, MessageK
   return message;
 }
 
-void ReplayShare::place(Message& message, std::uint32_t rank, std::uint32_t peer) const {
-  const PlacedRank from = placed_[rank], to = placed_[peer];
+void ReplayShare::place(Message& message, std::uint32_t rank, const Route& route) const {
+  const PlacedRank from = placed_[rank], to = placed_[route.peer];
   message.source = from.host;
   message.destination = to.host;
   message.channel += plan_.place.first_channel +
                      (from.slot * plan_.most_ranks_on_host + to.slot) * hosts_.connections_per_pair;
   message.instance = plan_.place.instance;
-  if (plan_.nics != nullptr) plan_.put_nics(from, to, message);
+  if (plan_.nics != nullptr) plan_.put_nics(from, to, route.channel, message);
 }
 
 // The eager message of a send, or (task != kNone) its request and what goes with that.

@@ -54,8 +54,16 @@ struct ReplayPlan {
   // Null: messages take the NICs that the program names.
   const NicRule* nics = nullptr;
   std::vector<std::uint32_t> ranks_of_host;  // as many as there are; empty without a rule
-  // REQUIRES: there is a rule.
-  void put_nics(const PlacedRank& from, const PlacedRank& to, Message& message) const;
+  // HostConfig::rails; `most` is 1, and no channels take turns, where each rank has one NIC of its own.
+  RailUse rails;
+  void settle_rails();
+  // REQUIRES for both: there is a rule. `channel`: of a collective, if that says which of the rank's own.
+  static constexpr std::uint32_t kNoChannel = 0xFFFFFFFFu;
+  void put_nics(const PlacedRank& from, const PlacedRank& to, std::uint32_t channel, Message& message) const;
+  NicPair nics_of(const PlacedRank& from, const PlacedRank& to, std::uint32_t rail) const {
+    return nics->nics({from.host, from.slot, ranks_of_host[from.host]},
+                      {to.host, to.slot, ranks_of_host[to.host]}, rail);
+  }
   std::uint32_t host_of(std::uint32_t rank) const { return placed.empty() ? rank : placed[rank].host; }
   EntityId first_entity;  // rank r is entity first_entity + r
   std::vector<const goal::ChosenAlgorithm*>
@@ -97,6 +105,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
  private:
   friend class Diagnosis;
+  friend class RailSplitter;
   friend class TimelineTap;
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
   enum EventKind : std::uint16_t {
@@ -163,8 +172,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t local = 0, op = 0;
     std::uint32_t number = 0, comm = 0;  // which collective it is on which communicator
     std::uint32_t first_lane = kNone, lanes_left = 0;
-    Time launched;               // lanes with processors of their own send nothing before
-    std::uint32_t next = kNone;  // of the same rank, or in the free list
+    std::uint32_t lanes_of_channel = 0;  // 0: its messages take NICs as others do
+    Time launched;                       // lanes with processors of their own send nothing before
+    std::uint32_t next = kNone;          // of the same rank, or in the free list
   };
   struct OpenStep {
     goal::Step step;
@@ -302,9 +312,16 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t peer = 0;  // a rank
     std::uint8_t nic = 0;
     std::uint16_t connection = 0;
+    std::uint32_t channel = ReplayPlan::kNoChannel;  // of a collective, if that says which of the rank's NICs
   };
   Message message_to(std::uint32_t rank, const Route& route, MessageKind kind) const;
-  void place(Message& message, std::uint32_t rank, std::uint32_t peer) const;
+  void place(Message& message, std::uint32_t rank, const Route& route) const;
+  std::uint32_t channel_of(const Task& task) const {
+    if (task.lane == kNone) return kNone;
+    const Lane& lane = lanes_[task.lane];
+    const std::uint32_t lanes = actives_[lane.active].lanes_of_channel;
+    return lanes == 0 ? kNone : lane.number / lanes;
+  }
   // Messages of a rank take its connections in turn.
   std::uint16_t next_connection(RankState& rank) const {
     if (hosts_.connections_per_pair == 1) [[likely]]

@@ -30,7 +30,8 @@ void ReplayShare::begin_task(const ArrivedMessage& message, Task task) {
 // From a receiver to the sender: that it may send, or that all has come.
 void ReplayShare::answer(std::uint32_t receive, std::uint32_t sender, MessageKind kind) {
   const Task& task = tasks_[receive];
-  Message message = message_to(view(task.local).rank(), {task.peer, task.nic, task.connection}, kind);
+  const Route route{task.peer, task.nic, task.connection, channel_of(task)};
+  Message message = message_to(view(task.local).rank(), route, kind);
   message.client[kSenderTask] = sender;
   message.client[kReceiverTask] = receive;
   network_->inject(message);
@@ -43,8 +44,8 @@ void ReplayShare::send_data(const Message& clear) {
   const bool is_put = hosts_.rendezvous == Rendezvous::kPut;
   task.state = TaskState::kSending;
   task.next = 0;
-  Message data =
-      message_to(view(task.local).rank(), {task.peer, task.nic, task.connection}, MessageKind::kData);
+  const Route route{task.peer, task.nic, task.connection, channel_of(task)};
+  Message data = message_to(view(task.local).rank(), route, MessageKind::kData);
   data.notify_sent = is_put;
   data.client[kSenderTask] = send;
   data.client[kReceiverTask] = clear.client[kReceiverTask];

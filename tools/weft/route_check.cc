@@ -53,12 +53,13 @@ void tell(const Options& options, int& exit_code) {
   std::optional<sim::packet::DeadlockCheck> check;
   std::string reason;
   during("looking for packets that wait in a circle", [&] {
-    const auto choice = sim::packet::choose_channels(network->policy(), network->setup(), queue, parameters);
+    const auto choice =
+        sim::packet::choose_channels(network->policy(), network->setup_of_nics(), queue, parameters);
     if (choice) {
       parameters = sim::packet::with_channels(queue, parameters, *choice);
       reason = choice->reason;
     }
-    check = sim::packet::check_deadlocks(network->policy(), network->setup(), queue, parameters);
+    check = sim::packet::check_deadlocks(network->policy(), network->setup_of_nics(), queue, parameters);
   });
   const routing::Dependencies& found = check->found;
   const std::string short_queue = to_short_form(queue.info.name, parameters);

@@ -78,7 +78,7 @@ void print_json(const Shown& shown, topologies::TextSink& sink) {
   Json json = {{"topology", shown.network.topology().name()},
                {"routing", shown.network.routing()},
                {"routing_reason", shown.network.routing_reason()},
-               {"remark", shown.network.remark()},
+               {"remark", shown.network.remark_on_paths()},
                {"from", shown.host(shown.from)},
                {"to", shown.host(shown.to)},
                {"paths", Json::array()}};
@@ -106,7 +106,8 @@ void print_json(const Shown& shown, topologies::TextSink& sink) {
 void print_text(const Shown& shown, topologies::TextSink& sink) {
   sink.print("{:<10} {}\n{:<10} {}\n", "topology", shown.network.topology().name(), "routing",
              shown.network.routing_line());
-  if (!shown.network.remark().empty()) sink.print("{:<10} {}\n", "  note", shown.network.remark());
+  if (!shown.network.remark_on_paths().empty())
+    sink.print("{:<10} {}\n", "  note", shown.network.remark_on_paths());
   sink.print("{:<10} {} -> {}\n", "between", shown.host(shown.from), shown.host(shown.to));
   if (shown.list.paths.empty() && shown.list.detours.empty()) sink.print("there is no way\n");
   if (!shown.list.paths.empty()) sink.print("{:>9}  links\n", "share");

@@ -87,7 +87,13 @@ RoutedNetwork::RoutedNetwork(topologies::Topology topology, const Choice& choice
     parameters_ = Parameters(policy.info, chosen);
     policy_ = policy.configured(parameters_);
     paths_ = routing::paths_of(policy_, setup());
+    if (!policy_.all_nics) nics_ = routing::NicNetwork::make(topology_, *table_, policy_.leads_to_hosts);
   });
+}
+
+routing::PlanSetup RoutedNetwork::setup_of_nics() const {
+  if (nics_ == nullptr) return setup();
+  return {parameters_, nics_->topology(), nics_->table(), seed_};
 }
 
 std::string RoutedNetwork::routing() const { return to_short_form(policy_.info.name, parameters_); }
@@ -105,8 +111,16 @@ routing::LinkLoad RoutedNetwork::load(const topologies::HostTraffic& traffic) co
 }
 
 std::string RoutedNetwork::remark_on_load() const {
-  if (policy_.fluid != routing::FluidPaths::kBalanced) return remark();
-  return "as many packets take detours as keep the loads of both kinds of ways in balance";
+  if (policy_.fluid != routing::FluidPaths::kBalanced) return with_nics(remark());
+  return with_nics("as many packets take detours as keep the loads of both kinds of ways in balance");
+}
+
+std::string RoutedNetwork::with_nics(std::string remark) const {
+  if (nics_ == nullptr || !nics_->unfolded()) return remark;
+  if (!remark.empty()) remark += "; ";
+  return remark +
+         "hosts have several NICs: here paths end at whichever is nearest, while a run leads each message to "
+         "one of its receiver's (weft sim tells loads of links then)";
 }
 
 void RoutedArguments::add_to(Command& command) {

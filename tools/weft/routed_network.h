@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "sim/routing/nics/nic_network.h"
 #include "sim/routing/paths/link_load.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/table/routing_table.h"
@@ -37,6 +38,9 @@ class RoutedNetwork {
   const routing::Policy& policy() const { return policy_; }
   const routing::PathModel& paths() const { return *paths_; }
   routing::PlanSetup setup() const { return {parameters_, topology_, *table_, seed_}; }
+  // The same with a destination for each NIC of hosts that have several, as simulations route to them.
+  // Channels have the same numbers.
+  routing::PlanSetup setup_of_nics() const;
   std::string routing() const;  // in short form, with all parameters
   // Why, where it wasn't chosen: "recommended for torus"; else "".
   const std::string& routing_reason() const { return reason_; }
@@ -48,11 +52,15 @@ class RoutedNetwork {
     return policy_.remark != nullptr && !speaks_of_packets ? policy_.remark(setup())
                                                            : routing::remark_on_paths(policy_);
   }
+  // For paths that end at hosts: with what is left out where these have several NICs.
+  std::string remark_on_paths() const { return with_nics(remark()); }
   // The same of load(), where shares follow from the traffic.
   std::string remark_on_load() const;
   routing::LinkLoad load(const topologies::HostTraffic& traffic) const;
 
  private:
+  std::string with_nics(std::string remark) const;
+
   const topologies::Topology topology_;
   const std::uint64_t seed_;
   std::unique_ptr<routing::RoutingTable> table_;
@@ -60,6 +68,7 @@ class RoutedNetwork {
   Parameters parameters_;
   routing::Policy policy_;  // with these
   std::unique_ptr<routing::PathModel> paths_;
+  std::unique_ptr<const routing::NicNetwork> nics_;  // null: hosts have one each, or messages take all
 };
 
 // --topology, --endpoints, --routing, --seed.

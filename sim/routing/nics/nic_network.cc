@@ -3,7 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "sim/units/input_error.h"
 
@@ -16,8 +20,16 @@ namespace {
 
 constexpr std::uint32_t kMostNics = 256;  // messages name them with 8 bits
 
-std::uint32_t share_of(const sim::RankPlace& place, std::uint64_t nics) {
-  return static_cast<std::uint32_t>(place.number * nics / place.ranks);
+// Of NICs as good as each other, those of a rank.
+struct Share {
+  std::uint32_t first = 0, count = 1;
+};
+Share share_of(const sim::RankPlace& place, std::uint64_t nics) {
+  const auto at = [&](std::uint64_t number) {
+    return static_cast<std::uint32_t>(number * nics / place.ranks);
+  };
+  const std::uint32_t first = at(place.number);
+  return {first, std::max(at(place.number + std::uint64_t{1}) - first, 1u)};
 }
 
 // The root of a node's tree, halving the way there.
@@ -29,7 +41,7 @@ std::uint32_t root(std::vector<std::uint32_t>& parents, std::uint32_t v) {
 }  // namespace
 
 std::unique_ptr<const NicNetwork> NicNetwork::make(const Topology& topology, const RoutingTable& table,
-                                                   bool to_hosts) {
+                                                   bool to_hosts, std::span<const std::uint32_t> dead) {
   std::size_t most = 0;
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
     const std::size_t nics = topology.out_channels(topology.host(host)).size();
@@ -40,30 +52,47 @@ std::unique_ptr<const NicNetwork> NicNetwork::make(const Topology& topology, con
     most = std::max(most, nics);
   }
   if (most < 2) return nullptr;
-  std::unique_ptr<NicNetwork> made(new NicNetwork(topology, table));
+  std::unique_ptr<NicNetwork> made(new NicNetwork(topology, table, dead));
+  made->most_nics_ = static_cast<std::uint32_t>(most);
   if (!to_hosts && made->is_ambiguous()) made->unfold();
   return made;
 }
 
-NicNetwork::NicNetwork(const Topology& topology, const RoutingTable& table)
+NicNetwork::NicNetwork(const Topology& topology, const RoutingTable& table,
+                       std::span<const std::uint32_t> dead)
     : given_(topology), given_table_(table), hosts_(topology.hosts()), own_topology_(topology.name()) {
-  find_parts();
+  find_parts({});
+  if (dead.empty()) return;
+  whole_ = std::exchange(nics_, {});
+  first_.clear();
+  find_parts(dead);
+  find_cut_off_hosts();
 }
 
-// Hosts don't forward, so the parts are those of the switches; a cable between two hosts is one of its own.
-void NicNetwork::find_parts() {
+// Hosts don't forward, so the parts are those of the switches; a cable between two hosts is one of its own,
+// and so is one that is dead.
+void NicNetwork::find_parts(std::span<const std::uint32_t> dead) {
   std::vector<std::uint32_t> parents(given_.nodes());
   std::iota(parents.begin(), parents.end(), 0);
   const auto is_host = [&](std::uint32_t v) { return given_.node(v).kind == NodeKind::kHost; };
-  for (const topologies::Edge& edge : given_.edges()) {
-    if (!is_host(edge.from) && !is_host(edge.to)) parents[root(parents, edge.from)] = root(parents, edge.to);
+  const auto is_dead = [&](std::size_t e) {
+    return std::binary_search(dead.begin(), dead.end(), static_cast<std::uint32_t>(e));
+  };
+  for (std::size_t e = 0; e < given_.edges().size(); ++e) {
+    const topologies::Edge& edge = given_.edges()[e];
+    if (is_host(edge.from) || is_host(edge.to) || is_dead(e)) continue;
+    parents[root(parents, edge.from)] = root(parents, edge.to);
   }
+  const std::uint32_t cables = given_.nodes(),
+                      ends = cables + static_cast<std::uint32_t>(given_.edges().size());
   for (std::uint32_t host = 0; host < hosts_; ++host) {
     first_.push_back(static_cast<std::uint32_t>(nics_.size()));
     for (const std::uint32_t c : given_.out_channels(given_.host(host))) {
       const topologies::Channel& cable = given_.channels()[c];
-      nics_.push_back({.part = is_host(cable.to) ? given_.nodes() + c / 2 : root(parents, cable.to),
-                       .bps = cable.rate.bps()});
+      const std::uint32_t part = is_dead(c / 2)      ? ends + c
+                                 : is_host(cable.to) ? cables + c / 2
+                                                     : root(parents, cable.to);
+      nics_.push_back({.part = part, .bps = cable.rate.bps()});
     }
   }
   first_.push_back(static_cast<std::uint32_t>(nics_.size()));
@@ -71,12 +100,26 @@ void NicNetwork::find_parts() {
       nics_, [&](const Nic& nic) { return nic.part == nics_[0].part && nic.bps == nics_[0].bps; });
 }
 
+// What leads nowhere now may come back, and nothing else is left to these hosts.
+void NicNetwork::find_cut_off_hosts() {
+  std::map<std::uint32_t, std::uint32_t> hosts_in;
+  for (std::uint32_t host = 0; host < hosts_; ++host) {
+    std::set<std::uint32_t> parts;
+    for (const Nic& nic : of(nics_, host)) parts.insert(nic.part);
+    for (const std::uint32_t part : parts) ++hosts_in[part];
+  }
+  for (std::uint32_t host = 0; host < hosts_; ++host) {
+    cut_off_.push_back(
+        std::ranges::none_of(of(nics_, host), [&](const Nic& nic) { return hosts_in[nic.part] > 1; }));
+  }
+}
+
 // Has a host two NICs in the same part?
 bool NicNetwork::is_ambiguous() const {
   std::vector<std::uint32_t> parts;
   for (std::uint32_t host = 0; host < hosts_; ++host) {
     parts.clear();
-    for (const Nic& nic : of(host)) parts.push_back(nic.part);
+    for (const Nic& nic : of(whole_.empty() ? nics_ : whole_, host)) parts.push_back(nic.part);
     std::sort(parts.begin(), parts.end());
     if (std::adjacent_find(parts.begin(), parts.end()) != parts.end()) return true;
   }
@@ -111,58 +154,72 @@ void NicNetwork::unfold() {
   own_table_ = std::make_unique<const RoutingTable>(own_topology_);
 }
 
-sim::NicPair NicNetwork::nics(const sim::RankPlace& from, const sim::RankPlace& to) const {
-  const std::span<const Nic> sends = of(from.host), takes = of(to.host);
+sim::NicPair NicNetwork::nics(const sim::RankPlace& from, const sim::RankPlace& to,
+                              std::uint32_t rail) const {
+  const std::vector<Nic>& all = between(from.host, to.host);
+  const std::span<const Nic> sends = of(all, from.host), takes = of(all, to.host);
+  if (all_alike_) {
+    const Share share = share_of(from, sends.size()), there = share_of(to, takes.size());
+    const std::uint32_t k = rail % share.count;
+    return {static_cast<std::uint8_t>(share.first + k),
+            static_cast<std::uint8_t>(there.first + k % there.count),
+            static_cast<std::uint16_t>(share.count)};
+  }
   std::int64_t best = 0;
   for (const Nic& out : sends) {
-    if (all_alike_) break;
     for (const Nic& in : takes) {
       if (in.part == out.part) best = std::max(best, std::min(in.bps, out.bps));
     }
   }
-  const auto pick = [](const sim::RankPlace& place, std::span<const Nic> nics, const auto& fits) {
-    std::uint32_t left =
-        share_of(place, static_cast<std::uint64_t>(std::count_if(nics.begin(), nics.end(), fits)));
-    for (std::uint32_t nic = 0; nic < nics.size(); ++nic) {
-      if (fits(nics[nic]) && left-- == 0) return static_cast<std::uint8_t>(nic);
-    }
-    return std::uint8_t{0};
+  const auto is_way = [&](const Nic& out, const Nic& in) {
+    return in.part == out.part && std::min(in.bps, out.bps) == best;
   };
-  if (all_alike_) {
-    return {static_cast<std::uint8_t>(share_of(from, sends.size())),
-            static_cast<std::uint8_t>(share_of(to, takes.size()))};
-  }
-  sim::NicPair pair;
-  pair.source = pick(from, sends, [&](const Nic& out) {
-    return std::ranges::any_of(
-        takes, [&](const Nic& in) { return in.part == out.part && std::min(in.bps, out.bps) == best; });
+  std::array<std::uint8_t, kMostNics> fit;
+  const auto find = [&fit](std::span<const Nic> nics, const auto& fits) {
+    std::uint32_t count = 0;
+    for (std::uint32_t nic = 0; nic < nics.size(); ++nic) {
+      if (fits(nics[nic])) fit[count++] = static_cast<std::uint8_t>(nic);
+    }
+    return count;
+  };
+  const std::uint32_t ways = find(sends, [&](const Nic& out) {
+    return std::ranges::any_of(takes, [&](const Nic& in) { return is_way(out, in); });
   });
+  if (ways == 0) return {};
+  const Share share = share_of(from, ways);
+  const std::uint32_t place = share.first + rail % share.count;
+  sim::NicPair pair{.source = fit[place], .own = static_cast<std::uint16_t>(share.count)};
   const Nic& out = sends[pair.source];
-  pair.destination = pick(
-      to, takes, [&](const Nic& in) { return in.part == out.part && std::min(in.bps, out.bps) == best; });
+  std::uint32_t before = 0;  // of its own in the same part
+  for (std::uint32_t i = share.first; i < place; ++i) before += sends[fit[i]].part == out.part;
+  const Share there = share_of(to, find(takes, [&](const Nic& in) { return is_way(out, in); }));
+  pair.destination = fit[there.first + before % there.count];
   return pair;
 }
 
 bool NicNetwork::leads_to(std::uint32_t host, std::uint32_t nic, std::uint32_t other) const {
   if (all_alike_) return true;
-  const std::uint32_t part = of(host)[nic].part;
-  return std::ranges::any_of(of(other), [&](const Nic& in) { return in.part == part; });
+  const std::vector<Nic>& all = between(host, other);
+  const std::uint32_t part = of(all, host)[nic].part;
+  return std::ranges::any_of(of(all, other), [&](const Nic& in) { return in.part == part; });
 }
 
 void NicNetwork::fail_no_way(std::uint32_t host, std::uint32_t nic, std::uint32_t other) const {
   const std::uint32_t cable = given_.out_channels(given_.host(host))[nic];
   throw InputError(
       fmt::format("a message from {} to {} is to leave through NIC {}, the link to {}, from where there is "
-                  "no way; name another in the graph, or let nic_choice=near choose",
+                  "no way{}; name another in the graph, or let nic_choice=library choose",
                   given_.node(given_.host(host)).name, given_.node(given_.host(other)).name, nic,
-                  given_.node(given_.channels()[cable].to).name));
+                  given_.node(given_.channels()[cable].to).name,
+                  !whole_.empty() ? " past the links that are down from the start" : ""));
 }
 
 std::uint32_t NicNetwork::arrival(std::uint32_t host, std::uint32_t nic, std::uint32_t other,
                                   std::uint32_t wanted) const {
-  const std::span<const Nic> takes = of(other);
   if (all_alike_) return wanted;
-  const std::uint32_t part = of(host)[nic].part;
+  const std::vector<Nic>& all = between(host, other);
+  const std::span<const Nic> takes = of(all, other);
+  const std::uint32_t part = of(all, host)[nic].part;
   if (takes[wanted].part == part) return wanted;
   if (nic < takes.size() && takes[nic].part == part) return nic;
   for (std::uint32_t in = 0; in < takes.size(); ++in) {

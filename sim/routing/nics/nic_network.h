@@ -17,7 +17,10 @@ namespace weft::routing {
 // nics(): those over which the slower end of the way is fastest, as UCX ranks them (ucp/wireup/select.c: the
 // lesser of local and remote bandwidth), shared out evenly among the host's ranks in their order, as Cray
 // MPICH's policies BLOCK and NUMA, Open MPI's and MPICH's nearest NICs and NCCL's ncclTopoGetLocalNetType do:
-// of R ranks and N such NICs, rank r has the NIC floor(r N / R).
+// of R ranks and N such NICs, rank r has those from floor(r N / R) up to floor((r + 1) N / R), or the first
+// of these alone. The i-th of the sender's own leads to the i-th of the receiver's, counted in its part of
+// the network. NICs whose cables are down from the start, and ways that are, are left out, as libraries find
+// them so when they set up; a host that has no other keeps them.
 //
 // Where NICs of a host lie in the same part of the network (rails with common spines), it is unfolded: the
 // same cables and switches, with the same numbers, but an endpoint in place of each NIC, so that routes lead
@@ -27,9 +30,11 @@ namespace weft::routing {
 class NicNetwork final : public sim::NicRule {
  public:
   // Null where no host has several NICs: then there is nothing to choose. Both must outlive it. `to_hosts`:
-  // it is not to be unfolded. Throws InputError for more NICs than a host can have.
+  // it is not to be unfolded. `dead`: links, ascending, that are down from the start. Throws InputError for
+  // more NICs than a host can have.
   static std::unique_ptr<const NicNetwork> make(const topologies::Topology& topology,
-                                                const RoutingTable& table, bool to_hosts);
+                                                const RoutingTable& table, bool to_hosts,
+                                                std::span<const std::uint32_t> dead = {});
 
   bool unfolded() const { return own_table_ != nullptr; }
   const topologies::Topology& topology() const { return unfolded() ? own_topology_ : given_; }
@@ -41,7 +46,9 @@ class NicNetwork final : public sim::NicRule {
     return endpoint < hosts_ ? endpoint : host_of_[endpoint - hosts_];
   }
 
-  sim::NicPair nics(const sim::RankPlace& from, const sim::RankPlace& to) const override;
+  sim::NicPair nics(const sim::RankPlace& from, const sim::RankPlace& to,
+                    std::uint32_t rail = 0) const override;
+  std::uint32_t most_nics() const override { return most_nics_; }
   // Is there a way from this NIC of `host` to another host?
   bool leads_to(std::uint32_t host, std::uint32_t nic, std::uint32_t other) const;
   // Every NIC leads to every other one, and all are equally fast.
@@ -54,7 +61,7 @@ class NicNetwork final : public sim::NicRule {
   // The NIC of `host` that choose(count) picks of those that lead to `other`, of all if none does.
   template <typename Choose>
   std::uint32_t choose_among(std::uint32_t host, std::uint32_t other, const Choose& choose) const {
-    const auto all = static_cast<std::uint32_t>(of(host).size());
+    const std::uint32_t all = first_[host + 1] - first_[host];
     const auto fits = [&](std::uint32_t nic) { return leads_to(host, nic, other); };
     std::uint32_t count = 0;
     for (std::uint32_t nic = 0; nic < all; ++nic) count += fits(nic);
@@ -73,12 +80,21 @@ class NicNetwork final : public sim::NicRule {
     std::int64_t bps = 0;
   };
 
-  NicNetwork(const topologies::Topology& topology, const RoutingTable& table);
-  void find_parts();
+  NicNetwork(const topologies::Topology& topology, const RoutingTable& table,
+             std::span<const std::uint32_t> dead);
+  void find_parts(std::span<const std::uint32_t> dead);
+  void find_cut_off_hosts();
   bool is_ambiguous() const;
   void unfold();
-  std::span<const Nic> of(std::uint32_t host) const {
-    return {nics_.data() + first_[host], nics_.data() + first_[host + 1]};
+  static bool says(const std::vector<bool>& of_hosts, std::uint32_t host) {
+    return !of_hosts.empty() && of_hosts[host];
+  }
+  // What connects the NICs of these two hosts.
+  const std::vector<Nic>& between(std::uint32_t host, std::uint32_t other) const {
+    return says(cut_off_, host) || says(cut_off_, other) ? whole_ : nics_;
+  }
+  std::span<const Nic> of(const std::vector<Nic>& nics, std::uint32_t host) const {
+    return {nics.data() + first_[host], nics.data() + first_[host + 1]};
   }
 
   const topologies::Topology& given_;
@@ -89,7 +105,10 @@ class NicNetwork final : public sim::NicRule {
   std::vector<std::uint32_t> first_;    // by host, one more than there are: of its NICs among all
   std::vector<std::uint32_t> host_of_;  // by endpoint behind the first NICs
   std::vector<Nic> nics_;               // of all hosts, in their order
+  std::vector<Nic> whole_;              // the same if no link were dead; empty: none is
+  std::vector<bool> cut_off_;           // by host: it has no NIC left that leads anywhere; empty: none
   bool all_alike_ = true;
+  std::uint32_t most_nics_ = 1;
 };
 
 }  // namespace weft::routing

@@ -80,6 +80,54 @@ TEST_CASE("in planes a message arrives in that of its sender", "[nics]") {
   CHECK(planes.nics->arrival(0, 2, 5, 3) == 2);
 }
 
+TEST_CASE("a rank that has several NICs of its own takes them in turn, each to its like", "[nics]") {
+  const Network rails(family("rail_optimized:units=2,nodes=4,rails=4"));
+  const auto pairs = [&](const NicNetwork& nics, const sim::RankPlace& from, const sim::RankPlace& to) {
+    std::vector<std::pair<int, int>> all;
+    for (std::uint32_t rail = 0; rail < nics.nics(from, to).own; ++rail) {
+      const NicPair pair = nics.nics(from, to, rail);
+      all.emplace_back(pair.source, pair.destination);
+      CHECK(nics.nics(from, to, rail + pair.own).source == pair.source);
+    }
+    return all;
+  };
+  using Pairs = std::vector<std::pair<int, int>>;
+  CHECK(rails.nics->most_nics() == 4);
+  CHECK(pairs(*rails.nics, {0, 0, 1}, {5, 0, 1}) == Pairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}});
+  CHECK(pairs(*rails.nics, {0, 1, 2}, {5, 0, 2}) == Pairs{{2, 0}, {3, 1}});
+  CHECK(pairs(*rails.nics, {0, 1, 3}, {5, 0, 1}) == Pairs{{1, 0}});
+  CHECK(pairs(*rails.nics, {0, 0, 1}, {5, 1, 2}) == Pairs{{0, 2}, {1, 3}, {2, 2}, {3, 3}});
+  CHECK(pairs(*rails.nics, {0, 5, 8}, {5, 7, 8}) == Pairs{{2, 3}});
+  // In planes each arrives in its own; with two rails in each of two planes, on the like rail.
+  const Network planes(family("multi_plane:planes=4,k=4"));
+  CHECK(pairs(*planes.nics, {0, 0, 1}, {5, 0, 1}) == Pairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}});
+  const std::vector<std::pair<std::uint32_t, int>> ports = {{0, 100}, {1, 100}, {0, 100}, {1, 100}};
+  const Network dual(on_switches({ports, ports}, 2));
+  CHECK(pairs(*dual.nics, {0, 0, 1}, {1, 0, 1}) == Pairs{{0, 0}, {1, 1}, {2, 2}, {3, 3}});
+}
+
+// Links go by their number; here the first host has 0 and 1, the next 2 and 3.
+TEST_CASE("NICs whose cables are down are left out, but for hosts that have no other", "[nics]") {
+  const Topology topology =
+      on_switches({{{0, 100}, {0, 100}}, {{0, 100}, {0, 100}}, {{0, 100}, {0, 100}}}, 1);
+  const routing::RoutingTable table(topology);
+  const auto nics = [&](const std::vector<std::uint32_t>& dead) {
+    return NicNetwork::make(topology, table, false, dead);
+  };
+  const auto one = nics({0});
+  CHECK(one->unfolded());
+  CHECK(sources(*one, 2, 0, 1) == std::vector<int>{1, 1});
+  CHECK(one->nics({0, 0, 1}, {1, 0, 1}).own == 1);
+  CHECK(one->nics({1, 0, 2}, {0, 0, 2}).destination == 1);
+  CHECK_FALSE(one->leads_to(0, 0, 1));
+  CHECK(one->arrival(1, 0, 0, 0) == 1);
+  CHECK(sources(*one, 2, 1, 2) == std::vector<int>{0, 1});
+  const auto both = nics({0, 1});
+  CHECK(sources(*both, 2, 0, 1) == std::vector<int>{0, 1});
+  CHECK(both->leads_to(0, 0, 1));
+  CHECK(sources(*both, 2, 1, 2) == std::vector<int>{0, 1});
+}
+
 TEST_CASE("a NIC is used only for hosts that it leads to, and the fastest of these", "[nics]") {
   for (const bool fast_first : {false, true}) {
     std::vector<std::vector<std::pair<std::uint32_t, int>>> hosts;
