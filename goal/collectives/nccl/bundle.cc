@@ -54,7 +54,8 @@ double bundle_error(const CollectiveCall& call, const Node& node, std::uint32_t 
   if (sizes.nodes > 1) {
     // In the one tree a node is a leaf, in the other it has two children: two chunks go out for each channel.
     const double between = sizes.chunk / (node.nics * node.nic_gbs / node.gpus);
-    const double turn = std::max(between, node.gpu.channels[static_cast<int>(Protocol::kSimple)].proxy_us * 1e3);
+    const double turn =
+        std::max(between, node.gpu.channels[static_cast<int>(Protocol::kSimple)].proxy_us * 1e3);
     least = std::max(least, 2 * sizes.channels * sizes.turns * turn);
     longer += 2 * (std::bit_width(sizes.nodes) - 1) * between;
   }
@@ -70,7 +71,8 @@ std::uint32_t bundle_of(const CollectiveAlgorithm& algorithm, const CollectiveCa
   for (std::uint32_t bundle = 2; bundle <= channels; ++bundle) {
     if (!divides(channels, bundle)) continue;
     if (asked != 0 && bundle > asked) break;
-    if (asked == 0 && (messages / best <= kManyMessages || bundle_error(call, node, bundle) > kBundleError)) break;
+    if (asked == 0 && (messages / best <= kManyMessages || bundle_error(call, node, bundle) > kBundleError))
+      break;
     best = bundle;
   }
   return best;

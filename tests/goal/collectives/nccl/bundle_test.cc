@@ -20,10 +20,12 @@ ChosenAlgorithm nvls(const char* text, std::uint32_t bundle) {
   return chosen;
 }
 
-std::uint32_t by_rule(const std::string& text, std::uint64_t bytes, std::uint32_t ranks, std::uint32_t asked) {
+std::uint32_t by_rule(const std::string& text, std::uint64_t bytes, std::uint32_t ranks,
+                      std::uint32_t asked) {
   const ChosenAlgorithm chosen = choose_collective_algorithm(CollectiveKind::kAllreduce, text);
   const Collective collective = allreduce(bytes);
-  return bundle_of(*chosen.algorithm, {&collective, ranks, 0, &chosen.options}, node_preset("dgx_h100"), asked);
+  return bundle_of(*chosen.algorithm, {&collective, ranks, 0, &chosen.options}, node_preset("dgx_h100"),
+                   asked);
 }
 
 constexpr const char* kTree = "nccl_nvls_tree:channels=16,ranks_per_node=8";
@@ -70,7 +72,8 @@ TEST_CASE("messages and what a bundle costs are reckoned by hand") {
   node.nic_gbs = 50;
   node.nvlink_gbs = 400;
   node.gpu.channels[static_cast<int>(Protocol::kSimple)].proxy_us = 3;
-  // 12 hops of 64 KiB at 50 GB/s, 2 of 9 times as much at 400; the proxy's 3 us for 2 chunks a channel and turn.
+  // 12 hops of 64 KiB at 50 GB/s, 2 of 9 times as much at 400; the proxy's 3 us for 2 chunks a channel and
+  // turn.
   const double longer = 12 * 65536 / 50.0 + 2 * 9 * 65536 / 400.0, least = 2 * 16 * 128 * 3000.0;
   CHECK(bundle_error(call, node, 2) == Approx(longer / least));
   CHECK(bundle_error(call, node, 4) == Approx(3 * longer / least));
@@ -78,11 +81,11 @@ TEST_CASE("messages and what a bundle costs are reckoned by hand") {
 
 TEST_CASE("as few channels go as one as make few messages, and no more than 1% longer") {
   CHECK(by_rule(kTree, 1 << 30, 512, 0) == 4);
-  CHECK(by_rule(kTree, 16 << 20, 512, 0) == 1);   // a chunk or two a channel: all of it is filling
-  CHECK(by_rule(kTree, 1 << 30, 64, 0) == 8);     // two million messages
-  CHECK(by_rule(kTree, 1 << 30, 16, 0) == 1);     // 245,760
-  CHECK(by_rule(kTree, 1 << 20, 64, 8) == 8);     // asked for
-  CHECK(by_rule(kTree, 1 << 20, 64, 7) == 4);     // the trees share channels evenly
+  CHECK(by_rule(kTree, 16 << 20, 512, 0) == 1);  // a chunk or two a channel: all of it is filling
+  CHECK(by_rule(kTree, 1 << 30, 64, 0) == 8);    // two million messages
+  CHECK(by_rule(kTree, 1 << 30, 16, 0) == 1);    // 245,760
+  CHECK(by_rule(kTree, 1 << 20, 64, 8) == 8);    // asked for
+  CHECK(by_rule(kTree, 1 << 20, 64, 7) == 4);    // the trees share channels evenly
   CHECK(by_rule(kTree, 1 << 20, 64, 64) == 8);
   CHECK(by_rule("nccl_ring:channels=16", 1 << 30, 512, 0) == 1);
   CHECK(by_rule("nccl_tree:channels=16", 1 << 30, 512, 4) == 1);
@@ -98,7 +101,8 @@ TEST_CASE("the profile bundles where it may, or where it is told to") {
   CHECK(chosen.options.channels == 4);
   CHECK(chosen.options.lane_costs.bundle == 4);
   CHECK(&open.choose(collective, 512) == &chosen);
-  CHECK(CollectiveSelection({{}, {}, "nccl:node=dgx_h100,bundle=2"}).choose(collective, 64).options.bundle == 2);
+  CHECK(CollectiveSelection({{}, {}, "nccl:node=dgx_h100,bundle=2"}).choose(collective, 64).options.bundle ==
+        2);
   CollectiveSelection apart({{}, {}, "nccl:node=dgx_h100,bundle=1"});
   apart.allow_bundles();
   CHECK(apart.choose(collective, 512).options.bundle == 1);
