@@ -54,6 +54,7 @@ struct NetworkModel {
   bool has_packets = false;      // queues, congestion control, loss; may be observed packet by packet
   bool has_partitions = false;   // runs on several threads
   bool has_connections = false;  // messages may share connections
+  bool has_fluids = false;  // messages that go the same way at the same time are like one with their bytes
   // Throws InputError for parameters that make no sense.
   void (*check)(const Parameters& parameters) = nullptr;
   // Must the whole graph be in memory? Null: no, a packed file is read while it is replayed.

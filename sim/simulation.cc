@@ -16,6 +16,7 @@
 #include "goal/program.h"
 #include "goal/read_graph.h"
 #include "goal/workload/workload.h"
+#include "sim/bundling.h"
 #include "sim/default_routing.h"
 #include "sim/fabrics/fabrics.h"
 #include "sim/faults.h"
@@ -306,6 +307,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   const auto protocol = first.hosts.given.find("protocol");
   if (protocol != first.hosts.given.end()) report.protocol = protocol->second;
   std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get());
+  bundle_channels(model_.has_fluids, jobs, report.warnings);
   std::optional<JobQueue> queue;
   const bool waits = !scenario.scheduler.empty();
   if (waits && only.empty()) queue.emplace(scenario, jobs, topology_.get());

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "goal/collectives/nccl/algorithms.h"
+#include "goal/collectives/nccl/bundle.h"
 #include "goal/collectives/nccl/choice.h"
 #include "goal/collectives/selection_profiles.h"
 #include "goal/file.h"
@@ -117,6 +118,7 @@ CollectiveSelection::CollectiveSelection(const CollectiveChoices& choices) {
     const Parameters parameters(profile.info, choice);
     if (profile.info.name == kNcclProfile) {
       nccl_ = nccl::tuner_of(parameters);
+      bundle_ = nccl::parse_bundle(parameters);
       for (ChosenAlgorithm& chosen : fixed_) set_gpu(chosen);
       table_.change_each([this](ChosenAlgorithm& chosen) { set_gpu(chosen); });
     } else {
@@ -165,7 +167,27 @@ const ChosenAlgorithm& CollectiveSelection::choose(const Collective& collective,
                                    name(collective.kind), chosen.algorithm->info.name, ranks, objection));
     }
   }
-  return chosen;
+  const std::uint32_t bundle = bundle_of(chosen, collective, ranks);
+  return bundle > 1 ? bundled(chosen, bundle) : chosen;
+}
+
+std::uint32_t CollectiveSelection::bundle_of(const ChosenAlgorithm& chosen, const Collective& collective,
+                                             std::uint32_t ranks) const {
+  if (!nccl_ || ranks < 2 || bundle_ == 1 || (bundle_ == 0 && !may_bundle_)) return 1;
+  const CollectiveCall call{&collective, ranks, 0, &chosen.options};
+  return nccl::bundle_of(*chosen.algorithm, call, nccl_->node(), bundle_);
+}
+
+const ChosenAlgorithm& CollectiveSelection::bundled(const ChosenAlgorithm& chosen,
+                                                    std::uint32_t bundle) const {
+  CollectiveOptions options = chosen.options;
+  options.channels /= bundle;
+  options.bundle = bundle;
+  options.lane_costs = nccl::lane_costs(nccl_->node().gpu, options.format, bundle);
+  for (const ChosenAlgorithm& met : bundled_) {
+    if (met.algorithm == chosen.algorithm && met.options == options) return met;
+  }
+  return bundled_.emplace_back(ChosenAlgorithm{chosen.algorithm, options});
 }
 
 }  // namespace weft::goal

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,6 +32,10 @@ class CollectiveSelection {
   explicit CollectiveSelection(const std::array<std::string, kCollectiveKinds>& forced)
       : CollectiveSelection(CollectiveChoices{forced, {}, {}}) {}
 
+  // Where messages that go the same way at the same time are the same as one, as in fluids: NCCL's channels
+  // go in bundles in large collectives, if the profile leaves that open. See goal/collectives/nccl/bundle.h.
+  void allow_bundles() { may_bundle_ = true; }
+
   // For a call of `collective` on a communicator of `ranks` ranks. Good as long as the selection.
   // Throws InputError if the algorithm can't be used by so many, or the graph asks for one that isn't there.
   // Not for several threads at a time: it remembers what graphs have asked for.
@@ -41,6 +46,9 @@ class CollectiveSelection {
   const ChosenAlgorithm& named(CollectiveKind kind, const std::string& algorithm) const;
   // NCCL's algorithms run on GPUs of the profile's node, whoever names them.
   void set_gpu(ChosenAlgorithm& chosen) const;
+  std::uint32_t bundle_of(const ChosenAlgorithm& chosen, const Collective& collective,
+                          std::uint32_t ranks) const;
+  const ChosenAlgorithm& bundled(const ChosenAlgorithm& chosen, std::uint32_t bundle) const;
 
   std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
   std::array<bool, kCollectiveKinds> forced_{};
@@ -48,6 +56,9 @@ class CollectiveSelection {
   std::optional<nccl::Tuner> nccl_;  // where that is the profile
   mutable std::map<std::pair<CollectiveKind, std::string>, ChosenAlgorithm>
       asked_;  // by graphs, or NCCL, so far
+  bool may_bundle_ = false;
+  std::uint32_t bundle_ = 0;                     // as the profile fixes it; 0: by rule
+  mutable std::deque<ChosenAlgorithm> bundled_;  // those met so far
 };
 
 }  // namespace weft::goal

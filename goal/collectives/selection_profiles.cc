@@ -41,6 +41,12 @@ std::vector<ParameterSpec> nccl_parameters() {
       {"gpu", ParameterType::kText, "auto",
        "What channels cost, also of algorithms that a graph or the user names; auto: the node's. One of: " +
            gpus + "."},
+      {"bundle", ParameterType::kInteger, "auto",
+       "Channels of an allreduce with NVLS that go as one, the same way at the same time; 1: each on its "
+       "own. "
+       "auto: at flow level, where hosts.o is 0, in collectives of very many messages, as many as leave "
+       "times "
+       "within 1%."},
   };
   for (ParameterSpec& spec : nccl::gpu_parameters()) all.push_back(std::move(spec));
   return all;

@@ -87,6 +87,10 @@ struct LaneCosts {
   // lane goes on meanwhile …
   Time proxy;
   Time between_nodes;  // … and then so long to the NIC
+  // A message stands for so many, one of each channel of a bundle: the first of them has gone to the NIC
+  // after one turn of that thread, which is busy for all of them.
+  std::uint32_t bundle = 1;
+  bool operator==(const LaneCosts&) const = default;
 };
 
 // Values of an algorithm's parameters; which of them one has, its ModuleInfo says.
@@ -101,7 +105,9 @@ struct CollectiveOptions {
   std::uint64_t chunk_bytes = 0;           // `chunk`: of NCCL; 0: by its rule
   std::uint64_t least_chunk_bytes = 0;     // `least_chunk`: of NCCL's rings before 2.20; 0: none
   std::uint64_t chunk_grain_bytes = 0;     // `chunk_grain`: of NCCL's rings in 2.20 and 2.21; 0: 16 bytes
+  std::uint32_t bundle = 1;                // NCCL's channels that go as one; `channels` counts bundles
   LaneCosts lane_costs;                    // of NCCL on a kind of GPU, see goal/collectives/nccl/gpu.h
+  bool operator==(const CollectiveOptions&) const = default;
 };
 
 // What an algorithm is asked to spell out: a Collective as rank `me` of a communicator of `size` sees it.

@@ -71,6 +71,7 @@ NetworkModel flow_model() {
   return {.info = flow_module(),
           .has_fabric = true,
           .has_connections = true,
+          .has_fluids = true,
           .check = check,
           .warn = warn,
           .run = run_flow};

@@ -231,8 +231,10 @@ void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   if (!costs.given || same_node(active, train.peer)) return network_->inject(message);
   if (proxies_.empty()) proxies_.resize(ranks_.size());
   Time& proxy = proxies_[train.local];
-  proxy = after(std::max(proxy, engine_.now()), costs.proxy);
-  const Time ready = after(proxy, costs.between_nodes);
+  const Time first = after(std::max(proxy, engine_.now()), costs.proxy);
+  proxy = first;
+  for (std::uint32_t i = 1; i < costs.bundle; ++i) proxy = after(proxy, costs.proxy);
+  const Time ready = after(first, costs.between_nodes);
   if (ready == engine_.now()) return network_->inject(message);
   schedule_own(ranks_[train.local], ready - engine_.now(), kMessageReady, hold(message));
 }

@@ -118,15 +118,16 @@ GpuCosts with_parameters(const GpuCosts& costs, const Parameters& parameters) {
   return changed;
 }
 
-LaneCosts lane_costs(const GpuCosts& costs, WireFormat format) {
+LaneCosts lane_costs(const GpuCosts& costs, WireFormat format, std::uint32_t bundle) {
   const ChannelCosts& channel = costs.channels[static_cast<std::size_t>(protocol_of(format))];
   LaneCosts lane{.launch = microseconds(costs.launch_us),
                  .step = microseconds(channel.step_us),
                  .short_step = microseconds(channel.short_us),
-                 .copy = at_rate(channel.copy_gbs),
-                 .combine = at_rate(channel.combine_gbs),
+                 .copy = at_rate(channel.copy_gbs * bundle),
+                 .combine = at_rate(channel.combine_gbs * bundle),
                  .proxy = microseconds(channel.proxy_us),
-                 .between_nodes = microseconds(channel.between_us)};
+                 .between_nodes = microseconds(channel.between_us),
+                 .bundle = bundle};
   lane.given =
       !(lane.launch == Time() && lane.step == Time() && lane.short_step == Time() && lane.proxy == Time() &&
         lane.between_nodes == Time() && lane.copy == TimePerByte() && lane.combine == TimePerByte());

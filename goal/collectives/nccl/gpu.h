@@ -45,7 +45,7 @@ std::vector<ParameterSpec> gpu_parameters();
 // `costs` with those that are given. Throws InputError for a figure out of bounds.
 GpuCosts with_parameters(const GpuCosts& costs, const Parameters& parameters);
 
-// What lanes of a schedule with this protocol cost.
-LaneCosts lane_costs(const GpuCosts& costs, WireFormat format);
+// What lanes of a schedule with this protocol cost, of which each has `bundle` channels side by side.
+LaneCosts lane_costs(const GpuCosts& costs, WireFormat format, std::uint32_t bundle = 1);
 
 }  // namespace weft::goal::nccl

@@ -29,7 +29,7 @@ class HeadChunks {
       : heads_(call.node().gpus),
         share_(ChannelShares({0, call.collective->bytes}, call, 2).part(channel)),
         chunk_(chunk_bytes(shape, call)),
-        unit_(std::lcm(std::min(kLeastHeadChunk, chunk_),
+        unit_(std::lcm(std::min(kLeastHeadChunk * call.options->bundle, chunk_),
                        std::uint64_t{std::max<std::uint32_t>(call.collective->element_bytes, 1)})) {}
   std::uint32_t turns() const {
     const std::uint64_t each_turn = chunk_ * heads_;

@@ -79,12 +79,14 @@ std::uint64_t chunk_bytes(Shape shape, CollectiveKind kind, WireFormat format, s
 
 std::uint64_t chunk_bytes(Shape shape, const CollectiveCall& call) {
   const CollectiveOptions& options = *call.options;
+  const std::uint64_t bundle = options.bundle;
   const std::uint64_t element = std::max<std::uint32_t>(call.collective->element_bytes, 1);
-  const std::uint64_t chunk = options.chunk_bytes > 0
-                                  ? options.chunk_bytes
-                                  : chunk_bytes(shape, call.collective->kind, options.format,
-                                                bytes_of_channel(call), call.size, options.ranks_per_node);
-  return std::max(chunk / element, std::uint64_t{1}) * element;
+  const std::uint64_t chunk =
+      options.chunk_bytes > 0
+          ? options.chunk_bytes
+          : chunk_bytes(shape, call.collective->kind, options.format, bytes_of_channel(call) / bundle,
+                        call.size, options.ranks_per_node);
+  return std::max(chunk / element, std::uint64_t{1}) * element * bundle;
 }
 
 std::uint64_t aligned(std::uint64_t bytes, std::uint64_t element) {

@@ -1,0 +1,81 @@
+#include "goal/collectives/nccl/bundle.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "goal/collectives/nccl/work.h"
+
+namespace weft::goal::nccl {
+namespace {
+
+struct Sizes {
+  explicit Sizes(const CollectiveCall& call)
+      : channels(call.options->channels),
+        heads(std::min(call.size, call.options->ranks_per_node)),
+        nodes((call.size + call.options->ranks_per_node - 1) / call.options->ranks_per_node),
+        chunk(static_cast<double>(chunk_bytes(nodes > 1 ? Shape::kNvlsTree : Shape::kNvls, call))) {
+    const auto share = static_cast<double>(ChannelShares({0, call.collective->bytes}, call, 2).most_bytes());
+    turns = std::max(1.0, share / (chunk * heads));
+  }
+  double channels, heads;
+  std::uint32_t nodes;
+  double chunk, turns = 0;
+};
+
+bool is_nvls(const CollectiveAlgorithm& algorithm) {
+  return algorithm.kind == CollectiveKind::kAllreduce && algorithm.info.name.starts_with("nccl_nvls");
+}
+
+// Both trees of nodes have as many bundles, and two are left, one of which is at work while the other waits.
+bool divides(std::uint32_t channels, std::uint32_t bundle) {
+  return channels % bundle == 0 && channels / bundle % 2 == 0;
+}
+
+}  // namespace
+
+std::uint32_t parse_bundle(const Parameters& parameters) {
+  if (parameters.automatic("bundle")) return 0;
+  const std::int64_t value = parameters.integer("bundle");
+  if (value < 1 || value > 64) parameters.fail("bundle", "it must be from 1 to 64, or auto");
+  return static_cast<std::uint32_t>(value);
+}
+
+double messages_of(const CollectiveCall& call) {
+  const Sizes sizes(call);
+  const double of_a_rank = 2 * (sizes.heads - 1) + 2 * (sizes.nodes - 1.0) / sizes.nodes;
+  return sizes.channels * sizes.turns * call.size * of_a_rank;
+}
+
+double bundle_error(const CollectiveCall& call, const Node& node, std::uint32_t bundle) {
+  const Sizes sizes(call);
+  // In ns, as GB/s are bytes per ns. In a node: a chunk of each head, by the links of a GPU.
+  const double inside = sizes.chunk * (sizes.heads + 1) / node.nvlink_gbs;
+  double least = sizes.channels * sizes.turns * inside, longer = 2 * inside;
+  if (sizes.nodes > 1) {
+    // In the one tree a node is a leaf, in the other it has two children: two chunks go out for each channel.
+    const double between = sizes.chunk / (node.nics * node.nic_gbs / node.gpus);
+    const double turn =
+        std::max(between, node.gpu.channels[static_cast<int>(Protocol::kSimple)].proxy_us * 1e3);
+    least = std::max(least, 2 * sizes.channels * sizes.turns * turn);
+    longer += 2 * (std::bit_width(sizes.nodes) - 1) * between;
+  }
+  return (bundle - 1) * longer / least;
+}
+
+std::uint32_t bundle_of(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const Node& node,
+                        std::uint32_t asked) {
+  if (!is_nvls(algorithm)) return 1;
+  const std::uint32_t channels = call.options->channels;
+  const double messages = messages_of(call);
+  std::uint32_t best = 1;
+  for (std::uint32_t bundle = 2; bundle <= channels; ++bundle) {
+    if (!divides(channels, bundle)) continue;
+    if (asked != 0 && bundle > asked) break;
+    if (asked == 0 && (messages / best <= kManyMessages || bundle_error(call, node, bundle) > kBundleError))
+      break;
+    best = bundle;
+  }
+  return best;
+}
+
+}  // namespace weft::goal::nccl

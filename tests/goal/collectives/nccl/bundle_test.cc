@@ -1,0 +1,112 @@
+// Channels in bundles: which, and that their schedules do what those of single channels do.
+#include "goal/collectives/nccl/bundle.h"
+
+#include <catch2/catch.hpp>
+
+#include "goal/collectives/selection.h"
+#include "tests/goal/collectives/interpreter.h"
+
+namespace weft::goal::nccl {
+namespace {
+
+Collective allreduce(std::uint64_t bytes) {
+  return {.kind = CollectiveKind::kAllreduce, .bytes = bytes, .element_bytes = 4};
+}
+
+ChosenAlgorithm nvls(const char* text, std::uint32_t bundle) {
+  ChosenAlgorithm chosen = choose_collective_algorithm(CollectiveKind::kAllreduce, text);
+  chosen.options.channels /= bundle;
+  chosen.options.bundle = bundle;
+  return chosen;
+}
+
+std::uint32_t by_rule(const std::string& text, std::uint64_t bytes, std::uint32_t ranks,
+                      std::uint32_t asked) {
+  const ChosenAlgorithm chosen = choose_collective_algorithm(CollectiveKind::kAllreduce, text);
+  const Collective collective = allreduce(bytes);
+  return bundle_of(*chosen.algorithm, {&collective, ranks, 0, &chosen.options}, node_preset("dgx_h100"),
+                   asked);
+}
+
+constexpr const char* kTree = "nccl_nvls_tree:channels=16,ranks_per_node=8";
+
+}  // namespace
+
+TEST_CASE("bundles add up the same data, in as many times fewer messages") {
+  struct Case {
+    const char* text;
+    std::uint32_t ranks;
+  };
+  for (const Case& each : {Case{"nccl_nvls:channels=16,ranks_per_node=8,chunk=256B", 8},
+                           Case{"nccl_nvls_tree:channels=16,ranks_per_node=4,chunk=256B", 12}}) {
+    // Whole turns of every channel: nothing is shorter.
+    const std::uint64_t bytes = std::uint64_t{16} * 8 * 256 * 2;
+    const Outcome exact = run(nvls(each.text, 1), allreduce(bytes), each.ranks);
+    REQUIRE(exact.fault.empty());
+    for (const std::uint32_t bundle : {2u, 4u, 8u}) {
+      const Outcome bundled = run(nvls(each.text, bundle), allreduce(bytes), each.ranks);
+      CHECK(bundled.fault.empty());
+      CHECK(bundled.messages * bundle == exact.messages);
+      CHECK(bundled.bytes_sent == exact.bytes_sent);
+      CHECK(bundled.combined == exact.combined);
+    }
+  }
+}
+
+TEST_CASE("bundles of what doesn't divide evenly add up the same data too") {
+  for (const std::uint64_t bytes : {4u, 1000u, 100'000u, 765'432u}) {
+    const Outcome bundled = run(nvls("nccl_nvls_tree:channels=16,ranks_per_node=4", 8), allreduce(bytes), 12);
+    INFO(bytes);
+    CHECK(bundled.fault.empty());
+  }
+}
+
+// 64 nodes of 8, 2^30 bytes, 16 channels: 8 MiB a channel and head, 128 chunks of 64 KiB. A rank sends 14
+// chunks in its node and 2 * 63 / 64 between nodes for each: 16 * 128 * 512 * 15.97 messages.
+TEST_CASE("messages and what a bundle costs are reckoned by hand") {
+  const ChosenAlgorithm chosen = choose_collective_algorithm(CollectiveKind::kAllreduce, kTree);
+  const Collective collective = allreduce(1 << 30);
+  const CollectiveCall call{&collective, 512, 0, &chosen.options};
+  CHECK(messages_of(call) == Approx(16.0 * 128 * 512 * (14 + 2 * 63.0 / 64)));
+  Node node = node_preset("dgx_h100");
+  node.nic_gbs = 50;
+  node.nvlink_gbs = 400;
+  node.gpu.channels[static_cast<int>(Protocol::kSimple)].proxy_us = 3;
+  // 12 hops of 64 KiB at 50 GB/s, 2 of 9 times as much at 400; the proxy's 3 us for 2 chunks a channel and
+  // turn.
+  const double longer = 12 * 65536 / 50.0 + 2 * 9 * 65536 / 400.0, least = 2 * 16 * 128 * 3000.0;
+  CHECK(bundle_error(call, node, 2) == Approx(longer / least));
+  CHECK(bundle_error(call, node, 4) == Approx(3 * longer / least));
+}
+
+TEST_CASE("as few channels go as one as make few messages, and no more than 1% longer") {
+  CHECK(by_rule(kTree, 1 << 30, 512, 0) == 4);
+  CHECK(by_rule(kTree, 16 << 20, 512, 0) == 1);  // a chunk or two a channel: all of it is filling
+  CHECK(by_rule(kTree, 1 << 30, 64, 0) == 8);    // two million messages
+  CHECK(by_rule(kTree, 1 << 30, 16, 0) == 1);    // 245,760
+  CHECK(by_rule(kTree, 1 << 20, 64, 8) == 8);    // asked for
+  CHECK(by_rule(kTree, 1 << 20, 64, 7) == 4);    // the trees share channels evenly
+  CHECK(by_rule(kTree, 1 << 20, 64, 64) == 8);
+  CHECK(by_rule("nccl_ring:channels=16", 1 << 30, 512, 0) == 1);
+  CHECK(by_rule("nccl_tree:channels=16", 1 << 30, 512, 4) == 1);
+}
+
+TEST_CASE("the profile bundles where it may, or where it is told to") {
+  const Collective collective = allreduce(1 << 30);
+  CollectiveSelection open({{}, {}, "nccl:node=dgx_h100"});
+  CHECK(open.choose(collective, 512).options.bundle == 1);
+  open.allow_bundles();
+  const ChosenAlgorithm& chosen = open.choose(collective, 512);
+  CHECK(chosen.options.bundle == 4);
+  CHECK(chosen.options.channels == 4);
+  CHECK(chosen.options.lane_costs.bundle == 4);
+  CHECK(&open.choose(collective, 512) == &chosen);
+  CHECK(CollectiveSelection({{}, {}, "nccl:node=dgx_h100,bundle=2"}).choose(collective, 64).options.bundle ==
+        2);
+  CollectiveSelection apart({{}, {}, "nccl:node=dgx_h100,bundle=1"});
+  apart.allow_bundles();
+  CHECK(apart.choose(collective, 512).options.bundle == 1);
+  CHECK_THROWS_WITH(CollectiveSelection({{}, {}, "nccl:bundle=0"}), Catch::Contains("from 1 to 64"));
+}
+
+}  // namespace weft::goal::nccl
