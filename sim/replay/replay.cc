@@ -121,27 +121,45 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<
     shares_.push_back(std::make_unique<ReplayShare>(*plan_, *engines[p], ranks[p]));
   }
   if (plan_->place.timeline == nullptr) return;
-  tap_ = std::make_unique<TimelineTap>(*shares_[0], plan_->place.job, *plan_->place.timeline);
+  records_ = std::make_unique<TimelineRecords>();
+  for (std::size_t p = 0; p < shares_.size(); ++p) {
+    taps_.push_back(std::make_unique<TimelineTap>(*shares_[p], plan_->place.job,
+                                                  plan_->place.timeline->part(p), *records_));
+  }
 }
 
 Replay::~Replay() = default;
 
-const ReplayShare& Replay::share_of(std::uint32_t rank) const {
-  return *shares_[partition_of_host_.empty() ? 0 : partition_of_host_[plan_->host_of(rank)]];
+std::size_t Replay::partition_of(std::uint32_t rank) const {
+  return partition_of_host_.empty() ? 0 : partition_of_host_[plan_->host_of(rank)];
 }
 
 NetworkClient& Replay::client(std::size_t partition) {
-  if (tap_ != nullptr) return *tap_;
+  if (!taps_.empty()) return *taps_[partition];
   return *shares_[partition];
 }
 
 void Replay::finish_timeline() {
-  if (tap_ != nullptr) tap_->finish();
+  if (taps_.empty()) return;
+  std::vector<bool> is_free(records_->made());
+  for (const std::uint32_t record : records_->free()) is_free[record] = true;
+  for (const auto& tap : taps_) {
+    for (const std::uint32_t record : tap->free_messages()) is_free[record] = true;
+  }
+  for (std::uint32_t record = 0; record < is_free.size(); ++record) {
+    if (!is_free[record]) plan_->place.timeline->part(0).add((*records_)[record]);
+  }
 }
 
 void Replay::start(std::span<Network* const> networks) {
-  if (tap_ != nullptr) return tap_->start(*networks[0]);
-  for (std::size_t p = 0; p < shares_.size(); ++p) shares_[p]->start(*networks[p]);
+  const auto tap_of = [this](std::uint32_t rank) -> TimelineTap& { return *taps_[partition_of(rank)]; };
+  for (std::size_t p = 0; p < shares_.size(); ++p) {
+    if (taps_.empty()) {
+      shares_[p]->start(*networks[p]);
+    } else {
+      taps_[p]->start(*networks[p], tap_of);
+    }
+  }
 }
 
 void Replay::start(Network& network) { start(std::array{&network}); }
