@@ -68,8 +68,7 @@ std::uint32_t nics_of_hosts(const ModelRun& run) {
 }
 
 bool needs_one_partition(const ModelRun& run) {
-  return run.control.counts_events() || run.timeline != nullptr ||
-         JobReplays::needs_one_partition(run.jobs, run.starter);
+  return run.control.counts_events() || JobReplays::needs_one_partition(run.jobs, run.starter);
 }
 
 ModelReplay::ModelReplay(const ModelRun& run, std::vector<ReplayJob> jobs, std::uint32_t partitions,

@@ -60,13 +60,11 @@ void add_remarks(const ModuleChoice& traffic, std::uint32_t ranks, std::vector<s
 }
 
 // Why it is not recorded what ranks do when, or "".
-std::string no_timeline(const Scenario& scenario, const NetworkModel& model,
-                        std::span<const ReplayJob> jobs) {
+std::string no_timeline(const Scenario& scenario, std::span<const ReplayJob> jobs) {
   constexpr std::uint64_t kMostOps = 200'000;  // that cost little
   const Output& output = scenario.output;
   if (output.directory.empty() || !output.sqlite || output.timeline == "off") return "not asked for";
   if (output.timeline == "on") return "";
-  if (model.has_partitions && scenario.threads > 1) return "several threads; output.timeline=on records it";
   std::uint64_t ops = 0;
   for (const ReplayJob& job : jobs) ops += job.program.facts().ops * job.repetition.times;
   if (ops <= kMostOps) return "";
@@ -325,7 +323,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   if (topology_ != nullptr) fabric.emplace(ModelFabric{*topology_, *table_, link_changes_});
   std::optional<results::TimelineRecorder> recorder;
   if (only.empty()) {
-    report.timeline.absent = no_timeline(scenario, model_, jobs);
+    report.timeline.absent = no_timeline(scenario, jobs);
     if (report.timeline.absent.empty()) {
       report.timeline = {};
       recorder.emplace(scenario.output.timeline == "on" ? results::TimelineRecorder::kMostAsked

@@ -41,9 +41,7 @@ const ModuleInfo& packet_module() {
            "From a link's failure or return until routes everywhere know; its own switches know at once."},
           {"partitions", ParameterType::kInteger, "0",
            "Parts that the network is simulated in; 0: one per thread, and at least one per 512 hosts up to "
-           "128. "
-           "Results "
-           "never depend on it."},
+           "128 in runs of 128 packets a host and more. Results never depend on it."},
       }};
   return info;
 }

@@ -13,6 +13,7 @@
 #include "sim/packet/channel_choice.h"
 #include "sim/packet/deadlock_check.h"
 #include "sim/packet/packet_config.h"
+#include "sim/packet/packet_memory.h"
 #include "sim/packet/packet_network.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing_remarks.h"
@@ -90,6 +91,15 @@ CapabilityNeeds needs(const Parameters& parameters) {
   return {.required = packet_config(parameters).cut_through ? Capability::kCutThrough : Capabilities()};
 }
 
+// In runs of so few packets there is less to gain from the cache than partitions take, in time and memory.
+bool is_short(const ModelRun& run) {
+  constexpr double kFewPackets = 128;  // of each host; measured: tools/bench/packet/README.md
+  for (const ReplayJob& job : run.jobs) {
+    if (!job.program.facts().collectives.empty()) return false;
+  }
+  return packets_per_host(run, packet_config(run.parameters)) < kFewPackets;
+}
+
 topologies::Partitioning partition_of(const ModelRun& run) {
   const topologies::Topology& topology = run.fabric->topology;
   const std::uint32_t threads = run.scenario.threads;
@@ -97,9 +107,8 @@ topologies::Partitioning partition_of(const ModelRun& run) {
   constexpr std::size_t kWorthDividing = std::size_t{1} << 24;
   const std::uint32_t hosts = topology.channels().size() <= kWorthDividing ? topology.hosts() : 0;
   // An observer sees all packets, in the order of events.
-  const std::uint32_t parts = run.fabric->observer != nullptr || needs_one_partition(run)
-                                  ? 1
-                                  : partitions(run.parameters, threads, hosts);
+  if (run.fabric->observer != nullptr || needs_one_partition(run)) return {.of_vertex = {}, .parts = 1};
+  const std::uint32_t parts = partitions(run.parameters, threads, is_short(run) ? 0 : hosts);
   if (parts == 1) return {.of_vertex = {}, .parts = 1};
   const std::vector<double> loads = host_loads(run);
   topologies::Partitioning partitioning = topologies::partition(topology, parts, loads);
@@ -155,14 +164,14 @@ PacketSetup setup_of(const ModelRun& run, const routing::NicNetwork* nics) {
           nics};
 }
 
-// What an idle network takes (README.md).
-void expect_network(const topologies::Topology& topology, std::uint32_t partitions) {
-  constexpr double kOfChannel = 244, kOfHost = 84, kOfHostInPartition = 4, kOfPartition = 140e3;
-  const double directions = static_cast<double>(topology.channels().size()), hosts = topology.hosts();
-  expect_memory(
-      directions * kOfChannel + hosts * (kOfHost + kOfHostInPartition * partitions) +
-          kOfPartition * partitions,
-      fmt::format("a packet network of {} links and {} hosts", grouped(directions / 2), grouped(hosts)));
+// Of the run, with what is held already.
+void expect_run(const ModelRun& run, const PacketConfig& config, std::uint32_t partitions) {
+  const topologies::Topology& topology = run.fabric->topology;
+  expect_memory(forecast_memory(run, config, partitions).sum(),
+                fmt::format("a run on a packet network of {} links and {} hosts",
+                            grouped(static_cast<double>(topology.channels().size() / 2)),
+                            grouped(static_cast<double>(topology.hosts()))),
+                static_cast<double>(held_memory()));
 }
 
 // What is counted by job.
@@ -176,9 +185,11 @@ void expect_division(const ModelRun& run) {
 
 void run_packet(const ModelRun& run, results::Report& report) {
   topologies::Partitioning partitioning = partition_of(run);
-  expect_network(run.fabric->topology, partitioning.parts);
+  PacketConfig config = packet_config(run.parameters);
+  config.record_flows = run.keeps_flow_rows;
+  expect_run(run, config, partitioning.parts);
   expect_division(run);
-  const NicChoice choice = packet_config(run.parameters).nic_choice;
+  const NicChoice choice = config.nic_choice;
   const auto nics = nics_of(run, policy_of(run), choice);
   auto replay = std::make_unique<ModelReplay>(run, jobs_with(run, choice, nics.get()), partitioning.parts,
                                               of_hosts(partitioning, run.fabric->topology));

@@ -494,7 +494,7 @@ void PacketNetwork::link_states(Time now, std::span<const std::uint32_t> links,
 
 results::FlowStatistics PacketNetwork::flow_statistics() const {
   results::FlowStatistics statistics;
-  for (const auto& part : parts_) statistics.merge(part->transport.statistics());
+  for (const auto& part : parts_) part->transport.add_to(statistics);
   return statistics;
 }
 

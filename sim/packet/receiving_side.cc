@@ -351,7 +351,9 @@ void ReceivingSide::complete_messages(Key key) {
 void ReceivingSide::record(const Message& message, const DeliveredMessage& delivered) {
   ++side_.counters.messages;
   side_.counters.bytes += message.bytes;
-  if (!message.control) statistics_.add(delivered.record);
+  if (message.control) return;
+  statistics_.add_but_hosts(delivered.record);
+  tally_.add(delivered.record);
   if (side_.setup.config.record_flows) delivered_.push_back(delivered);
 }
 

@@ -41,7 +41,10 @@ class ReceivingSide {
   // What the NICs' receivers have counted.
   void add_signals(Signals& sum) const;
   const std::vector<DeliveredMessage>& delivered() const { return delivered_; }
-  const results::FlowStatistics& statistics() const { return statistics_; }
+  void add_to(results::FlowStatistics& statistics) const {
+    statistics.merge(statistics_);
+    statistics.add_hosts(tally_);
+  }
 
  private:
   static constexpr std::uint32_t kNone = UINT32_MAX;
@@ -144,7 +147,8 @@ class ReceivingSide {
   std::vector<NicReceiver> receivers_;                      // by NIC; made when first asked for
   std::unordered_map<congestion::ConnectionId, Key> keys_;  // only where there are receivers
   std::vector<DeliveredMessage> delivered_;
-  results::FlowStatistics statistics_;
+  results::FlowStatistics statistics_;  // without hosts: those are in the tally
+  results::HostTally tally_;
 };
 
 }  // namespace weft::sim::packet

@@ -61,7 +61,7 @@ class Transport {
   // Connections, and copies within hosts, that are not done.
   std::uint64_t open_flows() const { return sending_.live_connections() + copies_under_way_; }
   const std::vector<DeliveredMessage>& delivered() const { return receiving_.delivered(); }
-  const results::FlowStatistics& statistics() const { return receiving_.statistics(); }
+  void add_to(results::FlowStatistics& statistics) const { receiving_.add_to(statistics); }
   std::vector<SentMessage> sent() const { return sending_.sent(); }
 
  private:

@@ -368,7 +368,7 @@ JobProgress JobReplays::progress_of(std::uint32_t index) const {
 void JobReplays::begin_timeline() {
   std::vector<std::uint32_t> ranks;
   for (const Job& job : jobs_) ranks.push_back(job.what.program.ranks());
-  timeline_->begin(ranks);
+  timeline_->begin(ranks, engines_.size(), timeline_collectives());
 }
 
 void JobReplays::finish_timeline() {

@@ -72,7 +72,7 @@ class JobReplays {
  public:
   // As the constructor of Replay. `hosts` of the jobs are below `host_count`. With a starter, which must
   // outlive this, or with repetitions there must be one partition: a run then starts jobs as others end, and
-  // drops what it knows of runs that are done. With a recorder too. Throws InputError.
+  // drops what it knows of runs that are done. Throws InputError.
   JobReplays(std::vector<ReplayJob> jobs, std::uint32_t host_count, std::span<Engine* const> engines,
              std::span<const std::uint16_t> partition_of_host, JobStarter* starter = nullptr,
              results::TimelineRecorder* timeline = nullptr);

@@ -129,40 +129,55 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<
   for (std::size_t p = 0; p < engines.size(); ++p) {
     shares_.push_back(std::make_unique<ReplayShare>(*plan_, *engines[p], ranks[p]));
   }
-  if (plan_->place.timeline != nullptr) {
-    tap_ = std::make_unique<TimelineTap>(*shares_[0], plan_->place.job, *plan_->place.timeline);
+  if (plan_->place.timeline != nullptr) records_ = std::make_unique<TimelineRecords>();
+  for (std::size_t p = 0; records_ != nullptr && p < shares_.size(); ++p) {
+    taps_.push_back(std::make_unique<TimelineTap>(*shares_[p], plan_->place.job,
+                                                  plan_->place.timeline->part(p), *records_));
   }
   for (std::size_t p = 0; plan_->rails.most > 1 && p < engines.size(); ++p) {
     NetworkClient* const client =
-        tap_ != nullptr ? static_cast<NetworkClient*>(tap_.get()) : shares_[p].get();
+        taps_.empty() ? static_cast<NetworkClient*>(shares_[p].get()) : taps_[p].get();
     splitters_.push_back(std::make_unique<RailSplitter>(*plan_, *client));
   }
 }
 
 Replay::~Replay() = default;
 
-const ReplayShare& Replay::share_of(std::uint32_t rank) const {
-  return *shares_[partition_of_host_.empty() ? 0 : partition_of_host_[plan_->host_of(rank)]];
+std::size_t Replay::partition_of(std::uint32_t rank) const {
+  return partition_of_host_.empty() ? 0 : partition_of_host_[plan_->host_of(rank)];
 }
 
 NetworkClient& Replay::client(std::size_t partition) {
   if (!splitters_.empty()) return *splitters_[partition];
-  if (tap_ != nullptr) return *tap_;
+  if (!taps_.empty()) return *taps_[partition];
   return *shares_[partition];
 }
 
 void Replay::finish_timeline() {
-  if (tap_ != nullptr) tap_->finish();
+  if (taps_.empty()) return;
+  std::vector<bool> is_free(records_->made());
+  for (const std::uint32_t record : records_->free()) is_free[record] = true;
+  for (const auto& tap : taps_) {
+    for (const std::uint32_t record : tap->free_messages()) is_free[record] = true;
+  }
+  for (std::uint32_t record = 0; record < is_free.size(); ++record) {
+    if (!is_free[record]) plan_->place.timeline->part(0).add((*records_)[record]);
+  }
 }
 
 void Replay::start(std::span<Network* const> networks) {
+  const auto tap_of = [this](std::uint32_t rank) -> TimelineTap& { return *taps_[partition_of(rank)]; };
   for (std::size_t p = 0; p < shares_.size(); ++p) {
     Network* network = networks[p];
     if (!splitters_.empty()) {
       splitters_[p]->set_network(*network);
       network = splitters_[p].get();
     }
-    tap_ != nullptr ? tap_->start(*network) : shares_[p]->start(*network);
+    if (taps_.empty()) {
+      shares_[p]->start(*network);
+    } else {
+      taps_[p]->start(*network, tap_of);
+    }
   }
 }
 

@@ -78,9 +78,13 @@ struct ReplayPlace {
 // Connections between any two hosts that a program placed so has numbers for: fewer than 2^64.
 std::uint64_t connections_between_hosts(std::span<const std::uint32_t> host_of_rank, const HostConfig& hosts);
 
+// What a recorder is to know of collectives: TimelineRecorder::begin().
+std::vector<std::string> timeline_collectives();
+
 struct ReplayPlan;
 class ReplayShare;
 class RailSplitter;
+class TimelineRecords;
 class TimelineTap;
 
 // One replay of one program. A graph is held in memory, and must outlive the replay if it is not the
@@ -97,8 +101,8 @@ class Replay {
   Replay(const goal::Program& program, const HostConfig& hosts, Engine& engine);
   // In as many partitions as there are engines; the ranks of host h belong to partition_of_host[h].
   // Partitions may have an engine in common. REQUIRES: a partition for each host that is needed, and the same
-  // number of entities in all engines; a host for each rank if any is placed; one partition if it is
-  // recorded.
+  // number of entities in all engines; a host for each rank if any is placed; a part of the recorder for each
+  // partition.
   Replay(const goal::Program& program, const HostConfig& hosts, std::span<Engine* const> engines,
          std::span<const std::uint16_t> partition_of_host, ReplayPlace place = {});
   ~Replay();
@@ -143,13 +147,15 @@ class Replay {
   std::vector<std::string> diagnose(std::size_t limit = 10) const;
 
  private:
-  const ReplayShare& share_of(std::uint32_t rank) const;
+  std::size_t partition_of(std::uint32_t rank) const;
+  const ReplayShare& share_of(std::uint32_t rank) const { return *shares_[partition_of(rank)]; }
 
   std::unique_ptr<const ReplayPlan> plan_;
   std::vector<Engine*> engines_;                  // each once
   std::vector<std::uint16_t> partition_of_host_;  // empty with one partition
   std::vector<std::unique_ptr<ReplayShare>> shares_;
-  std::unique_ptr<TimelineTap> tap_;                      // of the only share; null: nothing is recorded
+  std::unique_ptr<TimelineRecords> records_;              // null: nothing is recorded
+  std::vector<std::unique_ptr<TimelineTap>> taps_;        // of the shares; none: nothing is recorded
   std::vector<std::unique_ptr<RailSplitter>> splitters_;  // of each share; none: no message is divided
 };
 

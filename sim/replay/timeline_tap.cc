@@ -11,26 +11,29 @@ bool is_of_collective(std::uint32_t context) { return (context & kCollectiveCont
 
 }  // namespace
 
-TimelineTap::TimelineTap(ReplayShare& share, std::uint32_t job, results::TimelineRecorder& recorder)
+std::vector<std::string> timeline_collectives() {
+  std::vector<std::string> names = {""};
+  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
+    names.emplace_back(goal::name(static_cast<goal::CollectiveKind>(kind)));
+  }
+  return names;
+}
+
+TimelineTap::TimelineTap(ReplayShare& share, std::uint32_t job, results::TimelinePart& recorder,
+                         TimelineRecords& messages)
     : share_(share),
       job_(job),
       recorder_(recorder),
+      messages_(messages),
       since_(share.cpus_.size(), share.plan_.place.start),
       closed_(share.ranks_.size()) {
   share.tap_ = this;
 }
 
-void TimelineTap::start(Network& network) {
+void TimelineTap::start(Network& network, std::function<TimelineTap&(std::uint32_t rank)> tap_of) {
   network_ = &network;
+  tap_of_ = std::move(tap_of);
   share_.start(*this);
-}
-
-void TimelineTap::finish() {
-  std::vector<bool> is_free(messages_.size());
-  for (const std::uint32_t record : free_messages_) is_free[record] = true;
-  for (std::size_t i = 0; i < messages_.size(); ++i) {
-    if (!is_free[i]) recorder_.add(messages_[i]);
-  }
 }
 
 // ---- Gaps: what the network's call or an event lets a rank go on with ----
@@ -85,7 +88,7 @@ TimelineTap::Slice TimelineTap::slice_of(std::uint32_t local, std::uint32_t cpu,
 }
 
 std::uint8_t TimelineTap::collective_of(const ReplayShare::Active& active) {
-  return recorder_.collective(goal::name(active.call.collective->kind));
+  return static_cast<std::uint8_t>(1 + static_cast<int>(active.call.collective->kind));
 }
 
 // What a cpu sends, if it works on that.
@@ -153,6 +156,7 @@ void TimelineTap::end_of_task(std::uint32_t handle) {
     slice.tag = messages_[record].tag;
     recorder_.add(messages_[record]);
     free_messages_.push_back(record);
+    if (free_messages_.size() > 3 * TimelineRecords::kAtATime) messages_.give_back(free_messages_);
   }
   if (!combines || slice.end > slice.start) recorder_.add(slice);
 }
@@ -169,9 +173,8 @@ void TimelineTap::on_event(const Event& event) {
 }
 
 void TimelineTap::on_sent(const Message& message) {
-  const Rendezvous& sender = rendezvous_of(message.client[ReplayShare::kSenderTask]);
-  watch(share_.local_[message.client[ReplayShare::kSourceRank]], sender.cause,
-        [&] { share_.on_sent(message); });
+  const Cause& cause = rendezvous_[message.client[ReplayShare::kSenderTask]].cause;
+  watch(share_.local_[message.client[ReplayShare::kSourceRank]], cause, [&] { share_.on_sent(message); });
 }
 
 void TimelineTap::on_delivered(const Message& message) {
@@ -185,9 +188,9 @@ void TimelineTap::on_delivered(const Message& message) {
   } else if (kind == Kind::kData) {
     record = record_of(word[ReplayShare::kReceiverTask]);
   } else if (kind == Kind::kClearToSend) {
-    rendezvous_of(sender).cause.sent = share_.engine_.now();
+    rendezvous_[sender].cause.sent = share_.engine_.now();
   } else if (kind == Kind::kAllReceived) {
-    cause = rendezvous_of(sender).cause;
+    cause = rendezvous_[sender].cause;
   }
   if (record != kNone) {
     results::TimelineMessage& row = messages_[record];
@@ -236,14 +239,11 @@ std::optional<TimelineTap::Sent> TimelineTap::sender_of(const Message& message) 
 }
 
 std::uint32_t TimelineTap::new_record(const Message& message) {
-  if (free_messages_.empty()) {
-    free_messages_.push_back(static_cast<std::uint32_t>(messages_.size()));
-    messages_.emplace_back();
-  }
+  if (free_messages_.empty()) messages_.take(free_messages_);
   const std::uint32_t record = free_messages_.back();
   free_messages_.pop_back();
   const auto& word = message.client;
-  messages_[record] = {.number = recorder_.next_message(),
+  messages_[record] = {.number = recorder_.next_message(job_, word[ReplayShare::kSourceRank]),
                        .bytes = message.bytes,
                        .sent = share_.engine_.now(),
                        .job = job_,
@@ -258,7 +258,8 @@ void TimelineTap::inject(const Message& message) {
   const auto kind = static_cast<Kind>(context >> ReplayShare::kKindShift);
   const std::uint32_t task = word[ReplayShare::kSenderTask];
   if (kind == Kind::kClearToSend) {  // the sender may be done with its task before its data have come
-    record_of(word[ReplayShare::kReceiverTask]) = rendezvous_of(task).record;
+    const TimelineTap& sender = tap_of_(word[ReplayShare::kDestinationRank]);
+    record_of(word[ReplayShare::kReceiverTask]) = sender.rendezvous_[task].record;
   }
   if (kind != Kind::kEager && kind != Kind::kRequestToSend) return network_->inject(message);
   const std::uint32_t record = new_record(message);
@@ -276,7 +277,8 @@ void TimelineTap::inject(const Message& message) {
     recorder_.add(sent->slice);
   }
   if (kind == Kind::kRequestToSend) {
-    rendezvous_of(task) = {record, {row.number, row.destination, row.bytes, Time::max()}};
+    rendezvous_.reach(task);
+    rendezvous_[task] = {record, {row.number, row.destination, row.bytes, Time::max()}};
   }
   network_->inject(marked);
 }

@@ -1,27 +1,31 @@
-// Watches the only share of a replay, and records what its ranks do when. It stands between share and
-// network, in both directions: a replay that isn't recorded has none, and pays nothing.
+// Watches a share of a replay, and records what its ranks do when. It stands between share and network, in
+// both directions: a replay that isn't recorded has none, and pays nothing.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <vector>
 
 #include "sim/replay/share.h"
+#include "sim/replay/timeline_records.h"
 #include "sim/results/timeline.h"
 
 namespace weft::sim {
 
 // Eager messages, which else carry no task of their sender, carry the number of their record, so that every
-// receive knows its message. Nothing that is scheduled changes.
+// receive knows its message. Nothing that is scheduled changes. Each share has a tap of its own; what one
+// reads of another was written before a message was sent that has arrived since.
 class TimelineTap final : public NetworkClient, public Network {
  public:
-  TimelineTap(ReplayShare& share, std::uint32_t job, results::TimelineRecorder& recorder);
+  TimelineTap(ReplayShare& share, std::uint32_t job, results::TimelinePart& recorder,
+              TimelineRecords& messages);
 
-  // The share's network is this tap, and it hands on to that one.
-  void start(Network& network);
-  // Tells the recorder of the messages that nobody has received. After that nothing may be called.
-  void finish();
+  // The share's network is this tap, and it hands on to that one. `tap_of`: of the share that a rank is in.
+  void start(Network& network, std::function<TimelineTap&(std::uint32_t rank)> tap_of);
+  // Records that are not in use.
+  const std::vector<std::uint32_t>& free_messages() const { return free_messages_; }
 
   void on_sent(const Message& message) override;
   void on_delivered(const Message& message) override;
@@ -69,10 +73,6 @@ class TimelineTap final : public NetworkClient, public Network {
     if (records_.size() <= task) records_.resize(task + 1, kNone);
     return records_[task];
   }
-  Rendezvous& rendezvous_of(std::uint32_t task) {
-    if (rendezvous_.size() <= task) rendezvous_.resize(task + 1);
-    return rendezvous_[task];
-  }
   template <typename Call>
   void watch(std::uint32_t local, const Cause& cause, Call&& call);
   void close_gap(std::uint32_t local, std::uint32_t cpu);
@@ -87,19 +87,21 @@ class TimelineTap final : public NetworkClient, public Network {
 
   ReplayShare& share_;
   const std::uint32_t job_;
-  results::TimelineRecorder& recorder_;
+  results::TimelinePart& recorder_;
+  TimelineRecords& messages_;  // under way
   Network* network_ = nullptr;
+  std::function<TimelineTap&(std::uint32_t rank)> tap_of_;
   std::vector<Time> since_;   // of each cpu: the end of its last slice, or the start of what it works on
   std::vector<bool> closed_;  // of each rank: all its operations have finished
   std::vector<bool> was_idle_;
-  Cause cause_;                                     // of the event at hand
-  bool ends_work_ = false;                          // the event at hand is the end of work of a task
-  bool is_held_message_ = false;                    // it hands on a message that was held
-  std::optional<Sent> sent_;                        // its work has ended in the event at hand
-  std::deque<Sent> held_;                           // their messages are
-  std::vector<results::TimelineMessage> messages_;  // under way, by record
-  std::vector<std::uint32_t> free_messages_, records_;
-  std::vector<Rendezvous> rendezvous_;
+  Cause cause_;                   // of the event at hand
+  bool ends_work_ = false;        // the event at hand is the end of work of a task
+  bool is_held_message_ = false;  // it hands on a message that was held
+  std::optional<Sent> sent_;      // its work has ended in the event at hand
+  std::deque<Sent> held_;         // their messages are
+  std::vector<std::uint32_t> free_messages_;
+  std::vector<std::uint32_t> records_;   // by task of a receive
+  GrowingArray<Rendezvous> rendezvous_;  // by task of a send
 };
 
 }  // namespace weft::sim

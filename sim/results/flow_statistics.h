@@ -11,6 +11,41 @@
 
 namespace weft::results {
 
+// What hosts sent and received, of a part of the messages that few of many hosts have to do with: memory
+// follows these, not the highest number.
+class HostTally {
+ public:
+  struct Host {
+    std::uint64_t bytes_sent = 0, bytes_received = 0;  // of users
+    std::uint64_t flows_sent = 0, flows_received = 0;
+    Host& operator+=(const Host& other);
+  };
+
+  // A message that was delivered, from one host to another.
+  void add(const Flow& flow);
+  // Calls visit(host, Host) for each, in no order.
+  template <typename Visit>
+  void for_each(Visit&& visit) const {
+    for (const Entry& entry : entries_) {
+      if (entry.host != kNobody) visit(entry.host, entry.sums);
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t kNobody = 0xFFFFFFFFu;
+  struct Entry {
+    std::uint32_t host = kNobody;
+    Host sums;
+  };
+
+  Host& of(std::uint32_t host);
+  Entry& place(std::uint32_t host);
+  void grow();
+
+  std::vector<Entry> entries_;  // open addressing; a power of two, at most two thirds full
+  std::size_t used_ = 0;
+};
+
 // How long messages took and how much arrived where. Counted as they are delivered, in memory that grows with
 // the hosts, never with the messages; parts counted apart can be merged, and no order makes a difference.
 // Messages within one host are left out: no network carries them.
@@ -25,14 +60,14 @@ class FlowStatistics {
   // Classes of messages by size: up to so many bytes, and the rest.
   static constexpr std::array<std::uint64_t, 5> kClassBytes = {10'000, 100'000, 1'000'000, 10'000'000,
                                                                UINT64_MAX};
-  struct Host {
-    std::uint64_t bytes_sent = 0, bytes_received = 0;  // of users
-    std::uint64_t flows_sent = 0, flows_received = 0;
-  };
+  using Host = HostTally::Host;
 
   // A message that was delivered.
   void add(const Flow& flow);
   void merge(const FlowStatistics& other);
+  // The same in two steps: of what is told by hosts, all at the end.
+  void add_but_hosts(const Flow& flow);
+  void add_hosts(const HostTally& tally);
 
   const Times& all() const { return all_; }
   const Times& of_class(std::size_t index) const { return classes_[index]; }
@@ -45,6 +80,11 @@ class FlowStatistics {
   Times all_;
   std::array<Times, kClassBytes.size()> classes_;
   Distribution sizes_;
+  Host& host(std::uint32_t number) {
+    if (number >= hosts_.size()) hosts_.resize(std::size_t{number} + 1);
+    return hosts_[number];
+  }
+
   std::vector<Host> hosts_;
   std::uint64_t bytes_ = 0;
 };

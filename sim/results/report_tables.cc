@@ -1,58 +1,62 @@
 #include "sim/results/report_tables.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <iterator>
 
 #include "sim/results/jobs.h"
+#include "sim/results/row_text.h"
 
 namespace weft::results {
 namespace {
 
 void append_rank(const Report& report, std::size_t index, std::string& out) {
   const Rank& row = report.ranks[index];
-  const auto end = std::back_inserter(out);
-  fmt::format_to(end, "{},{},{},{},", row.rank, to_ns_string(row.finish), row.job, row.host);
+  append_fields(out, row.rank, row.finish, row.job, row.host);
   if (row.finish_only) {
     out += ",,,,,,,\n";
     return;
   }
-  fmt::format_to(end, "{},{},{},{},{},{},{},{}\n", to_ns_string(row.compute), to_ns_string(row.overhead),
-                 to_ns_string(row.waiting), row.messages_sent, row.messages_received, row.bytes_sent,
-                 row.bytes_received, row.ops);
+  append_row(out, row.compute, row.overhead, row.waiting, row.messages_sent, row.messages_received,
+             row.bytes_sent, row.bytes_received, row.ops);
 }
 
 void append_host(const Report& report, std::size_t index, std::string& out) {
   const FlowStatistics::Host& row = report.flow_statistics.hosts()[index];
-  fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{:.0f}\n", index, row.flows_sent, row.bytes_sent,
-                 row.flows_received, row.bytes_received, goodput_bps(row.bytes_received, report.makespan));
+  append_row(out, index, row.flows_sent, row.bytes_sent, row.flows_received, row.bytes_received,
+             Fixed{goodput_bps(row.bytes_received, report.makespan), 0});
+}
+
+// Names seldom need quotes.
+void append_name(std::string& out, const std::string& name) {
+  if (name.find_first_of(",\"\n\r") == std::string::npos) {
+    append_fields(out, name);
+  } else {
+    append_fields(out, csv_quoted(name));
+  }
 }
 
 void append_link(const Report& report, std::size_t index, std::string& out) {
   const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
   const Link& row = report.links[index];
-  fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{:.6f},{},{},{}\n", index,
-                 csv_field(row.from), csv_field(row.to), row.rate.bps(), row.bytes, row.packets,
-                 to_ns_string(row.busy), span > 0 ? static_cast<double>(row.busy.ps()) / span : 0.0,
-                 row.drops, row.ecn_marks, row.max_queue_bytes);
+  append_fields(out, index);
+  append_name(out, row.from);
+  append_name(out, row.to);
+  append_row(out, row.rate.bps(), row.bytes, row.packets, row.busy,
+             Fixed{span > 0 ? static_cast<double>(row.busy.ps()) / span : 0.0}, row.drops, row.ecn_marks,
+             row.max_queue_bytes);
 }
 
 void append_flow(const Report& report, std::size_t index, std::string& out) {
   const Flow& row = report.flows[index];
-  const auto end = std::back_inserter(out);
   const Time completion = row.finish - row.start;
-  fmt::format_to(end, "{},{},{},{},{},{},{},{},{},", index, row.source, row.destination, row.bytes,
-                 to_ns_string(row.start), to_ns_string(row.finish), row.packets, row.retransmissions,
-                 row.ecn_marked);
+  append_fields(out, index, row.source, row.destination, row.bytes, row.start, row.finish, row.packets,
+                row.retransmissions, row.ecn_marked);
   if (row.ideal > Time()) {
-    fmt::format_to(end, "{},{:.4f},", to_ns_string(row.ideal),
-                   static_cast<double>(completion.ps()) / static_cast<double>(row.ideal.ps()));
+    append_fields(out, row.ideal,
+                  Fixed{static_cast<double>(completion.ps()) / static_cast<double>(row.ideal.ps()), 4});
   } else {
     out += ",,";
   }
-  fmt::format_to(end, "{:.0f},{},{}\n", goodput_bps(row.bytes, completion), row.out_of_order,
-                 row.reorder_distance);
+  append_row(out, Fixed{goodput_bps(row.bytes, completion), 0}, row.out_of_order, row.reorder_distance);
 }
 
 constexpr Table kTables[] = {

@@ -126,6 +126,7 @@ SqliteRows::SqliteRows(SqliteFile& file, const std::string& table, const std::st
     begin = end + 1;
   }
   file.execute(fmt::format("CREATE TABLE IF NOT EXISTS \"{}\" ({})", table, definitions));
+  unquoted_.resize(is_text_.size());
   const std::string insert = fmt::format("INSERT INTO \"{}\" VALUES ({})", table, places);
   file.check(sqlite3_prepare_v2(file.database_, insert.c_str(), -1, &insert_, nullptr));
 }
@@ -142,13 +143,14 @@ void SqliteRows::append(std::string_view row) {
       row.remove_prefix(std::min(end + 1, row.size()));
       continue;
     }
-    unquoted_.clear();
+    std::string& text = unquoted_[i];
+    text.clear();
     std::size_t at = 1;
     for (; at < row.size(); ++at) {
       if (row[at] == '"' && (++at == row.size() || row[at] != '"')) break;
-      unquoted_ += row[at];
+      text += row[at];
     }
-    bind_text(place, unquoted_);
+    bind_text(place, text);
     row.remove_prefix(std::min(at + 1, row.size()));
   }
   file_.check(sqlite3_step(insert_));
@@ -156,7 +158,8 @@ void SqliteRows::append(std::string_view row) {
 }
 
 void SqliteRows::bind_text(int place, std::string_view field) {
-  file_.check(sqlite3_bind_text64(insert_, place, field.data(), field.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+  // It stands in the row, or in a place of its own, until the row is there.
+  file_.check(sqlite3_bind_text64(insert_, place, field.data(), field.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
 void SqliteRows::bind(int place, std::string_view field, bool is_text) {

@@ -61,7 +61,7 @@ class SqliteRows {
   SqliteFile& file_;
   std::vector<bool> is_text_;  // of each column
   sqlite3_stmt* insert_ = nullptr;
-  std::string unquoted_;
+  std::vector<std::string> unquoted_;  // of each column, the text of the row at hand
 };
 
 }  // namespace weft::results

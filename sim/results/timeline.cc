@@ -12,62 +12,75 @@ std::string_view name(SliceKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-void TimelineRecorder::begin(const std::vector<std::uint32_t>& ranks) {
-  std::uint64_t first = 0;
-  for (const std::uint32_t count : ranks) {
-    first_of_job_.push_back(first);
-    first += count;
-  }
-  first_of_job_.push_back(first);
-  group_ranks_ = std::max<std::uint64_t>((first + kGroups - 1) / kGroups, 1);
-  std::uint64_t groups = 0;
-  for (const std::uint32_t count : ranks) {
-    first_group_.push_back(groups);
-    groups += (count + group_ranks_ - 1) / group_ranks_;
-  }
-  bins_.resize(groups);
-}
+// ---- Rows ----
 
-void TimelineRecorder::add(const Slice& slice) {
+void TimelinePart::add(const Slice& slice) {
   ++all_slices_;
   add_to_bins(slice);
-  if (!keeps(slice.job, slice.rank) || slice.end > until_) return;
+  if (!keeps(slice)) return;
   slices_.push_back(slice);
-  if (slices_.size() > most_) thin(slice.end);
+  if (slices_.size() > most_) thin(2 * most_);
 }
 
-void TimelineRecorder::add(const TimelineMessage& message) {
-  if (!keeps(message) || message.sent > until_) return;
+void TimelinePart::add(const TimelineMessage& message) {
+  if (!keeps(message)) return;
   messages_.push_back(message);
-  if (messages_.size() > most_) thin(message.sent);
+  if (messages_.size() > most_) thin(2 * most_);
 }
 
-// Every other rank goes; when one is left, so does all that comes later.
-void TimelineRecorder::thin(Time now) {
+// Every other rank goes; when one is left, and has more than so many rows, so does what comes late. As the
+// rows of ranks only grow in number, the stride is the least that suits, whenever and by whom it is found.
+void TimelinePart::thin(std::uint64_t most_at_last) {
   while (slices_.size() > most_ || messages_.size() > most_) {
-    if (stride_ >= first_of_job_.back()) {
-      until_ = now;
+    if (stride_ >= ranks_.all()) {
+      if (slices_.size() > most_at_last || messages_.size() > most_at_last) cut();
       return;
     }
     stride_ *= 2;
-    std::erase_if(slices_, [this](const Slice& slice) { return !keeps(slice.job, slice.rank); });
-    std::erase_if(messages_, [this](const TimelineMessage& message) { return !keeps(message); });
+    drop_others();
   }
 }
 
-std::uint8_t TimelineRecorder::collective(std::string_view collective) {
-  const auto found = std::find(collectives_.begin(), collectives_.end(), collective);
-  if (found != collectives_.end()) return static_cast<std::uint8_t>(found - collectives_.begin());
-  collectives_.emplace_back(collective);
-  return static_cast<std::uint8_t>(collectives_.size() - 1);
+// The moment before the first row too many, by this time of rows.
+template <typename Row>
+static Time last_moment(const std::vector<Row>& rows, Time Row::*time, std::uint64_t most) {
+  if (rows.size() <= most) return Time::max();
+  std::vector<Time> times;
+  for (const Row& row : rows) times.push_back(row.*time);
+  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(most));
+  return times[most] - Time::ps(1);
+}
+
+void TimelinePart::cut() {
+  until_ = std::min({until_, last_moment(slices_, &Slice::end, most_),
+                     last_moment(messages_, &TimelineMessage::sent, most_)});
+  drop_others();
+}
+
+void TimelinePart::drop_others() {
+  std::erase_if(slices_, [this](const Slice& slice) { return !keeps(slice); });
+  std::erase_if(messages_, [this](const TimelineMessage& message) { return !keeps(message); });
+}
+
+// Leaves the other one empty.
+void TimelinePart::take_in(TimelinePart& other) {
+  all_slices_ += other.all_slices_;
+  all_messages_ += other.all_messages_;
+  stride_ = std::max(stride_, other.stride_);
+  until_ = std::min(until_, other.until_);
+  slices_.insert(slices_.end(), other.slices_.begin(), other.slices_.end());
+  messages_.insert(messages_.end(), other.messages_.begin(), other.messages_.end());
+  other.slices_ = {};
+  other.messages_ = {};
+  take_in_bins(other);
 }
 
 // ---- Bins ----
 
-void TimelineRecorder::add_to_bins(const Slice& slice) {
+void TimelinePart::add_to_bins(const Slice& slice) {
   if (slice.end <= slice.start) return;
   while (slice.end > width_ * kBins) widen_bins();
-  std::vector<Cell>& bins = bins_[first_group_[slice.job] + slice.rank / group_ranks_];
+  std::vector<Cell>& bins = bins_[ranks_.first_group[slice.job] + slice.rank / ranks_.group_ranks];
   if (bins.empty()) bins.resize(kBins);
   const auto kind = static_cast<std::size_t>(slice.kind);
   Time at = slice.start;
@@ -78,7 +91,7 @@ void TimelineRecorder::add_to_bins(const Slice& slice) {
   }
 }
 
-void TimelineRecorder::widen_bins() {
+void TimelinePart::widen_bins() {
   width_ = width_ * 2;
   for (std::vector<Cell>& bins : bins_) {
     if (bins.empty()) continue;
@@ -91,43 +104,98 @@ void TimelineRecorder::widen_bins() {
   }
 }
 
-void TimelineRecorder::append_bins(Timeline& timeline) const {
-  for (std::uint32_t job = 0; job + 1 < first_of_job_.size(); ++job) {
-    const std::uint64_t ranks = first_of_job_[job + 1] - first_of_job_[job];
-    for (std::uint64_t first = 0; first < ranks; first += group_ranks_) {
-      const std::vector<Cell>& bins = bins_[first_group_[job] + first / group_ranks_];
+void TimelinePart::take_in_bins(TimelinePart& other) {
+  while (width_ < other.width_) widen_bins();
+  while (other.width_ < width_) other.widen_bins();
+  for (std::size_t group = 0; group < bins_.size(); ++group) {
+    const std::vector<Cell>& more = other.bins_[group];
+    if (more.empty()) continue;
+    bins_[group].resize(kBins);
+    for (std::size_t bin = 0; bin < kBins; ++bin) {
+      for (std::size_t kind = 0; kind < kSliceKinds; ++kind) bins_[group][bin][kind] += more[bin][kind];
+    }
+  }
+  other.bins_ = {};
+}
+
+// ---- The whole ----
+
+void TimelineRecorder::begin(const std::vector<std::uint32_t>& ranks, std::size_t parts,
+                             std::vector<std::string> collectives) {
+  collectives_ = std::move(collectives);
+  std::uint64_t first = 0;
+  for (const std::uint32_t count : ranks) {
+    ranks_.first_of_job.push_back(first);
+    first += count;
+  }
+  ranks_.first_of_job.push_back(first);
+  ranks_.sent.resize(first);
+  ranks_.group_ranks = std::max<std::uint64_t>((first + kGroups - 1) / kGroups, 1);
+  for (const std::uint32_t count : ranks) {
+    ranks_.first_group.push_back(ranks_.groups);
+    ranks_.groups += (count + ranks_.group_ranks - 1) / ranks_.group_ranks;
+  }
+  for (std::size_t part = 0; part < parts; ++part) parts_.emplace_back(ranks_, most_);
+}
+
+void TimelineRecorder::append_bins(const TimelinePart& whole, Timeline& timeline) const {
+  for (std::uint32_t job = 0; job + 1 < ranks_.first_of_job.size(); ++job) {
+    const std::uint64_t ranks = ranks_.first_of_job[job + 1] - ranks_.first_of_job[job];
+    for (std::uint64_t first = 0; first < ranks; first += ranks_.group_ranks) {
+      const auto& bins = whole.bins_[ranks_.first_group[job] + first / ranks_.group_ranks];
       for (std::size_t i = 0; i < bins.size(); ++i) {
-        if (bins[i] == Cell()) continue;
-        const Time start = width_ * static_cast<std::int64_t>(i);
+        if (bins[i] == TimelinePart::Cell()) continue;
+        const Time start = whole.width_ * static_cast<std::int64_t>(i);
         timeline.bins.push_back(
             {.job = job,
              .first_rank = static_cast<std::uint32_t>(first),
-             .last_rank = static_cast<std::uint32_t>(std::min(first + group_ranks_, ranks) - 1),
+             .last_rank = static_cast<std::uint32_t>(std::min(first + ranks_.group_ranks, ranks) - 1),
              .start = start,
-             .end = start + width_,
+             .end = start + whole.width_,
              .time = bins[i]});
       }
     }
   }
 }
 
+// Messages were known by their senders' counts so far.
+static void number_messages(Timeline& timeline) {
+  std::ranges::sort(timeline.messages, {},
+                    [](const TimelineMessage& message) { return std::pair(message.sent, message.number); });
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> numbers;
+  numbers.reserve(timeline.messages.size());
+  for (TimelineMessage& message : timeline.messages) {
+    numbers.emplace_back(message.number, numbers.size());
+    message.number = numbers.back().second;
+  }
+  std::ranges::sort(numbers);
+  for (Slice& slice : timeline.slices) {
+    if (slice.message == kNoMessage) continue;
+    const auto found = std::ranges::lower_bound(numbers, std::pair(slice.message, std::uint64_t{0}));
+    const bool is_kept = found != numbers.end() && found->first == slice.message;
+    slice.message = is_kept ? found->second : kNoMessage;
+  }
+}
+
 Timeline TimelineRecorder::finish() {
+  TimelinePart& whole = parts_.front();
+  for (std::size_t part = 1; part < parts_.size(); ++part) whole.take_in(parts_[part]);
+  whole.drop_others();
+  whole.thin(most_);
   Timeline timeline;
   timeline.absent.clear();
   timeline.collectives = std::move(collectives_);
-  timeline.slices = std::move(slices_);
-  timeline.messages = std::move(messages_);
-  timeline.all_slices = all_slices_;
-  timeline.all_messages = all_messages_;
-  timeline.stride = static_cast<std::uint32_t>(stride_);
-  timeline.until = until_;
+  timeline.slices = std::move(whole.slices_);
+  timeline.messages = std::move(whole.messages_);
+  timeline.all_slices = whole.all_slices_;
+  timeline.all_messages = whole.all_messages_;
+  timeline.stride = static_cast<std::uint32_t>(whole.stride_);
+  timeline.until = whole.until_;
   // Slices of a cpu are added in the order of time, and those without length stay where they were.
   const auto place = [](const Slice& slice) { return std::tuple(slice.job, slice.rank, slice.cpu); };
-  std::stable_sort(timeline.slices.begin(), timeline.slices.end(),
-                   [&](const Slice& a, const Slice& b) { return place(a) < place(b); });
-  std::sort(timeline.messages.begin(), timeline.messages.end(),
-            [](const TimelineMessage& a, const TimelineMessage& b) { return a.number < b.number; });
-  if (all_slices_ > kFewSlices || !timeline.is_whole()) append_bins(timeline);
+  std::ranges::stable_sort(timeline.slices, {}, place);
+  number_messages(timeline);
+  if (timeline.all_slices > kFewSlices || !timeline.is_whole()) append_bins(whole, timeline);
   return timeline;
 }
 

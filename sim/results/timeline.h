@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,7 +40,8 @@ struct Slice {
 // A message between two ranks of a job; handshakes are none, and one that shakes hands is one.
 struct TimelineMessage {
   static constexpr Time kNever = Time::max();
-  std::uint64_t number = 0;  // in the order in which they, or their requests, were handed to NICs
+  // In the order in which they, or their requests, were handed to NICs; of one moment, by job and rank.
+  std::uint64_t number = 0;
   std::uint64_t bytes = 0;
   Time sent;                                           // it, or its request, was handed to the NIC
   Time arrived = kNever;                               // its last byte was in the receiver's NIC
@@ -60,7 +62,7 @@ struct Timeline {
   std::string absent = "the network model does not tell";
   std::vector<std::string> collectives = {""};  // "allreduce"; the first stands for none
   std::vector<Slice> slices;                    // by job, rank, cpu and time
-  std::vector<TimelineMessage> messages;        // by number
+  std::vector<TimelineMessage> messages;        // by number, from 0 on
   // What there was in all. Where ranks were left out, slices are of those whose number, jobs behind each
   // other, is a multiple of `stride`, and messages from or to them, all of them up to `until`.
   std::uint64_t all_slices = 0, all_messages = 0;
@@ -71,7 +73,65 @@ struct Timeline {
   bool is_whole() const { return stride == 1 && until == Time::max(); }
 };
 
-// Takes slices and messages as they come, and keeps so many that memory stays within bounds.
+// Whose the rows are, as all parts of a recorder know it.
+struct TimelineRanks {
+  std::vector<std::uint64_t> first_of_job;  // and, behind, the ranks of all
+  std::vector<std::uint32_t> sent;          // messages of each rank, which one part alone counts
+  std::uint64_t group_ranks = 1;            // ranks of one job in each group of bins
+  std::vector<std::uint64_t> first_group;   // of each job
+  std::uint64_t groups = 0;
+
+  std::uint64_t all() const { return first_of_job.back(); }
+  std::uint64_t number(std::uint32_t job, std::uint32_t rank) const { return first_of_job[job] + rank; }
+};
+
+// Takes slices and messages of some of the ranks as they come, in a thread of its own, and keeps so many that
+// memory stays within bounds.
+class TimelinePart {
+ public:
+  // `ranks` must outlive it.
+  TimelinePart(TimelineRanks& ranks, std::uint64_t most) : ranks_(ranks), most_(most), bins_(ranks.groups) {}
+
+  // What a message is known by until all are numbered: which of its sender's it is.
+  std::uint64_t next_message(std::uint32_t job, std::uint32_t rank) {
+    ++all_messages_;
+    const std::uint64_t number = ranks_.number(job, rank);
+    return number << 32 | ranks_.sent[number]++;
+  }
+  void add(const Slice& slice);
+  void add(const TimelineMessage& message);
+
+ private:
+  friend class TimelineRecorder;
+  static constexpr std::uint32_t kBins = 128;
+  static constexpr Time kLeastWidth = Time::ps(1 << 20);
+  using Cell = std::array<Time, kSliceKinds>;
+
+  bool keeps(std::uint32_t job, std::uint32_t rank) const { return ranks_.number(job, rank) % stride_ == 0; }
+  bool keeps(const Slice& slice) const { return slice.end <= until_ && keeps(slice.job, slice.rank); }
+  bool keeps(const TimelineMessage& message) const {
+    return message.sent <= until_ &&
+           (keeps(message.job, message.source) || keeps(message.job, message.destination));
+  }
+  void thin(std::uint64_t most_at_last);
+  void cut();
+  void drop_others();
+  void add_to_bins(const Slice& slice);
+  void widen_bins();
+  void take_in(TimelinePart& other);
+  void take_in_bins(TimelinePart& other);
+
+  TimelineRanks& ranks_;
+  const std::uint64_t most_;
+  std::uint64_t stride_ = 1, all_slices_ = 0, all_messages_ = 0;
+  Time until_ = Time::max();
+  std::vector<Slice> slices_;
+  std::vector<TimelineMessage> messages_;
+  std::vector<std::vector<Cell>> bins_;  // of each group; empty: nothing so far
+  Time width_ = kLeastWidth;
+};
+
+// A run's recorder: a part for each partition. What it keeps does not depend on how ranks are divided.
 class TimelineRecorder {
  public:
   // Of slices and of messages, so many are kept at most.
@@ -80,45 +140,27 @@ class TimelineRecorder {
   static constexpr std::uint64_t kFewSlices = 10'000;
 
   explicit TimelineRecorder(std::uint64_t most) : most_(most) {}
+  TimelineRecorder(const TimelineRecorder&) = delete;
+  TimelineRecorder& operator=(const TimelineRecorder&) = delete;
 
-  // Called once, before all else, with the ranks of each job.
-  void begin(const std::vector<std::uint32_t>& ranks);
-  bool has_begun() const { return !first_of_job_.empty(); }
-  std::uint64_t next_message() { return all_messages_++; }
-  void add(const Slice& slice);
-  void add(const TimelineMessage& message);
-  // The place of a name among Timeline::collectives.
-  std::uint8_t collective(std::string_view collective);
+  // Called once, before all else, with the ranks of each job, and what Timeline::collectives is to be.
+  void begin(const std::vector<std::uint32_t>& ranks, std::size_t parts,
+             std::vector<std::string> collectives);
+  bool has_begun() const { return !parts_.empty(); }
+  // All that a rank does, and the messages that it sends, are told to one part.
+  TimelinePart& part(std::size_t index) { return parts_[index]; }
   // The end. Called once.
   Timeline finish();
 
  private:
-  static constexpr std::uint32_t kGroups = 64, kBins = 128;
-  static constexpr Time kLeastWidth = Time::ps(1 << 20);
-  using Cell = std::array<Time, kSliceKinds>;
+  static constexpr std::uint32_t kGroups = 64;
 
-  bool keeps(std::uint32_t job, std::uint32_t rank) const {
-    return (first_of_job_[job] + rank) % stride_ == 0;
-  }
-  bool keeps(const TimelineMessage& message) const {
-    return keeps(message.job, message.source) || keeps(message.job, message.destination);
-  }
-  void thin(Time now);
-  void add_to_bins(const Slice& slice);
-  void widen_bins();
-  void append_bins(Timeline& timeline) const;
+  void append_bins(const TimelinePart& whole, Timeline& timeline) const;
 
-  std::vector<std::uint64_t> first_of_job_;  // and, behind, the ranks of all
   const std::uint64_t most_;
-  std::uint64_t stride_ = 1, all_slices_ = 0, all_messages_ = 0;
-  Time until_ = Time::max();
-  std::vector<std::string> collectives_ = {""};
-  std::vector<Slice> slices_;
-  std::vector<TimelineMessage> messages_;
-  std::uint64_t group_ranks_ = 1;           // ranks of one job in each group of bins
-  std::vector<std::uint64_t> first_group_;  // of each job
-  std::vector<std::vector<Cell>> bins_;     // of each group; empty: nothing so far
-  Time width_ = kLeastWidth;
+  TimelineRanks ranks_;
+  std::vector<std::string> collectives_;
+  std::deque<TimelinePart> parts_;
 };
 
 }  // namespace weft::results

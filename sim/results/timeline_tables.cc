@@ -2,39 +2,47 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
+#include <optional>
+
+#include "sim/results/row_text.h"
 
 namespace weft::results {
 namespace {
 
-std::string or_empty(std::uint32_t number) { return number == kNotGiven ? "" : fmt::to_string(number); }
+std::optional<std::uint32_t> given(std::uint32_t number) {
+  if (number == kNotGiven) return std::nullopt;
+  return number;
+}
+
+template <typename Value>
+std::optional<Value> only_if(bool is_there, Value value) {
+  if (!is_there) return std::nullopt;
+  return value;
+}
 
 void append_slice(const Report& report, std::size_t index, std::string& out) {
   const Timeline& timeline = report.timeline;
   const Slice& row = timeline.slices[index];
   const bool has_message = row.message != kNoMessage;
-  fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{},{},{},{}\n", row.job, row.rank, row.cpu,
-                 name(row.kind), to_ns_string(row.start), to_ns_string(row.end), or_empty(row.op),
-                 timeline.collectives[row.collective], or_empty(row.peer),
-                 has_message || row.bytes > 0 ? fmt::to_string(row.bytes) : "", or_empty(row.tag),
-                 has_message ? fmt::to_string(row.message) : "");
+  append_row(out, row.job, row.rank, row.cpu, name(row.kind), row.start, row.end, given(row.op),
+             timeline.collectives[row.collective], given(row.peer),
+             only_if(has_message || row.bytes > 0, row.bytes), given(row.tag),
+             only_if(has_message, row.message));
 }
 
 void append_message(const Report& report, std::size_t index, std::string& out) {
   const Timeline& timeline = report.timeline;
   const TimelineMessage& row = timeline.messages[index];
-  fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{}\n", row.number, row.job, row.source,
-                 row.destination, row.bytes, or_empty(row.tag), timeline.collectives[row.collective],
-                 to_ns_string(row.sent),
-                 row.arrived == TimelineMessage::kNever ? "" : to_ns_string(row.arrived));
+  append_row(out, row.number, row.job, row.source, row.destination, row.bytes, given(row.tag),
+             timeline.collectives[row.collective], row.sent,
+             only_if(row.arrived != TimelineMessage::kNever, row.arrived));
 }
 
 void append_bin(const Report& report, std::size_t index, std::string& out) {
   const TimelineBin& row = report.timeline.bins[index];
-  fmt::format_to(std::back_inserter(out), "{},{},{},{},{}", row.job, row.first_rank, row.last_rank,
-                 to_ns_string(row.start), to_ns_string(row.end));
-  for (const Time time : row.time) fmt::format_to(std::back_inserter(out), ",{}", to_ns_string(time));
-  out += '\n';
+  append_fields(out, row.job, row.first_rank, row.last_rank, row.start, row.end);
+  for (const Time time : row.time) append_fields(out, time);
+  end_row(out);
 }
 
 constexpr Table kTables[] = {

@@ -85,7 +85,9 @@ std::uint64_t available_memory() {
   return std::min({left_of_machine(), left_of_control_groups(), left_of_limit()});
 }
 
-void expect_memory(double bytes, const std::string& what) {
+std::uint64_t held_memory() { return field("/proc/self/status", "VmRSS:").value_or(0) * 1024; }
+
+void expect_memory(double bytes, const std::string& what, double held) {
   if (bytes < kNotWorthALook) return;
   const std::uint64_t available = available_memory();
   const auto gigabytes = [](double value) {
@@ -93,10 +95,11 @@ void expect_memory(double bytes, const std::string& what) {
   };
   if (bytes > static_cast<double>(available)) {
     throw NotEnoughMemory(fmt::format("not enough memory for {}: about {}, with {} available", what,
-                                      gigabytes(bytes), gigabytes(static_cast<double>(available))));
+                                      gigabytes(bytes + held),
+                                      gigabytes(static_cast<double>(available) + held)));
   }
-  if (bytes >= kLarge && memory_listener()) {
-    memory_listener()(fmt::format("{} takes about {} of memory", what, gigabytes(bytes)));
+  if (bytes + held >= kLarge && memory_listener()) {
+    memory_listener()(fmt::format("{} takes about {} of memory", what, gigabytes(bytes + held)));
   }
 }
 

@@ -24,9 +24,13 @@ class NotEnoughMemory : public std::bad_alloc {
 // swap), what its control groups (version 2) leave, and what its limit on data leaves (RLIMIT_DATA).
 std::uint64_t available_memory();
 
+// Bytes that this process has in memory now.
+std::uint64_t held_memory();
+
 // To be called before about so many bytes are taken for `what`, "a graph of 10 operations". Throws
-// NotEnoughMemory if so many are not available. Of a gigabyte and more, who listens is told first.
-void expect_memory(double bytes, const std::string& what);
+// NotEnoughMemory if so many are not available. Of a gigabyte and more, who listens is told first. `held`:
+// bytes of it that have been taken already.
+void expect_memory(double bytes, const std::string& what, double held = 0);
 
 // Whom to tell: of "a graph of 100,000,000 operations takes about 3.6 GB of memory". None by default.
 void listen_for_memory(std::function<void(const std::string&)> listener);

@@ -177,10 +177,32 @@ class Timeline(unittest.TestCase):
             self.assertEqual(total, sum(ps(row[column]) for row in run.ranks), column)
         self.assertLessEqual(len(run.tables["timeline_bins"]), 64 * 128)
 
+    def test_threads_and_partitions_change_nothing(self):
+        """All rows of a run, in one partition or in several, with one thread or with two."""
+        parts = ["--set", "network.packet.partitions={}", "--threads", "{}"]
+        workloads = {"stencil": ["--goal", "stencil.weft"], "large": ["--goal", "large.goal", "--protocol", "openmpi_ucx"],
+                     "thinned": ["--traffic", "alltoall:size=1KB,ranks=16,iterations=300", "--set", "output.timeline=auto"],
+                     "collective": ["--traffic", "collective:kind=allreduce,size=64KB,ranks=7"]}
+        for name, workload in workloads.items():
+            runs = {}
+            for partitions, threads in ((1, 1), (4, 1), (4, 2)):
+                folder = f"{name}_{partitions}_{threads}"
+                weft("sim", "-q", *workload, *PACKET, *(word.format(partitions if "part" in word else threads) for word in parts), "-o", folder,
+                     cwd=self.folder)
+                runs[partitions, threads] = Run(self.folder / folder)
+            one = runs.pop((1, 1))
+            self.assertGreater(len(one.tables["timeline"]), 0)
+            self.assertEqual(bool(one.tables["omitted"]), name == "thinned")
+            for key, run in runs.items():
+                with self.subTest(workload=name, run=key):
+                    self.assertEqual(run.summary["digest"], one.summary["digest"])
+                    self.assertEqual(run.tables, one.tables)
+
     def test_what_is_not_recorded_says_why(self):
-        reasons = {("--threads", "2"): "several threads; output.timeline=on records it"}
+        reasons = {("--traffic", "stencil:dims=[4,2],iterations=8000,ranks=8"): "more than 200000 operations; output.timeline=on records it",
+                   ("--goal", "stencil.weft", "--set", "output.timeline=off"): "not asked for"}
         for arguments, reason in reasons.items():
-            weft("sim", "-q", "--goal", "stencil.weft", *LOGGOPS, *arguments, "-o", "absent", cwd=self.folder)
+            weft("sim", "-q", *LOGGOPS, *arguments, "-o", "absent", cwd=self.folder)
             run = Run(self.folder / "absent")
             self.assertEqual((run.figures["timeline.absent"], run.tables["timeline"]), (reason, []))
         weft("sim", "-q", "--goal", "stencil.weft", "--network", "loggops:semantics=classic", "-o", "classic", cwd=self.folder)

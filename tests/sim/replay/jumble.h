@@ -19,14 +19,15 @@ using PartitionOfHost = std::vector<std::uint16_t>;
 // Each message takes a time of its own, 1 to 20 µs, which depends on who sent how many before. Every
 // partition has its engine and a port to hand messages over, and is called back about those that it sent or
 // that are for it. The engines take turns, a window of 1 µs each: nothing in one concerns another sooner than
-// that.
+// that. With `most_rows` there is a timeline, of so many slices and messages at most.
 class Jumble {
  public:
   enum Kind : std::uint16_t { kSent, kDelivered };
 
   Jumble(const goal::Program& program, const HostConfig& hosts, PartitionOfHost partition_of_host,
-         std::size_t partitions, std::uint64_t seed)
-      : partition_of_host_(std::move(partition_of_host)),
+         std::size_t partitions, std::uint64_t seed, std::uint64_t most_rows = 0)
+      : recorder_(most_rows),
+        partition_of_host_(std::move(partition_of_host)),
         seed_(seed),
         sent_(hosts_needed(program, hosts)),
         scheduled_(hosts_needed(program, hosts)) {
@@ -36,13 +37,20 @@ class Jumble {
       engines.push_back(engines_.emplace_back(std::make_unique<Engine>(1)).get());
       networks.push_back(ports_.emplace_back(std::make_unique<Port>(*this, p)).get());
     }
-    replay_.emplace(program, hosts, engines, partition_of_host_);
+    recorder_.begin({program.ranks()}, partitions, timeline_collectives());
+    replay_.emplace(program, hosts, engines, partition_of_host_,
+                    ReplayPlace{.timeline = most_rows > 0 ? &recorder_ : nullptr});
     // The ranks are the first entities of every engine, the hosts come next.
     for (Engine* engine : engines) first_host_ = engine->add_entities(hosts_needed(program, hosts));
     replay_->start(networks);
   }
 
   const Replay& replay() const { return *replay_; }
+  // Called once, after run().
+  results::Timeline timeline() {
+    replay_->finish_timeline();
+    return recorder_.finish();
+  }
   std::uint64_t crossings() const { return crossings_; }  // messages from one partition to another
 
   void run() {
@@ -93,6 +101,7 @@ class Jumble {
   }
 
   static constexpr Time kWindow = Time::ns(1000);
+  results::TimelineRecorder recorder_;
   PartitionOfHost partition_of_host_;
   std::uint64_t seed_;
   EntityId first_host_ = 0;
@@ -119,6 +128,27 @@ inline std::string account(const Replay& replay) {
         r.messages_sent, r.bytes_received, r.messages_received, r.ops);
   }
   return text + fmt::format("{}", fmt::join(replay.diagnose(3), "\n"));
+}
+
+// All that a timeline tells.
+inline std::string account(const results::Timeline& timeline) {
+  std::string text = fmt::format("{} slices, {} messages, stride {}, until {}\n", timeline.all_slices,
+                                 timeline.all_messages, timeline.stride, timeline.until.ps());
+  for (const results::Slice& s : timeline.slices) {
+    text +=
+        fmt::format("{} {} {} {} {} {} {} {} {} {} {} {}\n", s.job, s.rank, s.cpu, name(s.kind), s.start.ps(),
+                    s.end.ps(), s.op, timeline.collectives[s.collective], s.peer, s.bytes, s.tag, s.message);
+  }
+  for (const results::TimelineMessage& m : timeline.messages) {
+    text += fmt::format("{} {} {} {} {} {} {} {} {}\n", m.number, m.job, m.source, m.destination, m.bytes,
+                        m.tag, timeline.collectives[m.collective], m.sent.ps(), m.arrived.ps());
+  }
+  for (const results::TimelineBin& b : timeline.bins) {
+    text += fmt::format("{} {} {} {} {}", b.job, b.first_rank, b.last_rank, b.start.ps(), b.end.ps());
+    for (const Time time : b.time) text += fmt::format(" {}", time.ps());
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace weft::sim

@@ -9,10 +9,10 @@
 using namespace weft;
 using namespace weft::sim;
 
-TEST_CASE("results, digest and diagnosis are the same however the hosts are divided") {
+TEST_CASE("results, digest, diagnosis and timeline are the same however the hosts are divided") {
   // A failure is shrunk; RC_PARAMS="seed=…" in the environment tries others.
   setenv("RC_PARAMS", "seed=1 max_success=1500", 0);
-  std::uint64_t complete = 0, incomplete = 0, crossings = 0;
+  std::uint64_t complete = 0, incomplete = 0, crossings = 0, strides = 0, cuts = 0;
   const bool holds = rc::check("as in one partition", [&] {
     ProgramOptions options;
     options.broken = *rc::gen::arbitrary<bool>();
@@ -34,11 +34,16 @@ TEST_CASE("results, digest and diagnosis are the same however the hosts are divi
         hosts_needed(graph, hosts),
         rc::gen::inRange<std::uint16_t>(0, static_cast<std::uint16_t>(partitions)));
 
-    Jumble parts(graph, hosts, partition_of_host, partitions, seed);
-    Jumble whole(graph, hosts, PartitionOfHost(partition_of_host.size(), 0), 1, seed);
+    const auto most_rows = *rc::gen::element<std::uint64_t>(3, 20, 1000);  // of the timeline
+    Jumble parts(graph, hosts, partition_of_host, partitions, seed, most_rows);
+    Jumble whole(graph, hosts, PartitionOfHost(partition_of_host.size(), 0), 1, seed, most_rows);
     parts.run();
     whole.run();
     RC_ASSERT(account(parts.replay()) == account(whole.replay()));
+    const results::Timeline timeline = whole.timeline();
+    RC_ASSERT(account(parts.timeline()) == account(timeline));
+    strides += timeline.stride > 1;
+    cuts += timeline.until < Time::max();
     ++(whole.replay().complete() ? complete : incomplete);
     crossings += parts.crossings();
   });
@@ -46,4 +51,6 @@ TEST_CASE("results, digest and diagnosis are the same however the hosts are divi
   CHECK(complete > 500);
   CHECK(incomplete > 200);
   CHECK(crossings > 5000);
+  CHECK(strides > 200);
+  CHECK(cuts > 50);
 }

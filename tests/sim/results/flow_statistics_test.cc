@@ -27,6 +27,29 @@ FlowStatistics example() {
 
 }  // namespace
 
+TEST_CASE("flow statistics: a tally of hosts has the same sums as the table") {
+  FlowStatistics table, apart;
+  HostTally even, odd;
+  for (std::uint32_t i = 0; i < 5'000; ++i) {  // hosts far apart, some often, and some within themselves
+    const Flow each = flow(i % 97 * 1'000, i * i % 1'009 * 50, i + 1, Time(), Time::ns(1));
+    table.add(each);
+    apart.add_but_hosts(each);
+    (i % 2 == 0 ? even : odd).add(each);
+  }
+  apart.add_hosts(odd);
+  apart.add_hosts(even);
+  REQUIRE(apart.hosts().size() == table.hosts().size());
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < table.hosts().size(); ++i) {
+    const FlowStatistics::Host &a = table.hosts()[i], &b = apart.hosts()[i];
+    CHECK((a.bytes_sent == b.bytes_sent && a.bytes_received == b.bytes_received));
+    CHECK((a.flows_sent == b.flows_sent && a.flows_received == b.flows_received));
+    bytes += b.bytes_received;
+  }
+  CHECK(bytes == apart.bytes());
+  CHECK(apart.bytes() == table.bytes());
+}
+
 TEST_CASE("flow statistics: completion times and slowdowns, by size") {
   const FlowStatistics statistics = example();
   CHECK(statistics.bytes() == 50'020'001);

@@ -2,6 +2,7 @@
 """Prints the tables of README.md: speed by size, two threads against one, and growth up to 65,536 hosts.
 
   measure.py speed [--probe PROGRAM]   packet hops per second; PROGRAM K PACKETS as a yardstick, run in turn
+  measure.py whole                     `weft sim` as it is run, with all results, against the probe and without results
   measure.py threads                   two threads against two runs of one thread side by side
   measure.py queues                    each queue discipline against drop-tail, run in turn
   measure.py policies                  each routing policy against static ECMP, run in turn
@@ -11,13 +12,17 @@
 Figures are medians of --runs (3). The machine should be idle.
 """
 import argparse
+import json
+import os
 import pathlib
 import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
-BENCH = pathlib.Path(__file__).resolve().parents[3] / "bazel-bin/tools/bench/packet/packet_bench"
+BUILT = pathlib.Path(__file__).resolve().parents[3] / "bazel-bin/tools"
+BENCH = BUILT / "bench/packet/packet_bench"
 
 
 def start(network, packets, partitions=0, threads=1, queue="ecn", routing="spray", control="fixed_window:packets=100"):
@@ -57,6 +62,40 @@ def speed(runs, probe):
         compared = (f"{median(theirs):.1f} M | {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
                     if probe else "– | –")
         print(f"| {int(ours[0]['hosts']):,} | {packets:,} | {rate:.1f} M | {compared} |")
+
+
+def cpu_of(command):
+    """Processor time of a program, the system's for it included."""
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status != 0:
+        sys.exit(f"{command}: status {status}")
+    return usage.ru_utime + usage.ru_stime
+
+
+# The probe's workload with a fabric like its own, and with what users get who say nothing.
+WHOLE = {"as the probe": ["--fabric", "none", "--routing", "spray", "--queue", "ecn", "--congestion", "fixed_window:packets=100"],
+         "default fabric": []}
+
+
+def whole(runs):
+    print("| hosts | settings | packet hops/s of the whole run | of the probe | default outputs |")
+    print("|---|---|---|---|---|")
+    for k, packets in ((16, 1000), (32, 200)):
+        for name, settings in WHOLE.items():
+            rates, ratios, costs = [], [], []
+            for _ in range(runs):
+                with tempfile.TemporaryDirectory() as folder:
+                    command = [BUILT / "weft/weft", "sim", "-q", "--traffic", f"permutation:size={4096 * packets}", "--topology",
+                               f"fat_tree:k={k},link=400Gbps,latency=500ns", *settings]
+                    plain, full = cpu_of(command), cpu_of([*command, "-o", folder])
+                    summary = json.loads((pathlib.Path(folder) / "summary.json").read_text())
+                probe = subprocess.run([BUILT / "bench/packet/probe", str(k), str(packets)], capture_output=True, text=True, check=True).stdout
+                rates.append(summary["packet_hops"] / full / 1e6)
+                ratios.append(rates[-1] / float(re.search(r"packet-hops/s ([\d.]+)", probe).group(1)))
+                costs.append(100 * (full / plain - 1))
+            print(f"| {k ** 3 // 4:,} | {name} | {median(rates):.1f} M | {median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}) | "
+                  f"{median(costs):+.1f}% ({min(costs):+.1f} to {max(costs):+.1f}) |", flush=True)
 
 
 def threads(runs):
@@ -152,12 +191,14 @@ def growth(runs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table", choices=("speed", "threads", "queues", "policies", "controls", "growth"))
+    parser.add_argument("table", choices=("speed", "whole", "threads", "queues", "policies", "controls", "growth"))
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--probe", help="a program that takes K and PACKETS and prints millions of hops per second")
     given = parser.parse_args()
     if given.table == "speed":
         speed(given.runs, given.probe)
+    elif given.table == "whole":
+        whole(given.runs)
     elif given.table == "threads":
         threads(given.runs)
     elif given.table == "queues":

@@ -1,0 +1,55 @@
+"""What a run at packet level says beforehand that it will take of memory, against what it takes."""
+
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WEFT = Path(sys.argv.pop(1)).resolve()
+
+FACTOR = 1.5
+RUNS = {
+    "idle": ["--traffic", "permutation:size=4KB", "--topology", "fat_tree:k=32"],
+    "default": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16"],
+    "hashed": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16", "--fabric", "none", "--routing", "ecmp", "--congestion", "dctcp",
+               "--queue", "ecn"],
+    "lossless": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16", "--fabric", "roce"],
+    "partitions": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16", "--set", "network.packet.partitions=8"],
+}
+
+
+def told(arguments, folder):
+    """What a run says that is let have next to nothing, in bytes; it is refused then."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_DATA, (32_000_000, 32_000_000))
+
+    run = subprocess.run([WEFT, "sim", "-q", *arguments, "-o", folder], stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=limit)
+    figure = re.search(r"not enough memory for a run on a packet network of .*: about ([\d.]+) (MB|GB), with", run.stderr)
+    assert figure and run.returncode == 4, run.stderr
+    return float(figure.group(1)) * (1e6 if figure.group(2) == "MB" else 1e9)
+
+
+def taken(arguments, folder):
+    """The most that a run has in memory, its results written, in bytes: the child's own."""
+    code = ("import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\n"
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024)")
+    run = subprocess.run([sys.executable, "-c", code, WEFT, "sim", "-q", *arguments, "-o", folder], capture_output=True, text=True, check=True)
+    return int(run.stdout)
+
+
+class MemoryForecast(unittest.TestCase):
+    def test_told_before_it_is_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, arguments in RUNS.items():
+                with self.subTest(run=name):
+                    expected, most = told(arguments, folder), taken(arguments, folder)
+                    print(f"{name}: {expected / 1e6:.0f} MB told, {most / 1e6:.0f} MB taken", flush=True)
+                    self.assertLess(expected, FACTOR * most)
+                    self.assertLess(most, FACTOR * expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
