@@ -143,8 +143,10 @@ TEST_CASE("scale-up: what can't be built") {
       make("scale_up:of=[bcube:n=2,k=1]"),
       "scale_up: of is '[bcube:n=2,k=1]', but its hosts forward for others and can't be nodes of "
       "several accelerators");
-  CHECK_THROWS_WITH(make("scale_up:node=dgx_h10"),
-                    Catch::StartsWith("'dgx_h10' is not a kind of node; did you mean 'dgx_h100'?"));
+  CHECK_THROWS_WITH(
+      make("scale_up:node=dgx_h10"),
+      Catch::StartsWith("scale_up: node is 'dgx_h10', but 'dgx_h10' is not a kind of node; did you "
+                        "mean 'dgx_h100'?"));
 }
 
 }  // namespace weft::topologies
