@@ -2,7 +2,8 @@
 """Lists the functions an MPI library's header declares, for the tracer's tables.
 
 functions.py table HEADER_DIRECTORY   X(name, class) for each function of one library, sorted by name
-functions.py dispatch DIRECTORY...    assembly entry points for the functions of all these libraries
+functions.py dispatch LIBRARY DIRECTORY...  assembly entry points for the functions of all these libraries, and for
+                                     those that the tracer LIBRARY of NCCL defines
 """
 
 import re
@@ -48,17 +49,29 @@ def table(directory):
         print(f"X({name}, {call_class(name)})")
 
 
-def dispatch(directories):
-    names = sorted(set().union(*(functions(d) for d in directories)))
-    print("# Every function enters here by its own and by its profiling name, and goes on to where its slot points:")
-    print("# first to the resolver, which then fills all slots.")
+def defined_functions(library):
+    """Names of the functions that a shared library exports."""
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return sorted(re.findall(r" T (\w+)$", symbols, re.MULTILINE))
+
+
+def entry_point(number, names):
+    for name in names:
+        print(f"  .globl {name}\n  .type {name}, @function\n{name}:")
+    print(f"  jmp *weft_trace_slots+{8 * number}(%rip)")
+    for name in names:
+        print(f"  .size {name}, .-{name}")
+    print(f".Lfirst{number}:\n  pushq ${number}\n  jmp weft_trace_first_call")
+
+
+def dispatch(nccl_tracer, directories):
+    mpi_names = sorted(set().union(*(functions(d) for d in directories)))
+    names = mpi_names + defined_functions(nccl_tracer)
+    print("# Every function enters here by its own name, those of MPI by their profiling name too, and goes on to where its")
+    print("# slot points: first to the resolver, which then fills all slots of its kind.")
     print("  .text")
     for number, name in enumerate(names):
-        print(f"  .globl {name}, P{name}")
-        print(f"  .type {name}, @function\n  .type P{name}, @function")
-        print(f"{name}:\nP{name}:\n  jmp *weft_trace_slots+{8 * number}(%rip)")
-        print(f"  .size {name}, .-{name}\n  .size P{name}, .-P{name}")
-        print(f".Lfirst{number}:\n  pushq ${number}\n  jmp weft_trace_first_call")
+        entry_point(number, [name, "P" + name] if number < len(mpi_names) else [name])
     print("  .section .data.rel.local, \"aw\"\n  .balign 8")
     print("  .globl weft_trace_slots\n  .hidden weft_trace_slots\nweft_trace_slots:")
     for number in range(len(names)):
@@ -73,6 +86,8 @@ def dispatch(directories):
     print("  .section .rodata")
     print("  .globl weft_trace_name_count\n  .hidden weft_trace_name_count\n  .balign 8")
     print(f"weft_trace_name_count: .quad {len(names)}")
+    print("  .globl weft_trace_mpi_count\n  .hidden weft_trace_mpi_count")
+    print(f"weft_trace_mpi_count: .quad {len(mpi_names)}")
     for number, name in enumerate(names):
         print(f'.Lname{number}: .asciz "{name}"')
     print('  .section .note.GNU-stack,"",@progbits')
@@ -81,8 +96,8 @@ def dispatch(directories):
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "table":
         table(sys.argv[2])
-    elif len(sys.argv) >= 3 and sys.argv[1] == "dispatch":
-        dispatch(sys.argv[2:])
+    elif len(sys.argv) >= 4 and sys.argv[1] == "dispatch":
+        dispatch(sys.argv[2], sys.argv[3:])
     else:
         sys.exit(__doc__)
 

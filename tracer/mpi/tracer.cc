@@ -12,6 +12,7 @@
 #include "tracer/mpi/clocks.h"
 #include "tracer/mpi/facts.h"
 #include "tracer/mpi/function_table.h"
+#include "tracer/mpi/say.h"
 
 namespace weft::trace {
 
@@ -70,7 +71,7 @@ State state;
 NowIn beyond_slots;  // of threads that the file has no place for
 
 void tell(const char* what) {
-  fprintf(stderr, "weft: the trace of rank %d ends here: %s: %s\n", state.rank, what, strerror(errno));
+  say("weft: the trace of rank %d ends here: %s: %s\n", state.rank, what, strerror(errno));
 }
 
 // The file ends behind the last whole record.
@@ -287,7 +288,7 @@ void* allocate_bytes(std::size_t bytes) {
 void free_bytes(void* data) { free(data); }
 
 void out_of_memory() {
-  fprintf(stderr, "weft: out of memory in the tracer\n");
+  say("weft: out of memory in the tracer\n");
   abort();
 }
 

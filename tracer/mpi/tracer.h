@@ -5,6 +5,8 @@
 // shape (tracer/format/README.md).
 #pragma once
 
+#include <errno.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -48,7 +50,8 @@ inline About about(MPI_Comm comm, int peer, int tag = kUndefined) {
 }
 inline About about_requests(int n) { return {.count = static_cast<std::uint32_t>(n)}; }
 
-// Lives as long as the wrapper of one call.
+// Lives as long as the wrapper of one call. `errno` is what the library finds and leaves, whatever is done
+// beside it.
 class Call {
  public:
   explicit Call(Function function, const About& about = {})
@@ -59,7 +62,9 @@ class Call {
   }
   ~Call() {
     --call_depth;
+    if (!outermost_) return;
     if (traced_) __atomic_store_n(&now_in->enter_ns, std::uint64_t{0}, __ATOMIC_RELEASE);
+    errno = errno_left_;
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -68,6 +73,7 @@ class Call {
   bool traced() const { return traced_; }
   // To be called as soon as the library has returned `error`.
   void left(int error) {
+    errno_left_ = errno;
     leave_ns_ = now_ns();
     error_ = error;
     if (!traced_) return;
@@ -84,6 +90,7 @@ class Call {
 
  private:
   void enter(const About& about) {
+    const int before = errno;
     if (now_in == nullptr) find_now_in();
     if (!core_time.begun()) core_time.begin(enter_ns_);
     off_before_ = core_time.enter(enter_ns_);
@@ -94,11 +101,12 @@ class Call {
     now.function = static_cast<std::uint32_t>(function_);
     now.count = about.count;
     __atomic_store_n(&now.enter_ns, enter_ns_, __ATOMIC_RELEASE);
+    errno = before;
   }
 
   Function function_;
   bool outermost_, traced_;
-  int error_ = 0;
+  int error_ = 0, errno_left_ = errno;
   std::uint64_t enter_ns_ = 0, leave_ns_ = 0;
   OffCore off_before_, off_inside_;
 };
