@@ -536,7 +536,6 @@ Comm* Record::define(MPI_Comm handle, const Comm* parent, std::uint64_t label) {
 
 void Record::message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags) {
   if (failed() || status.MPI_SOURCE == MPI_PROC_NULL) return out().byte(flags);
-  if (status_cancelled(status)) return out().byte(flags | kCancelled);
   const std::uint64_t bytes = status_bytes(status);
   const bool as_posted = status.MPI_SOURCE == posted.peer && status.MPI_TAG == posted.tag;
   const bool whole = as_posted && bytes == posted.bytes;
@@ -547,6 +546,12 @@ void Record::message(const Comm* c, const MPI_Status& status, const Posted& post
     out().signed_number(status.MPI_TAG);
   }
   if (!whole) out().number(bytes);
+}
+
+void Record::message_or_cancelled(const Comm* c, const MPI_Status& status, const Posted& posted) {
+  const bool there = !failed() && status.MPI_SOURCE != MPI_PROC_NULL;
+  if (there && status_cancelled(status)) return out().byte(kCancelled);
+  message(c, status, posted);
 }
 
 Request* Record::made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,

@@ -153,6 +153,8 @@ class Record {
   }
   // What came: flags and, for a message, its source, tag and bytes, as far as they are not as posted.
   void message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags = 0);
+  // The same of a receive that the program may have cancelled.
+  void message_or_cancelled(const Comm* c, const MPI_Status& status, const Posted& posted);
   // A request numbered next; the caller's record says that it was made. Null if there is none to remember.
   Request* made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
                 const MPI_Comm* new_comm = nullptr);

@@ -84,6 +84,12 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
     case Shape::kSendrecv:
       sendrecv(thread, record, known);
       break;
+    case Shape::kSendrecvRequest:
+      isendrecv(thread, record, known);
+      break;
+    case Shape::kStatus:
+      status(thread, record);
+      break;
     case Shape::kProbe:
       if (!record.flag) break;
       notes_.add(Note::kProbes);
@@ -277,6 +283,26 @@ void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
   thread.joins.push_back({first, false});
 }
 
+void RankImporter::isendrecv(Thread& thread, const TraceRecord& record,
+                             const std::vector<TraceCommunicator>& known) {
+  Request request;
+  if (is_operation(record.peer)) request.send = program_.nonblocking(thread, send_of(record, known));
+  if (is_operation(record.recv_peer)) {
+    request.op = program_.nonblocking(
+        thread, recv_of(record, record.recv_peer, record.recv_tag, record.recv_posted_bytes(), known));
+  }
+  requests_[record.request] = request;
+}
+
+// The program has learnt that it is complete, and goes on from there; the request stays.
+void RankImporter::status(Thread& thread, const TraceRecord& record) {
+  const auto found = record.flag ? requests_.find(record.request) : requests_.end();
+  if (found == requests_.end() || found->second.local || partitioned_.has(record.request)) return;
+  for (const OpIndex op : {found->second.op, found->second.send}) {
+    if (op != RankProgram::kNone) program_.join(thread, static_cast<std::uint16_t>(record.thread), op);
+  }
+}
+
 void RankImporter::make_request(Thread& thread, const TraceRecord& record,
                                 const std::vector<TraceCommunicator>& known) {
   Request request;
@@ -332,6 +358,9 @@ void RankImporter::complete(Thread& thread, const TraceRecord& record) {
     Request& request = found->second;
     const OpIndex op = std::exchange(request.op, RankProgram::kNone);
     const bool local = request.local;
+    if (request.send != RankProgram::kNone) {
+      program_.join(thread, static_cast<std::uint16_t>(record.thread), request.send);
+    }
     if (!request.persistent) requests_.erase(found);
     if (op == RankProgram::kNone) continue;
     if (completion.cancelled) {

@@ -81,6 +81,7 @@ class RankImporter {
   struct Request {
     OpIndex op =
         RankProgram::kNone;  // the active operation; kNone: inactive, or no operation (MPI_PROC_NULL)
+    OpIndex send = RankProgram::kNone;  // of MPI_Isendrecv, beside the receive
     bool persistent = false;
     bool local = false;       // a buffered send: complete without the receiver
     bool operation = false;   // has `prototype`
@@ -106,6 +107,8 @@ class RankImporter {
   void send(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void recv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void sendrecv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void isendrecv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void status(Thread& thread, const TraceRecord& record);
   void make_request(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void matched_recv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void complete(Thread& thread, const TraceRecord& record);

@@ -198,7 +198,8 @@ bool TraceReader::pending_polls(TraceRecord& r) {
   const auto function = static_cast<Function>(polls.function);
   const Shape shape = trace::function_info(function).shape;
   if (polls.function > 255 ||
-      (shape != Shape::kProbe && shape != Shape::kComplete && shape != Shape::kArrived))
+      (shape != Shape::kProbe && shape != Shape::kComplete && shape != Shape::kArrived &&
+       shape != Shape::kStatus))
     return false;
   if (polls.comm_plus_1 > communicators_.size()) return false;
   clear(r);

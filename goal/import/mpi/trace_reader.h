@@ -255,7 +255,8 @@ class TraceReader {
   void read_arguments(trace::Shape shape, TraceRecord& record);
   void read_posted(TraceRecord& record);
   void read_size(TraceRecord& record);
-  void read_exchange(TraceRecord& record);
+  void read_exchange(trace::Shape shape, TraceRecord& record);
+  void read_status(TraceRecord& record);
   void read_probe(TraceRecord& record);
   void read_polls(TraceRecord& record);
   void read_completions(TraceRecord& record);
@@ -273,7 +274,7 @@ class TraceReader {
   std::uint8_t read_flags();
   std::uint64_t read_reference();
   void read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted);
-  void remember_posted(const TraceRecord& record);
+  void remember_posted(const TraceRecord& record, const TraceMessage& receive);
   void read_vector(std::vector<std::uint64_t>& values);
   std::uint64_t varint();
   std::int64_t signed_varint();
