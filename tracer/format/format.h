@@ -310,6 +310,8 @@ inline constexpr std::uint8_t kLongNumber = 112;
 inline constexpr unsigned kFirstLongNumber = 128;
 enum class Meta : std::uint8_t {
   kWaitingInside = 113,  // kOffCore of one time only, the most frequent
+  kThreadBegin = 114,    // the call whose record follows is its thread's first
+  kThreadEnd = 115,      // a thread that made calls has ended
   kFact = 118,           // something known of the process or its machine
   kThread = 120,         // the following records are of another thread
   kCommunicator = 121,   // defines a communicator

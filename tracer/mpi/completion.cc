@@ -50,8 +50,12 @@ class Completed {
     if (!request->active) return;
     if (record_.failed() && !request->persistent && *place != request_null()) return;
     const bool receive = request->kind == Request::Kind::kReceive;
-    entries_[n_++] = {request->number, receive && request->status_tells, request->cancel_asked,
-                      receive ? request->comm : nullptr, &status, request->posted};
+    entries_[n_++] = {request->number,
+                      receive && request->status_tells,
+                      request->cancel_asked,
+                      receive ? request->comm : nullptr,
+                      &status,
+                      request->posted};
     request->cancel_asked = false;
     if (request->persistent) {
       request->active = false;

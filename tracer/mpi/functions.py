@@ -55,23 +55,16 @@ def defined_functions(library):
     return sorted(re.findall(r" T (\w+)$", symbols, re.MULTILINE))
 
 
-def entry_point(number, names):
-    for name in names:
-        print(f"  .globl {name}\n  .type {name}, @function\n{name}:")
-    print(f"  jmp *weft_trace_slots+{8 * number}(%rip)")
-    for name in names:
-        print(f"  .size {name}, .-{name}")
-    print(f".Lfirst{number}:\n  pushq ${number}\n  jmp weft_trace_first_call")
-
-
 def dispatch(nccl_tracer, directories):
     mpi_names = sorted(set().union(*(functions(d) for d in directories)))
-    names = mpi_names + defined_functions(nccl_tracer)
-    print("# Every function enters here by its own name, those of MPI by their profiling name too, and goes on to where its")
-    print("# slot points: first to the resolver, which then fills all slots of its kind.")
+    names = mpi_names + ["P" + name for name in mpi_names] + defined_functions(nccl_tracer)
+    print("# Every function enters here, those of MPI by their profiling names too, and goes on to where its slot points:")
+    print("# first to the resolver, which then fills all slots of its kind.")
     print("  .text")
     for number, name in enumerate(names):
-        entry_point(number, [name, "P" + name] if number < len(mpi_names) else [name])
+        print(f"  .globl {name}\n  .type {name}, @function\n{name}:\n.Lentry{number}:")
+        print(f"  jmp *weft_trace_slots+{8 * number}(%rip)\n  .size {name}, .-{name}")
+        print(f".Lfirst{number}:\n  pushq ${number}\n  jmp weft_trace_first_call")
     print("  .section .data.rel.local, \"aw\"\n  .balign 8")
     print("  .globl weft_trace_slots\n  .hidden weft_trace_slots\nweft_trace_slots:")
     for number in range(len(names)):
@@ -80,6 +73,9 @@ def dispatch(nccl_tracer, directories):
     print("  .globl weft_trace_stubs\n  .hidden weft_trace_stubs\nweft_trace_stubs:")
     for number in range(len(names)):
         print(f"  .quad .Lfirst{number}")
+    print("  .globl weft_trace_entries\n  .hidden weft_trace_entries\nweft_trace_entries:")
+    for number in range(len(names)):
+        print(f"  .quad .Lentry{number}")
     print("  .globl weft_trace_names\n  .hidden weft_trace_names\nweft_trace_names:")
     for number in range(len(names)):
         print(f"  .quad .Lname{number}")

@@ -13,8 +13,8 @@ namespace weft::trace {
 
 namespace {
 
-// The last few numbers of the table that Linux gives every process. A higher one would make it grow, for which a process
-// of several threads waits 10 ms and more.
+// The last few numbers of the table that Linux gives every process. A higher one would make it grow, for
+// which a process of several threads waits 10 ms and more.
 constexpr rlim_t kHigh = 60;
 
 // The same file behind a number that the program does not get for a file of its own soon.
@@ -50,7 +50,7 @@ bool make_absolute(const char* path, char* absolute, std::size_t bytes) {
 bool OwnFile::create(const char* path) {
   if (!make_absolute(path, path_, sizeof path_)) return false;
   descriptor_ = out_of_the_way(::open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666));
-  struct stat status{};
+  struct stat status {};
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return false;
   device_ = status.st_dev;
   inode_ = status.st_ino;
@@ -58,7 +58,7 @@ bool OwnFile::create(const char* path) {
 }
 
 bool OwnFile::is_ours(int descriptor) const {
-  struct stat status{};
+  struct stat status {};
   if (fstat(descriptor, &status) != 0) return false;
   if (status.st_dev == device_ && status.st_ino == inode_) return true;
   errno = ESTALE;
@@ -77,7 +77,7 @@ int OwnFile::reopen() {
 int OwnFile::descriptor() {
   // Not ours any more: it is the program's to close.
   if (descriptor_ < 0 || !is_ours(descriptor_)) descriptor_ = reopen();
-  struct stat status{};
+  struct stat status {};
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) return -1;
   if (status.st_nlink > 0) return descriptor_;
   errno = ENOENT;

@@ -22,7 +22,7 @@ __attribute__((constructor)) void look_at_standard_error() {
 }
 
 bool is_as_at_start() {
-  struct stat now{};
+  struct stat now {};
   return there && fstat(STDERR_FILENO, &now) == 0 && now.st_dev == at_start.st_dev &&
          now.st_ino == at_start.st_ino && now.st_rdev == at_start.st_rdev;
 }

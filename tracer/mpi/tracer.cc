@@ -17,6 +17,7 @@
 namespace weft::trace {
 
 constinit thread_local int call_depth = 0;
+constinit thread_local std::uint64_t called_back_ns = 0;
 constinit thread_local NowIn* now_in = nullptr;
 constinit thread_local CoreTime core_time;
 
@@ -117,6 +118,11 @@ void put_thread(std::uint32_t thread) {
 
 // Before the record of the call. Needs kRecordBytes of room.
 void put_off_core(const Call& call) {
+  if (call.thread_begins_ns() != 0) {
+    put_thread(this_thread());
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kThreadBegin));
+    state.writer.number(call.thread_begins_ns());
+  }
   const OffCore &before = call.off_before(), &inside = call.off_inside();
   if (before.sum() + inside.sum() == 0) return;
   put_thread(this_thread());
@@ -220,6 +226,25 @@ bool lock() {
   return true;
 }
 
+// Set for threads that have made a call, so that their end calls this.
+pthread_key_t thread_key;
+pthread_once_t thread_key_made = PTHREAD_ONCE_INIT;
+
+void thread_ends(void* number_plus_1) {
+  const bool locked = lock();
+  if (state.recording && getpid() == state.process) {
+    put_polls();
+    if (state.writer.reserve(kRecordBytes)) {
+      state.writer.byte(static_cast<std::uint8_t>(Meta::kThreadEnd));
+      state.writer.number(reinterpret_cast<std::uintptr_t>(number_plus_1) - 1);
+      state.writer.signed_number(static_cast<std::int64_t>(now_ns() - state.last_leave_ns));
+      state.writer.number(process_cpu_ns());
+    }
+    commit();
+  }
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
 std::uint64_t epoch_ns() {
   timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
@@ -268,6 +293,14 @@ std::uint64_t now_ns() {
          clock_ahead_ns;
 }
 
+std::uint64_t begin_thread() {
+  const std::uint32_t number = this_thread();
+  if (number == 0) return 0;
+  pthread_once(&thread_key_made, [] { pthread_key_create(&thread_key, thread_ends); });
+  pthread_setspecific(thread_key, reinterpret_cast<void*>(std::uintptr_t{number} + 1));
+  return process_cpu_ns();
+}
+
 bool is_recording() { return __atomic_load_n(&state.recording, __ATOMIC_RELAXED); }
 
 void count_local(int i) {
@@ -277,19 +310,6 @@ void count_local(int i) {
   } else {
     ++calls;
   }
-}
-
-void* allocate_bytes(std::size_t bytes) {
-  void* data = malloc(bytes);
-  if (data == nullptr) out_of_memory();
-  return data;
-}
-
-void free_bytes(void* data) { free(data); }
-
-void out_of_memory() {
-  say("weft: out of memory in the tracer\n");
-  abort();
 }
 
 void find_now_in() {
@@ -505,7 +525,7 @@ void Record::poll(const Comm* comm, int peer, int tag, int given) {
   poll.tag = tag;
   poll.given = static_cast<std::uint32_t>(given);
   PendingPolls& pending = state.writer.live()->polls;
-  const bool ran = call_.off_before().sum() + call_.off_inside().sum() == 0;
+  const bool ran = call_.off_before().sum() + call_.off_inside().sum() == 0 && call_.thread_begins_ns() == 0;
   if (pending.calls == 0 || !ran || !same_polls(pending, poll) ||
       call_.enter_ns() - pending.leave_ns > kMaxPollGapNs) {
     put_polls();

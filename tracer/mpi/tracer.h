@@ -10,10 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/mpi/callers.h"
 #include "tracer/mpi/communicators.h"
 #include "tracer/mpi/core_time.h"
 #include "tracer/mpi/real.h"
 #include "tracer/mpi/requests.h"
+#include "tracer/mpi/scratch.h"
 #include "tracer/mpi/windows.h"
 #include "tracer/mpi/writer.h"
 
@@ -21,14 +23,22 @@ namespace weft::trace {
 
 static_assert(MPI_ANY_TAG == kAnyTag);
 
-// MPI calls the library makes while it serves one are not the program's: only the outermost is traced.
+// MPI calls the library makes while it serves one are not the program's. What the program calls from
+// functions that the library calls back is.
 extern constinit thread_local int call_depth __attribute__((tls_model("initial-exec")));
+// When the last of those was left: the call around it counts from there on, as what the program did before it
+// was its own. So records stand in the order of their times.
+extern constinit thread_local std::uint64_t called_back_ns __attribute__((tls_model("initial-exec")));
 
 // Where this thread says which call it is in; null before its first traced call.
 extern constinit thread_local NowIn* now_in __attribute__((tls_model("initial-exec")));
 void find_now_in();  // sets it
 // When it ran, for the time from its first traced call on.
 extern constinit thread_local CoreTime core_time __attribute__((tls_model("initial-exec")));
+
+// The thread makes its first traced call: notes its end when it comes. Processor time of the process until
+// now; 0 for thread 0.
+std::uint64_t begin_thread();
 
 std::uint64_t now_ns();   // CLOCK_MONOTONIC
 bool is_recording();      // between MPI_Init and MPI_Finalize, if a file could be opened
@@ -54,9 +64,14 @@ inline About about_requests(int n) { return {.count = static_cast<std::uint32_t>
 // beside it.
 class Call {
  public:
-  explicit Call(Function function, const About& about = {})
-      : function_(function), outermost_(call_depth++ == 0), traced_(outermost_ && is_recording()) {
+  // Inlined: it asks who has called the wrapper.
+  [[gnu::always_inline]] explicit Call(Function function, const About& about = {})
+      : function_(function),
+        outer_(call_depth++),
+        outermost_(outer_ == 0 || is_programs(__builtin_return_address(0))),
+        traced_(outermost_ && is_recording()) {
     if (!outermost_) return;
+    if (outer_ > 0) around_ = now_in != nullptr ? *now_in : NowIn{};
     enter_ns_ = now_ns();
     if (traced_) enter(about);
   }
@@ -64,6 +79,7 @@ class Call {
     --call_depth;
     if (!outermost_) return;
     if (traced_) __atomic_store_n(&now_in->enter_ns, std::uint64_t{0}, __ATOMIC_RELEASE);
+    if (outer_ > 0) called_back();
     errno = errno_left_;
   }
   Call(const Call&) = delete;
@@ -77,6 +93,7 @@ class Call {
     leave_ns_ = now_ns();
     error_ = error;
     if (!traced_) return;
+    if (called_back_ns > enter_ns_) enter_ns_ = called_back_ns;
     off_inside_ = core_time.leave(enter_ns_, leave_ns_);
     if (leave_ns_ - enter_ns_ >= kLongNs) core_time.left_at(leave_ns_ = now_ns());
   }
@@ -84,6 +101,8 @@ class Call {
   std::uint64_t enter_ns() const { return enter_ns_; }
   std::uint64_t leave_ns() const { return leave_ns_; }
   int error() const { return error_; }
+  // Of a thread's first call: what begin_thread() said; else 0.
+  std::uint64_t thread_begins_ns() const { return thread_begins_ns_; }
   // What the thread did not run for, in the call and since its last one.
   const OffCore& off_before() const { return off_before_; }
   const OffCore& off_inside() const { return off_inside_; }
@@ -92,7 +111,10 @@ class Call {
   void enter(const About& about) {
     const int before = errno;
     if (now_in == nullptr) find_now_in();
-    if (!core_time.begun()) core_time.begin(enter_ns_);
+    if (!core_time.begun()) {
+      thread_begins_ns_ = begin_thread();
+      core_time.begin(enter_ns_);
+    }
     off_before_ = core_time.enter(enter_ns_);
     NowIn& now = *now_in;
     now.comm_handle = about.comm;
@@ -104,11 +126,19 @@ class Call {
     errno = before;
   }
 
+  // The call around this one goes on.
+  void called_back() {
+    if (now_in != nullptr) *now_in = around_;
+    called_back_ns = leave_ns_;
+  }
+
   Function function_;
+  int outer_;  // calls around it
   bool outermost_, traced_;
   int error_ = 0, errno_left_ = errno;
-  std::uint64_t enter_ns_ = 0, leave_ns_ = 0;
+  std::uint64_t enter_ns_ = 0, leave_ns_ = 0, thread_begins_ns_ = 0;
   OffCore off_before_, off_inside_;
+  NowIn around_;  // only with a call around it
 };
 
 // Writes one record. Holds the tracer's lock while it lives, where there is more than one thread to lock out.
@@ -172,40 +202,6 @@ class Record {
   const Call& call_;
   const bool locked_;
 };
-
-// An array for the time of one call, without malloc for few elements.
-template <typename T>
-class Scratch {
- public:
-  explicit Scratch(int n) : data_(n <= kInline ? inline_ : static_cast<T*>(allocate(n, sizeof(T)))) {}
-  ~Scratch() {
-    if (data_ != inline_) release(data_);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  T* data() { return data_; }
-  T& operator[](int i) { return data_[i]; }
-
- private:
-  static constexpr int kInline = 32;
-  T inline_[kInline];
-  T* data_;
-  static void* allocate(int n, std::size_t bytes);
-  static void release(void* data);
-};
-
-// Ends the program with a message: there is no going on without memory inside somebody's MPI call.
-[[noreturn]] void out_of_memory();
-void* allocate_bytes(std::size_t bytes);
-void free_bytes(void* data);
-template <typename T>
-void* Scratch<T>::allocate(int n, std::size_t bytes) {
-  return allocate_bytes(static_cast<std::size_t>(n) * bytes);
-}
-template <typename T>
-void Scratch<T>::release(void* data) {
-  free_bytes(data);
-}
 
 // What all ranks do together once the library has initialized, before that call is left.
 void after_init();

@@ -156,8 +156,7 @@ template <Function f, auto real_function, class N>
 int isendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
                       MPI_Comm comm, MPI_Request* request) {
   Call call(f, about_exchange(comm, to, from, in_tag));
-  const int error =
-      (real.*real_function)(buffer, count, type, to, out_tag, from, in_tag, comm, request);
+  const int error = (real.*real_function)(buffer, count, type, to, out_tag, from, in_tag, comm, request);
   if (!call.traced()) return error;
   call.left(error);
   Record record(call);

@@ -213,6 +213,7 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
       run.regions.insert(event.name);
       importer.region(event);
     }
+    for (const TraceThreadEnd& end : reader.take_thread_ends()) importer.thread_ended(end);
   };
   while (reader.next(record)) {
     try {

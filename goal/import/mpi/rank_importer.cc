@@ -82,13 +82,8 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
       make_request(thread, record, known);
       break;
     case Shape::kSendrecv:
-      sendrecv(thread, record, known);
-      break;
     case Shape::kSendrecvRequest:
-      isendrecv(thread, record, known);
-      break;
-    case Shape::kStatus:
-      status(thread, record);
+      exchange(thread, record, known);
       break;
     case Shape::kProbe:
       if (!record.flag) break;
@@ -100,6 +95,7 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
       matched_recv(thread, record, known);
       break;
     case Shape::kComplete:
+    case Shape::kStatus:
       complete(thread, record);
       break;
     case Shape::kStart:
@@ -258,6 +254,12 @@ void RankImporter::recv(Thread& thread, const TraceRecord& record,
   program_.blocking(thread, op);
 }
 
+void RankImporter::exchange(Thread& thread, const TraceRecord& record,
+                            const std::vector<TraceCommunicator>& known) {
+  const bool has_request = trace::function_info(record.function).shape == Shape::kSendrecvRequest;
+  has_request ? isendrecv(thread, record, known) : sendrecv(thread, record, known);
+}
+
 // Both halves start together and the program goes on when both have finished.
 void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
                             const std::vector<TraceCommunicator>& known) {
@@ -345,6 +347,7 @@ void RankImporter::matched_recv(Thread& thread, const TraceRecord& record,
 }
 
 void RankImporter::complete(Thread& thread, const TraceRecord& record) {
+  if (trace::function_info(record.function).shape == Shape::kStatus) return status(thread, record);
   for (const TraceCompletion& completion : record.completions) {
     const auto found = requests_.find(completion.request);
     if (found == requests_.end()) {

@@ -50,6 +50,8 @@ class RankImporter {
   void add(const TraceCounter& counter);
   // The program begins or ends a region, before the next call.
   void region(const TraceRegionEvent& event) { program_.region(event); }
+  // A thread has ended, before the next call.
+  void thread_ended(const TraceThreadEnd& end) { program_.thread_ended(end); }
   // Ends the rank: hands its operations to the builder and calls its end_rank().
   void finish(GraphBuilder& builder);
 
@@ -106,6 +108,7 @@ class RankImporter {
 
   void send(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void recv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void exchange(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void sendrecv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void isendrecv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void status(Thread& thread, const TraceRecord& record);

@@ -211,11 +211,8 @@ class RankReader {
       case Shape::kSendrecvRequest:
         sent(r.peer, r.bytes());
         wildcards(r.recv_peer, r.recv_tag);
-        requests_[r.request] = {.function = r.function,
-                                .peer = r.recv_peer,
-                                .tag = r.recv_tag,
-                                .comm = r.comm,
-                                .receives = true};
+        requests_[r.request] = {
+            .function = r.function, .peer = r.recv_peer, .tag = r.recv_tag, .comm = r.comm, .receives = true};
         return moved_bytes(r);
       case Shape::kMessageRecvRequest:
       case Shape::kCommCreateRequest:

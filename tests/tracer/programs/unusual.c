@@ -1,5 +1,5 @@
-/* Processes that do what few do: unusual KIND. With and without the tracer, each must end, say and write the same.
-   What it says is in angle brackets, as MPI libraries say much of their own here. */
+/* Processes that do what few do: unusual KIND. With and without the tracer, each must end, say and write the
+   same. What it says is in angle brackets, as MPI libraries say much of their own here. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,8 @@ static int rank;
 static void exchange(int times) {
   int sent = 1, got;
   for (int i = 0; i < times; ++i) {
-    MPI_Sendrecv(&sent, 1, MPI_INT, rank, i % 7, &got, 1, MPI_INT, rank, i % 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&sent, 1, MPI_INT, rank, i % 7, &got, 1, MPI_INT, rank, i % 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
   }
 }
 
@@ -260,11 +261,21 @@ static const struct {
   const char* name;
   void (*run)(void);
 } kinds[] = {
-    {"close_then_open", close_then_open}, {"open_over", open_over},         {"daemon", daemon_of},
-    {"error_file", error_file},           {"small_stacks", small_stacks},   {"alternate_stack", alternate_stack},
-    {"no_more_files", no_more_files},     {"few_descriptors", few_descriptors}, {"short_files", short_files},
-    {"little_memory", little_memory},     {"children", children},           {"other_user", other_user},
-    {"other_folder", other_folder},       {"removed_folder", removed_folder}, {"errno", errors_numbers},
+    {"close_then_open", close_then_open},
+    {"open_over", open_over},
+    {"daemon", daemon_of},
+    {"error_file", error_file},
+    {"small_stacks", small_stacks},
+    {"alternate_stack", alternate_stack},
+    {"no_more_files", no_more_files},
+    {"few_descriptors", few_descriptors},
+    {"short_files", short_files},
+    {"little_memory", little_memory},
+    {"children", children},
+    {"other_user", other_user},
+    {"other_folder", other_folder},
+    {"removed_folder", removed_folder},
+    {"errno", errors_numbers},
     {"libraries", libraries},
 };
 
