@@ -13,6 +13,7 @@
 #include "tracer/mpi/callers.h"
 #include "tracer/mpi/communicators.h"
 #include "tracer/mpi/core_time.h"
+#include "tracer/mpi/polls.h"
 #include "tracer/mpi/real.h"
 #include "tracer/mpi/requests.h"
 #include "tracer/mpi/scratch.h"
@@ -64,13 +65,17 @@ inline About about_requests(int n) { return {.count = static_cast<std::uint32_t>
 // beside it.
 class Call {
  public:
-  // Inlined: it asks who has called the wrapper.
-  [[gnu::always_inline]] explicit Call(Function function, const About& about = {})
+  // Inlined: it asks who has called the wrapper. `polls`: of a test or probe, of which kind it is.
+  [[gnu::always_inline]] explicit Call(Function function, const About& about = {},
+                                       std::uint64_t polls = kNoPolls)
       : function_(function),
+        polls_(polls),
         outer_(call_depth++),
         outermost_(outer_ == 0 || is_programs(__builtin_return_address(0))),
         traced_(outermost_ && is_recording()) {
     if (!outermost_) return;
+    untimed_ = polls != kNoPolls && traced_ && outer_ == 0 && untimed_polls.begin(polls, &call_depth);
+    if (untimed_) return;
     if (outer_ > 0) around_ = now_in != nullptr ? *now_in : NowIn{};
     enter_ns_ = now_ns();
     if (traced_) enter(about);
@@ -78,9 +83,9 @@ class Call {
   ~Call() {
     --call_depth;
     if (!outermost_) return;
-    if (traced_) __atomic_store_n(&now_in->enter_ns, std::uint64_t{0}, __ATOMIC_RELEASE);
+    if (traced_ && !untimed_) __atomic_store_n(&now_in->enter_ns, std::uint64_t{0}, __ATOMIC_RELEASE);
     if (outer_ > 0) called_back();
-    errno = errno_left_;
+    if (errno_left_ != kNotLeft) errno = errno_left_;
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -89,15 +94,32 @@ class Call {
   bool traced() const { return traced_; }
   // To be called as soon as the library has returned `error`.
   void left(int error) {
+    error_ = error;
+    if (untimed_) return;
     errno_left_ = errno;
     leave_ns_ = now_ns();
-    error_ = error;
     if (!traced_) return;
     if (called_back_ns > enter_ns_) enter_ns_ = called_back_ns;
     off_inside_ = core_time.leave(enter_ns_, leave_ns_);
     if (leave_ns_ - enter_ns_ >= kLongNs) core_time.left_at(leave_ns_ = now_ns());
   }
   Function function() const { return function_; }
+  std::uint64_t polls() const { return polls_; }
+  // It was begun without a look at the clock.
+  bool untimed() const { return untimed_; }
+  // Such a one was in vain: then nothing more is to be done.
+  bool counts_only(int flag) const {
+    if (!untimed_ || flag != 0 || error_ != MPI_SUCCESS) return false;
+    untimed_polls.count();
+    return true;
+  }
+  // It was not in vain: it takes the time that others did, since the last timed one was left.
+  void time_now(std::uint64_t since_ns) const {
+    leave_ns_ = now_ns();
+    enter_ns_ = leave_ns_ - untimed_polls.inside_ns();
+    if (enter_ns_ < since_ns) enter_ns_ = since_ns;
+    untimed_ = false;
+  }
   std::uint64_t enter_ns() const { return enter_ns_; }
   std::uint64_t leave_ns() const { return leave_ns_; }
   int error() const { return error_; }
@@ -133,10 +155,14 @@ class Call {
   }
 
   Function function_;
+  std::uint64_t polls_;
+  mutable bool untimed_ = false;
   int outer_;  // calls around it
   bool outermost_, traced_;
-  int error_ = 0, errno_left_ = errno;
-  std::uint64_t enter_ns_ = 0, leave_ns_ = 0, thread_begins_ns_ = 0;
+  static constexpr int kNotLeft = -1;  // no error's number
+  int error_ = 0, errno_left_ = kNotLeft;
+  mutable std::uint64_t enter_ns_ = 0, leave_ns_ = 0;
+  std::uint64_t thread_begins_ns_ = 0;
   OffCore off_before_, off_inside_;
   NowIn around_;  // only with a call around it
 };

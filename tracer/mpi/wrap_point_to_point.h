@@ -206,11 +206,12 @@ inline int probe(int peer, int tag, MPI_Comm comm, MPI_Status* wanted) {
 }
 
 inline int iprobe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Status* wanted) {
-  Call call(Function::kIprobe, about(comm, peer, tag));
+  Call call(Function::kIprobe, about(comm, peer, tag), poll_kind(bits(comm), peer, tag));
   Status status(wanted);
   const int error = real.PMPI_Iprobe(peer, tag, comm, flag, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
+  if (call.counts_only(*flag)) return MPI_SUCCESS;
   record_probe(call, peer, tag, comm, *flag != 0, status, nullptr);
   return error;
 }
@@ -226,11 +227,12 @@ inline int mprobe(int peer, int tag, MPI_Comm comm, MPI_Message* message, MPI_St
 }
 
 inline int improbe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* wanted) {
-  Call call(Function::kImprobe, about(comm, peer, tag));
+  Call call(Function::kImprobe, about(comm, peer, tag), poll_kind(bits(comm), peer, tag));
   Status status(wanted);
   const int error = real.PMPI_Improbe(peer, tag, comm, flag, message, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
+  if (call.counts_only(*flag)) return MPI_SUCCESS;
   record_probe(call, peer, tag, comm, *flag != 0, status, message);
   return error;
 }

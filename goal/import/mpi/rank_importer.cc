@@ -440,7 +440,10 @@ void RankImporter::collective(Thread& thread, const TraceRecord& record,
   }
   // Alone a rank may still be its own neighbor.
   if (outside_ || (members.ranks.size() == 1 && !among_neighbors)) return perform(thread, record, nullptr);
-  collective.comm = communicators_.graph_number(known, record.comm);
+  collective.comm =
+      makes_persistent(record.function)
+          ? communicators_.persistent_number(known, record.comm, persistent_made_[record.comm]++)
+          : communicators_.graph_number(known, record.comm);
   check_fits(collective, members);
   const Op op = program_.collective(record.thread, collective);
   perform(thread, record, &op);

@@ -131,7 +131,8 @@ class RankImporter {
   OneSided one_sided_;
   Partitioned partitioned_;
   std::unordered_map<std::uint64_t, Request> requests_;
-  std::unordered_map<std::uint64_t, TraceMessage> probed_;  // by Mprobe and Improbe
+  std::unordered_map<std::uint32_t, std::uint32_t> persistent_made_;  // collectives, by communicator
+  std::unordered_map<std::uint64_t, TraceMessage> probed_;            // by Mprobe and Improbe
   std::map<std::string, Undecoded, std::less<>> undecoded_;
   bool outside_ = false;  // the call at hand is with a process of another MPI_COMM_WORLD
 };

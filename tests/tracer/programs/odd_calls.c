@@ -8,6 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#if defined(MPICH)
+#define BCAST_INIT MPI_Bcast_init
+#define ALLREDUCE_INIT MPI_Allreduce_init
+#else
+#include <mpi-ext.h>
+#define BCAST_INIT MPIX_Bcast_init
+#define ALLREDUCE_INIT MPIX_Allreduce_init
+#endif
+
 enum { kLarge = 1000000, kHalf = kLarge / 2, kSmall = 1000 };
 static char out[kLarge], in[kLarge];
 static int rank, size;
@@ -181,6 +190,44 @@ static void steps(void) {
   }
 }
 
+/* Made in one order by all, started in the other by some. */
+static void persistent(void) {
+  MPI_Request requests[2];
+  double value = 1, sum;
+  BCAST_INIT(out, 3000, MPI_BYTE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+  ALLREDUCE_INIT(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  for (int i = 0; i < 3; ++i) {
+    MPI_Start(&requests[rank % 2]);
+    MPI_Start(&requests[1 - rank % 2]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  for (int i = 0; i < 2; ++i) MPI_Request_free(&requests[i]);
+}
+
+/* Two more processes, which the ring then has too. */
+static void ring_with_spawned(MPI_Comm between, int high) {
+  MPI_Comm all;
+  int own, ranks;
+  MPI_Intercomm_merge(between, high, &all);
+  MPI_Comm_rank(all, &own);
+  MPI_Comm_size(all, &ranks);
+  MPI_Sendrecv(out, kHalf, MPI_BYTE, (own + 1) % ranks, 24, in, kHalf, MPI_BYTE, (own + ranks - 1) % ranks,
+               24, all, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&all);
+}
+static char* program;
+static void spawn(void) {
+  MPI_Comm between;
+  char* arguments[] = {"spawned", NULL};
+  MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
+  ring_with_spawned(between, 0);
+}
+static void spawned(void) {
+  MPI_Comm parent;
+  MPI_Comm_get_parent(&parent);
+  ring_with_spawned(parent, 1);
+}
+
 static const struct {
   const char* name;
   void (*run)(void);
@@ -196,10 +243,14 @@ static const struct {
     {"cancelled", cancelled},
     {"isendrecv", isendrecv},
     {"steps", steps},
+    {"persistent", persistent},
+    {"spawn", spawn},
+    {"spawned", spawned},
 };
 
 int main(int count, char** arguments) {
   int provided;
+  program = arguments[0];
   const int several = strcmp(arguments[1], "steps") == 0;
   MPI_Init_thread(&count, &arguments, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
