@@ -119,10 +119,18 @@ fs::path prepare_directory(const Options& options) {
   return fs::absolute(options.directory);
 }
 
-// Both libraries do nothing in a program that makes no call of theirs.
-void prepare_environment(const fs::path& directory, const std::string& mpi_library,
+// The dynamic linker ends a name there.
+void check_preload(const std::string& library) {
+  if (library.find_first_of(" :\t\n") == std::string::npos) return;
+  throw InputError(
+      "the tracer's library can't be preloaded from '" + library +
+      "', as LD_PRELOAD ends a name at a blank or colon; install Weft elsewhere, or set WEFT_TRACER_DIR to "
+      "a link to that folder that has neither");
+}
+
+// The library does nothing in a program without MPI and NCCL. It loads that for NCCL where it is used.
+void prepare_environment(const fs::path& directory, const std::string& library,
                          const std::string& nccl_library, Environment& environment) {
-  const std::string library = mpi_library + ":" + nccl_library;
   // Only NCCL looks at this, also where it is linked statically; a plugin of the user's own stays.
   environment.set_default("NCCL_PROFILER_PLUGIN", nccl_library);
   const std::string* preloaded = environment.find("LD_PRELOAD");
@@ -251,9 +259,15 @@ int trace(const Options& options) {
   // Before anything is created.
   const fs::path mpi_library = find_library(environment, kMpiLibrary, "mpi");
   const fs::path nccl_library = find_library(environment, kNcclLibrary, "nccl");
+  check_preload(mpi_library.string());
   const fs::path directory = prepare_directory(options);
   prepare_environment(directory, mpi_library.string(), nccl_library.string(), environment);
   const int status = run_command(options, environment);
+  if (!fs::is_directory(directory)) {
+    std::fprintf(stderr, "weft trace: the folder for the traces, %s, was removed while the command ran\n",
+                 options.directory.c_str());
+    return status;
+  }
   const std::string nccl = nccl_summary(options.directory);
   const bool has_mpi = !goal::trace_files(directory, goal::kMpiTraces).empty();
   if (has_mpi) print(goal::summarize_traces(directory), options);

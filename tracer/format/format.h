@@ -78,6 +78,8 @@ enum class Shape : std::uint8_t {
   kPartitionedInit,     // a message in partitions, and the persistent request made
   kReady,               // partitions of a started request whose bytes are there
   kArrived,             // whether a partition has come, and of which request
+  kSendrecvRequest,     // one message out; one in, as posted; and the one request of both
+  kStatus,              // whether a request is complete, which stays open
 };
 
 // Function numbers are part of the format: append only. Those from 128 on take a byte more in a record; none
@@ -274,7 +276,10 @@ enum class Shape : std::uint8_t {
   X(223, Parrived, kArrived)                         \
   X(224, Session_init, kPlain)                       \
   X(225, Session_finalize, kPlain)                   \
-  X(226, Comm_create_from_group, kCommCreate)
+  X(226, Comm_create_from_group, kCommCreate)        \
+  X(227, Isendrecv, kSendrecvRequest)                \
+  X(228, Isendrecv_replace, kSendrecvRequest)        \
+  X(229, Request_get_status, kStatus)
 
 enum class Function : std::uint16_t {
 #define WEFT_TRACE_X(number, name, shape) k##name = number,
@@ -305,6 +310,8 @@ inline constexpr std::uint8_t kLongNumber = 112;
 inline constexpr unsigned kFirstLongNumber = 128;
 enum class Meta : std::uint8_t {
   kWaitingInside = 113,  // kOffCore of one time only, the most frequent
+  kThreadBegin = 114,    // the call whose record follows is its thread's first
+  kThreadEnd = 115,      // a thread that made calls has ended
   kFact = 118,           // something known of the process or its machine
   kThread = 120,         // the following records are of another thread
   kCommunicator = 121,   // defines a communicator

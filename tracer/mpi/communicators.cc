@@ -282,4 +282,10 @@ void Communicators::write(const Comm& comm, std::uint32_t parent) {
   if (comm.inter) put_ranks(*writer_, comm.remote_ranks, comm.remote_size);
 }
 
+bool was_spawned() {
+  MPI_Comm parent = comm_null();
+  return real.PMPI_Comm_get_parent != nullptr && real.PMPI_Comm_get_parent(&parent) == MPI_SUCCESS &&
+         parent != comm_null();
+}
+
 }  // namespace weft::trace

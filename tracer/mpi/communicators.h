@@ -77,4 +77,7 @@ class Communicators {
   std::uint64_t counts_size_ = 0, counts_used_ = 0;
 };
 
+// Has another MPI program started this one, by MPI_Comm_spawn? After MPI_Init.
+bool was_spawned();
+
 }  // namespace weft::trace

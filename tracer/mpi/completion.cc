@@ -44,13 +44,19 @@ class Completed {
     Request* request = record_.requests().find(bits(before), place);
     if (request == nullptr) {
       // Made by a call that is not decoded; an inactive persistent one of those is still there afterwards.
-      if (*place == request_null()) entries_[n_++] = {kUnknownRequest, false, nullptr, &status, {}};
+      if (*place == request_null()) entries_[n_++] = {kUnknownRequest, false, false, nullptr, &status, {}};
       return;
     }
     if (!request->active) return;
     if (record_.failed() && !request->persistent && *place != request_null()) return;
     const bool receive = request->kind == Request::Kind::kReceive;
-    entries_[n_++] = {request->number, receive, receive ? request->comm : nullptr, &status, request->posted};
+    entries_[n_++] = {request->number,
+                      receive && request->status_tells,
+                      request->cancel_asked,
+                      receive ? request->comm : nullptr,
+                      &status,
+                      request->posted};
+    request->cancel_asked = false;
     if (request->persistent) {
       request->active = false;
       if (entries_[n_ - 1].comm != nullptr) ++entries_[n_ - 1].comm->references;
@@ -76,11 +82,7 @@ class Completed {
       if (found == kFoundSome) record_.out().number(static_cast<std::uint64_t>(n_));
       for (int i = 0; i < n_; ++i) {
         record_.reference(entries_[i].number);
-        if (entries_[i].receive) {
-          record_.message(entries_[i].comm, *entries_[i].status, entries_[i].posted);
-        } else {
-          record_.out().byte(!record_.failed() && status_cancelled(*entries_[i].status) ? kCancelled : 0);
-        }
+        write(entries_[i]);
       }
     }
     for (int i = 0; i < n_; ++i) {
@@ -92,11 +94,22 @@ class Completed {
   static constexpr std::size_t kEntryBytes = 4 * kMaxVarintBytes + 1;
   struct Entry {
     std::uint64_t number;
-    bool receive;
+    bool receive, may_be_cancelled;
     Comm* comm;  // holds a reference
     const MPI_Status* status;
     Posted posted;
   };
+  void write(const Entry& entry) {
+    if (entry.receive && entry.may_be_cancelled) {
+      record_.message_or_cancelled(entry.comm, *entry.status, entry.posted);
+    } else if (entry.receive) {
+      record_.message(entry.comm, *entry.status, entry.posted);
+    } else {
+      const bool cancelled = entry.may_be_cancelled && !record_.failed() && status_cancelled(*entry.status);
+      record_.out().byte(cancelled ? kCancelled : 0);
+    }
+  }
+
   Record& record_;
   Scratch<Entry> entries_;
   int n_ = 0;
@@ -150,11 +163,12 @@ int wait(MPI_Request* request, MPI_Status* wanted) {
 }
 
 int test(MPI_Request* request, int* flag, MPI_Status* wanted) {
-  Call call(Function::kTest, about_requests(1));
+  Call call(Function::kTest, about_requests(1), kPollsOfRequests);
   if (!call.traced()) return real.PMPI_Test(request, flag, wanted);
   const MPI_Request before = *request;
   Status status(wanted);
   call.left(real.PMPI_Test(request, flag, status.get()));
+  if (call.counts_only(*flag)) return MPI_SUCCESS;
   record_one(call, before, request, *flag != 0, *status);
   return call.error();
 }
@@ -171,12 +185,13 @@ int waitall(int n, MPI_Request requests[], MPI_Status wanted[]) {
 }
 
 int testall(int n, MPI_Request requests[], int* flag, MPI_Status wanted[]) {
-  Call call(Function::kTestall, about_requests(n));
+  Call call(Function::kTestall, about_requests(n), kPollsOfRequests);
   Before before(call, n, requests);
   Statuses statuses(call, n, wanted);
   const int error = real.PMPI_Testall(n, requests, flag, statuses.get());
   if (!call.traced()) return error;
   call.left(error);
+  if (call.counts_only(*flag)) return MPI_SUCCESS;
   record_all(call, n, before, requests, *flag != 0, statuses.get());
   return error;
 }
@@ -192,11 +207,12 @@ int waitany(int n, MPI_Request requests[], int* index, MPI_Status* wanted) {
 }
 
 int testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* wanted) {
-  Call call(Function::kTestany, about_requests(n));
+  Call call(Function::kTestany, about_requests(n), kPollsOfRequests);
   if (!call.traced()) return real.PMPI_Testany(n, requests, index, flag, wanted);
   Before before(call, n, requests);
   Status status(wanted);
   call.left(real.PMPI_Testany(n, requests, index, flag, status.get()));
+  if (call.counts_only(*flag)) return MPI_SUCCESS;
   record_any(call, n, before, requests, *flag != 0, *index, *status);
   return call.error();
 }
@@ -213,12 +229,13 @@ int waitsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status
 }
 
 int testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status wanted[]) {
-  Call call(Function::kTestsome, about_requests(n));
+  Call call(Function::kTestsome, about_requests(n), kPollsOfRequests);
   Before before(call, n, requests);
   Statuses statuses(call, n, wanted);
   const int error = real.PMPI_Testsome(n, requests, done, indices, statuses.get());
   if (!call.traced()) return error;
   call.left(error);
+  if (call.counts_only(*done)) return MPI_SUCCESS;
   record_some(call, n, before, requests, *done, indices, statuses.get());
   return error;
 }
@@ -277,8 +294,28 @@ int cancel(MPI_Request* request) {
   if (!call.traced()) return error;
   call.left(error);
   Record record(call);
-  const Request* entry = record.requests().find(bits(*request), request);
+  Request* entry = record.requests().find(bits(*request), request);
+  if (entry != nullptr) entry->cancel_asked = true;
   if (record.begin()) record.reference(entry == nullptr ? kUnknownRequest : entry->number);
+  return error;
+}
+
+int request_get_status(MPI_Request request, int* flag, MPI_Status* wanted) {
+  Call call(Function::kRequest_get_status, about_requests(1), kPollsOfRequests);
+  const int error = real.PMPI_Request_get_status(request, flag, wanted);
+  if (!call.traced()) return error;
+  call.left(error);
+  if (call.counts_only(*flag)) return MPI_SUCCESS;
+  Record record(call);
+  if (!record.failed() && *flag == 0) {
+    record.poll(nullptr, 0, 0, 1);
+    return error;
+  }
+  const Request* entry = record.requests().find(bits(request), nullptr);
+  if (!record.begin()) return error;
+  record.out().byte(1);
+  record.out().number(1);
+  record.reference(entry == nullptr || !entry->active ? kUnknownRequest : entry->number);
   return error;
 }
 

@@ -1,4 +1,4 @@
-// Wrappers of Wait, Test, Start, Request_free and Cancel.
+// Wrappers of Wait, Test, Request_get_status, Start, Request_free and Cancel.
 #pragma once
 
 #include "tracer/mpi/tracer.h"
@@ -17,5 +17,6 @@ int start_request(MPI_Request* request);
 int startall(int n, MPI_Request requests[]);
 int request_free(MPI_Request* request);
 int cancel(MPI_Request* request);
+int request_get_status(MPI_Request request, int* flag, MPI_Status* status);
 
 }  // namespace weft::trace

@@ -14,6 +14,12 @@ std::uint64_t thread_cpu_ns() {
   return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
 }
 
+std::uint64_t process_cpu_ns() {
+  timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
 // "RUNNING WAITING SLICES" (Linux, Documentation/scheduler/sched-stats.rst). Opened each time, which is
 // seldom: programs close files that they don't know, and threads come and go.
 std::uint64_t thread_waited_ns() {

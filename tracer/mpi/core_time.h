@@ -49,6 +49,8 @@ class CoreTime {
 
 // CLOCK_THREAD_CPUTIME_ID.
 std::uint64_t thread_cpu_ns();
+// CLOCK_PROCESS_CPUTIME_ID.
+std::uint64_t process_cpu_ns();
 // Nanoseconds that the calling thread was ready and had no core, since it began; 0 where the system doesn't
 // say.
 std::uint64_t thread_waited_ns();

@@ -46,4 +46,23 @@ weft_trace_first_call:
   addq $200, %rsp
   jmp *%r11
   .size weft_trace_first_call, .-weft_trace_first_call
+
+/* dlsym(handle, name). The system's own tells who asks by the address it returns to, so it is jumped to. */
+  .globl dlsym
+  .type dlsym, @function
+dlsym:
+  subq $24, %rsp
+  movq %rdi, 0(%rsp)
+  movq %rsi, 8(%rsp)
+  call weft_trace_by_name
+  movq 0(%rsp), %rdi
+  movq 8(%rsp), %rsi
+  addq $24, %rsp
+  testq %rax, %rax
+  jne .Lfound
+  movq weft_trace_dlsym(%rip), %rax
+  jmp *%rax
+.Lfound:
+  ret
+  .size dlsym, .-dlsym
   .section .note.GNU-stack,"",@progbits

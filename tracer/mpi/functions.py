@@ -2,7 +2,8 @@
 """Lists the functions an MPI library's header declares, for the tracer's tables.
 
 functions.py table HEADER_DIRECTORY   X(name, class) for each function of one library, sorted by name
-functions.py dispatch DIRECTORY...    assembly entry points for the functions of all these libraries
+functions.py dispatch LIBRARY DIRECTORY...  assembly entry points for the functions of all these libraries, and for
+                                     those that the tracer LIBRARY of NCCL defines
 """
 
 import re
@@ -48,16 +49,21 @@ def table(directory):
         print(f"X({name}, {call_class(name)})")
 
 
-def dispatch(directories):
-    names = sorted(set().union(*(functions(d) for d in directories)))
-    print("# Every function enters here by its own and by its profiling name, and goes on to where its slot points:")
-    print("# first to the resolver, which then fills all slots.")
+def defined_functions(library):
+    """Names of the functions that a shared library exports."""
+    symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    return sorted(re.findall(r" T (\w+)$", symbols, re.MULTILINE))
+
+
+def dispatch(nccl_tracer, directories):
+    mpi_names = sorted(set().union(*(functions(d) for d in directories)))
+    names = mpi_names + ["P" + name for name in mpi_names] + defined_functions(nccl_tracer)
+    print("# Every function enters here, those of MPI by their profiling names too, and goes on to where its slot points:")
+    print("# first to the resolver, which then fills all slots of its kind.")
     print("  .text")
     for number, name in enumerate(names):
-        print(f"  .globl {name}, P{name}")
-        print(f"  .type {name}, @function\n  .type P{name}, @function")
-        print(f"{name}:\nP{name}:\n  jmp *weft_trace_slots+{8 * number}(%rip)")
-        print(f"  .size {name}, .-{name}\n  .size P{name}, .-P{name}")
+        print(f"  .globl {name}\n  .type {name}, @function\n{name}:\n.Lentry{number}:")
+        print(f"  jmp *weft_trace_slots+{8 * number}(%rip)\n  .size {name}, .-{name}")
         print(f".Lfirst{number}:\n  pushq ${number}\n  jmp weft_trace_first_call")
     print("  .section .data.rel.local, \"aw\"\n  .balign 8")
     print("  .globl weft_trace_slots\n  .hidden weft_trace_slots\nweft_trace_slots:")
@@ -67,12 +73,17 @@ def dispatch(directories):
     print("  .globl weft_trace_stubs\n  .hidden weft_trace_stubs\nweft_trace_stubs:")
     for number in range(len(names)):
         print(f"  .quad .Lfirst{number}")
+    print("  .globl weft_trace_entries\n  .hidden weft_trace_entries\nweft_trace_entries:")
+    for number in range(len(names)):
+        print(f"  .quad .Lentry{number}")
     print("  .globl weft_trace_names\n  .hidden weft_trace_names\nweft_trace_names:")
     for number in range(len(names)):
         print(f"  .quad .Lname{number}")
     print("  .section .rodata")
     print("  .globl weft_trace_name_count\n  .hidden weft_trace_name_count\n  .balign 8")
     print(f"weft_trace_name_count: .quad {len(names)}")
+    print("  .globl weft_trace_mpi_count\n  .hidden weft_trace_mpi_count")
+    print(f"weft_trace_mpi_count: .quad {len(mpi_names)}")
     for number, name in enumerate(names):
         print(f'.Lname{number}: .asciz "{name}"')
     print('  .section .note.GNU-stack,"",@progbits')
@@ -81,8 +92,8 @@ def dispatch(directories):
 def main():
     if len(sys.argv) == 3 and sys.argv[1] == "table":
         table(sys.argv[2])
-    elif len(sys.argv) >= 3 and sys.argv[1] == "dispatch":
-        dispatch(sys.argv[2:])
+    elif len(sys.argv) >= 4 and sys.argv[1] == "dispatch":
+        dispatch(sys.argv[2], sys.argv[3:])
     else:
         sys.exit(__doc__)
 

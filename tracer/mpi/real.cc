@@ -1,6 +1,6 @@
 #include "tracer/mpi/real.h"
 
-#include <dlfcn.h>
+#include "tracer/mpi/real_dlsym.h"
 
 namespace weft::trace {
 
@@ -40,7 +40,9 @@ bool find_predefined(void*) { return true; }
 #endif
 
 bool find_real_functions(void* mpi) {
-#define X(name, call_class) real.P##name = reinterpret_cast<decltype(real.P##name)>(dlsym(mpi, "P" #name));
+  Dlsym* const find = find_dlsym();
+  if (find == nullptr) return false;
+#define X(name, call_class) real.P##name = reinterpret_cast<decltype(real.P##name)>(find(mpi, "P" #name));
 #include "tracer/mpi/function_table.inc"
 #undef X
   // What the tracer itself calls. A library that has these has the rest of MPI-1.

@@ -23,8 +23,10 @@ struct Request {
   Kind kind = Kind::kOther;
   bool persistent = false;
   bool active = true;
-  Posted posted;         // of a receive
-  Comm* comm = nullptr;  // of a receive: to name its source; of kDuplicate: the new communicator
+  bool status_tells = true;   // MPICH 4.0 fills in none of an MPI_Isendrecv
+  bool cancel_asked = false;  // else what its status says of that is chance: MPICH leaves it as it was
+  Posted posted;              // of a receive
+  Comm* comm = nullptr;       // of a receive: to name its source; of kDuplicate: the new communicator
   const MPI_Comm* new_comm = nullptr;  // kDuplicate: where MPI puts its handle
   Request* next = nullptr;
 };

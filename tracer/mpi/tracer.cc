@@ -12,10 +12,13 @@
 #include "tracer/mpi/clocks.h"
 #include "tracer/mpi/facts.h"
 #include "tracer/mpi/function_table.h"
+#include "tracer/mpi/say.h"
 
 namespace weft::trace {
 
 constinit thread_local int call_depth = 0;
+constinit thread_local std::uint64_t called_back_ns = 0;
+UntimedPolls untimed_polls;
 constinit thread_local NowIn* now_in = nullptr;
 constinit thread_local CoreTime core_time;
 
@@ -39,9 +42,16 @@ struct Counter {
   std::uint32_t number_plus_1;  // of its name in the file
 };
 
+bool is_test(std::uint32_t function) {
+  const Shape shape = function_info(static_cast<Function>(function)).shape;
+  return shape == Shape::kComplete || shape == Shape::kStatus;
+}
+
+// Whichever way requests are tested, it is one wait.
 bool same_polls(const PendingPolls& a, const PendingPolls& b) {
-  return a.function == b.function && a.thread == b.thread && a.comm_plus_1 == b.comm_plus_1 &&
-         a.peer == b.peer && a.tag == b.tag && a.given == b.given;
+  const bool requests = is_test(a.function) && is_test(b.function);
+  return (requests || (a.function == b.function && a.given == b.given)) && a.thread == b.thread &&
+         a.comm_plus_1 == b.comm_plus_1 && a.peer == b.peer && a.tag == b.tag;
 }
 
 // One process, one trace: the state of a library that others' calls enter cannot be handed through them.
@@ -70,7 +80,7 @@ State state;
 NowIn beyond_slots;  // of threads that the file has no place for
 
 void tell(const char* what) {
-  fprintf(stderr, "weft: the trace of rank %d ends here: %s: %s\n", state.rank, what, strerror(errno));
+  say("weft: the trace of rank %d ends here: %s: %s\n", state.rank, what, strerror(errno));
 }
 
 // The file ends behind the last whole record.
@@ -116,6 +126,11 @@ void put_thread(std::uint32_t thread) {
 
 // Before the record of the call. Needs kRecordBytes of room.
 void put_off_core(const Call& call) {
+  if (call.thread_begins_ns() != 0) {
+    put_thread(this_thread());
+    state.writer.byte(static_cast<std::uint8_t>(Meta::kThreadBegin));
+    state.writer.number(call.thread_begins_ns());
+  }
   const OffCore &before = call.off_before(), &inside = call.off_inside();
   if (before.sum() + inside.sum() == 0) return;
   put_thread(this_thread());
@@ -149,8 +164,10 @@ void put_call(Function function, std::uint32_t thread, std::uint64_t enter_ns, s
   if (error != MPI_SUCCESS) state.writer.signed_number(error);
 }
 
-void put_polls() {
+// `until_ns`: when what follows them begins.
+void put_polls(std::uint64_t until_ns = UINT64_MAX) {
   PendingPolls& polls = state.writer.live()->polls;
+  untimed_polls.join(polls, until_ns);
   if (polls.calls == 0 || !state.writer.reserve(kRecordBytes)) return;
   const auto function = static_cast<Function>(polls.function);
   put_call(function, polls.thread, polls.enter_ns, polls.leave_ns, MPI_SUCCESS);
@@ -219,6 +236,25 @@ bool lock() {
   return true;
 }
 
+// Set for threads that have made a call, so that their end calls this.
+pthread_key_t thread_key;
+pthread_once_t thread_key_made = PTHREAD_ONCE_INIT;
+
+void thread_ends(void* number_plus_1) {
+  const bool locked = lock();
+  if (state.recording && getpid() == state.process) {
+    put_polls();
+    if (state.writer.reserve(kRecordBytes)) {
+      state.writer.byte(static_cast<std::uint8_t>(Meta::kThreadEnd));
+      state.writer.number(reinterpret_cast<std::uintptr_t>(number_plus_1) - 1);
+      state.writer.signed_number(static_cast<std::int64_t>(now_ns() - state.last_leave_ns));
+      state.writer.number(process_cpu_ns());
+    }
+    commit();
+  }
+  if (locked) pthread_mutex_unlock(&state.mutex);
+}
+
 std::uint64_t epoch_ns() {
   timespec t;
   clock_gettime(CLOCK_REALTIME, &t);
@@ -267,6 +303,14 @@ std::uint64_t now_ns() {
          clock_ahead_ns;
 }
 
+std::uint64_t begin_thread() {
+  const std::uint32_t number = this_thread();
+  if (number == 0) return 0;
+  pthread_once(&thread_key_made, [] { pthread_key_create(&thread_key, thread_ends); });
+  pthread_setspecific(thread_key, reinterpret_cast<void*>(std::uintptr_t{number} + 1));
+  return process_cpu_ns();
+}
+
 bool is_recording() { return __atomic_load_n(&state.recording, __ATOMIC_RELAXED); }
 
 void count_local(int i) {
@@ -276,19 +320,6 @@ void count_local(int i) {
   } else {
     ++calls;
   }
-}
-
-void* allocate_bytes(std::size_t bytes) {
-  void* data = malloc(bytes);
-  if (data == nullptr) out_of_memory();
-  return data;
-}
-
-void free_bytes(void* data) { free(data); }
-
-void out_of_memory() {
-  fprintf(stderr, "weft: out of memory in the tracer\n");
-  abort();
 }
 
 void find_now_in() {
@@ -325,6 +356,7 @@ void open_trace(const Call& call, MPI_Group world) {
   begin_chunk();
   if (!state.communicators.start(state.writer, world, !state.world)) return fail("MPI_COMM_WORLD");
   tell_machine("", &put_fact, nullptr);
+  if (state.world && was_spawned()) put_fact(nullptr, "spawned", "1");
   tell_clocks(ClockMoment::kBegin, &put_fact, nullptr);
   commit();
   // A forked child has the same mapping, and must not write there.
@@ -481,13 +513,14 @@ Record::Record(const Call& call) : call_(call), locked_(lock()) {}
 
 Record::~Record() {
   // Another thread may have met the end of the disk since the call began.
-  if (state.recording) commit();
+  if (state.recording && !call_.untimed()) commit();
   if (locked_) pthread_mutex_unlock(&state.mutex);
 }
 
 bool Record::begin(std::size_t bytes) {
   if (!state.recording) return false;
-  put_polls();
+  if (call_.untimed()) call_.time_now(state.writer.live()->polls.leave_ns);
+  put_polls(call_.enter_ns());
   if (!state.writer.reserve(kRecordBytes + bytes)) return false;
   put_off_core(call_);
   put_call(call_.function(), this_thread(), call_.enter_ns(), call_.leave_ns(), call_.error());
@@ -496,6 +529,7 @@ bool Record::begin(std::size_t bytes) {
 
 void Record::poll(const Comm* comm, int peer, int tag, int given) {
   if (!state.recording) return;
+  if (call_.untimed()) return untimed_polls.count();
   PendingPolls poll{};
   poll.function = static_cast<std::uint32_t>(call_.function());
   poll.thread = this_thread();
@@ -503,17 +537,23 @@ void Record::poll(const Comm* comm, int peer, int tag, int given) {
   poll.peer = comm == nullptr ? kUndefined : comm->world_rank(peer);
   poll.tag = tag;
   poll.given = static_cast<std::uint32_t>(given);
+  poll.enter_ns = call_.enter_ns();
   PendingPolls& pending = state.writer.live()->polls;
-  const bool ran = call_.off_before().sum() + call_.off_inside().sum() == 0;
-  if (pending.calls == 0 || !ran || !same_polls(pending, poll) ||
-      call_.enter_ns() - pending.leave_ns > kMaxPollGapNs) {
-    put_polls();
+  const bool ran = call_.off_before().sum() + call_.off_inside().sum() == 0 && call_.thread_begins_ns() == 0;
+  const std::uint64_t inside_ns = call_.leave_ns() - call_.enter_ns();
+  if (pending.calls > 0 && ran && same_polls(pending, poll) &&
+      call_.enter_ns() - pending.leave_ns <= untimed_polls.longest_ns(kMaxPollGapNs)) {
+    const std::uint64_t period_ns = call_.leave_ns() - pending.leave_ns;
+    untimed_polls.follows(state.locking ? kNoPolls : call_.polls(), &call_depth, period_ns, inside_ns,
+                          pending);
+    untimed_polls.join(pending, call_.enter_ns(), true);
+  } else {
+    put_polls(call_.enter_ns());
     if (!ran && state.writer.reserve(kRecordBytes)) put_off_core(call_);
-    poll.enter_ns = call_.enter_ns();
     pending = poll;
   }
   pending.leave_ns = call_.leave_ns();
-  pending.inside_ns += call_.leave_ns() - call_.enter_ns();
+  pending.inside_ns += inside_ns;
   __atomic_store_n(&pending.calls, pending.calls + 1, __ATOMIC_RELEASE);
 }
 
@@ -531,21 +571,6 @@ Comm* Record::find(MPI_Comm handle) {
 
 Comm* Record::define(MPI_Comm handle, const Comm* parent, std::uint64_t label) {
   return state.recording ? state.communicators.define(handle, parent, label) : nullptr;
-}
-
-void Record::message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags) {
-  if (failed() || status.MPI_SOURCE == MPI_PROC_NULL) return out().byte(flags);
-  if (status_cancelled(status)) return out().byte(flags | kCancelled);
-  const std::uint64_t bytes = status_bytes(status);
-  const bool as_posted = status.MPI_SOURCE == posted.peer && status.MPI_TAG == posted.tag;
-  const bool whole = as_posted && bytes == posted.bytes;
-  out().byte(static_cast<std::uint8_t>(flags | kHasMessage | (as_posted ? kAsPosted : 0) |
-                                       (whole ? kAllAsPosted : 0)));
-  if (!as_posted) {
-    out().signed_number(c == nullptr ? kUndefined : c->world_rank(status.MPI_SOURCE));
-    out().signed_number(status.MPI_TAG);
-  }
-  if (!whole) out().number(bytes);
 }
 
 Request* Record::made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,

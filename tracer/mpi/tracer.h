@@ -5,13 +5,18 @@
 // shape (tracer/format/README.md).
 #pragma once
 
+#include <errno.h>
+
 #include <cstddef>
 #include <cstdint>
 
+#include "tracer/mpi/callers.h"
 #include "tracer/mpi/communicators.h"
 #include "tracer/mpi/core_time.h"
+#include "tracer/mpi/polls.h"
 #include "tracer/mpi/real.h"
 #include "tracer/mpi/requests.h"
+#include "tracer/mpi/scratch.h"
 #include "tracer/mpi/windows.h"
 #include "tracer/mpi/writer.h"
 
@@ -19,14 +24,22 @@ namespace weft::trace {
 
 static_assert(MPI_ANY_TAG == kAnyTag);
 
-// MPI calls the library makes while it serves one are not the program's: only the outermost is traced.
+// MPI calls the library makes while it serves one are not the program's. What the program calls from
+// functions that the library calls back is.
 extern constinit thread_local int call_depth __attribute__((tls_model("initial-exec")));
+// When the last of those was left: the call around it counts from there on, as what the program did before it
+// was its own. So records stand in the order of their times.
+extern constinit thread_local std::uint64_t called_back_ns __attribute__((tls_model("initial-exec")));
 
 // Where this thread says which call it is in; null before its first traced call.
 extern constinit thread_local NowIn* now_in __attribute__((tls_model("initial-exec")));
 void find_now_in();  // sets it
 // When it ran, for the time from its first traced call on.
 extern constinit thread_local CoreTime core_time __attribute__((tls_model("initial-exec")));
+
+// The thread makes its first traced call: notes its end when it comes. Processor time of the process until
+// now; 0 for thread 0.
+std::uint64_t begin_thread();
 
 std::uint64_t now_ns();   // CLOCK_MONOTONIC
 bool is_recording();      // between MPI_Init and MPI_Finalize, if a file could be opened
@@ -48,18 +61,31 @@ inline About about(MPI_Comm comm, int peer, int tag = kUndefined) {
 }
 inline About about_requests(int n) { return {.count = static_cast<std::uint32_t>(n)}; }
 
-// Lives as long as the wrapper of one call.
+// Lives as long as the wrapper of one call. `errno` is what the library finds and leaves, whatever is done
+// beside it.
 class Call {
  public:
-  explicit Call(Function function, const About& about = {})
-      : function_(function), outermost_(call_depth++ == 0), traced_(outermost_ && is_recording()) {
+  // Inlined: it asks who has called the wrapper. `polls`: of a test or probe, of which kind it is.
+  [[gnu::always_inline]] explicit Call(Function function, const About& about = {},
+                                       std::uint64_t polls = kNoPolls)
+      : function_(function),
+        polls_(polls),
+        outer_(call_depth++),
+        outermost_(outer_ == 0 || is_programs(__builtin_return_address(0))),
+        traced_(outermost_ && is_recording()) {
     if (!outermost_) return;
+    untimed_ = polls != kNoPolls && traced_ && outer_ == 0 && untimed_polls.begin(polls, &call_depth);
+    if (untimed_) return;
+    if (outer_ > 0) around_ = now_in != nullptr ? *now_in : NowIn{};
     enter_ns_ = now_ns();
     if (traced_) enter(about);
   }
   ~Call() {
     --call_depth;
-    if (traced_) __atomic_store_n(&now_in->enter_ns, std::uint64_t{0}, __ATOMIC_RELEASE);
+    if (!outermost_) return;
+    if (traced_ && !untimed_) __atomic_store_n(&now_in->enter_ns, std::uint64_t{0}, __ATOMIC_RELEASE);
+    if (outer_ > 0) called_back();
+    if (errno_left_ != kNotLeft) errno = errno_left_;
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -68,24 +94,49 @@ class Call {
   bool traced() const { return traced_; }
   // To be called as soon as the library has returned `error`.
   void left(int error) {
-    leave_ns_ = now_ns();
     error_ = error;
+    if (untimed_) return;
+    errno_left_ = errno;
+    leave_ns_ = now_ns();
     if (!traced_) return;
+    if (called_back_ns > enter_ns_) enter_ns_ = called_back_ns;
     off_inside_ = core_time.leave(enter_ns_, leave_ns_);
     if (leave_ns_ - enter_ns_ >= kLongNs) core_time.left_at(leave_ns_ = now_ns());
   }
   Function function() const { return function_; }
+  std::uint64_t polls() const { return polls_; }
+  // It was begun without a look at the clock.
+  bool untimed() const { return untimed_; }
+  // Such a one was in vain: then nothing more is to be done.
+  bool counts_only(int flag) const {
+    if (!untimed_ || flag != 0 || error_ != MPI_SUCCESS) return false;
+    untimed_polls.count();
+    return true;
+  }
+  // It was not in vain: it takes the time that others did, since the last timed one was left.
+  void time_now(std::uint64_t since_ns) const {
+    leave_ns_ = now_ns();
+    enter_ns_ = leave_ns_ - untimed_polls.inside_ns();
+    if (enter_ns_ < since_ns) enter_ns_ = since_ns;
+    untimed_ = false;
+  }
   std::uint64_t enter_ns() const { return enter_ns_; }
   std::uint64_t leave_ns() const { return leave_ns_; }
   int error() const { return error_; }
+  // Of a thread's first call: what begin_thread() said; else 0.
+  std::uint64_t thread_begins_ns() const { return thread_begins_ns_; }
   // What the thread did not run for, in the call and since its last one.
   const OffCore& off_before() const { return off_before_; }
   const OffCore& off_inside() const { return off_inside_; }
 
  private:
   void enter(const About& about) {
+    const int before = errno;
     if (now_in == nullptr) find_now_in();
-    if (!core_time.begun()) core_time.begin(enter_ns_);
+    if (!core_time.begun()) {
+      thread_begins_ns_ = begin_thread();
+      core_time.begin(enter_ns_);
+    }
     off_before_ = core_time.enter(enter_ns_);
     NowIn& now = *now_in;
     now.comm_handle = about.comm;
@@ -94,13 +145,26 @@ class Call {
     now.function = static_cast<std::uint32_t>(function_);
     now.count = about.count;
     __atomic_store_n(&now.enter_ns, enter_ns_, __ATOMIC_RELEASE);
+    errno = before;
+  }
+
+  // The call around this one goes on.
+  void called_back() {
+    if (now_in != nullptr) *now_in = around_;
+    called_back_ns = leave_ns_;
   }
 
   Function function_;
+  std::uint64_t polls_;
+  mutable bool untimed_ = false;
+  int outer_;  // calls around it
   bool outermost_, traced_;
-  int error_ = 0;
-  std::uint64_t enter_ns_ = 0, leave_ns_ = 0;
+  static constexpr int kNotLeft = -1;  // no error's number
+  int error_ = 0, errno_left_ = kNotLeft;
+  mutable std::uint64_t enter_ns_ = 0, leave_ns_ = 0;
+  std::uint64_t thread_begins_ns_ = 0;
   OffCore off_before_, off_inside_;
+  NowIn around_;  // only with a call around it
 };
 
 // Writes one record. Holds the tracer's lock while it lives, where there is more than one thread to lock out.
@@ -145,6 +209,8 @@ class Record {
   }
   // What came: flags and, for a message, its source, tag and bytes, as far as they are not as posted.
   void message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags = 0);
+  // The same of a receive that the program may have cancelled.
+  void message_or_cancelled(const Comm* c, const MPI_Status& status, const Posted& posted);
   // A request numbered next; the caller's record says that it was made. Null if there is none to remember.
   Request* made(const MPI_Request* request, Request::Kind kind, bool persistent, Comm* comm,
                 const MPI_Comm* new_comm = nullptr);
@@ -162,40 +228,6 @@ class Record {
   const Call& call_;
   const bool locked_;
 };
-
-// An array for the time of one call, without malloc for few elements.
-template <typename T>
-class Scratch {
- public:
-  explicit Scratch(int n) : data_(n <= kInline ? inline_ : static_cast<T*>(allocate(n, sizeof(T)))) {}
-  ~Scratch() {
-    if (data_ != inline_) release(data_);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  T* data() { return data_; }
-  T& operator[](int i) { return data_[i]; }
-
- private:
-  static constexpr int kInline = 32;
-  T inline_[kInline];
-  T* data_;
-  static void* allocate(int n, std::size_t bytes);
-  static void release(void* data);
-};
-
-// Ends the program with a message: there is no going on without memory inside somebody's MPI call.
-[[noreturn]] void out_of_memory();
-void* allocate_bytes(std::size_t bytes);
-void free_bytes(void* data);
-template <typename T>
-void* Scratch<T>::allocate(int n, std::size_t bytes) {
-  return allocate_bytes(static_cast<std::size_t>(n) * bytes);
-}
-template <typename T>
-void Scratch<T>::release(void* data) {
-  free_bytes(data);
-}
 
 // What all ranks do together once the library has initialized, before that call is left.
 void after_init();

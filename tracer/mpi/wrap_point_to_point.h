@@ -126,6 +126,51 @@ int sendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_t
   return error;
 }
 
+#if defined(MPICH)
+inline void remember_exchange(Request* made, const Posted& receive) {
+  if (made == nullptr) return;
+  made->posted = receive;
+  made->status_tells = false;
+}
+
+template <Function f, auto real_function, class N>
+int isendrecv(const void* out, N out_count, MPI_Datatype out_type, int to, int out_tag, void* in, N in_count,
+              MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm, MPI_Request* request) {
+  Call call(f, about_exchange(comm, to, from, in_tag));
+  const int error = (real.*real_function)(out, out_count, out_type, to, out_tag, in, in_count, in_type, from,
+                                          in_tag, comm, request);
+  if (!call.traced()) return error;
+  call.left(error);
+  Record record(call);
+  Comm* c = record.find(comm);
+  if (!record.begin()) return error;
+  record.posted(c, to, out_tag);
+  record.size(static_cast<std::uint64_t>(out_count), out_type);
+  record.peer_and_tag(c, from, in_tag);
+  const std::uint64_t bytes = record.size(static_cast<std::uint64_t>(in_count), in_type);
+  remember_exchange(record.made(request, Request::Kind::kReceive, false, c), {from, in_tag, bytes});
+  return error;
+}
+
+template <Function f, auto real_function, class N>
+int isendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_tag, int from, int in_tag,
+                      MPI_Comm comm, MPI_Request* request) {
+  Call call(f, about_exchange(comm, to, from, in_tag));
+  const int error = (real.*real_function)(buffer, count, type, to, out_tag, from, in_tag, comm, request);
+  if (!call.traced()) return error;
+  call.left(error);
+  Record record(call);
+  Comm* c = record.find(comm);
+  if (!record.begin()) return error;
+  record.posted(c, to, out_tag);
+  record.size(static_cast<std::uint64_t>(count), type);
+  record.peer_and_tag(c, from, in_tag);
+  const std::uint64_t bytes = record.size(static_cast<std::uint64_t>(count), type);
+  remember_exchange(record.made(request, Request::Kind::kReceive, false, c), {from, in_tag, bytes});
+  return error;
+}
+#endif
+
 // The end of a probe: `message` is null where the call does not take the message out of matching.
 inline void record_probe(const Call& call, int peer, int tag, MPI_Comm comm, bool found, const Status& status,
                          const MPI_Message* message) {
@@ -161,11 +206,12 @@ inline int probe(int peer, int tag, MPI_Comm comm, MPI_Status* wanted) {
 }
 
 inline int iprobe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Status* wanted) {
-  Call call(Function::kIprobe, about(comm, peer, tag));
+  Call call(Function::kIprobe, about(comm, peer, tag), poll_kind(bits(comm), peer, tag));
   Status status(wanted);
   const int error = real.PMPI_Iprobe(peer, tag, comm, flag, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
+  if (call.counts_only(*flag)) return MPI_SUCCESS;
   record_probe(call, peer, tag, comm, *flag != 0, status, nullptr);
   return error;
 }
@@ -181,11 +227,12 @@ inline int mprobe(int peer, int tag, MPI_Comm comm, MPI_Message* message, MPI_St
 }
 
 inline int improbe(int peer, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* wanted) {
-  Call call(Function::kImprobe, about(comm, peer, tag));
+  Call call(Function::kImprobe, about(comm, peer, tag), poll_kind(bits(comm), peer, tag));
   Status status(wanted);
   const int error = real.PMPI_Improbe(peer, tag, comm, flag, message, call.traced() ? status.get() : wanted);
   if (!call.traced()) return error;
   call.left(error);
+  if (call.counts_only(*flag)) return MPI_SUCCESS;
   record_probe(call, peer, tag, comm, *flag != 0, status, message);
   return error;
 }

@@ -172,6 +172,7 @@ const Decoded decoded[] = {
     PLAIN(Startall, startall),
     PLAIN(Request_free, request_free),
     PLAIN(Cancel, cancel),
+    PLAIN(Request_get_status, request_get_status),
     SIZED(Sendrecv, sendrecv),
     SIZED(Sendrecv_replace, sendrecv_replace),
     PLAIN(Probe, probe),
@@ -333,6 +334,8 @@ const Decoded decoded[] = {
     SIZED(Raccumulate, accumulate),
     SIZED(Rget_accumulate, get_accumulate),
 #if defined(MPICH)
+    SIZED(Isendrecv, isendrecv),
+    SIZED(Isendrecv_replace, isendrecv_replace),
     LARGE(Win_create, win_create, MPI_Aint),
     LARGE(Win_allocate, win_allocate, MPI_Aint),
     LARGE(Win_allocate_shared, win_allocate, MPI_Aint),

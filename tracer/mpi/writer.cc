@@ -1,7 +1,6 @@
 #include "tracer/mpi/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,11 +23,8 @@ constexpr std::size_t kHeadBytes = sizeof kMagic + 8;
 
 std::uint64_t pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
-// Has the system find room for these bytes: a store to a mapped page that turned out to have none would end
-// the program. Zeros are written, as memory that was only promised (fallocate) costs many times more to touch
-// first, and not every file system can. A limit on files' sizes would end the program by a signal, which is
-// taken here.
-bool allocate(int file, std::uint64_t from, std::uint64_t to) {
+// Writes zeros. A limit on files' sizes would end the program by a signal, which is taken here.
+bool write_zeros(int file, std::uint64_t from, std::uint64_t to) {
   static const std::uint8_t zeros[64 << 10] = {};
   sigset_t limit, before;
   sigemptyset(&limit);
@@ -54,6 +50,14 @@ bool allocate(int file, std::uint64_t from, std::uint64_t to) {
 
 }  // namespace
 
+// Has the system find room for these bytes: a store to a mapped page that turned out to have none would end
+// the program. Zeros are written, as memory that was only promised (fallocate) costs many times more to touch
+// first, and not every file system can.
+bool Writer::allocate(std::uint64_t from, std::uint64_t to) {
+  const int file = file_.descriptor();
+  return file >= 0 && write_zeros(file, from, to);
+}
+
 bool Writer::grow(std::size_t bytes) {
   if (failed_) return false;
   const auto used = static_cast<std::size_t>(at_ - window_);
@@ -64,7 +68,7 @@ bool Writer::grow(std::size_t bytes) {
     window = static_cast<std::uint8_t*>(realloc(window_, size));
     failed_ = window == nullptr;
   } else {
-    failed_ = !allocate(file_, window_offset_ + window_bytes_, window_offset_ + size);
+    failed_ = !allocate(window_offset_ + window_bytes_, window_offset_ + size);
     if (failed_) return false;
     window = static_cast<std::uint8_t*>(mremap(window_, window_bytes_, size, MREMAP_MAYMOVE));
     failed_ = window == MAP_FAILED;
@@ -91,17 +95,17 @@ bool Writer::open(const char* directory, int rank) {
 }
 
 bool Writer::open(const char* directory, const char* name) {
+  char path[4096];
   // A second program traced into the same folder must not destroy the first one's files.
   for (int attempt = 1; attempt <= 1000; ++attempt) {
     char suffix[16] = "";
     if (attempt > 1) snprintf(suffix, sizeof suffix, ".%d", attempt);
-    const int length = snprintf(path_, sizeof path_, "%s/%s%s.wtrc", directory, name, suffix);
-    if (length < 0 || static_cast<std::size_t>(length) >= sizeof path_) {
+    const int length = snprintf(path, sizeof path, "%s/%s%s.wtrc", directory, name, suffix);
+    if (length < 0 || static_cast<std::size_t>(length) >= sizeof path) {
       errno = ENAMETOOLONG;
       return false;
     }
-    file_ = ::open(path_, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file_ >= 0) return true;
+    if (file_.create(path)) return true;
     if (errno != EEXIST) return false;
   }
   return false;
@@ -111,13 +115,13 @@ bool Writer::write_header() {
   const auto bytes = static_cast<std::uint32_t>(at_ - window_);
   const std::uint64_t live = aligned(kHeadBytes + bytes + 4);
   const std::uint64_t first_chunk = live + sizeof(Live);
-  if (!allocate(file_, 0, first_chunk)) {
+  if (!allocate(0, first_chunk)) {
     const int error = errno;
-    unlink(path_);
+    file_.remove();
     errno = error;
     return false;
   }
-  void* head = mmap(nullptr, first_chunk, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  void* head = mmap(nullptr, first_chunk, PROT_READ | PROT_WRITE, MAP_SHARED, file_.descriptor(), 0);
   if (head == MAP_FAILED) return false;
   auto* at = static_cast<std::uint8_t*>(head);
   put_u32(at + 8, kVersion);
@@ -136,8 +140,9 @@ bool Writer::begin_chunk(std::uint64_t offset) {
   const std::size_t size = pages(offset - page + kChunkHeaderBytes + kStep);
   // The page it begins on is there already, but for the first chunk.
   const std::uint64_t there = window_ != nullptr ? window_offset_ + window_bytes_ : offset;
-  if (there < page + size && !allocate(file_, there, page + size)) return false;
-  void* window = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_, static_cast<off_t>(page));
+  if (there < page + size && !allocate(there, page + size)) return false;
+  void* window =
+      mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file_.descriptor(), static_cast<off_t>(page));
   if (window == MAP_FAILED) return false;
   // Not before the new one stands: without it, this chunk gets the end record.
   if (begin_ != nullptr) finish_chunk();
@@ -176,9 +181,9 @@ bool Writer::finish(End reason) {
   const std::uint64_t end = window_offset_ + static_cast<std::uint64_t>(at_ - window_);
   munmap(window_, window_bytes_);
   window_ = begin_ = at_ = capacity_ = nullptr;
-  int error = ftruncate(file_, static_cast<off_t>(end)) == 0 ? 0 : errno;
-  if (::close(file_) != 0) error = errno;
-  file_ = -1;
+  const int file = file_.descriptor();
+  int error = file >= 0 && ftruncate(file, static_cast<off_t>(end)) == 0 ? 0 : errno;
+  if (!file_.close()) error = errno;
   errno = error;
   return error == 0;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "tracer/format/format.h"
+#include "tracer/mpi/own_file.h"
 
 namespace weft::trace {
 
@@ -50,6 +51,7 @@ class Writer {
   bool finish(End reason);
 
  private:
+  bool allocate(std::uint64_t from, std::uint64_t to);
   bool grow(std::size_t bytes);
   bool begin_chunk(std::uint64_t offset);
   void finish_chunk();
@@ -62,8 +64,7 @@ class Writer {
   std::uint8_t* at_ = nullptr;
   std::uint8_t* capacity_ = nullptr;
   Live* live_ = nullptr;
-  int file_ = -1;
-  char path_[4096];
+  OwnFile file_;
   bool failed_ = false;
 };
 

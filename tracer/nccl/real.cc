@@ -37,12 +37,23 @@ void* definition_in(const char* library_name, const char* name, const void* own)
   return good ? symbol : nullptr;
 }
 
+// The next one behind the preloaded library, which has loaded this one; behind this library, where there is
+// none.
+void* find_next(const char* name, const void* own) {
+  using Next = void*(const char*);
+  auto* next = reinterpret_cast<Next*>(dlsym(RTLD_DEFAULT, "weft_trace_next"));
+  void* symbol = next != nullptr ? next(name) : nullptr;
+  Dl_info where;
+  const bool good = symbol != nullptr && dladdr(symbol, &where) != 0 && where.dli_fbase != own;
+  return good ? symbol : dlsym(RTLD_NEXT, name);
+}
+
 }  // namespace
 
 void* find_real(const char* name) {
-  if (void* next = dlsym(RTLD_NEXT, name)) return next;
   Dl_info self;
   if (dladdr(reinterpret_cast<void*>(&find_real), &self) == 0) return nullptr;
+  if (void* next = find_next(name, self.dli_fbase)) return next;
   Libraries libraries;
   dl_iterate_phdr(remember, &libraries);
   for (int i = 0; i < libraries.count; ++i) {

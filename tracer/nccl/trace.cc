@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tracer/mpi/say.h"
 #include "tracer/mpi/writer.h"
 #include "tracer/nccl/handles.h"
 #include "tracer/nccl/real.h"
@@ -52,8 +53,8 @@ pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 bool fork_handlers = false;
 
 void tell(const char* what) {
-  fprintf(stderr, "weft: the NCCL trace of process %d ends here: %s: %s\n", static_cast<int>(getpid()), what,
-          strerror(errno));
+  say("weft: the NCCL trace of process %d ends here: %s: %s\n", static_cast<int>(getpid()), what,
+      strerror(errno));
   state.failed = true;
 }
 

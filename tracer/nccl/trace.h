@@ -6,6 +6,8 @@
 // profiler.
 #pragma once
 
+#include <errno.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -24,28 +26,37 @@ extern constinit thread_local int call_depth;
 std::uint64_t now_ns();  // CLOCK_MONOTONIC
 bool is_recording();     // a file is open
 
-// Lives as long as the wrapper of one call.
+// Lives as long as the wrapper of one call. `errno` is what the library leaves, whatever is done after it.
 class Call {
  public:
   Call() : outermost_(call_depth++ == 0), enter_ns_(outermost_ ? now_ns() : 0) {}
-  ~Call() { --call_depth; }
+  ~Call() {
+    --call_depth;
+    if (outermost_) errno = errno_left_;
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
   bool outermost() const { return outermost_; }
   // To be called as soon as the library has returned `error`. False if there is nothing to record.
   bool left(int error) {
+    returned();
     if (!outermost_ || !is_recording()) return false;
     leave_ns_ = now_ns();
     error_ = error;
     return true;
+  }
+  // The library has returned: what comes before left() does not change `errno` for the program.
+  void returned() {
+    if (!returned_) errno_left_ = errno;
+    returned_ = true;
   }
   std::uint64_t enter_ns() const { return enter_ns_; }
   std::uint64_t leave_ns() const { return leave_ns_; }
   int error() const { return error_; }
 
  private:
-  bool outermost_;
-  int error_ = 0;
+  bool outermost_, returned_ = false;
+  int error_ = 0, errno_left_ = errno;
   std::uint64_t enter_ns_, leave_ns_ = 0;
 };
 

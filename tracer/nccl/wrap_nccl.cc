@@ -1,8 +1,9 @@
 // NCCL's entry points. Each calls NCCL's own and then says what was called.
-#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "tracer/mpi/hash.h"
+#include "tracer/mpi/say.h"
 #include "tracer/nccl/gpu_times.h"
 #include "tracer/nccl/real.h"
 #include "tracer/nccl/trace.h"
@@ -15,7 +16,7 @@ namespace {
 // As the dynamic linker would have said without us, but an error and no end: newer functions are asked for by
 // programs that can do without.
 Result absent(const char* name) {
-  fprintf(stderr, "weft: no library of this process defines %s\n", name);
+  say("weft: no library of this process defines %s\n", name);
   return kInternalError;
 }
 
@@ -34,8 +35,6 @@ struct GroupStream {
   std::uint64_t operation;  // the first
 };
 constexpr int kMaxGroupStreams = 64;
-thread_local GroupStream group_streams[kMaxGroupStreams];
-thread_local int group_stream_count = 0;
 
 // Communicators that are made in a group exist, for NCCL too, when it has ended.
 struct Creation {
@@ -44,14 +43,44 @@ struct Creation {
   std::int64_t parent;
 };
 constexpr int kMaxCreations = 1024;
-thread_local Creation creations[kMaxCreations];
-thread_local int creation_count = 0;
+
+// What a thread has open. On the heap, and only while there is any: a thread's own variables are taken from
+// its stack, in programs without NCCL too.
+struct Group {
+  GroupStream streams[kMaxGroupStreams];
+  int stream_count = 0;
+  Creation creations[kMaxCreations];
+  int creation_count = 0;
+};
+thread_local Group* group = nullptr;
+
+// Null without memory: then what would be noted there is not.
+Group* open_group() {
+  if (group == nullptr) {
+    group = static_cast<Group*>(malloc(sizeof(Group)));
+    if (group != nullptr) group->stream_count = group->creation_count = 0;
+  }
+  return group;
+}
+
+void close_group() {
+  free(group);
+  group = nullptr;
+}
 
 bool in_this_group(Stream stream) {
-  for (int i = 0; i < group_stream_count; ++i) {
-    if (group_streams[i].stream == stream) return true;
+  for (int i = 0; group != nullptr && i < group->stream_count; ++i) {
+    if (group->streams[i].stream == stream) return true;
   }
   return false;
+}
+
+// False if it can't be.
+bool note_in_group(Stream stream, Measurement measurement, std::uint64_t operation) {
+  Group* open = open_group();
+  if (open == nullptr || open->stream_count == kMaxGroupStreams) return false;
+  open->streams[open->stream_count++] = {stream, measurement, operation};
+  return true;
 }
 
 int device_of(Comm comm) {
@@ -88,45 +117,49 @@ Result operation(DeviceFunction function, Comm comm, Stream stream, std::size_t 
                  ? record(function, call, {comm_id, stream_id, elements, datatype, last})
                  : record(function, call, {comm_id, stream_id, elements, datatype, *rest.begin(), last});
   }
-  if (group_depth > 0 && measurement != 0 && group_stream_count < kMaxGroupStreams) {
-    group_streams[group_stream_count++] = {stream, measurement, number};
-  } else {
+  if (group_depth == 0 || measurement == 0 || !note_in_group(stream, measurement, number)) {
     end_measurement(measurement, stream, result == kSuccess || result == kInProgress ? number : 0);
   }
   return result;
 }
 
 void end_group() {
-  for (int i = 0; i < group_stream_count; ++i) {
-    end_measurement(group_streams[i].measurement, group_streams[i].stream, group_streams[i].operation);
+  if (group == nullptr) return;
+  for (int i = 0; i < group->stream_count; ++i) {
+    const GroupStream& on = group->streams[i];
+    end_measurement(on.measurement, on.stream, on.operation);
   }
-  group_stream_count = 0;
+  group->stream_count = 0;
+  if (group->creation_count == 0) close_group();
 }
 
 // With the tracer's lock.
 void define_created() {
-  for (int i = 0; i < creation_count; ++i) {
-    const Comm comm = *creations[i].place;
+  if (group == nullptr) return;
+  for (int i = 0; i < group->creation_count; ++i) {
+    const Creation& creation = group->creations[i];
+    const Comm comm = *creation.place;
     if (comm == nullptr) continue;
     const CommEntry* entry = find_comm(comm);
-    if (entry == nullptr || entry->key != creations[i].key)
-      add_comm(comm, creations[i].key, creations[i].parent);
+    if (entry == nullptr || entry->key != creation.key) add_comm(comm, creation.key, creation.parent);
     comm_number(comm);
   }
-  creation_count = 0;
+  close_group();
 }
 
 // A communicator was made, or is being made, and will be at *place.
 void created(DeviceFunction function, Call& call, Result result, Comm* place, std::uint64_t key,
              Comm parent) {
+  call.returned();
   Locked lock;
   if (!call.outermost() || !open_file()) return;
   call.left(result);
   const std::int64_t parent_number = parent != nullptr ? comm_number(parent) : 0;
   std::int64_t number = 0;
   const bool made = (result == kSuccess || result == kInProgress) && place != nullptr;
-  if (made && creation_count < kMaxCreations) {
-    creations[creation_count++] = {place, key, parent_number};
+  Group* open = made ? open_group() : nullptr;
+  if (open != nullptr && open->creation_count < kMaxCreations) {
+    open->creations[open->creation_count++] = {place, key, parent_number};
     if (*place != nullptr) add_comm(*place, key, parent_number);
     if (group_depth == 0) define_created();
     const CommEntry* entry = find_comm(*place);
@@ -206,6 +239,7 @@ WEFT_EXPORT Result ncclCommInitAll(Comm* comms, int count, const int* devices) {
   static std::uint64_t times = 0;
   Call its_call;
   const Result result = call(real, comms, count, devices);
+  its_call.returned();
   Locked lock;
   if (!its_call.outermost() || !open_file()) return result;
   its_call.left(result);

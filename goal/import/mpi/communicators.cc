@@ -69,4 +69,14 @@ std::uint32_t CommunicatorTable::partitioned_number(const std::vector<TraceCommu
   return found->second;
 }
 
+std::uint32_t CommunicatorTable::persistent_number(const std::vector<TraceCommunicator>& communicators,
+                                                   std::uint32_t id, std::uint32_t made) {
+  const auto [found, added] = of_persistent_.try_emplace({communicators[id].key, made}, 0);
+  if (added) {
+    found->second = builder_.add_communicator(
+        {"persistent" + std::to_string(of_persistent_.size()), members_of(communicators[id], world_size_)});
+  }
+  return found->second;
+}
+
 }  // namespace weft::goal

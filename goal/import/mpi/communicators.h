@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "goal/graph/graph.h"
@@ -27,11 +28,17 @@ class CommunicatorTable {
                               std::uint64_t key);
   // The graph's number for partitioned messages in communicator `id` of that file, which meet no others.
   std::uint32_t partitioned_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id);
+  // The graph's number for a persistent collective of communicator `id` of that file, the `made`-th (from 0)
+  // that was made there: MPI matches it by the order of making, in whatever order ranks start theirs
+  // (MPI 4.0, section 6.12).
+  std::uint32_t persistent_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id,
+                                  std::uint32_t made);
 
  private:
   GraphBuilder& builder_;
   std::uint32_t world_size_;
   std::map<std::uint64_t, std::uint32_t> of_key_, of_window_, of_partitioned_;
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> of_persistent_;
   std::vector<std::uint32_t> of_file_;  // by id in the file; kAny: not asked for yet
 };
 

@@ -89,6 +89,8 @@ constexpr std::array<NoteText, kNotes> kNoteTexts = {{
      "Partitions given by MPI_Pready, each replayed as a message of its own from then on."},
     {Note::kLostPartitions, "lost_partitions", Severity::kWarning,
      "Partitioned requests without one on the other side; what is started of a receive is left out."},
+    {Note::kSpawnedRanks, "spawned_ranks", Severity::kWarning,
+     "Ranks of programs that this one started with MPI_Comm_spawn; they are not in the graph."},
 }};
 
 }  // namespace
@@ -213,6 +215,7 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
       run.regions.insert(event.name);
       importer.region(event);
     }
+    for (const TraceThreadEnd& end : reader.take_thread_ends()) importer.thread_ended(end);
   };
   while (reader.next(record)) {
     try {
@@ -251,12 +254,30 @@ void import_rank(const fs::path& path, const MpiImportOptions& options, Communic
 
 }  // namespace
 
-std::vector<fs::path> mpi_rank_files(const fs::path& directory) {
+namespace {
+
+// Was this rank started by another program's MPI_Comm_spawn? A trace begins with what it knows of its
+// process.
+bool is_spawned(const fs::path& path) {
+  TraceReader reader(path.string());
+  TraceRecord record;
+  reader.next(record);
+  return reader.facts().count("spawned") > 0;
+}
+
+}  // namespace
+
+std::vector<fs::path> mpi_rank_files(const fs::path& directory, std::uint64_t* spawned) {
   std::error_code error;
   if (!fs::is_directory(directory, error)) {
     throw InputError(directory.string() + ": not a directory; expected the one that 'weft trace -o' wrote");
   }
-  const std::vector<fs::path> found = trace_files(directory, kMpiTraces);
+  std::vector<fs::path> found = trace_files(directory, kMpiTraces);
+  const auto first_spawned = std::stable_partition(found.begin(), found.end(),
+                                                   [](const fs::path& path) { return !is_spawned(path); });
+  // A folder may have those alone, where only they were traced.
+  if (spawned != nullptr) *spawned = static_cast<std::uint64_t>(found.end() - first_spawned);
+  if (first_spawned != found.begin()) found.erase(first_spawned, found.end());
   if (found.empty()) {
     throw InputError(directory.string() +
                      ": no MPI traces here; expected files rank-000000.wtrc, rank-000001.wtrc …");
@@ -296,10 +317,12 @@ Graph import_mpi(const fs::path& directory, const MpiImportOptions& options, Pac
     throw InputError(
         "--region and --keep-wildcards exclude each other: what lacks a partner could not be told");
   }
-  const std::vector<fs::path> files = mpi_rank_files(directory);
+  std::uint64_t spawned = 0;
+  const std::vector<fs::path> files = mpi_rank_files(directory, &spawned);
   GraphBuilder builder;
   CommunicatorTable communicators(builder, static_cast<std::uint32_t>(files.size()));
   ImportNotes notes;
+  notes.add(Note::kSpawnedRanks, spawned);
   Run run;
   OneSidedTraffic traffic = one_sided_traffic(files);
   for (const fs::path& path : files) {

@@ -1,6 +1,7 @@
 // Makes a GOAL graph of the traces of an MPI program. README.md of this folder has the rules.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <vector>
 
@@ -19,7 +20,10 @@ Graph import_mpi(const std::filesystem::path& directory, const MpiImportOptions&
                  PackInfo* info = nullptr);
 
 // The file of each rank, by rank. Throws InputError if they are not those of one whole run.
-std::vector<std::filesystem::path> mpi_rank_files(const std::filesystem::path& directory);
+// Ranks that another program in the folder has spawned are left out; `spawned`, if given, tells how many
+// there are.
+std::vector<std::filesystem::path> mpi_rank_files(const std::filesystem::path& directory,
+                                                  std::uint64_t* spawned = nullptr);
 // What one-sided calls of these files do at their targets, read when it is first asked for. `files` stays.
 OneSidedTraffic one_sided_traffic(const std::vector<std::filesystem::path>& files);
 // Puts what an import of MPI calls met, and could not replay, into `info`.

@@ -35,8 +35,9 @@ enum class Note : std::uint8_t {
   kUngatedArrivals,
   kPartitions,
   kLostPartitions,
+  kSpawnedRanks,
 };
-inline constexpr int kNotes = 26;
+inline constexpr int kNotes = 27;
 
 class ImportNotes {
  public:

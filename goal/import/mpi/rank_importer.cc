@@ -82,7 +82,8 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
       make_request(thread, record, known);
       break;
     case Shape::kSendrecv:
-      sendrecv(thread, record, known);
+    case Shape::kSendrecvRequest:
+      exchange(thread, record, known);
       break;
     case Shape::kProbe:
       if (!record.flag) break;
@@ -94,6 +95,7 @@ void RankImporter::replay(Thread& thread, const TraceRecord& record,
       matched_recv(thread, record, known);
       break;
     case Shape::kComplete:
+    case Shape::kStatus:
       complete(thread, record);
       break;
     case Shape::kStart:
@@ -252,6 +254,12 @@ void RankImporter::recv(Thread& thread, const TraceRecord& record,
   program_.blocking(thread, op);
 }
 
+void RankImporter::exchange(Thread& thread, const TraceRecord& record,
+                            const std::vector<TraceCommunicator>& known) {
+  const bool has_request = trace::function_info(record.function).shape == Shape::kSendrecvRequest;
+  has_request ? isendrecv(thread, record, known) : sendrecv(thread, record, known);
+}
+
 // Both halves start together and the program goes on when both have finished.
 void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
                             const std::vector<TraceCommunicator>& known) {
@@ -275,6 +283,26 @@ void RankImporter::sendrecv(Thread& thread, const TraceRecord& record,
   thread.joins = joins;
   program_.blocking(thread, send_of(record, known));
   thread.joins.push_back({first, false});
+}
+
+void RankImporter::isendrecv(Thread& thread, const TraceRecord& record,
+                             const std::vector<TraceCommunicator>& known) {
+  Request request;
+  if (is_operation(record.peer)) request.send = program_.nonblocking(thread, send_of(record, known));
+  if (is_operation(record.recv_peer)) {
+    request.op = program_.nonblocking(
+        thread, recv_of(record, record.recv_peer, record.recv_tag, record.recv_posted_bytes(), known));
+  }
+  requests_[record.request] = request;
+}
+
+// The program has learnt that it is complete, and goes on from there; the request stays.
+void RankImporter::status(Thread& thread, const TraceRecord& record) {
+  const auto found = record.flag ? requests_.find(record.request) : requests_.end();
+  if (found == requests_.end() || found->second.local || partitioned_.has(record.request)) return;
+  for (const OpIndex op : {found->second.op, found->second.send}) {
+    if (op != RankProgram::kNone) program_.join(thread, static_cast<std::uint16_t>(record.thread), op);
+  }
 }
 
 void RankImporter::make_request(Thread& thread, const TraceRecord& record,
@@ -319,6 +347,7 @@ void RankImporter::matched_recv(Thread& thread, const TraceRecord& record,
 }
 
 void RankImporter::complete(Thread& thread, const TraceRecord& record) {
+  if (trace::function_info(record.function).shape == Shape::kStatus) return status(thread, record);
   for (const TraceCompletion& completion : record.completions) {
     const auto found = requests_.find(completion.request);
     if (found == requests_.end()) {
@@ -332,6 +361,9 @@ void RankImporter::complete(Thread& thread, const TraceRecord& record) {
     Request& request = found->second;
     const OpIndex op = std::exchange(request.op, RankProgram::kNone);
     const bool local = request.local;
+    if (request.send != RankProgram::kNone) {
+      program_.join(thread, static_cast<std::uint16_t>(record.thread), request.send);
+    }
     if (!request.persistent) requests_.erase(found);
     if (op == RankProgram::kNone) continue;
     if (completion.cancelled) {
@@ -408,7 +440,10 @@ void RankImporter::collective(Thread& thread, const TraceRecord& record,
   }
   // Alone a rank may still be its own neighbor.
   if (outside_ || (members.ranks.size() == 1 && !among_neighbors)) return perform(thread, record, nullptr);
-  collective.comm = communicators_.graph_number(known, record.comm);
+  collective.comm =
+      makes_persistent(record.function)
+          ? communicators_.persistent_number(known, record.comm, persistent_made_[record.comm]++)
+          : communicators_.graph_number(known, record.comm);
   check_fits(collective, members);
   const Op op = program_.collective(record.thread, collective);
   perform(thread, record, &op);

@@ -50,6 +50,8 @@ class RankImporter {
   void add(const TraceCounter& counter);
   // The program begins or ends a region, before the next call.
   void region(const TraceRegionEvent& event) { program_.region(event); }
+  // A thread has ended, before the next call.
+  void thread_ended(const TraceThreadEnd& end) { program_.thread_ended(end); }
   // Ends the rank: hands its operations to the builder and calls its end_rank().
   void finish(GraphBuilder& builder);
 
@@ -81,6 +83,7 @@ class RankImporter {
   struct Request {
     OpIndex op =
         RankProgram::kNone;  // the active operation; kNone: inactive, or no operation (MPI_PROC_NULL)
+    OpIndex send = RankProgram::kNone;  // of MPI_Isendrecv, beside the receive
     bool persistent = false;
     bool local = false;       // a buffered send: complete without the receiver
     bool operation = false;   // has `prototype`
@@ -105,7 +108,10 @@ class RankImporter {
 
   void send(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void recv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void exchange(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void sendrecv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void isendrecv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void status(Thread& thread, const TraceRecord& record);
   void make_request(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void matched_recv(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void complete(Thread& thread, const TraceRecord& record);
@@ -125,7 +131,8 @@ class RankImporter {
   OneSided one_sided_;
   Partitioned partitioned_;
   std::unordered_map<std::uint64_t, Request> requests_;
-  std::unordered_map<std::uint64_t, TraceMessage> probed_;  // by Mprobe and Improbe
+  std::unordered_map<std::uint32_t, std::uint32_t> persistent_made_;  // collectives, by communicator
+  std::unordered_map<std::uint64_t, TraceMessage> probed_;            // by Mprobe and Improbe
   std::map<std::string, Undecoded, std::less<>> undecoded_;
   bool outside_ = false;  // the call at hand is with a process of another MPI_COMM_WORLD
 };

@@ -17,9 +17,22 @@ bool is_test(Function function) {
 }
 
 bool is_poll(const TraceRecord& record) {
-  return is_test(record.function) || record.function == Function::kIprobe ||
-         record.function == Function::kImprobe;
+  switch (record.function) {
+    case Function::kIprobe:
+    case Function::kImprobe:
+    case Function::kRequest_get_status:
+    case Function::kParrived:
+    case Function::kWin_test:
+      return true;
+    default:
+      return is_test(record.function);
+  }
 }
+
+// What it takes to end a thread and to begin another: 15 to 30 us were seen.
+constexpr std::uint64_t kOfThreadNs = 50'000;
+
+std::uint64_t less(std::uint64_t from, std::uint64_t what) { return from - std::min(from, what); }
 
 bool in_vain(const TraceRecord& record) {
   return is_poll(record) && record.completions.empty() &&
@@ -52,11 +65,14 @@ trace::OffCore RankProgram::off_in(std::uint64_t gap, Thread& thread, const Trac
 RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
   if (!is_inside()) notes_.add(Note::kOutsideRegion);
   Thread& thread = this->thread(record.thread);
-  if (!thread.seen) fork(thread, record.enter_ns);
+  if (!thread.seen) fork(thread, record);
   const std::uint64_t passed =
       record.enter_ns > thread.last_leave_ns ? record.enter_ns - thread.last_leave_ns : 0;
   const trace::OffCore off = off_in(passed, thread, record);
-  const std::uint64_t gap = passed - not_compute_ns(compute_times_, off);
+  const bool joins = record.thread == 0 && !ended_.empty();
+  std::uint64_t not_compute = not_compute_ns(compute_times_, off);
+  if (joins && compute_times_ == ComputeTimes::kAuto) not_compute += waited_for_ended(thread, off);
+  const std::uint64_t gap = less(passed, not_compute);
   const bool counts = record.thread == 0 && is_inside();
   if (thread.polling && is_poll(record) && gap <= poll_gap_ns_) {
     notes_.add(Note::kPollingNs, gap);
@@ -76,6 +92,7 @@ RankProgram::Thread& RankProgram::enter(const TraceRecord& record) {
     notes_.add(Note::kPolls, record.polls);
     if (record.polls > 1) notes_.add(Note::kPollingNs, record.leave_ns - record.enter_ns - record.inside_ns);
   }
+  if (joins) join_ended(thread);
   thread.last_leave_ns = record.leave_ns;
   last_ns_ = std::max(last_ns_, ends_mpi(record.function) ? record.enter_ns : record.leave_ns);
   return thread;
@@ -109,10 +126,69 @@ std::uint64_t RankProgram::elapsed_ns() const {
   return region_ns_ + (is_inside() && last_ns_ > region_begin_ns_ ? last_ns_ - region_begin_ns_ : 0);
 }
 
+void RankProgram::thread_ended(const TraceThreadEnd& end) {
+  Thread& thread = this->thread(end.thread);
+  if (!thread.seen || end.thread == 0) return;
+  Ended ended{.after_ns = thread.first_ns,
+              .first_ns = thread.first_ns,
+              .end_ns = end.at_ns,
+              .process_cpu_ns = end.process_cpu_ns,
+              .last = thread.joins};
+  if (thread.point.op != kNone) ended.last.push_back(thread.point);
+  // Who was followed by the one that has ended now needs no edge of its own any more.
+  std::erase_if(ended_, [&](const Ended& earlier) {
+    if (earlier.end_ns > ended.first_ns) return false;
+    ended.after_ns = std::min(ended.after_ns, earlier.after_ns);
+    ended.threads += earlier.threads;
+    return true;
+  });
+  ended_.push_back(std::move(ended));
+}
+
+// Thread 0 goes on, and has joined the threads that have ended: it does so once it has done what it did
+// meanwhile.
+void RankProgram::join_ended(Thread& thread) {
+  flush(thread, 0);
+  for (const Ended& ended : ended_) {
+    thread.joins.insert(thread.joins.end(), ended.last.begin(), ended.last.end());
+  }
+  ended_.clear();
+}
+
+// In the gap before a call of thread 0, in which these threads have ended: how long it slept while they
+// lived, and what it took to begin and end them.
+std::uint64_t RankProgram::waited_for_ended(const Thread& thread, const trace::OffCore& off) const {
+  std::uint64_t first_ns = UINT64_MAX, end_ns = 0, threads = 0;
+  for (const Ended& ended : ended_) {
+    threads += ended.threads;
+    first_ns = std::min(first_ns, ended.after_ns);
+    end_ns = std::max(end_ns, ended.end_ns);
+  }
+  first_ns = std::max(first_ns, thread.last_leave_ns);
+  return std::min(off.asleep_ns, less(end_ns, first_ns)) + threads * kOfThreadNs;
+}
+
+// A thread that begins after others have ended, since thread 0 left its last call at `since_ns`, follows
+// them: steps of a program that are threads of their own. What lay between is what the process ran for, but
+// for what it takes to end a thread and begin another.
+void RankProgram::follow_ended(Thread& thread, const TraceRecord& record, std::uint64_t since_ns) {
+  std::uint64_t cpu_ns = 0, end_ns = 0;
+  for (const Ended& ended : ended_) {
+    if (ended.first_ns < since_ns || ended.end_ns > record.enter_ns) continue;
+    thread.joins.insert(thread.joins.end(), ended.last.begin(), ended.last.end());
+    cpu_ns = std::max(cpu_ns, ended.process_cpu_ns);
+    end_ns = std::max(end_ns, ended.end_ns);
+  }
+  if (end_ns == 0) return;
+  const std::uint64_t ran = std::min(record.enter_ns - end_ns, less(record.thread_begins_cpu_ns, cpu_ns));
+  thread.last_leave_ns = record.enter_ns - less(ran, kOfThreadNs);
+}
+
 // A thread begins where thread 0 was, in program order, when the new one made its first call.
-void RankProgram::fork(Thread& thread, std::uint64_t enter_ns) {
+void RankProgram::fork(Thread& thread, const TraceRecord& record) {
+  const std::uint64_t enter_ns = record.enter_ns;
   thread.seen = true;
-  thread.last_leave_ns = enter_ns;
+  thread.first_ns = thread.last_leave_ns = enter_ns;
   auto after = std::upper_bound(main_points_.begin(), main_points_.end(), enter_ns,
                                 [](std::uint64_t ns, const MainPoint& point) { return ns < point.leave_ns; });
   if (after == main_points_.begin()) return;
@@ -120,6 +196,7 @@ void RankProgram::fork(Thread& thread, std::uint64_t enter_ns) {
   thread.point = after->point;
   if (after->last_join.op != kNone) thread.joins = {after->last_join};
   thread.last_leave_ns = after->leave_ns;
+  follow_ended(thread, record, after->leave_ns);
   if (!region_.empty()) thread.last_leave_ns = std::max(thread.last_leave_ns, region_begin_ns_);
 }
 

@@ -31,6 +31,7 @@ class RankProgram {
     trace::OffCore off;            // of the time since last_leave_ns, as far as it was told
     Before point;                  // where the thread is in program order
     std::vector<Before> joins;     // and what else its next operation waits for
+    std::uint64_t first_ns = 0;    // when it entered its first call
   };
 
   // Takes only what the rank does in the region of this name; empty: all.
@@ -45,6 +46,9 @@ class RankProgram {
   // The program begins or ends a region, before the next call.
   void region(const TraceRegionEvent& event);
   bool is_inside() const { return inside_ > 0; }
+  // A thread has ended, before the next call: what thread 0 does next, and threads that begin later, wait for
+  // it.
+  void thread_ended(const TraceThreadEnd& end);
 
   // Accounts for the time since the thread's last call.
   Thread& enter(const TraceRecord& record);
@@ -107,9 +111,21 @@ class RankProgram {
     Before point, last_join;
   };
 
+  // A thread that has ended and that nothing is known to have waited for yet.
+  struct Ended {
+    std::uint64_t after_ns;          // the first call of those that it follows, or its own
+    std::uint64_t first_ns, end_ns;  // its first call, and its end
+    std::uint64_t process_cpu_ns;
+    std::uint64_t threads = 1;  // it and those that it follows
+    std::vector<Before> last;   // what it did last
+  };
+
   Thread& thread(std::uint32_t number);
+  void join_ended(Thread& thread);
+  std::uint64_t waited_for_ended(const Thread& thread, const trace::OffCore& off) const;
+  void follow_ended(Thread& thread, const TraceRecord& record, std::uint64_t since_ns);
   static trace::OffCore off_in(std::uint64_t gap, Thread& thread, const TraceRecord& record);
-  void fork(Thread& thread, std::uint64_t enter_ns);
+  void fork(Thread& thread, const TraceRecord& record);
   OpIndex add(const Op& op);
 
   const std::uint64_t poll_gap_ns_;
@@ -121,6 +137,7 @@ class RankProgram {
   std::vector<Collective> collectives_;
   std::vector<Thread> threads_;
   std::vector<MainPoint> main_points_;
+  std::vector<Ended> ended_;
   bool initialized_ = false;
   std::uint64_t init_ns_ = 0, last_ns_ = 0;
   std::uint64_t inside_;  // how often the region was begun and not ended

@@ -34,6 +34,7 @@ std::uint64_t moved_bytes(const TraceRecord& record) {
     case Shape::kSend:
     case Shape::kSendRequest:
     case Shape::kSendrecv:
+    case Shape::kSendrecvRequest:
       return record.peer == trace::kProcNull ? 0 : record.bytes();
     case Shape::kPartitionedInit:
       if (record.function == Function::kPrecv_init || record.peer == trace::kProcNull) return 0;
@@ -84,9 +85,9 @@ void TraceReader::read_message(TraceMessage& message, std::uint8_t flags, const 
   message.bytes = whole ? posted.bytes : varint();
 }
 
-void TraceReader::remember_posted(const TraceRecord& r) {
-  if (header_.version < 3 || r.peer < 0 || r.tag < 0 || r.error != 0) return;
-  posted_[r.request] = {{true, r.peer, r.tag, r.bytes()}, makes_persistent(r.function)};
+void TraceReader::remember_posted(const TraceRecord& r, const TraceMessage& receive) {
+  if (header_.version < 3 || receive.source < 0 || receive.tag < 0 || r.error != 0) return;
+  posted_[r.request] = {receive, makes_persistent(r.function)};
 }
 
 void TraceReader::read_posted(TraceRecord& r) {
@@ -265,14 +266,24 @@ void TraceReader::read_one_sided(Shape shape, TraceRecord& r) {
   }
 }
 
-void TraceReader::read_exchange(TraceRecord& r) {
+void TraceReader::read_exchange(Shape shape, TraceRecord& r) {
   read_posted(r);
   read_size(r);
   r.recv_peer = small_signed("peer");
   r.recv_tag = small_signed("tag");
   r.recv_count = varint();
   r.recv_type_size = varint();
-  read_message(r.received, read_flags(), {true, r.recv_peer, r.recv_tag, r.recv_posted_bytes()});
+  const TraceMessage posted{true, r.recv_peer, r.recv_tag, r.recv_posted_bytes()};
+  if (shape == Shape::kSendrecv) return read_message(r.received, read_flags(), posted);
+  r.request = next_request_++;
+  remember_posted(r, posted);
+}
+
+void TraceReader::read_status(TraceRecord& r) {
+  r.flag = read_flags() != 0;
+  r.requests_given = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "number of requests"));
+  if (!r.flag) return read_polls(r);
+  r.request = read_reference();
 }
 
 void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
@@ -285,7 +296,7 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       read_posted(r);
       read_size(r);
       if (shape != Shape::kSend) r.request = next_request_++;
-      if (shape == Shape::kRecvRequest) remember_posted(r);
+      if (shape == Shape::kRecvRequest) remember_posted(r, {true, r.peer, r.tag, r.bytes()});
       break;
     case Shape::kRecv:
       read_posted(r);
@@ -293,7 +304,11 @@ void TraceReader::read_arguments(Shape shape, TraceRecord& r) {
       read_message(r.received, read_flags(), {true, r.peer, r.tag, r.bytes()});
       break;
     case Shape::kSendrecv:
-      read_exchange(r);
+    case Shape::kSendrecvRequest:
+      read_exchange(shape, r);
+      break;
+    case Shape::kStatus:
+      read_status(r);
       break;
     case Shape::kProbe:
       read_probe(r);

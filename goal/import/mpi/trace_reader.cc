@@ -186,6 +186,7 @@ bool TraceReader::next_record(TraceRecord& record) {
 void TraceReader::take_off_core(TraceRecord& record) {
   record.off_before = std::exchange(off_before_, {});
   record.off_inside = std::exchange(off_inside_, {});
+  record.thread_begins_cpu_ns = std::exchange(thread_begins_cpu_ns_, 0);
 }
 
 // The polls that were not yet a record when a file of version 2 was cut.
@@ -197,8 +198,8 @@ bool TraceReader::pending_polls(TraceRecord& r) {
     return false;
   const auto function = static_cast<Function>(polls.function);
   const Shape shape = trace::function_info(function).shape;
-  if (polls.function > 255 ||
-      (shape != Shape::kProbe && shape != Shape::kComplete && shape != Shape::kArrived))
+  if (polls.function > 255 || (shape != Shape::kProbe && shape != Shape::kComplete &&
+                               shape != Shape::kArrived && shape != Shape::kStatus))
     return false;
   if (polls.comm_plus_1 > communicators_.size()) return false;
   clear(r);
@@ -332,6 +333,17 @@ bool TraceReader::read_meta(std::uint8_t kind) {
       off_before_ = {};
       off_inside_ = {read_off_core_ns(), 0};
       return true;
+    case Meta::kThreadBegin:
+      thread_begins_cpu_ns_ = varint();
+      return true;
+    case Meta::kThreadEnd: {
+      TraceThreadEnd end;
+      end.thread = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "thread"));
+      end.at_ns = last_leave_ + static_cast<std::uint64_t>(signed_varint());
+      end.process_cpu_ns = varint();
+      thread_ends_.push_back(end);
+      return true;
+    }
     case Meta::kThread:
       thread_ = static_cast<std::uint32_t>(varint_at_most(UINT32_MAX, "thread"));
       return true;

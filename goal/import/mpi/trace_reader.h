@@ -93,6 +93,8 @@ struct TraceRecord {
   // For how long the thread did not run between its last call and this one, and in this one. Where
   // facts() are empty, nothing is known of it.
   trace::OffCore off_before, off_inside;
+  // Of the first call of a thread other than 0: processor time of the process when it was entered; else 0.
+  std::uint64_t thread_begins_cpu_ns = 0;
 
   // Collectives. `root` is a rank of the communicator (of the remote group over an intercommunicator), or
   // kProcNull, kRootHere; kUndefined where the operation has none. For a call with MPI_IN_PLACE the replaced
@@ -180,6 +182,13 @@ struct TraceRegionEvent {
   std::uint64_t at_ns = 0;  // on the header's clock
 };
 
+// A thread that made calls has ended.
+struct TraceThreadEnd {
+  std::uint32_t thread = 0;
+  std::uint64_t at_ns = 0;  // on the header's clock
+  std::uint64_t process_cpu_ns = 0;
+};
+
 // A call that a thread had entered and not left when the file was read, or when its process ended.
 struct TraceNowIn {
   std::uint32_t thread = 0;
@@ -221,6 +230,9 @@ class TraceReader {
   // next() returned last, or before the end.
   std::vector<TraceRegionEvent> take_region_events() { return std::exchange(region_events_, {}); }
 
+  // The same of threads that have ended.
+  std::vector<TraceThreadEnd> take_thread_ends() { return std::exchange(thread_ends_, {}); }
+
   // These hold once next() has returned false.
   // True if the tracer closed the file at the program's end; false if it was cut or damaged, or if the
   // tracer could not write on.
@@ -255,7 +267,8 @@ class TraceReader {
   void read_arguments(trace::Shape shape, TraceRecord& record);
   void read_posted(TraceRecord& record);
   void read_size(TraceRecord& record);
-  void read_exchange(TraceRecord& record);
+  void read_exchange(trace::Shape shape, TraceRecord& record);
+  void read_status(TraceRecord& record);
   void read_probe(TraceRecord& record);
   void read_polls(TraceRecord& record);
   void read_completions(TraceRecord& record);
@@ -273,7 +286,7 @@ class TraceReader {
   std::uint8_t read_flags();
   std::uint64_t read_reference();
   void read_message(TraceMessage& message, std::uint8_t flags, const TraceMessage& posted);
-  void remember_posted(const TraceRecord& record);
+  void remember_posted(const TraceRecord& record, const TraceMessage& receive);
   void read_vector(std::vector<std::uint64_t>& values);
   std::uint64_t varint();
   std::int64_t signed_varint();
@@ -309,8 +322,10 @@ class TraceReader {
   std::map<std::uint64_t, std::uint32_t> handles_;  // the communicator that had it last
   std::vector<TraceCounter> counters_;
   std::vector<TraceRegionEvent> region_events_;
+  std::vector<TraceThreadEnd> thread_ends_;
   std::map<std::string, std::string> facts_;
   trace::OffCore off_before_, off_inside_;  // of the next record
+  std::uint64_t thread_begins_cpu_ns_ = 0;  // the same
   std::deque<std::string> names_;           // of counters_; never moves, since records point into it
   std::uint64_t records_ = 0;
   trace::End end_ = trace::End::kNone;

@@ -208,6 +208,12 @@ class RankReader {
       case Shape::kSendRequest:
       case Shape::kRecvRequest:
         return make_request(r);
+      case Shape::kSendrecvRequest:
+        sent(r.peer, r.bytes());
+        wildcards(r.recv_peer, r.recv_tag);
+        requests_[r.request] = {
+            .function = r.function, .peer = r.recv_peer, .tag = r.recv_tag, .comm = r.comm, .receives = true};
+        return moved_bytes(r);
       case Shape::kMessageRecvRequest:
       case Shape::kCommCreateRequest:
         requests_[r.request] = {.function = r.function, .comm = r.comm};

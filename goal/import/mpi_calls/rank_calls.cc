@@ -84,7 +84,7 @@ void RankCalls::leave_out(const MpiCall& call) {
 bool RankCalls::is_request_maker(Shape shape) const {
   return shape == Shape::kSendRequest || shape == Shape::kRecvRequest ||
          shape == Shape::kMessageRecvRequest || shape == Shape::kCollectiveRequest ||
-         shape == Shape::kCommCreateRequest;
+         shape == Shape::kCommCreateRequest || shape == Shape::kSendrecvRequest;
 }
 
 void RankCalls::add(MpiCall& call) {
@@ -100,7 +100,7 @@ void RankCalls::add(MpiCall& call) {
     }
     return;
   }
-  if (shape == Shape::kComm) return;
+  if (shape == Shape::kComm || shape == Shape::kStatus) return;
   if (is_left_out(shape)) return leave_out(call);
   if (uses_communicator(shape) && !take_communicators(call)) return leave_out(call);
   take_collective(record);

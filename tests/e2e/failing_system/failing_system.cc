@@ -118,7 +118,9 @@ bool is_meant(uint64_t descriptor) {
   if (file_part == nullptr) return true;
   char link[32] = "/proc/self/fd/", path[4096];
   char* at = link + strlen(link);
-  for (uint64_t place = descriptor < 10 ? 1 : descriptor < 100 ? 10 : 100; place > 0; place /= 10) {
+  uint64_t first_place = 1;
+  while (descriptor / first_place >= 10) first_place *= 10;
+  for (uint64_t place = first_place; place > 0; place /= 10) {
     *at++ = static_cast<char>('0' + descriptor / place % 10);
   }
   const long length = system_call(SYS_readlink, reinterpret_cast<uint64_t>(link),

@@ -28,7 +28,7 @@ expect 2 "no command" "$weft" trace -o a
 expect 2 "--output is required" "$weft" trace -- true
 # The command finds the trace directory as an absolute path, and what was preloaded before stays.
 expect 0 "$TEST_TMPDIR/a" sh -c "'$weft' trace -o a -- sh -c 'echo \$WEFT_TRACE_DIR; exit 0' || true"
-expect 0 "libweft_trace_nccl.so:libm.so.6" env LD_PRELOAD=libm.so.6 sh -c \
+expect 0 "libweft_trace_mpi.so:libm.so.6" env LD_PRELOAD=libm.so.6 sh -c \
   "'$weft' trace -o a -- sh -c 'echo \$LD_PRELOAD' || true"
 # NCCL is told of the profiler plugin, but not if the user has one.
 expect 0 "plugin=/" sh -c "'$weft' trace -o a -- sh -c 'echo plugin=\$NCCL_PROFILER_PLUGIN' || true"

@@ -1,0 +1,265 @@
+/* Calls that reach MPI in ways that few programs take: odd_calls KIND. Each exchanges a known number of
+ * bytes. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(MPICH)
+#define BCAST_INIT MPI_Bcast_init
+#define ALLREDUCE_INIT MPI_Allreduce_init
+#else
+#include <mpi-ext.h>
+#define BCAST_INIT MPIX_Bcast_init
+#define ALLREDUCE_INIT MPIX_Allreduce_init
+#endif
+
+enum { kLarge = 1000000, kHalf = kLarge / 2, kSmall = 1000 };
+static char out[kLarge], in[kLarge];
+static int rank, size;
+
+typedef int Sendrecv(const void*, int, MPI_Datatype, int, int, void*, int, MPI_Datatype, int, int, MPI_Comm,
+                     MPI_Status*);
+
+static void ring_by(Sendrecv* sendrecv, int bytes, int tag) {
+  sendrecv(out, bytes, MPI_BYTE, (rank + 1) % size, tag, in, bytes, MPI_BYTE, (rank + size - 1) % size, tag,
+           MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void ring(int bytes, int tag) { ring_by(MPI_Sendrecv, bytes, tag); }
+
+/* Functions that MPI calls back. */
+static int on_delete(MPI_Comm comm, int key, void* value, void* state) {
+  (void)comm, (void)key, (void)value, (void)state;
+  ring(kLarge, 7);
+  return MPI_SUCCESS;
+}
+static int on_copy(MPI_Comm comm, int key, void* state, void* value, void* copy, int* flag) {
+  (void)comm, (void)key, (void)state, (void)value, (void)copy;
+  ring(kHalf, 8);
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+static void on_error(MPI_Comm* comm, int* code, ...) {
+  (void)comm, (void)code;
+  ring(kHalf, 9);
+}
+static void add_slowly(void* from, void* to, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; ++i) ((int*)to)[i] += ((int*)from)[i];
+  MPI_Sendrecv(out, 500, MPI_BYTE, 0, 10, in, 500, MPI_BYTE, 0, 10, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+}
+static int on_query(void* state, MPI_Status* status) {
+  (void)state;
+  MPI_Status_set_elements(status, MPI_BYTE, 0);
+  MPI_Status_set_cancelled(status, 0);
+  ring(kHalf, 11);
+  return MPI_SUCCESS;
+}
+static int on_free(void* state) {
+  (void)state;
+  return MPI_SUCCESS;
+}
+static int on_cancel(void* state, int complete) {
+  (void)state, (void)complete;
+  return MPI_SUCCESS;
+}
+
+static void at_finalize(void) {
+  int key;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_delete, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+}
+
+static void at_copy_and_free(void) {
+  int key;
+  MPI_Comm first, second;
+  MPI_Comm_create_keyval(on_copy, on_delete, &key, NULL);
+  MPI_Comm_dup(MPI_COMM_WORLD, &first);
+  MPI_Comm_set_attr(first, key, NULL);
+  MPI_Comm_dup(first, &second);
+  MPI_Comm_free(&second);
+  MPI_Comm_free(&first);
+}
+
+static void at_error(void) {
+  MPI_Errhandler handler;
+  MPI_Comm_create_errhandler(on_error, &handler);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+  MPI_Send(out, -1, MPI_BYTE, rank, 0, MPI_COMM_WORLD);
+}
+
+static void at_reduction(void) {
+  MPI_Op op;
+  int value = 1, sum = 0;
+  MPI_Op_create(add_slowly, 1, &op);
+  MPI_Reduce_local(&value, &sum, 1, MPI_INT, op);
+  MPI_Op_free(&op);
+}
+
+static void at_wait(void) {
+  MPI_Request request;
+  MPI_Grequest_start(on_query, on_free, on_cancel, NULL, &request);
+  MPI_Grequest_complete(request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The library's own functions, as language bindings and plug-ins find them. */
+static void by_handle(void) {
+  Dl_info where;
+  if (dladdr(dlsym(RTLD_NEXT, "PMPI_Type_size"), &where) == 0) abort();
+  void* library = dlopen(LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+  if (library == NULL) abort();
+  ring_by((Sendrecv*)dlsym(library, "MPI_Sendrecv"), kHalf, 12);
+  ring_by((Sendrecv*)dlsym(library, "PMPI_Sendrecv"), kHalf, 13);
+  ring_by((Sendrecv*)dlsym(RTLD_DEFAULT, "MPI_Sendrecv"), kSmall, 14);
+  ring_by((Sendrecv*)dlsym(RTLD_NEXT, "MPI_Sendrecv"), kSmall, 15);
+  if (dlsym(library, "MPI_No_such") != NULL || dlerror() == NULL) abort();
+}
+
+static void get_status(void) {
+  for (int i = 0; i < 5; ++i) {
+    MPI_Request request;
+    int flag = 0;
+    MPI_Irecv(in, kLarge, MPI_BYTE, (rank + size - 1) % size, 16, MPI_COMM_WORLD, &request);
+    MPI_Request sending;
+    MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE); /* in vain */
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Isend(out, kLarge, MPI_BYTE, (rank + 1) % size, 16, MPI_COMM_WORLD, &sending);
+    while (!flag) MPI_Request_get_status(request, &flag, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Wait(&sending, MPI_STATUS_IGNORE);
+  }
+}
+
+/* Statuses with something in them that MPI need not change. */
+static void matched(void) {
+  for (int i = 0; i < 4; ++i) {
+    MPI_Request sending, request;
+    MPI_Message message;
+    MPI_Status status;
+    memset(&status, 0xff, sizeof status);
+    MPI_Isend(out, kSmall, MPI_BYTE, (rank + 1) % size, 17, MPI_COMM_WORLD, &sending);
+    MPI_Mprobe((rank + size - 1) % size, 17, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    MPI_Imrecv(in, kSmall, MPI_BYTE, &message, &request);
+    MPI_Wait(&request, &status);
+    MPI_Wait(&sending, &status);
+  }
+}
+
+static void cancelled(void) {
+  MPI_Request request;
+  MPI_Status status;
+  int flag;
+  MPI_Irecv(in, kSmall, MPI_BYTE, MPI_ANY_SOURCE, 18, MPI_COMM_WORLD, &request);
+  MPI_Cancel(&request);
+  MPI_Wait(&request, &status);
+  MPI_Test_cancelled(&status, &flag);
+  if (!flag) abort();
+}
+
+#if defined(MPICH)
+static void isendrecv(void) {
+  MPI_Request requests[3];
+  const int to = (rank + 1) % size, from = (rank + size - 1) % size;
+  MPI_Isendrecv(out, kLarge, MPI_BYTE, to, 19, in, kLarge, MPI_BYTE, from, 19, MPI_COMM_WORLD, &requests[0]);
+  MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+  MPI_Isendrecv_replace(out, kHalf, MPI_BYTE, to, 20, from, 20, MPI_COMM_WORLD, &requests[0]);
+  MPI_Isendrecv(out, kSmall, MPI_BYTE, to, 21, in, kSmall, MPI_BYTE, MPI_PROC_NULL, 21, MPI_COMM_WORLD,
+                &requests[1]);
+  MPI_Irecv(in, kSmall, MPI_BYTE, from, 21, MPI_COMM_WORLD, &requests[2]);
+  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+}
+#else
+static void isendrecv(void) {}
+#endif
+
+/* Each step is a thread of its own, joined before the next begins. */
+static void* step(void* unused) {
+  ring(kSmall, 22);
+  ring(kSmall, 23);
+  return unused;
+}
+static void steps(void) {
+  for (int i = 0; i < 40; ++i) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, step, NULL) != 0) abort();
+    pthread_join(thread, NULL);
+  }
+}
+
+/* Made in one order by all, started in the other by some. */
+static void persistent(void) {
+  MPI_Request requests[2];
+  double value = 1, sum;
+  BCAST_INIT(out, 3000, MPI_BYTE, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+  ALLREDUCE_INIT(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+  for (int i = 0; i < 3; ++i) {
+    MPI_Start(&requests[rank % 2]);
+    MPI_Start(&requests[1 - rank % 2]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  for (int i = 0; i < 2; ++i) MPI_Request_free(&requests[i]);
+}
+
+/* Two more processes, which the ring then has too. */
+static void ring_with_spawned(MPI_Comm between, int high) {
+  MPI_Comm all;
+  int own, ranks;
+  MPI_Intercomm_merge(between, high, &all);
+  MPI_Comm_rank(all, &own);
+  MPI_Comm_size(all, &ranks);
+  MPI_Sendrecv(out, kHalf, MPI_BYTE, (own + 1) % ranks, 24, in, kHalf, MPI_BYTE, (own + ranks - 1) % ranks,
+               24, all, MPI_STATUS_IGNORE);
+  MPI_Comm_free(&all);
+}
+static char* program;
+static void spawn(void) {
+  MPI_Comm between;
+  char* arguments[] = {"spawned", NULL};
+  MPI_Comm_spawn(program, arguments, 2, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
+  ring_with_spawned(between, 0);
+}
+static void spawned(void) {
+  MPI_Comm parent;
+  MPI_Comm_get_parent(&parent);
+  ring_with_spawned(parent, 1);
+}
+
+static const struct {
+  const char* name;
+  void (*run)(void);
+} kinds[] = {
+    {"at_finalize", at_finalize},
+    {"at_copy_and_free", at_copy_and_free},
+    {"at_error", at_error},
+    {"at_reduction", at_reduction},
+    {"at_wait", at_wait},
+    {"by_handle", by_handle},
+    {"get_status", get_status},
+    {"matched", matched},
+    {"cancelled", cancelled},
+    {"isendrecv", isendrecv},
+    {"steps", steps},
+    {"persistent", persistent},
+    {"spawn", spawn},
+    {"spawned", spawned},
+};
+
+int main(int count, char** arguments) {
+  int provided;
+  program = arguments[0];
+  const int several = strcmp(arguments[1], "steps") == 0;
+  MPI_Init_thread(&count, &arguments, several ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  ring(kSmall, 1);
+  for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; ++i) {
+    if (strcmp(kinds[i].name, arguments[1]) == 0) kinds[i].run();
+  }
+  MPI_Finalize();
+  printf("done\n");
+  return 0;
+}

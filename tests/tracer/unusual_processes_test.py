@@ -1,0 +1,85 @@
+"""What programs/unusual.c does must come out the same with the tracer as without: status, output and files."""
+
+import collections
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+WEFT = str(Path(sys.argv.pop(1)).resolve())
+PROGRAMS = {name: str(Path(sys.argv.pop(1)).resolve()) for name in ("openmpi", "mpich")}
+TRACER = Path(WEFT).parent.parent.parent / "tracer"
+LIBRARIES = [*TRACER.glob("*/libweft_trace_*.so")]
+KINDS = ("close_then_open open_over daemon error_file small_stacks alternate_stack no_more_files few_descriptors "
+         "short_files little_memory children other_user other_folder removed_folder errno libraries closed_before closed_stdio "
+         "exec_before exec_after status").split()
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1"}
+
+Result = collections.namedtuple("Result", "status output errors files")
+
+
+def words(text):
+    """What the program says, of whatever rank; not what MPI libraries and the tracer say."""
+    return sorted(re.findall("<.*?>", text))
+
+
+def run(command, folder):
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+    files = {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return Result(done.returncode, words(done.stdout), words(done.stderr), files), done.stderr
+
+
+class UnusualProcesses(unittest.TestCase):
+    def compare(self, mpi, kind):
+        with tempfile.TemporaryDirectory() as name:
+            plain, traced, traces = (Path(name) / part for part in ("plain", "traced", "traces"))
+            plain.mkdir(), traced.mkdir()
+            os.chmod(name, 0o755)
+            command = [f"mpirun.{mpi}", "-n", "2", PROGRAMS[mpi], kind]
+            expected, _ = run(command, plain)
+            done, said = run([WEFT, "trace", "-o", str(traces), "--", *command], traced)
+            self.assertEqual(done, expected, said)
+            return said, traces.exists() and len(list(traces.glob("*.wtrc")))
+
+    def test_all(self):
+        for mpi in PROGRAMS:
+            if shutil.which(f"mpirun.{mpi}") is None:
+                print(f"skipped: mpirun.{mpi} is not installed")
+                continue
+            for kind in KINDS:
+                with self.subTest(mpi=mpi, kind=kind):
+                    said, traces = self.compare(mpi, kind)
+                    if kind == "removed_folder":
+                        self.assertIn("was removed while the command ran", said)
+                        self.assertFalse(traces)
+                    elif kind != "closed_stdio":
+                        self.assertEqual(traces, 2, said)
+                    if kind == "short_files":
+                        self.assertIn("ends here: write: File too large", said)
+
+
+    def test_thread_local_storage(self):
+        """What every thread of a traced program has less of its stack."""
+        for library in LIBRARIES:
+            headers = subprocess.run(["readelf", "-lW", library], capture_output=True, text=True, check=True).stdout
+            sizes = [int(line.split()[5], 16) for line in headers.splitlines() if line.split()[:1] == ["TLS"]]
+            self.assertLessEqual(sum(sizes), 512, library)
+
+    def test_path_with_a_blank(self):
+        with tempfile.TemporaryDirectory(prefix="a blank ") as folder:
+            for library in LIBRARIES:
+                shutil.copy(library, folder)
+            done = subprocess.run([WEFT, "trace", "-o", f"{folder}/traces", "--", "true"], capture_output=True,
+                                  text=True, env={**ENVIRONMENT, "WEFT_TRACER_DIR": folder})
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("as LD_PRELOAD ends a name at a blank or colon", done.stderr)
+            self.assertFalse(Path(folder, "traces").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

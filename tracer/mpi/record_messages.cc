@@ -1,0 +1,26 @@
+// What a record says of a message that came.
+#include "tracer/mpi/tracer.h"
+
+namespace weft::trace {
+
+void Record::message(const Comm* c, const MPI_Status& status, const Posted& posted, std::uint8_t flags) {
+  if (failed() || status.MPI_SOURCE == MPI_PROC_NULL) return out().byte(flags);
+  const std::uint64_t bytes = status_bytes(status);
+  const bool as_posted = status.MPI_SOURCE == posted.peer && status.MPI_TAG == posted.tag;
+  const bool whole = as_posted && bytes == posted.bytes;
+  out().byte(static_cast<std::uint8_t>(flags | kHasMessage | (as_posted ? kAsPosted : 0) |
+                                       (whole ? kAllAsPosted : 0)));
+  if (!as_posted) {
+    out().signed_number(c == nullptr ? kUndefined : c->world_rank(status.MPI_SOURCE));
+    out().signed_number(status.MPI_TAG);
+  }
+  if (!whole) out().number(bytes);
+}
+
+void Record::message_or_cancelled(const Comm* c, const MPI_Status& status, const Posted& posted) {
+  const bool there = !failed() && status.MPI_SOURCE != MPI_PROC_NULL;
+  if (there && status_cancelled(status)) return out().byte(kCancelled);
+  message(c, status, posted);
+}
+
+}  // namespace weft::trace
