@@ -27,6 +27,10 @@ struct Message {
       0;  // of the program it belongs to, where several run side by side; the client's too
 };
 
+// The client's connections between two hosts have numbers below this; those from here on are for its answers
+// to them, if these are not to wait behind other messages.
+inline constexpr std::uint32_t kAnswerChannels = std::uint32_t{1} << 31;
+
 // How messages share connections; the same for a whole run. A connection is (source, destination, source NIC,
 // destination NIC, channel), in one direction. Its messages, handshakes too, are sent and delivered in the
 // order injected, and its congestion, recovery and path state lives on between them.

@@ -206,9 +206,9 @@ void JobReplays::choose_channels(Job& job) {
   job.first_channel = what.least_channel;
   for (const std::uint32_t host : hosts) job.first_channel = std::max(job.first_channel, next_channel_[host]);
   const std::uint64_t next = job.first_channel + connections_between_hosts(what.host_of_rank, what.hosts);
-  if (job.first_channel > 0 && next > UINT32_MAX) {
+  if (job.first_channel > 0 && next > kAnswerChannels) {
     throw InputError(
-        fmt::format("job {}: with those of the jobs before, there are more than 2^32 connections between two "
+        fmt::format("job {}: with those of the jobs before, there are more than 2^31 connections between two "
                     "of its hosts",
                     what.name));
   }

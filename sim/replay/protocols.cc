@@ -15,6 +15,7 @@ struct Defaults {
   const char* pipeline_depth;
   const char* send_buffer;
   const char* rails;
+  const char* answers;
 };
 
 ModuleInfo profile(const char* name, const char* summary, const char* source, const Defaults& defaults) {
@@ -42,6 +43,10 @@ ModuleInfo profile(const char* name, const char* summary, const char* source, co
           {"rails", ParameterType::kInteger, defaults.rails,
            "NICs that a message is divided over where a rank has several of its own, in pieces of 16 KiB or "
            "more, 1 to 255; network.*.nic_choice=library."},
+          {"answers", ParameterType::kText, defaults.answers,
+           "Which way what the receiver of a larger message answers goes: apart (on a connection of its own, "
+           "as a NIC's requests to read pass the data that it sends) or in_order (behind the data that are "
+           "to go to the same rank, as in a socket)."},
       }};
 }
 
@@ -58,17 +63,17 @@ std::span<const ModuleInfo> protocols() {
   static const std::vector<ModuleInfo> kAll = {
       profile("ideal", "Eager up to the limit; larger messages wait for a clear and then go in one piece.",
               "LogGOPS: T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, LSAP 2010",
-              {"65548", "put", "131072", "3", "0", "2"}),
+              {"65548", "put", "131072", "3", "0", "2", "apart"}),
       profile(
           "openmpi_tcp", "Open MPI over TCP: larger messages are put, once the receiver asks for them.",
           "Open MPI 4.1: ompi_info --param btl tcp --level 9; ompi/mca/pml/ob1; Linux: tcp_sndbuf_expand()",
-          {"65480", "put", "131072", "3", "170000", "1"}),
+          {"65480", "put", "131072", "3", "170000", "1", "in_order"}),
       profile("openmpi_ucx", "Open MPI over UCX on RDMA: larger messages are got by the receiver.",
               "OpenUCX: ucp/rndv, UCX_RNDV_SCHEME=get_zcopy, UCX_RNDV_THRESH=auto",
-              {"16384", "get", "131072", "1", "0", "2"}),
+              {"16384", "get", "131072", "1", "0", "2", "apart"}),
       profile("mpich_ofi", "MPICH over libfabric's RxM: larger messages are got by the receiver.",
               "libfabric: fi_rxm(7), FI_OFI_RXM_SAR_LIMIT; rendezvous by RMA read",
-              {"131072", "get", "131072", "1", "0", "1"}),
+              {"131072", "get", "131072", "1", "0", "1", "in_order"}),
   };
   return kAll;
 }
@@ -96,6 +101,9 @@ void apply_protocol(const Parameters& parameters, HostConfig& hosts) {
   const std::int64_t rails = parameters.integer("rails");
   if (rails < 1 || rails > UINT8_MAX) parameters.fail("rails", "it must be from 1 to 255");
   hosts.rails = {.most = static_cast<std::uint32_t>(rails), .by_channel = true};
+  const std::string& answers = parameters.text("answers");
+  if (answers != "apart" && answers != "in_order") parameters.fail("answers", "it must be apart or in_order");
+  hosts.answers_apart = answers == "apart";
 }
 
 }  // namespace weft::sim

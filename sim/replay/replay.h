@@ -36,8 +36,11 @@ struct HostConfig {
   Rendezvous rendezvous = Rendezvous::kPut;
   std::uint64_t fragment_bytes = UINT64_MAX;  // the rest goes in pieces of so many, 1 or more
   std::uint32_t pipeline_depth = 1;           // so many of which the network has at a time, 1 or more
+  // What receivers answer goes on connections of its own: kAnswerChannels and the number of the one it is
+  // about. Else it waits behind what its sender has for the same rank.
+  bool answers_apart = false;
   // Messages of a rank take those to their receiver in turn; 1 or more, below 2^16. With the square of
-  // ranks_per_host at most 2^32, if the network keeps connections apart.
+  // ranks_per_host at most kAnswerChannels, if the network keeps connections apart.
   std::uint32_t connections_per_pair = 1;
   TimePerByte reduction_per_byte;         // cpu time to combine received data, inside collectives
   std::uint32_t ranks_per_host = 1;       // rank r runs on host r / ranks_per_host, if not placed otherwise

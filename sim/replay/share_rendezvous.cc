@@ -32,6 +32,7 @@ void ReplayShare::answer(std::uint32_t receive, std::uint32_t sender, MessageKin
   const Task& task = tasks_[receive];
   const Route route{task.peer, task.nic, task.connection, channel_of(task)};
   Message message = message_to(view(task.local).rank(), route, kind);
+  if (hosts_.answers_apart) message.channel |= kAnswerChannels;
   message.client[kSenderTask] = sender;
   message.client[kReceiverTask] = receive;
   network_->inject(message);

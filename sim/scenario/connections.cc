@@ -56,10 +56,10 @@ ConnectionRules connection_rules(const Scenario& scenario) {
   rules.idle = scenario.connection_idle;
   const unsigned __int128 ranks = Parameters(hosts_section(), scenario.hosts).integer("ranks_per_host");
   const std::uint32_t per_pair = connections_per_pair(scenario);
-  if (!rules.per_message && ranks * ranks * per_pair > UINT32_MAX) {
+  if (!rules.per_message && ranks * ranks * per_pair > kAnswerChannels) {
     throw InputError(
         scenario.connections_location,
-        fmt::format("{} ranks on each host with {} connections between any two are more than 2^32 "
+        fmt::format("{} ranks on each host with {} connections between any two are more than 2^31 "
                     "between two hosts; choose connections per_message",
                     static_cast<std::uint64_t>(ranks), per_pair));
   }

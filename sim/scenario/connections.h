@@ -18,7 +18,7 @@ ConnectionChoice parse_connections(const std::string& text, const SourceLocation
 
 // Of a resolved scenario. 1 where each message has its own.
 std::uint32_t connections_per_pair(const Scenario& scenario);
-// For the network. Throws InputError for more than 2^32 connections between two hosts.
+// For the network. Throws InputError for more than 2^31 connections between two hosts.
 ConnectionRules connection_rules(const Scenario& scenario);
 
 }  // namespace weft::sim

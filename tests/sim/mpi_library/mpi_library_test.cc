@@ -141,7 +141,8 @@ TEST_CASE("a run reports what was decided") {
 }
 
 // 1 MB each way; rank 1 begins when rank 0 has its clear and sends its data.
-TEST_CASE("a clear waits behind the data of its connection, so two that exchange take turns") {
+TEST_CASE(
+    "a clear waits behind the data of its connection, so two that exchange take turns, or has its own") {
   const std::string exchange =
       "num_ranks 2\n"
       "rank 0 {\nsend 1000000b to 1\nrecv 1000000b from 1\n}\n"
@@ -157,6 +158,18 @@ TEST_CASE("a clear waits behind the data of its connection, so two that exchange
   CHECK(last(library) > 1.9 * message);
   CHECK(last(library + "connections: \"per_message\"\n") < 1.4 * message);
   CHECK(last(library + "connections: \"per_pair\"\n") == last(library));
+  // With a connection of its own it passes, whoever puts or gets.
+  for (const char* protocol : {"openmpi_tcp:send_buffer=0,answers=apart", "ideal", "openmpi_ucx",
+                               "ideal:rendezvous=get", "mpich_ofi:answers=apart"}) {
+    CAPTURE(protocol);
+    const std::string apart = kFluid + "hosts { o: \"0\" protocol: \"" + protocol + "\" }\n";
+    CHECK(last(apart) < 1.4 * message);
+    CHECK(last(apart) == last(apart + "connections: \"per_message\"\n"));
+  }
+  for (const char* protocol : {"ideal:answers=in_order", "openmpi_ucx:answers=in_order", "mpich_ofi"}) {
+    CAPTURE(protocol);
+    CHECK(last(kFluid + "hosts { o: \"0\" protocol: \"" + protocol + "\" }\n") > 1.9 * message);
+  }
 }
 
 TEST_CASE("rendezvous as the protocol says: what it takes on a link of 80 Gb/s") {
@@ -200,7 +213,7 @@ TEST_CASE("an eager limit of the hosts' own counts instead of the protocol's") {
   CHECK(limit("protocol: \"openmpi_tcp:first_fragment=60000\" S: \"1000\"") == Limits{1000, 1000});
   CHECK(limit("protocol: \"ideal\"") == Limits{65'548, 0});
   for (const char* bad : {"ideal:rendezvous=push", "ideal:fragment=0", "ideal:pipeline_depth=0",
-                          "ideal:connections=65536", "ideal:first_fragment=70000"}) {
+                          "ideal:connections=65536", "ideal:first_fragment=70000", "ideal:answers=late"}) {
     CHECK_THROWS_AS(limit(std::string("protocol: \"") + bad + "\""), InputError);
   }
 }

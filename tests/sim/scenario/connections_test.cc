@@ -50,7 +50,7 @@ TEST_CASE("so many connections as are asked for, or as the protocol has") {
   CHECK(connection_rules(resolved(kReplay)).send_buffer_bytes == 0);
   CHECK_THROWS_WITH(
       connection_rules(resolved(kReplay, {"hosts.ranks_per_host=65536", "connections=2 per_pair"})),
-      Contains("more than 2^32"));
+      Contains("more than 2^31"));
 }
 
 TEST_CASE("what connections can't be is told with what they can") {
