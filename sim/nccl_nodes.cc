@@ -66,18 +66,20 @@ void tell_contradictions(const ModuleChoice& profile, const Inside& inside, bool
                          std::vector<std::string>& warnings) {
   const std::string node = value_of(profile.given, "node"), gpus = value_of(profile.given, "gpus_per_node");
   if (!node.empty() && !inside.node.empty() && node != inside.node) {
-    warnings.push_back(fmt::format("collectives.profile has nodes of {}, the topology {}: NCCL chooses for "
-                                   "the former on links of the latter",
-                                   node, inside.node));
+    warnings.push_back(
+        fmt::format("collectives.profile has nodes of {}, the topology {}: NCCL chooses for "
+                    "the former on links of the latter",
+                    node, inside.node));
   }
   if (!stand_alone || (node.empty() && gpus.empty())) return;
   const std::string taken = gpus_of(node.empty() ? kDefaultNode : node, gpus);
-  if (taken == inside.gpus || !std::ranges::all_of(taken, [](char c) { return c >= '0' && c <= '9'; })) return;
-  warnings.push_back(
-      fmt::format("NCCL takes {} consecutive ranks for GPUs of one node, as collectives.profile says, but each host of "
-                  "this topology stands alone: what NVLink would carry crosses the network; "
-                  "scale_up:of=[...] has nodes",
-                  taken));
+  if (taken == inside.gpus || !std::ranges::all_of(taken, [](char c) { return c >= '0' && c <= '9'; }))
+    return;
+  warnings.push_back(fmt::format(
+      "NCCL takes {} consecutive ranks for GPUs of one node, as collectives.profile says, but each host of "
+      "this topology stands alone: what NVLink would carry crosses the network; "
+      "scale_up:of=[...] has nodes",
+      taken));
 }
 
 }  // namespace
@@ -94,7 +96,8 @@ std::string with_nccl_node(const std::string& profile, const Scenario& resolved)
     text += fmt::format("{}{}={}", text.find(':') == std::string::npos ? ":" : ",", name, value);
   };
   if (!inside.node.empty() && choice.given.count("node") == 0) add("node", inside.node);
-  if (!inside.gpus.empty() && !has_gpus && choice.given.count("gpus_per_node") == 0) add("gpus_per_node", inside.gpus);
+  if (!inside.gpus.empty() && !has_gpus && choice.given.count("gpus_per_node") == 0)
+    add("gpus_per_node", inside.gpus);
   return text;
 }
 
@@ -109,10 +112,9 @@ void add_nccl_remarks(const Scenario& resolved, std::vector<std::string>& warnin
   const std::string gpus = gpus_of(kDefaultNode, value_of(choice.given, "gpus_per_node").empty()
                                                      ? inside.gpus
                                                      : value_of(choice.given, "gpus_per_node"));
-  const std::string why = stand_alone ? "hosts stand alone"
-                          : inside.other.empty()
-                              ? "neither profile nor topology says"
-                              : fmt::format("NCCL's tables have no {}", inside.other);
+  const std::string why = stand_alone            ? "hosts stand alone"
+                          : inside.other.empty() ? "neither profile nor topology says"
+                                                 : fmt::format("NCCL's tables have no {}", inside.other);
   warnings.push_back(
       fmt::format("NCCL's choices and channels are those of nodes of {} with {} GPU{} a node, as {}; "
                   "collectives.profile=nccl:node=...,gpus_per_node=... says other",

@@ -13,15 +13,14 @@ namespace {
 constexpr std::uint64_t kMostLlBytes = 16'384;  // of a channel: NCCL_P2P_LL_THRESHOLD
 constexpr double kChannelGbs = 14;              // of a NIC, what NCCL has one channel for
 
-std::uint32_t nics_of_gpu(const Node& node) {
-  return (node.nics + node.gpus - 1) / std::max(node.gpus, 1u);
-}
+std::uint32_t nics_of_gpu(const Node& node) { return (node.nics + node.gpus - 1) / std::max(node.gpus, 1u); }
 
 std::uint32_t channels_of(const Node& node, bool between_nodes) {
   const double link = nvlink_rate(node.compute_capability);
   double channels = 2;
   if (between_nodes) {
-    channels = std::max({2.0, double(nics_of_gpu(node)), std::ceil(node.nic_through_pcie_gbs() / kChannelGbs)});
+    channels =
+        std::max({2.0, double(nics_of_gpu(node)), std::ceil(node.nic_through_pcie_gbs() / kChannelGbs)});
   } else if (node.nvlink_gbs > 0) {
     channels = std::max(2.0, 2 * node.nvlink_gbs / link);
   }

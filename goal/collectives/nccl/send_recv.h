@@ -1,5 +1,5 @@
-// How long a send takes whose receive is there: NCCL doesn't tune these. Its latencies of a ring's step and the rates of
-// the links are taken, as of one transfer without others beside it.
+// How long a send takes whose receive is there: NCCL doesn't tune these. Its latencies of a ring's step and
+// the rates of the links are taken, as of one transfer without others beside it.
 #pragma once
 
 #include <cstdint>
