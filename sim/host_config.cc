@@ -3,6 +3,7 @@
 #include "goal/collectives/selection.h"
 #include "goal/graph/graph.h"
 #include "sim/mpi_library.h"
+#include "sim/nccl_nodes.h"
 #include "sim/units/brackets.h"
 
 namespace weft::sim {
@@ -29,7 +30,7 @@ HostConfig host_config(const Scenario& resolved) {
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
     choices.forced[kind] = given(goal::name(static_cast<goal::CollectiveKind>(kind)));
   }
-  choices.profile = given("profile");
+  choices.profile = with_nccl_node(given("profile"), resolved);
   // What isn't of a channel goes over all NICs too: NCCL has at least one channel of point to point for each.
   if (choices.profile.substr(0, choices.profile.find(':')) == "nccl") config.rails.most = UINT8_MAX;
   choices.table = std::string(without_brackets(given("table")));

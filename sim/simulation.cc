@@ -24,6 +24,7 @@
 #include "sim/job_setup.h"
 #include "sim/jobs/schedulers.h"
 #include "sim/measurements.h"
+#include "sim/nccl_nodes.h"
 #include "sim/network_models.h"
 #include "sim/nic_use.h"
 #include "sim/packet/queues/queues.h"
@@ -237,6 +238,7 @@ Scenario Simulation::decided(std::span<const goal::Program> programs,
   Scenario scenario = scenario_;
   const bool is_compat = model_.needs_graph != nullptr && model_.needs_graph(parameters_);
   if (!is_compat) follow_libraries(scenario, programs, remarks);
+  add_nccl_remarks(scenario_of_job(scenario, 0), remarks);
   return scenario;
 }
 

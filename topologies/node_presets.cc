@@ -25,6 +25,9 @@ std::vector<NodePreset> make_presets() {
   return {
       {"dgx_a100", "8 A100, 6 NVSwitches", 8, 6, 12, g200, kNvlink3, inside, 8, g200, kPcie4,
        "NVIDIA DGX A100 system architecture, 2020", kRead},
+      {"a100_100g", "8 A100, one NIC through the host's memory", 8, 6, 12, g200, kNvlink3, inside, 1, g100,
+       mbps(72'000), "A. Agrawal et al., Vidur, MLSys 2024 (recorded profiles)",
+       "network not told: 9 GB/s fitted to times of NCCL"},
       {"dgx_h100", "8 H100 or H200, 4 NVSwitches", 8, 4, 18, g200, kNvlink4, inside, 8, g400, kPcie5,
        "NVIDIA DGX H100 system architecture, 2022", kRead},
       {"dgx_b200", "8 B200, 2 NVSwitches", 8, 2, 18, g400, kNvlink5, inside, 8, g400, kPcie5,

@@ -61,6 +61,8 @@ CollectiveOptions read_options(const ModuleInfo& info, const Parameters& paramet
       options.dims = torus_dims(parameters);
     } else if (spec.name == "protocol") {
       options.format = nccl_protocol(parameters);
+    } else if (spec.name == "efficiency") {
+      options.efficiency = whole_number(parameters, "efficiency", 1, 100);
     } else if (spec.name == "channels") {
       options.channels = whole_number(parameters, "channels", 1, 64);
     } else if (spec.name == "least_chunk") {

@@ -37,7 +37,8 @@ std::vector<ParameterSpec> nccl_parameters() {
       {"min_channels", ParameterType::kInteger, "auto", "As NCCL_MIN_NCHANNELS."},
       {"max_channels", ParameterType::kInteger, "auto", "As NCCL_MAX_NCHANNELS."},
       {"threads", ParameterType::kInteger, "auto", "As NCCL_NTHREADS."},
-      {"version", ParameterType::kText, "2.30", "Of NCCL, whose tables and chunks: 2.19, 2.20 or 2.30."},
+      {"version", ParameterType::kText, "auto",
+       "Of NCCL, whose tables and chunks: 2.19, 2.20 or 2.30; auto: the node's, mostly 2.30."},
       {"gpu", ParameterType::kText, "auto",
        "What channels cost, also of algorithms that a graph or the user names; auto: the node's. One of: " +
            gpus + "."},

@@ -13,7 +13,8 @@ std::uint64_t CollectiveCall::in_switch_bytes(std::uint64_t data) const {
   const std::uint64_t k = node().gpus;
   const bool both_ways = collective->kind == CollectiveKind::kAllreduce;
   const std::uint64_t of = both_ways ? k + 1 : k, in = both_ways ? 2 * (k - 1) : k - 1;
-  return data / in * of + (data % in * of + in - 1) / in;
+  const std::uint64_t bytes = data / in * of + (data % in * of + in - 1) / in;
+  return (bytes * 100 + options->efficiency - 1) / options->efficiency;
 }
 
 void Group::add(const Step& step, Part part, bool without_data) {

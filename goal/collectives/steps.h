@@ -105,6 +105,7 @@ struct CollectiveOptions {
   std::uint64_t chunk_bytes = 0;           // `chunk`: of NCCL; 0: by its rule
   std::uint64_t least_chunk_bytes = 0;     // `least_chunk`: of NCCL's rings before 2.20; 0: none
   std::uint64_t chunk_grain_bytes = 0;     // `chunk_grain`: of NCCL's rings in 2.20 and 2.21; 0: 16 bytes
+  std::uint32_t efficiency = 100;          // `efficiency`: percent of the links that NCCL's NVLS reaches
   std::uint32_t bundle = 1;                // NCCL's channels that go as one; `channels` counts bundles
   LaneCosts lane_costs;                    // of NCCL on a kind of GPU, see goal/collectives/nccl/gpu.h
   bool operator==(const CollectiveOptions&) const = default;
@@ -142,7 +143,8 @@ struct CollectiveCall {
   // Of a message between GPUs of a node (`ranks_per_node` consecutive ranks), so that all together make as
   // many bytes on a GPU's links in either direction as with a switch that reduces and multicasts. With k GPUs
   // a GPU sends and gets, of a vector of n bytes, n + n/k instead of 2 (k-1) n/k in an allreduce, and n
-  // instead of (k-1) n/k in an allgather or reduce_scatter (the direction that has more).
+  // instead of (k-1) n/k in an allgather or reduce_scatter (the direction that has more); and more by what
+  // NVLS leaves unused of the links.
   std::uint64_t in_switch_bytes(std::uint64_t data) const;
 };
 

@@ -49,6 +49,40 @@ class Nodes(unittest.TestCase):
             self.assertGreater(took, least)
             self.assertLess(took, 1.15 * least, topology)
 
+    def test_an_allreduce_in_the_switches_of_a_node(self):
+        """1 GiB with NVLS: each GPU sends 9/8 GiB, at 85% of 370.8 GB/s in 3.83 ms; 4.03 ms were measured, and explain tells
+        the same within 3%."""
+        traffic = "collective:kind=allreduce,size=1GiB,element=4B,ranks=8"
+        took = self.sim("scale_up:node=dgx_h100", traffic, "flow", "--set", "collectives.profile=nccl")
+        least = 2**30 * 9 / 8 / (370.8e3 * .85)
+        self.assertGreater(took, least)
+        self.assertLess(took, 1.06 * least)
+        explained = json.loads(self.out("nccl", "explain", "--bytes", "1GiB", "--ranks", "8", "--json"))["time_us"]
+        self.assertLess(abs(took / explained - 1), 0.03)
+
+    def test_nccl_takes_the_nodes_of_the_topology(self):
+        """And tells where there are none, or others."""
+        traffic = "collective:kind=allreduce,size=10MB,element=4B,ranks=8"
+
+        def told(topology, profile):
+            self.sim(topology, traffic, "flow", "--set", f"collectives.profile={profile}")
+            summary = json.loads((self.folder / "run" / "summary.json").read_text())
+            return summary["makespan_ns"], [w for w in summary["warnings"] if "NCCL" in w]
+
+        a100, hints = told("scale_up:node=dgx_a100", "nccl")
+        self.assertEqual((a100, hints), told("scale_up:node=dgx_a100", "nccl:node=dgx_a100"))
+        self.assertEqual(hints, [])
+        _, (hint,) = told("scale_up:node=dgx_a100", "nccl:node=dgx_h100")
+        self.assertIn("nodes of dgx_h100, the topology dgx_a100", hint)
+        # Hosts that stand alone have no switch that adds up: each sends 2 * 7/8 of the vector at 50 GB/s.
+        took, (hint,) = told("single_switch:hosts=8", "nccl")
+        self.assertIn("1 GPU a node, as hosts stand alone", hint)
+        self.assertGreater(took * 1e-3, 2 * 7 / 8 * 10e6 / 50e3)
+        _, (hint,) = told("single_switch:hosts=8", "nccl:node=dgx_h100")
+        self.assertIn("each host of this topology stands alone", hint)
+        _, (hint,) = told("scale_up:accelerators=4,of=[single_switch:hosts=2]", "nccl")
+        self.assertIn("dgx_h100 with 4 GPUs a node, as neither profile nor topology says", hint)
+
     def test_an_alltoall_between_nodes_uses_all_nics(self):
         """A rank sends 248 * 64 KiB to other nodes: 325 us at 50 GB/s. All through one NIC of eight it would be 2.6 ms."""
         took = self.sim(RAILS, "alltoall:size=64KiB,ranks=256", "flow")
@@ -97,7 +131,7 @@ class Nodes(unittest.TestCase):
 
     def test_presets_are_described(self):
         text = self.out("describe", "scale_up")
-        for node in ("dgx_a100", "dgx_h100", "dgx_b200", "gb200_nvl72", "alps", "leonardo", "marenostrum5_acc", "mi300x", "pcie"):
+        for node in ("dgx_a100", "a100_100g", "dgx_h100", "dgx_b200", "gb200_nvl72", "alps", "leonardo", "marenostrum5_acc", "mi300x", "pcie"):
             self.assertIn(f"  {node} ", text)
 
 

@@ -80,7 +80,7 @@ class Choices(unittest.TestCase):
                                  f"collectives.allreduce={algorithm}:channels=16,ranks_per_node={gpus}")
             self.assertEqual(chosen["digest"], forced["digest"])
             between = 2 * (8 // gpus - 1) * size
-            expected = 8 * (size + size // gpus) + between
+            expected = 8 * (size + size // gpus) / .85 + between  # NVLS reaches 85% of the links
             self.assertAlmostEqual(chosen["bytes"] / expected, 1, delta=1e-4)
         graph = self.graph("8b elem 4 by nccl_collnet_direct:channels=2")
         result = subprocess.run([WEFT, "sim", "--goal", str(graph), "--network", "loggops", "-o", str(self.folder / "no")],

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/collectives/nccl/send_recv.h"
 #include "goal/collectives/nccl/topology_xml.h"
 #include "goal/collectives/nccl/tuner.h"
 #include "goal/file.h"
@@ -25,7 +26,7 @@ namespace nccl = goal::nccl;
 
 struct Options {
   std::string collective = "allreduce", bytes, topology_file, algorithms, protocols;
-  std::string version = "2.30", nic_rate;
+  std::string version = "auto", nic_rate;
   std::optional<std::string> node;
   std::uint32_t ranks = 0;
   std::optional<std::uint32_t> gpus_per_node, nics_per_node, min_channels, max_channels, threads,
@@ -45,7 +46,7 @@ CollectiveKind kind_of(const std::string& text) {
                              {"broadcast", CollectiveKind::kBcast},
                              {"bcast", CollectiveKind::kBcast},
                              {"reduce", CollectiveKind::kReduce}};
-  std::vector<std::string> known;
+  std::vector<std::string> known = {"send_recv"};
   for (const Word& each : kWords) {
     if (text == each.word) return each.kind;
     known.emplace_back(each.word);
@@ -78,8 +79,12 @@ nccl::NodeFromXml node_of(const Options& options) {
   return result;
 }
 
-nccl::Settings settings_of(const Options& options) {
-  return {.version = nccl::parse_version(options.version),
+nccl::Version version_of(const Options& options, const nccl::Node& node) {
+  return options.version == "auto" ? node.version : nccl::parse_version(options.version);
+}
+
+nccl::Settings settings_of(const Options& options, const nccl::Node& node) {
+  return {.version = version_of(options, node),
           .algorithms = nccl::Allowed::algorithms(options.algorithms),
           .protocols = nccl::Allowed::protocols(options.protocols),
           .min_channels = options.min_channels,
@@ -113,8 +118,8 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
                {"ranks", options.ranks},
                {"gpus_per_node", node.gpus},
                {"nics_per_node", node.nics},
-               {"nic_gbs", node.nic_through_pcie_gbs()},
-               {"nccl", options.version},
+               {"nic_gbs", node.nic_for_messages_gbs()},
+               {"nccl", name(version_of(options, node))},
                {"node", node.label},
                {"algorithm", name(choice.best.algorithm)},
                {"protocol", name(choice.best.protocol)},
@@ -154,14 +159,14 @@ void print_text(const Options& options, const nccl::Tuner& tuner, const nccl::Ch
   const nccl::Node& node = tuner.node();
   const nccl::Rings rings = tuner.rings(options.ranks);
   fmt::print("{} of {} bytes on {} ranks, {} a node ({}), NCCL {}\n\n", options.collective, choice.bytes,
-             options.ranks, node.gpus, node.label, options.version);
+             options.ranks, node.gpus, node.label, name(version_of(options, node)));
   fmt::print("  algorithm  {}\n  protocol   {}\n  channels   {} of {}, {} threads each\n",
              name(choice.best.algorithm), name(choice.best.protocol), choice.channels, rings.used_channels,
              choice.threads);
   fmt::print("  time       {:.1f} us\n  why        {}\n", choice.best.time_us, why(choice));
   if (choice.best.wire_us > 0) {
     fmt::print("  wire       {:.1f} us at least, through {} NICs a node of {:g} GB/s each\n",
-               choice.best.wire_us, node.nics, node.nic_through_pcie_gbs());
+               choice.best.wire_us, node.nics, node.nic_for_messages_gbs());
   }
   fmt::print("  rings      {} found, {:g} GB/s each in a node{}\n\n", rings.channels, rings.inside_gbs,
              options.ranks > node.gpus ? fmt::format(" and {:g} GB/s between nodes", rings.between_gbs) : "");
@@ -179,12 +184,46 @@ void print_text(const Options& options, const nccl::Tuner& tuner, const nccl::Ch
   for (const std::string& remark : remarks) fmt::print("\n  Remark: {}.\n", remark);
 }
 
+// From the first rank to the last.
+void explain_send_recv(const Options& options, std::uint64_t bytes) {
+  const nccl::NodeFromXml from = node_of(options);
+  const nccl::Node& node = from.node;
+  const bool between = options.ranks > node.gpus;
+  const nccl::SendRecv sent = send_recv(node, version_of(options, node), bytes, between);
+  if (options.json) {
+    const Json json = {{"collective", "send_recv"},
+                       {"bytes", bytes},
+                       {"ranks", options.ranks},
+                       {"gpus_per_node", node.gpus},
+                       {"nics_per_node", node.nics},
+                       {"nccl", name(version_of(options, node))},
+                       {"node", node.label},
+                       {"between_nodes", between},
+                       {"protocol", name(sent.protocol)},
+                       {"channels", sent.channels},
+                       {"latency_us", sent.latency_us},
+                       {"bandwidth_gbs", sent.gbs},
+                       {"time_us", sent.time_us},
+                       {"remarks", from.remarks}};
+    fmt::print("{}\n", json.dump(2));
+    return;
+  }
+  fmt::print("send of {} bytes from rank 0 to {}, {} a node ({}), NCCL {}\n\n", bytes, options.ranks - 1,
+             node.gpus, node.label, name(version_of(options, node)));
+  fmt::print("  way        {}\n  protocol   {}\n  channels   {}\n  time       {:.1f} us\n",
+             between ? "to another node" : "inside a node", name(sent.protocol), sent.channels, sent.time_us);
+  fmt::print("  latency    {:.1f} us\n  rate       {:.1f} GB/s\n", sent.latency_us, sent.gbs);
+  for (const std::string& remark : from.remarks) fmt::print("\n  Remark: {}.\n", remark);
+}
+
 void explain(const Options& options) {
-  const CollectiveKind kind = kind_of(options.collective);
   const std::uint64_t bytes = bytes_of(options.bytes);
+  const bool is_send = options.collective == "send_recv" || options.collective == "sendrecv";
+  if (is_send && options.ranks >= 2) return explain_send_recv(options, bytes);
+  const CollectiveKind kind = kind_of(options.collective);
   if (options.ranks < 2) throw InputError("--ranks must be 2 or more: alone, a rank has nobody to talk to");
   nccl::NodeFromXml node = node_of(options);
-  const nccl::Tuner tuner(node.node, settings_of(options));
+  const nccl::Tuner tuner(node.node, settings_of(options, node.node));
   const nccl::Choice choice = tuner.choose(kind, bytes, options.ranks);
   if (options.json) {
     fmt::print("{}\n", json_of(options, tuner, choice, node.remarks).dump(2));
@@ -198,7 +237,8 @@ void add_explain(Command parent) {
   auto options = std::make_shared<Options>();
   command
       .add_option("--collective", options->collective,
-                  "allreduce, allgather, reduce_scatter, broadcast or reduce")
+                  "allreduce, allgather, reduce_scatter, broadcast or reduce; send_recv: from the first rank "
+                  "to the last")
       .with_default();
   command
       .add_option("--bytes", options->bytes,
@@ -224,7 +264,9 @@ void add_explain(Command parent) {
   command.add_option("--max-channels", options->max_channels, "as NCCL_MAX_NCHANNELS");
   command.add_option("--threads", options->threads, "as NCCL_NTHREADS");
   command.add_option("--ll128-threads", options->ll128_threads, "as NCCL_LL128_NTHREADS");
-  command.add_option("--nccl-version", options->version, "whose tables and chunks: 2.19, 2.20 or 2.30")
+  command
+      .add_option("--nccl-version", options->version,
+                  "whose tables and chunks: 2.19, 2.20 or 2.30; auto: the node's, mostly 2.30")
       .with_default();
   command.add_flag("--json", options->json, "as JSON");
   command.footer(

@@ -33,7 +33,13 @@ ParameterSpec chunk_grain() {
 ParameterSpec only_simple() {
   return {"protocol", ParameterType::kText, "simple", "How data are written: simple only."};
 }
-std::vector<ParameterSpec> nvls_parameters() { return {only_simple(), channels(), per_node(), chunk()}; }
+ParameterSpec efficiency() {
+  return {"efficiency", ParameterType::kInteger, std::to_string(kNvlsPercent),
+          "Percent of a GPU's links that it reaches: 85 on Hopper, 74 on Blackwell."};
+}
+std::vector<ParameterSpec> nvls_parameters() {
+  return {only_simple(), channels(), per_node(), chunk(), efficiency()};
+}
 std::vector<ParameterSpec> all_parameters() { return {protocol(), channels(), per_node(), chunk()}; }
 
 std::vector<CollectiveAlgorithm> of_allreduce() {

@@ -1,6 +1,7 @@
 // NCCL's algorithms as entries of the list of collective algorithms.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,9 @@
 #include "goal/collectives/steps.h"
 
 namespace weft::goal::nccl {
+
+// What NVLS reaches of the links of a Hopper, in percent (src/graph/tuning.cc, nvlsEfficiency).
+inline constexpr std::uint32_t kNvlsPercent = 85;
 
 std::vector<CollectiveAlgorithm> algorithms();
 

@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "goal/collectives/nccl/algorithms.h"
 #include "sim/units/brackets.h"
 
 namespace weft::goal::nccl {
@@ -34,7 +35,8 @@ Tuner tuner_of(const Parameters& parameters) {
     node.nic_gbs = static_cast<double>(parameters.bandwidth("nic_rate").bps()) / 8e9;
   }
   const auto list = [&](std::string_view name) { return without_brackets(parameters.text(name)); };
-  return Tuner(node, {.version = parse_version(parameters.text("version")),
+  const std::string& version = parameters.text("version");
+  return Tuner(node, {.version = version == "auto" ? node.version : parse_version(version),
                       .replayed = true,
                       .algorithms = Allowed::algorithms(list("algo")),
                       .protocols = Allowed::protocols(list("proto")),
@@ -57,6 +59,10 @@ std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& c
   std::string text =
       fmt::format("{}:protocol={},channels={},ranks_per_node={}", schedule(choice.best.algorithm),
                   name(choice.best.protocol), choice.channels, per_node);
+  const bool is_nvls =
+      choice.best.algorithm == Algorithm::kNvls || choice.best.algorithm == Algorithm::kNvlsTree;
+  if (is_nvls && tuner.nvls_percent() != kNvlsPercent)
+    text += fmt::format(",efficiency={}", tuner.nvls_percent());
   if (choice.least_chunk_bytes > 0 && collective.kind == CollectiveKind::kAllreduce) {
     text += fmt::format(",least_chunk={}B", choice.least_chunk_bytes);
   }

@@ -14,6 +14,9 @@ constexpr const char* kDgxA100 =
 constexpr const char* kDgxH100 =
     "NVIDIA DGX H100 system architecture, 2022: 8 GPUs, 18 NVLinks, NDR400; times on one node fitted to A. "
     "Agrawal et al., Vidur, MLSys 2024 (recorded profiles)";
+constexpr const char* kA100OneNic =
+    "as dgx_a100; rates between nodes fitted to A. Agrawal et al., Vidur, MLSys 2024 (recorded profiles), "
+    "whose network isn't told";
 constexpr const char* kDgxB200 = "NVIDIA DGX B200 datasheet, 2024: 8 GPUs, 18 NVLinks, NDR400";
 constexpr const char* kNvl72 =
     "NVIDIA GB200 NVL72 datasheet, 2024: 72 GPUs, 18 NVLinks each; microsoft/AI-benchmarking-guide";
@@ -66,6 +69,20 @@ Node dgx_h100() {
                      .latency = {{1, 1, 1}, {0.951, 0.462, 0.377}, {1, 1, 1}},
                      .moving = {{1, 1, 1}, {0.747, 0.728, 1.013}, {1, 1, 1}}};
   node.gpu.launch_us = 15;
+  node.message_share = 0.73;  // 35 GB/s of 48, the same measurements
+  return node;
+}
+
+// One NIC for all GPUs, behind the host's bridge: NCCL copies through the host's memory, and takes no LL128.
+Node a100_one_nic() {
+  Node node = dgx_a100();
+  node.label = "a100_100g";
+  node.nics = 1;
+  node.nic_gbs = 12.5;
+  node.nic_path = PathType::kSystem;
+  node.nic_payload_gbs = 9;
+  node.gpu_payload_gbs = 6;
+  node.version = Version::k2_20;  // rings and trees change places at the sizes of its tables
   return node;
 }
 
@@ -108,6 +125,8 @@ std::span<const NodePreset> node_presets() {
   static const std::vector<NodePreset> kAll = {
       {"dgx_a100", "8 A100 with NVSwitch, 8 NICs of 200 Gb/s.", kDgxA100, dgx_a100()},
       {"dgx_h100", "8 H100 with NVSwitch that reduces, 8 NICs of 400 Gb/s.", kDgxH100, dgx_h100()},
+      {"a100_100g", "8 A100 with NVSwitch, one NIC of 100 Gb/s for all, through the host's memory.",
+       kA100OneNic, a100_one_nic()},
       {"dgx_b200", "8 B200 with NVSwitch that reduces, 8 NICs of 400 Gb/s.", kDgxB200,
        dgx("dgx_b200", 100, 18 * nvlink_rate(100), 50, CpuVendor::kIntel, true)},
       {"gb200_nvl72", "72 B200 in a rack with NVSwitches that reduce, a NIC of 400 Gb/s for each.", kNvl72,

@@ -38,6 +38,12 @@ struct Node {
   std::uint32_t nics = 8;
   double nic_gbs = 50;                       // of each
   PathType nic_path = PathType::kOneSwitch;  // from a GPU to its NIC
+  // What messages get of a NIC, where copies through the host's memory or a TCP stack keep them from its
+  // rate, and what one GPU's get that sends and receives at once; 0: all. NCCL's choice doesn't know of
+  // either.
+  double nic_payload_gbs = 0, gpu_payload_gbs = 0;
+  double message_share = 1;          // of a NIC, what a single send gets
+  Version version = Version::k2_30;  // whose choices its measurements show; the user's comes first
   CpuVendor cpu = CpuVendor::kIntel;
 
   Correction correction;
@@ -45,6 +51,16 @@ struct Node {
 
   // Of a NIC behind the PCIe slot of a GPU, whose rate it can't exceed.
   double nic_through_pcie_gbs() const { return pcie_gbs > 0 && pcie_gbs < nic_gbs ? pcie_gbs : nic_gbs; }
+  // The same for messages.
+  double nic_for_messages_gbs() const {
+    const double nic = nic_through_pcie_gbs();
+    return nic_payload_gbs > 0 && nic_payload_gbs < nic ? nic_payload_gbs : nic;
+  }
+  // What `gpus` of its GPUs can send to other nodes and receive from them at once.
+  double sends_gbs(std::uint32_t gpus) const {
+    const double all = nic_for_messages_gbs() * nics;
+    return gpu_payload_gbs > 0 && gpu_payload_gbs * gpus < all ? gpu_payload_gbs * gpus : all;
+  }
 };
 
 // The same kind of node with another number of GPUs, and as many NICs for each as before: at least one, if

@@ -83,6 +83,11 @@ std::array<std::uint32_t, kCollectiveKinds> masks_of(std::string_view given,
 std::string_view name(Algorithm algorithm) { return kAlgorithmNames[static_cast<int>(algorithm)]; }
 std::string_view name(Protocol protocol) { return kProtocolNames[static_cast<int>(protocol)]; }
 
+std::string_view name(Version version) {
+  constexpr std::string_view kNames[] = {"2.19", "2.20", "2.30"};
+  return kNames[static_cast<int>(version)];
+}
+
 Version parse_version(std::string_view text) {
   if (text == "2.19") return Version::k2_19;
   if (text == "2.20") return Version::k2_20;

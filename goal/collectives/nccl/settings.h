@@ -24,6 +24,7 @@ std::string_view name(Protocol protocol);  // "ll", "ll128", "simple"
 enum class Version : std::uint8_t { k2_19, k2_20, k2_30 };  // in their order
 // "2.19", "2.20" or "2.30"; throws InputError.
 Version parse_version(std::string_view text);
+std::string_view name(Version version);
 
 // Algorithms or protocols that may be used for each collective: NCCL_ALGO, NCCL_PROTO. "ring,tree" allows
 // those, "^tree" all others, "allreduce:tree;broadcast:ring" one collective each; case does not matter.

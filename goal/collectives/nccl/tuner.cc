@@ -97,10 +97,11 @@ Rings Tuner::rings(std::uint32_t ranks) const {
   if (best.channels == 0)
     throw InputError("NCCL finds no ring: the node's rates are too low, or it has no NIC");
   if (between) {
-    for (const double rate : ring_rates(node_.compute_capability, false)) {
-      if (rate * best.channels > inside) continue;
-      best.inside_gbs = std::max(rate, best.between_gbs);
-      break;
+    // Step by step up the list, until a tree has twice the rate inside.
+    const auto rates = ring_rates(node_.compute_capability, true);
+    for (auto rate = rates.rbegin(); rate != rates.rend() && *rate * best.channels <= inside; ++rate) {
+      if (best.inside_gbs >= 2 * best.between_gbs) break;
+      best.inside_gbs = std::max(*rate, best.between_gbs);
     }
   }
   const std::uint32_t most = tables(settings_.version).most_channels;
@@ -109,6 +110,11 @@ Rings Tuner::rings(std::uint32_t ranks) const {
   used = std::max(used, settings_.min_channels.value_or(1));
   best.used_channels = std::min({used, most, settings_.max_channels.value_or(most)});
   return best;
+}
+
+std::uint32_t Tuner::nvls_percent() const {
+  const double share = tables(settings_.version).nvls_efficiency[generation(node_.compute_capability)];
+  return static_cast<std::uint32_t>(std::lround(100 * share));
 }
 
 Tuner::Call Tuner::call_of(CollectiveKind kind, std::uint64_t bytes, std::uint32_t ranks) const {
@@ -256,11 +262,14 @@ double Tuner::wire_us(const Call& call, Algorithm algorithm, Protocol protocol) 
   if (call.is_allreduce()) share *= 2;
   if (protocol == Protocol::kLl) share *= 2;
   if (protocol == Protocol::kLl128) share *= 128.0 / 120;
-  return share * static_cast<double>(call.bytes) / (1000 * node_.nic_through_pcie_gbs() * node_.nics);
+  return share * static_cast<double>(call.bytes) / (1000 * node_.sends_gbs(call.per_node));
 }
 
 double Tuner::corrected(const Call& call, const Candidate& candidate, double moving_us) const {
   const Correction& by = node_.correction;
+  // NCCL counts the NIC's own rate, and corrects that of trees for what its authors' networks did.
+  if (call.nodes > 1 && node_.nic_payload_gbs > 0)
+    return by.launch_us + candidate.latency_us + candidate.wire_us;
   const bool is_ring = candidate.algorithm == Algorithm::kRing;
   const bool is_nvls = candidate.algorithm == Algorithm::kNvls;
   const bool is_other = !is_ring && !is_nvls && candidate.algorithm != Algorithm::kTree;

@@ -56,6 +56,8 @@ class Tuner {
 
   Rings rings(std::uint32_t ranks) const;
   const Node& node() const { return node_; }
+  // What NVLS reaches of the node's links.
+  std::uint32_t nvls_percent() const;
 
  private:
   struct Call;

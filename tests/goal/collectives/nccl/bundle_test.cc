@@ -80,9 +80,9 @@ TEST_CASE("messages and what a bundle costs are reckoned by hand") {
 }
 
 TEST_CASE("as few channels go as one as make few messages, and no more than 1% longer") {
-  CHECK(by_rule(kTree, 1 << 30, 512, 0) == 4);
+  CHECK(by_rule(kTree, 1 << 30, 512, 0) == 2);
   CHECK(by_rule(kTree, 16 << 20, 512, 0) == 1);  // a chunk or two a channel: all of it is filling
-  CHECK(by_rule(kTree, 1 << 30, 64, 0) == 8);    // two million messages
+  CHECK(by_rule(kTree, 1 << 30, 64, 0) == 4);    // two million messages
   CHECK(by_rule(kTree, 1 << 30, 16, 0) == 1);    // 245,760
   CHECK(by_rule(kTree, 1 << 20, 64, 8) == 8);    // asked for
   CHECK(by_rule(kTree, 1 << 20, 64, 7) == 4);    // the trees share channels evenly
@@ -97,9 +97,9 @@ TEST_CASE("the profile bundles where it may, or where it is told to") {
   CHECK(open.choose(collective, 512).options.bundle == 1);
   open.allow_bundles();
   const ChosenAlgorithm& chosen = open.choose(collective, 512);
-  CHECK(chosen.options.bundle == 4);
-  CHECK(chosen.options.channels == 4);
-  CHECK(chosen.options.lane_costs.bundle == 4);
+  CHECK(chosen.options.bundle == 2);
+  CHECK(chosen.options.channels == 8);
+  CHECK(chosen.options.lane_costs.bundle == 2);
   CHECK(&open.choose(collective, 512) == &chosen);
   CHECK(CollectiveSelection({{}, {}, "nccl:node=dgx_h100,bundle=2"}).choose(collective, 64).options.bundle ==
         2);

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "goal/collectives/nccl/send_recv.h"
 #include "goal/collectives/nccl/tuner.h"
 
 namespace weft::goal::nccl {
@@ -86,6 +87,66 @@ TEST_CASE("allreduces within a node are told within 25% in the median, 50% at th
     CHECK(quantile(each, .5) < .25);
     CHECK(quantile(each, .9) < .5);
   }
+}
+
+TEST_CASE(
+    "allreduces between nodes with one NIC are told within 25% in the median, 50% at the 90th percentile") {
+  std::vector<double> errors;
+  for (const auto& cell :
+       cells_of("tests/data/nccl/nccl_nodes.csv", "machine,collective,gpus,gpus_per_node,bytes,median_us")) {
+    const std::uint64_t bytes = std::stoull(cell[4]);
+    if (cell[1] != "all_reduce" || cell[2] == cell[3] || bytes <= 65536) continue;
+    REQUIRE(cell[0] == "a100_dgx");
+    const auto gpus = static_cast<std::uint32_t>(std::stoul(cell[2]));
+    const Node node = with_gpus(node_preset("a100_100g"), static_cast<std::uint32_t>(std::stoul(cell[3])));
+    REQUIRE(node.nics == 1);
+    const Tuner tuner(node, {.version = node.version});
+    const double told = tuner.choose(CollectiveKind::kAllreduce, bytes, gpus).best.time_us;
+    const double ratio = told / std::stod(cell[5]);
+    INFO(cell[2] << " GPUs, " << cell[3] << " a node, " << bytes << " bytes: " << told << " us");
+    CHECK(ratio > .5);
+    CHECK(ratio < 2);
+    errors.push_back(std::abs(ratio - 1));
+  }
+  CHECK(errors.size() > 100);
+  CHECK(quantile(errors, .5) < .25);
+  CHECK(quantile(errors, .9) < .5);
+}
+
+TEST_CASE("sends are told within 25% in the median, 50% at the 90th percentile") {
+  std::map<std::string, std::vector<double>> errors;
+  for (const auto& cell :
+       cells_of("tests/data/nccl/nccl_nodes.csv", "machine,collective,gpus,gpus_per_node,bytes,median_us")) {
+    const std::uint64_t bytes = std::stoull(cell[4]);
+    if (cell[1] != "send_recv" || bytes <= 65536) continue;
+    const bool between = cell[2] != cell[3];
+    const std::string name = cell[0] == "h100_dgx" ? "dgx_h100" : between ? "a100_100g" : "dgx_a100";
+    const Node node = with_gpus(node_preset(name), static_cast<std::uint32_t>(std::stoul(cell[3])));
+    const double us = send_recv(node, node.version, bytes, between).time_us;
+    errors[name + (between ? " between nodes" : " in a node")].push_back(
+        std::abs(us / std::stod(cell[5]) - 1));
+  }
+  REQUIRE(errors.size() == 4);
+  for (const auto& [what, each] : errors) {
+    INFO(what << ": median " << quantile(each, .5) << ", 90th percentile " << quantile(each, .9));
+    CHECK(each.size() > 25);
+    CHECK(quantile(each, .5) < .25);
+    CHECK(quantile(each, .9) < .5);
+  }
+}
+
+TEST_CASE("a send takes a step of a ring and its bytes at the rate of its way, worked out by hand") {
+  // 8.4 + 3.4 us and 3.708 MB at 370.8 GB/s; 8.4 + 14 us and 3.504 MB at 73% of 48; LL: 6.6 + 0.6 us, half
+  // the rate.
+  const Node& node = node_preset("dgx_h100");
+  CHECK(send_recv(node, Version::k2_30, 3'708'000, false).time_us == Approx(21.8));
+  CHECK(send_recv(node, Version::k2_30, 3'504'000, true).time_us == Approx(122.4));
+  const SendRecv few = send_recv(node, Version::k2_30, 1854, false);
+  CHECK(few.protocol == Protocol::kLl);
+  CHECK(few.time_us == Approx(7.21));
+  Node without = node;
+  without.nics = 0;
+  CHECK_THROWS_WITH(send_recv(without, Version::k2_30, 1, true), Catch::Contains("needs a NIC"));
 }
 
 TEST_CASE("fitted on 4 nodes, 8 and 16 are within 15% in the median and 35% at worst") {

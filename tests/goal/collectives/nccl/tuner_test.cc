@@ -110,6 +110,22 @@ TEST_CASE("no time is less than a node's NICs need") {
   CHECK(Tuner(node_preset("dgx_a100"), {}).choose(Kind::kAllreduce, kMiB, 8).best.wire_us == 0);
 }
 
+TEST_CASE("NICs that copies through the host keep from their rate") {
+  const Node node = node_preset("a100_100g");
+  CHECK(node.sends_gbs(8) == 9);
+  CHECK(node.sends_gbs(1) == 6);
+  // Two nodes of 8, 60 MB: each sends all of it in a tree, at 9 GB/s. NCCL counts 12, inside twice that, and
+  // takes no LL128 past the host's bridge.
+  const Tuner tuner(node, {.version = node.version});
+  CHECK(tuner.rings(16).channels == 1);
+  CHECK(tuner.rings(16).between_gbs == 12);
+  CHECK(tuner.rings(16).inside_gbs == 24);
+  const Choice choice = tuner.choose(Kind::kAllreduce, 60'000'000, 16);
+  CHECK(!candidate(choice, Algorithm::kTree, Protocol::kLl128).why_not.empty());
+  const Candidate& tree = candidate(choice, Algorithm::kTree, Protocol::kSimple);
+  CHECK(tree.time_us == Approx(24.7 + tree.latency_us + 60e3 / 9));
+}
+
 TEST_CASE("NICs come with GPUs") {
   CHECK(with_gpus(node_preset("dgx_a100"), 1).nics == 1);
   CHECK(with_gpus(node_preset("dgx_a100"), 16).nics == 16);

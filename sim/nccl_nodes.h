@@ -1,0 +1,19 @@
+// What the profile `nccl` takes for a node where the user leaves it open.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sim/scenario/scenario.h"
+
+namespace weft::sim {
+
+// `profile` as given, with the topology's kind of node and its GPUs where the profile doesn't say: nodes of
+// scale_up are those of NCCL, hosts that stand alone have as many GPUs as ranks. Other profiles are left as
+// they are.
+std::string with_nccl_node(const std::string& profile, const Scenario& resolved);
+
+// Tells what was taken, and where profile and topology contradict each other.
+void add_nccl_remarks(const Scenario& resolved, std::vector<std::string>& warnings);
+
+}  // namespace weft::sim
