@@ -45,6 +45,28 @@ class Check(unittest.TestCase):
                 self.assertNotIn("unknown", {use["coverage"] for use in report["functions"]})
                 self.assertEqual(report["not_found"], [])
 
+    def test_large_counts_of_fortran(self):
+        """Counts of kind MPI_COUNT_KIND, which MPICH's mpi_f08 has."""
+        if shutil.which("mpif90.mpich") is None:
+            print("skipped: mpif90.mpich is not installed")
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder, "large.f90")
+            source.write_text("""
+                program large
+                  use mpi_f08
+                  real(8) :: x(10)
+                  integer(MPI_COUNT_KIND) :: n = 10
+                  call MPI_Init()
+                  call MPI_Send(x, n, MPI_REAL8, 0, 1, MPI_COMM_WORLD)
+                  call MPI_Bcast(x, n, MPI_REAL8, 0, MPI_COMM_WORLD)
+                  call MPI_Finalize()
+                end program""")
+            subprocess.run(["mpif90.mpich", source, "-o", f"{folder}/large"], check=True)
+            said = {use["name"]: use["coverage"] for use in check(f"{folder}/large")["functions"]}
+            self.assertEqual(said, {name: "decoded" for name in ("MPI_Init", "MPI_Send_c", "MPI_Bcast_c",
+                                                                 "MPI_Finalize")})
+
     def test_run(self):
         for (mpi, name), program in PROGRAMS.items():
             if shutil.which(f"mpirun.{mpi}") is None:

@@ -105,9 +105,11 @@ TEST_CASE("three levels agree on every collective, but where ranks are in unequa
     if (each.name.starts_with("nccl_")) {
       // Several channels, each a pipeline of its own, share a link: as fluids all at once, message by message
       // one after the other, in windows whoever is ahead. What waits for the last of them differs by that.
-      // A head of the NVLS tree sends to its node and to others at once, as fluids; NICs take turns.
-      CHECK(Range(each.name == "nccl_nvls_tree" ? 0.93 : 0.995, 1.20).holds(flow));
-      CHECK(Range(0.94, 1.06).holds(bare));
+      // A head of the NVLS tree sends to its node (which takes more bytes, as NVLS reaches less than the
+      // links have) and to others at once, as fluids; NICs take turns.
+      const bool heads = each.name == "nccl_nvls_tree";
+      CHECK(Range(heads ? 0.90 : 0.995, 1.20).holds(flow));
+      CHECK(Range(0.94, heads ? 1.09 : 1.06).holds(bare));
       CHECK(Range(0.985, 1.03).holds(acks));
       continue;
     }

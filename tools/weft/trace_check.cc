@@ -121,7 +121,8 @@ bool is_of_mpi(const std::string& path) {
   return false;
 }
 
-// "MPI_Send" of MPI_Send, PMPI_Send and, in lower case, of Fortran's mpi_send_ and mpi_send_f08_; else none.
+// "MPI_Send" of MPI_Send, PMPI_Send and, in lower case, of Fortran's mpi_send_ and mpi_send_f08_;
+// "mpi_send_c" of mpi_send_f08ts_large_; else none.
 std::optional<std::string> mpi_name(std::string symbol) {
   if (symbol.starts_with("PMPI") || symbol.starts_with("pmpi_")) symbol.erase(0, 1);
   if (symbol.starts_with("MPI_") || symbol.starts_with("MPIX_")) return symbol;
@@ -129,13 +130,17 @@ std::optional<std::string> mpi_name(std::string symbol) {
   // mpi_fortran_bottom_ and its like are variables.
   if (!fortran || !symbol.ends_with('_') || symbol.starts_with("mpi_fortran_")) return std::nullopt;
   while (symbol.ends_with('_')) symbol.pop_back();
+  // What mpi_f08 calls for counts of kind MPI_COUNT_KIND is the C function with large counts.
+  constexpr std::string_view kLarge = "_large";
+  const bool large = symbol.ends_with(kLarge);
+  if (large) symbol.resize(symbol.size() - kLarge.size());
   for (const std::string_view ending : {"_f08ts", "_f08", "_fts", "_f"}) {
     if (symbol.ends_with(ending)) {
       symbol.resize(symbol.size() - ending.size());
       break;
     }
   }
-  return symbol;
+  return large ? symbol + "_c" : symbol;
 }
 
 using CoverageOf = const char*(const char* name, int* covered);

@@ -1,8 +1,9 @@
-// Tests and probes in vain that come one after the other: most of them are counted without a look at the clock, which
-// costs as much as such a call itself.
+// Tests and probes in vain that come one after the other: most of them are counted without a look at the
+// clock, which costs as much as such a call itself.
 //
-// Only where no two threads can be in MPI at once. The first two are timed. Then each 16th is, as long as that one comes when
-// it would if all between took what those did; a row with a longer pause in it counts as two, with the pause between them.
+// Only where no two threads can be in MPI at once. The first two are timed. Then each 16th is, as long as
+// that one comes when it would if all between took what those did; a row with a longer pause in it counts as
+// two, with the pause between them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace weft::trace {
 constexpr std::uint64_t kNoPolls = 0;
 constexpr std::uint64_t kPollsOfRequests = 1;
 constexpr std::uint64_t poll_kind(std::uint64_t comm, std::int32_t peer, std::int32_t tag) {
-  const std::uint64_t hash = (comm * 0x9E3779B97F4A7C15u) ^ (static_cast<std::uint64_t>(static_cast<std::uint32_t>(peer)) << 32) ^
+  const std::uint64_t hash = (comm * 0x9E3779B97F4A7C15u) ^
+                             (static_cast<std::uint64_t>(static_cast<std::uint32_t>(peer)) << 32) ^
                              static_cast<std::uint32_t>(tag);
   return hash <= kPollsOfRequests ? hash + 2 : hash;
 }
@@ -36,8 +38,8 @@ class UntimedPolls {
   // How long one takes inside MPI.
   std::uint64_t inside_ns() const { return inside_ns_; }
 
-  // Gives those that were counted in `polls` their time, up to `until_ns` at most. The next one is timed, unless it was
-  // said that it `follows()`.
+  // Gives those that were counted in `polls` their time, up to `until_ns` at most. The next one is timed,
+  // unless it was said that it `follows()`.
   void join(PendingPolls& polls, std::uint64_t until_ns, bool goes_on = false) {
     if (!goes_on) left_ = 0;
     if (count_ == 0) return;
@@ -52,8 +54,8 @@ class UntimedPolls {
   std::uint64_t longest_ns(std::uint64_t longest_gap_ns) const {
     return count_ == 0 ? longest_gap_ns : 2 * (count_ + 1) * period_ns_ + longest_gap_ns;
   }
-  // It does, and took so long; the last timed one was left `period_ns` before it was, for all that were counted between.
-  // `polls` is where they are.
+  // It does, and took so long; the last timed one was left `period_ns` before it was, for all that were
+  // counted between. `polls` is where they are.
   void follows(std::uint64_t kind, const void* thread, std::uint64_t period_ns, std::uint64_t inside_ns,
                PendingPolls& polls) {
     polls_ = &polls;

@@ -95,6 +95,8 @@ std::vector<std::string> values_of(const std::string& parameter) {
   if (parameter == "chunk") return {"48B"};
   if (parameter == "least_chunk") return {"0B", "32B"};
   if (parameter == "chunk_grain") return {"0B", "48B"};
+  // Percent: less makes messages in a node stand for more bytes than they have.
+  if (parameter == "efficiency") return {"100"};
   FAIL("no test values for parameter " << parameter);
   return {};
 }

@@ -482,9 +482,9 @@ TEST_CASE("a persistent collective is one operation for each Start") {
                       4, {}, &notes) ==
         "rank 0 {\n"
         "l1: calc 10\n"
-        "l2: allreduce 24b elem 8\n"
+        "l2: allreduce 24b elem 8 comm 1\n"
         "l2 requires l1\n"
-        "l3: allreduce 24b elem 8\n"
+        "l3: allreduce 24b elem 8 comm 1\n"
         "l3 requires l2\n"
         "l4: calc 17\n"
         "l4 irequires l3\n"
