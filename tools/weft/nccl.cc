@@ -15,6 +15,7 @@
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
+#include "tools/weft/standard_output.h"
 
 namespace weft::cli {
 namespace {
@@ -149,12 +150,12 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
   return json;
 }
 
-void print_text(const Options& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
-                const std::vector<std::string>& remarks) {
+void print_choice(const Options& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
+                  const std::vector<std::string>& remarks) {
   const nccl::Node& node = tuner.node();
   const nccl::Rings rings = tuner.rings(options.ranks);
-  fmt::print("{} of {} bytes on {} ranks, {} a node ({}), NCCL {}\n\n", options.collective, choice.bytes,
-             options.ranks, node.gpus, node.label, options.version);
+  print_text(fmt::format("{} of {} bytes on {} ranks, {} a node ({}), NCCL {}\n\n", options.collective,
+                         choice.bytes, options.ranks, node.gpus, node.label, options.version));
   fmt::print("  algorithm  {}\n  protocol   {}\n  channels   {} of {}, {} threads each\n",
              name(choice.best.algorithm), name(choice.best.protocol), choice.channels, rings.used_channels,
              choice.threads);
@@ -176,7 +177,7 @@ void print_text(const Options& options, const nccl::Tuner& tuner, const nccl::Ch
       fmt::print("{}\n", one.why_not);
     }
   }
-  for (const std::string& remark : remarks) fmt::print("\n  Remark: {}.\n", remark);
+  for (const std::string& remark : remarks) print_text(fmt::format("\n  Remark: {}.\n", remark));
 }
 
 void explain(const Options& options) {
@@ -187,9 +188,10 @@ void explain(const Options& options) {
   const nccl::Tuner tuner(node.node, settings_of(options));
   const nccl::Choice choice = tuner.choose(kind, bytes, options.ranks);
   if (options.json) {
-    fmt::print("{}\n", json_of(options, tuner, choice, node.remarks).dump(2));
+    fmt::print("{}\n", json_of(options, tuner, choice, node.remarks)
+                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    print_text(options, tuner, choice, node.remarks);
+    print_choice(options, tuner, choice, node.remarks);
   }
 }
 
