@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "sim/units/part_file.h"
 
 namespace weft::goal {
 
@@ -15,7 +16,7 @@ bool write_whole(int descriptor, std::string_view bytes);
 // A file's bytes, mapped for reading; a pipe is read into memory. Not thread-safe to move, safe to read.
 class FileView {
  public:
-  // Throws InputError that names the path if it can't be opened or read, or is a folder.
+  // Throws InputError that names the path if it can't be opened or read, or is no file (InputFile).
   explicit FileView(const std::string& path);
   ~FileView();
   FileView(const FileView&) = delete;
@@ -27,16 +28,16 @@ class FileView {
   const char* data_ = nullptr;
   std::size_t size_ = 0;
   bool mapped_ = false;
-  std::vector<char> copy_;
+  std::string copy_;
 };
 
 // A file being written. A regular file appears under its name only when commit() has succeeded, so that a
-// failed run leaves no half-written file that looks whole; pipes and devices are written directly.
+// failed run leaves no half-written file that looks whole; pipes, devices and /dev/stdout are written
+// directly.
 class FileWriter {
  public:
   // Throws InputError that names the path if it can't be created.
   explicit FileWriter(const std::string& path);
-  ~FileWriter();
   FileWriter(const FileWriter&) = delete;
   FileWriter& operator=(const FileWriter&) = delete;
 
@@ -47,11 +48,10 @@ class FileWriter {
 
  private:
   void flush();
-  [[noreturn]] void fail(const char* what) const;
+  void write_through(std::string_view bytes);
 
-  std::string path_, temporary_;  // temporary_ is empty when path_ is written directly
+  PartFile file_;
   std::string buffer_;
-  int file_ = -1;
   std::size_t written_ = 0;
 };
 

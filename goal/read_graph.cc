@@ -39,8 +39,8 @@ struct OpenedFile {
 };
 class OpenedRanks : private OpenedFile, public PackedRanks {
  public:
-  explicit OpenedRanks(const std::string& path)
-      : OpenedFile{PackedFile(path, {.cache_bytes = 64 << 20})}, PackedRanks(file) {}
+  OpenedRanks(std::unique_ptr<FileView> view, const std::string& path)
+      : OpenedFile{PackedFile(std::move(view), path, {.cache_bytes = 64 << 20})}, PackedRanks(file) {}
   const PackInfo& info() const { return file.info(); }
 };
 
@@ -55,12 +55,13 @@ bool looks_like_text(std::string_view bytes) {
 }  // namespace
 
 std::unique_ptr<RankSource> open_ranks(const std::string& path, PackInfo* info) {
-  if (PackedFile::is_one(FileView(path).bytes())) {
-    auto ranks = std::make_unique<OpenedRanks>(path);
+  auto view = std::make_unique<FileView>(path);  // once: of a pipe nothing comes again
+  if (PackedFile::is_one(view->bytes())) {
+    auto ranks = std::make_unique<OpenedRanks>(std::move(view), path);
     if (info != nullptr) *info = ranks->info();
     return ranks;
   }
-  return std::make_unique<WholeGraph>(read_graph(path, info));
+  return std::make_unique<WholeGraph>(parse_graph(view->bytes(), path, info));
 }
 
 Graph read_graph(const std::string& path, PackInfo* info) {

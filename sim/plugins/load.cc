@@ -4,8 +4,6 @@
 #include <fmt/core.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -16,6 +14,7 @@
 #include "sim/plugins/plugin.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 #include "topologies/families.h"
 
 namespace weft::sim {
@@ -25,9 +24,8 @@ using internal::PluginMark;
 
 // "00000001/0123456789abcdef", as it stands in a file; "" if it isn't there.
 std::string mark_in(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: the plug-in can't be read", path));
-  const std::string content{std::istreambuf_iterator<char>(file), {}};
+  check_input(path);
+  const std::string content = read_input(path);
   const std::size_t found = content.find(PluginMark::kBegin);
   return found == std::string::npos ? "" : content.c_str() + found;  // up to the zero behind it
 }

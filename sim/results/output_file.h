@@ -6,15 +6,18 @@
 #include <string>
 #include <string_view>
 
+#include "sim/units/part_file.h"
+
 namespace weft::results {
 
-// Gathers what is written and hands it to the system in large pieces. It is a part (part_path() in
-// results_folder.h) until it is closed, or until ResultsFolder::begin() gives it its name. Every member
-// throws InputError, with the path and the system's reason, if the file can't be written.
+// Gathers what is written and hands it to the system in large pieces. It is a part (part_file.h) until it is
+// closed, or until ResultsFolder::begin() gives it its name. Every member throws InputError, with the path
+// and the system's reason, if the file can't be written.
 class OutputFile {
  public:
-  // Creates or empties the part, and the directories on the way to it.
-  explicit OutputFile(std::string path);
+  // Creates the part, and the directories on the way to it. In a folder of results whatever has the file's
+  // name is replaced; by others devices and pipes are written directly.
+  explicit OutputFile(const std::string& path, PartFile::Special special = PartFile::Special::kReplace);
   // Of a file that was not closed, removes the part; one that has its name keeps what was written so far.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -35,10 +38,8 @@ class OutputFile {
   static constexpr std::size_t kBufferBytes = 1 << 16;
   void flush();
   void append(fmt::string_view format, fmt::format_args args);
-  [[noreturn]] void fail(int error) const;
 
-  std::string path_, part_;
-  int file_ = -1;
+  PartFile file_;
   std::string buffer_;
 };
 

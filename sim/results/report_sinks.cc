@@ -7,6 +7,7 @@
 #include "sim/results/output_file.h"
 #include "sim/results/report_tables.h"
 #include "sim/results/sqlite_sink.h"
+#include "sim/units/printable.h"
 #include "sim/units/wrap.h"
 
 namespace weft::results {
@@ -61,8 +62,8 @@ class TerminalSink final : public ReportSink {
       : terminal_(terminal), directory_(std::move(directory)) {}
 
   void write(const Report& report) override {
-    std::fputs(wrap(text_summary(report, directory_), terminal_columns(fileno(terminal_))).c_str(),
-               terminal_);
+    const std::string text = printable_text(text_summary(report, directory_));
+    std::fputs(wrap(text, terminal_columns(fileno(terminal_))).c_str(), terminal_);
   }
 
  private:

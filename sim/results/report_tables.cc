@@ -77,16 +77,28 @@ constexpr Table kTables[] = {
      [](const Report& report) { return report.flows.size(); }, append_flow},
 };
 
+// OWASP, "CSV Injection": what makes a formula of a cell. The guard itself too, so that it can be told apart.
+constexpr std::string_view kGuarded = "=+-@\t\r'";
+
+bool is_guarded(std::string_view text) {
+  return !text.empty() && kGuarded.find(text[0]) != std::string_view::npos;
+}
+
 }  // namespace
 
 std::span<const Table> report_tables() { return kTables; }
 
+bool has_csv_guard(std::string_view field) {
+  return field.size() > 1 && field[0] == '\'' && kGuarded.find(field[1]) != std::string_view::npos;
+}
+
 std::string csv_field(const std::string& text) {
-  return text.find_first_of(",\"\n\r") == std::string::npos ? text : csv_quoted(text);
+  if (text.find_first_of(",\"\n\r") != std::string::npos) return csv_quoted(text);
+  return is_guarded(text) ? "'" + text : text;
 }
 
 std::string csv_quoted(const std::string& text) {
-  std::string quoted = "\"";
+  std::string quoted = is_guarded(text) ? "\"'" : "\"";
   for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "sim/results/report.h"
 
@@ -34,9 +35,13 @@ struct Table {
 // Every table, in the order in which they are written.
 std::span<const Table> report_tables();
 
-// A text as a field: in quotes where it holds what divides fields.
+// A text as a field: in quotes where it holds what divides fields. Where it begins with what a spreadsheet
+// would take for a formula (= + - @, a tab or a carriage return), or with ', one ' stands before it, which
+// readers take off; SqliteRows does.
 std::string csv_field(const std::string& text);
 // The same, in quotes always.
 std::string csv_quoted(const std::string& text);
+// Does this field, without its quotes, have that ' before it?
+bool has_csv_guard(std::string_view field);
 
 }  // namespace weft::results

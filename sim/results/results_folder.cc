@@ -6,10 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
+#include <utility>
 
 #include "goal/file.h"
 #include "sim/units/input_error.h"
@@ -40,6 +42,12 @@ bool is_at(int descriptor, const std::string& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
+// A file that has this one name: what is written to it can't be somebody else's.
+bool is_ours(int descriptor) {
+  struct stat status {};
+  return ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink <= 1;
+}
+
 // " (process 1234)" if the one who has the lock wrote its number there.
 std::string holder(int descriptor) {
   char text[32] = {};
@@ -50,18 +58,13 @@ std::string holder(int descriptor) {
 
 }  // namespace
 
-std::string part_path(const std::string& path) {
-  const std::filesystem::path whole(path);
-  return (whole.parent_path() / ("." + whole.filename().string() + ".part")).string();
-}
-
 void note_end_of_run(std::string_view reason) noexcept {
   const std::lock_guard guard(mutex);
   if (in_use == nullptr || in_use->state_ != ResultsFolder::State::kBegun) return;
   try {
     in_use->reasons_.emplace_back(reason);
-    (void)in_use->write_marker();    // the one that is there says enough
-  } catch (const std::exception&) {  // out of memory: the same
+    in_use->write_marker();
+  } catch (const std::exception&) {  // the one that is there says enough
   }
 }
 
@@ -73,8 +76,8 @@ ResultsFolder::ResultsFolder(std::string path, std::vector<std::string> files, L
   try {
     if (::access(path_.c_str(), W_OK | X_OK) != 0) fail(path_, "can't write in this directory", errno);
     take_lock(lock != nullptr ? lock : ::flock);
-    for (const std::string& name : files_) remove(part_path(file(name)));
-    remove(part_path(file(kIncompleteMarker)));
+    for (const std::string& name : files_) end_output(note_output(file(name)));  // unless it is an input
+    remove_parts();
   } catch (...) {
     leave();
     throw;
@@ -91,9 +94,19 @@ ResultsFolder::~ResultsFolder() {
   leave();
 }
 
+void ResultsFolder::remove_parts() const {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(path_, error)) {
+    const std::string part = entry.path().filename().string();
+    const auto made = [&part](const std::string& name) { return is_part_of(part, name); };
+    if (made(kIncompleteMarker) || std::any_of(files_.begin(), files_.end(), made)) remove(file(part));
+  }
+}
+
 void ResultsFolder::leave() {
   if (lock_ >= 0) {  // removed before it is let go, so that nobody takes the lock of a file that goes
     ::unlink(lock_path_.c_str());
+    lock_removed_.reset();
     ::close(lock_);
   }
   if (created_ && state_ == State::kWaiting) ::rmdir(path_.c_str());  // fails unless it is empty
@@ -102,8 +115,12 @@ void ResultsFolder::leave() {
 void ResultsFolder::take_lock(Lock lock) {
   do {
     if (lock_ >= 0) ::close(lock_);
-    lock_ = ::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (lock_ < 0) fail(path_, "can't write in this directory", errno);
+    lock_ = ::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (lock_ < 0) fail(lock_path_, "can't lock this directory", errno);
+    if (!is_ours(lock_)) {
+      ::close(std::exchange(lock_, -1));
+      throw InputError(fmt::format("{}: this is no lock file that a run left; remove it", lock_path_));
+    }
     int error = 0;
     while (lock(lock_, LOCK_EX | LOCK_NB) != 0 && (error = errno) == EINTR) {
     }
@@ -117,11 +134,12 @@ void ResultsFolder::take_lock(Lock lock) {
     }
     // Any other error: a file system without locks.
   } while (!is_at(lock_, lock_path_));
+  lock_removed_.emplace(lock_path_);
   // Only for the message above: without it the lock does its work too.
   if (::ftruncate(lock_, 0) == 0) (void)goal::write_whole(lock_, fmt::format("{}\n", ::getpid()));
 }
 
-bool ResultsFolder::write_marker() const {
+void ResultsFolder::write_marker() const {
   std::string text = fmt::format(
       "The results in this folder are not complete. A run (weft, process {}) is writing here, or it failed, "
       "or\n"
@@ -131,20 +149,9 @@ bool ResultsFolder::write_marker() const {
       ::getpid());
   for (const std::string& reason : reasons_) text += fmt::format("How it ended: {}\n", reason);
   // In one step, so that a marker that is there already is never gone or empty.
-  const std::string marker = file(kIncompleteMarker), part = part_path(marker);
-  const int descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor < 0) return false;
-  bool written = goal::write_whole(descriptor, text);
-  int error = errno;
-  if (::close(descriptor) != 0 && written) {
-    written = false;
-    error = errno;
-  }
-  if (written && ::rename(part.c_str(), marker.c_str()) == 0) return true;
-  if (written) error = errno;
-  ::unlink(part.c_str());
-  errno = error;
-  return false;
+  PartFile marker(file(kIncompleteMarker), PartFile::Special::kReplace);
+  if (!goal::write_whole(marker.descriptor(), text)) marker.fail(errno);
+  marker.commit();
 }
 
 void ResultsFolder::begin() {
@@ -152,15 +159,13 @@ void ResultsFolder::begin() {
     const std::lock_guard guard(mutex);
     if (state_ == State::kBegun) return;
     reasons_.clear();
-    if (!write_marker()) fail(file(kIncompleteMarker), "can't write this file", errno);
+    write_marker();
     state_ = State::kBegun;
   }
   for (const std::string& name : files_) {
-    const std::string path = file(name), part = part_path(path);
+    const std::string path = file(name);
     remove(path);
-    if (::rename(part.c_str(), path.c_str()) != 0 && errno != ENOENT) {
-      fail(path, "can't write this file", errno);
-    }
+    (void)name_part(path);
   }
 }
 

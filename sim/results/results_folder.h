@@ -2,19 +2,19 @@
 // earlier run's files, as if they were results.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "sim/units/part_file.h"
 
 namespace weft::results {
 
 // In a folder from begin() until all files are complete; says so to people, and how the run ended if it did
 // not come that far.
 inline constexpr const char* kIncompleteMarker = "INCOMPLETE";
-
-// Where a file DIRECTORY/NAME is written until it is complete: DIRECTORY/.NAME.part.
-std::string part_path(const std::string& path);
 
 // Writes how the run is about to end into the marker of the folder in use in this process: "interrupted by
 // SIGTERM". For who is about to end the process without unwinding, like a watcher of signals; several reasons
@@ -30,9 +30,10 @@ class ResultsFolder {
 
   // Creates the folder and locks it against other runs until the end of this object or of the process; where
   // the file system knows no locks, it goes without. Of an earlier run nothing is changed, but parts of files
-  // that it never completed are removed. Throws InputError if the folder can't be created or written in, or
-  // if another run is writing there. `files` are all names that a run may leave there, in the order in which
-  // begin() removes them. REQUIRES: no other of these objects exists in this process.
+  // that it never completed are removed. Throws InputError if the folder can't be created or written in, if
+  // another run is writing there, or if one of the files is an input of this one. `files` are all names that
+  // a run may leave there, in the order in which begin() removes them. REQUIRES: no other of these objects
+  // exists in this process.
   ResultsFolder(std::string path, std::vector<std::string> files, Lock lock = nullptr);
   // Leaves the marker if the run has begun and is not complete. A folder that was created here, and in which
   // nothing has begun, is removed.
@@ -56,13 +57,15 @@ class ResultsFolder {
 
   std::string file(std::string_view name) const { return path_ + "/" + std::string(name); }
   void take_lock(Lock lock);
+  void remove_parts() const;  // that earlier runs left
   void leave();               // lets the lock go, and removes a new folder in which nothing has begun
-  bool write_marker() const;  // false: errno says why not
+  void write_marker() const;
 
   const std::string path_, lock_path_;
   const std::vector<std::string> files_;
   bool created_ = false;
   int lock_ = -1;  // descriptor; -1: without
+  std::optional<RemovedAtEnd> lock_removed_;
   // The rest is guarded by a mutex in the .cc file, which note_end_of_run() takes.
   State state_ = State::kWaiting;
   std::vector<std::string> reasons_;

@@ -2,19 +2,15 @@
 
 #include <fmt/core.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <cstring>
 #include <initializer_list>
 #include <new>
 #include <stdexcept>
 #include <utility>
 
-#include "sim/results/results_folder.h"
+#include "sim/results/report_tables.h"
 #include "sim/results/sqlite_vfs.h"
 #include "sim/units/input_error.h"
 
@@ -38,6 +34,10 @@ std::string_view type_of(std::string_view column) {
   return "INTEGER";
 }
 
+std::string_view without_guard(std::string_view field) {
+  return has_csv_guard(field) ? field.substr(1) : field;
+}
+
 template <typename Number>
 bool is_number(std::string_view field, Number& value) {
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
@@ -46,51 +46,45 @@ bool is_number(std::string_view field, Number& value) {
 
 }  // namespace
 
-SqliteFile::SqliteFile(std::string path) : path_(std::move(path)), part_(part_path(path_)) {
+SqliteFile::SqliteFile(std::string path) : path_(std::move(path)), file_(PartFile::go_on(path_)) {
   (void)take_sqlite_error();
   const char* const vfs = sqlite_vfs();
   try {
-    check(sqlite3_open_v2(part_.c_str(), &database_,
-                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, vfs));
+    check(
+        sqlite3_open_v2(file_.part().c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs));
     execute(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "
         "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; BEGIN");
   } catch (...) {
     sqlite3_close(std::exchange(database_, nullptr));
-    ::unlink(part_.c_str());
     throw;
   }
 }
 
-SqliteFile::~SqliteFile() {
-  if (database_ == nullptr) return;
-  sqlite3_close(database_);
-  ::unlink(part_.c_str());
-}
+SqliteFile::~SqliteFile() { sqlite3_close(database_); }
 
 std::uint64_t SqliteFile::execute(const std::string& sql) {
   check(sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr));
   return static_cast<std::uint64_t>(sqlite3_changes64(database_));
 }
 
-void SqliteFile::commit() {
+void SqliteFile::close() {
   execute("COMMIT");
   // SQLite keeps to itself that a file can't be closed.
   (void)take_sqlite_error();
   if (sqlite3_close(database_) != SQLITE_OK) throw std::logic_error("rows of a file that is to be closed");
   database_ = nullptr;
-  const int error = take_sqlite_error();
-  if (error == 0) return;
-  ::unlink(part_.c_str());
-  fail(error);
+  if (const int error = take_sqlite_error(); error != 0) file_.fail(error);
+}
+
+void SqliteFile::commit() {
+  close();
+  file_.leave();
 }
 
 void SqliteFile::finish() {
-  commit();
-  if (std::rename(part_.c_str(), path_.c_str()) == 0) return;
-  const int error = errno;
-  ::unlink(part_.c_str());
-  fail(error);
+  close();
+  file_.commit();
 }
 
 void SqliteFile::check(int code) {
@@ -101,17 +95,13 @@ void SqliteFile::check(int code) {
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
     case SQLITE_FULL:
-      if (const int error = take_sqlite_error(); error != 0) fail(error);
+      if (const int error = take_sqlite_error(); error != 0) file_.fail(error);
       break;
     default:
       break;
   }
-  throw InputError(fmt::format("{}: can't write this file: {}", path_,
+  throw InputError(fmt::format("{}: can't write the file: {}", path_,
                                database_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database_)));
-}
-
-void SqliteFile::fail(int error) const {
-  throw InputError(fmt::format("{}: can't write this file: {}", path_, std::strerror(error)));
 }
 
 SqliteRows::SqliteRows(SqliteFile& file, const std::string& table, const std::string& columns) : file_(file) {
@@ -150,7 +140,7 @@ void SqliteRows::append(std::string_view row) {
       if (row[at] == '"' && (++at == row.size() || row[at] != '"')) break;
       text += row[at];
     }
-    bind_text(place, text);
+    bind_text(place, without_guard(text));
     row.remove_prefix(std::min(at + 1, row.size()));
   }
   file_.check(sqlite3_step(insert_));
@@ -172,7 +162,7 @@ void SqliteRows::bind(int place, std::string_view field, bool is_text) {
   } else if (!is_text && is_number(field, number)) {
     file_.check(sqlite3_bind_double(insert_, place, number));
   } else {
-    bind_text(place, field);
+    bind_text(place, without_guard(field));
   }
 }
 

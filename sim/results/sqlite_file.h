@@ -6,13 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/units/part_file.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
 namespace weft::results {
 
 // One transaction, without journal: a file that isn't committed is worth nothing, and so it is a part
-// (part_path() in results_folder.h) until all of it is there. Every member throws InputError, with the path
+// (part_file.h) until all of it is there. Every member throws InputError, with the path
 // and the system's reason, if the file can't be written, and std::bad_alloc.
 class SqliteFile {
  public:
@@ -32,11 +34,12 @@ class SqliteFile {
 
  private:
   friend class SqliteRows;
+  void close();
   // What SQLite returns; throws if that is an error.
   void check(int code);
-  [[noreturn]] void fail(int error) const;
 
-  const std::string path_, part_;
+  const std::string path_;
+  PartFile file_;
   sqlite3* database_ = nullptr;
 };
 

@@ -1,13 +1,11 @@
 #include "sim/results/sqlite_sink.h"
 
-#include <unistd.h>
-
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "sim/results/results_folder.h"
 #include "sim/results/sqlite_results.h"
+#include "sim/units/part_file.h"
 
 namespace weft::results {
 namespace {
@@ -22,7 +20,7 @@ class SqliteSink final : public ReportSink {
 
   // Samples may have been put in the part of a run that failed before it was written.
   ~SqliteSink() override {
-    if (!written_) ::unlink(part_path(path_).c_str());
+    if (!written_) remove_part(path_);
   }
   SqliteSink(const SqliteSink&) = delete;
   SqliteSink& operator=(const SqliteSink&) = delete;

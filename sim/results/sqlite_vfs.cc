@@ -105,7 +105,7 @@ constexpr sqlite3_io_methods kMethods = make_methods();
 int open_file(sqlite3_vfs*, const char* path, sqlite3_file* file, int flags, int* flags_out) {
   file->pMethods = nullptr;
   if (path == nullptr || (flags & SQLITE_OPEN_MAIN_DB) == 0) return SQLITE_CANTOPEN;
-  const int descriptor = ::open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  const int descriptor = ::open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return failed(SQLITE_CANTOPEN);
   reinterpret_cast<File*>(file)->descriptor = descriptor;
   file->pMethods = &kMethods;

@@ -4,9 +4,9 @@
 
 namespace weft::results {
 
-// The name of the VFS (sqlite3_vfs), registered at the first call. For one file that nobody else has open,
-// without journal and temporary files: it knows no locks and never waits for the disk. Source: "The SQLite OS
-// Interface or VFS", sqlite.org/vfs.html. Throws std::bad_alloc.
+// The name of the VFS (sqlite3_vfs), registered at the first call. For one file that is there, and that
+// nobody else has open, without journal and temporary files: it knows no locks and never waits for the disk.
+// Source: "The SQLite OS Interface or VFS", sqlite.org/vfs.html. Throws std::bad_alloc.
 const char* sqlite_vfs();
 
 // errno of the last call that failed in this thread; 0: none since the last time that it was asked for.

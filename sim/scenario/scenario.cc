@@ -5,14 +5,12 @@
 #include <google/protobuf/text_format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 
 #include "sim/scenario/document.h"
 #include "sim/scenario/scenario.pb.h"
+#include "sim/units/input_file.h"
 
 namespace weft::sim {
 namespace {
@@ -219,24 +217,10 @@ void write_job(const Job& job, pb::Message& message) {
 }
 
 // A scenario is a page of text; anything much longer was given by mistake.
-constexpr std::streamsize kMostScenarioBytes = 16 << 20;
+constexpr std::uint64_t kMostScenarioBytes = 16 << 20;
 
 std::string read_file(const std::string& path) {
-  const auto fail = [&](const std::string& why) {
-    return InputError(fmt::format("{}: can't read this scenario file: {}", path, why));
-  };
-  if (std::filesystem::is_directory(path)) throw fail("it is a folder");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw fail(std::strerror(errno));
-  std::string text(64, '\0');
-  for (std::streamsize used = 0;; text.resize(2 * text.size())) {
-    used += file.read(text.data() + used, static_cast<std::streamsize>(text.size()) - used).gcount();
-    if (file.bad()) throw fail(std::strerror(errno));
-    if (used > kMostScenarioBytes) throw fail("it is larger than 16 MiB");
-    if (static_cast<std::size_t>(used) == text.size()) continue;
-    text.resize(static_cast<std::size_t>(used));
-    break;
-  }
+  std::string text = read_input(path, kMostScenarioBytes);
   if (text.starts_with("num_ranks") || text.starts_with("WEFTGOAL")) {
     throw InputError(
         fmt::format("{}: this is a GOAL graph, not a scenario; give it as --goal {}", path, path));

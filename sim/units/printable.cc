@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -12,7 +13,7 @@ namespace weft {
 namespace {
 
 constexpr std::size_t kMostQuoted = 80, kShownOfQuoted = 60;
-constexpr std::size_t kMostOfAll = 4000, kShownFirst = 3000, kShownLast = 800;
+constexpr std::size_t kMostOfAll = 500, kShownFirst = 320, kShownLast = 120;
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
@@ -92,6 +93,17 @@ std::string printable(std::string_view message) {
   std::string shown = shortened(message);
   // Next to a cut other pieces may look like quotes. Each round makes the text shorter.
   for (std::string again; (again = shortened(shown)) != shown;) shown = std::move(again);
+  return shown;
+}
+
+std::string printable_text(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of("\n\t"), text.size());
+    shown += escaped(text.substr(0, end));
+    if (end < text.size()) shown += text[end];
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
   return shown;
 }
 

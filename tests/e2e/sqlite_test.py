@@ -182,7 +182,7 @@ class Sqlite(unittest.TestCase):
         run = subprocess.Popen([WEFT, "sim", "-q", "--traffic", "permutation:size=2GB", *NETWORK, "-o", folder], cwd=self.folder,
                                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(lambda: (run.kill(), run.wait()))
-        while not (self.folder / folder / ".results.sqlite.part").exists():
+        while not list((self.folder / folder).glob(".results.sqlite.*.part")):
             self.assertIsNone(run.poll(), "it ended before it began")
             time.sleep(0.01)
         return run
@@ -194,12 +194,13 @@ class Sqlite(unittest.TestCase):
         self.assertFalse((self.folder / "KILLED/results.sqlite").exists())
         weft("--traffic", "shift:ranks=4,size=1KB", "-o", "KILLED", cwd=self.folder)
         self.assertEqual(self.ask("SELECT count(*) FROM samples", self.folder / "KILLED"), [(0,)])
-        self.assertFalse((self.folder / "KILLED/.results.sqlite.part").exists())
+        self.assertFalse(list((self.folder / "KILLED").glob(".*")))
 
     def test_a_run_that_is_interrupted_leaves_one_that_says_so(self):
         run = self.begin_long("STOPPED")
         run.send_signal(signal.SIGINT)
         self.assertEqual(run.wait(), 130)
+        self.assertFalse(list((self.folder / "STOPPED").glob(".*")))
         self.assertEqual(self.ask("PRAGMA integrity_check", self.folder / "STOPPED"), [("ok",)])
         self.assertEqual(self.ask("SELECT value FROM run WHERE key = 'outcome'", self.folder / "STOPPED"), [("interrupted",)])
         self.assertGreater(self.check_tables(self.folder / "STOPPED"), 0)

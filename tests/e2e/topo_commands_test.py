@@ -166,7 +166,7 @@ class Topo(unittest.TestCase):
                     self.assertEqual(digest("AGAIN", "RUN/scenario.txtpb"), known)
         with (self.folder / "RUN/links.csv").open(newline="") as file:
             self.assertGreater(len(list(csv.DictReader(file))), 0)
-        self.weft("topo", "draw", "--load", "RUN", "-o", "load.svg")
+        self.weft("topo", "draw", "--load", "RUN", "--allow-files", "-o", "load.svg")
         ElementTree.parse(self.folder / "load.svg")
 
     def test_a_file_inside_other_families(self):
@@ -212,7 +212,7 @@ class Topo(unittest.TestCase):
             self.refused("'slimfly' is not a topology; did you mean 'slim_fly'?", "topo", command, "slimfly:q=5")
             self.refused("the nearest are 27 and 29", "topo", command, "slim_fly:q=28")
             self.refused("'k' is not a parameter of slim_fly", "topo", command, "slim_fly:k=4")
-            self.refused("nowhere.graphml: can't be read: No such file", "topo", command, "graph_file:file=nowhere.graphml")
+            self.refused("nowhere.graphml: can't read the file: No such file", "topo", command, "graph_file:file=nowhere.graphml")
             self.refused("gives endpoints, and so does --endpoints", "topo", command, "slim_fly:endpoints=50", "--endpoints", "60")
             self.refused("its size is that of its file", "topo", command, "graph_file:file=x", "--endpoints", "60")
             self.refused("like random_equivalent:of=[slim_fly:endpoints=60]", "topo", command, "random_equivalent:of=[slim_fly]",

@@ -11,7 +11,7 @@ namespace {
 
 class ChromeWriter final : public TraceWriter {
  public:
-  explicit ChromeWriter(const std::string& path) : file_(path) {
+  explicit ChromeWriter(const std::string& path) : file_(path, PartFile::Special::kWrite) {
     file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
   }
 

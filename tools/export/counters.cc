@@ -49,8 +49,8 @@ Intervals intervals_of(const RunDatabase& run) {
   if (!rule.next()) return intervals;
   const std::string text(rule.text(0));
   const std::uint64_t stride = std::strtoull(text.substr(text.find_last_of(' ') + 1).c_str(), nullptr, 10);
-  intervals.spacing =
-      intervals.length * static_cast<std::int64_t>(std::clamp<std::uint64_t>(stride, 1, 1 << 20));
+  const auto kept = static_cast<std::int64_t>(std::clamp<std::uint64_t>(stride, 1, 1 << 20));
+  intervals.spacing = std::min(intervals.length, Time::ps(kEndOfTime.ps() / kept)) * kept;
   return intervals;
 }
 

@@ -32,7 +32,7 @@ class Interned {
 
 class PerfettoWriter final : public TraceWriter {
  public:
-  explicit PerfettoWriter(const std::string& path) : file_(path) {}
+  explicit PerfettoWriter(const std::string& path) : file_(path, PartFile::Special::kWrite) {}
 
   void group(std::uint32_t number, const std::string& name) override {
     auto& descriptor = *begin().mutable_track_descriptor();

@@ -7,10 +7,22 @@
 #include <filesystem>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::tools {
+namespace {
+
+// Of one text or row: a damaged file must not make us take more.
+constexpr int kLongestValue = 64 << 20;
+// Steps of SQLite's machine. A query on tables of a million rows takes some hundred millions.
+constexpr int kStepsAtOnce = 1000;
+constexpr std::uint64_t kMostThousandSteps = 5'000'000;
+constexpr double kMostExact = 9007199254740992.0;  // 2^53
+
+}  // namespace
 
 RunDatabase::RunDatabase(const std::string& run) : path_(run) {
   std::error_code error;
@@ -21,10 +33,15 @@ RunDatabase::RunDatabase(const std::string& run) : path_(run) {
                     "output.sqlite is false or the run failed",
                     path_));
   }
+  check_input(path_);
   try {
     check(sqlite3_open_v2(path_.c_str(), &database_, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr));
-    check(sqlite3_exec(database_, "PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF", nullptr, nullptr,
-                       nullptr));
+    sqlite3_db_config(database_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+    sqlite3_db_config(database_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+    sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, kLongestValue);
+    sqlite3_progress_handler(database_, kStepsAtOnce, on_steps, this);
+    check(sqlite3_exec(database_, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr));
+    refuse_programs();
   } catch (...) {
     sqlite3_close(database_);
     throw;
@@ -35,16 +52,33 @@ RunDatabase::~RunDatabase() { sqlite3_close(database_); }
 
 void RunDatabase::check(int code) const {
   if (code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE) return;
-  if (code == SQLITE_NOMEM) throw std::bad_alloc();
+  if ((code & 0xFF) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM) throw std::bad_alloc();
+  if (code == SQLITE_INTERRUPT) {
+    throw InputError(
+        fmt::format("{}: a query took more than {} million steps, so this is not what a run leaves", path_,
+                    kMostThousandSteps / 1000));
+  }
   throw InputError(fmt::format("{}: can't read this as the results of a run: {}", path_,
                                database_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database_)));
 }
 
-// Tables proper, which have a page in the file: what a view would do is not ours to find out.
-bool RunDatabase::has_table(const std::string& name) const {
+int RunDatabase::on_steps(void* self) {
+  return ++static_cast<RunDatabase*>(self)->steps_ > kMostThousandSteps ? 1 : 0;
+}
+
+// Tables proper have a page in the file. What a view would do is not ours to find out.
+void RunDatabase::refuse_programs() const {
   Query query(
       *this,
-      fmt::format("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '{}' AND rootpage > 0", name));
+      "SELECT type, name FROM sqlite_schema WHERE type NOT IN ('table', 'index') OR rootpage IS NULL OR "
+      "rootpage <= 0 LIMIT 1");
+  if (!query.next()) return;
+  throw InputError(fmt::format("{}: it holds '{}' ({}), and results of a run hold plain tables only", path_,
+                               query.text(1), query.text(0) == "table" ? "a virtual table" : query.text(0)));
+}
+
+bool RunDatabase::has_table(const std::string& name) const {
+  Query query(*this, fmt::format("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = '{}'", name));
   return query.next();
 }
 
@@ -56,6 +90,7 @@ std::uint64_t RunDatabase::rows(const std::string& table) const {
 }
 
 RunDatabase::Query::Query(const RunDatabase& database, const std::string& sql) : database_(database) {
+  database.steps_ = 0;
   database.check(sqlite3_prepare_v2(database.database_, sql.c_str(), -1, &rows_, nullptr));
 }
 
@@ -64,14 +99,58 @@ RunDatabase::Query::~Query() { sqlite3_finalize(rows_); }
 bool RunDatabase::Query::next() {
   const int code = sqlite3_step(rows_);
   database_.check(code);
+  ++row_;
   return code == SQLITE_ROW;
 }
 
-bool RunDatabase::Query::is_null(int field) const { return sqlite3_column_type(rows_, field) == SQLITE_NULL; }
+int RunDatabase::Query::fields() const { return sqlite3_column_count(rows_); }
 
-std::int64_t RunDatabase::Query::integer(int field) const { return sqlite3_column_int64(rows_, field); }
+std::string RunDatabase::Query::name(int field) const {
+  const char* const name = sqlite3_column_name(rows_, field);
+  if (name == nullptr) throw std::bad_alloc();
+  return name;
+}
 
-double RunDatabase::Query::real(int field) const { return sqlite3_column_double(rows_, field); }
+RunDatabase::Query::Type RunDatabase::Query::type(int field) const {
+  switch (sqlite3_column_type(rows_, field)) {
+    case SQLITE_INTEGER:
+      return Type::kInteger;
+    case SQLITE_FLOAT:
+      return Type::kReal;
+    case SQLITE_TEXT:
+      return Type::kText;
+    case SQLITE_BLOB:
+      return Type::kBytes;
+    default:
+      return Type::kNull;
+  }
+}
+
+void RunDatabase::Query::fail(int field, const char* expected) const {
+  throw InputError(fmt::format("{}: '{}' of row {} is '{}', where {} is expected", database_.path_,
+                               name(field), row_, bytes(field), expected));
+}
+
+std::int64_t RunDatabase::Query::integer(int field) const {
+  const Type kind = type(field);
+  if (kind == Type::kNull || kind == Type::kInteger) return sqlite3_column_int64(rows_, field);
+  const double value = kind == Type::kReal ? sqlite3_column_double(rows_, field) : 0.5;
+  if (!(std::abs(value) <= kMostExact) || value != std::floor(value)) fail(field, "a whole number");
+  return static_cast<std::int64_t>(value);
+}
+
+std::uint32_t RunDatabase::Query::number(int field) const {
+  const std::int64_t value = integer(field);
+  if (!std::in_range<std::uint32_t>(value)) fail(field, "a number from 0 to 4294967295");
+  return static_cast<std::uint32_t>(value);
+}
+
+double RunDatabase::Query::real(int field) const {
+  const Type kind = type(field);
+  const double value = sqlite3_column_double(rows_, field);
+  if (kind == Type::kText || kind == Type::kBytes || !std::isfinite(value)) fail(field, "a number");
+  return value;
+}
 
 Time RunDatabase::Query::time(int field) const {
   const double ps = std::round(real(field) * 1000);
@@ -81,6 +160,11 @@ Time RunDatabase::Query::time(int field) const {
 }
 
 std::string_view RunDatabase::Query::text(int field) const {
+  if (type(field) == Type::kBytes) fail(field, "a text");
+  return bytes(field);
+}
+
+std::string_view RunDatabase::Query::bytes(int field) const {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(rows_, field));
   if (text == nullptr) return {};
   return {text, static_cast<std::size_t>(sqlite3_column_bytes(rows_, field))};

@@ -1,4 +1,6 @@
-// The results.sqlite of a run, read.
+// The results.sqlite of a run, read: one's own, or one that somebody else has sent. Nothing in it is trusted:
+// it may hold tables only (no views, triggers or virtual tables), a query ends after a number of steps, and
+// every value is of the type that is asked for, or an error.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +27,8 @@ class RunDatabase {
   bool has_table(const std::string& name) const;
   std::uint64_t rows(const std::string& table) const;
 
-  // The rows that a query finds, one after the other. Fields go by their place, from 0; of NULL, or of a
-  // field of another type, the value is 0 or "".
+  // The rows that a query finds, one after the other. Fields go by their place, from 0; of NULL the value is
+  // 0 or "". Of a field of another type, or out of range, the getters throw.
   class Query {
    public:
     Query(const RunDatabase& database, const std::string& sql);
@@ -35,24 +37,35 @@ class RunDatabase {
     Query& operator=(const Query&) = delete;
 
     bool next();
-    bool is_null(int field) const;
+    int fields() const;
+    std::string name(int field) const;
+    enum class Type : std::uint8_t { kNull, kInteger, kReal, kText, kBytes };
+    Type type(int field) const;
+    bool is_null(int field) const { return type(field) == Type::kNull; }
     std::int64_t integer(int field) const;
-    std::uint32_t number(int field) const { return static_cast<std::uint32_t>(integer(field)); }
-    double real(int field) const;
+    std::uint32_t number(int field) const;  // of something: from 0 to 2^32 - 1
+    double real(int field) const;           // finite
     // Of nanoseconds; from 0 to kEndOfTime.
     Time time(int field) const;
-    std::string_view text(int field) const;  // until next()
+    std::string_view text(int field) const;   // a number as text, too; until next()
+    std::string_view bytes(int field) const;  // of texts and blobs; until next()
 
    private:
+    [[noreturn]] void fail(int field, const char* expected) const;
+
     const RunDatabase& database_;
     sqlite3_stmt* rows_ = nullptr;
+    std::uint64_t row_ = 0;
   };
 
  private:
   void check(int code) const;
+  void refuse_programs() const;
+  static int on_steps(void* self);
 
   std::string path_;
   sqlite3* database_ = nullptr;
+  mutable std::uint64_t steps_ = 0;  // since the last query began, in thousands
 };
 
 }  // namespace weft::tools

@@ -1,11 +1,8 @@
 #include "tools/report/database.h"
 
 #include <fmt/format.h>
-#include <sqlite3.h>
 
-#include <filesystem>
-#include <memory>
-#include <new>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
@@ -16,74 +13,35 @@ namespace weft::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Query = tools::RunDatabase::Query;
 
-// Of one text or row: a damaged file must not make us take more.
-constexpr int kLongestValue = 64 << 20;
+constexpr double kExact = 1e15;
 
 // Texts need not be UTF-8, as names of files are not; JSON replaces what is none when it is written.
-Json field(sqlite3_stmt* row, int column) {
-  switch (sqlite3_column_type(row, column)) {
-    case SQLITE_INTEGER:
-      return sqlite3_column_int64(row, column);
-    case SQLITE_FLOAT: {
-      const double value = sqlite3_column_double(row, column);
+Json field_of(const Query& rows, int field) {
+  switch (rows.type(field)) {
+    case Query::Type::kNull:
+      return nullptr;
+    case Query::Type::kInteger:
+      return rows.integer(field);
+    case Query::Type::kReal: {
+      const double value = rows.real(field);
       // Whole numbers are shorter so.
-      constexpr double kExact = 1e15;
-      if (value ==
-          static_cast<double>(static_cast<std::int64_t>(value < kExact && value > -kExact ? value : 0)))
-        return static_cast<std::int64_t>(value);
+      if (std::abs(value) < kExact && value == std::floor(value)) return static_cast<std::int64_t>(value);
       return value;
     }
-    case SQLITE_NULL:
-      return nullptr;
-    default: {
-      const void* const bytes = sqlite3_column_blob(row, column);
-      const auto size = static_cast<std::size_t>(sqlite3_column_bytes(row, column));
-      return std::string(static_cast<const char*>(bytes), size);
-    }
+    default:
+      return std::string(rows.bytes(field));
   }
-}
-
-using Statement = std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)>;
-
-// Its last error was that memory was refused: no fault of the file.
-bool is_about_memory(sqlite3* database) {
-  const int error = sqlite3_extended_errcode(database);
-  return (error & 0xFF) == SQLITE_NOMEM || error == SQLITE_IOERR_NOMEM;
 }
 
 }  // namespace
 
-Database::Database(std::string path) : path_(std::move(path)) {
-  if (!std::filesystem::is_regular_file(path_))
-    throw InputError(fmt::format("{}: there is no such file", path_));
-  if (sqlite3_open_v2(path_.c_str(), &database_, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr) !=
-      SQLITE_OK) {
-    const bool no_memory = database_ == nullptr || is_about_memory(database_);
-    const std::string reason = no_memory ? "" : sqlite3_errmsg(database_);
-    sqlite3_close(database_);
-    if (no_memory) throw std::bad_alloc();
-    throw InputError(fmt::format("{}: can't read this file: {}", path_, reason));
-  }
-  sqlite3_limit(database_, SQLITE_LIMIT_LENGTH, kLongestValue);
-  try {
-    if (!has_table("run")) throw InputError(fmt::format("{}: found no table 'run'", path_));
-  } catch (...) {
-    sqlite3_close(database_);
-    throw;
-  }
+Database::Database(const std::string& path) : file_(path) {
+  if (!has_table("run")) throw InputError(fmt::format("{}: found no table 'run'", path));
 }
 
-Database::~Database() { sqlite3_close(database_); }
-
-void Database::fail() const {
-  if (is_about_memory(database_)) throw std::bad_alloc();
-  throw InputError(fmt::format("{}: can't read this file: {}", path_, sqlite3_errmsg(database_)));
-}
-
-bool Database::has_table(const std::string& name) const {
-  return count(fmt::format("SELECT count(*) FROM sqlite_schema WHERE name = '{}'", name)) > 0;
-}
+bool Database::has_table(const std::string& name) const { return file_.has_table(name); }
 
 bool Database::has_column(const std::string& table, const std::string& name) const {
   return count(fmt::format("SELECT count(*) FROM pragma_table_info('{}') WHERE name = '{}'", table, name)) >
@@ -91,19 +49,13 @@ bool Database::has_column(const std::string& table, const std::string& name) con
 }
 
 Json Database::columns(const std::string& sql) const {
-  sqlite3_stmt* prepared = nullptr;
-  if (sqlite3_prepare_v2(database_, sql.c_str(), -1, &prepared, nullptr) != SQLITE_OK) fail();
-  const Statement statement(prepared, sqlite3_finalize);
-  std::vector<Json> values(static_cast<std::size_t>(sqlite3_column_count(prepared)), Json::array());
-  int code = SQLITE_DONE;
-  while ((code = sqlite3_step(prepared)) == SQLITE_ROW) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(field(prepared, static_cast<int>(i)));
+  Query rows(file_, sql);
+  std::vector<Json> values(static_cast<std::size_t>(rows.fields()), Json::array());
+  while (rows.next()) {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i].push_back(field_of(rows, static_cast<int>(i)));
   }
-  if (code != SQLITE_DONE) fail();
   Json all = Json::object();
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    all[sqlite3_column_name(prepared, static_cast<int>(i))] = std::move(values[i]);
-  }
+  for (std::size_t i = 0; i < values.size(); ++i) all[rows.name(static_cast<int>(i))] = std::move(values[i]);
   return all;
 }
 
@@ -112,9 +64,28 @@ Json Database::value(const std::string& sql) const {
   return all.empty() || all.front().empty() ? Json() : all.front().front();
 }
 
-std::uint64_t Database::count(const std::string& sql) const {
-  const Json found = value(sql);
-  return found.is_number() ? found.get<std::uint64_t>() : 0;
+std::uint64_t Database::count(const std::string& sql) const { return whole(value(sql)); }
+
+std::uint64_t Database::whole(const Json& field) const {
+  if (field.is_null()) return 0;
+  if (!field.is_number_integer() || field.get<std::int64_t>() < 0) fail(field, "a whole number from 0 on");
+  return field.get<std::uint64_t>();
+}
+
+double Database::real(const Json& field) const {
+  if (field.is_null()) return 0;
+  if (!field.is_number()) fail(field, "a number");
+  return field.get<double>();
+}
+
+void Database::fail(const Json& field, const char* expected) const {
+  throw InputError(
+      fmt::format("{}: found '{}' where {} is expected", file_.path(), text_of(field), expected));
+}
+
+std::string text_of(const Json& field) {
+  if (field.is_string()) return field.get<std::string>();
+  return field.is_null() ? "" : field.dump();
 }
 
 }  // namespace weft::report

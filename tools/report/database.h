@@ -1,10 +1,11 @@
-// A results.sqlite being read.
+// A results.sqlite being read, for a page.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-struct sqlite3;
+#include "tools/export/run_database.h"
 
 namespace weft::report {
 
@@ -12,10 +13,7 @@ namespace weft::report {
 // database of ours.
 class Database {
  public:
-  explicit Database(std::string path);
-  ~Database();
-  Database(const Database&) = delete;
-  Database& operator=(const Database&) = delete;
+  explicit Database(const std::string& path);
 
   bool has_table(const std::string& name) const;
   bool has_column(const std::string& table, const std::string& name) const;
@@ -24,14 +22,20 @@ class Database {
   nlohmann::ordered_json columns(const std::string& sql) const;
   // The first field of the first row; null where there is none.
   nlohmann::ordered_json value(const std::string& sql) const;
-  // The same of a count; 0 where there is none.
+  // The same of a count, which is whole and not negative; 0 where there is none.
   std::uint64_t count(const std::string& sql) const;
+  // A field of columns(), of whatever type it is in the file. Throws where that is another type, or, of
+  // counts, below 0. NULL counts as 0.
+  std::uint64_t whole(const nlohmann::ordered_json& field) const;
+  double real(const nlohmann::ordered_json& field) const;
 
  private:
-  [[noreturn]] void fail() const;
+  [[noreturn]] void fail(const nlohmann::ordered_json& field, const char* expected) const;
 
-  const std::string path_;
-  sqlite3* database_ = nullptr;
+  const tools::RunDatabase file_;
 };
+
+// A field as text, whatever it is.
+std::string text_of(const nlohmann::ordered_json& field);
 
 }  // namespace weft::report

@@ -36,7 +36,7 @@ void check_same(const Database& database, const Topology& topology) {
                                  topology.name(), topology.channels().size()));
   }
   const Json first = database.columns("SELECT \"from\", \"to\" FROM links WHERE link = 0");
-  if (first["from"].empty()) throw InputError("the run has no links");
+  if (first["from"].empty() || topology.channels().empty()) throw InputError("the run has no links");
   const topologies::Channel& channel = topology.channels().front();
   if (first["from"][0] != topology.node(channel.from).name ||
       first["to"][0] != topology.node(channel.to).name) {
@@ -48,16 +48,18 @@ std::vector<Line> loads(const Database& database, const MergedNetwork& network) 
   std::vector<Line> lines(network.links.size());
   const Json all = database.columns("SELECT link, utilization, drops, ecn_marks, max_queue_bytes FROM links");
   for (std::size_t i = 0; i < all["link"].size(); ++i) {
-    const std::uint32_t number = network.line[all["link"][i].get<std::size_t>()];
+    const std::uint64_t link = database.whole(all["link"][i]);
+    if (link >= network.line.size()) throw InputError(fmt::format("the network has no link {}", link));
+    const std::uint32_t number = network.line[link];
     if (number == kNotDrawn) continue;
     Line& line = lines[number];
-    double& busiest = line.busiest[network.back[all["link"][i].get<std::size_t>()] ? 1 : 0];
-    const double utilization = all["utilization"][i].is_number() ? all["utilization"][i].get<double>() : 0;
+    double& busiest = line.busiest[network.back[link] ? 1 : 0];
+    const double utilization = database.real(all["utilization"][i]);
     busiest = std::max(busiest, utilization);
     line.sum += utilization;
-    line.drops += all["drops"][i].get<std::uint64_t>();
-    line.marks += all["ecn_marks"][i].get<std::uint64_t>();
-    line.longest_queue = std::max(line.longest_queue, all["max_queue_bytes"][i].get<std::uint64_t>());
+    line.drops += database.whole(all["drops"][i]);
+    line.marks += database.whole(all["ecn_marks"][i]);
+    line.longest_queue = std::max(line.longest_queue, database.whole(all["max_queue_bytes"][i]));
   }
   return lines;
 }

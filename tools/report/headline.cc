@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sim/units/grouped.h"
+#include "tools/report/database.h"
 
 namespace weft::report {
 namespace {
@@ -85,7 +86,7 @@ struct BusiestLink {
 
 BusiestLink busiest_of(const Json& rows) {
   if (rows["link"].empty() || !rows["utilization"][0].is_number()) return {};
-  const std::string from = rows["from"][0], to = rows["to"][0];
+  const std::string from = text_of(rows["from"][0]), to = text_of(rows["to"][0]);
   const auto is_endpoint = [](const std::string& name) { return name.starts_with("host "); };
   return {from + " → " + to, rows["utilization"][0].get<double>(), is_endpoint(from) || is_endpoint(to)};
 }
@@ -212,7 +213,7 @@ Json headline(const Json& run) {
   const Extremes extremes = extremes_of(run["ranks"]["by_rank"]);
   const Bound bound = bound_of(run, times, extremes);
   const double makespan = number(run, "/summary/makespan_ns");
-  const std::string outcome = run["summary"].value("outcome", "");
+  const std::string outcome = run["summary"].contains("outcome") ? text_of(run["summary"]["outcome"]) : "";
   const std::string title =
       outcome == "complete" ? fmt::format("{} finished after {}.", subject(run), time_text(makespan))
                             : fmt::format("{} did not finish: the run ended as '{}' after {}.", subject(run),

@@ -63,9 +63,9 @@ void replace(std::string& text, std::string_view mark, std::string_view with) {
 }
 
 std::string data_of(const std::vector<std::string>& folders, const topologies::PriceList& prices,
-                    const Budget& budget) {
+                    const Budget& budget, Files files) {
   Json data = {{"version", kVersion}, {"runs", Json::array()}};
-  for (const std::string& folder : folders) data["runs"].push_back(read_run(folder, prices, budget));
+  for (const std::string& folder : folders) data["runs"].push_back(read_run(folder, prices, budget, files));
   return data.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
@@ -88,12 +88,12 @@ std::string page_of(std::string_view title, std::string_view data) {
 }
 
 std::string make_page(const std::vector<std::string>& folders, const topologies::PriceList& prices,
-                      std::size_t most_bytes) {
+                      std::size_t most_bytes, Files files) {
   std::string title = "Weft report";
   if (folders.size() == 1) title += ": " + folders.front();
   constexpr std::size_t kMostParts = 4096;
   for (std::size_t parts = std::max<std::size_t>(folders.size(), 1); parts <= kMostParts; parts *= 2) {
-    std::string page = page_of(title, data_of(folders, prices, Budget().divided_by(parts)));
+    std::string page = page_of(title, data_of(folders, prices, Budget().divided_by(parts), files));
     if (page.size() <= most_bytes) return page;
   }
   throw InputError(

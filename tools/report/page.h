@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tools/report/run.h"
 #include "topologies/cost/price_list.h"
 
 namespace weft::report {
@@ -16,7 +17,7 @@ inline constexpr std::size_t kMostBytes = 10'000'000;
 // The page of these runs, side by side if they are several. What each may take is a share of `most_bytes`.
 // Throws InputError as read_run() does, and if there is no room for so many runs.
 std::string make_page(const std::vector<std::string>& folders, const topologies::PriceList& prices,
-                      std::size_t most_bytes = kMostBytes);
+                      std::size_t most_bytes = kMostBytes, Files files = Files::kInFolder);
 
 // The page around these data, which are JSON. `title` is for the window's bar.
 std::string page_of(std::string_view title, std::string_view data);

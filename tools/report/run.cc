@@ -9,6 +9,7 @@
 #include "goal/file.h"
 #include "sim/results/results_folder.h"
 #include "sim/units/input_error.h"
+#include "sim/units/used_files.h"
 #include "tools/report/database.h"
 #include "tools/report/headline.h"
 #include "tools/report/sections.h"
@@ -45,7 +46,7 @@ Json summary(const std::string& folder) {
 
 // The drawing of the network and what it costs.
 void add_network(const Database& database, const topologies::PriceList& prices, const Budget& budget,
-                 Json& run) {
+                 const std::string& inside, Json& run) {
   const ModuleChoice choice = chosen_topology(run["parameters"]);
   if (choice.empty()) {
     run["left_out"].push_back("Drawing, links and cost: this network model has no topology.");
@@ -53,10 +54,18 @@ void add_network(const Database& database, const topologies::PriceList& prices, 
   }
   std::optional<topologies::Topology> topology;
   const auto attempt = [&](const char* what, const auto& work) {
+    const ForeignPaths foreign(inside);
     try {
       work();
     } catch (const InputError& error) {
-      run["left_out"].push_back(fmt::format("{}: {}.", what, error.what()));
+      // What a file holds is not for a page: its author chose the path, and may not have been able to read
+      // it.
+      const std::string read = foreign.read();
+      run["left_out"].push_back(
+          read.empty() ? fmt::format("{}: {}.", what, error.what())
+                       : fmt::format("{}: it needs {}, which is outside of the run's folder (--allow-files "
+                                     "reads it nevertheless) or no file of a network.",
+                                     what, read));
     }
   };
   attempt("Drawing and cost of the network", [&] { topology.emplace(topologies::build(choice)); });
@@ -73,7 +82,7 @@ void add_signals(const Database& database, Json& run) {
   run["signals_by_name"] = Json::object();
   const Json& signals = run["signals"];
   for (std::size_t i = 0; i < signals["name"].size(); ++i) {
-    run["signals_by_name"][signals["name"][i].get<std::string>()] = signals["count"][i];
+    run["signals_by_name"][text_of(signals["name"][i])] = signals["count"][i];
   }
 }
 
@@ -81,18 +90,17 @@ void add_signals(const Database& database, Json& run) {
 void say_what_is_left_out(const Database& database, Json& run) {
   const Json omitted = database.columns("SELECT table_name, rows, kept, rule FROM omitted LIMIT 100");
   for (std::size_t i = 0; i < omitted["rule"].size(); ++i) {
-    run["left_out"].push_back(fmt::format(
-        "The results hold {} of {} rows of {}: {}.", omitted["kept"][i].dump(), omitted["rows"][i].dump(),
-        omitted["table_name"][i].get<std::string>(), omitted["rule"][i].get<std::string>()));
+    run["left_out"].push_back(fmt::format("The results hold {} of {} rows of {}: {}.",
+                                          text_of(omitted["kept"][i]), text_of(omitted["rows"][i]),
+                                          text_of(omitted["table_name"][i]), text_of(omitted["rule"][i])));
   }
   if (run["series"].is_null()) {
     run["left_out"].push_back("Series over time: nothing was sampled (`weft sim … --sample 10us` does).");
   }
 }
 
-}  // namespace
-
-Json read_run(const std::string& folder, const topologies::PriceList& prices, const Budget& budget) {
+Json read_tables(const std::string& folder, const topologies::PriceList& prices, const Budget& budget,
+                 Files files) {
   check_folder(folder);
   const Database database(folder + "/results.sqlite");
   std::error_code error;
@@ -118,10 +126,21 @@ Json read_run(const std::string& folder, const topologies::PriceList& prices, co
   run["links"] = links(database, budget);
   run["timeline"] = timeline(database, budget);
   run["series"] = series(database, budget);
-  add_network(database, prices, budget, run);
+  add_network(database, prices, budget, files == Files::kAnywhere ? "" : folder, run);
   say_what_is_left_out(database, run);
   run["headline"] = headline(run);
   return run;
+}
+
+}  // namespace
+
+Json read_run(const std::string& folder, const topologies::PriceList& prices, const Budget& budget,
+              Files files) {
+  try {
+    return read_tables(folder, prices, budget, files);
+  } catch (const Json::exception& error) {  // a value of a type that no run leaves
+    throw InputError(fmt::format("{}: these are not the results of a run: {}", folder, error.what()));
+  }
 }
 
 }  // namespace weft::report

@@ -135,6 +135,7 @@ void Baseline::measure(results::Report& report) {
 // A line that is not as it was written counts as none: the runs are made again.
 void Baseline::load() {
   std::error_code error;
+  if (!std::filesystem::is_regular_file(directory_ + kFile, error)) return;
   if (const auto size = std::filesystem::file_size(directory_ + kFile, error); error || size > kMostBytes)
     return;
   std::ifstream file(directory_ + kFile);

@@ -7,13 +7,16 @@
 #include <fstream>
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::cli {
 namespace {
 
 class ElfFile {
  public:
-  explicit ElfFile(const std::string& path) : path_(path), file_(path, std::ios::binary | std::ios::ate) {
+  explicit ElfFile(const std::string& path) : path_(path) {
+    check_input(path);
+    file_.open(path, std::ios::binary | std::ios::ate);
     if (!file_) throw InputError({path, 0, 0, -1}, "cannot open this file");
     size_ = static_cast<std::uint64_t>(file_.tellg());
   }

@@ -3,10 +3,11 @@
 #include <cstdio>
 
 #include "tools/weft/goal_commands.h"
+#include "tools/weft/standard_output.h"
 
 namespace weft::cli {
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void print(const std::string& text) { print_text(text); }
 
 void add_goal(Command& command, int& exit_code) {
   command.require_subcommand();

@@ -17,6 +17,7 @@
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
 #include "tools/weft/log.h"
+#include "tools/weft/standard_output.h"
 #include "tools/weft/traffic.h"
 
 namespace weft::cli {
@@ -51,7 +52,7 @@ void print_summary(const goal::Graph& graph, const goal::PackInfo& info, const g
     text += fmt::format("  {:<12} {}: {}. {}\n", goal::name(anomaly.severity), anomaly.name, anomaly.count,
                         anomaly.sentence);
   }
-  std::fputs(text.c_str(), stdout);
+  print_text(text);
   if (info.not_replayed.any()) log::warn(goal::sentence(info.not_replayed));
 }
 

@@ -12,6 +12,7 @@
 #include "sim/jobs/queue_run.h"
 #include "sim/jobs/schedulers.h"
 #include "sim/units/input_error.h"
+#include "tools/weft/standard_output.h"
 
 namespace weft::cli {
 namespace {
@@ -129,13 +130,15 @@ void print(const Options& options) {
                          span(figures.mean_turnaround_s), figures.mean_bounded_slowdown,
                          100 * figures.utilization);
   }
-  if (options.json) return fmt::print("{}\n", json.dump(2));
+  if (options.json)
+    return fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   fmt::print("{} jobs on {} nodes\n\n{:<14}{:>10}{:>12}{:>12}{:>13}{:>12}{:>10}\n{}", queue.jobs.size(),
              queue.nodes, "scheduler", "makespan", "waiting", "longest", "turnaround", "slowdown", "busy",
              table);
   fmt::print("\nMeans over jobs; slowdown is bounded: runtimes below {} count as that.\n", to_string(bound));
   for (const Json& each : notes) {
-    fmt::print("{}: {}\n", each["count"].get<std::uint64_t>(), each["sentence"].get<std::string>());
+    print_text(
+        fmt::format("{}: {}\n", each["count"].get<std::uint64_t>(), each["sentence"].get<std::string>()));
   }
 }
 

@@ -1,9 +1,11 @@
 #include "tools/weft/log.h"
 
+#include <google/protobuf/stubs/logging.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
 #include <string_view>
 
@@ -23,9 +25,16 @@ std::string for_terminal(const std::string& text) {
   return whole.substr(kPrefix.size());
 }
 
+// Protocol Buffers has a log of its own. Its errors are told as ours, once, and the rest is not.
+void tell_of_library(google::protobuf::LogLevel level, const char*, int, const std::string& text) {
+  static std::atomic<bool> told = false;
+  if (level >= google::protobuf::LOGLEVEL_ERROR && !told.exchange(true)) warn("Protocol Buffers: " + text);
+}
+
 }  // namespace
 
 void start() {
+  google::protobuf::SetLogHandler(tell_of_library);
   spdlog::set_default_logger(spdlog::stderr_logger_st("weft"));
   spdlog::set_pattern("%n: %v");
   spdlog::set_level(spdlog::level::warn);

@@ -8,6 +8,8 @@
 
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
+#include "sim/units/part_file.h"
+#include "sim/units/used_files.h"
 #include "tools/weft/build_info.h"
 #include "tools/weft/command.h"
 #include "tools/weft/completion.h"
@@ -98,6 +100,8 @@ int run(int argc, char** argv) {
 int run_reporting(int argc, char** argv) {
   try {
     log::start();
+    keep_inputs_whole();
+    remove_parts_on_signals();
     limit_memory_to_available();
     listen_for_memory([](const std::string& text) { log::warn(text); });
     return run(argc, argv);

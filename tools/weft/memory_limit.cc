@@ -38,6 +38,27 @@ bool set_limit(rlim_t bytes) {
   return setrlimit(RLIMIT_DATA, &of_data) == 0;
 }
 
+std::string gigabytes(std::uint64_t bytes) {
+  return fmt::format("{:.1f} GB", static_cast<double>(bytes) * 1e-9);
+}
+
+// Why the system gives no more: what was available is taken, more was asked for at once, or the process may
+// not have so many addresses.
+std::string what_was_refused() {
+  rlimit addresses{};
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY &&
+      (limit().bytes == 0 || addresses.rlim_cur < limit().bytes)) {
+    return fmt::format(": this process may have {} of addresses (ulimit -v)", gigabytes(addresses.rlim_cur));
+  }
+  if (limit().bytes == 0) return "";
+  const std::uint64_t most = peak_resident_bytes();
+  if (most >= limit().bytes / 10 * 8) {
+    return fmt::format(": all {} that were available are taken", gigabytes(limit().bytes));
+  }
+  return fmt::format(": more than the {} that are available was asked for, when {} were in use at most",
+                     gigabytes(limit().bytes), gigabytes(most));
+}
+
 }  // namespace
 
 void limit_memory_to_available() {
@@ -72,11 +93,8 @@ std::string about_memory(const std::bad_alloc& error, const std::string& during)
   }
   if (!given.empty()) {
     text = given + ", which does not suffice";
-  } else if (limit().bytes != 0) {
-    text = fmt::format("out of memory: all {:.1f} GB that were available are taken",
-                       static_cast<double>(limit().bytes) * 1e-9);
   } else {
-    text = "out of memory";
+    text = "out of memory" + what_was_refused();
   }
   return during.empty() ? text : text + fmt::format("; it was reached while {}", during);
 }

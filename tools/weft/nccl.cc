@@ -16,6 +16,7 @@
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
 #include "sim/units/quantity.h"
+#include "tools/weft/standard_output.h"
 
 namespace weft::cli {
 namespace {
@@ -154,12 +155,12 @@ Json json_of(const Options& options, const nccl::Tuner& tuner, const nccl::Choic
   return json;
 }
 
-void print_text(const Options& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
-                const std::vector<std::string>& remarks) {
+void print_choice(const Options& options, const nccl::Tuner& tuner, const nccl::Choice& choice,
+                  const std::vector<std::string>& remarks) {
   const nccl::Node& node = tuner.node();
   const nccl::Rings rings = tuner.rings(options.ranks);
-  fmt::print("{} of {} bytes on {} ranks, {} a node ({}), NCCL {}\n\n", options.collective, choice.bytes,
-             options.ranks, node.gpus, node.label, name(version_of(options, node)));
+  print_text(fmt::format("{} of {} bytes on {} ranks, {} a node ({}), NCCL {}\n\n", options.collective,
+                         choice.bytes, options.ranks, node.gpus, node.label, name(version_of(options, node))));
   fmt::print("  algorithm  {}\n  protocol   {}\n  channels   {} of {}, {} threads each\n",
              name(choice.best.algorithm), name(choice.best.protocol), choice.channels, rings.used_channels,
              choice.threads);
@@ -181,7 +182,7 @@ void print_text(const Options& options, const nccl::Tuner& tuner, const nccl::Ch
       fmt::print("{}\n", one.why_not);
     }
   }
-  for (const std::string& remark : remarks) fmt::print("\n  Remark: {}.\n", remark);
+  for (const std::string& remark : remarks) print_text(fmt::format("\n  Remark: {}.\n", remark));
 }
 
 // From the first rank to the last.
@@ -208,12 +209,12 @@ void explain_send_recv(const Options& options, std::uint64_t bytes) {
     fmt::print("{}\n", json.dump(2));
     return;
   }
-  fmt::print("send of {} bytes from rank 0 to {}, {} a node ({}), NCCL {}\n\n", bytes, options.ranks - 1,
-             node.gpus, node.label, name(version_of(options, node)));
+  print_text(fmt::format("send of {} bytes from rank 0 to {}, {} a node ({}), NCCL {}\n\n", bytes,
+                         options.ranks - 1, node.gpus, node.label, name(version_of(options, node))));
   fmt::print("  way        {}\n  protocol   {}\n  channels   {}\n  time       {:.1f} us\n",
              between ? "to another node" : "inside a node", name(sent.protocol), sent.channels, sent.time_us);
   fmt::print("  latency    {:.1f} us\n  rate       {:.1f} GB/s\n", sent.latency_us, sent.gbs);
-  for (const std::string& remark : from.remarks) fmt::print("\n  Remark: {}.\n", remark);
+  for (const std::string& remark : from.remarks) print_text(fmt::format("\n  Remark: {}.\n", remark));
 }
 
 void explain(const Options& options) {
@@ -226,9 +227,10 @@ void explain(const Options& options) {
   const nccl::Tuner tuner(node.node, settings_of(options, node.node));
   const nccl::Choice choice = tuner.choose(kind, bytes, options.ranks);
   if (options.json) {
-    fmt::print("{}\n", json_of(options, tuner, choice, node.remarks).dump(2));
+    fmt::print("{}\n", json_of(options, tuner, choice, node.remarks)
+                           .dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    print_text(options, tuner, choice, node.remarks);
+    print_choice(options, tuner, choice, node.remarks);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <new>
 #include <string_view>
 
+#include "sim/units/part_file.h"
 #include "tools/weft/subcommand.h"
 
 namespace weft::cli {
@@ -26,6 +27,7 @@ std::terminate_handler usual_terminate = nullptr;
 void end_if_refused() {
   if (!refused.load(std::memory_order_relaxed)) return;
   constexpr std::string_view kLine = "weft: out of memory; the program ends at once\n";
+  remove_all_parts();
   (void)!::write(STDERR_FILENO, kLine.data(), kLine.size());
   ::_exit(kLimit);
 }

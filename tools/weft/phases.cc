@@ -6,15 +6,19 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "sim/units/input_error.h"
+#include "sim/units/part_file.h"
+#include "sim/units/printable.h"
 #include "tools/weft/log.h"
 
 namespace weft::cli {
@@ -32,21 +36,29 @@ std::atomic<int> received = 0, wake_descriptor = -1;
 
 void on_signal(int number) {
   int none = 0;
-  if (!received.compare_exchange_strong(none, number)) ::_exit(128 + number);
+  if (!received.compare_exchange_strong(none, number)) {
+    remove_all_parts();
+    ::_exit(128 + number);
+  }
   const std::uint64_t one = 1;
   (void)!::write(wake_descriptor.load(), &one, sizeof one);
 }
 
-void set_handlers(void (*handler)(int)) {
-  for (const int number : kSignals) {
-    struct sigaction before {};
-    sigaction(number, nullptr, &before);
-    if (number == SIGHUP && before.sa_handler == SIG_IGN) continue;  // nohup
+std::array<struct sigaction, std::size(kSignals)> usual_actions;
+
+void set_handlers() {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    sigaction(kSignals[i], nullptr, &usual_actions[i]);
+    if (kSignals[i] == SIGHUP && usual_actions[i].sa_handler == SIG_IGN) continue;  // nohup
     struct sigaction action {};
-    action.sa_handler = handler;
+    action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
-    sigaction(number, &action, nullptr);
+    sigaction(kSignals[i], &action, nullptr);
   }
+}
+
+void reset_handlers() {
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) sigaction(kSignals[i], &usual_actions[i], nullptr);
 }
 
 }  // namespace
@@ -77,11 +89,11 @@ Phases::Phases(bool says)
     ::close(wake_);
     throw InputError(fmt::format("can't start a thread: {}", error.code().message()));
   }
-  set_handlers(on_signal);
+  set_handlers();
 }
 
 Phases::~Phases() {
-  set_handlers(SIG_DFL);
+  reset_handlers();
   over_ = true;
   const std::uint64_t one = 1;
   (void)!::write(wake_, &one, sizeof one);
@@ -94,6 +106,7 @@ int Phases::signal() { return received; }
 
 void Phases::leave(int status) {
   std::fflush(nullptr);
+  remove_all_parts();
   ::_exit(status);
 }
 
@@ -170,6 +183,7 @@ void Phases::end_process() {
   if (last_words_) last_words_(reason);
   log::error(reason + (kind_ == Kind::kAsked ? ", which did not stop in time; there are no results"
                                              : "; there are no results"));
+  remove_all_parts();
   ::_exit(128 + number);
 }
 
@@ -179,7 +193,7 @@ void Phases::tell() {
   if (says_ && kind_ == Kind::kAsked) ask_();
   if (!says_ || what_.empty() || kind_ == Kind::kAsked || lasted < tell_after_) return;
   const std::string line =
-      fmt::format("{}: {:.0f} s so far, {:.2f} GB of memory{}", what_,
+      fmt::format("{}: {:.0f} s so far, {:.2f} GB of memory{}", printable(what_),
                   std::chrono::duration<double>(lasted).count(), static_cast<double>(resident_bytes()) / 1e9,
                   received != 0 ? "; a second signal ends it at once, incomplete" : "");
   if (on_terminal_) {

@@ -17,6 +17,7 @@ namespace weft::cli {
 void add_report(Command& command, int&) {
   struct Options {
     std::vector<std::string> runs;
+    bool allow_files = false;
     std::string output = "report.html", prices = topologies::price_list_names().front();
   };
   const auto options = std::make_shared<Options>();
@@ -29,6 +30,8 @@ void add_report(Command& command, int&) {
                   fmt::format("What the network's cost is taken from: a file of prices, or one of: {}",
                               fmt::join(topologies::price_list_names(), ", ")))
       .with_default();
+  command.add_flag("--allow-files", options->allow_files,
+                   "Read files outside of the runs' folders that their scenarios name, like networks");
   add_plugin_option(command);
   command.footer(
       "One HTML file of at most 10 MB, with everything in it: any browser opens it, without a network.\n"
@@ -39,7 +42,8 @@ void add_report(Command& command, int&) {
   command.callback([options] {
     const topologies::PriceList prices = topologies::find_price_list(options->prices);
     goal::FileWriter file(options->output);
-    file.write(report::make_page(options->runs, prices));
+    file.write(report::make_page(options->runs, prices, report::kMostBytes,
+                                 options->allow_files ? report::Files::kAnywhere : report::Files::kInFolder));
     file.commit();
   });
 }

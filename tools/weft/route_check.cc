@@ -75,7 +75,7 @@ void tell(const Options& options, int& exit_code) {
                          {"channels", found.channels},
                          {"dependencies", found.dependencies},
                          {"cycle", cycle_json(topology, *check)}};
-      sink.print("{}\n", json.dump(2));
+      sink.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
       return sink.finish();
     }
     sink.print("{:<13} {}\n{:<13} {}\n{:<13} {}\n", "topology", topology.name(), "routing",

@@ -74,7 +74,7 @@ void print_json(const Loads& loads, topologies::TextSink& sink) {
                              {"bps", loads.load.bps[c]},
                              {"load", loads.of_rate(c)}});
   }
-  sink.print("{}\n", json.dump(2));
+  sink.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void print_csv(const Loads& loads, topologies::TextSink& sink) {

@@ -100,7 +100,7 @@ void print_json(const Shown& shown, topologies::TextSink& sink) {
     json["left_out"]["detours"] = shown.list.detours_left;
     json["left_out"]["detour_share"] = shown.list.detour_share_left;
   }
-  sink.print("{}\n", json.dump(2));
+  sink.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
 void print_text(const Shown& shown, topologies::TextSink& sink) {

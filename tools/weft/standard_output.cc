@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "sim/units/printable.h"
 #include "tools/weft/log.h"
 
 namespace weft::cli {
@@ -17,6 +18,11 @@ void hold_standard_streams() {
     // The lowest that is free: this one.
     (void)::open("/dev/null", (descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
   }
+}
+
+void print_text(std::string_view text, std::FILE* stream) {
+  const std::string shown = printable_text(text);
+  std::fwrite(shown.data(), 1, shown.size(), stream);
 }
 
 bool finish_output(std::FILE* stream) {

@@ -8,6 +8,7 @@
 #include "sim/units/input_error.h"
 #include "sim/units/module.h"
 #include "tools/weft/routed_network.h"
+#include "tools/weft/standard_output.h"
 #include "tools/weft/topo_analysis.h"
 #include "tools/weft/topo_commands.h"
 #include "topologies/analysis/report.h"
@@ -55,7 +56,7 @@ topologies::AnalysisOptions AnalysisArguments::options() const {
 
 void AnalysisArguments::write(const std::string& text) const {
   if (output_.empty() || output_ == "-") {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    print_text(text);
     return;
   }
   goal::FileWriter file(output_);

@@ -5,17 +5,37 @@
 #include <string>
 
 #include "sim/units/input_error.h"
+#include "sim/units/used_files.h"
 #include "tools/weft/topo_commands.h"
 #include "tools/weft/topo_output.h"
 #include "topologies/draw/picture.h"
 
 namespace weft::cli {
+namespace {
+
+// What a run says of its network may name any file: who made the run need not be who draws it.
+topologies::Topology network_of(const std::string& run, const TopologyArgument& argument, bool allow_files) {
+  const std::string text = RunFolder::topology(run);
+  const ForeignPaths foreign(allow_files ? "" : run);
+  try {
+    return argument.build(text);
+  } catch (const InputError& error) {
+    if (foreign.read().empty()) throw;
+    throw InputError(
+        fmt::format("{}: the run's network needs {}, which is outside of its folder (--allow-files "
+                    "reads it nevertheless) or no file of a network",
+                    run, foreign.read()));
+  }
+}
+
+}  // namespace
 
 void add_topo_draw(Command& parent) {
   struct Options {
     TopologyArgument argument;
     TextOutput output;
     std::string topology, arrangement = "auto", run;
+    bool allow_files = false;
   };
   const auto options = std::make_shared<Options>();
   Command command = parent.add_subcommand("draw", "Draw a network as SVG");
@@ -29,6 +49,8 @@ void add_topo_draw(Command& parent) {
   command.add_option(
       "--load", options->run,
       "A folder that `weft sim -o` left: colour links by the share of the time they were busy");
+  command.add_flag("--allow-files", options->allow_files,
+                   "With --load: read a file of the network outside of that folder");
   options->output.add_to(command);
   command.footer(
       "Examples:\n  weft topo draw dragonfly:p=2 -o dragonfly.svg\n"
@@ -38,12 +60,13 @@ void add_topo_draw(Command& parent) {
   command.callback([options] {
     topologies::PictureOptions picture;
     picture.arrangement = topologies::find_arrangement(options->arrangement);
-    std::string text = options->topology;
-    if (text.empty()) {
-      if (options->run.empty()) throw InputError("a topology, like slim_fly:q=5, or --load RUN is needed");
-      text = RunFolder::topology(options->run);
+    const std::string& text = options->topology;
+    if (text.empty() && options->run.empty()) {
+      throw InputError("a topology, like slim_fly:q=5, or --load RUN is needed");
     }
-    const topologies::Topology topology = options->argument.build(text);
+    const topologies::Topology topology =
+        text.empty() ? network_of(options->run, options->argument, options->allow_files)
+                     : options->argument.build(text);
     if (!options->run.empty()) {
       picture.load = RunFolder::load(options->run, topology);
       picture.load_title = "busy, in the busier direction";

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "tools/weft/standard_output.h"
 #include "tools/weft/topo_commands.h"
 #include "topologies/recommended_routing.h"
 
@@ -132,7 +133,7 @@ void add_topo_info(Command& parent) {
     const topologies::RecommendedRouting best = topologies::recommended_routing(argument->choice().name);
     text += fmt::format("routing, if none is given: {}{}{}\n", best.policy, *best.source == 0 ? "" : ", by ",
                         best.source);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    print_text(text);
   });
 }
 

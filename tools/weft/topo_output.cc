@@ -1,6 +1,7 @@
 #include "tools/weft/topo_output.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
@@ -10,8 +11,10 @@
 #include <string_view>
 
 #include "goal/file.h"
+#include "sim/results/report_tables.h"
 #include "sim/results/results_folder.h"
 #include "sim/units/input_error.h"
+#include "tools/weft/standard_output.h"
 
 namespace weft::cli {
 namespace {
@@ -40,9 +43,18 @@ void TextOutput::add_to(Command& command) {
 
 void TextOutput::write(const std::function<void(topologies::TextSink&)>& write) const {
   if (path.empty()) {
-    topologies::TextSink sink(
-        [](std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); });
+    // Names in it are a terminal's to obey; another program gets the bytes as they are.
+    const bool on_terminal = isatty(STDOUT_FILENO) == 1;
+    std::string shown;
+    topologies::TextSink sink([&](std::string_view text) {
+      if (on_terminal) {
+        shown += text;
+      } else {
+        std::fwrite(text.data(), 1, text.size(), stdout);
+      }
+    });
     write(sink);
+    print_text(shown);
     return;
   }
   goal::FileWriter file(path);
@@ -94,7 +106,7 @@ std::vector<double> RunFolder::load(const std::string& run, const topologies::To
     rest.remove_prefix(std::min(rest.size(), line.size() + 1));
     return line;
   };
-  // Columns are counted from the right: names of nodes may hold commas, and stand left of all numbers.
+  // Columns are counted from the right: names of nodes, which may hold commas, stand left of all numbers.
   const std::string_view header = next_line();
   const std::size_t column = header.find(",utilization");
   if (!header.starts_with("link,from,to,") || column == std::string_view::npos) {
@@ -103,10 +115,13 @@ std::vector<double> RunFolder::load(const std::string& run, const topologies::To
   const auto behind = std::count(header.begin() + static_cast<std::ptrdiff_t>(column) + 1, header.end(), ',');
   std::vector<double> load;
   for (const topologies::Channel& channel : topology.channels()) {
+    const std::string start =
+        fmt::format("{},{},{},", load.size(), results::csv_field(topology.node(channel.from).name),
+                    results::csv_field(topology.node(channel.to).name));
+    const bool as_expected = rest.starts_with(start);
+    if (as_expected) rest.remove_prefix(start.size());  // a name may hold newlines
     std::string_view line = next_line();
-    const std::string start = fmt::format("{},{},{},", load.size(), topology.node(channel.from).name,
-                                          topology.node(channel.to).name);
-    if (!line.starts_with(start)) {
+    if (!as_expected) {
       throw InputError(
           at, fmt::format("found '{}' where '{}…' is expected: the run was on another network than {}",
                           line.substr(0, 60), start, topology.name()));

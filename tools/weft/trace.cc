@@ -22,6 +22,7 @@
 #include "goal/import/mpi/trace_summary.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/memory_limit.h"
+#include "tools/weft/standard_output.h"
 #include "tools/weft/trace_check.h"
 #include "tools/weft/trace_info.h"
 #include "tools/weft/trace_info_json.h"
@@ -241,14 +242,14 @@ void print(const goal::TraceSummary& summary, const Options& options) {
   const bool cut = std::any_of(summary.ranks.begin(), summary.ranks.end(), is_cut);
   text += fmt::format("  where     {}\n  next      weft import mpi {} -o NAME.weft{}\n", options.directory,
                       options.directory, cut ? " --partial" : "");
-  std::fputs(text.c_str(), stderr);
+  print_text(text, stderr);
 }
 
 int trace(const Options& options) {
   if (!options.checked.empty()) {
     const std::string text =
         trace_check(options.checked, find_library(Environment(), kMpiLibrary, "mpi").string(), options.json);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    print_text(text);
     return 0;
   }
   if (options.directory.empty()) throw InputError("--output is required: the directory for the traces");
@@ -271,7 +272,7 @@ int trace(const Options& options) {
   const std::string nccl = nccl_summary(options.directory);
   const bool has_mpi = !goal::trace_files(directory, goal::kMpiTraces).empty();
   if (has_mpi) print(goal::summarize_traces(directory), options);
-  std::fputs(nccl.c_str(), stderr);
+  print_text(nccl, stderr);
   if (!has_mpi && nccl.empty()) {
     const std::string message = fmt::format(
         "'{}' left no trace: no process in it called MPI_Init through a shared MPI library, or made an NCCL "
@@ -279,7 +280,7 @@ int trace(const Options& options) {
         "'mpirun -x LD_PRELOAD -x WEFT_TRACE_DIR')",
         options.command[0]);
     if (status == 0) throw InputError(message);
-    std::fprintf(stderr, "weft trace: %s\n", message.c_str());
+    print_text("weft trace: " + message + "\n", stderr);
   }
   return status;
 }

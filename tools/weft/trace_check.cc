@@ -247,7 +247,7 @@ std::string json_of(const Report& report) {
         {{"name", printable(name)}, {"coverage", kCoverage[use.coverage]}, {"called_by", objects}});
   }
   for (const std::string& library : report.missing) json["not_found"].push_back(printable(library));
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "goal/import/mpi/trace_summary.h"
 #include "sim/units/printable.h"
 #include "tools/weft/matrix_picture.h"
+#include "tools/weft/standard_output.h"
 #include "tools/weft/trace_info_json.h"
 #include "tools/weft/trace_nccl.h"
 
@@ -315,7 +316,7 @@ void add_trace_info(Command& parent) {
     const std::string nccl = options->json ? std::string() : nccl_summary(options->directory);
     if (!nccl.empty() && options->matrix.empty() &&
         goal::trace_files(options->directory, goal::kMpiTraces).empty()) {
-      std::fwrite(nccl.data(), 1, nccl.size(), stdout);
+      print_text(nccl);
       return;
     }
     const TraceSummary summary = goal::summarize_traces(options->directory, monotonic_ns());
@@ -328,7 +329,7 @@ void add_trace_info(Command& parent) {
                                  : head_text(summary, options->directory) + functions_text(summary) +
                                        communicators_text(summary) + regions_text(summary) +
                                        ranks_text(summary) + ends_text(summary) + nccl;
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    print_text(text);
   });
 }
 

@@ -139,7 +139,7 @@ std::string trace_info_json(const goal::TraceSummary& summary) {
   }
   json["rank_states"] = Json::array();
   for (const goal::RankState& rank : summary.ranks) json["rank_states"].push_back(json_of(rank));
-  return json.dump(2) + "\n";
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace weft::cli

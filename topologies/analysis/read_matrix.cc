@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 #include "topologies/analysis/demands.h"
 
 namespace weft::topologies {
@@ -33,8 +34,7 @@ bool parse(std::string_view text, Number& value) {
 }  // namespace
 
 std::vector<MatrixEntry> read_matrix(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw InputError(path + ": can't be read");
+  std::istringstream file(read_input(path));
   std::vector<MatrixEntry> matrix;
   std::string line;
   bool with_messages = false;

@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
+#include <filesystem>
 #include <iterator>
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 #include "sim/units/module.h"
 #include "topologies/cost/built_in_prices.h"
 #include "topologies/cost/prices.pb.h"
@@ -186,19 +187,21 @@ std::string_view price_list_text(std::string_view name) {
   fail_unknown_name("price list", name, price_list_names());
 }
 
+// Nobody writes more by hand.
+constexpr std::uint64_t kMostBytes = 64 << 20;
+
 PriceList find_price_list(const std::string& name_or_path) {
   const std::vector<std::string> names = price_list_names();
   if (std::find(names.begin(), names.end(), name_or_path) != names.end()) {
     return parse_price_list(price_list_text(name_or_path), name_or_path);
   }
-  std::ifstream file(name_or_path, std::ios::binary);
-  if (!file) {
+  std::error_code error;
+  if (!std::filesystem::exists(name_or_path, error)) {
     throw InputError(
         fmt::format("'{}' is neither a price list that is built in ({}) nor a file that can be read",
                     name_or_path, fmt::join(names, ", ")));
   }
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  return parse_price_list(text, name_or_path);
+  return parse_price_list(read_input(name_or_path, kMostBytes), name_or_path);
 }
 
 }  // namespace weft::topologies

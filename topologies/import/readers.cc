@@ -2,16 +2,13 @@
 
 #include <fmt/core.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <initializer_list>
-#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 #include "topologies/import/lines.h"
 
 namespace weft::topologies {
@@ -67,17 +64,8 @@ const ImportFormat& detect_format(std::string_view text, const std::string& file
 }
 
 std::string read_whole_file(const std::string& path) {
-  const SourceLocation at{.file = path};
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) throw InputError(at, "it is a folder");
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(at, fmt::format("can't be read: {}", std::strerror(errno)));
-  std::ostringstream content;
-  content << file.rdbuf();
-  std::string text = std::move(content).str();
-  if (file.bad()) throw InputError(at, "can't be read to its end");
-  if (text.empty()) throw InputError(at, "the file is empty");
+  std::string text = read_input(path);
+  if (text.empty()) throw InputError(SourceLocation{.file = path}, "the file is empty");
   return text;
 }
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
+#include <new>
+
+#include "sim/units/input_file.h"
 
 namespace weft::goal {
 namespace {
@@ -15,12 +17,10 @@ constexpr std::size_t kPiece = 256 * 1024;
 }  // namespace
 
 ByteStream::ByteStream(const std::string& path) : path_(path), buffer_(kPiece) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) {
-    throw InputError({path}, "is a folder; expected a file");
-  }
-  file_ = gzopen(path.c_str(), "rb");
-  if (file_ == nullptr) throw InputError({path}, fmt::format("can't be opened: {}", std::strerror(errno)));
+  InputFile file(path);
+  file_ = gzdopen(file.descriptor(), "rb");
+  if (file_ == nullptr) throw std::bad_alloc();  // nothing else keeps it from starting
+  (void)file.release();
   gzbuffer(file_, kPiece);
   begin_ = next_ = end_ = counted_ = buffer_.data();
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::goal {
 
@@ -41,7 +42,9 @@ void clear(TraceRecord& record) {
 
 }  // namespace
 
-TraceReader::TraceReader(const std::string& path) : path_(path), file_(path, std::ios::binary) {
+TraceReader::TraceReader(const std::string& path) : path_(path) {
+  check_input(path);
+  file_.open(path, std::ios::binary);
   if (!file_) throw InputError({path, 0, 0, -1}, "cannot open this trace file");
   read_header();
 }

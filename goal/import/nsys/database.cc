@@ -1,10 +1,12 @@
 #include "goal/import/nsys/database.h"
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::goal {
 
 Database::Database(const std::string& path) : path_(path) {
+  check_input(path);
   if (sqlite3_open_v2(path.c_str(), &database_, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr) !=
       SQLITE_OK) {
     const std::string what = database_ == nullptr ? "not enough memory" : sqlite3_errmsg(database_);

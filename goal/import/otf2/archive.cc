@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::goal {
 namespace {
@@ -70,6 +71,7 @@ OTF2_CallbackCode on_comm(void* user, OTF2_CommRef self, OTF2_StringRef, OTF2_Gr
 
 Otf2Archive::Otf2Archive(const std::string& path) : path_(path) {
   old_callback_ = OTF2_Error_RegisterCallback(say_nothing, nullptr);
+  check_input(path);
   reader_ = OTF2_Reader_Open(path.c_str());
   try {
     if (reader_ == nullptr) throw InputError({path_}, "the OTF2 library can't open this archive");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 #include "sim/units/printable.h"
 
 namespace weft::placement {
@@ -217,17 +218,6 @@ void read_hosts(std::string_view line_text, const std::string& path, std::int64_
   HostList(path, line, ranks, places).read(line_text);
 }
 
-std::string read_small_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(path + ": can't be read");
-  std::string text;
-  char block[1 << 16];
-  while (file.read(block, sizeof block), file.gcount() > 0) {
-    text.append(block, static_cast<std::size_t>(file.gcount()));
-    if (text.size() > kMostBytes) throw InputError(path + ": it has more than 64 MiB");
-  }
-  if (file.bad()) throw InputError(path + ": can't be read");
-  return text;
-}
+std::string read_small_file(const std::string& path) { return read_input(path, kMostBytes); }
 
 }  // namespace weft::placement

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "sim/units/input_file.h"
 
 namespace weft::routing {
 namespace {
@@ -21,10 +20,7 @@ constexpr std::string_view kBlanks = " \t\r";
 std::string read(const Parameters& parameters) {
   const std::string path = parameters.file("file");
   if (path.empty()) parameters.fail("file", "it must be the path of a file with routes");
-  std::ifstream in(path, std::ios::binary);
-  if (!in.is_open()) throw InputError({.file = path}, "there is no such file, or it can't be read");
-  if (std::filesystem::is_directory(path)) throw InputError({.file = path}, "this is a folder, not a file");
-  std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string text = read_input(path);
   if (text.find('\0') != std::string::npos) throw InputError({.file = path}, "this is not a text file");
   return text;
 }

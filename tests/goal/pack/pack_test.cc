@@ -254,7 +254,7 @@ TEST_CASE("a file that can't be read or written is named") {
   CHECK_THROWS_WITH(read_pack_file("no/such.weft"),
                     "no/such.weft: can't read the file: No such file or directory");
   CHECK_THROWS_WITH(write_pack_file(parse_text(kText, ""), {}, "no/such.weft"),
-                    "no/such.weft: can't create the file: No such file or directory");
+                    "no/such.weft: can't write the file: No such file or directory");
 }
 
 }  // namespace weft::goal

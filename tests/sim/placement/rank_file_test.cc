@@ -111,7 +111,8 @@ TEST_CASE("rank file: hosts by name and number, taken, failed, full and unknown 
   error("1\n8\n", "d:2: '8', but the network has 8 hosts (0 to 7)");
   error("1\nlrdn009\n", "d:2: 'lrdn009' is no host of leonardo, a part (did you mean 'lrdn00");
   error("1\nlrdn0090\n", "the first is 'lrdn0041'");
-  CHECK_THROWS_WITH(on_leonardo("rank_file", "/nowhere", {.ranks = 2}), "/nowhere: can't be read");
+  CHECK_THROWS_WITH(on_leonardo("rank_file", "/nowhere", {.ranks = 2}),
+                    "/nowhere: can't read the file: No such file or directory");
   CHECK_THROWS_WITH(on_leonardo("rank_file", "", {.ranks = 2}), Catch::Contains("rank_file:file=PATH"));
 }
 

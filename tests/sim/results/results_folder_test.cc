@@ -3,10 +3,12 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -134,19 +136,20 @@ TEST_CASE("results folder: another run is told who writes there, and changes not
   const std::string path = with_results("locked");
   const int other = ::open((path + "/.weft.lock").c_str(), O_RDWR | O_CREAT, 0666);
   REQUIRE(::flock(other, LOCK_EX) == 0);
-  put(path + "/.ranks.csv.part", "of the other");
+  const std::string part = path + "/.ranks.csv.0123456789abcdef.part";
+  put(part, "of the other");
   const Names before = names_in(path);
   CHECK_THROWS_WITH(ResultsFolder(path, kFiles),
                     Contains(path + ": another run is writing its results to this folder"));
   REQUIRE(::write(other, "1234\n", 5) == 5);
   CHECK_THROWS_WITH(ResultsFolder(path, kFiles), Contains("another run (process 1234) is"));
   CHECK(names_in(path) == before);
-  CHECK(content(path + "/.ranks.csv.part") == "of the other");
+  CHECK(content(part) == "of the other");
   ::close(other);
   {
     ResultsFolder folder(path, kFiles);
     CHECK(content(path + "/.weft.lock") == std::to_string(::getpid()) + "\n");
-    CHECK_FALSE(fs::exists(path + "/.ranks.csv.part"));
+    CHECK_FALSE(fs::exists(part));
   }
   CHECK_THROWS_WITH(ResultsFolder(path, kFiles, busy), Contains("another run"));
 }
@@ -196,27 +199,51 @@ TEST_CASE("results folder: what can't be written or removed is told with path an
   const std::string marker = with_results("marker");
   fs::create_directories(marker + "/INCOMPLETE");
   ResultsFolder folder(marker, kFiles);
-  CHECK_THROWS_WITH(folder.begin(), Contains("/INCOMPLETE: can't write this file: "));
+  CHECK_THROWS_WITH(folder.begin(), Contains("/INCOMPLETE: can't write the file: "));
   CHECK(content(marker + "/summary.json") == "old");
 }
 
 TEST_CASE("results folder: a full device leaves the marker and no part of a file") {
   const std::string path = temporary("full");
+  std::signal(SIGXFSZ, SIG_IGN);
   {
     ResultsFolder folder(path, kFiles);
     folder.begin();
+    rlimit before{};
+    REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
     for (const std::size_t bytes : {std::size_t{1}, std::size_t{1} << 20}) {
-      fs::create_symlink("/dev/full", path + "/.ranks.csv.part");
-      const auto write = [&] {
+      const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+      std::string message;
+      ::setrlimit(RLIMIT_FSIZE, &none);
+      try {
         OutputFile file(path + "/ranks.csv");
         file.write(std::string(bytes, 'x'));
         file.close();
-      };
-      CHECK_THROWS_WITH(write(), Contains(path + "/ranks.csv: can't write this file: No space left"));
+      } catch (const InputError& error) {
+        message = error.what();
+      }
+      ::setrlimit(RLIMIT_FSIZE, &before);
+      CHECK(message == path + "/ranks.csv: can't write the file: File too large");
       CHECK(names_in(path) == Names{"INCOMPLETE", ".weft.lock"});
     }
   }
   CHECK(names_in(path) == Names{"INCOMPLETE"});
+}
+
+TEST_CASE("results folder: links and other files in the place of the lock are told, and not written to") {
+  const std::string path = temporary("foreign_lock"), victim = temporary("victim");
+  fs::create_directories(path);
+  put(victim, "precious");
+  for (const bool symbolic : {true, false}) {
+    if (symbolic) {
+      fs::create_symlink(victim, path + "/.weft.lock");
+    } else {
+      fs::create_hard_link(victim, path + "/.weft.lock");
+    }
+    CHECK_THROWS_WITH(ResultsFolder(path, kFiles), Contains("/.weft.lock"));
+    CHECK(content(victim) == "precious");
+    fs::remove(path + "/.weft.lock");
+  }
 }
 
 TEST_CASE("output file: it has its name only when it is closed") {
@@ -233,10 +260,13 @@ TEST_CASE("output file: it has its name only when it is closed") {
   file.write("new");
   file.close();
   CHECK(content(path + "/a.csv") == "new");
-  // The rename fails.
   fs::create_directories(path + "/b.csv");
-  OutputFile other(path + "/b.csv");
-  CHECK_THROWS_WITH(other.close(), Contains("/b.csv: can't write this file: Is a directory"));
+  CHECK_THROWS_WITH(OutputFile(path + "/b.csv"), Contains("/b.csv: can't write the file: Is a directory"));
+  // The rename fails.
+  OutputFile other(path + "/d.csv");
+  fs::create_directories(path + "/d.csv");
+  CHECK_THROWS_WITH(other.close(), Contains("/d.csv: can't write the file: Is a directory"));
+  fs::remove(path + "/d.csv");
   CHECK(names_in(path) == Names{"a.csv", "b.csv"});
   // Everything is gone.
   OutputFile third(path + "/c.csv");

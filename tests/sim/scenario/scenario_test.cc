@@ -429,7 +429,7 @@ TEST_CASE("scenario: generated traffic") {
 
 TEST_CASE("scenario: a file that can't be read") {
   CHECK_THROWS_WITH(load_scenario(test_registries(), "no/such/file.txtpb", {}),
-                    "no/such/file.txtpb: can't read this scenario file: No such file or directory");
+                    "no/such/file.txtpb: can't read the file: No such file or directory");
 }
 
 }  // namespace weft::sim

@@ -61,7 +61,7 @@ expect "convert: cpu to binary" 2 '' "can't hold a cpu above 255" goal convert c
 [[ ! -e pair.bin && ! -e cpu.bin ]] || { echo "FAILED: a refused conversion left a file"; failed=1; }
 expect "convert: unknown ending" 2 '' 'x.xyz: expected a name that ends in .weft' goal convert pair.goal x.xyz
 expect "convert: unknown format" 2 '' "'xml' is not a format" goal convert pair.goal x.xyz --to xml
-expect "convert: no such folder" 2 '' "no/x.weft: can't create the file" goal convert pair.goal no/x.weft
+expect "convert: no such folder" 2 '' "no/x.weft: can't write the file" goal convert pair.goal no/x.weft
 head -c 60 pair.weft > cut.weft
 expect "a packed file cut short" 2 '' '^weft: cut.weft: byte [0-9]+: the file ends within the block of the program of rank 0' goal info cut.weft
 

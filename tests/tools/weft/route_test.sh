@@ -143,10 +143,10 @@ expect_bad routes 'h0 h0 s0' ":1: found 'h0 h0 s0', but expected two different h
 expect_bad routes 'h0 h5 s0=2 s4 s2' ":1: found 'h0 h5 s0=2 s4 s2', but expected two different hosts"
 expect "no file" 2 '' "^weft: routes: file is '', but it must be the path of a file" \
   route show --topology $leaves --routing routes --from 0 --to 5
-expect "no such file" 2 '' '^weft: nowhere: there is no such file' \
+expect "no such file" 2 '' "^weft: nowhere: can't read the file: No such file" \
   route show --topology $leaves --routing tables:file=nowhere --from 0 --to 5
 mkdir RUN0
-expect "a folder" 2 '' '^weft: RUN0: this is a folder' \
+expect "a folder" 2 '' "^weft: RUN0: can't read the file: it is a folder" \
   route show --topology $leaves --routing tables:file=RUN0 --from 0 --to 5
 
 # A run says it before it starts; the results keep it.

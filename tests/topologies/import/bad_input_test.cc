@@ -65,11 +65,11 @@ constexpr const char* kHeader = "Nodes 8\nTiers 2\nPodsize 8";
 
 TEST_CASE("bad files: missing, empty, a folder, nothing named, of another kind") {
   CHECK_THROWS_WITH(make("graph_file:file=/nowhere/net.graphml"),
-                    "/nowhere/net.graphml: can't be read: No such file or directory");
+                    "/nowhere/net.graphml: can't read the file: No such file or directory");
   CHECK_THROWS_WITH(make("graph_file"),
                     "graph_file: file is '', but it must be the path of a file, like network.graphml");
   const std::string folder = std::filesystem::path(write_file("x", "x")).parent_path().string();
-  CHECK_THROWS_WITH(make("graph_file:file=" + folder), folder + ": it is a folder");
+  CHECK_THROWS_WITH(make("graph_file:file=" + folder), folder + ": can't read the file: it is a folder");
   CHECK_THROWS_WITH(make("graph_file:file=x,endpoints=64"),
                     "graph_file takes no endpoints: its size is that of its file");
   CHECK_THROWS_WITH(

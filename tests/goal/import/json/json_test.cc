@@ -115,7 +115,7 @@ TEST_CASE("json: what is wrong, and where") {
   CHECK_THAT(message(file("{} x")), Contains("byte 3: not JSON: something stands behind the end"));
   CHECK_THAT(message(file("")), Contains("not JSON"));
   CHECK_THAT(message(file("12")), Contains("expected an object or an array"));
-  CHECK_THAT(message("/no/such.json"), Contains("/no/such.json: can't be opened"));
+  CHECK_THAT(message("/no/such.json"), Contains("/no/such.json: can't read the file"));
   CHECK_THAT(message(std::getenv("TEST_TMPDIR")), Contains("is a folder"));
 }
 
