@@ -160,7 +160,8 @@ void print_choice(const Options& options, const nccl::Tuner& tuner, const nccl::
   const nccl::Node& node = tuner.node();
   const nccl::Rings rings = tuner.rings(options.ranks);
   print_text(fmt::format("{} of {} bytes on {} ranks, {} a node ({}), NCCL {}\n\n", options.collective,
-                         choice.bytes, options.ranks, node.gpus, node.label, name(version_of(options, node))));
+                         choice.bytes, options.ranks, node.gpus, node.label,
+                         name(version_of(options, node))));
   fmt::print("  algorithm  {}\n  protocol   {}\n  channels   {} of {}, {} threads each\n",
              name(choice.best.algorithm), name(choice.best.protocol), choice.channels, rings.used_channels,
              choice.threads);
