@@ -25,14 +25,7 @@ void append_host(const Report& report, std::size_t index, std::string& out) {
              Fixed{goodput_bps(row.bytes_received, report.makespan), 0});
 }
 
-// Names seldom need quotes.
-void append_name(std::string& out, const std::string& name) {
-  if (name.find_first_of(",\"\n\r") == std::string::npos) {
-    append_fields(out, name);
-  } else {
-    append_fields(out, csv_quoted(name));
-  }
-}
+void append_name(std::string& out, const std::string& name) { append_fields(out, csv_field(name)); }
 
 void append_link(const Report& report, std::size_t index, std::string& out) {
   const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
