@@ -28,9 +28,14 @@ def words(text):
     return sorted(re.findall("<.*?>", text))
 
 
+def content(path):
+    """Two ranks write to one file where they have no standard streams: in any order."""
+    return sorted(path.read_bytes()) if path.name.startswith("stdio.") else path.read_bytes()
+
+
 def run(command, folder):
     done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
-    files = {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    files = {path.name: content(path) for path in sorted(folder.rglob("*")) if path.is_file()}
     return Result(done.returncode, words(done.stdout), words(done.stderr), files), done.stderr
 
 
@@ -43,6 +48,9 @@ class UnusualProcesses(unittest.TestCase):
             command = [f"mpirun.{mpi}", "-n", "2", PROGRAMS[mpi], kind]
             expected, _ = run(command, plain)
             done, said = run([WEFT, "trace", "-o", str(traces), "--", *command], traced)
+            if expected.status != 0:
+                # When one rank ends so, mpirun may end the other before it has spoken.
+                done, expected = (one._replace(output=sorted(set(one.output))) for one in (done, expected))
             self.assertEqual(done, expected, said)
             return said, traces.exists() and len(list(traces.glob("*.wtrc")))
 
