@@ -127,9 +127,24 @@ int sendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_t
 }
 
 #if defined(MPICH)
-inline void remember_exchange(Request* made, const Posted& receive) {
+// What goes out, and what is to come in; with one request for both.
+struct HalfOfExchange {
+  std::uint64_t count;
+  MPI_Datatype type;
+  int peer, tag;
+};
+inline void record_isendrecv(const Call& call, const HalfOfExchange& out, const HalfOfExchange& in,
+                             MPI_Comm comm, const MPI_Request* request) {
+  Record record(call);
+  Comm* c = record.find(comm);
+  if (!record.begin()) return;
+  record.posted(c, out.peer, out.tag);
+  record.size(out.count, out.type);
+  record.peer_and_tag(c, in.peer, in.tag);
+  const std::uint64_t bytes = record.size(in.count, in.type);
+  Request* made = record.made(request, Request::Kind::kReceive, false, c);
   if (made == nullptr) return;
-  made->posted = receive;
+  made->posted = {in.peer, in.tag, bytes};
   made->status_tells = false;
 }
 
@@ -141,14 +156,8 @@ int isendrecv(const void* out, N out_count, MPI_Datatype out_type, int to, int o
                                           in_tag, comm, request);
   if (!call.traced()) return error;
   call.left(error);
-  Record record(call);
-  Comm* c = record.find(comm);
-  if (!record.begin()) return error;
-  record.posted(c, to, out_tag);
-  record.size(static_cast<std::uint64_t>(out_count), out_type);
-  record.peer_and_tag(c, from, in_tag);
-  const std::uint64_t bytes = record.size(static_cast<std::uint64_t>(in_count), in_type);
-  remember_exchange(record.made(request, Request::Kind::kReceive, false, c), {from, in_tag, bytes});
+  record_isendrecv(call, {static_cast<std::uint64_t>(out_count), out_type, to, out_tag},
+                   {static_cast<std::uint64_t>(in_count), in_type, from, in_tag}, comm, request);
   return error;
 }
 
@@ -159,14 +168,8 @@ int isendrecv_replace(void* buffer, N count, MPI_Datatype type, int to, int out_
   const int error = (real.*real_function)(buffer, count, type, to, out_tag, from, in_tag, comm, request);
   if (!call.traced()) return error;
   call.left(error);
-  Record record(call);
-  Comm* c = record.find(comm);
-  if (!record.begin()) return error;
-  record.posted(c, to, out_tag);
-  record.size(static_cast<std::uint64_t>(count), type);
-  record.peer_and_tag(c, from, in_tag);
-  const std::uint64_t bytes = record.size(static_cast<std::uint64_t>(count), type);
-  remember_exchange(record.made(request, Request::Kind::kReceive, false, c), {from, in_tag, bytes});
+  const auto elements = static_cast<std::uint64_t>(count);
+  record_isendrecv(call, {elements, type, to, out_tag}, {elements, type, from, in_tag}, comm, request);
   return error;
 }
 #endif

@@ -265,6 +265,38 @@ bool is_spawned(const fs::path& path) {
   return reader.facts().count("spawned") > 0;
 }
 
+struct RankFile {
+  fs::path path;
+  TraceHeader header;
+};
+
+std::vector<RankFile> rank_files(const fs::path& directory) {
+  std::vector<RankFile> files;
+  for (fs::path& path : trace_files(directory, kMpiTraces)) {
+    TraceHeader header = TraceReader(path.string()).header();
+    files.push_back({std::move(path), std::move(header)});
+  }
+  return files;
+}
+
+bool are_of_one_run(const std::vector<RankFile>& files) {
+  std::set<std::uint32_t> ranks;
+  return std::all_of(files.begin(), files.end(), [&](const RankFile& file) {
+    return file.header.size == files[0].header.size && ranks.insert(file.header.rank).second;
+  });
+}
+
+// Those of another program in the folder; how many. A folder may have those alone, where only they were
+// traced.
+std::uint64_t leave_out_spawned(std::vector<RankFile>& files) {
+  const auto first = std::stable_partition(files.begin(), files.end(),
+                                           [](const RankFile& file) { return !is_spawned(file.path); });
+  if (first == files.begin()) return 0;
+  const auto left_out = static_cast<std::uint64_t>(files.end() - first);
+  files.erase(first, files.end());
+  return left_out;
+}
+
 }  // namespace
 
 std::vector<fs::path> mpi_rank_files(const fs::path& directory, std::uint64_t* spawned) {
@@ -272,26 +304,21 @@ std::vector<fs::path> mpi_rank_files(const fs::path& directory, std::uint64_t* s
   if (!fs::is_directory(directory, error)) {
     throw InputError(directory.string() + ": not a directory; expected the one that 'weft trace -o' wrote");
   }
-  std::vector<fs::path> found = trace_files(directory, kMpiTraces);
-  const auto first_spawned = std::stable_partition(found.begin(), found.end(),
-                                                   [](const fs::path& path) { return !is_spawned(path); });
-  // A folder may have those alone, where only they were traced.
-  if (spawned != nullptr) *spawned = static_cast<std::uint64_t>(found.end() - first_spawned);
-  if (first_spawned != found.begin()) found.erase(first_spawned, found.end());
+  std::vector<RankFile> found = rank_files(directory);
   if (found.empty()) {
     throw InputError(directory.string() +
                      ": no MPI traces here; expected files rank-000000.wtrc, rank-000001.wtrc …");
   }
+  const std::uint64_t left_out = are_of_one_run(found) ? 0 : leave_out_spawned(found);
+  if (spawned != nullptr) *spawned = left_out;
   // By rank: a file may claim to be of a run of millions.
   std::map<std::uint32_t, fs::path> by_rank;
-  std::uint32_t size = 0;
-  for (const fs::path& path : found) {
-    const TraceHeader header = TraceReader(path.string()).header();
-    if (by_rank.empty()) size = header.size;
+  const std::uint32_t size = found[0].header.size;
+  for (const auto& [path, header] : found) {
     if (header.size != size) {
       throw InputError({path.string()}, fmt::format("from a run of {} ranks, but {} is from one of {}; a "
                                                     "directory may hold the traces of one run only",
-                                                    header.size, found[0].filename().string(), size));
+                                                    header.size, found[0].path.filename().string(), size));
     }
     if (!by_rank.emplace(header.rank, path).second) {
       throw InputError(
