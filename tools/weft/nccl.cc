@@ -220,10 +220,10 @@ void explain_send_recv(const Options& options, std::uint64_t bytes) {
 
 void explain(const Options& options) {
   const std::uint64_t bytes = bytes_of(options.bytes);
-  const bool is_send = options.collective == "send_recv" || options.collective == "sendrecv";
-  if (is_send && options.ranks >= 2) return explain_send_recv(options, bytes);
-  const CollectiveKind kind = kind_of(options.collective);
   if (options.ranks < 2) throw InputError("--ranks must be 2 or more: alone, a rank has nobody to talk to");
+  const bool is_send = options.collective == "send_recv" || options.collective == "sendrecv";
+  if (is_send) return explain_send_recv(options, bytes);
+  const CollectiveKind kind = kind_of(options.collective);
   nccl::NodeFromXml node = node_of(options);
   const nccl::Tuner tuner(node.node, settings_of(options, node.node));
   const nccl::Choice choice = tuner.choose(kind, bytes, options.ranks);

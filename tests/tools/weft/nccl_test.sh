@@ -34,6 +34,7 @@ echo '<topology/>' > bad.xml
 expect "no topology" 2 '' '^weft: bad.xml:1:1: found <topology>, but expected <system>$' \
   nccl explain --bytes 64M --ranks 32 --topology-file bad.xml
 expect "no such node" 2 '' "did you mean 'dgx_h100'" nccl explain --bytes 1M --ranks 8 --node dgx_h10
+expect "a send of one rank" 2 '' "--ranks must be 2 or more" nccl explain --bytes 1M --ranks 1 --collective send_recv
 expect "no such algorithm" 2 '' "^weft: 'rnig' is not a NCCL algorithm; did you mean 'ring'" \
   nccl explain --bytes 1M --ranks 8 --algo rnig
 expect "no such collective" 2 '' "did you mean 'allreduce'" nccl explain --collective allredcue --bytes 1M --ranks 8
