@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 from pathlib import Path
 
@@ -93,18 +92,29 @@ class Harmless(unittest.TestCase):
             self.assertEqual(before, {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()})
         self.assertEqual((self.folder / "g.weft").read_bytes(), whole)
 
+    def caught_writing(self):
+        """A command that has begun its output and not ended it: a larger one is tried where it was too quick to be seen."""
+        for iterations in (300, 1200, 4800):
+            command = [WEFT, "goal", "gen", f"stencil:dims=[32,32],iterations={iterations}", "--ranks", "1024", "-o", "big.goal"]
+            run = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.addCleanup(run.stderr.close)
+            while run.poll() is None:
+                if any(path.name.endswith(".part") for path in self.folder.iterdir()):
+                    os.kill(run.pid, signal.SIGSTOP)
+                    if any(path.name.endswith(".part") for path in self.folder.iterdir()):
+                        return run
+                    os.kill(run.pid, signal.SIGCONT)
+            self.assertEqual(run.returncode, 0, run.stderr.read())
+            (self.folder / "big.goal").unlink()
+        self.fail("no part was seen before the output was whole")
+
     def test_signals_leave_no_parts(self):
         before = sorted(path.name for path in self.folder.iterdir())
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            command = [WEFT, "goal", "gen", "stencil:dims=[64,64],iterations=100000", "--ranks", "4096", "-o", "big.goal"]
-            with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as run:
-                for _ in range(1000):
-                    if any(path.name.endswith(".part") for path in self.folder.iterdir()) or run.poll() is not None:
-                        break
-                    time.sleep(0.01)
-                self.assertIsNone(run.poll(), "it ended before its output was begun")
-                run.send_signal(number)
-                self.assertIn(run.wait(20), (-number, 128 + number))
+            run = self.caught_writing()
+            run.send_signal(number)
+            run.send_signal(signal.SIGCONT)
+            self.assertIn(run.wait(60), (-number, 128 + number))
             self.assertEqual(sorted(path.name for path in self.folder.iterdir()), before)
 
     def readers(self, path):
