@@ -1,6 +1,8 @@
 #include "sim/core/event_queue.h"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace weft::sim {
 namespace {
@@ -12,6 +14,7 @@ struct Before {
 };
 
 constexpr std::size_t kFewEvents = 32;
+constexpr std::size_t kManyEvents = 256;
 constexpr int kMostSlotBits = 14;
 
 // Sorts what is already made of a few ascending runs, as events of the same moment mostly are: in the order
@@ -56,6 +59,90 @@ void sort_few(Event* begin, Event* end) {
     *hole = event;
   }
 }
+
+// Sorts a bucket of many events by numbers of one word: time within the bucket, source, place in the bucket.
+// They go through a radix sort, whose branches don't depend on them; then each event is copied once, to where
+// it belongs. Of the thread and not of the queue, so that partitions which take turns find its memory in the
+// cache.
+class RadixSort {
+ public:
+  // Writes the events in order to `sorted`. False, and nothing written, where the numbers don't fit a word.
+  bool sort(const std::vector<Event>& events, std::int64_t start_ps, int time_bits,
+            std::vector<Event>& sorted) {
+    const int source_bits = bits_of_sources(events);
+    const int bits = time_bits + source_bits;
+    if (bits > kKeyBits || events.size() >> kPlaceBits != 0) return false;
+    if (events.size() < 2048 && bits <= 32) {
+      order<8>(events, start_ps, source_bits, bits);
+    } else {
+      order<11>(events, start_ps, source_bits, bits);
+    }
+    sorted.resize(events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) sorted[i] = events[words_[i] & kPlaceMask];
+    order_equals(sorted);
+    return true;
+  }
+
+ private:
+  static constexpr int kPlaceBits = 20, kKeyBits = 44;
+  static constexpr std::uint64_t kPlaceMask = (std::uint64_t{1} << kPlaceBits) - 1;
+  static constexpr EntityId kUpper = EntityId{1} << 31;
+
+  // Sources with the uppermost bit count from there on (Engine::add_counting_entities), all others from 0:
+  // without what lies between they take this bit and as many more as returned, less one.
+  static int bits_of_sources(const std::vector<Event>& events) {
+    EntityId any = 0;
+    for (const Event& event : events) any |= event.source & ~kUpper;
+    return std::bit_width(any) + 1;
+  }
+  // By digits of so many bits, the lowest first: the fewer events, the smaller digits pay.
+  template <int kDigitBits>
+  void order(const std::vector<Event>& events, std::int64_t start_ps, int source_bits, int bits) {
+    const int passes = (bits + kDigitBits - 1) / kDigitBits;
+    counts_.assign(static_cast<std::size_t>(passes) << kDigitBits, 0);
+    words_.resize(events.size());
+    other_.resize(events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const Event& event = events[i];
+      const EntityId source = (event.source & ~kUpper) | (event.source >> 31) << (source_bits - 1);
+      const std::uint64_t key = static_cast<std::uint64_t>(event.time_ps - start_ps) << source_bits | source;
+      words_[i] = key << kPlaceBits | i;
+      for (int pass = 0; pass < passes; ++pass) ++counts_[digit<kDigitBits>(key, pass)];
+    }
+    for (int pass = 0; pass < passes; ++pass) spread<kDigitBits>(pass);
+  }
+  // Where a digit is counted.
+  template <int kDigitBits>
+  static std::size_t digit(std::uint64_t key, int pass) {
+    constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
+    return static_cast<std::size_t>(pass) * kDigits + (key >> (pass * kDigitBits) & (kDigits - 1));
+  }
+  template <int kDigitBits>
+  void spread(int pass) {
+    std::uint32_t* const counts = counts_.data() + (static_cast<std::size_t>(pass) << kDigitBits);
+    std::uint32_t before = 0;
+    for (std::size_t i = 0; i < std::size_t{1} << kDigitBits; ++i) before += std::exchange(counts[i], before);
+    for (const std::uint64_t word : words_) {
+      other_[counts_[digit<kDigitBits>(word >> kPlaceBits, pass)]++] = word;
+    }
+    words_.swap(other_);
+  }
+  // Those of one source and moment, which are few, by their sequence.
+  void order_equals(std::vector<Event>& sorted) const {
+    for (std::size_t i = 1; i < words_.size(); ++i) {
+      if ((words_[i - 1] ^ words_[i]) >> kPlaceBits != 0) [[likely]]
+        continue;
+      const std::size_t first = i - 1;
+      while (i < words_.size() && (words_[first] ^ words_[i]) >> kPlaceBits == 0) ++i;
+      sort_few(sorted.data() + first, sorted.data() + i);
+    }
+  }
+
+  std::vector<std::uint64_t> words_, other_;
+  std::vector<std::uint32_t> counts_;
+};
+
+thread_local RadixSort radix_sort;
 
 }  // namespace
 
@@ -130,6 +217,10 @@ void EventQueue::sort_draining() {
     return;
   }
   if (begins_ascending(draining_.data()) && merge_runs<2>(draining_.data(), draining_.data() + size)) return;
+  if (size >= kManyEvents && radix_sort.sort(draining_, current_ << shift_, shift_, scratch_)) {
+    draining_.swap(scratch_);
+    return;
+  }
   const int bits = std::min({shift_, static_cast<int>(std::bit_width(size)), kMostSlotBits});
   const int low_bits = shift_ - bits;
   const std::int64_t start = current_ << shift_;

@@ -46,8 +46,11 @@ void Fabric::observe_arrival(ChannelId c, PacketHandle handle) {
 }
 
 void Fabric::take_in(Mail& mail) {
+  constexpr std::size_t kAhead = 8;
   PacketPool& pool = wires_.pool;
   for (Arrival& arrival : mail.arrivals) {
+    pool.prefetch_unused(kAhead);
+    __builtin_prefetch(&arrival + kAhead, 1);
     if (arrival.event.kind == kHop) [[likely]] {
       const PacketHandle handle = pool.acquire();
       arrival.event.payload = handle;

@@ -91,7 +91,15 @@ class Outbox {
       mail.credits.emplace_back(position, credit);
     if (handle != kNoPacket && pool.keeps_records()) [[unlikely]]
       send_records(mail, position, pool, handle);
-    mail.arrivals.push_back({event, packet});
+    Arrival& arrival = mail.arrivals.emplace_back();
+    arrival.event.time_ps = event.time_ps;  // member by member: see EventQueue::add
+    arrival.event.sequence = event.sequence;
+    arrival.event.source = event.source;
+    arrival.event.payload = event.payload;
+    arrival.event.kind = event.kind;
+    arrival.event.detail = event.detail;
+    arrival.packet = packet;
+    __builtin_prefetch(&mail.arrivals.back() + 3, 1);  // of the next ones: many boxes fill at once
     earliest_ps_ = std::min(earliest_ps_, event.time_ps);
   }
   // `due`: when the room may be used at the other end; something that waits for it may happen there then.

@@ -197,6 +197,10 @@ class PacketPool {
     return handle;
   }
   void release(PacketHandle handle) { unused_.push_back(handle); }
+  // Fetches what acquire() will give so many calls from now, if that is known.
+  [[gnu::always_inline]] void prefetch_unused(std::size_t calls) const {
+    if (calls < unused_.size()) prefetch(unused_[unused_.size() - 1 - calls]);
+  }
   Packet& operator[](PacketHandle handle) { return packets_[handle]; }
   const Packet& operator[](PacketHandle handle) const { return packets_[handle]; }
   [[gnu::always_inline]] void prefetch(PacketHandle handle) const {

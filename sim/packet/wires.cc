@@ -23,10 +23,10 @@ FabricCounters& FabricCounters::operator+=(const FabricCounters& other) {
   return *this;
 }
 
-void Wires::mail(std::uint32_t to, Event hop) {
-  const PacketHandle handle{hop.payload};
-  outbox.send(to, hop, pool[handle], pool, handle);
-  pool.release(handle);
+void Wires::mail(std::uint32_t to, std::int64_t time_ps, std::uint32_t sequence, EntityId source,
+                 PacketHandle packet) {
+  outbox.send(to, {time_ps, sequence, source, packet, kHop, 0}, pool[packet], pool, packet);
+  pool.release(packet);
 }
 
 bool Wires::fails_on_wire(ChannelId c, std::uint32_t bytes) {

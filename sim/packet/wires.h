@@ -72,11 +72,13 @@ struct Wires {
     if (channel.end_partition == partition) [[likely]] {
       engine.insert(hop);
     } else {
-      mail(channel.end_partition, hop);
+      mail(channel.end_partition, hop.time_ps, hop.sequence, hop.source, PacketHandle(hop.payload));
     }
   }
-  // The same for the end of a channel in another partition.
-  void mail(std::uint32_t to, Event hop);
+  // The same for the end of a channel in another partition. By words, which stay in registers: an event that
+  // was just put together in memory, and is read as a whole, makes the processor wait (EventQueue::add).
+  void mail(std::uint32_t to, std::int64_t time_ps, std::uint32_t sequence, EntityId source,
+            PacketHandle packet);
   // Draws whether a packet that goes on the wire now will not arrive, and counts it.
   bool fails_on_wire(ChannelId c, std::uint32_t bytes);
   // Ends a packet at a channel of this partition's.

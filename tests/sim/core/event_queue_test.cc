@@ -83,6 +83,31 @@ TEST_CASE("many events of one moment, pushed in runs of ascending sources") {
   }
 }
 
+TEST_CASE("a bucket of very many events, of sources that count from zero and from the middle") {
+  const std::uint32_t size = GENERATE(255u, 256u, 2047u, 2048u, 5000u);
+  const std::uint64_t sources = GENERATE(1u, 7u, 5000u, 0x7fffffffu);
+  const std::uint64_t moments = GENERATE(1u, 200u, 32'768u);
+  EventQueue queue;
+  RandomStream random(size, sources);
+  std::set<Key> reference;
+  constexpr std::int64_t kStart = std::int64_t{5} << 15;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const Event event{.time_ps = kStart + static_cast<std::int64_t>(random.below(moments)),
+                      .sequence = size - i,
+                      .source = static_cast<EntityId>(random.below(2) << 31 | random.below(sources)),
+                      .payload = ~(size - i)};
+    queue.push(event);
+    reference.insert(key_of(event));
+  }
+  Event event;
+  for (const Key& key : reference) {
+    REQUIRE(queue.pop(event));
+    REQUIRE(key_of(event) == key);
+    REQUIRE(event.payload == ~event.sequence);
+  }
+  REQUIRE_FALSE(queue.pop(event));
+}
+
 TEST_CASE("pop_before leaves events at and after its limit, and takes pushes meanwhile") {
   EventQueue queue(4);
   queue.push({.time_ps = 100, .source = 1});
