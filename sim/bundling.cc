@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <map>
 
 #include "goal/collectives/selection.h"
@@ -26,11 +27,26 @@ std::map<std::string, std::uint64_t> bundles_of(const ReplayJob& job) {
   return bundles;
 }
 
+// In GB/s, of the host with the most, so that a bundle's share of the whole is rather thought too long.
+double links_of_hosts(const topologies::Topology& topology) {
+  double most = 0;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    double gbs = 0;
+    for (const std::uint32_t c : topology.out_channels(topology.host(host))) {
+      gbs += static_cast<double>(topology.channels()[c].rate.bps()) / 8e9;
+    }
+    most = std::max(most, gbs);
+  }
+  return most;
+}
+
 }  // namespace
 
-void bundle_channels(bool has_fluids, std::vector<ReplayJob>& jobs, std::vector<std::string>& warnings) {
+void bundle_channels(bool has_fluids, const topologies::Topology* topology, std::vector<ReplayJob>& jobs,
+                     std::vector<std::string>& warnings) {
+  const double rank_gbs = topology == nullptr ? 0 : links_of_hosts(*topology);
   for (ReplayJob& job : jobs) {
-    if (has_fluids && job.hosts.overhead == Time()) job.hosts.collectives.allow_bundles();
+    if (has_fluids && job.hosts.overhead == Time()) job.hosts.collectives.allow_bundles(rank_gbs);
     for (const auto& [what, count] : bundles_of(job)) {
       warnings.push_back(
           fmt::format("job {}: {} go as one message, in {} collective{}, for speed; "

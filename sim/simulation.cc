@@ -307,7 +307,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   const auto protocol = first.hosts.given.find("protocol");
   if (protocol != first.hosts.given.end()) report.protocol = protocol->second;
   std::vector<ReplayJob> jobs = jobs_to_replay(scenario, programs, topology_.get());
-  bundle_channels(model_.has_fluids, jobs, report.warnings);
+  bundle_channels(model_.has_fluids, topology_.get(), jobs, report.warnings);
   std::optional<JobQueue> queue;
   const bool waits = !scenario.scheduler.empty();
   if (waits && only.empty()) queue.emplace(scenario, jobs, topology_.get());

@@ -177,7 +177,7 @@ std::uint32_t CollectiveSelection::bundle_of(const ChosenAlgorithm& chosen, cons
                                              std::uint32_t ranks) const {
   if (!nccl_ || ranks < 2 || bundle_ == 1 || (bundle_ == 0 && !may_bundle_)) return 1;
   const CollectiveCall call{&collective, ranks, 0, &chosen.options};
-  return nccl::bundle_of(*chosen.algorithm, call, nccl_->node(), bundle_);
+  return nccl::bundle_of(*chosen.algorithm, call, nccl_->node(), bundle_, rank_gbs_);
 }
 
 const ChosenAlgorithm& CollectiveSelection::bundled(const ChosenAlgorithm& chosen,

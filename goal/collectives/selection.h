@@ -34,7 +34,11 @@ class CollectiveSelection {
 
   // Where messages that go the same way at the same time are the same as one, as in fluids: NCCL's channels
   // go in bundles in large collectives, if the profile leaves that open. See goal/collectives/nccl/bundle.h.
-  void allow_bundles() { may_bundle_ = true; }
+  // `rank_gbs`: what the network takes of a rank, in GB/s; 0: not known.
+  void allow_bundles(double rank_gbs = 0) {
+    may_bundle_ = true;
+    rank_gbs_ = rank_gbs;
+  }
 
   // For a call of `collective` on a communicator of `ranks` ranks. Good as long as the selection.
   // Throws InputError if the algorithm can't be used by so many, or the graph asks for one that isn't there.
@@ -57,6 +61,7 @@ class CollectiveSelection {
   mutable std::map<std::pair<CollectiveKind, std::string>, ChosenAlgorithm>
       asked_;  // by graphs, or NCCL, so far
   bool may_bundle_ = false;
+  double rank_gbs_ = 0;
   std::uint32_t bundle_ = 0;                     // as the profile fixes it; 0: by rule
   mutable std::deque<ChosenAlgorithm> bundled_;  // those met so far
 };

@@ -29,6 +29,9 @@ struct Connection {
   std::uint64_t given = 0;                   // payload of all its messages
   Time arrival;                              // of the last one that has left
   bool flows = false;                        // does it have a rate?
+  // Of the last message that began while it flowed: what follows from its bytes and the way they all take.
+  std::uint64_t wire_bytes = 0;  // 0: there was none since the way was found
+  Time latency, ideal;
 };
 
 // A hash table with open addressing, at most half full, over a pool: nothing is allocated once both have
@@ -39,6 +42,8 @@ class Connections {
   Connection& operator[](std::uint32_t index) { return pool_[index]; }
   const Connection& operator[](std::uint32_t index) const { return pool_[index]; }
   std::uint32_t size() const { return used_; }
+  // All indices are below; of those not in use, `head` is kNone.
+  std::uint32_t end() const { return static_cast<std::uint32_t>(pool_.size()); }
 
   // New ones have `open` 0.
   std::uint32_t find_or_add(const ConnectionKey& key) {

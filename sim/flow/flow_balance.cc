@@ -13,15 +13,26 @@ bool FlowNetwork::is_unbalanced() const {
   return came_ + went_ > 0 && (came_ + went_) * kPart >= all - std::min(all, went_);
 }
 
+// The slots of flows with a rate, ascending. Many more messages may wait in connections.
+std::vector<std::uint32_t> FlowNetwork::flowing() const {
+  std::vector<std::uint32_t> slots;
+  const std::uint32_t fluids = connected_ ? connections_.end() : static_cast<std::uint32_t>(flows_.size());
+  for (std::uint32_t fluid = 0; fluid < fluids; ++fluid) {
+    const std::uint32_t slot = head_of(fluid);
+    if (slot != Connection::kNone && flows_[slot].state == State::kFlowing) slots.push_back(slot);
+  }
+  std::ranges::sort(slots);
+  return slots;
+}
+
 // Works out shares for the flows that are there, each of which would have its part of its NICs and of its
 // destination's if these were all that limits it.
 void FlowNetwork::balance(Time now) {
   if (host_rate_.empty()) find_host_rates();
-  std::vector<std::uint32_t> slots, sent(routed_.hosts()), received(routed_.hosts());
-  for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
+  const std::vector<std::uint32_t> slots = flowing();
+  std::vector<std::uint32_t> sent(routed_.hosts()), received(routed_.hosts());
+  for (const std::uint32_t slot : slots) {
     const Flow& flow = flows_[slot];
-    if (flow.state != State::kFlowing) continue;
-    slots.push_back(slot);
     if (!is_offer(flow)) continue;
     sent[flow.trip.source] += flow.trip.nics;
     ++received[flow.trip.destination];
@@ -68,6 +79,13 @@ void FlowNetwork::adopt_balance() {
   for (std::uint32_t i = 0; i < resources.size(); ++i) {
     if (max_min_.capacity(i) != resources[i]) max_min_.set_capacity(i, resources[i]);
   }
+}
+
+// The pool, the last resource, is an estimate that is shared by all detours: that each of them which comes or
+// goes moved all others would cost more than it tells.
+void FlowNetwork::loosen_pool() {
+  constexpr double kSlack = 1.0 / 128;  // as small as changes of shares that aren't made
+  if (paths_.detours() != nullptr) max_min_.set_slack(max_min_.resources() - 1, kSlack);
 }
 
 // What comes to an idle network finds it as at first.

@@ -50,13 +50,14 @@ void FlowNetwork::begin(std::uint32_t index) {
     if (connection.head == Connection::kNone) break;
     Flow& head = flows_[connection.head];
     if (connection.flows && !head.message.control) {
-      find_way(head);  // that of those before it
+      follow(connection, head);
       head.through = progress_.through(index, clock_);
       head.state = State::kFlowing;
     } else if (connection.flows) {
       find_way(head);
       leave(connection.head, after(clock_, head.ideal));
     } else {
+      connection.wire_bytes = 0;
       join(connection.head);
       connection.flows = head.state == State::kFlowing;
     }
@@ -69,6 +70,19 @@ void FlowNetwork::begin(std::uint32_t index) {
     ++went_;
   }
   connection.flows = false;
+}
+
+// The way is that of those before it, so equal messages need not look for it.
+void FlowNetwork::follow(Connection& connection, Flow& head) {
+  if (connection.wire_bytes == head.wire_bytes) {
+    head.latency = connection.latency;
+    head.ideal = connection.ideal;
+    return;
+  }
+  find_way(head);
+  connection.wire_bytes = head.wire_bytes;
+  connection.latency = head.latency;
+  connection.ideal = head.ideal;
 }
 
 // The head's last byte has left.

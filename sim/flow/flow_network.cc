@@ -55,6 +55,7 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
         setup.policy.info.name, why != nullptr ? why : "for each packet by what it sees"));
   }
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
+  loosen_pool();
   progress_.set_groups(max_min_.resources());
   for (const topologies::Channel& wire : topology_.channels()) {
     const topologies::Node& end = topology_.node(wire.to);
@@ -482,6 +483,7 @@ void FlowNetwork::change_links(Time now) {
   paths_.refresh();
   max_min_.clear_resources();
   for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
+  loosen_pool();
   progress_.set_groups(max_min_.resources());
   for (const std::uint32_t slot : under_way) resume(slot);
 }

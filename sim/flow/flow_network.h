@@ -160,6 +160,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   // Of connections (flow_connections.cc).
   void queue(std::uint32_t slot);
   void begin(std::uint32_t connection);
+  void follow(Connection& connection, Flow& head);
   void begin_next(std::uint32_t connection);
   void step(Connection& connection);
   void aim(std::uint32_t connection);
@@ -176,9 +177,11 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   // Of detours (flow_balance.cc).
   static bool is_offer(const Flow& flow) { return flow.packets > 1; }  // a single packet meets what it meets
   bool is_unbalanced() const;
+  std::vector<std::uint32_t> flowing() const;
   void balance(Time now);
   void find_host_rates();
   void adopt_balance();
+  void loosen_pool();
   void forget_balance();
   void settle(std::uint32_t slot, Time now);
   std::uint64_t sent_bytes(std::uint32_t slot, Time now) const;

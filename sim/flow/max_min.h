@@ -46,7 +46,8 @@ inline Rate part_of(Rate rate, std::uint32_t share) {
 // solve() looks only at flows whose level may change. Its result is that of progressive filling over all
 // flows, but for what rounding leaves: 10^-10 of the rate where flows have weight 1 and take all of a
 // resource, else 10^-9 of the fastest resource. It depends on which flows came and went before each solve(),
-// not on their order. What is given out is never more than a resource has.
+// not on their order. What is given out is never more than a resource has, if that has
+// no slack.
 class MaxMin {
  public:
   static constexpr std::uint32_t kMostWeight = 1u << 16;
@@ -68,6 +69,9 @@ class MaxMin {
   std::uint32_t add_resource(Rate capacity);
   // Flows there get their new rates in the next solve().
   void set_capacity(std::uint32_t resource, Rate capacity);
+  // The level of its group may be off by this part of it, up or down, before anything changes there: for a
+  // capacity that is an estimate and is used by nearly all flows, each of which would move all others.
+  void set_slack(std::uint32_t resource, double part) { resources_[resource].slack = part; }
   Rate capacity(std::uint32_t resource) const { return resources_[resource].capacity; }
   std::uint32_t resources() const { return static_cast<std::uint32_t>(resources_.size()); }
   // Removes all resources. REQUIRES: there are no flows.
@@ -123,6 +127,7 @@ class MaxMin {
     std::uint64_t stamp = 0;
     std::uint32_t first_covered = kNone;  // in covered_, while `stamp` is that of this solve()
     bool regrouped = false;               // is it in regrouped_?
+    float slack = 0;                      // of its level
   };
   struct Entry {
     std::uint32_t resource = 0, share = 0;

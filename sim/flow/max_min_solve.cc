@@ -3,6 +3,7 @@
 // one level has no effect below it.
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -56,6 +57,8 @@ void MaxMin::begin() {
     if (resources_[r].group > 0) meet(r);
   }
   for (const std::uint32_t r : resized_) {
+    // Opening swaps members of the group, so some are met only later; with slack that might be never.
+    if (resources_[r].slack > 0) open_group(r);
     for (const Member& member : members_[r]) {
       if (!flows_[member.flow].open) open(member.flow);
     }
@@ -215,10 +218,15 @@ void MaxMin::uncover(std::uint32_t r) {
   }
 }
 
-// At which it is full, if its group and all that is open there go on rising.
+// At which it is full, if its group and all that is open there go on rising. With slack that is the level of
+// its group if it is near: still never lower where more is left.
 Rate MaxMin::full_level(const Resource& resource) {
-  return level_of(resource.capacity - resource.load + resource.group_load,
-                  resource.open_demand + resource.group_demand);
+  const Rate full = level_of(resource.capacity - resource.load + resource.group_load,
+                             resource.open_demand + resource.group_demand);
+  if (resource.slack == 0 || resource.group == 0) [[likely]]
+    return full;
+  const double most = static_cast<double>(resource.level) * static_cast<double>(resource.slack);
+  return std::abs(static_cast<double>(full - resource.level)) <= most ? resource.level : full;
 }
 
 // REQUIRES: it is the first of the queue, with this key.

@@ -60,7 +60,7 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
   rank.first_active = index;
   actives_[index].launched = after(engine_.now(), chosen->options.lane_costs.launch);
   const std::uint32_t lanes = chosen->lanes(actives_[index].call);
-  actives_[index].lanes_left = lanes;
+  actives_[index].lanes = actives_[index].lanes_left = lanes;
   if (plan_.rails.by_channel) actives_[index].lanes_of_channel = lanes_of_channel(*chosen, lanes);
   if (lanes == 0) return finish_active(index);
   for (std::uint32_t i = lanes; i-- > 0;) {
@@ -86,7 +86,7 @@ void ReplayShare::next_group(std::uint32_t handle) {
   const goal::LaneCosts& costs = active.call.options->lane_costs;
   Time work;  // of the lane's own processor, on what has come
   if (costs.given) work = work_of_lane(active, lane.steps, goal::StepKind::kRecv);
-  lane.steps.clear();
+  close_receives(lane);
   do {
     group_.clear();
     if (!active.chosen->algorithm->expand(active.call, lane.number, lane.groups, group_)) {
@@ -101,10 +101,34 @@ void ReplayShare::next_group(std::uint32_t handle) {
       lane.left += messages;
     }
   } while (lane.left == 0);
+  open_receives(handle);
   if (costs.given) {
     lane.busy = std::max(work, work_of_lane(active, lane.steps, goal::StepKind::kSend));
   }
   ready_.push({&ranks_[active.local], 0, handle});
+}
+
+// Where lanes are few, looking at them all is as fast.
+bool ReplayShare::is_indexed(const Active& active) {
+  constexpr std::uint32_t kManyLanes = 8;
+  return active.lanes >= kManyLanes;
+}
+
+void ReplayShare::open_receives(std::uint32_t handle) {
+  const Lane& lane = lanes_[handle];
+  if (!is_indexed(actives_[lane.active])) return;
+  for (const OpenStep& open : lane.steps) {
+    if (!is_send(open)) open_receives_.add(lane.active, open.step.tag, handle);
+  }
+}
+
+void ReplayShare::close_receives(Lane& lane) {
+  if (is_indexed(actives_[lane.active])) {
+    for (const OpenStep& open : lane.steps) {
+      if (!is_send(open)) open_receives_.remove(lane.active, open.step.tag);
+    }
+  }
+  lane.steps.clear();
 }
 
 // The last message of a group to finish brings the steps of the next one. No message of the group finishes
@@ -311,6 +335,27 @@ void ReplayShare::begin_receives(std::uint32_t lane, std::uint32_t step_index) {
   }
 }
 
+// The step of a collective that is under way which takes a message of this tag from this place; kNone: there
+// is none so far.
+std::pair<std::uint32_t, std::uint32_t> ReplayShare::receive_of(std::uint32_t index, std::uint32_t source,
+                                                                std::uint32_t tag) const {
+  const Active& active = actives_[index];
+  std::uint32_t only = OpenReceives::kSeveral;
+  if (is_indexed(active)) only = open_receives_.lane(index, tag);
+  if (only == OpenReceives::kNone) return {kNone, 0};
+  const bool is_known = only != OpenReceives::kSeveral;
+  for (std::uint32_t lane = is_known ? only : active.first_lane; lane != kNone; lane = lanes_[lane].next) {
+    const std::vector<OpenStep>& steps = lanes_[lane].steps;
+    for (std::uint32_t s = 0; s < steps.size(); ++s) {
+      const OpenStep& open = steps[s];
+      if (is_send(open) || open.step.tag != tag || open.left == 0) continue;
+      if (covers(open.step, source, active.call.size)) return {lane, s};
+    }
+    if (is_known) break;
+  }
+  return {kNone, 0};
+}
+
 void ReplayShare::arrive_in_collective(const Message& message) {
   const auto& word = message.client;
   const std::uint32_t source = word[kReceiverTask];
@@ -320,14 +365,8 @@ void ReplayShare::arrive_in_collective(const Message& message) {
   for (std::uint32_t i = rank.first_active; i != kNone; i = actives_[i].next) {
     const Active& active = actives_[i];
     if (active.number != key.number || active.comm != key.comm) continue;
-    for (std::uint32_t lane = active.first_lane; lane != kNone; lane = lanes_[lane].next) {
-      const std::vector<OpenStep>& steps = lanes_[lane].steps;
-      for (std::uint32_t s = 0; s < steps.size(); ++s) {
-        const OpenStep& open = steps[s];
-        if (open.step.kind != goal::StepKind::kRecv || open.step.tag != key.tag || open.left == 0) continue;
-        if (covers(open.step, source, active.call.size)) return matched_in_step(lane, s, arrived(message));
-      }
-    }
+    const auto [lane, step] = receive_of(i, source, key.tag);
+    if (lane != kNone) return matched_in_step(lane, step, arrived(message));
   }
   ++rank.early;
   early_.push(key, arrived(message));

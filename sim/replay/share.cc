@@ -547,7 +547,7 @@ std::uint64_t ReplayShare::memory_bytes() const {
   std::uint64_t bytes = words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
                         cpus_.capacity() * sizeof(Cpu) + ready_.memory_bytes() +
                         tasks_.capacity() * sizeof(Task) + parked_.memory_bytes() + matching_.memory_bytes() +
-                        early_.memory_bytes() + held_back_.memory_bytes() +
+                        early_.memory_bytes() + open_receives_.memory_bytes() + held_back_.memory_bytes() +
                         held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
                         lanes_.capacity() * sizeof(Lane) + proxies_.capacity() * sizeof(Time) +
                         tables_.capacity() * sizeof(MatchTable) + table_memory_.bytes();

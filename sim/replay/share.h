@@ -15,6 +15,7 @@
 #include "sim/replay/match_table.h"
 #include "sim/replay/matching.h"
 #include "sim/replay/message_order.h"
+#include "sim/replay/open_receives.h"
 #include "sim/replay/program_window.h"
 #include "sim/replay/ready_queue.h"
 #include "sim/replay/replay.h"
@@ -171,7 +172,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
     const goal::ChosenAlgorithm* chosen = nullptr;
     std::uint32_t local = 0, op = 0;
     std::uint32_t number = 0, comm = 0;  // which collective it is on which communicator
-    std::uint32_t first_lane = kNone, lanes_left = 0;
+    std::uint32_t first_lane = kNone, lanes = 0, lanes_left = 0;
     std::uint32_t lanes_of_channel = 0;  // 0: its messages take NICs as others do
     Time launched;                       // lanes with processors of their own send nothing before
     std::uint32_t next = kNone;          // of the same rank, or in the free list
@@ -304,6 +305,11 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void finish_lane(std::uint32_t lane);
   void finish_active(std::uint32_t active);
   void begin_collective(std::uint32_t local, goal::OpIndex op);
+  static bool is_indexed(const Active& active);
+  void open_receives(std::uint32_t lane);
+  void close_receives(Lane& lane);
+  std::pair<std::uint32_t, std::uint32_t> receive_of(std::uint32_t active, std::uint32_t source,
+                                                     std::uint32_t tag) const;
   void arrive_in_collective(const Message& message);
   void matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message);
 
@@ -389,6 +395,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   std::vector<Active> actives_;
   std::vector<Lane> lanes_;
   std::uint32_t free_active_ = kNone, free_lane_ = kNone;
+  OpenReceives open_receives_;
   std::vector<Time> proxies_;  // when the thread of each rank is free that hands on messages between nodes
   goal::Group group_;          // where algorithms write
   // Receives go by their operation, messages by their place in parked_.

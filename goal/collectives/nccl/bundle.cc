@@ -31,6 +31,14 @@ bool divides(std::uint32_t channels, std::uint32_t bundle) {
   return channels % bundle == 0 && channels / bundle % 2 == 0;
 }
 
+// The node as its messages find it where a GPU has no more than this.
+Node behind_links(Node node, double gpu_gbs) {
+  if (gpu_gbs <= 0) return node;
+  node.nvlink_gbs = node.nvlink_gbs > 0 ? std::min(node.nvlink_gbs, gpu_gbs) : gpu_gbs;
+  node.nic_gbs = std::min(node.nic_gbs, gpu_gbs * node.gpus / node.nics);
+  return node;
+}
+
 }  // namespace
 
 std::uint32_t parse_bundle(const Parameters& parameters) {
@@ -46,33 +54,37 @@ double messages_of(const CollectiveCall& call) {
   return sizes.channels * sizes.turns * call.size * of_a_rank;
 }
 
-double bundle_error(const CollectiveCall& call, const Node& node, std::uint32_t bundle) {
+double bundle_error(const CollectiveCall& call, const Node& node, std::uint32_t bundle, double gpu_gbs) {
   const Sizes sizes(call);
+  const Node seen = behind_links(node, gpu_gbs);
   // In ns, as GB/s are bytes per ns. In a node: a chunk of each head, by the links of a GPU.
-  const double inside = sizes.chunk * (sizes.heads + 1) / node.nvlink_gbs;
-  double least = sizes.channels * sizes.turns * inside, longer = 2 * inside;
+  const double in_node = sizes.chunk * (sizes.heads + 1) * 100 / call.options->efficiency;
+  const double turns = sizes.channels * sizes.turns, inside = in_node / seen.nvlink_gbs;
+  double least = turns * inside, longer = 2 * inside;
   if (sizes.nodes > 1) {
     // In the one tree a node is a leaf, in the other it has two children: two chunks go out for each channel.
-    const double between = sizes.chunk / (node.nics * node.nic_gbs / node.gpus);
+    const double between = sizes.chunk / (seen.nics * seen.nic_gbs / seen.gpus);
     const double turn =
-        std::max(between, node.gpu.channels[static_cast<int>(Protocol::kSimple)].proxy_us * 1e3);
-    least = std::max(least, 2 * sizes.channels * sizes.turns * turn);
+        std::max(between, seen.gpu.channels[static_cast<int>(Protocol::kSimple)].proxy_us * 1e3);
+    least = std::max(least, 2 * turns * turn);
     longer += 2 * (std::bit_width(sizes.nodes) - 1) * between;
   }
   return (bundle - 1) * longer / least;
 }
 
 std::uint32_t bundle_of(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const Node& node,
-                        std::uint32_t asked) {
+                        std::uint32_t asked, double gpu_gbs) {
   if (!is_nvls(algorithm)) return 1;
   const std::uint32_t channels = call.options->channels;
   const double messages = messages_of(call);
+  const auto is_enough = [&](std::uint32_t best, std::uint32_t bundle) {
+    return messages / best <= kManyMessages || bundle_error(call, node, bundle, gpu_gbs) > kBundleError;
+  };
   std::uint32_t best = 1;
   for (std::uint32_t bundle = 2; bundle <= channels; ++bundle) {
     if (!divides(channels, bundle)) continue;
     if (asked != 0 && bundle > asked) break;
-    if (asked == 0 && (messages / best <= kManyMessages || bundle_error(call, node, bundle) > kBundleError))
-      break;
+    if (asked == 0 && is_enough(best, bundle)) break;
     best = bundle;
   }
   return best;

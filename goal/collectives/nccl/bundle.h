@@ -24,14 +24,17 @@ inline constexpr double kBundleError = 0.01;
 // The parameter `bundle`: 1 to 64, or 0 for `auto`. Throws InputError.
 std::uint32_t parse_bundle(const Parameters& parameters);
 
-// Messages of the call, without bundles, and by how much of its least time a bundle would lengthen it.
+// Messages of the call, without bundles.
 double messages_of(const CollectiveCall& call);
-double bundle_error(const CollectiveCall& call, const Node& node, std::uint32_t bundle);
+// By how much of its least time a bundle would lengthen it. `gpu_gbs`: what a GPU's links carry in all, in
+// GB/s; 0: as much as the node's. On plain hosts messages inside the node take the network, too: a chunk more
+// takes longer there, but so does all of it.
+double bundle_error(const CollectiveCall& call, const Node& node, std::uint32_t bundle, double gpu_gbs = 0);
 
 // How many channels go as one: as many as asked for, or (asked == 0) as few as make kManyMessages of the
 // call, and no more than kBundleError allows; fewer where its channels can't be divided so. 1 for algorithms
 // that aren't bundled. REQUIRES: the call's options are those without bundles.
 std::uint32_t bundle_of(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const Node& node,
-                        std::uint32_t asked);
+                        std::uint32_t asked, double gpu_gbs = 0);
 
 }  // namespace weft::goal::nccl

@@ -129,6 +129,32 @@ TEST_CASE("equal flows share a link equally, and weights count") {
   CHECK(pair.verdict(1e-11, 0) == "");
 }
 
+// 100 flows: each that comes or goes changes the level by 1%, and the slack is 2.5%.
+TEST_CASE("a resource with slack keeps its level as long as that is near, and then has the exact one") {
+  Pair pair({100 * kGbps, 1000 * kGbps});
+  pair.solver.set_slack(0, 0.025);
+  for (std::uint32_t flow = 0; flow < 100; ++flow) pair.add(flow, {{0}});
+  pair.solver.solve();
+  CHECK(pair.verdict(1e-11, 0) == "");
+  for (std::uint32_t flow = 100; flow < 102; ++flow) {
+    pair.add(flow, {{0}, {1}});
+    pair.solver.solve();
+    CHECK(pair.solver.rate(0) == digits(kGbps));
+    CHECK(pair.solver.rate(flow) == digits(kGbps));
+  }
+  const std::uint64_t before = pair.solver.work();
+  pair.remove(0);
+  pair.solver.solve();
+  CHECK(pair.solver.work() == before);  // nobody was looked at
+  pair.add(102, {{0}});
+  pair.add(103, {{0}});
+  pair.solver.solve();
+  CHECK(pair.verdict(1e-11, 0) == "");
+  pair.set_capacity(0, 99 * kGbps);  // it is told anew, so nothing is left of the old level
+  pair.solver.solve();
+  CHECK(pair.verdict(1e-11, 0) == "");
+}
+
 TEST_CASE("the parking lot: one flow over n links, and one on each") {
   constexpr std::uint32_t kLinks = 7;
   std::vector<Rate> capacities(kLinks, 100 * kGbps);

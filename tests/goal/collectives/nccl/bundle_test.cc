@@ -20,12 +20,12 @@ ChosenAlgorithm nvls(const char* text, std::uint32_t bundle) {
   return chosen;
 }
 
-std::uint32_t by_rule(const std::string& text, std::uint64_t bytes, std::uint32_t ranks,
-                      std::uint32_t asked) {
+std::uint32_t by_rule(const std::string& text, std::uint64_t bytes, std::uint32_t ranks, std::uint32_t asked,
+                      double gpu_gbs = 0) {
   const ChosenAlgorithm chosen = choose_collective_algorithm(CollectiveKind::kAllreduce, text);
   const Collective collective = allreduce(bytes);
   return bundle_of(*chosen.algorithm, {&collective, ranks, 0, &chosen.options}, node_preset("dgx_h100"),
-                   asked);
+                   asked, gpu_gbs);
 }
 
 constexpr const char* kTree = "nccl_nvls_tree:channels=16,ranks_per_node=8";
@@ -74,18 +74,24 @@ TEST_CASE("messages and what a bundle costs are reckoned by hand") {
   node.gpu.channels[static_cast<int>(Protocol::kSimple)].proxy_us = 3;
   // 12 hops of 64 KiB at 50 GB/s, 2 of 9 times as much at 400; the proxy's 3 us for 2 chunks a channel and
   // turn.
-  const double longer = 12 * 65536 / 50.0 + 2 * 9 * 65536 / 400.0, least = 2 * 16 * 128 * 3000.0;
+  // NVLS reaches 85% of the links.
+  const double longer = 12 * 65536 / 50.0 + 2 * 9 / 0.85 * 65536 / 400.0, least = 2 * 16 * 128 * 3000.0;
   CHECK(bundle_error(call, node, 2) == Approx(longer / least));
   CHECK(bundle_error(call, node, 4) == Approx(3 * longer / least));
+  // On hosts with 12.5 GB/s for all: 12 and 2 * 9 / 0.85 chunks more, of 9 / 0.85 each turn.
+  CHECK(bundle_error(call, node, 8, 12.5) == Approx(7 * (12 + 2 * 9 / 0.85) / (16 * 128 * 9 / 0.85)));
+  // A GPU with NVLink and a NIC has no less than the node.
+  CHECK(bundle_error(call, node, 2, 450) == bundle_error(call, node, 2));
 }
 
 TEST_CASE("as few channels go as one as make few messages, and no more than 1% longer") {
   CHECK(by_rule(kTree, 1 << 30, 512, 0) == 2);
-  CHECK(by_rule(kTree, 16 << 20, 512, 0) == 1);  // a chunk or two a channel: all of it is filling
-  CHECK(by_rule(kTree, 1 << 30, 64, 0) == 4);    // two million messages
-  CHECK(by_rule(kTree, 1 << 30, 16, 0) == 1);    // 245,760
-  CHECK(by_rule(kTree, 1 << 20, 64, 8) == 8);    // asked for
-  CHECK(by_rule(kTree, 1 << 20, 64, 7) == 4);    // the trees share channels evenly
+  CHECK(by_rule(kTree, 16 << 20, 512, 0) == 1);       // a chunk or two a channel: all of it is filling
+  CHECK(by_rule(kTree, 1 << 30, 64, 0) == 4);         // two million messages
+  CHECK(by_rule(kTree, 1 << 30, 16, 0) == 1);         // 245,760
+  CHECK(by_rule(kTree, 1 << 30, 512, 0, 12.5) == 4);  // all of it takes longer on plain hosts
+  CHECK(by_rule(kTree, 1 << 20, 64, 8) == 8);         // asked for
+  CHECK(by_rule(kTree, 1 << 20, 64, 7) == 4);         // the trees share channels evenly
   CHECK(by_rule(kTree, 1 << 20, 64, 64) == 8);
   CHECK(by_rule("nccl_ring:channels=16", 1 << 30, 512, 0) == 1);
   CHECK(by_rule("nccl_tree:channels=16", 1 << 30, 512, 4) == 1);

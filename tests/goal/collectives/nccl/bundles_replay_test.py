@@ -54,6 +54,11 @@ class Bundles(unittest.TestCase):
         self.compare(2, 64, "64MB", "fat_tree:k=8")
         self.compare(4, 16, "128MB", "dragonfly:p=2")
 
+    def test_64_plain_hosts_by_rule(self):
+        for topology in ("fat_tree:k=8", "dragonfly:p=2"):
+            _, told = self.compare("auto", 64, "256MB", topology)
+            self.assertIn("2 of 16 channels of nccl_nvls_tree", told)
+
     def test_threads_change_nothing(self):
         digests = {replay(64, "256MB", RAILS.format(8), "auto", more=["--threads", threads])[0]["digest"]
                    for threads in ("1", "2")}
