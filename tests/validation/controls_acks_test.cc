@@ -20,10 +20,10 @@ struct Took {
 };
 
 Took measure(const std::string& control, int ack_every, const Messages& messages) {
-  const Completion c = complete(
-      fmt::format("{} congestion {{ {} {{}} }} network {{ packet {{ ack_every: {} }} }}", fat_tree(4), control,
-                  ack_every),
-      16, messages);
+  const Completion c =
+      complete(fmt::format("{} congestion {{ {} {{}} }} network {{ packet {{ ack_every: {} }} }}",
+                           fat_tree(4), control, ack_every),
+               16, messages);
   const auto is_told = [](const std::string& text) { return text.find("ack_every") != std::string::npos; };
   return {c.longest(), std::ranges::any_of(c.report.warnings, is_told)};
 }
