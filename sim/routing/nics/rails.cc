@@ -72,8 +72,8 @@ HostTraffic over_nics(const HostTraffic& traffic, const NicNetwork& network, Nic
   HostTraffic divided{.name = traffic.name};
   each_pair(traffic, [&](std::uint32_t from, std::uint32_t to, double rate) {
     for (const Rail& rail : rails_between(network, choice, use, from, to)) {
-      divided.entries.push_back({network.endpoint(from, rail.source), network.endpoint(to, rail.destination),
-                                 rate * rail.share});
+      divided.entries.push_back(
+          {network.endpoint(from, rail.source), network.endpoint(to, rail.destination), rate * rail.share});
     }
   });
   const double most = fullest(network, divided.entries);
