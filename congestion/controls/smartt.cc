@@ -179,8 +179,7 @@ const Control& smartt() {
                     "reps. Needs marks; makes use of trimming. Good: incasts, sprayed packets. Bad:"
                     " ten gains; thresholds of marks must fit the target."},
       .needs = {.required = Capability::kMark, .used = Capability::kTrim},
-      .make_factory = SenderFactoryFor<Smartt>::make,
-      .wants_every_ack = true};
+      .make_factory = SenderFactoryFor<Smartt>::make};
   return control;
 }
 

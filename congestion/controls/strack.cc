@@ -138,8 +138,7 @@ const Control& strack() {
                     "routing by bitmap. Needs nothing of switches. Good: sprayed packets, incasts. "
                     "Bad: targets must fit the network; flows with longer ways may get another "
                     "share; a queue of half a round trip stands."},
-      .make_factory = SenderFactoryFor<Strack>::make,
-      .wants_every_ack = true};
+      .make_factory = SenderFactoryFor<Strack>::make};
   return control;
 }
 

@@ -32,6 +32,7 @@ enum PacketFlag : std::uint8_t {
   kReturned = 8,    // data: a header on its way back to the sender
   kAgain = 16,      // data: it was sent before
   kAtLastHop = 32,  // data, NACK: the payload was cut off at the receiver's own link
+  kAsksAck = 64,    // data: its ACK is not to be held back
 };
 
 struct Packet {
@@ -47,8 +48,8 @@ struct Packet {
   // packet of a finished flow from those of the next one in its place.
   std::uint32_t flow_number = 0;
   std::uint32_t bytes : 22 = 0;  // on the wire
-  PacketKind kind : 4 = PacketKind::kData;
-  std::uint32_t flags : 6 = 0;  // PacketFlag
+  PacketKind kind : 3 = PacketKind::kData;
+  std::uint32_t flags : 7 = 0;  // PacketFlag
   std::int16_t ahead = 0;       // ACK, NACK: see cumulative()
   std::uint8_t reply_nic = 0;   // data: of the receiver, for the ACK
   std::uint8_t channel = 0;     // virtual channel or class, where the queues have several
@@ -60,12 +61,13 @@ struct Packet {
   bool marked() const { return flags & kMarked; }
   bool trimmed() const { return flags & kTrimmed; }
   bool returned() const { return flags & kReturned; }
+  bool asks_ack() const { return flags & kAsksAck; }
   // Small, and without user bytes: whatever isn't data, and bare headers.
   bool control() const { return !data() || trimmed(); }
   // The host that sends the flow's data.
   std::uint32_t sender() const { return data() && !returned() ? source : destination; }
   void set(PacketFlag flag) { flags |= flag; }
-  void clear(PacketFlag flag) { flags &= static_cast<std::uint32_t>(~flag) & 0x3F; }
+  void clear(PacketFlag flag) { flags &= static_cast<std::uint32_t>(~flag) & 0x7F; }
 
   // ACK, NACK: all packets below this number have arrived. Kept as the distance to the packet answered; what
   // is further behind than 16 bits can say is told as 0, which is true too, and what is further ahead as

@@ -102,9 +102,10 @@ class SendingSide {
     std::uint16_t hops = 0;                     // links of its path
     std::uint32_t target = 0;                   // what its packets go to: see Channels::host_of()
     std::uint8_t reply_nic = 0;
-    bool waiting : 1 = false;  // in its NIC's list
-    bool pacing : 1 = false;   // a kPace event is under way
-    bool paused : 1 = false;   // a switch wants nothing for now
+    bool waiting : 1 = false;     // in its NIC's list
+    bool pacing : 1 = false;      // a kPace event is under way
+    bool paused : 1 = false;      // a switch wants nothing for now
+    std::uint32_t not_asked = 0;  // packets sent since one that asked for its ACK
   };
   struct ColdConnection {
     ConnectionKey key;
@@ -167,6 +168,7 @@ class SendingSide {
 
   // Packets out: sending_turns.cc.
   bool may_send(const Connection& connection) const;
+  bool asks_for_ack(Connection& connection) const;
   bool is_held(SlotId slot) { return side_.setup.policy.selectors_hold && hold(slot); }
   bool hold(SlotId slot);
   void wake(SlotId slot);  // queues the connection at its NIC if it may send

@@ -26,6 +26,17 @@ bool SendingSide::may_send(const Connection& connection) const {
   return recovery.in_flight_bytes() + payload <= connection.window_bytes;
 }
 
+// Where a window is small beside what an ACK is for, the sender asks for eight in each window, or one for
+// each packet: else it would stand still until the receiver has counted enough, or its clock has run out.
+bool SendingSide::asks_for_ack(Connection& connection) const {
+  constexpr std::uint64_t kOfWindow = 8;
+  const PacketConfig& config = side_.setup.config;
+  if (connection.window_bytes >= kOfWindow * config.ack_every * config.mtu_bytes) return false;
+  if (++connection.not_asked * kOfWindow * config.mtu_bytes < connection.window_bytes) return false;
+  connection.not_asked = 0;
+  return true;
+}
+
 // Does its selector keep it waiting? It is asked again at the time that it names.
 bool SendingSide::hold(SlotId slot) {
   Connection& connection = connections_[slot];
@@ -166,6 +177,7 @@ void SendingSide::send_packet(SlotId slot) {
     }
     packets.credits().set(handle, connection.control->wanted_credit());
   }
+  if (setup.config.ack_every > 1 && asks_for_ack(connection)) packets[handle].set(kAsksAck);
   if (packets.routes().kept()) [[unlikely]]
     take_route(handle, nic.channel, path);
   side_.fabric.inject(nic.channel, handle);

@@ -1,5 +1,6 @@
 """The examples of plug-ins, compiled as their READMEs say and run; and plug-ins that are refused."""
 
+import csv
 import hashlib
 import json
 import os
@@ -94,6 +95,55 @@ class Plugins(unittest.TestCase):
         text = json.dumps(facts)
         self.assertIn('"diameter": 2', text)
         self.assertAlmostEqual(facts["average_path_length"], 5 / 3, places=6)
+
+    def test_a_topology_of_two_nics_for_each_host(self):
+        # Planes apart, or with a spine above both, where each NIC leads to both of another host.
+        self.compile("two_nics", """
+            using namespace weft::topologies;
+            Topology build(const weft::Parameters& parameters) {
+              Topology topology(weft::to_short_form("two_nics", parameters));
+              const Link link{.rate = weft::Bandwidth::gbps(100), .latency = weft::Time::ns(500)};
+              const Vertex left = topology.add_switch("left", 1, 0, weft::Time());
+              const Vertex right = topology.add_switch("right", 1, 0, weft::Time());
+              for (int i = 0; i < 4; ++i) {
+                const Vertex host = topology.add_host("h" + std::to_string(i));
+                topology.add_link(host, left, link);
+                topology.add_link(host, right, link);
+              }
+              if (parameters.boolean("joined")) {
+                const Vertex spine = topology.add_switch("spine", 2, 0, weft::Time());
+                topology.add_link(left, spine, link);
+                topology.add_link(right, spine, link);
+              }
+              topology.finish_in_parts();
+              return topology;
+            }
+            WEFT_PLUGIN(plugin) {
+              plugin.families.push_back({.info = {.name = "two_nics", .summary = "Two NICs.", .source = "",
+                .parameters = {{"joined", weft::ParameterType::kBoolean, "true", "By a spine."}}}, .build = build});
+            }""")
+        for joined, level in (("true", "flow"), ("true", "packet"), ("false", "flow"), ("false", "packet")):
+            with self.subTest(joined=joined, level=level):
+                took = {}
+                for choice, by_nic in (("library", [1, 1]), ("near", [2, 0])):
+                    run = f"nics_{joined}_{level}_{choice}"
+                    done = self.weft("sim", "--plugin", "./two_nics.so", "--topology", f"two_nics:joined={joined}",
+                                     "--network", f"{level}:nic_choice={choice}", "--traffic", "shift:by=1,size=8MB",
+                                     "-o", run)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    took[choice] = json.loads((self.out / run / "summary.json").read_text())["makespan_ns"]
+                    with open(self.out / run / "links.csv", newline="") as file:
+                        rows = list(csv.DictReader(file))
+                    for host in range(4):
+                        sent = [sum(int(row["bytes"]) for row in rows if (row["from"], row["to"]) == (f"h{host}", switch))
+                                for switch in ("left", "right")]
+                        # 8 MB as payload, and in packets what headers and answers add to it.
+                        for bytes, share in zip(sent, by_nic):
+                            self.assertGreaterEqual(bytes, share * 4e6)
+                            self.assertLess(bytes, share * 4e6 * 1.1 + 1)
+                # At 100 Gb/s 8 MB take 640 us on one NIC, and half of that on two.
+                self.assertLess(abs(took["near"] / 640e3 - 1), 0.06, took)
+                self.assertLess(abs(took["library"] / 320e3 - 1), 0.06, took)
 
     def test_a_placement(self):
         self.compile("backwards", """

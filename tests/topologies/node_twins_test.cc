@@ -25,6 +25,9 @@ TEST_CASE("node presets: twins agree on accelerators, links, NICs and rates") {
     CHECK(node.accelerators == other.gpus);
     CHECK(node.nics == other.nics);
     CHECK(gbs(node.nic) == Approx(other.nic_gbs));
+    // Where a slot, or a way through memory, is slower than the NIC, both say so.
+    CHECK(gbs(std::min(node.nic, node.slot)) ==
+          Approx(other.nic_payload_gbs > 0 ? other.nic_payload_gbs : other.nic_gbs));
     // NCCL counts a GPU's links together, those in pairs too.
     const std::uint32_t links = node.links * (node.switches > 0 ? 1 : node.accelerators - 1);
     const double of_link = goal::nccl::nvlink_rate(other.compute_capability);

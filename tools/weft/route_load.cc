@@ -59,7 +59,7 @@ void print_json(const Loads& loads, topologies::TextSink& sink) {
   nlohmann::ordered_json json = {{"topology", loads.topology().name()},
                                  {"routing", loads.network.routing()},
                                  {"routing_reason", loads.network.routing_reason()},
-                                 {"remark", loads.network.remark_on_load()},
+                                 {"remark", loads.network.remark_on_load(loads.traffic)},
                                  {"traffic", loads.traffic.name},
                                  {"max", loads.load.most},
                                  {"mean", loads.load.mean},
@@ -89,8 +89,8 @@ void print_text(const Loads& loads, std::uint32_t most, topologies::TextSink& si
   const routing::LinkLoad& load = loads.load;
   sink.print("{:<12} {}\n{:<12} {}\n{:<12} {}, the busiest host at its full rate\n", "topology",
              loads.topology().name(), "routing", loads.network.routing_line(), "traffic", loads.traffic.name);
-  if (!loads.network.remark_on_load().empty())
-    sink.print("{:<12} {}\n", "  note", loads.network.remark_on_load());
+  if (!loads.network.remark_on_load(loads.traffic).empty())
+    sink.print("{:<12} {}\n", "  note", loads.network.remark_on_load(loads.traffic));
   sink.print("{:<12} {:.4f} at most, {:.4f} on average, of a link's rate, between switches\n", "load",
              load.most, load.mean);
   sink.print("{:<12} {:.4f} at most\n", "  of hosts", loads.host_most());
@@ -132,6 +132,7 @@ void add_route_load(Command& parent) {
   Command command =
       parent.add_subcommand("load", "What each link carries of a traffic: without a simulation");
   options->network.add_to(command);
+  options->network.add_nics_to(command);
   options->traffic.add_to(command);
   command.add_flag("--json", options->json, "As JSON, with all links; bit/s, and shares of links' rates");
   command.add_flag("--csv", options->csv, "All links as CSV");

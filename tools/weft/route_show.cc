@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -45,10 +46,16 @@ std::uint32_t find_host(const topologies::Topology& topology, const std::string&
                                text, topology.node(topology.host(0)).name));
 }
 
+// What leaves through one NIC, or the whole where paths take any; all shares are of the pair's traffic.
+struct Side {
+  const routing::Rail* rail = nullptr;
+  routing::PathList list;
+};
+
 struct Shown {
   const RoutedNetwork& network;
   std::uint32_t from, to;
-  const routing::PathList& list;
+  const std::vector<Side>& sides;
 
   const std::string& name(std::uint32_t vertex) const { return network.topology().node(vertex).name; }
   const std::string& host(std::uint32_t h) const {
@@ -64,6 +71,9 @@ struct Shown {
     for (const std::uint32_t v : detour.via) names.push_back(name(v));
     return names;
   }
+  bool any_detours() const {
+    return std::ranges::any_of(sides, [](const Side& side) { return !side.list.detours.empty(); });
+  }
 };
 
 std::string joined(const std::vector<std::string>& words, const std::string& between) {
@@ -74,6 +84,22 @@ std::string joined(const std::vector<std::string>& words, const std::string& bet
 
 bool any_length(const routing::ListedDetour& detour) { return detour.most_hops == UINT32_MAX; }
 
+Json json_of(const Shown& shown, const Side& side, const routing::ListedPath& path) {
+  Json json = {{"share", path.share}, {"hops", path.channels.size()}, {"nodes", shown.nodes(path)}};
+  if (side.rail != nullptr) json["nics"] = {side.rail->source, side.rail->destination};
+  return json;
+}
+
+Json json_of(const Shown& shown, const Side& side, const routing::ListedDetour& detour) {
+  Json json = {{"share", detour.share},
+               {"via", shown.via(detour)},
+               {"hosts", detour.hosts},
+               {"least_hops", detour.least_hops},
+               {"most_hops", any_length(detour) ? Json() : Json(detour.most_hops)}};
+  if (side.rail != nullptr) json["nics"] = {side.rail->source, side.rail->destination};
+  return json;
+}
+
 void print_json(const Shown& shown, topologies::TextSink& sink) {
   Json json = {{"topology", shown.network.topology().name()},
                {"routing", shown.network.routing()},
@@ -82,25 +108,63 @@ void print_json(const Shown& shown, topologies::TextSink& sink) {
                {"from", shown.host(shown.from)},
                {"to", shown.host(shown.to)},
                {"paths", Json::array()}};
-  for (const routing::ListedPath& path : shown.list.paths) {
-    json["paths"].push_back(
-        {{"share", path.share}, {"hops", path.channels.size()}, {"nodes", shown.nodes(path)}});
+  routing::PathList left;  // out, of all sides
+  Json detours = Json::array();
+  for (const Side& side : shown.sides) {
+    for (const routing::ListedPath& path : side.list.paths)
+      json["paths"].push_back(json_of(shown, side, path));
+    for (const routing::ListedDetour& detour : side.list.detours)
+      detours.push_back(json_of(shown, side, detour));
+    left.paths_left += side.list.paths_left;
+    left.share_left += side.list.share_left;
+    left.detours_left += side.list.detours_left;
+    left.detour_share_left += side.list.detour_share_left;
   }
-  const double left = shown.list.paths_left;
-  json["left_out"] = {{"paths", std::isfinite(left) ? Json(left) : Json()}, {"share", shown.list.share_left}};
-  if (!shown.list.detours.empty()) {
-    json["detours"] = Json::array();
-    for (const routing::ListedDetour& detour : shown.list.detours) {
-      json["detours"].push_back({{"share", detour.share},
-                                 {"via", shown.via(detour)},
-                                 {"hosts", detour.hosts},
-                                 {"least_hops", detour.least_hops},
-                                 {"most_hops", any_length(detour) ? Json() : Json(detour.most_hops)}});
-    }
-    json["left_out"]["detours"] = shown.list.detours_left;
-    json["left_out"]["detour_share"] = shown.list.detour_share_left;
+  json["left_out"] = {{"paths", std::isfinite(left.paths_left) ? Json(left.paths_left) : Json()},
+                      {"share", left.share_left}};
+  if (shown.any_detours()) {
+    json["detours"] = detours;
+    json["left_out"]["detours"] = left.detours_left;
+    json["left_out"]["detour_share"] = left.detour_share_left;
   }
   sink.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void print_detours(const Shown& shown, const routing::PathList& list, topologies::TextSink& sink) {
+  if (list.detours.empty()) return;
+  sink.print("by the switch of an intermediate host\n");
+  for (const routing::ListedDetour& detour : list.detours) {
+    const std::string hops = any_length(detour) ? fmt::format("{} or more", detour.least_hops)
+                             : detour.least_hops == detour.most_hops
+                                 ? fmt::format("{}", detour.least_hops)
+                                 : fmt::format("{} to {}", detour.least_hops, detour.most_hops);
+    sink.print("{:>8.4f}%  {:>5}  {} ({} host{})\n", 100 * detour.share, hops,
+               joined(shown.via(detour), ", "), detour.hosts, detour.hosts == 1 ? "" : "s");
+  }
+  if (list.detours_left > 0) {
+    sink.print("{:>8.4f}%  left out: by {} others\n", 100 * list.detour_share_left,
+               grouped(list.detours_left));
+  }
+}
+
+void print_side(const Shown& shown, const Side& side, topologies::TextSink& sink) {
+  const routing::PathList& list = side.list;
+  if (side.rail != nullptr) {
+    sink.print("{:<10} {} -> NIC {}, {:.4f}% of it\n", fmt::format("NIC {}", side.rail->source),
+               shown.host(shown.to), side.rail->destination, 100 * side.rail->share);
+  }
+  if (list.paths.empty() && list.detours.empty()) sink.print("there is no way\n");
+  if (!list.paths.empty()) sink.print("{:>9}  links\n", "share");
+  for (const routing::ListedPath& path : list.paths) {
+    sink.print("{:>8.4f}%  {:>5}  {}\n", 100 * path.share, path.channels.size(),
+               joined(shown.nodes(path), " -> "));
+  }
+  if (list.paths_left > 0) {
+    const std::string count = std::isfinite(list.paths_left) ? grouped(std::round(list.paths_left)) + " more"
+                                                             : std::string("more without end");
+    sink.print("{:>8.4f}%  left out: {}\n", 100 * list.share_left, count);
+  }
+  print_detours(shown, list, sink);
 }
 
 void print_text(const Shown& shown, topologies::TextSink& sink) {
@@ -109,32 +173,21 @@ void print_text(const Shown& shown, topologies::TextSink& sink) {
   if (!shown.network.remark_on_paths().empty())
     sink.print("{:<10} {}\n", "  note", shown.network.remark_on_paths());
   sink.print("{:<10} {} -> {}\n", "between", shown.host(shown.from), shown.host(shown.to));
-  if (shown.list.paths.empty() && shown.list.detours.empty()) sink.print("there is no way\n");
-  if (!shown.list.paths.empty()) sink.print("{:>9}  links\n", "share");
-  for (const routing::ListedPath& path : shown.list.paths) {
-    sink.print("{:>8.4f}%  {:>5}  {}\n", 100 * path.share, path.channels.size(),
-               joined(shown.nodes(path), " -> "));
-  }
-  if (shown.list.paths_left > 0) {
-    const std::string count = std::isfinite(shown.list.paths_left)
-                                  ? grouped(std::round(shown.list.paths_left)) + " more"
-                                  : std::string("more without end");
-    sink.print("{:>8.4f}%  left out: {}\n", 100 * shown.list.share_left, count);
-  }
-  if (shown.list.detours.empty()) return;
-  sink.print("by the switch of an intermediate host\n");
-  for (const routing::ListedDetour& detour : shown.list.detours) {
-    const std::string hops = any_length(detour) ? fmt::format("{} or more", detour.least_hops)
-                             : detour.least_hops == detour.most_hops
-                                 ? fmt::format("{}", detour.least_hops)
-                                 : fmt::format("{} to {}", detour.least_hops, detour.most_hops);
-    sink.print("{:>8.4f}%  {:>5}  {} ({} host{})\n", 100 * detour.share, hops,
-               joined(shown.via(detour), ", "), detour.hosts, detour.hosts == 1 ? "" : "s");
-  }
-  if (shown.list.detours_left > 0) {
-    sink.print("{:>8.4f}%  left out: by {} others\n", 100 * shown.list.detour_share_left,
-               grouped(shown.list.detours_left));
-  }
+  for (const Side& side : shown.sides) print_side(shown, side, sink);
+}
+
+// A rail's own, as shares of the pair's traffic.
+routing::PathList list_rail(const RoutedNetwork& network, const routing::Rail& rail, std::uint32_t from,
+                            std::uint32_t to, std::uint32_t most) {
+  const routing::NicNetwork& nics = *network.rails();
+  routing::PathList list =
+      routing::list_paths(nics.topology(), nics.table(), network.rail_paths(),
+                          nics.endpoint(from, rail.source), nics.endpoint(to, rail.destination), most);
+  for (routing::ListedPath& path : list.paths) path.share *= rail.share;
+  for (routing::ListedDetour& detour : list.detours) detour.share *= rail.share;
+  list.share_left *= rail.share;
+  list.detour_share_left *= rail.share;
+  return list;
 }
 
 void tell(const Options& options) {
@@ -142,12 +195,18 @@ void tell(const Options& options) {
   const std::uint32_t from = find_host(network->topology(), "--from", options.from);
   const std::uint32_t to = find_host(network->topology(), "--to", options.to);
   if (from == to) throw InputError("--from and --to are the same host: nothing goes through the network");
-  routing::PathList list;
+  std::vector<routing::Rail> rails;
+  if (network->rails() != nullptr) rails = network->rails_between(from, to);
+  std::vector<Side> sides;
   during("listing paths", [&] {
-    list =
-        routing::list_paths(network->topology(), network->table(), network->paths(), from, to, options.most);
+    for (const routing::Rail& rail : rails) {
+      sides.push_back({&rail, list_rail(*network, rail, from, to, options.most)});
+    }
+    if (!rails.empty()) return;
+    sides.push_back({nullptr, routing::list_paths(network->topology(), network->table(), network->paths(),
+                                                  from, to, options.most)});
   });
-  const Shown shown{*network, from, to, list};
+  const Shown shown{*network, from, to, sides};
   options.output.write([&](topologies::TextSink& sink) {
     if (options.json) {
       print_json(shown, sink);
@@ -165,6 +224,7 @@ void add_route_show(Command& parent) {
   Command command =
       parent.add_subcommand("show", "The paths between two hosts, with their share of the traffic");
   options->network.add_to(command);
+  options->network.add_nics_to(command);
   command.add_option("--from", options->from, "A host: its number or its name").required();
   command.add_option("--to", options->to, "Another one").required();
   command.add_option("--most", options->most, "So many paths, and detours, the likeliest first")

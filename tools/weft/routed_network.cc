@@ -12,6 +12,7 @@
 #include "goal/workload/workload.h"
 #include "sim/default_routing.h"
 #include "sim/fabrics/fabrics.h"
+#include "sim/replay/protocols.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
@@ -88,7 +89,20 @@ RoutedNetwork::RoutedNetwork(topologies::Topology topology, const Choice& choice
     policy_ = policy.configured(parameters_);
     paths_ = routing::paths_of(policy_, setup());
     if (!policy_.all_nics) nics_ = routing::NicNetwork::make(topology_, *table_, policy_.leads_to_hosts);
+    find_rails(choice.nic_choice);
   });
+}
+
+// What the ranks of a run without settings make of their NICs.
+void RoutedNetwork::find_rails(const std::string& nic_choice) {
+  const ModuleInfo info{.name = "weft route", .parameters = {routing::nic_choice_parameter(true)}};
+  nic_choice_ =
+      routing::nic_choice_of(Parameters(info, ModuleChoice{.given = {{"nic_choice", nic_choice}}}), true);
+  if (nics_ == nullptr || policy_.leads_to_hosts || nic_choice_ == routing::NicChoice::kSpray) return;
+  const Parameters protocol(sim::protocols().front(), ModuleChoice());
+  rail_use_ = routing::rail_use(nic_choice_, {.most = static_cast<std::uint32_t>(protocol.integer("rails"))});
+  rails_ = routing::NicNetwork::make_unfolded(topology_, *table_);
+  rail_paths_ = routing::paths_of(policy_, setup_of_rails());
 }
 
 routing::PlanSetup RoutedNetwork::setup_of_nics() const {
@@ -100,24 +114,37 @@ std::string RoutedNetwork::routing() const { return to_short_form(policy_.info.n
 
 routing::LinkLoad RoutedNetwork::load(const topologies::HostTraffic& traffic) const {
   routing::LinkLoad load;
+  const bool follows = follows_nics(traffic);
+  const routing::PlanSetup on = follows ? setup_of_rails() : setup();
   during("adding up the loads of links", [&] {
+    const topologies::HostTraffic& all =
+        follows ? routing::over_nics(traffic, *rails_, nic_choice_, rail_use_) : traffic;
     if (policy_.fluid == routing::FluidPaths::kBalanced) {
-      load = routing::balanced_load(topology_, *table_, routing::paths_of(policy_, setup()), traffic);
+      load = routing::balanced_load(on.topology, on.table, routing::paths_of(policy_, on), all);
     } else {
-      load = routing::link_load(topology_, *table_, *paths_, traffic);
+      load = routing::link_load(on.topology, on.table, follows ? *rail_paths_ : *paths_, all);
     }
   });
   return load;
 }
 
-std::string RoutedNetwork::remark_on_load() const {
-  if (policy_.fluid != routing::FluidPaths::kBalanced) return with_nics(remark());
-  return with_nics("as many packets take detours as keep the loads of both kinds of ways in balance");
+// To write out more pairs of NICs takes gigabytes.
+bool RoutedNetwork::follows_nics(const topologies::HostTraffic& traffic) const {
+  constexpr double kMostEntries = 1 << 25;
+  return rails_ != nullptr && routing::rail_entries(traffic, *rails_) <= kMostEntries;
 }
 
-std::string RoutedNetwork::with_nics(std::string remark) const {
-  if (nics_ == nullptr || !nics_->unfolded()) return remark;
+std::string RoutedNetwork::remark_on_load(const topologies::HostTraffic& traffic) const {
+  const bool balanced = policy_.fluid == routing::FluidPaths::kBalanced;
+  return with_nics(
+      balanced ? "as many packets take detours as keep the loads of both kinds of ways in balance" : remark(),
+      follows_nics(traffic));
+}
+
+std::string RoutedNetwork::with_nics(std::string remark, bool follows) const {
+  if (nics_ == nullptr || !(follows || nics_->unfolded())) return remark;
   if (!remark.empty()) remark += "; ";
+  if (follows) return remark + "hosts have several NICs, and take them as large messages of weft sim do";
   return remark +
          "hosts have several NICs: here paths end at whichever is nearest, while a run leads each message to "
          "one of its receiver's (weft sim tells loads of links then)";
@@ -135,12 +162,22 @@ void RoutedArguments::add_to(Command& command) {
   command.add_option("--seed", seed_, "Of what is drawn at random").with_default();
 }
 
+void RoutedArguments::add_nics_to(Command& command) {
+  command
+      .add_option(
+          "--nic-choice", nic_choice_,
+          "Which NICs large messages take where hosts have several, as weft sim's nic_choice: library, "
+          "near, ucx, nccl, all, given, round_robin, hash, least_loaded or spray")
+      .with_default();
+}
+
 std::unique_ptr<RoutedNetwork> RoutedArguments::build(bool balances) const {
   if (!routing_.empty()) {  // before the work, not after
     (void)find_module(routing::policies(), parse_module_choice(routing_), "routing policy");
   }
   return std::make_unique<RoutedNetwork>(
-      topology_.build(), RoutedNetwork::Choice{topology_.choice().name, fabric_, routing_, seed_, balances});
+      topology_.build(),
+      RoutedNetwork::Choice{topology_.choice().name, fabric_, routing_, seed_, balances, nic_choice_});
 }
 
 void TrafficArguments::add_to(Command& command) {

@@ -5,8 +5,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "sim/routing/nics/nic_choice.h"
 #include "sim/routing/nics/nic_network.h"
+#include "sim/routing/nics/rails.h"
 #include "sim/routing/paths/link_load.h"
 #include "sim/routing/routing.h"
 #include "sim/routing/table/routing_table.h"
@@ -29,6 +32,8 @@ class RoutedNetwork {
     std::string routing;  // NAME:key=value,…; "": as simulations have it where none is chosen
     std::uint64_t seed = 1;
     bool balances = false;  // load() will be asked
+    // Which of their NICs hosts take, where they have several; as simulations name it.
+    std::string nic_choice = "library";
   };
   // Throws InputError, also where the policy isn't defined for the network.
   RoutedNetwork(topologies::Topology topology, const Choice& choice);
@@ -52,14 +57,27 @@ class RoutedNetwork {
     return policy_.remark != nullptr && !speaks_of_packets ? policy_.remark(setup())
                                                            : routing::remark_on_paths(policy_);
   }
-  // For paths that end at hosts: with what is left out where these have several NICs.
-  std::string remark_on_paths() const { return with_nics(remark()); }
-  // The same of load(), where shares follow from the traffic.
-  std::string remark_on_load() const;
+  // The same with what is to be said of NICs, where hosts have several.
+  std::string remark_on_paths() const { return with_nics(remark(), rails_ != nullptr); }
+  // Of load() of this traffic, where shares may follow from that.
+  std::string remark_on_load(const topologies::HostTraffic& traffic) const;
   routing::LinkLoad load(const topologies::HostTraffic& traffic) const;
 
+  // Null where hosts have one NIC, or paths end at hosts, through any of their NICs.
+  const routing::NicNetwork* rails() const { return rails_.get(); }
+  // REQUIRES: rails() isn't null. Endpoints are those of rails().
+  std::vector<routing::Rail> rails_between(std::uint32_t from, std::uint32_t to) const {
+    return routing::rails_between(*rails_, nic_choice_, rail_use_, from, to);
+  }
+  const routing::PathModel& rail_paths() const { return *rail_paths_; }
+
  private:
-  std::string with_nics(std::string remark) const;
+  void find_rails(const std::string& nic_choice);
+  bool follows_nics(const topologies::HostTraffic& traffic) const;
+  std::string with_nics(std::string remark, bool follows) const;
+  routing::PlanSetup setup_of_rails() const {
+    return {parameters_, rails_->topology(), rails_->table(), seed_};
+  }
 
   const topologies::Topology topology_;
   const std::uint64_t seed_;
@@ -69,19 +87,24 @@ class RoutedNetwork {
   routing::Policy policy_;  // with these
   std::unique_ptr<routing::PathModel> paths_;
   std::unique_ptr<const routing::NicNetwork> nics_;  // null: hosts have one each, or messages take all
+  routing::NicChoice nic_choice_ = routing::NicChoice::kLibrary;
+  sim::RailUse rail_use_;
+  std::unique_ptr<const routing::NicNetwork> rails_;
+  std::unique_ptr<routing::PathModel> rail_paths_;  // on rails_
 };
 
-// --topology, --endpoints, --routing, --seed.
+// --topology, --endpoints, --routing, --nic-choice, --seed.
 class RoutedArguments {
  public:
   void add_to(Command& command);
+  void add_nics_to(Command& command);
   // `balances`: for who asks for loads.
   std::unique_ptr<RoutedNetwork> build(bool balances) const;
   std::uint64_t seed() const { return seed_; }
 
  private:
   TopologyArgument topology_;
-  std::string fabric_, routing_;
+  std::string fabric_, routing_, nic_choice_ = "library";
   std::uint64_t seed_ = 1;
 };
 

@@ -40,8 +40,8 @@ std::uint32_t root(std::vector<std::uint32_t>& parents, std::uint32_t v) {
 
 }  // namespace
 
-std::unique_ptr<const NicNetwork> NicNetwork::make(const Topology& topology, const RoutingTable& table,
-                                                   bool to_hosts, std::span<const std::uint32_t> dead) {
+std::unique_ptr<NicNetwork> NicNetwork::make_folded(const Topology& topology, const RoutingTable& table,
+                                                    std::span<const std::uint32_t> dead) {
   std::size_t most = 0;
   for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
     const std::size_t nics = topology.out_channels(topology.host(host)).size();
@@ -54,7 +54,20 @@ std::unique_ptr<const NicNetwork> NicNetwork::make(const Topology& topology, con
   if (most < 2) return nullptr;
   std::unique_ptr<NicNetwork> made(new NicNetwork(topology, table, dead));
   made->most_nics_ = static_cast<std::uint32_t>(most);
-  if (!to_hosts && made->is_ambiguous()) made->unfold();
+  return made;
+}
+
+std::unique_ptr<const NicNetwork> NicNetwork::make(const Topology& topology, const RoutingTable& table,
+                                                   bool to_hosts, std::span<const std::uint32_t> dead) {
+  std::unique_ptr<NicNetwork> made = make_folded(topology, table, dead);
+  if (made != nullptr && !to_hosts && made->is_ambiguous()) made->unfold();
+  return made;
+}
+
+std::unique_ptr<const NicNetwork> NicNetwork::make_unfolded(const Topology& topology,
+                                                            const RoutingTable& table) {
+  std::unique_ptr<NicNetwork> made = make_folded(topology, table, {});
+  if (made != nullptr) made->unfold();
   return made;
 }
 

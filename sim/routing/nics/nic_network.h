@@ -35,6 +35,9 @@ class NicNetwork final : public sim::NicRule {
   static std::unique_ptr<const NicNetwork> make(const topologies::Topology& topology,
                                                 const RoutingTable& table, bool to_hosts,
                                                 std::span<const std::uint32_t> dead = {});
+  // The same, unfolded in any case: for who follows what leaves each NIC.
+  static std::unique_ptr<const NicNetwork> make_unfolded(const topologies::Topology& topology,
+                                                         const RoutingTable& table);
 
   bool unfolded() const { return own_table_ != nullptr; }
   const topologies::Topology& topology() const { return unfolded() ? own_topology_ : given_; }
@@ -49,6 +52,7 @@ class NicNetwork final : public sim::NicRule {
   sim::NicPair nics(const sim::RankPlace& from, const sim::RankPlace& to,
                     std::uint32_t rail = 0) const override;
   std::uint32_t most_nics() const override { return most_nics_; }
+  std::uint32_t nics_of(std::uint32_t host) const { return first_[host + 1] - first_[host]; }
   // Is there a way from this NIC of `host` to another host?
   bool leads_to(std::uint32_t host, std::uint32_t nic, std::uint32_t other) const;
   // Every NIC leads to every other one, and all are equally fast.
@@ -82,6 +86,10 @@ class NicNetwork final : public sim::NicRule {
 
   NicNetwork(const topologies::Topology& topology, const RoutingTable& table,
              std::span<const std::uint32_t> dead);
+  // Not unfolded yet; null as for make().
+  static std::unique_ptr<NicNetwork> make_folded(const topologies::Topology& topology,
+                                                 const RoutingTable& table,
+                                                 std::span<const std::uint32_t> dead);
   void find_parts(std::span<const std::uint32_t> dead);
   void find_cut_off_hosts();
   bool is_ambiguous() const;

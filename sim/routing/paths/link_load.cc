@@ -61,9 +61,10 @@ class Loader {
   };
 
   // All shortest paths from and to hosts with one switch each: a search for each destination is quicker than
-  // a question for each switch.
+  // a question for each switch. Nodes of several accelerators have rules that such a search doesn't know:
+  // what can stay inside does.
   bool is_plain() const {
-    if (dynamic_cast<const MinimalPaths*>(&model_) == nullptr) return false;
+    if (dynamic_cast<const MinimalPaths*>(&model_) == nullptr || topology_.has_domains()) return false;
     for (std::uint32_t g = 0; g < groups_.size(); ++g) {
       const auto nics = groups_.nics(g);
       if (topology_.node(nics[0].to).kind != topologies::NodeKind::kSwitch) return false;

@@ -142,29 +142,63 @@ TEST_CASE("one ACK for several packets: how many, and no packet is later for it"
   REQUIRE(simulation.signal("retransmit") == 0);
 }
 
+// Of each ACK that a paced sender hears: the round trip, and how long its receiver had held it back.
+struct HeardAck {
+  Time rtt, held;
+};
+thread_local std::vector<HeardAck> heard_acks;
+
+// A packet each 20 us, and a window that never fills: nothing but the clock ends what receivers hold back.
+class Paced final : public congestion::Sender {
+ public:
+  struct Settings {
+    explicit Settings(const Parameters&) {}
+  };
+  Paced(const congestion::FlowInfo&, const Settings&) {}
+  void start(Time) override {
+    allowed_.window_bytes = 1000 * kMtu;
+    allowed_.rate = Bandwidth::bps(1'664'000'000);  // of 4160 bytes
+  }
+  void on_ack(const congestion::Ack& ack) override { heard_acks.push_back({ack.rtt, ack.host_delay}); }
+  void on_loss(const congestion::Loss&) override {}
+  void on_timeout(const congestion::Loss&) override {}
+};
+
+congestion::Control paced() {
+  heard_acks.clear();
+  return {.info = {.name = "paced"}, .make_factory = congestion::SenderFactoryFor<Paced>::make};
+}
+
 TEST_CASE("a held ACK leaves after its delay, to the picosecond") {
-  // A window of one packet leaves the receiver waiting for the second one of each pair.
   const Time delay = Time::ns(GENERATE(1, 700, 5000));
-  constexpr std::int64_t kPackets = 40;
+  constexpr std::size_t kPackets = 40;
   const auto topology = star(2, kRate, kLatency, kSwitch);
-  Options options = holding(2, "fixed_window:packets=1");
+  const congestion::Control control = paced();
+  Options options = holding(2, "paced");
   options.config.ack_delay = delay;
-  Simulation simulation(topology, options);
-  const auto message = simulation.send(0, 1, kPackets * kMtu);
+  Simulation simulation(topology, options, control);
+  simulation.send(0, 1, kPackets * kMtu);
   simulation.run();
   REQUIRE(simulation.verdict() == "");
   const Time round_trip = one_way(kFull) + one_way(kAck);
-  // All but the first and the last packet.
-  REQUIRE(simulation.client.sent[message] == round_trip * kPackets + delay * (kPackets - 2));
+  REQUIRE(heard_acks.size() == kPackets);
+  for (std::size_t i = 0; i < kPackets; ++i) {
+    // All but the first and the last packet.
+    const Time held = i == 0 || i + 1 == kPackets ? Time() : delay;
+    REQUIRE(heard_acks[i].held == held);
+    REQUIRE(heard_acks[i].rtt == round_trip + held);
+  }
   REQUIRE(simulation.signal("timeout") == 0);
 }
 
 TEST_CASE("held ACKs of several flows each keep their own time") {
-  // Messages that start 100 ns apart, all with their second packet held. Distances between starts remain.
+  // Messages that start one behind the other, all with their second packet held. Distances between starts
+  // remain.
   const auto topology = star(6, kRate, kLatency, kSwitch);
-  Options options = holding(4, "fixed_window:packets=1");
+  const congestion::Control control = paced();
+  Options options = holding(4, "paced");
   options.config.ack_delay = Time::us(2);
-  Simulation simulation(topology, options);
+  Simulation simulation(topology, options, control);
   for (std::uint32_t host = 0; host < 5; ++host) {
     simulation.send(host, 5, 1 + host * 400);  // its last bit comes 16 ns later than the one's before
   }
@@ -174,12 +208,39 @@ TEST_CASE("held ACKs of several flows each keep their own time") {
   REQUIRE(simulation.signal("timeout") == 0);
   REQUIRE(simulation.signal("retransmit") == 0);
   // Each of the long ones: three packets, of which the middle one's ACK is late by the delay.
-  for (std::uint32_t message = 5; message < 10; ++message) {
-    const Time took = simulation.client.sent[message];
-    const Time round_trip = one_way(kFull) + one_way(kAck);
-    REQUIRE(took >= round_trip * 3 + Time::us(2));
-    REQUIRE(took < round_trip * 3 + Time::us(2) + kFull * 16);  // what others ahead of it can cost
+  REQUIRE(heard_acks.size() == 5 * (1 + 3));
+  std::size_t held = 0;
+  for (const HeardAck& ack : heard_acks) {
+    held += ack.held == Time::us(2);
+    REQUIRE((ack.held == Time() || ack.held == Time::us(2)));
+    const Time wire = ack.rtt - ack.held;
+    REQUIRE(wire < one_way(kFull) + one_way(kAck) + kFull * 16);  // what others ahead of it can cost
   }
+  REQUIRE(held == 5);
+}
+
+TEST_CASE("a sender with a small window waits for no clock, and hears eight times a window") {
+  // The receiver holds back ACKs for 64 packets, and for a second at most, yet the window has few.
+  const std::int64_t window = GENERATE(1, 2, 3, 20);
+  constexpr std::int64_t kPackets = 600;
+  const auto topology = star(2, kRate, kLatency, kSwitch);
+  const auto took = [&](std::uint32_t every) {
+    Options options = holding(every, "fixed_window:packets=" + std::to_string(window));
+    options.config.ack_delay = Time::us(1'000'000);
+    Simulation simulation(topology, options);
+    const auto message = simulation.send(0, 1, kPackets * kMtu);
+    simulation.run();
+    REQUIRE(simulation.verdict() == "");
+    REQUIRE(simulation.signal("timeout") == 0);
+    return simulation.client.sent[message];
+  };
+  INFO("window of " << window);
+  const Time round_trip = one_way(kFull) + one_way(kAck);
+  REQUIRE(took(1) == round_trip * (kPackets / window) + kFull * (window - 1));
+  if (window <= 8) REQUIRE(took(64) == took(1));
+  // At worst less than an eighth of the window waits, at the receiver, for more to come.
+  REQUIRE(took(64) >= took(1));
+  REQUIRE(took(64).ps() * 7 <= took(1).ps() * 8);
 }
 
 TEST_CASE("the sender hears of every mark, whatever the ACKs cover") {

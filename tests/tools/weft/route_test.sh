@@ -66,6 +66,30 @@ expect "analyses under a policy" 0 '^spray load, uniform +1\.0159 at most' '' \
 expect "a policy for nothing" 2 '' '^weft: --routing is given, but the measure edge_load' \
   topo analyze torus:dims=8x8 --only distances --routing spray
 
+# Nodes of accelerators, and hosts with several NICs: loads are in proportion to the bytes of a run, link by link, whichever NICs messages take.
+for topology in rail_optimized:units=1,nodes=4,rails=4 multi_plane:k=4,planes=3 'scale_up:of=[leaf_spine:leaves=2,spines=1,hosts_per_leaf=2],accelerators=2'; do
+  for choice in library near all; do
+    for traffic in alltoall:size=1MB shift:by=1,size=1MB; do
+      expect "a run" 0 '' '' sim --quiet --traffic "$traffic" --topology "$topology" --routing spray \
+        --network flow:nic_choice=$choice -o NICS
+      expect "its loads" 0 '' '' route load --topology "$topology" --routing spray --traffic "${traffic%,size=*}" \
+        --nic-choice $choice --csv -o nics.csv
+      python3 - <<'PY' || { echo "FAILED: loads of $topology, $choice, $traffic"; failed=1; }
+import csv
+run, loads = (list(csv.DictReader(open(name))) for name in ("NICS/links.csv", "nics.csv"))
+assert [(r["from"], r["to"]) for r in run] == [(r["from"], r["to"]) for r in loads]
+sent, load = [float(r["bytes"]) for r in run], [float(r["bps"]) for r in loads]
+scale = sum(sent) / sum(load)
+wrong = [(r["from"], r["to"], a, b * scale) for r, a, b in zip(run, sent, load) if abs(a - b * scale) > 2e-3 * max(sent)]
+assert not wrong and max(float(r["load"]) for r in loads) > 0.99, wrong[:4]
+PY
+    done
+  done
+done
+
+expect "each NIC a message takes" 0 '^ 25\.0000% +4  host 0 -> leaf 1\.0 -> spine 1\.1 -> leaf 1\.3 -> host 7$' '' \
+  route show --topology multi_plane:k=4,planes=3 --from 0 --to 7
+
 # A ring of eight is safe with as many channels as its paths have links.
 expect "cyclic" 3 '^  router 7 -> router 0 \(virtual channel 2\)$' '' \
   route check --topology torus:dims=8 --routing ecmp --queue credit:vcs=3

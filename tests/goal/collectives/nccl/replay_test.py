@@ -11,7 +11,8 @@ from pathlib import Path
 
 WEFT, SCRIPT, README, MEASURED, ON_ONE_NODE = (Path(sys.argv.pop(1)).resolve() for _ in range(5))
 sys.path.insert(0, str(SCRIPT.parent))
-import fit_one_node  # noqa: E402  (the script's folder is known only now)
+import compare_nodes  # noqa: E402  (the script's folder is known only now)
+import fit_one_node  # noqa: E402
 import fit_replay  # noqa: E402
 
 MEDIAN, WORST = 0.15, 0.35
@@ -86,6 +87,37 @@ class OneNode(unittest.TestCase):
                 # Eight H100 were measured on a ring; NCCL of today reduces in the switch there, and is faster.
                 self.assertLess(statistics.median(each), 0.25 if kind != ("dgx_h100", 8) else 0.4)
                 self.assertLess(sorted(each)[int(0.9 * len(each))], 0.5)
+
+
+class BetweenNodes(unittest.TestCase):
+    """Allreduces between nodes, and sends, replayed at flow level: no further from what was measured than the README says."""
+
+    def limits_of_readme(self):
+        """(node, what, nodes x GPUs) → (points, median, 90th percentile) of the replay's errors, in percent."""
+        section = README.read_text(encoding="utf-8").split("### Between nodes")[1].split("\n## ")[0]
+        limits = {}
+        for line in section.splitlines():
+            columns = [column.strip() for column in line.strip("|").split("|")]
+            if line.startswith("| `") and columns[2] != "all":
+                limits[columns[0].strip("`"), columns[1], columns[2]] = (
+                    int(columns[3]), *(int(column.rstrip("%")) for column in columns[7:]))
+        return limits
+
+    def test_replays_are_as_near_as_told(self):
+        what = {"all_reduce": "allreduce", "send_recv": "send"}
+        errors = {}
+        for point in compare_nodes.read(ON_ONE_NODE):
+            shape = f"{point['gpus'] // point['per_node']} x {point['per_node']}"
+            error = abs(compare_nodes.replayed_us(WEFT, point) / point["us"] - 1)
+            errors.setdefault((point["node"], what[point["collective"]], shape), []).append(100 * error)
+        limits = self.limits_of_readme()
+        self.assertEqual(set(errors), set(limits))
+        for kind, each in errors.items():
+            with self.subTest(kind=kind):
+                points, median, most = limits[kind]
+                self.assertEqual(len(each), points)
+                self.assertLessEqual(statistics.median(each), median + 0.5)
+                self.assertLessEqual(sorted(each)[int(0.9 * len(each))], most + 0.5)
 
 
 if __name__ == "__main__":

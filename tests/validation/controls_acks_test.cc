@@ -1,0 +1,63 @@
+// ACKs for several packets under every congestion control: hardly slower than with one for each, or warned
+// of. Alone between two hosts, where a window of about what the path holds has to be told in time; and in an
+// incast of eight, whose windows may be smaller than what an ACK is for.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "congestion/controls/controls.h"
+#include "tests/validation/completion.h"
+
+namespace weft::validation {
+namespace {
+
+struct Took {
+  double us = 0;
+  bool warned = false;
+};
+
+Took measure(const std::string& control, int ack_every, const Messages& messages) {
+  const Completion c =
+      complete(fmt::format("{} congestion {{ {} {{}} }} network {{ packet {{ ack_every: {} }} }}",
+                           fat_tree(4), control, ack_every),
+               16, messages);
+  const auto is_told = [](const std::string& text) { return text.find("ack_every") != std::string::npos; };
+  return {c.longest(), std::ranges::any_of(c.report.warnings, is_told)};
+}
+
+// Of all one after the other: where packets are dropped, how long a single incast takes is chance.
+Took measure(const std::string& control, int ack_every, const std::vector<Messages>& runs) {
+  Took all;
+  for (const Messages& messages : runs) {
+    const Took one = measure(control, ack_every, messages);
+    all.us += one.us;
+    all.warned |= one.warned;
+  }
+  return all;
+}
+
+void check(const std::string& control, const std::vector<Messages>& runs) {
+  const Took single = measure(control, 1, runs);
+  CHECK(!single.warned);
+  for (const int ack_every : {4, 8, 16}) {
+    const Took took = measure(control, ack_every, runs);
+    INFO(control << ", an ACK for " << ack_every << ": " << single.us / took.us << " of the rate");
+    CHECK((single.us / took.us >= 0.9 || took.warned));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("ACKs for several packets under every control") {
+  for (const congestion::Control& control : congestion::controls()) {
+    check(control.info.name, {{{1, 0, 4'000'000}}});
+    std::vector<Messages> incasts;
+    for (std::uint64_t kb = 1000; kb <= 2000; kb += 125) incasts.push_back(incast(9, kb * 1000));
+    check(control.info.name, incasts);
+  }
+}
+
+}  // namespace weft::validation
