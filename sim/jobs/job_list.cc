@@ -1,10 +1,11 @@
 #include "sim/jobs/job_list.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 #include <utility>
 
-#include "goal/file.h"
+#include "goal/import/json/byte_stream.h"
 #include "sim/jobs/list_reader.h"
 #include "sim/units/input_error.h"
 
@@ -59,14 +60,28 @@ void finish(JobList& list, const std::string& name) {
   for (ListedJob& job : list.jobs) job.submit -= begin;
 }
 
+namespace {
+
+// By its name, else by the first line that isn't blank.
+bool is_swf(std::string_view text, std::string_view path) {
+  if (path.ends_with(".gz")) path.remove_suffix(3);
+  if (path.ends_with(".swf")) return true;
+  if (path.ends_with(".csv")) return false;
+  const std::string_view rest = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  const std::string_view first = without_blanks(rest.substr(0, rest.find('\n')));
+  return first.starts_with(';') || (!first.empty() && first.find(',') == std::string_view::npos &&
+                                    first.find_first_not_of("0123456789-+. \t\r") == std::string_view::npos);
+}
+
+}  // namespace
+
 JobList read_job_list(const std::string& path) {
-  const goal::FileView file(path);
-  const std::string text(file.bytes());
-  const std::string_view first = without_blanks(std::string_view(text).substr(0, text.find('\n')));
-  const bool is_swf =
-      first.starts_with(';') || (!first.empty() && first.find(',') == std::string_view::npos &&
-                                 first.find_first_not_of("0123456789-+. \t\r") == std::string_view::npos);
-  return is_swf ? read_swf(text, path) : read_job_table(text, path);
+  goal::ByteStream stream(path);
+  std::string text;
+  std::array<char, std::size_t{1} << 16> piece;
+  while (const std::size_t bytes = stream.read(piece.data(), piece.size())) text.append(piece.data(), bytes);
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+  return is_swf(text, path) ? read_swf(text, path) : read_job_table(text, path);
 }
 
 }  // namespace weft::jobs

@@ -40,8 +40,9 @@ inline constexpr std::uint32_t kMostRanks = 1u << 26;
 
 // Reads a list in the Standard Workload Format, version 2.2 (S. J. Chapin, W. Cirne, D. G. Feitelson et al.,
 // Benchmarks and standards for the evaluation of parallel job schedulers, JSSPP 1999): 18 fields a line,
-// times in seconds, comments behind ';'. Jobs without processors are left out, and counted. Throws InputError
-// with file and line.
+// times in seconds, comments behind ';'. Jobs without processors, those cancelled before they started, lines
+// for parts of a job (status 2 to 4) beside its own, and columns beyond the 18th are left out, and counted.
+// Throws InputError with file and line.
 JobList read_swf(const std::string& text, const std::string& name);
 
 // Reads a table with a heading, whose columns are in any order: `id`, `submit`, `ranks`, which every list
@@ -49,7 +50,8 @@ JobList read_swf(const std::string& text, const std::string& name);
 // InputError with file, line and column.
 JobList read_job_table(const std::string& text, const std::string& name);
 
-// Reads a file of either kind, which its first line tells. Throws InputError.
+// Reads a file of either kind, plain or gzip, which its name (.swf, .csv) or its first line tells. Throws
+// InputError.
 JobList read_job_list(const std::string& path);
 
 }  // namespace weft::jobs

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "sim/jobs/job_list.h"
 #include "sim/jobs/list_reader.h"
@@ -25,15 +27,19 @@ enum Field : std::size_t {
   kExecutable = 14,
   kFields = 18,
 };
-// A job that was cancelled before it started has this status and no run time.
+// A job that was cancelled has this status; before it started, also no processors and no run time.
 constexpr double kCancelled = 5;
+// A job that was stopped and went on may have a line for each time it ran, beside one for the whole.
+constexpr double kPart = 2, kLastPart = 4;
 // A hundred years, in seconds.
 constexpr double kLongest = 100 * 365.25 * 86400;
 
 struct Reader {
   const std::string& name;
   JobList& list;
-  std::uint64_t without_processors = 0, without_time = 0, overran = 0;
+  std::uint64_t without_processors = 0, without_time = 0, overran = 0, cancelled = 0, parts = 0, longer = 0;
+  std::unordered_map<std::string, std::size_t> whole;  // jobs by id, where parts may follow
+  std::unordered_set<std::string> in_parts;            // ids of which only parts were seen
 
   [[noreturn]] void fail(std::int64_t line, const std::string& what) const {
     throw InputError({.file = name, .line = line}, what);
@@ -42,6 +48,8 @@ struct Reader {
   void job(std::string_view line, std::int64_t number);
   double value(std::string_view word, std::int64_t line, std::size_t field) const;
   ListTime time(double seconds, std::int64_t line, std::size_t field) const;
+  // Whether it is a further part of a job that is there already.
+  bool add_part(const ListedJob& job, double status);
 };
 
 // "; MaxNodes: 240". What can't be read is a comment.
@@ -74,20 +82,35 @@ ListTime Reader::time(double seconds, std::int64_t line, std::size_t field) cons
   return std::llround(seconds * static_cast<double>(kSecond));
 }
 
+// The line for the whole job counts; where there is none, the parts' times add up.
+bool Reader::add_part(const ListedJob& job, double status) {
+  const bool part = status >= kPart && status <= kLastPart;
+  const auto [found, first] = whole.try_emplace(job.id, list.jobs.size());
+  if (first && part) in_parts.insert(job.id);
+  if (first || !part) return false;
+  ++parts;
+  ListedJob& of = list.jobs[found->second];
+  if (in_parts.contains(job.id) && of.runtime > 0 && job.runtime > 0) of.runtime += job.runtime;
+  return true;
+}
+
 void Reader::job(std::string_view line, std::int64_t number) {
   std::array<double, kFields + 1> fields{};
   std::size_t count = 0;
   for (std::string_view rest = without_blanks(line); !rest.empty(); rest = without_blanks(rest)) {
     const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
-    if (++count > kFields) break;
+    if (++count > kFields) {
+      ++longer;
+      break;
+    }
     fields[count] = value(rest.substr(0, end), number, count);
     rest.remove_prefix(end);
   }
   if (count == 0) return;
-  if (count != kFields)
-    fail(number, "a job has 18 fields (Standard Workload Format), and here are " +
-                     (count > kFields ? "more" : std::to_string(count)));
-  if (fields[kSubmit] < 0) fail(number, "field 2, the time of submission, must be at least 0");
+  if (count < kFields)
+    fail(number, "a job has 18 fields (Standard Workload Format), and here are " + std::to_string(count));
+  const bool part = fields[kStatus] >= kPart && fields[kStatus] <= kLastPart;
+  if (fields[kSubmit] < 0 && !part) fail(number, "field 2, the time of submission, must be at least 0");
   ListedJob job;
   job.id = std::to_string(std::llround(fields[kId]));
   job.line = number;
@@ -101,6 +124,12 @@ void Reader::job(std::string_view line, std::int64_t number) {
     ++without_processors;
     return;
   }
+  if (fields[kStatus] == kCancelled && job.runtime <= 0 && fields[kUsedProcessors] <= 0) {
+    ++cancelled;
+    return;
+  }
+  if (add_part(job, fields[kStatus])) return;
+  if (fields[kSubmit] < 0) fail(number, "field 2, the time of submission, must be at least 0");
   job.ranks = static_cast<std::uint32_t>(processors);
   without_time += job.runtime == kUnknown || fields[kStatus] == kCancelled;
   overran += job.requested > 0 && job.runtime > job.requested;
@@ -119,6 +148,12 @@ JobList read_swf(const std::string& text, const std::string& name) {
   });
   note(list, "without_processors", goal::Severity::kWarning,
        "Jobs that neither asked for processors nor had any; they are left out.", reader.without_processors);
+  note(list, "cancelled", goal::Severity::kInfo,
+       "Jobs that were cancelled before they started; they are left out.", reader.cancelled);
+  note(list, "parts_of_jobs", goal::Severity::kInfo,
+       "Lines for parts of jobs that were stopped and went on; each job counts once.", reader.parts);
+  note(list, "further_columns", goal::Severity::kInfo,
+       "Lines with more than the format's 18 columns; the others are not read.", reader.longer);
   note(list, "without_runtime", goal::Severity::kInfo,
        "Jobs that were cancelled, or of which the list doesn't say how long they ran.", reader.without_time);
   note(list, "overran", goal::Severity::kInfo, "Jobs that ran longer than they had asked for.",

@@ -64,9 +64,33 @@ std::int64_t parse_unit(std::string_view text, const Unit* units, std::size_t co
 }
 
 constexpr Unit kTimeUnits[] = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
-constexpr Unit kRateUnits[] = {{"bps", 1},    {"kbps", 1e3}, {"Mbps", 1e6}, {"Gbps", 1e9}, {"Tbps", 1e12},
-                               {"b/s", 1},    {"kb/s", 1e3}, {"Mb/s", 1e6}, {"Gb/s", 1e9}, {"Tb/s", 1e12},
-                               {"kB/s", 8e3}, {"MB/s", 8e6}, {"GB/s", 8e9}, {"TB/s", 8e12}};
+constexpr Unit kRateUnits[] = {{"bps", 1},
+                               {"kbps", 1e3},
+                               {"Mbps", 1e6},
+                               {"Gbps", 1e9},
+                               {"Tbps", 1e12},
+                               {"b/s", 1},
+                               {"kb/s", 1e3},
+                               {"Mb/s", 1e6},
+                               {"Gb/s", 1e9},
+                               {"Tb/s", 1e12},
+                               {"kB/s", 8e3},
+                               {"MB/s", 8e6},
+                               {"GB/s", 8e9},
+                               {"TB/s", 8e12},
+                               // As data sheets and vendors' lists have them.
+                               {"Kbps", 1e3},
+                               {"k", 1e3},
+                               {"M", 1e6},
+                               {"G", 1e9},
+                               {"T", 1e12},
+                               {"kbit/s", 1e3},
+                               {"Mbit/s", 1e6},
+                               {"Gbit/s", 1e9},
+                               {"Tbit/s", 1e12},
+                               {"Mbit", 1e6},
+                               {"Gbit", 1e9},
+                               {"GbE", 1e9}};
 constexpr Unit kByteUnits[] = {
     {"B", 1},     {"kB", 1e3},     {"KB", 1e3},        {"MB", 1e6},           {"GB", 1e9},
     {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0}};

@@ -1,11 +1,7 @@
 // Databases of results, for a page and for other programs.
-#include <fmt/core.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/fuzz/disk_file.h"
 #include "tests/fuzz/fuzz.h"
 #include "tools/export/timeline_export.h"
 #include "tools/report/sections.h"
@@ -13,29 +9,9 @@
 
 using namespace weft;
 
-namespace {
-
-// SQLite follows names to their ends, so a file in memory will not do.
-class DiskFile {
- public:
-  DiskFile()
-      : path_(std::filesystem::temp_directory_path() / fmt::format("weft_fuzz_{}.sqlite", ::getpid())) {}
-  ~DiskFile() { std::filesystem::remove(path_); }
-  DiskFile(const DiskFile&) = delete;
-  DiskFile& operator=(const DiskFile&) = delete;
-
-  void fill(std::string_view bytes) const { std::ofstream(path_, std::ios::binary) << bytes; }
-  std::string path() const { return path_.string(); }
-
- private:
-  const std::filesystem::path path_;
-};
-
-}  // namespace
-
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const topologies::Topology network = topologies::build(parse_module_choice("fat_tree:k=4"));
-  static const DiskFile file;
+  static const fuzz::DiskFile file("results");
   file.fill(fuzz::text_of(data, size));
   fuzz::attempt([] {
     const tools::RunDatabase run(file.path());

@@ -48,6 +48,12 @@ class TidyTest(unittest.TestCase):
         self.assert_clean("int main() { exit(1); }")
         self.assert_clean("abort();", path="tracer/mpi/a.cc")
 
+    def test_defaults(self):
+        for text in ("x = v.integer().value_or(0);", "whole_number(text.substr(3)).value_or(1)", "integer_of(a)\n    .value_or(0)"):
+            self.assert_found("defaults", text, path="goal/import/a/a.cc")
+            self.assert_clean(text, path="sim/a.cc")
+        self.assert_clean("v.integer_or(0); rate.value_or(standard.rate);", path="topologies/import/a.cc")
+
     def test_order(self):
         self.assert_found("order", "std::unordered_map<int, A> m; for (auto& [k, v] : m) use(v);",
                           "std::unordered_set<std::pair<int, int>> s_; for (const auto& x : this->s_) f(x);",

@@ -5,6 +5,7 @@ Checks (the name stands in brackets in a finding):
   random   a global or unseeded random generator
   clock    wall-clock time, outside the folders that may measure it (CLOCK_FOLDERS)
   exit     ending the process, outside a file with main() and outside the tracer
+  defaults a default for a number of somebody else's file that is there and can't be read (READER_FOLDERS)
   order    iteration over an unordered container: its order differs between machines
   build    a source file that no BUILD.bazel names
   names    a registered module that the README.md of its folder does not name
@@ -35,6 +36,8 @@ CLOCK_FOLDERS = ("tools/weft/", "tools/bench/", "tracer/", "tests/tracer/standin
 # A signal ends the process wherever it is, and so does a library that gets no memory; one that is preloaded has no main().
 EXIT_FOLDERS = ("tracer/", "tools/weft/phases.cc", "tools/weft/out_of_memory.cc", "tests/e2e/failing_system/",
                 "tests/tracer/standin/")
+# Where files of others are read.
+READER_FOLDERS = ("goal/import/", "goal/chakra/", "topologies/import/", "topologies/slurm/", "sim/jobs/")
 MOST_LINES = 600
 MOST_FUNCTION_LINES = 70
 EXCEPTIONS = "tools/checks/long_functions.txt"
@@ -66,6 +69,8 @@ CLOCK = re.compile(r"\b(system_clock|steady_clock|high_resolution_clock|gettimeo
                    r"|(?<![\w.>:])((?:std::|::)?time\s*\(\s*(?:NULL|nullptr|0|&\w+)\s*\)"
                    r"|(?:std::|::)?clock\s*\(\s*\))")
 EXIT = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(")
+DEFAULTS = re.compile(r"\b((?:integer|unsigned_integer|boolean|thousandths|integer_of|whole_number|finite_number)\([^()]*"
+                      r"(?:\([^()]*\)[^()]*)*\)\s*\.\s*value_or)\b")
 MAIN = re.compile(r"\bint\s+main\s*\(")
 UNORDERED = re.compile(r"\bunordered_(?:map|set|multimap|multiset)\s*<")
 FOR = re.compile(r"\bfor\s*\(")
@@ -139,6 +144,12 @@ def check_clock(source):
 def check_exit(source):
     if source.is_code and not source.path.startswith(EXIT_FOLDERS) and not MAIN.search(source.code):
         yield from matches(source, "exit", EXIT, "'{}' outside main; throw, so that main can report it")
+
+
+def check_defaults(source):
+    if source.is_code and source.path.startswith(READER_FOLDERS):
+        what = "'{}' takes a value that is there and can't be read for another; refuse it or count it"
+        yield from matches(source, "defaults", DEFAULTS, what)
 
 
 def closing(code, start, pair):
@@ -351,7 +362,7 @@ def check_all(texts):
     findings = list(check_top(texts))
     for path, source in sources.items():
         header = sources.get(str(PurePosixPath(path).with_suffix(".h"))) if source.suffix == ".cc" else None
-        for check in (check_random, check_clock, check_exit, check_long, check_words):
+        for check in (check_random, check_clock, check_exit, check_defaults, check_long, check_words):
             findings += check(source)
         findings += check_order(source, header.code if header else "")
         findings += check_build(source, builds)

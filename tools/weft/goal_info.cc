@@ -129,6 +129,10 @@ std::string info_json(goal::RankSource& graph, const goal::PackInfo& info) {
       json["collectives"][std::string(goal::name(static_cast<goal::CollectiveKind>(kind)))] = count;
   }
   json["metadata"] = info.metadata;
+  json["unread"] = Json::array();
+  for (const goal::Anomaly& anomaly : info.anomalies) {
+    if (anomaly.name.starts_with("unread")) json["unread"].push_back(anomaly.sentence);
+  }
   json["anomalies"] = Json::array();
   for (const goal::Anomaly& anomaly : info.anomalies) {
     json["anomalies"].push_back({{"name", anomaly.name},

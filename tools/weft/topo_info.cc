@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,8 +34,8 @@ struct Tier {
   std::uint64_t hosts = 0;
 };
 
-// Cables of one kind: same ends, same rate, same latency.
-using CableKey = std::tuple<bool, Bandwidth, Time>;
+// Cables of one kind: same ends, same rates, same latency.
+using CableKey = std::tuple<bool, Bandwidth, Bandwidth, Time>;
 
 // Machines of several accelerators: what an accelerator can send inside, and its share of what leaves.
 std::string domains_text(const Topology& topology) {
@@ -65,23 +66,27 @@ std::string domains_text(const Topology& topology) {
                      range(least, most), each(inside), each(leaving));
 }
 
-}  // namespace
-
-std::string topology_text(const Topology& topology) {
-  std::map<std::pair<bool, unsigned>, Tier> tiers;
+// What a network is made of, counted.
+struct Parts {
+  std::map<std::pair<bool, unsigned>, Tier> tiers;  // by whether they are switches proper, and tier
   std::uint64_t host_links = 0, least_nics = UINT64_MAX, most_nics = 0;
   std::set<std::uint16_t> planes;
+  std::map<CableKey, std::uint64_t> cables;
+};
+
+Parts parts_of(const Topology& topology) {
+  Parts parts;
   for (topologies::Vertex v = 0; v < topology.nodes(); ++v) {
     const topologies::Node& node = topology.node(v);
     const auto channels = topology.out_channels(v);
     if (node.kind == NodeKind::kHost) {
-      host_links += channels.size();
-      least_nics = std::min<std::uint64_t>(least_nics, channels.size());
-      most_nics = std::max<std::uint64_t>(most_nics, channels.size());
+      parts.host_links += channels.size();
+      parts.least_nics = std::min<std::uint64_t>(parts.least_nics, channels.size());
+      parts.most_nics = std::max<std::uint64_t>(parts.most_nics, channels.size());
       continue;
     }
-    planes.insert(node.plane);
-    Tier& tier = tiers[{!node.in_host, node.tier}];
+    parts.planes.insert(node.plane);
+    Tier& tier = parts.tiers[{!node.in_host, node.tier}];
     ++tier.switches;
     tier.least_ports = std::min<std::uint64_t>(tier.least_ports, channels.size());
     tier.most_ports = std::max<std::uint64_t>(tier.most_ports, channels.size());
@@ -89,35 +94,71 @@ std::string topology_text(const Topology& topology) {
       tier.hosts += topology.node(topology.channels()[c].to).kind == NodeKind::kHost;
     }
   }
-  std::map<CableKey, std::uint64_t> cables;
   for (std::size_t c = 0; c < topology.channels().size(); c += 2) {
-    const topologies::Channel& channel = topology.channels()[c];
-    const bool to_host = topology.node(channel.from).kind == NodeKind::kHost ||
-                         topology.node(channel.to).kind == NodeKind::kHost;
-    ++cables[{to_host, channel.rate, channel.latency}];
+    const topologies::Channel &there = topology.channels()[c], &back = topology.channels()[c + 1];
+    const bool to_host =
+        topology.node(there.from).kind == NodeKind::kHost || topology.node(there.to).kind == NodeKind::kHost;
+    ++parts.cables[{to_host, there.rate, back.rate, there.latency}];
   }
+  return parts;
+}
 
+nlohmann::json topology_json(const Topology& topology) {
+  const Parts parts = parts_of(topology);
+  nlohmann::json json = {{"topology", topology.name()},
+                         {"endpoints", topology.hosts()},
+                         {"routers", topology.switches()},
+                         {"planes", parts.planes.size()},
+                         {"links_per_endpoint", {parts.least_nics, parts.most_nics}},
+                         {"links", topology.edges().size()},
+                         {"links_to_endpoints", parts.host_links},
+                         {"notes", topology.notes()},
+                         {"assumed", topology.assumptions()},
+                         {"unread", topology.unread()}};
+  for (const auto& [key, tier] : parts.tiers) {
+    json["tiers"].push_back({{"inside_hosts", !key.first},
+                             {"tier", key.second},
+                             {"routers", tier.switches},
+                             {"ports", {tier.least_ports, tier.most_ports}},
+                             {"links_to_endpoints", tier.hosts}});
+  }
+  for (const auto& [key, count] : parts.cables) {
+    const auto& [to_host, rate, back, latency] = key;
+    json["cables"].push_back({{"to_endpoints", to_host},
+                              {"links", count},
+                              {"rate_bps", rate.bps()},
+                              {"back_rate_bps", back.bps()},
+                              {"latency_ps", latency.ps()}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string topology_text(const Topology& topology) {
+  const Parts parts = parts_of(topology);
   std::string text;
   const auto row = [&](std::string_view name, const std::string& value) {
     text += fmt::format("{:<15} {}\n", name, value);
   };
   row("topology", topology.name());
-  row("endpoints", fmt::format("{}, with {} link{} each", topology.hosts(), range(least_nics, most_nics),
-                               most_nics == 1 ? "" : "s"));
+  row("endpoints", fmt::format("{}, with {} link{} each", topology.hosts(),
+                               range(parts.least_nics, parts.most_nics), parts.most_nics == 1 ? "" : "s"));
   if (topology.has_domains()) row("nodes", domains_text(topology));
   row("routers", fmt::format("{}", topology.switches()));
-  for (const auto& [key, tier] : tiers) {
+  for (const auto& [key, tier] : parts.tiers) {
     row(key.first ? fmt::format("  tier {}", key.second) : "  inside hosts",
         fmt::format("{} of {} ports{}", tier.switches, range(tier.least_ports, tier.most_ports),
                     tier.hosts == 0 ? "" : fmt::format(", {} to endpoints in all", tier.hosts)));
   }
-  if (planes.size() > 1) row("planes", std::to_string(planes.size()));
-  row("links", fmt::format("{} between routers, {} to endpoints", topology.channels().size() / 2 - host_links,
-                           host_links));
-  for (const auto& [key, count] : cables) {
-    const auto& [to_host, rate, latency] = key;
+  if (parts.planes.size() > 1) row("planes", std::to_string(parts.planes.size()));
+  row("links", fmt::format("{} between routers, {} to endpoints", topology.edges().size() - parts.host_links,
+                           parts.host_links));
+  for (const auto& [key, count] : parts.cables) {
+    const auto& [to_host, rate, back, latency] = key;
     row(to_host ? "  to endpoints" : "  of routers",
-        fmt::format("{} of {}, {}", count, to_string(rate), to_string(latency)));
+        fmt::format("{} of {}{}, {}", count, to_string(rate), back == rate ? "" : "/" + to_string(back),
+                    to_string(latency)));
   }
   for (const std::string& note : topology.notes()) row("note", note);
   return text;
@@ -125,12 +166,22 @@ std::string topology_text(const Topology& topology) {
 
 void add_topo_info(Command& parent) {
   const auto argument = std::make_shared<TopologyArgument>();
+  const auto as_json = std::make_shared<bool>(false);
   Command command = parent.add_subcommand("info", "Tell what a network is made of");
   argument->add_to(command);
+  command.add_flag("--json", *as_json,
+                   "A JSON object, with what was assumed and what of a file was not read");
   command.footer("Examples:\n  weft topo info slim_fly:q=5\n  weft topo info dragonfly --endpoints 1024");
-  command.callback([argument] {
-    std::string text = topology_text(argument->build());
+  command.callback([argument, as_json] {
+    const Topology topology = argument->build();
     const topologies::RecommendedRouting best = topologies::recommended_routing(argument->choice().name);
+    if (*as_json) {
+      nlohmann::json json = topology_json(topology);
+      json["routing"] = best.policy;
+      fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+      return;
+    }
+    std::string text = topology_text(topology);
     text += fmt::format("routing, if none is given: {}{}{}\n", best.policy, *best.source == 0 ? "" : ", by ",
                         best.source);
     print_text(text);

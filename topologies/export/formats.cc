@@ -1,7 +1,9 @@
 #include "topologies/export/formats.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,8 @@ std::string short_name(const Node& node) {
 std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
+
+bool has_two_rates(const Link& link) { return link.back_rate > Bandwidth() && link.back_rate != link.rate; }
 
 // Calls see(from, to, link) for every link in the order they were added.
 template <typename See>
@@ -118,6 +122,10 @@ void write_graphml(const Topology& topology, TextSink& out) {
     out.print("  <key id=\"{}\" for=\"{}\" attr.name=\"{}\" attr.type=\"{}\"/>\n", key.id, key.scope,
               key.name, key.type);
   }
+  if (std::any_of(topology.edges().begin(), topology.edges().end(),
+                  [](const Edge& edge) { return has_two_rates(edge.link); })) {
+    out.print("  <key id=\"back_rate\" for=\"edge\" attr.name=\"back_rate\" attr.type=\"long\"/>\n");
+  }
   out.print("  <graph id=\"{}\" edgedefault=\"undirected\">\n", xml_text(topology.name()));
   for (Vertex v = 0; v < topology.nodes(); ++v) {
     const Node& node = topology.node(v);
@@ -143,6 +151,7 @@ void write_graphml(const Topology& topology, TextSink& out) {
     out.print("<data key=\"cable\">{}</data><data key=\"length\">{}</data>", cable_name(link.cable),
               link.length_m);
     if (link.loss != 0) out.print("<data key=\"loss\">{}</data>", link.loss);
+    if (has_two_rates(link)) out.print("<data key=\"back_rate\">{}</data>", link.back_rate.bps());
     out.print("</edge>\n");
   });
   out.print("  </graph>\n</graphml>\n");
@@ -163,6 +172,7 @@ void write_dot(const Topology& topology, TextSink& out) {
     out.print("  {} -- {} [rate={}, latency={}", short_name(topology.node(from)),
               short_name(topology.node(to)), link.rate.bps(), link.latency.ps());
     if (link.loss != 0) out.print(", loss={}", link.loss);
+    if (has_two_rates(link)) out.print(", back_rate={}", link.back_rate.bps());
     out.print("];\n");
   });
   out.print("}}\n");
@@ -173,9 +183,17 @@ void write_edges(const Topology& topology, TextSink& out) {
   out.print("# {}\n# {} hosts h0 h1 …, {} switches s0 s1 …, hr0 hr1 … inside hosts\n", topology.name(),
             topology.hosts(), topology.switches());
   out.print("# from to rate latency, of each direction; the probability of loss if there is one\n");
+  // Two cables between the same nodes are written in the same order: else they might be one listed twice.
+  std::unordered_set<std::uint64_t> seen;
   each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
-    out.print("{} {} {} {}", short_name(topology.node(from)), short_name(topology.node(to)),
-              to_string(link.rate), to_string(link.latency));
+    std::string rates = to_string(link.rate);
+    if (has_two_rates(link)) rates += "/" + to_string(link.back_rate);
+    const bool turned = seen.contains(std::uint64_t{to} << 32 | from);
+    if (!turned) seen.insert(std::uint64_t{from} << 32 | to);
+    if (turned && has_two_rates(link)) rates = to_string(link.back_rate) + "/" + to_string(link.rate);
+    if (turned) std::swap(from, to);
+    out.print("{} {} {} {}", short_name(topology.node(from)), short_name(topology.node(to)), rates,
+              to_string(link.latency));
     if (link.loss != 0) out.print(" {}", link.loss);
     out.print("\n");
   });
@@ -204,8 +222,10 @@ void write_json(const Topology& topology, TextSink& out) {
   each_link(topology, [&](Vertex from, Vertex to, const Link& link) {
     out.print("{}\n    {{\"from\": {}, \"to\": {}, \"rate_bps\": {}, \"latency_ps\": {}, ", first ? "" : ",",
               from, to, link.rate.bps(), link.latency.ps());
-    out.print("\"cable\": \"{}\", \"length_m\": {}, \"loss\": {}}}", cable_name(link.cable), link.length_m,
+    out.print("\"cable\": \"{}\", \"length_m\": {}, \"loss\": {}", cable_name(link.cable), link.length_m,
               link.loss);
+    if (has_two_rates(link)) out.print(", \"back_rate_bps\": {}", link.back_rate.bps());
+    out.print("}}");
     first = false;
   });
   out.print("\n  ]\n}}\n");

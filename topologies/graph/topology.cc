@@ -42,6 +42,16 @@ Vertex Topology::add_host_router(std::string name, std::uint32_t group, std::uin
   return v;
 }
 
+void Topology::add_assumption(const std::string& note) {
+  notes_.push_back(note);
+  assumptions_.push_back(note);
+}
+
+void Topology::add_unread(const std::string& note) {
+  notes_.push_back(note);
+  unread_.push_back(note);
+}
+
 void Topology::add_link(Vertex a, Vertex b, const Link& link) {
   edges_.push_back({static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(b), link});
 }
@@ -66,7 +76,8 @@ void Topology::finish(bool in_parts) {
                       nodes_[a].name, nodes_[b].name, link.loss));
     }
     channels_.push_back({a, b, link.rate, link.latency, link.loss});
-    channels_.push_back({b, a, link.rate, link.latency, link.loss});
+    channels_.push_back(
+        {b, a, link.back_rate > Bandwidth() ? link.back_rate : link.rate, link.latency, link.loss});
     ++out_begin_[a + 1];
     ++out_begin_[b + 1];
   }

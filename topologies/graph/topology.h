@@ -45,8 +45,9 @@ struct Link {
   Bandwidth rate;  // each direction
   Time latency;    // propagation
   CableKind cable = CableKind::kUnknown;
-  float length_m = 0;  // 0: not placed
-  double loss = 0;     // the probability that it loses a packet, each direction; below 1
+  float length_m = 0;   // 0: not placed
+  double loss = 0;      // the probability that it loses a packet, each direction; below 1
+  Bandwidth back_rate;  // from the second node to the first, where it is another; 0: `rate`
 };
 
 // The number of a node, of either kind, in the order they were added.
@@ -105,8 +106,12 @@ class Topology {
   // Says that Node::group are groups as in a dragonfly, every two of them linked: routing then spares the
   // links between them, and takes one of these at most on a minimal path.
   void set_linked_groups() { linked_groups_ = true; }
-  // A sentence for the user about what this network assumes or leaves out; runs and `weft topo info` tell it.
+  // A sentence for the user about this network; runs and `weft topo info` tell it. The second and third say
+  // that it is something guessed, where a file or an argument doesn't say, or something in a file that was
+  // not read.
   void add_note(std::string note) { notes_.push_back(std::move(note)); }
+  void add_assumption(const std::string& note);
+  void add_unread(const std::string& note);
   // Builds the channel tables and checks: at least one host, every host has a link, every rate > 0,
   // 0 <= loss < 1,
   // all hosts reachable from host 0, unless it is to be in_parts(). Throws InputError naming the node at
@@ -131,7 +136,9 @@ class Topology {
   bool is_inside(Vertex a, Vertex b) const {                        // of a domain: a link between them is
     return nodes_[a].domain != kNoDomain && nodes_[a].domain == nodes_[b].domain;
   }
-  const std::vector<std::string>& notes() const { return notes_; }  // as add_note(), in that order
+  const std::vector<std::string>& notes() const { return notes_; }  // all three kinds, in that order
+  const std::vector<std::string>& assumptions() const { return assumptions_; }
+  const std::vector<std::string>& unread() const { return unread_; }
   // All channels; two per link.
   const std::vector<Channel>& channels() const { return channels_; }
   // The channels that leave a node, in the order its links were added. A host's k-th is its NIC k.
@@ -148,7 +155,7 @@ class Topology {
   std::vector<Vertex> hosts_, switches_;
   std::vector<std::uint32_t> grid_;
   BoardGrid boards_;
-  std::vector<std::string> notes_;
+  std::vector<std::string> notes_, assumptions_, unread_;
   bool linked_groups_ = false, in_parts_ = false, has_domains_ = false;
   std::vector<Channel> channels_;
   std::vector<std::uint32_t> out_begin_, out_channels_;

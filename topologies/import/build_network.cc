@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <string_view>
@@ -11,24 +12,15 @@
 
 #include "topologies/families/cabling.h"
 #include "topologies/import/lines.h"
+#include "topologies/import/node_kinds.h"
 
 namespace weft::topologies {
 namespace {
 
 constexpr std::uint32_t kUnreached = UINT32_MAX;
 
-// The parts of names like h3, s3, hr3 and 3; a number of nothing if it is no such name.
-struct NumberedName {
-  std::string_view prefix;
-  std::optional<std::uint64_t> number;
-};
-
-NumberedName numbered_name(std::string_view name) {
-  const std::size_t digits = std::min(name.find_first_of("0123456789"), name.size());
-  const std::string_view prefix = name.substr(0, digits);
-  const bool known = prefix.empty() || prefix == "h" || prefix == "s" || prefix == "hr";
-  return {prefix, known ? whole_number(name.substr(digits)) : std::nullopt};
-}
+// Light takes 5 ns for a metre of glass, and signals about as long for one of copper.
+Time in_glass(float metres) { return Time::ps(std::llround(static_cast<double>(metres) * 5000)); }
 
 class Builder {
  public:
@@ -57,7 +49,6 @@ class Builder {
   std::uint32_t size() const { return static_cast<std::uint32_t>(graph_.nodes.size()); }
 
   void find_kinds();
-  void order_by_number();
   void check_names() const;
   void check_links() const;
   void index_links();
@@ -65,11 +56,13 @@ class Builder {
   void check_connected() const;
   // The distance of each node from the nearest of `from`; with `forwarding_hosts` also on ways through hosts.
   std::vector<std::uint32_t> distances(const std::vector<std::uint32_t>& from, bool forwarding_hosts) const;
+  std::uint64_t hosts_given() const;
   void place_hosts();
   void find_tiers();
   void find_groups();
   void read_defaults();
   void check_defaults() const;
+  void note_defaults(Topology& topology) const;
   Link cable(const ImportedLink& imported);
 
   ImportedGraph graph_;
@@ -79,49 +72,17 @@ class Builder {
   std::uint32_t hosts_each_ = 0;                // put on each of the following
   std::vector<bool> with_hosts_;
   Cabling defaults_;
+  std::uint64_t without_rate_ = 0, without_latency_ = 0, latency_by_length_ = 0;  // links of the file
   bool used_link_ = false, used_host_link_ = false, used_latency_ = false, used_switch_latency_ = false;
 };
 
-// Where no node says what it is, its name may.
+// `hosts` is a number for files without hosts, or the pattern of their names.
 void Builder::find_kinds() {
-  const bool given = std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
-                                 [](const ImportedNode& node) { return node.kind.has_value(); });
-  for (ImportedNode& node : graph_.nodes) {
-    const NumberedName parts = given ? NumberedName() : numbered_name(node.name);
-    const bool host = parts.number && parts.prefix == "h";
-    if (parts.number && parts.prefix == "hr") node.in_host = true;
-    if (!node.kind) node.kind = host ? NodeKind::kHost : NodeKind::kSwitch;
-    hosts_ += node.kind == NodeKind::kHost ? 1 : 0;
-  }
-  if (!given) order_by_number();
-}
-
-// Hosts by the numbers in their names, and so switches if all have one; otherwise these stay as they come.
-void Builder::order_by_number() {
-  std::vector<std::uint64_t> number;
-  bool all_switches = true;
-  for (const ImportedNode& node : graph_.nodes) {
-    const NumberedName parts = numbered_name(node.name);
-    all_switches = all_switches && parts.number;
-    number.push_back(parts.number.value_or(0));
-  }
-  std::vector<std::uint32_t> order(size()), place(size());
-  std::iota(order.begin(), order.end(), 0u);
-  const auto key = [&](std::uint32_t n) {
-    return std::pair(!is_host(n), is_host(n) || all_switches ? number[n] : 0);
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
-  std::vector<ImportedNode> nodes;
-  nodes.reserve(size());
-  for (std::uint32_t i = 0; i < size(); ++i) {
-    place[order[i]] = i;
-    nodes.push_back(std::move(graph_.nodes[order[i]]));
-  }
-  graph_.nodes = std::move(nodes);
-  for (ImportedLink& link : graph_.links) {
-    link.from = place[link.from];
-    link.to = place[link.to];
+  const bool pattern = !parameters_.automatic("hosts") && !whole_number(parameters_.text("hosts"));
+  try {
+    hosts_ = topologies::find_kinds(graph_, pattern ? parameters_.text("hosts") : "");
+  } catch (const InputError& error) {
+    parameters_.fail("hosts", error.what());
   }
 }
 
@@ -226,10 +187,16 @@ void Builder::check_connected() const {
   }
 }
 
+// A pattern adds none.
+std::uint64_t Builder::hosts_given() const {
+  const std::optional<std::uint64_t> number = whole_number(parameters_.text("hosts"));
+  return number ? *number : 0;
+}
+
 void Builder::place_hosts() {
   with_hosts_.assign(size(), false);
   const bool automatic = parameters_.automatic("hosts");
-  const std::int64_t each = automatic ? (hosts_ > 0 ? 0 : 1) : parameters_.integer("hosts");
+  const std::uint64_t each = automatic ? (hosts_ > 0 ? 0 : 1) : hosts_given();
   if (hosts_ > 0) {
     if (each != 0)
       parameters_.fail("hosts", fmt::format("{} has {} hosts of its own; leave it out", graph_.file, hosts_));
@@ -249,12 +216,18 @@ void Builder::place_hosts() {
   const std::uint64_t most = kMostHosts / routers;
   if (most == 0)
     fail(0, fmt::format("{} routers with a host each are more than {} hosts", routers, kMostHosts));
-  if (each < 1 || static_cast<std::uint64_t>(each) > most) {
+  if (each < 1 || each > most) {
     parameters_.fail("hosts",
                      fmt::format("{} has no host of its own, so it must be from 1 to {}; the nearest is {}",
                                  graph_.file, most, each < 1 ? 1 : most));
   }
   hosts_each_ = static_cast<std::uint32_t>(each);
+  if (automatic) {
+    graph_.assumed.push_back(fmt::format(
+        "no node is a host: one was put on each of {} switches (graph_file:hosts=NUMBER puts more "
+        "there, hosts=PATTERN says which nodes are hosts)",
+        routers));
+  }
 }
 
 // A switch without a tier is of 1 with hosts, and else of one more than the nearest that has.
@@ -299,11 +272,32 @@ Link Builder::cable(const ImportedLink& imported) {
   const Link& standard = to_host ? defaults_.host : defaults_.fabric;
   if (!imported.rate) (to_host ? used_host_link_ : used_link_) = true;
   if (!imported.latency) used_latency_ = true;
+  const bool by_length = !imported.latency && imported.length_m > 0 && parameters_.automatic("latency");
+  const bool guessed = parameters_.automatic("link") && (!to_host || parameters_.automatic("host_link"));
+  if (!imported.rate && guessed) ++without_rate_;
+  if (!imported.latency) ++(by_length ? latency_by_length_ : without_latency_);
   return {.rate = imported.rate.value_or(standard.rate),
-          .latency = imported.latency.value_or(standard.latency),
+          .latency = imported.latency.value_or(by_length ? in_glass(imported.length_m) : standard.latency),
           .cable = imported.cable,
           .length_m = imported.length_m,
-          .loss = imported.loss};
+          .loss = imported.loss,
+          .back_rate = imported.back_rate.value_or(Bandwidth())};
+}
+
+// What stands in for what the file leaves open, unless the user has said so.
+void Builder::note_defaults(Topology& topology) const {
+  const auto note = [&](std::uint64_t links, const char* what, const char* parameter,
+                        const std::string& value) {
+    if (links == 0 || !parameters_.automatic(parameter)) return;
+    topology.add_assumption(
+        fmt::format("{} of {} links have no {}, which is taken to be {} (graph_file:{}=…)", links,
+                    graph_.links.size(), what, value, parameter));
+  };
+  for (const std::string& each : graph_.assumed) topology.add_assumption(each);
+  note(without_rate_, "rate", "link", to_string(defaults_.fabric.rate));
+  note(without_latency_, "latency", "latency", to_string(defaults_.fabric.latency));
+  note(latency_by_length_, "latency", "latency", "5 ns for each metre of cable");
+  for (const std::string& each : graph_.unread) topology.add_unread(each);
 }
 
 // A setting without effect is a mistake of someone's.
@@ -359,6 +353,7 @@ Topology Builder::build(const std::string& name) {
     topology.add_link(vertices[link.from], vertices[link.to], cable(link));
   }
   check_defaults();
+  note_defaults(topology);
   topology.finish();
   return topology;
 }

@@ -28,6 +28,7 @@ struct ImportedLink {
   std::uint32_t from = 0, to = 0;  // places in ImportedGraph::nodes
   std::int64_t line = 0;
   std::optional<Bandwidth> rate = std::nullopt;
+  std::optional<Bandwidth> back_rate = std::nullopt;  // from `to` to `from`, where it is another
   std::optional<Time> latency = std::nullopt;
   CableKind cable = CableKind::kUnknown;
   float length_m = 0;
@@ -38,6 +39,8 @@ struct ImportedGraph {
   std::string file;  // its path, for messages
   std::vector<ImportedNode> nodes;
   std::vector<ImportedLink> links;
+  // What the file doesn't say and was guessed, and what it says and was not read: sentences for users.
+  std::vector<std::string> assumed, unread;
 };
 
 // What a file may hold, so that a slip of one digit ends in a message and not in a machine without memory.

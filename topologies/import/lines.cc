@@ -46,6 +46,27 @@ bool Lines::next(bool blank_too) {
   return false;
 }
 
+std::vector<std::string> Lines::fields(char between) const {
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < text_.size(); ++i) {
+    if (text_[i] == '"') {
+      const bool twice = quoted && i + 1 < text_.size() && text_[i + 1] == '"';
+      if (twice) fields.back() += text_[i++];
+      if (!twice) quoted = !quoted;
+    } else if (text_[i] == between && !quoted) {
+      fields.emplace_back();
+    } else {
+      fields.back() += text_[i];
+    }
+  }
+  for (std::string& field : fields) {
+    field.erase(0, std::min(field.find_first_not_of(" \t"), field.size()));
+    field.erase(field.find_last_not_of(" \t") + 1);
+  }
+  return fields;
+}
+
 void Lines::fail_expecting(const std::string& expected) const {
   fail(fmt::format("found '{}', but expected {}", shortened(text_), expected));
 }

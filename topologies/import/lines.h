@@ -22,6 +22,10 @@ class Lines {
   // no comment.
   bool next(bool blank_too = false);
   const std::vector<std::string_view>& words() const { return words_; }
+  // The line's fields with that sign between them, without blanks around; empty ones count, and those in
+  // quotes may hold the sign.
+  std::vector<std::string> fields(char between) const;
+  std::string_view text() const { return text_; }
   std::int64_t line() const { return at_.line; }
   // "FILE:LINE: found 'the line', but expected …"
   [[noreturn]] void fail_expecting(const std::string& expected) const;

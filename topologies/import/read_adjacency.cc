@@ -30,7 +30,8 @@ std::pair<std::uint64_t, std::uint64_t> read_sizes(Lines& lines) {
 
 }  // namespace
 
-ImportedGraph read_adjacency(std::string_view text, const std::string& file) {
+ImportedGraph read_adjacency(std::string_view text, const std::string& file,
+                             const std::vector<std::string>& /*ignored*/) {
   Lines lines(text, file);
   const auto [routers, links] = read_sizes(lines);
   ImportedGraph graph{.file = file, .nodes = {}, .links = {}};

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "topologies/import/attributes.h"
 #include "topologies/import/lines.h"
+#include "topologies/import/named_values.h"
 #include "topologies/import/readers.h"
 
 namespace weft::topologies {
@@ -16,13 +18,36 @@ namespace {
 constexpr const char* kForm =
     "'from to', 'from to rate', 'from to rate latency' or 'from to rate latency loss'";
 
-// The first line of a CSV file that names its columns.
-bool is_header(const std::vector<std::string_view>& words) {
-  if (words.size() < 2) return false;
-  const std::pair<std::string, std::string> ends = {lower_case(words[0]), lower_case(words[1])};
-  return ends == std::pair<std::string, std::string>("from", "to") ||
-         ends == std::pair<std::string, std::string>("source", "target") ||
-         ends == std::pair<std::string, std::string>("src", "dst");
+// What a table's heading says: where the ends of a link stand, and what the other columns are called.
+struct Heading {
+  char between = ',';
+  std::size_t from = 0, to = 0;
+  std::vector<std::string> names;
+};
+
+// The first line of a table, if it names the ends of links.
+std::optional<Heading> heading_of(const Lines& lines) {
+  Heading heading;
+  for (const char sign : {'\t', ';', ',', ' '}) {
+    if (lines.text().find(sign) == std::string_view::npos) continue;
+    heading.between = sign;
+    break;
+  }
+  if (heading.between == ' ') {
+    heading.names.assign(lines.words().begin(), lines.words().end());
+  } else {
+    heading.names = lines.fields(heading.between);
+  }
+  const auto column = [&](Meaning meaning) {
+    return static_cast<std::size_t>(
+        std::find_if(heading.names.begin(), heading.names.end(),
+                     [&](const std::string& name) { return meaning_of(name).meaning == meaning; }) -
+        heading.names.begin());
+  };
+  heading.from = column(Meaning::kFrom);
+  heading.to = column(Meaning::kTo);
+  if (heading.from == heading.names.size() || heading.to == heading.names.size()) return std::nullopt;
+  return heading;
 }
 
 bool has_unit(std::string_view word) {
@@ -30,37 +55,98 @@ bool has_unit(std::string_view word) {
          std::isalpha(static_cast<unsigned char>(word.back())) != 0;
 }
 
-// Lists from undirected graphs often have every link twice, once for each direction: that would be two
-// cables.
-void refuse_both_directions(const ImportedGraph& graph) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::int64_t> directed;
-  for (const ImportedLink& link : graph.links) ++directed[{link.from, link.to}];
-  for (const auto& [ends, count] : directed) {
-    const auto back = directed.find({ends.second, ends.first});
-    if (back == directed.end() || back->second != count) return;
+// Lists from undirected graphs have every link twice, once for each direction, and so do lists of ports: that
+// would be two cables. With rates of their own, the two are one cable with two rates; else only who made the
+// list knows.
+class Directions {
+ public:
+  explicit Directions(ImportedGraph& graph) : graph_(graph) {
+    for (std::uint32_t i = 0; i < graph.links.size(); ++i) {
+      const ImportedLink& link = graph.links[i];
+      lines_[{link.from, link.to}].push_back(i);
+    }
   }
-  const ImportedLink& first = graph.links[0];
-  throw InputError(
-      {graph.file, first.line},
-      fmt::format("every link is listed in both directions, like '{0} {1}' and '{1} {0}'; a line "
-                  "is a cable for both, so leave one of each pair out",
-                  graph.nodes[first.from].name, graph.nodes[first.to].name));
-}
+
+  void join() {
+    std::vector<bool> gone(graph_.links.size());
+    std::uint64_t joined = 0;
+    const ImportedLink* first = nullptr;
+    for (const auto& [ends, there] : lines_) {
+      const auto back = ends.first < ends.second ? lines_.find({ends.second, ends.first}) : lines_.end();
+      if (back == lines_.end()) continue;
+      if (there.size() != back->second.size()) fail_both(graph_.links[back->second[0]]);
+      for (std::size_t i = 0; i < there.size(); ++i) {
+        // The earlier line is the cable.
+        ImportedLink& kept = graph_.links[std::min(there[i], back->second[i])];
+        const std::uint32_t other = std::max(there[i], back->second[i]);
+        if (graph_.links[other].rate == kept.rate) fail_both(graph_.links[other]);
+        join(kept, graph_.links[other]);
+        gone[other] = true;
+        if (joined++ == 0) first = &kept;
+      }
+    }
+    if (joined == 0) return;
+    graph_.assumed.push_back(fmt::format(
+        "{} cables are listed once for each direction, with two rates, like {} and {} between '{}' and '{}'",
+        joined, rate_text(first->rate), rate_text(first->back_rate),
+        shortened(graph_.nodes[first->from].name), shortened(graph_.nodes[first->to].name)));
+    std::size_t at = 0;
+    std::erase_if(graph_.links, [&](const ImportedLink&) { return gone[at++]; });
+  }
+
+ private:
+  static std::string rate_text(const std::optional<Bandwidth>& rate) {
+    return rate ? to_string(*rate) : "the usual rate";
+  }
+
+  void join(ImportedLink& kept, const ImportedLink& back) const {
+    if (!kept.rate || !back.rate) fail(back, "has a rate in one direction only; give it both");
+    if (kept.back_rate || back.back_rate) fail(back, "is listed for both directions, and with two rates");
+    if (kept.latency != back.latency) fail(back, "has another latency each way, which no cable has");
+    kept.back_rate = back.rate;
+    kept.loss = std::max(kept.loss, back.loss);
+  }
+
+  [[noreturn]] void fail(const ImportedLink& link, const char* what) const {
+    throw InputError({graph_.file, link.line},
+                     fmt::format("the link between '{}' and '{}' {}", graph_.nodes[link.from].name,
+                                 graph_.nodes[link.to].name, what));
+  }
+
+  [[noreturn]] void fail_both(const ImportedLink& link) const {
+    throw InputError({graph_.file, link.line},
+                     fmt::format("both '{0} {1}' and '{1} {0}' are listed; a line is a cable for both "
+                                 "directions, so leave one out, or write two cables in the same order",
+                                 graph_.nodes[link.to].name, graph_.nodes[link.from].name));
+  }
+
+  ImportedGraph& graph_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> lines_;
+};
 
 class EdgeList {
  public:
-  EdgeList(std::string_view text, const std::string& file) : lines_(text, file) { graph_.file = file; }
+  EdgeList(std::string_view text, const std::string& file, const std::vector<std::string>& ignored)
+      : lines_(text, file), values_(ignored) {
+    graph_.file = file;
+  }
 
   ImportedGraph read() {
     for (bool first = true; lines_.next(); first = false) {
-      if (first && is_header(lines_.words())) continue;
-      read_link();
+      if (first) heading_ = heading_of(lines_);
+      if (first && heading_) continue;
+      if (heading_) {
+        read_row();
+      } else {
+        read_link();
+      }
       if (graph_.links.size() > kMostImportedLinks || graph_.nodes.size() > kMostImportedNodes) {
         lines_.fail(fmt::format("more than {} links or {} nodes", kMostImportedLinks, kMostImportedNodes));
       }
     }
     if (graph_.links.empty()) throw InputError({.file = graph_.file}, "the file has no link");
-    refuse_both_directions(graph_);
+    Directions(graph_).join();
+    values_.note(graph_);
     return std::move(graph_);
   }
 
@@ -72,6 +158,31 @@ class EdgeList {
     } catch (const InputError& error) {
       lines_.fail(fmt::format("{}: {}", what, error.what()));
     }
+  }
+
+  void read_row() {
+    std::vector<std::string> fields;
+    if (heading_->between == ' ') {
+      fields.assign(lines_.words().begin(), lines_.words().end());
+    } else {
+      fields = lines_.fields(heading_->between);
+    }
+    if (fields.size() > heading_->names.size() || fields.size() <= std::max(heading_->from, heading_->to)) {
+      lines_.fail_expecting(fmt::format("as many fields as the heading has, {}", heading_->names.size()));
+    }
+    ImportedLink link;
+    link.line = lines_.line();
+    for (const std::size_t end : {heading_->from, heading_->to}) {
+      if (fields[end].empty()) lines_.fail(fmt::format("'{}' is empty", heading_->names[end]));
+    }
+    link.from = node(fields[heading_->from]);
+    link.to = node(fields[heading_->to]);
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const std::string& name = heading_->names[i];
+      if (i == heading_->from || i == heading_->to) continue;
+      value(name.c_str(), fields[i], [&](std::string_view text) { values_.set(link, name, text); });
+    }
+    graph_.links.push_back(link);
   }
 
   void read_link() {
@@ -89,7 +200,7 @@ class EdgeList {
                         "attributes are not read: leave them out",
                         shortened(words[2])));
       }
-      link.rate = value("rate", words[2], rate_attribute);
+      value("rate", words[2], [&](std::string_view text) { set_rates(link, text); });
     }
     if (words.size() > 3) {
       if (!has_unit(words[3])) {
@@ -110,14 +221,17 @@ class EdgeList {
   }
 
   Lines lines_;
+  LinkValues values_;
+  std::optional<Heading> heading_;
   ImportedGraph graph_;
   std::unordered_map<std::string, std::uint32_t> numbers_;
 };
 
 }  // namespace
 
-ImportedGraph read_edges(std::string_view text, const std::string& file) {
-  return EdgeList(text, file).read();
+ImportedGraph read_edges(std::string_view text, const std::string& file,
+                         const std::vector<std::string>& ignored) {
+  return EdgeList(text, file, ignored).read();
 }
 
 }  // namespace weft::topologies

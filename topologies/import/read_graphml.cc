@@ -15,12 +15,13 @@
 #include "topologies/export/formats.h"
 #include "topologies/import/attributes.h"
 #include "topologies/import/lines.h"
+#include "topologies/import/named_values.h"
 #include "topologies/import/readers.h"
 
 namespace weft::topologies {
 namespace {
 
-// The attributes that are read. Others are for other programs, and stay unread.
+// The attributes that are ours. Others are read by what their names mean (named_values.h).
 enum Field : std::uint8_t {
   kKind,
   kName,
@@ -35,7 +36,7 @@ enum Field : std::uint8_t {
   kInHost,
   kSwitchLatency,
   kRate,
-  kLinkSpeedRaw,
+  kBackRate,
   kLatency,
   kCable,
   kLength,
@@ -62,7 +63,7 @@ constexpr std::array<FieldName, kFields> kFieldNames = {{
     {"in_host", true},
     {"switch_latency", true},
     {"rate", false},
-    {"LinkSpeedRaw", false},  // of the Internet Topology Zoo, bit/s
+    {"back_rate", false},
     {"latency", false},
     {"cable", false},
     {"length", false},
@@ -81,6 +82,21 @@ NodeKind kind_attribute(std::string_view text) {
     if (text == kind_name(kind)) return kind;
   }
   throw InputError(fmt::format("'{}' is not host or switch", text));
+}
+
+// What a node is, as other programs have it: {"type", "server"}.
+std::optional<NodeKind> foreign_kind(std::string_view name, std::string_view text) {
+  constexpr std::array<std::string_view, 7> kNames = {"type",        "role",       "node_type", "nodetype",
+                                                      "device_type", "devicetype", "class"};
+  constexpr std::array<std::string_view, 9> kHosts = {"host",   "server", "gpu",      "compute",    "node",
+                                                      "client", "nic",    "endpoint", "accelerator"};
+  constexpr std::array<std::string_view, 8> kSwitches = {"switch", "router", "leaf", "spine",
+                                                         "core",   "tor",    "edge", "aggregation"};
+  const std::string of = lower_case(name), word = lower_case(text);
+  if (std::find(kNames.begin(), kNames.end(), of) == kNames.end()) return std::nullopt;
+  if (std::find(kHosts.begin(), kHosts.end(), word) != kHosts.end()) return NodeKind::kHost;
+  if (std::find(kSwitches.begin(), kSwitches.end(), word) != kSwitches.end()) return NodeKind::kSwitch;
+  return std::nullopt;
 }
 
 float length_attribute(std::string_view text) {
@@ -133,8 +149,8 @@ void set_link(ImportedLink& link, Field field, const std::string& text) {
     case kRate:
       link.rate = rate_attribute(text);
       return;
-    case kLinkSpeedRaw:
-      if (!link.rate) link.rate = rate_attribute(text);
+    case kBackRate:
+      link.back_rate = rate_attribute(text);
       return;
     case kLatency:
       link.latency = time_attribute(text, Time::ps(1));
@@ -156,7 +172,7 @@ void set_link(ImportedLink& link, Field field, const std::string& text) {
 // Follows the elements as the parser meets them.
 class GraphmlReader {
  public:
-  GraphmlReader(std::string_view text, const std::string& file);
+  GraphmlReader(std::string_view text, const std::string& file, const std::vector<std::string>& ignored);
   ImportedGraph take();
 
  private:
@@ -192,6 +208,8 @@ class GraphmlReader {
   Field field_of(const Key& key) const;
   void apply(Field field, const std::string& text);
   void apply_defaults();
+  void apply_foreign();
+  void set_foreign(const std::string& name, const std::string& text);
   std::uint32_t intern(const std::string& id);
   std::string required(Attributes attributes, const char* element, const char* name) const;
   static const char* find(Attributes attributes, std::string_view name);
@@ -213,13 +231,16 @@ class GraphmlReader {
   std::string text_;                  // of the default or data element that is open
   std::array<bool, kFields> seen_{};  // of the node or edge that is open
   bool has_graph_ = false, in_node_ = false;
+  std::vector<std::pair<std::string, std::string>> foreign_;  // names and values, of the node or edge
+  LinkValues values_;
   std::unordered_map<std::string, std::uint32_t> numbers_;  // of ids, in the order they are met
   std::vector<Id> ids_;
   std::vector<std::string> names_, labels_;  // of nodes; empty: none
 };
 
-GraphmlReader::GraphmlReader(std::string_view text, const std::string& file)
-    : parser_(XML_ParserCreate(nullptr), XML_ParserFree) {
+GraphmlReader::GraphmlReader(std::string_view text, const std::string& file,
+                             const std::vector<std::string>& ignored)
+    : parser_(XML_ParserCreate(nullptr), XML_ParserFree), values_(ignored) {
   if (parser_ == nullptr) throw std::bad_alloc();
   graph_.file = file;
   XML_SetUserData(parser_.get(), this);
@@ -230,6 +251,7 @@ GraphmlReader::GraphmlReader(std::string_view text, const std::string& file)
   if (graph_.nodes.empty()) throw InputError({.file = file}, "the graph has no node");
   resolve_links();
   resolve_names();
+  values_.note(graph_);
 }
 
 ImportedGraph GraphmlReader::take() { return std::move(graph_); }
@@ -344,6 +366,7 @@ void GraphmlReader::end() {
     end_data();
   } else if (element == Element::kNode || element == Element::kEdge) {
     apply_defaults();
+    apply_foreign();
   }
 }
 
@@ -388,6 +411,7 @@ void GraphmlReader::start_node(Attributes attributes) {
   graph_.nodes.emplace_back().line = line();
   in_node_ = true;
   seen_.fill(false);
+  foreign_.clear();
 }
 
 void GraphmlReader::start_edge(Attributes attributes) {
@@ -403,19 +427,26 @@ void GraphmlReader::start_edge(Attributes attributes) {
   graph_.links.push_back(link);
   in_node_ = false;
   seen_.fill(false);
+  foreign_.clear();
 }
 
 void GraphmlReader::end_data() {
   const auto found = keys_.find(key_);
   if (found == keys_.end()) fail(fmt::format("data with key '{}', which no <key> declares", shortened(key_)));
   const Field field = field_of(found->second);
-  if (field == kFields) return;
+  if (field == kFields) {
+    // Drawings of other programs have no name.
+    if (!found->second.name.empty()) {
+      foreign_.emplace_back(found->second.name, boost::algorithm::trim_copy(text_));
+    }
+    return;
+  }
   if (seen_[field]) fail(fmt::format("'{}' is given twice", kFieldNames[field].name));
   apply(field, boost::algorithm::trim_copy(text_));
 }
 
 Field GraphmlReader::field_of(const Key& key) const {
-  if (!(in_node_ ? key.of_nodes : key.of_links)) return kFields;
+  if (!(in_node_ ? key.of_nodes : key.of_links) || values_.ignores(key.name)) return kFields;
   for (std::size_t f = 0; f < kFields; ++f) {
     if (kFieldNames[f].of_node == in_node_ && key.name == kFieldNames[f].name) return static_cast<Field>(f);
   }
@@ -444,6 +475,48 @@ void GraphmlReader::apply_defaults() {
     const Key& key = keys_.at(name);
     const Field field = field_of(key);
     if (field != kFields && !seen_[field]) apply(field, *key.fallback);
+    const bool given = std::any_of(foreign_.begin(), foreign_.end(),
+                                   [&](const auto& value) { return value.first == key.name; });
+    if (field == kFields && !given && !key.name.empty() && (in_node_ ? key.of_nodes : key.of_links)) {
+      foreign_.emplace_back(key.name, *key.fallback);
+    }
+  }
+}
+
+// After all that are ours, which go before. The Topology Zoo has units under a name of their own.
+void GraphmlReader::apply_foreign() {
+  for (auto& [name, text] : foreign_) {
+    for (const auto& [other, unit] : foreign_) {
+      if (finite_number(text) && (other == name + "Units" || other == name + "_units")) text += unit;
+    }
+  }
+  for (const auto& [name, text] : foreign_) {
+    try {
+      set_foreign(name, text);
+    } catch (const InputError& error) {
+      fail(fmt::format("{}: {}", shortened(name), error.what()));
+    }
+  }
+}
+
+void GraphmlReader::set_foreign(const std::string& name, const std::string& text) {
+  if (!in_node_) return values_.set(graph_.links.back(), name, text);
+  ImportedNode& node = graph_.nodes.back();
+  const NamedMeaning named = meaning_of(name);
+  if (text.empty()) return;
+  if (values_.ignores(name)) return values_.skip(name);
+  if (const std::optional<NodeKind> kind = node.kind ? std::nullopt : foreign_kind(name, text)) {
+    node.kind = kind;
+  } else if (named.meaning == Meaning::kLatency && !node.switch_latency) {
+    const bool bare = finite_number(text).has_value();
+    if (bare && named.unit.empty())
+      throw InputError(fmt::format("'{}' has no unit; write it like 300ns", text));
+    node.switch_latency = time_attribute(text + (bare ? named.unit : ""), Time::ns(1));
+  } else if (named.meaning == Meaning::kRate) {
+    throw InputError(
+        fmt::format("'{}' is of a node, but links have rates; leave it unread with ignore=[{}]", text, name));
+  } else {
+    values_.skip(name);
   }
 }
 
@@ -476,8 +549,9 @@ void GraphmlReader::resolve_names() {
 
 }  // namespace
 
-ImportedGraph read_graphml(std::string_view text, const std::string& file) {
-  return GraphmlReader(text, file).take();
+ImportedGraph read_graphml(std::string_view text, const std::string& file,
+                           const std::vector<std::string>& ignored) {
+  return GraphmlReader(text, file, ignored).take();
 }
 
 }  // namespace weft::topologies

@@ -275,7 +275,8 @@ ImportedGraph TopoFile::graph() const {
 
 }  // namespace
 
-ImportedGraph read_topo(std::string_view text, const std::string& file) {
+ImportedGraph read_topo(std::string_view text, const std::string& file,
+                        const std::vector<std::string>& /*ignored*/) {
   return TopoFile(text, file).graph();
 }
 

@@ -24,7 +24,14 @@ void check_characters(std::string_view name) {
 
 std::vector<std::string> SlurmNames::expand(std::string_view hostlist) {
   std::vector<std::string> names = expand_hostlist(hostlist, kMostSlurmNames - listed_);
-  for (const std::string& name : names) check_characters(name);
+  for (const std::string& name : names) {
+    check_characters(name);
+    // Words of slurm.conf's, which stand for its nodes.
+    if (name != "ALL" && name != "DEFAULT") continue;
+    throw InputError(fmt::format(
+        "'{}' stands for nodes that slurm.conf lists, and this file doesn't: write them out, like tux[0-3]",
+        name));
+  }
   listed_ += names.size();
   return names;
 }

@@ -102,6 +102,20 @@ ChakraDeps parse_deps(const Parameters& parameters) {
   return ChakraDeps::kData;
 }
 
+void note_unread(const ChakraUnread& unread, ChakraNotes& notes) {
+  constexpr std::size_t kMostNames = 16;
+  std::string names;
+  std::size_t listed = 0;
+  std::uint64_t values = 0;
+  for (const auto& [name, times] : unread) {
+    values += times;
+    if (listed++ < kMostNames) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", name, times);
+  }
+  if (listed > kMostNames) names += fmt::format(" and {} more", listed - kMostNames);
+  notes.add("unread_attributes", Severity::kInfo,
+            fmt::format("Values of the trace that are not read, by name: {}.", names), values);
+}
+
 }  // namespace
 
 Graph import_chakra(const fs::path& path, const ChakraOptions& options, PackInfo* info) {
@@ -114,6 +128,7 @@ Graph import_chakra(const fs::path& path, const ChakraOptions& options, PackInfo
   }
   GraphBuilder builder;
   ChakraNotes notes;
+  ChakraUnread unread;
   std::map<std::string, ChakraGroup> groups;
   if (!files.groups.empty()) {
     for (auto& [name, members] : read_comm_groups(files.groups, ranks)) {
@@ -128,10 +143,13 @@ Graph import_chakra(const fs::path& path, const ChakraOptions& options, PackInfo
     }
     ChakraRankBuilder of_rank(builder, groups, !files.groups.empty(), rank, ranks, rank >= at_hand,
                               options.gflops, options.deps, notes);
-    read_chakra(file, [&](ChakraNode& node, const SourceLocation& where) { of_rank.add(node, where); });
+    read_chakra(
+        file, [&](ChakraNode& node, const SourceLocation& where) { of_rank.add(node, where); },
+        rank < at_hand ? &unread : nullptr);
     of_rank.finish(file);
     if (rank == 0) GraphBuilder::expect_graph(of_rank.nodes() * ranks, of_rank.dependencies() * ranks);
   }
+  if (!unread.empty()) note_unread(unread, notes);
   if (info != nullptr) {
     info->metadata["source"] = "Chakra execution trace";
     info->anomalies.insert(info->anomalies.end(), notes.anomalies().begin(), notes.anomalies().end());

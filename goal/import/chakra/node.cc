@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "goal/chakra/chakra.pb.h"
 #include "goal/import/json/byte_stream.h"
@@ -15,12 +17,12 @@ namespace {
 namespace pb = ChakraProtoMsg;
 constexpr std::uint64_t kMostBytes = 64u << 20;
 
-std::int64_t at_most(std::uint64_t value) {
-  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
-  return static_cast<std::int64_t>(std::min(value, kMost));
+std::optional<std::int64_t> signed_of(std::uint64_t value) {
+  if (!std::in_range<std::int64_t>(value)) return std::nullopt;
+  return static_cast<std::int64_t>(value);
 }
 
-// Producers differ in the kind of whole number they write.
+// Producers differ in the kind of number they write. Nothing for what is no whole number.
 std::optional<std::int64_t> integer_of(const pb::AttributeProto& attribute) {
   switch (attribute.value_case()) {
     case pb::AttributeProto::kInt32Val:
@@ -30,7 +32,7 @@ std::optional<std::int64_t> integer_of(const pb::AttributeProto& attribute) {
     case pb::AttributeProto::kUint32Val:
       return attribute.uint32_val();
     case pb::AttributeProto::kUint64Val:
-      return at_most(attribute.uint64_val());
+      return signed_of(attribute.uint64_val());
     case pb::AttributeProto::kSint32Val:
       return attribute.sint32_val();
     case pb::AttributeProto::kSint64Val:
@@ -38,18 +40,54 @@ std::optional<std::int64_t> integer_of(const pb::AttributeProto& attribute) {
     case pb::AttributeProto::kFixed32Val:
       return attribute.fixed32_val();
     case pb::AttributeProto::kFixed64Val:
-      return at_most(attribute.fixed64_val());
+      return signed_of(attribute.fixed64_val());
     case pb::AttributeProto::kSfixed32Val:
       return attribute.sfixed32_val();
     case pb::AttributeProto::kSfixed64Val:
       return attribute.sfixed64_val();
     case pb::AttributeProto::kBoolVal:
       return attribute.bool_val() ? 1 : 0;
+    case pb::AttributeProto::kDoubleVal:
+      return whole_number(attribute.double_val());
+    case pb::AttributeProto::kFloatVal:
+      return whole_number(static_cast<double>(attribute.float_val()));
     case pb::AttributeProto::kStringVal:
       return whole_number(attribute.string_val());
     default:
       return std::nullopt;
   }
+}
+
+[[noreturn]] void fail(const pb::AttributeProto& attribute, const char* expected) {
+  const std::string found = attribute.value_case() == pb::AttributeProto::kStringVal
+                                ? attribute.string_val()
+                                : attribute.ShortDebugString();
+  throw InputError(
+      fmt::format("attribute '{}' is '{}', where {} is expected", attribute.name(), found, expected));
+}
+
+// An attribute without a value is as good as none.
+std::optional<std::int64_t> integer_if_set(const pb::AttributeProto& attribute) {
+  if (attribute.value_case() == pb::AttributeProto::VALUE_NOT_SET) return std::nullopt;
+  const std::optional<std::int64_t> value = integer_of(attribute);
+  if (!value) fail(attribute, "a whole number");
+  return value;
+}
+
+std::optional<bool> boolean_if_set(const pb::AttributeProto& attribute) {
+  if (attribute.value_case() == pb::AttributeProto::kStringVal) {
+    const std::string& text = attribute.string_val();
+    if (text == "true" || text == "True") return true;
+    if (text == "false" || text == "False") return false;
+  }
+  const std::optional<std::int64_t> value = integer_if_set(attribute);
+  if (value && *value != 0 && *value != 1) fail(attribute, "true or false");
+  return value ? std::optional<bool>(*value != 0) : std::nullopt;
+}
+
+std::uint64_t not_negative(std::int64_t value, std::string_view name) {
+  if (value >= 0) return static_cast<std::uint64_t>(value);
+  throw InputError(fmt::format("'{}' is {}, where a number from 0 is expected", name, value));
 }
 
 // Where an attribute of that name goes to; null for what is not looked at.
@@ -80,19 +118,20 @@ std::vector<std::uint64_t> list_of(const pb::AttributeProto& attribute) {
 
 void take_attribute(const pb::AttributeProto& attribute, ChakraNode& node) {
   const std::string& name = attribute.name();
-  if (std::optional<std::int64_t>* field = integer_field(node, name)) *field = integer_of(attribute);
-  if (name == "is_cpu_op") node.is_cpu_op = integer_of(attribute).value_or(0) != 0;
+  if (std::optional<std::int64_t>* field = integer_field(node, name)) *field = integer_if_set(attribute);
+  if (name == "is_cpu_op") node.is_cpu_op = boolean_if_set(attribute);
   if (name == "pg_name") {
-    node.pg_name = attribute.value_case() == pb::AttributeProto::kStringVal
-                       ? attribute.string_val()
-                       : std::to_string(integer_of(attribute).value_or(0));
+    const auto number = [&] { return integer_if_set(attribute); };
+    node.pg_name = attribute.value_case() == pb::AttributeProto::kStringVal ? attribute.string_val()
+                   : number()                                               ? std::to_string(*number())
+                                                                            : "";
   }
   if (name == "involved_dim") {
     const auto& dimensions = attribute.bool_list().values();
     node.involves_part = std::any_of(dimensions.begin(), dimensions.end(), [](bool in) { return !in; });
   }
   if (name == "duration_nanos") {
-    node.ns = static_cast<std::uint64_t>(std::max<std::int64_t>(0, integer_of(attribute).value_or(0)));
+    if (const auto ns = integer_if_set(attribute)) node.ns = not_negative(*ns, name);
   }
   if (name == "synchronous") node.synchronous = attribute.bool_val();
   if (name == "v_form") node.v_form = attribute.bool_val();
@@ -103,7 +142,20 @@ void take_attribute(const pb::AttributeProto& attribute, ChakraNode& node) {
   if (name == "algorithm") node.algorithm = attribute.string_val();
 }
 
-ChakraNode from_message(const pb::Node& message, const SourceLocation& where) {
+bool is_read(std::string_view name) {
+  constexpr std::array<std::string_view, 11> kOthers = {
+      "is_cpu_op", "pg_name",        "involved_dim", "duration_nanos", "synchronous", "v_form",
+      "counts",    "receive_counts", "start_deps",   "end_deps",       "algorithm"};
+  ChakraNode none;
+  return integer_field(none, name) != nullptr ||
+         std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end();
+}
+
+void count_unread(ChakraUnread* unread, std::string_view name) {
+  if (unread != nullptr) ++(*unread)[std::string(name.substr(0, 80))];
+}
+
+ChakraNode from_message(const pb::Node& message, const SourceLocation& where, ChakraUnread* unread) {
   ChakraNode node;
   node.id = message.id();
   node.name = message.name().substr(0, 80);
@@ -111,7 +163,17 @@ ChakraNode from_message(const pb::Node& message, const SourceLocation& where) {
   node.ctrl_deps.assign(message.ctrl_deps().begin(), message.ctrl_deps().end());
   node.data_deps.assign(message.data_deps().begin(), message.data_deps().end());
   node.ns = nanoseconds(message.duration_micros(), where);
-  for (const pb::AttributeProto& attribute : message.attr()) take_attribute(attribute, node);
+  for (const pb::AttributeProto& attribute : message.attr()) {
+    if (!is_read(attribute.name())) {
+      count_unread(unread, attribute.name());
+      continue;
+    }
+    try {
+      take_attribute(attribute, node);
+    } catch (const InputError& error) {
+      throw InputError(where, fmt::format("node {}: {}", node.id, error.what()));
+    }
+  }
   return node;
 }
 
@@ -151,7 +213,8 @@ void read_message(ByteStream& bytes, std::uint64_t length, std::string& text) {
 }
 
 void read_messages(const std::string& path,
-                   const std::function<void(ChakraNode&, const SourceLocation&)>& take) {
+                   const std::function<void(ChakraNode&, const SourceLocation&)>& take,
+                   ChakraUnread* unread) {
   ByteStream bytes(path);
   std::string text;
   bool first = true;
@@ -166,7 +229,7 @@ void read_messages(const std::string& path,
     }
     pb::Node message;
     if (!message.ParseFromString(text)) throw InputError(where, "not a Node message of Chakra");
-    ChakraNode node = from_message(message, where);
+    ChakraNode node = from_message(message, where, unread);
     take(node, where);
   }
   if (first) throw InputError({path}, "is empty; expected a Chakra trace");
@@ -190,30 +253,39 @@ void take_deps(JsonValue list, std::vector<std::uint64_t>& deps, const SourceLoc
 }
 
 // Names of members differ between producers in case and underscores.
-ChakraNode from_json(JsonValue value, const SourceLocation& where) {
+ChakraNode from_json(JsonValue value, const SourceLocation& where, ChakraUnread* unread) {
   ChakraNode node;
   bool has_id = false;
   for (const JsonValue member : value.items()) {
     const std::string name = lower(member.key());
     if (name == "id") {
-      has_id = member.unsigned_integer().has_value();
-      node.id = member.unsigned_integer().value_or(0);
+      has_id = true;
+      node.id = member.unsigned_or(0);
     } else if (name == "name") {
       node.name = member.text().substr(0, 80);
     } else if (name == "nodetype" || name == "type") {
-      node.type = static_cast<int>(std::clamp<std::int64_t>(member.integer().value_or(0), 0, 99));
+      node.type = static_cast<int>(std::clamp<std::int64_t>(member.integer_or(0), 0, 99));
     } else if (name == "ctrldeps" || name == "datadeps") {
       take_deps(member, name == "ctrldeps" ? node.ctrl_deps : node.data_deps, where);
     } else if (name == "runtime" || name == "durationmicros") {
-      node.ns = nanoseconds(member.unsigned_integer().value_or(0), where);
+      const auto ns =
+          member.kind() == JsonKind::kNull ? std::optional<std::int64_t>(0) : member.thousandths();
+      if (!ns || *ns < 0) {
+        throw InputError(where, fmt::format("'{}' is '{}', where a number of microseconds is expected",
+                                            member.key(), member.text()));
+      }
+      node.ns =
+          nanoseconds(static_cast<std::uint64_t>(*ns) / 1000, where) + static_cast<std::uint64_t>(*ns) % 1000;
     } else if (name == "iscpuop") {
-      node.is_cpu_op = member.boolean();
+      if (member.kind() != JsonKind::kNull) node.is_cpu_op = member.boolean_or(false);
     } else if (name == "pgname") {
       node.pg_name = member.text();
     } else if (name == "involveddim") {
-      for (const JsonValue in : member.items()) node.involves_part |= !in.boolean().value_or(true);
+      for (const JsonValue in : member.items()) node.involves_part |= !in.boolean_or(true);
     } else if (std::optional<std::int64_t>* field = integer_field(node, member.key())) {
-      *field = member.integer();
+      if (member.kind() != JsonKind::kNull) *field = member.integer_or(0);
+    } else {
+      count_unread(unread, member.key());
     }
   }
   if (!has_id) throw InputError(where, "a node without an id");
@@ -236,14 +308,14 @@ bool is_json(const std::string& path) {
 
 }  // namespace
 
-void read_chakra(const std::string& path,
-                 const std::function<void(ChakraNode&, const SourceLocation&)>& take) {
-  if (!is_json(path)) return read_messages(path, take);
+void read_chakra(const std::string& path, const std::function<void(ChakraNode&, const SourceLocation&)>& take,
+                 ChakraUnread* unread) {
+  if (!is_json(path)) return read_messages(path, take, unread);
   bool any = false;
   JsonHandlers handlers;
   handlers.element = [&](std::string_view, JsonValue value, const SourceLocation& where) {
     if (!value.is_object()) throw InputError(where, "expected a node in braces");
-    ChakraNode node = from_json(value, where);
+    ChakraNode node = from_json(value, where, unread);
     take(node, where);
     any = true;
     return true;

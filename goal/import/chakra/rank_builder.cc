@@ -53,6 +53,16 @@ std::uint64_t block_bytes(CollectiveKind kind, std::uint64_t input, std::uint32_
   }
 }
 
+// What a node says, or what stands for it where it says nothing.
+std::int64_t in_range(const ChakraNode& node, const char* name, std::optional<std::int64_t> value,
+                      std::int64_t absent, std::int64_t least, std::int64_t most,
+                      const SourceLocation& where) {
+  if (!value) return absent;
+  if (*value >= least && *value <= most) return *value;
+  throw InputError(where, fmt::format("node {} ('{}'): {} is {}, where a number from {} to {} is expected",
+                                      node.id, node.name, name, *value, least, most));
+}
+
 }  // namespace
 
 void ChakraNotes::add(const char* name, Severity severity, const std::string& sentence, std::uint64_t count) {
@@ -66,7 +76,7 @@ void ChakraNotes::add(const char* name, Severity severity, const std::string& se
 
 void ChakraRankBuilder::add(const ChakraNode& node, const SourceLocation& where) {
   const std::uint16_t cpu = cpu_of(node, where);
-  const auto nic = static_cast<std::uint8_t>(std::clamp<std::int64_t>(node.nic.value_or(0), 0, 255));
+  const auto nic = static_cast<std::uint8_t>(in_range(node, "nic", node.nic, 0, 0, 255, where));
   OpIndex op = 0;
   switch (node.type) {
     case pb::METADATA_NODE:
@@ -207,16 +217,18 @@ OpIndex ChakraRankBuilder::collective(const ChakraNode& node, std::uint16_t cpu,
                            rank_, node.pg_name));
   }
   Collective made{.kind = *kind, .comm = group.number, .algorithm = node.algorithm};
-  const auto input = static_cast<std::uint64_t>(std::max<std::int64_t>(0, node.comm_size.value_or(0)));
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 60;
+  const auto input =
+      static_cast<std::uint64_t>(in_range(node, "comm_size", node.comm_size, 0, 0, kMostBytes, where));
   made.bytes = block_bytes(*kind, input, size);
   made.element_bytes =
-      static_cast<std::uint32_t>(std::clamp<std::int64_t>(node.element_bytes.value_or(1), 1, 1 << 20));
+      static_cast<std::uint32_t>(in_range(node, "element_bytes", node.element_bytes, 1, 1, 1 << 20, where));
   if (has_root(*kind)) {
     if (!node.root) {
       notes_.add("assumed_roots", Severity::kInfo,
                  "Collectives whose root the trace does not name; the group's first rank was taken.");
     }
-    made.root = static_cast<std::uint32_t>(std::clamp<std::int64_t>(node.root.value_or(0), 0, size - 1));
+    made.root = static_cast<std::uint32_t>(in_range(node, "root", node.root, 0, 0, size - 1, where));
   }
   if (node.v_form) {
     const bool fits = (node.counts.empty() || node.counts.size() == size) &&
@@ -224,7 +236,8 @@ OpIndex ChakraRankBuilder::collective(const ChakraNode& node, std::uint16_t cpu,
     if (!fits)
       throw InputError(where, fmt::format("node {} has not one count for each of {} ranks", node.id, size));
     made.v_form = *node.v_form;
-    made.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, node.block_bytes.value_or(0)));
+    made.bytes =
+        static_cast<std::uint64_t>(in_range(node, "block_bytes", node.block_bytes, 0, 0, kMostBytes, where));
     made.counts = node.counts;
     made.receive_counts = node.receive_counts;
   }

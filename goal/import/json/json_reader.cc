@@ -169,10 +169,15 @@ class Builder {
   bool hand_on() {
     where_.file = bytes_.path();
     bool go_on = true;
-    if (!in_array_) {
-      if (handlers_.member) go_on = handlers_.member(JsonValue(tree_, 0), where_);
-    } else if (handlers_.element) {
-      go_on = handlers_.element(member_, JsonValue(tree_, 0), where_);
+    try {
+      if (!in_array_) {
+        if (handlers_.member) go_on = handlers_.member(JsonValue(tree_, 0), where_);
+      } else if (handlers_.element) {
+        go_on = handlers_.element(member_, JsonValue(tree_, 0), where_);
+      }
+    } catch (const InputError& error) {
+      if (!error.location().file.empty()) throw;
+      throw InputError(where_, error.what());
     }
     tree_.clear();
     stopped_ = !go_on;

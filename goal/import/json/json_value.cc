@@ -1,8 +1,13 @@
 #include "goal/import/json/json_value.h"
 
+#include <fmt/core.h>
+
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <utility>
+
+#include "sim/units/input_error.h"
 
 namespace weft::goal {
 namespace {
@@ -16,8 +21,14 @@ std::optional<Number> parse_whole(std::string_view text) {
   }
   Number number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
+  if (error == std::errc() && end == text.data() + text.size()) return number;
+  if (base == 16) return std::nullopt;
+  double fraction = 0;
+  const auto [behind, wrong] = std::from_chars(text.data(), text.data() + text.size(), fraction);
+  if (wrong != std::errc() || behind != text.data() + text.size()) return std::nullopt;
+  const std::optional<std::int64_t> whole = whole_number(fraction);
+  if (!whole || !std::in_range<Number>(*whole)) return std::nullopt;
+  return static_cast<Number>(*whole);
 }
 
 // What "1e3" or a number of too many digits is, as near as can be.
@@ -33,6 +44,12 @@ std::optional<std::int64_t> thousandths_by_floating_point(std::string_view text)
 }  // namespace
 
 std::optional<std::int64_t> whole_number(std::string_view text) { return parse_whole<std::int64_t>(text); }
+
+std::optional<std::int64_t> whole_number(double number) {
+  constexpr double kMostExact = 9007199254740992.0;  // 2^53
+  if (!(std::abs(number) <= kMostExact) || number != std::floor(number)) return std::nullopt;
+  return static_cast<std::int64_t>(number);
+}
 
 std::optional<std::int64_t> decimal_thousandths(std::string_view text) {
   std::string_view digits = text;
@@ -93,6 +110,36 @@ std::optional<bool> JsonValue::boolean() const {
   if (kind() == JsonKind::kTrue || text() == "true" || text() == "True" || text() == "1") return true;
   if (kind() == JsonKind::kFalse || text() == "false" || text() == "False" || text() == "0") return false;
   return std::nullopt;
+}
+
+void JsonValue::fail(const char* expected) const {
+  const std::string_view found = is_object()                  ? "{…}"
+                                 : is_array()                 ? "[…]"
+                                 : kind() == JsonKind::kTrue  ? "true"
+                                 : kind() == JsonKind::kFalse ? "false"
+                                                              : text();
+  throw InputError(fmt::format("'{}' is '{}', where {} is expected", key(), found, expected));
+}
+
+std::int64_t JsonValue::integer_or(std::int64_t otherwise) const {
+  if (absent()) return otherwise;
+  const std::optional<std::int64_t> value = integer();
+  if (!value) fail("a whole number");
+  return *value;
+}
+
+std::uint64_t JsonValue::unsigned_or(std::uint64_t otherwise) const {
+  if (absent()) return otherwise;
+  const std::optional<std::uint64_t> value = unsigned_integer();
+  if (!value) fail("a whole number from 0");
+  return *value;
+}
+
+bool JsonValue::boolean_or(bool otherwise) const {
+  if (absent()) return otherwise;
+  const std::optional<bool> value = boolean();
+  if (!value) fail("true or false");
+  return *value;
 }
 
 std::optional<std::int64_t> JsonValue::thousandths() const { return decimal_thousandths(text()); }

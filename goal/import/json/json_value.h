@@ -47,9 +47,15 @@ class JsonValue {
   std::string_view key() const;
   // The text of a string or number; empty otherwise.
   std::string_view text() const;
-  // The whole number of a number or of a string that holds one (0x too); nothing for any other.
+  // The whole number of a number or of a string that holds one, in any form (0x10, 16.0, 1.6e1); nothing for
+  // any other.
   std::optional<std::int64_t> integer() const;
   std::optional<std::uint64_t> unsigned_integer() const;
+  // The same of what a file may leave out: `otherwise` if it's missing or null. What is there and no such
+  // value throws InputError with the member's name; read_json() adds the place.
+  std::int64_t integer_or(std::int64_t otherwise) const;
+  std::uint64_t unsigned_or(std::uint64_t otherwise) const;
+  bool boolean_or(bool otherwise) const;
   // true, false, or "true" and "false" in quotes, in any case, 0 and 1.
   std::optional<bool> boolean() const;
   // Decimal text times 1000, cut to a whole number: microseconds to nanoseconds, exact for as many digits as
@@ -80,12 +86,18 @@ class JsonValue {
   Items items() const;
 
  private:
+  [[noreturn]] void fail(const char* expected) const;
+  bool absent() const { return kind() == JsonKind::kMissing || kind() == JsonKind::kNull; }
+
   const JsonTree* tree_ = nullptr;
   std::uint32_t node_ = 0;
 };
 
-// The whole number that a text begins and ends with, decimal or 0x; nothing otherwise.
+// The whole number that a text is: decimal, 0x, or a decimal fraction without a fraction (16.0, 1.6e1), which
+// must be below 2^53 then; nothing otherwise.
 std::optional<std::int64_t> whole_number(std::string_view text);
+// A floating-point number as a whole one, if it is one.
+std::optional<std::int64_t> whole_number(double number);
 // See JsonValue::thousandths.
 std::optional<std::int64_t> decimal_thousandths(std::string_view text);
 

@@ -99,25 +99,23 @@ std::uint64_t elements_of(JsonValue shape) {
       shapes_inside = true;
       sum += std::min(elements_of(v), std::uint64_t{1} << 58);
     } else {
-      product = in_bytes(product, static_cast<std::uint32_t>(
-                                      std::clamp<std::int64_t>(v.integer().value_or(0), 0, 0xFFFFFFFF)));
+      product = in_bytes(
+          product, static_cast<std::uint32_t>(std::clamp<std::int64_t>(v.integer_or(0), 0, 0xFFFFFFFF)));
     }
   }
   return shapes_inside ? sum : product;
 }
 
-std::uint64_t count_of(JsonValue value) {
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, value.integer().value_or(0)));
-}
+std::uint64_t count_of(JsonValue value) { return value.unsigned_or(0); }
 
 void read_group(JsonValue args, GroupName& group) {
   group.name = args["Process Group Name"].text();
   if (group.name.empty()) group.name = args["Process Group ID"].text();  // before PyTorch 2.4
   bool cut = false;
   const auto ranks = read_list(args["Process Group Ranks"].text(), cut);
-  group.size = args["Group size"].integer().value_or(-1);
-  group.start = args["Global rank start"].integer().value_or(-1);
-  group.stride = args["Global rank stride"].integer().value_or(-1);
+  group.size = args["Group size"].integer_or(-1);
+  group.start = args["Global rank start"].integer_or(-1);
+  group.stride = args["Global rank stride"].integer_or(-1);
   if (!ranks || cut || std::any_of(ranks->begin(), ranks->end(), [](std::uint64_t r) { return r >= kAny; }))
     return;
   for (const std::uint64_t rank : *ranks) group.ranks.push_back(static_cast<Rank>(rank));
@@ -185,10 +183,10 @@ bool read_comm_args(JsonValue args, CommCall& call) {
   call.out_split = read_list(args["Out split size"].text(), cut_out).value_or(std::vector<std::uint64_t>());
   call.cut_split = cut_in || cut_out;
   // The root of a collective that has one, and the other end's rank in the group of a message.
-  const std::int64_t rank = args["Rank"].integer().value_or(-1);
+  const std::int64_t rank = args["Rank"].integer_or(-1);
   if (call.kind == CommKind::kCollective && has_root(call.collective)) call.root = rank;
-  if (call.kind == CommKind::kSend) call.peer = args["Dst Rank"].integer().value_or(-1);
-  if (call.kind == CommKind::kRecv) call.peer = args["Src Rank"].integer().value_or(-1);
+  if (call.kind == CommKind::kSend) call.peer = args["Dst Rank"].integer_or(-1);
+  if (call.kind == CommKind::kRecv) call.peer = args["Src Rank"].integer_or(-1);
   const bool message = call.kind == CommKind::kSend || call.kind == CommKind::kRecv;
   if (message && call.peer < 0 && rank >= 0 && static_cast<std::size_t>(rank) < call.group.ranks.size()) {
     call.peer = call.group.ranks[static_cast<std::size_t>(rank)];

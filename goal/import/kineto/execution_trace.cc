@@ -43,7 +43,7 @@ void add_tensors(JsonValue value, std::uint64_t& bytes, std::uint32_t& element) 
 
 std::vector<std::uint64_t> numbers(JsonValue list) {
   std::vector<std::uint64_t> found;
-  for (const JsonValue v : list.items()) found.push_back(v.unsigned_integer().value_or(0) & 0xFFFFFFFFFFFF);
+  for (const JsonValue v : list.items()) found.push_back(v.unsigned_or(0) & 0xFFFFFFFFFFFF);
   return found;
 }
 
@@ -72,13 +72,13 @@ CommCall call_of(JsonValue node) {
   }
   add_tensors(values(node, "outputs"), call.out_bytes, call.element_bytes);
   call.sized = call.in_bytes + call.out_bytes > 0;
-  const std::int64_t rank = before.empty() ? -1 : before.back().integer().value_or(-1);
+  const std::int64_t rank = before.empty() ? -1 : before.back().integer_or(-1);
   if (behind.size() >= 5) {
     call.in_split = numbers(behind[0]);
     call.out_split = numbers(behind[1]);
-    call.group.start = behind[2].integer().value_or(-1);
-    call.group.stride = behind[3].integer().value_or(-1);
-    call.group.size = behind[4].integer().value_or(-1);
+    call.group.start = behind[2].integer_or(-1);
+    call.group.stride = behind[3].integer_or(-1);
+    call.group.size = behind[4].integer_or(-1);
   }
   if (call.kind == CommKind::kCollective && has_root(call.collective)) call.root = rank;
   return call;
@@ -91,7 +91,7 @@ void read_groups(JsonValue node, const SourceLocation& where, ExecutionTrace& tr
     JsonHandlers handlers;
     handlers.element = [&](std::string_view, JsonValue group, const SourceLocation&) {
       GroupName made{.name = std::string(group["pg_name"].text())};
-      made.size = group["group_size"].integer().value_or(-1);
+      made.size = group["group_size"].integer_or(-1);
       for (const std::uint64_t rank : numbers(group["ranks"])) {
         made.ranks.push_back(static_cast<Rank>(std::min<std::uint64_t>(rank, kAny)));
       }

@@ -93,7 +93,7 @@ class Collector {
     }
     if (category == "cuda_sync") return take_sync(event);
     if (name.starts_with("ProfilerStep#") && category != "gpu_user_annotation") {
-      trace_.steps.push_back({whole_number(name.substr(13)).value_or(0), start, end});
+      trace_.steps.push_back({step_of(name.substr(13)), start, end});
       return;
     }
     if (is_host_comm(name) && category != "gpu_user_annotation") {
@@ -127,11 +127,25 @@ class Collector {
     trace_.host.push_back(host);
   }
 
+  // "ProfilerStep#12". A step of another name is as good as one without a number.
+  static std::int64_t step_of(std::string_view number) {
+    const auto step = whole_number(number);
+    return step ? *step : 0;
+  }
+
+  // The event's own, else that of its row: "stream 7" in older profiles.
+  static std::int64_t stream_number(JsonValue stream, JsonValue row) {
+    if (!stream.missing()) return stream.integer_or(0);
+    std::string_view text = row.text();
+    text.remove_prefix(std::min(text.size(), text.find_last_not_of("0123456789") + 1));
+    const auto number = whole_number(text);
+    return number ? *number : 0;
+  }
+
   void take_gpu(JsonValue event, std::string_view name, std::int64_t start, std::int64_t end) {
     const JsonValue args = event["args"];
     GpuEvent gpu{.start = start, .end = end, .correlation = correlation_of(args)};
-    const std::int64_t stream = args["stream"].integer().value_or(event["tid"].integer().value_or(0));
-    gpu.stream = stream_of(args["device"].integer().value_or(0), stream);
+    gpu.stream = stream_of(args["device"].integer_or(0), stream_number(args["stream"], event["tid"]));
     gpu.communicates = is_comm_kernel(name);
     if (gpu.communicates) {
       CommCall call;
@@ -144,20 +158,20 @@ class Collector {
   void take_sync(JsonValue event) {
     const JsonValue args = event["args"];
     SyncRecord sync{.correlation = correlation_of(args)};
-    sync.stream = args["stream"].integer().value_or(-1);
-    sync.wait_on_stream = args["wait_on_stream"].integer().value_or(-1);
-    sync.record_correlation = args["wait_on_cuda_event_record_corr_id"].unsigned_integer().value_or(0);
+    sync.stream = args["stream"].integer_or(-1);
+    sync.wait_on_stream = args["wait_on_stream"].integer_or(-1);
+    sync.record_correlation = args["wait_on_cuda_event_record_corr_id"].unsigned_or(0);
     if (sync.correlation != kNoCorrelation) trace_.syncs.push_back(sync);
   }
 
   void read_distributed(JsonValue info) {
-    trace_.rank = info["rank"].integer().value_or(-1);
-    trace_.world = info["world_size"].integer().value_or(-1);
+    trace_.rank = info["rank"].integer_or(-1);
+    trace_.world = info["world_size"].integer_or(-1);
     trace_.backend = info["backend"].text();
     for (const JsonValue config : info["pg_config"].items()) {
       GroupName group;
       group.name = config["pg_name"].text();
-      group.size = config["pg_size"].integer().value_or(-1);
+      group.size = config["pg_size"].integer_or(-1);
       for (const JsonValue rank : config["ranks"].items()) {
         const auto number = rank.unsigned_integer();
         if (!number || *number >= kAny) {
@@ -173,7 +187,7 @@ class Collector {
   }
 
   static std::uint64_t correlation_of(JsonValue args) {
-    return args["correlation"].unsigned_integer().value_or(kNoCorrelation);
+    return args["correlation"].unsigned_or(kNoCorrelation);
   }
 
   std::uint32_t annotated(std::string_view name, JsonValue args) {

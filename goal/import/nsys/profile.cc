@@ -6,7 +6,7 @@
 #include <charconv>
 #include <utility>
 
-#include "goal/import/nsys/database.h"
+#include "sim/units/foreign_database.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -116,19 +116,24 @@ class RangeReader {
   const std::string& path_;
 };
 
+// Such a report holds whatever its version puts there; what we ask for must be tables.
+ForeignDatabase report_at(const std::string& path) {
+  return {path, "a report of Nsight Systems", ForeignDatabase::Schema::kAny};
+}
+
 // Texts stand in the row, or in StringIds.
-void read_ranges(const Database& database, RangeReader& reader) {
+void read_ranges(const ForeignDatabase& database, RangeReader& reader) {
   const std::set<std::string> has = database.columns("NVTX_EVENTS");
   if (has.empty()) return;
   if (!has.contains("start") || !has.contains("end") || !has.contains("text")) {
     throw InputError({database.path()}, "table NVTX_EVENTS lacks a column start, end or text");
   }
   const bool by_id = has.contains("textId") && !database.columns("StringIds").empty();
-  Rows rows(database,
-            by_id
-                ? "SELECT e.start, e.end, COALESCE(e.text, s.value) FROM NVTX_EVENTS e LEFT JOIN StringIds s "
-                  "ON e.textId = s.id ORDER BY e.start"
-                : "SELECT start, end, text FROM NVTX_EVENTS ORDER BY start");
+  ForeignDatabase::Query rows(
+      database,
+      by_id ? "SELECT e.start, e.end, COALESCE(e.text, s.value) FROM NVTX_EVENTS e LEFT JOIN StringIds s "
+              "ON e.textId = s.id ORDER BY e.start"
+            : "SELECT start, end, text FROM NVTX_EVENTS ORDER BY start");
   while (rows.next()) {
     if (rows.is_null(0) || rows.is_null(2)) continue;
     const auto start = static_cast<std::uint64_t>(std::max<std::int64_t>(rows.integer(0), 0));
@@ -137,7 +142,7 @@ void read_ranges(const Database& database, RangeReader& reader) {
   }
 }
 
-void read_kernels(const Database& database, std::map<std::uint64_t, NsysProcess>& processes) {
+void read_kernels(const ForeignDatabase& database, std::map<std::uint64_t, NsysProcess>& processes) {
   const std::set<std::string> has = database.columns("CUPTI_ACTIVITY_KIND_KERNEL");
   if (has.empty()) return;
   for (const char* column : {"start", "end", "streamId", "globalPid", "demangledName"}) {
@@ -146,7 +151,7 @@ void read_kernels(const Database& database, std::map<std::uint64_t, NsysProcess>
                      fmt::format("table CUPTI_ACTIVITY_KIND_KERNEL lacks column {}", column));
   }
   const bool by_id = !database.columns("StringIds").empty();
-  Rows rows(
+  ForeignDatabase::Query rows(
       database,
       by_id ? "SELECT k.start, k.end, k.streamId, k.globalPid, COALESCE(s.value, k.demangledName) FROM "
               "CUPTI_ACTIVITY_KIND_KERNEL k LEFT JOIN StringIds s ON k.demangledName = s.id ORDER BY k.start"
@@ -216,7 +221,7 @@ std::optional<NcclKind> nccl_kernel_kind(std::string_view name) {
 
 bool is_nsys_report(const std::string& path) {
   try {
-    const Database database(path);
+    const ForeignDatabase database = report_at(path);
     return !database.columns("NVTX_EVENTS").empty() ||
            !database.columns("CUPTI_ACTIVITY_KIND_KERNEL").empty();
   } catch (const InputError&) {
@@ -225,7 +230,7 @@ bool is_nsys_report(const std::string& path) {
 }
 
 std::vector<NsysProcess> read_nsys_report(const std::string& path, NsysNotes& notes) {
-  const Database database(path);
+  const ForeignDatabase database = report_at(path);
   std::map<std::uint64_t, NsysProcess> processes;
   RangeReader reader(processes, notes, path);
   read_ranges(database, reader);

@@ -1,6 +1,8 @@
 // Lists of jobs: what is read, what is refused, and a log of a real machine.
 #include "sim/jobs/job_list.h"
 
+#include <zlib.h>
+
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <filesystem>
@@ -55,8 +57,6 @@ TEST_CASE("what a log in that format can't be", "[job_list]") {
   };
   const std::string rest = " 8 60 -1 8 120 -1 1 1 1 3 -1 1 -1 -1\n";
   refuses("; a\n1 2 3\n", "log.swf:2: a job has 18 fields (Standard Workload Format), and here are 3");
-  refuses("1 0 5 6" + rest.substr(0, rest.size() - 1) + " 4\n",
-          "log.swf:1: a job has 18 fields (Standard Workload Format), and here are more");
   refuses("1 0 5 x" + rest, "log.swf:1: field 4 is 'x', and must be a number");
   refuses("1 0 5 nan" + rest, "log.swf:1: field 4 is 'nan', and must be a number");
   refuses("1 -1 5 6" + rest, "log.swf:1: field 2, the time of submission, must be at least 0");
@@ -65,6 +65,43 @@ TEST_CASE("what a log in that format can't be", "[job_list]") {
           "log.swf:1: a job may have at most 67108864 processors");
   refuses("1 0 5 6" + rest + "1 9 5 6" + rest, "log.swf:2: job 1 is there already");
   refuses("; MaxNodes: 4\n", "log.swf: it has no jobs that ran on any processor");
+}
+
+// What logs of the archive have beside plain jobs.
+TEST_CASE("jobs cancelled before they started, parts of jobs, and further columns", "[job_list]") {
+  const std::string asked = " 8 -1 -1 8 100 -1 ", rest = " 1 1 -1 1 -1 -1 -1\n";
+  const JobList list = read_swf("\n; MaxProcs: 8\n1 0 0 100" + asked + "1" + rest +
+                                    "2 1 5 0 0 -1 -1 8 100 -1 5" + rest +  // cancelled in the queue
+                                    "3 2 0 7" + asked + "5" + rest +       // cancelled while it ran
+                                    "4 10 0 30" + asked + "1 1 1 -1 1 -1 -1 -1 42 x\n" + "4 10 0 10" + asked +
+                                    "2" + rest + "4 -1 5 20" + asked + "3" + rest + "5 20 0 10" + asked +
+                                    "2" + rest + "5 -1 5 20" + asked + "4" + rest,
+                                "log.swf");
+  REQUIRE(list.jobs.size() == 4);
+  CHECK(list.jobs[1].id == "3");
+  CHECK(list.jobs[1].runtime == 7 * kSecond);
+  CHECK(list.jobs[2].runtime == 30 * kSecond);
+  CHECK(list.jobs[3].runtime == 30 * kSecond);  // no line for the whole: the sum of its parts
+  std::vector<std::string> counted;
+  for (const auto& each : list.anomalies) counted.push_back(each.name + " " + std::to_string(each.count));
+  CHECK(counted ==
+        std::vector<std::string>{"cancelled 1", "parts_of_jobs 3", "further_columns 1", "without_runtime 1"});
+}
+
+TEST_CASE("a list's kind goes by its name, else by its first line; gzip is unpacked", "[job_list]") {
+  const char* const folder = std::getenv("TEST_TMPDIR");
+  const std::string root = std::string(folder == nullptr ? "/tmp" : folder) + "/";
+  const std::string log = "\n\n; MaxProcs: 8\n1 0 0 100 4 -1 -1 4 100 -1 1 1 1 -1 1 -1 -1 -1\n";
+  for (const std::string name : {"log.swf", "log", "log.txt"}) {
+    std::ofstream(root + name) << "\xEF\xBB\xBF" << log;
+    CHECK(read_job_list(root + name).jobs.at(0).ranks == 4);
+  }
+  std::ofstream(root + "one.swf") << "x y\n";
+  CHECK_THROWS_WITH(read_job_list(root + "one.swf"), Catch::Contains("field 1 is 'x', and must be a number"));
+  gzFile packed = gzopen((root + "packed.swf.gz").c_str(), "wb");
+  REQUIRE(gzwrite(packed, log.data(), static_cast<unsigned>(log.size())) > 0);
+  REQUIRE(gzclose(packed) == Z_OK);
+  CHECK(read_job_list(root + "packed.swf.gz").jobs.at(0).ranks == 4);
 }
 
 TEST_CASE("a table of jobs", "[job_list]") {

@@ -162,6 +162,26 @@ TEST_CASE("bad GraphML: values of attributes") {
   });
 }
 
+TEST_CASE("bad GraphML: other programs' attributes that may be rates or times") {
+  const auto other = [](const std::string& name, const std::string& value) {
+    return "<graphml><key id=\"x\" for=\"edge\" attr.name=\"" + name +
+           "\"/><graph edgedefault=\"undirected\"><node id=\"a\"/><node id=\"b\"/>\n<edge source=\"a\" "
+           "target=\"b\"><data key=\"x\">" +
+           value + "</data></edge></graph></graphml>";
+  };
+  check({
+      {"a.graphml", other("bandwidth", "10"),
+       "a.graphml:2: bandwidth: '10' has no unit; write it like 400Gbps"},
+      {"b.graphml", other("Delay", "3"), "b.graphml:2: Delay: '3' has no unit; write it like 5us"},
+      {"c.graphml", other("weight", "3"), "c.graphml:2: weight: '3' may be a rate, a time or nothing"},
+      {"d.graphml", other("LinkSpeed", "fast"), "d.graphml:2: LinkSpeed: 'fast' is"},
+      {"e.graphml", other("capacity_gbps", "-3"), "e.graphml:2: capacity_gbps: '-3Gbps' is"},
+  });
+  const Topology unread = read_text("f.graphml", other("weight", "3"), ",ignore=weight");
+  REQUIRE(unread.unread().size() == 1);
+  CHECK_THAT(unread.unread()[0], Contains("weight (1)"));
+}
+
 TEST_CASE("bad networks: self loops, parts, hosts without links, hosts that would have to forward") {
   check({
       {"a.edges", "s0 s1\ns1 s1\n", "a.edges:2: a link joins 's1' to itself"},
@@ -176,7 +196,7 @@ TEST_CASE("bad networks: self loops, parts, hosts without links, hosts that woul
        graphml("<edge source=\"a\" target=\"b\"/>\n<node id=\"c\"><data key=\"kind\">host</data></node>"),
        "f.graphml:7: the host 'c' has no link"},
       {"g.edges", "0 1\n1 0\n1 2\n2 1\n",
-       "g.edges:1: every link is listed in both directions, like '0 1' and '1 0'"},
+       "g.edges:2: both '0 1' and '1 0' are listed; a line is a cable for both directions"},
       {"h.graphml",
        "<graphml><key id=\"tier\" for=\"node\" attr.name=\"tier\"/><graph edgedefault=\"undirected\">"
        "<node id=\"a\"><data key=\"tier\">2</data></node></graph></graphml>",
@@ -218,7 +238,18 @@ TEST_CASE("bad edge lists") {
       {"i.edges", "0 1 1Gbps 5parsecs\n", "i.edges:1: latency: '5parsecs' has the unit 'parsecs'"},
       {"j.edges", "0 1 1Gbps 5ns 1.5\n", "j.edges:1: loss: '1.5' is not a probability"},
       {"k.edges", "a\x01 b\n", "k.edges:1: a node is called"},
-      {"l.csv", "from,to,weight\n0,1,3\n", "l.csv:2: found '3' where a rate"},
+      {"l.csv", "from,to,weight\n0,1,3\n", "l.csv:2: weight: '3' may be a rate, a time or nothing"},
+      {"m.csv", "from,to,bandwidth\n0,1,100\n",
+       "m.csv:2: bandwidth: '100' has no unit; write it like 400Gbps"},
+      {"n.csv", "from,to,rate\n0,,1Gbps\n", "n.csv:2: 'to' is empty"},
+      {"o.csv", "from,to,rate\n0,1,1Gbps,x\n", "o.csv:2: found '0,1,1Gbps,x', but expected as many fields"},
+      {"p.csv", "from,to,length\n0,1,far\n", "p.csv:2: length: 'far' is not a length"},
+      {"q.edges", "s0 s1 1Gbps\ns1 s0 1Gbps\ns1 s2\n", "q.edges:2: both 's0 s1' and 's1 s0' are listed"},
+      {"r.edges", "s0 s1 1Gbps\ns1 s0 2Gbps\ns1 s0 1Gbps\n",
+       "r.edges:2: both 's0 s1' and 's1 s0' are listed"},
+      {"s.edges", "s0 s1 1Gbps 1us\ns1 s0 2Gbps 2us\n",
+       "s.edges:2: the link between 's1' and 's0' has another latency"},
+      {"t.edges", "s0 s1 1Gbps/\n", "t.edges:1: found '1Gbps/' where a rate"},
   });
 }
 

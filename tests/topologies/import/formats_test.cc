@@ -162,6 +162,144 @@ TEST_CASE("edge lists: any names, any separators, comments, attributes or none")
   CHECK(read_text("table.csv", "source,target\n0,1\n1,2\n").switches() == 3);
 }
 
+TEST_CASE("values of links go by what their names mean, else by their units") {
+  const auto with = [](const std::string& attributes, const std::string& data) {
+    return read_text("other.graphml", "<graphml>" + attributes +
+                                          "<graph edgedefault=\"undirected\"><node id=\"s0\"/><node "
+                                          "id=\"s1\"/><edge source=\"s0\" target=\"s1\">" +
+                                          data + "</edge></graph></graphml>");
+  };
+  const auto one = [&](const std::string& name, const std::string& value) {
+    return between(with("<key id=\"x\" for=\"edge\" attr.name=\"" + name + "\"/>",
+                        "<data key=\"x\">" + value + "</data>"),
+                   "s0", "s1")
+        .at(0);
+  };
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"bandwidth", "10Gbps"},
+                                                                      {"Capacity", "10 Gb/s"},
+                                                                      {"BW", "10G"},
+                                                                      {"link_speed_gbps", "10"},
+                                                                      {"Speed (Gbit)", "10"},
+                                                                      {"linkRateMbps", "10000"},
+                                                                      {"LinkSpeedRaw", "10000000000.0"},
+                                                                      {"annotation", "10 Gbit/s"}}) {
+    INFO(name);
+    CHECK(one(name, value).rate == Bandwidth::gbps(10));
+    CHECK(one(name, value).latency == Time::ns(500));
+  }
+  for (const auto& [name, value] : std::map<std::string, std::string>{{"Latency", "50us"},
+                                                                      {"delay", "50 us"},
+                                                                      {"link_delay_us", "50"},
+                                                                      {"propDelay", "50us"},
+                                                                      {"remark", "50us"},
+                                                                      {"length_km", "10"},
+                                                                      {"distance", "10 km"}}) {
+    INFO(name);
+    CHECK(one(name, value).latency == Time::us(50));
+    CHECK(one(name, value).rate == Bandwidth::gbps(400));
+  }
+  // Ours goes before others.
+  const Topology both =
+      with("<key id=\"x\" for=\"edge\" attr.name=\"speed\"/><key id=\"y\" for=\"edge\" attr.name=\"rate\"/>",
+           "<data key=\"x\">1Gbps</data><data key=\"y\">2Gbps</data>");
+  CHECK(between(both, "s0", "s1").at(0).rate == Bandwidth::gbps(2));
+  const Topology zoo = with(
+      "<key id=\"x\" for=\"edge\" attr.name=\"LinkSpeed\"/><key id=\"y\" for=\"edge\" "
+      "attr.name=\"LinkSpeedUnits\"/><key id=\"z\" for=\"edge\" attr.name=\"colour\"/>",
+      "<data key=\"x\">155</data><data key=\"y\">M</data><data key=\"z\">red</data>");
+  CHECK(between(zoo, "s0", "s1").at(0).rate == Bandwidth::bps(155'000'000));
+  REQUIRE(zoo.unread().size() == 1);
+  CHECK(zoo.unread()[0].find("LinkSpeedUnits (1), colour (1)") != std::string::npos);
+  REQUIRE(zoo.assumptions().size() == 2);
+  CHECK(zoo.assumptions()[0].find("one was put on each of 2 switches") != std::string::npos);
+  CHECK(zoo.assumptions()[1].find("1 of 1 links have no latency, which is taken to be 500ns") !=
+        std::string::npos);
+}
+
+TEST_CASE("tables of cables, as vendors write them") {
+  const Topology topology =
+      read_text("cables.csv",
+                "A device,A port,B device,B port,Speed,Media,Length (m),SKU\n"
+                "node1,eth0,leaf1,1/1,200G,DAC,2,\"MCP,1\"\nnode2,eth0,leaf1,1/2,200G,DAC,2,\n"
+                "leaf1,1/32,spine1,7,400G,OM4 fibre,30,X\n");
+  CHECK(topology.hosts() == 2);
+  const Channel up = between(topology, "node2", "leaf1").at(0);
+  CHECK(up.rate == Bandwidth::gbps(200));
+  CHECK(up.latency == Time::ns(10));
+  CHECK(topology.edges()[0].link.cable == CableKind::kCopper);
+  CHECK(topology.edges()[2].link.cable == CableKind::kOptical);
+  CHECK(topology.edges()[2].link.length_m == 30);
+  REQUIRE(topology.unread().size() == 1);
+  CHECK(topology.unread()[0].find("A port (3), B port (3), SKU (2)") != std::string::npos);
+}
+
+TEST_CASE("cables with another rate each way") {
+  for (const char* text : {"h0 s0 10Gbps\nh1 s1 10Gbps\ns0 s1 100Gbps\ns1 s0 25Gbps\n",
+                           "h0 s0 10Gbps\nh1 s1 10Gbps\ns0 s1 100Gbps/25Gbps\n",
+                           "h0 s0 10Gb/s\nh1 s1 10Gb/s\ns1 s0 25Gb/s/100Gb/s\n",
+                           "src,dst,rate,back_rate\nh0,s0,10Gbps,\nh1,s1,10G,\ns0,s1,100G,25G\n"}) {
+    INFO(text);
+    const Topology topology = read_text("two_rates.edges", text);
+    CHECK(topology.edges().size() == 3);
+    REQUIRE(between(topology, "s0", "s1").size() == 1);
+    CHECK(between(topology, "s0", "s1")[0].rate == Bandwidth::gbps(100));
+    CHECK(between(topology, "s1", "s0")[0].rate == Bandwidth::gbps(25));
+    for (const char* format : {"graphml", "edges"}) {
+      const Topology again = read_text(std::string("again.") + format, text_of(topology, format));
+      CHECK(again.edges().size() == 3);
+      CHECK(between(again, "s0", "s1").at(0).rate == Bandwidth::gbps(100));
+      CHECK(between(again, "s1", "s0").at(0).rate == Bandwidth::gbps(25));
+    }
+  }
+}
+
+TEST_CASE("what is a host: by pattern, by names, by degree, and said") {
+  const std::string links = "leaf0 spine0\nleaf1 spine0\nHOST10 leaf0\nHOST2 leaf0\nHOST7 leaf1\n";
+  const auto of = [&](std::string name) {
+    std::string text = links;
+    for (std::size_t at = text.find("HOST"); at != text.npos; at = text.find("HOST"))
+      text.replace(at, 4, name);
+    return text;
+  };
+  for (const char* name : {"h", "host", "node000", "gpu", "server-", "compute-1-", "nid", "Node"}) {
+    INFO(name);
+    const Topology topology = read_text("names.edges", of(name));
+    CHECK(topology.hosts() == 3);
+    CHECK(topology.node(topology.host(0)).name == std::string(name) + "2");
+    CHECK(topology.node(topology.host(2)).name == std::string(name) + "10");
+    const bool own = std::string(name) == "h";
+    // The rates and the latencies of the list are two further assumptions.
+    CHECK(topology.assumptions().size() == (own ? 2 : 3));
+  }
+  // No word tells these; three of six nodes have one link, which is not most.
+  CHECK(read_text("odd.edges", of("blue")).hosts() == 6);
+  // Letters are names, not a heading.
+  CHECK(read_text("letters.edges", "a b\nb c\n").switches() == 3);
+  const Topology most = read_text("odd.edges", of("blue") + "blue8 leaf1\n");
+  CHECK(most.hosts() == 4);
+  CHECK(most.assumptions()[0].find("4 nodes with a single link, like 'blue10'") != std::string::npos);
+  CHECK(read_text("odd.edges", of("blue"), ",hosts=blue*").hosts() == 3);
+  CHECK(read_text("odd.edges", of("blue"), ",hosts=2").hosts() == 12);
+  CHECK_THROWS_WITH(read_text("odd.edges", of("blue"), ",hosts=red*"),
+                    Catch::Contains("'red*' matches no node"));
+  // One that is called otherwise, and hangs where the others do.
+  const Topology mixed = read_text("mixed.edges", "h1 leaf0\nh2 leaf0\nstorage leaf0\n");
+  CHECK(mixed.hosts() == 3);
+  CHECK(mixed.assumptions()[0].find("like 'storage'") != std::string::npos);
+  // Where everything is called node, names tell nothing.
+  const Topology mesh = read_text("mesh.edges", "node0 node1\nnode1 node2\nnode2 node0\n");
+  CHECK(mesh.switches() == 3);
+  CHECK(mesh.hosts() == 3);
+  const Topology typed =
+      read_text("typed.graphml",
+                "<graphml><key id=\"t\" for=\"node\" attr.name=\"type\"/><graph "
+                "edgedefault=\"undirected\"><node id=\"a\"><data key=\"t\">server</data></node><node "
+                "id=\"b\"><data key=\"t\">Switch</data></node><edge source=\"a\" target=\"b\"/>"
+                "</graph></graphml>");
+  CHECK(typed.hosts() == 1);
+  CHECK(typed.switches() == 1);
+}
+
 TEST_CASE("edge lists: numbers in names are numbers of nodes") {
   const Topology plain = read_text("numbers", "10 2\n2 1\n1 10\n");
   CHECK(plain.node(plain.switch_at(0)).name == "1");

@@ -64,10 +64,12 @@ Topology odd_network() {
   return topology;
 }
 
-void check_same_links(const Topology& read, const Topology& written) {
+// `turned`: from the other end, as an edge list has the second of two cables that were added in both orders.
+void check_same_links(const Topology& read, const Topology& written, std::size_t turned = SIZE_MAX) {
   REQUIRE(read.channels().size() == written.channels().size());
   for (std::size_t c = 0; c < read.channels().size(); ++c) {
-    const Channel &here = read.channels()[c], &there = written.channels()[c];
+    const Channel& here = read.channels()[c];
+    const Channel& there = written.channels()[c / 2 == turned ? c ^ 1 : c];
     for (const auto& [a, b] : {std::pair(here.from, there.from), std::pair(here.to, there.to)}) {
       REQUIRE(read.node(a).kind == written.node(b).kind);
       REQUIRE(read.node(a).index == written.node(b).index);
@@ -151,7 +153,7 @@ TEST_CASE("round trip: edge lists bring back numbers, links, and which routers a
       REQUIRE(read.node(read.switch_at(s)).in_host == written.node(written.switch_at(s)).in_host);
       inside += written.node(written.switch_at(s)).in_host ? 1 : 0;
     }
-    check_same_links(read, written);
+    check_same_links(read, written, &written == &all.back() ? 1 : SIZE_MAX);
   }
   CHECK(inside > 100);
 }

@@ -277,6 +277,61 @@ TEST_CASE("chakra: groups, sizes and streams") {
   CHECK_THAT(message(at, {.ranks = 2}), Contains("node 1 of rank 0 is a collective of group 'tp'"));
 }
 
+TEST_CASE("chakra: numbers in any exact form, and none taken for another") {
+  const auto with = [](const std::string& size) {
+    return "{\"Id\": 1, \"NodeType\": 7, \"comm_type\": 0, \"rf_id\": 3, \"comm_size\": " + size + "}";
+  };
+  for (const char* size : {"1073741824", "1073741824.0", "\"1073741824\"", "1.073741824e9"}) {
+    PackInfo info;
+    const Graph graph = import_chakra(json("forms", with(size)), {.ranks = 2}, &info);
+    CHECK(graph.rank(0).collective(0).bytes == 1u << 30);
+    CHECK(anomalies(info, "unread_attributes") == 1);
+  }
+  CHECK_THAT(message(json("bad", with("1.5"))),
+             Contains("t.0.json:2:") && Contains("'comm_size' is '1.5', where a whole number is expected"));
+  CHECK_THAT(message(json("bad", with("-5"))), Contains("comm_size is -5, where a number from 0 to"));
+  CHECK_THAT(message(json("bad", "{\"Id\": 1, \"NodeType\": 4, \"runtime\": \"soon\"}")),
+             Contains("'runtime' is 'soon', where a number of microseconds is expected"));
+  CHECK(import_chakra(json("time", "{\"Id\": 1, \"NodeType\": 4, \"runtime\": 1.25}"), {}, nullptr)
+            .rank(0)
+            .value(0) == 1250);
+
+  // The protobuf form: a message of 58 bytes or so, with comm_size as each kind of number.
+  const auto varint = [](std::uint64_t n) {
+    std::string bytes;
+    for (; n > 127; n >>= 7) bytes += static_cast<char>(n & 127 | 128);
+    return bytes + static_cast<char>(n);
+  };
+  const auto text = [&](int field, const std::string& of) {
+    return varint(field << 3 | 2) + varint(of.size()) + of;
+  };
+  const auto fixed = [](const auto& value) {
+    return std::string(reinterpret_cast<const char*>(&value), sizeof value);
+  };
+  const auto file = [&](const std::string& value) {
+    const fs::path at = folder("kinds");
+    const std::string metadata = text(1, "0.0.4");
+    const std::string node = varint(1 << 3) + varint(1) + varint(3 << 3) + varint(7) +
+                             text(10, text(1, "comm_type") + varint(9 << 3) + varint(0)) +
+                             text(10, text(1, "comm_size") + value);
+    std::ofstream(at / "w.0.et", std::ios::binary)
+        << varint(metadata.size()) << metadata << varint(node.size()) << node;
+    return at;
+  };
+  for (const std::string& value :
+       {varint(7 << 3) + varint(1024), varint(9 << 3) + varint(1024), varint(17 << 3) + varint(2048),
+        varint(21 << 3 | 1) + fixed(std::uint64_t{1024}), varint(3 << 3 | 1) + fixed(1024.0),
+        varint(5 << 3 | 5) + fixed(1024.0F), text(29, "1024"), text(29, "1024.0")}) {
+    CHECK(import_chakra(file(value), {.ranks = 2}, nullptr).rank(0).collective(0).bytes == 1024);
+  }
+  for (const std::string& value : {varint(3 << 3 | 1) + fixed(0.5), text(29, "many"),
+                                   varint(13 << 3) + varint(std::uint64_t{1} << 63)}) {
+    CHECK_THAT(message(file(value)), Contains("w.0.et: byte ") &&
+                                         Contains("node 1: attribute 'comm_size' is") &&
+                                         Contains("where a whole number is expected"));
+  }
+}
+
 TEST_CASE("chakra: what makes no sense") {
   CHECK_THAT(message(json("twice", "{\"Id\": 1, \"NodeType\": 4},\n{\"Id\": 1, \"NodeType\": 4}")),
              Contains("t.0.json:3:") && Contains("node 1 ('') has the id of an earlier node"));

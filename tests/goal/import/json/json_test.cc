@@ -87,6 +87,38 @@ TEST_CASE("json: values within an element") {
   read_json(path, {"list"}, handlers);
 }
 
+TEST_CASE("json: whole numbers in any exact form; what is there and none is refused with its place") {
+  const auto first = [](const std::string& value, const auto& read) {
+    const std::string path = file("{\"list\": [\n{\"size\": " + value + "}]}");
+    JsonHandlers handlers;
+    handlers.element = [&](std::string_view, JsonValue v, const SourceLocation&) {
+      return read(v["size"]), true;
+    };
+    read_json(path, {"list"}, handlers);
+  };
+  for (const char* text : {"1073741824", "1073741824.0", "1.073741824e9", "\"1073741824\"",
+                           "\"1073741824.0\"", "\"0x40000000\"", "10737418240e-1"}) {
+    INFO(text);
+    first(text, [](JsonValue v) {
+      CHECK(v.integer_or(7) == 1 << 30);
+      CHECK(v.unsigned_or(7) == 1u << 30);
+    });
+  }
+  first("null", [](JsonValue v) { CHECK(v.integer_or(7) == 7); });
+  first("1", [](JsonValue v) { CHECK(v["absent"].unsigned_or(7) == 7); });
+  first("\"True\"", [](JsonValue v) { CHECK(v.boolean_or(false)); });
+  for (const char* text : {"1.5", "\"many\"", "[]", "{}", "1e300", "\"\"", "99999999999999999999"}) {
+    INFO(text);
+    CHECK_THROWS_WITH(
+        first(text, [](JsonValue v) { return v.integer_or(0); }),
+        Contains("t.json:2:") && Contains("'size' is '") && Contains("where a whole number is expected"));
+  }
+  CHECK_THROWS_WITH(first("-1", [](JsonValue v) { return v.unsigned_or(0); }),
+                    Contains("'size' is '-1', where a whole number from 0 is expected"));
+  CHECK_THROWS_WITH(first("2", [](JsonValue v) { return v.boolean_or(false); }),
+                    Contains("'size' is '2', where true or false is expected"));
+}
+
 TEST_CASE("json: microseconds to nanoseconds without rounding") {
   CHECK(decimal_thousandths("1694128201554123.457") == 1694128201554123457);
   CHECK(decimal_thousandths("0.001") == 1);

@@ -102,7 +102,29 @@ class Nsys(ImportTest):
         self.assertIn("rank 0 makes 5 collective calls, rank 1 makes 6", self.refused(self.folder / "uneven.sqlite"))
         damaged = self.folder / "damaged.sqlite"
         damaged.write_bytes((self.folder / "uneven.sqlite").read_bytes()[:5000])
-        self.assertRegex(self.weft("import", "nsys", damaged, "-o", "x.weft", status=2), r"damaged\.sqlite: SQLite can't read this file")
+        self.assertRegex(self.weft("import", "nsys", damaged, "-o", "x.weft", status=2),
+                         r"damaged\.sqlite: can't read this as a report of Nsight Systems")
+
+    def test_values_of_another_type_and_views(self):
+        """What SQLite would take for 0 is refused, and a view that never ends isn't asked."""
+        for table, column, value in (("NVTX_EVENTS", "start", "soon"), ("NVTX_EVENTS", "end", 1.5),
+                                     ("CUPTI_ACTIVITY_KIND_KERNEL", "end", "soon"), ("CUPTI_ACTIVITY_KIND_KERNEL", "globalPid", b"\x01")):
+            report = Report(self.folder / "odd.sqlite")
+            report.call(5, 100, "AllReduce", WORLD, "0x1", 8)
+            report.kernel(5, 20, 1000, 3000, "AllReduce")
+            report.connection.execute(f"UPDATE {table} SET {column} = ?", (value,))
+            report.close()
+            said = self.weft("import", "nsys", self.folder / "odd.sqlite", "-o", "x.weft", status=2)
+            self.assertIn("odd.sqlite: '", said)
+            self.assertIn("where a whole number is expected", said)
+            (self.folder / "odd.sqlite").unlink()
+        report = Report(self.folder / "view.sqlite")
+        report.connection.execute("DROP TABLE NVTX_EVENTS")
+        report.connection.execute("CREATE VIEW NVTX_EVENTS AS WITH RECURSIVE n(start) AS (SELECT 1 UNION ALL SELECT start FROM n)"
+                                  " SELECT start, start AS end, 'x' AS text FROM n")
+        report.kernel(5, 20, 1000, 3000, "AllReduce")
+        report.close()
+        self.assertIn(" kernels_without_call: 1.", self.imported(self.folder / "view.sqlite"))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,289 @@
+#include "topologies/import/named_values.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+#include <span>
+
+#include "sim/units/input_error.h"
+#include "topologies/export/formats.h"
+#include "topologies/import/attributes.h"
+#include "topologies/import/lines.h"
+
+namespace weft::topologies {
+namespace {
+
+using Words = std::span<const std::string_view>;
+
+constexpr std::string_view kRates[] = {"rate",     "speed",    "capacity",  "bandwidth", "bw",
+                                       "datarate", "linerate", "speed raw", "cap",       "throughput"};
+constexpr std::string_view kBackRates[] = {"back rate",     "rate back",  "reverse rate", "rate reverse",
+                                           "reverse speed", "speed back", "back speed"};
+constexpr std::string_view kLatencies[] = {
+    "latency", "delay", "lat", "propagation", "propagation delay", "propagation latency", "prop delay"};
+constexpr std::string_view kLengths[] = {"length", "distance", "dist", "len"};
+constexpr std::string_view kLosses[] = {"loss", "loss rate", "plr", "packet loss"};
+constexpr std::string_view kCables[] = {"cable", "media", "medium", "type", "media type", "transceiver"};
+constexpr std::string_view kWeights[] = {"weight"};
+constexpr std::string_view kFroms[] = {
+    "from",         "source",   "src",      "node1",       "node a",    "a end",         "local",
+    "local device", "device a", "a device", "from device", "from node", "source device", "source node",
+    "src device",   "src node", "device1",  "device 1",    "node 1",    "local node",    "local host"};
+constexpr std::string_view kTos[] = {"to",
+                                     "target",
+                                     "dst",
+                                     "node2",
+                                     "node b",
+                                     "b end",
+                                     "remote",
+                                     "remote device",
+                                     "device b",
+                                     "b device",
+                                     "to device",
+                                     "to node",
+                                     "target device",
+                                     "target node",
+                                     "dst device",
+                                     "dst node",
+                                     "device2",
+                                     "device 2",
+                                     "node 2",
+                                     "remote node",
+                                     "remote host",
+                                     "dest",
+                                     "destination",
+                                     "destination device",
+                                     "destination node",
+                                     "z end",
+                                     "z device",
+                                     "device z"};
+
+struct Unit {
+  std::string_view word, unit;
+  Meaning of;
+};
+constexpr Unit kUnits[] = {
+    {"bps", "bps", Meaning::kRate},    {"kbps", "kbps", Meaning::kRate},  {"mbps", "Mbps", Meaning::kRate},
+    {"gbps", "Gbps", Meaning::kRate},  {"tbps", "Tbps", Meaning::kRate},  {"kbit", "kbps", Meaning::kRate},
+    {"mbit", "Mbps", Meaning::kRate},  {"gbit", "Gbps", Meaning::kRate},  {"tbit", "Tbps", Meaning::kRate},
+    {"gbits", "Gbps", Meaning::kRate}, {"mbits", "Mbps", Meaning::kRate}, {"raw", "bps", Meaning::kRate},
+    {"ps", "ps", Meaning::kLatency},   {"ns", "ns", Meaning::kLatency},   {"us", "us", Meaning::kLatency},
+    {"usec", "us", Meaning::kLatency}, {"ms", "ms", Meaning::kLatency},   {"msec", "ms", Meaning::kLatency},
+    {"nsec", "ns", Meaning::kLatency}, {"sec", "s", Meaning::kLatency},   {"s", "s", Meaning::kLatency},
+    {"m", "m", Meaning::kLength},      {"km", "km", Meaning::kLength},    {"meters", "m", Meaning::kLength},
+    {"metres", "m", Meaning::kLength}, {"cm", "cm", Meaning::kLength},    {"mm", "mm", Meaning::kLength},
+    {"ft", "ft", Meaning::kLength},
+};
+
+bool has(Words words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// "LinkSpeedRaw" and "link_speed-raw" as {"link", "speed", "raw"}; "Gb/s" as {"gbps"}.
+std::vector<std::string> words_of(std::string_view name) {
+  std::string text;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const auto at = static_cast<unsigned char>(name[i]);
+    const bool rises =
+        i > 0 && std::isupper(at) != 0 && std::islower(static_cast<unsigned char>(name[i - 1])) != 0;
+    if (rises) text += ' ';
+    text += std::isalnum(at) != 0 || at == '/' ? static_cast<char>(std::tolower(at)) : ' ';
+  }
+  for (std::size_t at = text.find("b/s"); at != text.npos; at = text.find("b/s")) text.replace(at, 3, "bps");
+  std::vector<std::string> words;
+  for (std::size_t at = text.find_first_not_of(" /"); at != text.npos;) {
+    const std::size_t end = std::min(text.find_first_of(" /", at), text.size());
+    words.push_back(text.substr(at, end - at));
+    at = text.find_first_not_of(" /", end);
+  }
+  return words;
+}
+
+bool is_bare(std::string_view text) { return finite_number(text).has_value(); }
+
+// A number with a unit of lengths, in metres.
+std::optional<double> metres(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, double>, 5> kLengthUnits = {
+      {{"km", 1000}, {"cm", 0.01}, {"mm", 0.001}, {"ft", 0.3048}, {"m", 1}}};
+  for (const auto& [unit, factor] : kLengthUnits) {
+    if (!text.ends_with(unit)) continue;
+    std::string_view number = text.substr(0, text.size() - unit.size());
+    while (number.ends_with(' ')) number.remove_suffix(1);
+    const std::optional<double> value = finite_number(number);
+    if (value) return *value * factor;
+  }
+  return finite_number(text);
+}
+
+template <typename Read>
+auto if_readable(const Read& read) -> std::optional<decltype(read())> {
+  try {
+    return read();
+  } catch (const InputError&) {
+    return std::nullopt;
+  }
+}
+
+// The kind of cable that vendors' words for media name.
+std::optional<CableKind> cable_of(std::string_view text) {
+  const std::string word = lower_case(text);
+  const auto any = [&](std::initializer_list<std::string_view> parts) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](std::string_view part) { return word.find(part) != word.npos; });
+  };
+  if (any({"dac", "copper", "twinax", "acc", "aec"})) return CableKind::kCopper;
+  if (any({"aoc", "optic", "fiber", "fibre", "smf", "mmf", "om3", "om4", "om5", "os2"}))
+    return CableKind::kOptical;
+  if (any({"backplane"})) return CableKind::kBackplane;
+  return if_readable([&] { return parse_cable(text); });
+}
+
+}  // namespace
+
+NamedMeaning meaning_of(std::string_view name) {
+  std::vector<std::string> words = words_of(name);
+  NamedMeaning found;
+  const auto joined = [&] {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+    return text;
+  };
+  const auto look = [&](const std::string& text) {
+    constexpr std::pair<Words, Meaning> kAll[] = {
+        {kRates, Meaning::kRate},     {kBackRates, Meaning::kBackRate}, {kLatencies, Meaning::kLatency},
+        {kLengths, Meaning::kLength}, {kLosses, Meaning::kLoss},        {kCables, Meaning::kCable},
+        {kWeights, Meaning::kWeight}, {kFroms, Meaning::kFrom},         {kTos, Meaning::kTo}};
+    for (const auto& [list, meaning] : kAll) {
+      if (has(list, text)) return meaning;
+    }
+    return Meaning::kOther;
+  };
+  found.meaning = look(joined());
+  if (found.meaning != Meaning::kOther) return found;
+  if (words.size() > 1) {
+    const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                   [&](const Unit& one) { return one.word == words.back(); });
+    if (unit != std::end(kUnits)) {
+      found.unit = unit->unit;
+      words.pop_back();
+    }
+  }
+  for (const std::string_view of : {"link", "edge", "cable", "port", "the"}) {
+    if (words.size() > 1 && words.front() == of) words.erase(words.begin());
+  }
+  std::string rest = joined();
+  for (const std::string_view of : {"link", "edge", "cable"}) {
+    if (rest.size() > of.size() && rest.starts_with(of)) rest = rest.substr(of.size());
+  }
+  while (rest.starts_with(' ')) rest.erase(0, 1);
+  found.meaning = look(rest);
+  if (rest == "speedraw") found = {Meaning::kRate, "bps"};
+  if (found.meaning == Meaning::kFrom || found.meaning == Meaning::kTo) found.meaning = Meaning::kOther;
+  return found;
+}
+
+void set_rates(ImportedLink& link, std::string_view text) {
+  const auto one = if_readable([&] { return parse_bandwidth(text); });
+  for (std::size_t at = text.find('/'); !one && at != text.npos; at = text.find('/', at + 1)) {
+    const auto there = if_readable([&] { return rate_attribute(text.substr(0, at)); });
+    const auto back = if_readable([&] { return rate_attribute(text.substr(at + 1)); });
+    if (!there || !back || is_bare(text.substr(at + 1))) continue;
+    link.rate = there;
+    if (*back != *there) link.back_rate = back;
+    return;
+  }
+  link.rate = rate_attribute(text);
+}
+
+bool LinkValues::ignores(std::string_view name) const {
+  return std::find(ignored_.begin(), ignored_.end(), name) != ignored_.end();
+}
+
+void LinkValues::set_by_name(ImportedLink& link, const NamedMeaning& named, std::string_view name,
+                             std::string_view text) {
+  std::string value(text);
+  const bool number = is_bare(text);
+  const bool wants_unit = named.meaning == Meaning::kRate || named.meaning == Meaning::kBackRate ||
+                          named.meaning == Meaning::kLatency;
+  if (number && !named.unit.empty()) value += named.unit;
+  if (number && named.unit.empty() && wants_unit) {
+    throw InputError(
+        fmt::format("'{}' has no unit; write it like {}, call the attribute like {}_{}, or leave it unread "
+                    "with ignore=[{}]",
+                    text, named.meaning == Meaning::kLatency ? "5us" : "400Gbps", name,
+                    named.meaning == Meaning::kLatency ? "us" : "gbps", name));
+  }
+  switch (named.meaning) {
+    case Meaning::kRate:
+      if (!link.rate) set_rates(link, value);
+      return;
+    case Meaning::kBackRate:
+      link.back_rate = rate_attribute(value);
+      return;
+    case Meaning::kLatency:
+      if (!link.latency) link.latency = time_attribute(value, Time::ns(1));
+      return;
+    case Meaning::kLength: {
+      const std::optional<double> length = metres(value);
+      if (!length || *length < 0 || *length > 1e9) {
+        throw InputError(fmt::format("'{}' is not a length from 0 to 1e9 m; write it like 5m", text));
+      }
+      link.length_m = static_cast<float>(*length);
+      return;
+    }
+    case Meaning::kLoss:
+      link.loss = loss_attribute(text);
+      return;
+    default:
+      return;
+  }
+}
+
+void LinkValues::set(ImportedLink& link, std::string_view name, std::string_view text) {
+  if (text.empty()) return;
+  const NamedMeaning named = meaning_of(name);
+  if (ignores(name)) return skip(name);
+  if (named.meaning == Meaning::kCable) {
+    if (const auto cable = cable_of(text)) {
+      link.cable = *cable;
+      return;
+    }
+    return skip(name);
+  }
+  if (named.meaning != Meaning::kOther && named.meaning != Meaning::kWeight &&
+      named.meaning != Meaning::kFrom && named.meaning != Meaning::kTo) {
+    return set_by_name(link, named, name, text);
+  }
+  if (!is_bare(text)) {
+    const auto rate = if_readable([&] { return rate_attribute(text); });
+    const auto time = if_readable([&] { return time_attribute(text, Time::ns(1)); });
+    if (rate && !link.rate) link.rate = rate;
+    if (time && !link.latency) link.latency = time;
+    if (rate || time) return;
+  }
+  if (named.meaning == Meaning::kWeight) {
+    throw InputError(
+        fmt::format("'{}' may be a rate, a time or nothing for this network; give it a unit, or leave it "
+                    "unread with ignore=[{}]",
+                    text, name));
+  }
+  skip(name);
+}
+
+void LinkValues::note(ImportedGraph& graph) const {
+  if (unread_.empty()) return;
+  constexpr std::size_t kMostNames = 12;
+  std::string text;
+  std::size_t names = 0;
+  for (const auto& [name, times] : unread_) {
+    if (++names > kMostNames) continue;
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", shortened(name), times);
+  }
+  if (names > kMostNames) text += fmt::format(" and {} more names", names - kMostNames);
+  graph.unread.push_back(fmt::format("values of the file that are not read, by name: {}", text));
+}
+
+}  // namespace weft::topologies

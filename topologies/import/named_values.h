@@ -1,0 +1,60 @@
+// What attributes and columns of other people's files mean, by their names and by the units of their values.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "topologies/import/imported_graph.h"
+
+namespace weft::topologies {
+
+// What a name says: `bandwidth`, `LinkSpeed`, `link_rate_gbps` and `Capacity (Gb/s)` are all rates.
+enum class Meaning : std::uint8_t {
+  kOther,
+  kRate,
+  kBackRate,
+  kLatency,
+  kLength,
+  kLoss,
+  kCable,
+  kWeight,
+  kFrom,
+  kTo
+};
+struct NamedMeaning {
+  Meaning meaning = Meaning::kOther;
+  std::string unit;  // that the name gives to bare numbers: "gbps", "us", "km"; "": none
+};
+NamedMeaning meaning_of(std::string_view name);
+
+// Reads values of links by what their names mean. What it can't read it counts, or refuses if by its name it
+// could change the network.
+class LinkValues {
+ public:
+  // `ignored`: names of attributes that the user says to leave unread.
+  explicit LinkValues(std::vector<std::string> ignored) : ignored_(std::move(ignored)) {}
+
+  // A value of a link under a name that is none of our own. Values under our own names are to be set before.
+  // Throws InputError without a place.
+  void set(ImportedLink& link, std::string_view name, std::string_view text);
+  // Counts a value that is not read.
+  void skip(std::string_view name) { ++unread_[std::string(name)]; }
+  bool ignores(std::string_view name) const;
+  // "not read: colour (12 times), SKU (4)"; nothing if all was read.
+  void note(ImportedGraph& graph) const;
+
+ private:
+  void set_by_name(ImportedLink& link, const NamedMeaning& named, std::string_view name,
+                   std::string_view text);
+
+  std::vector<std::string> ignored_;
+  std::map<std::string, std::uint64_t> unread_;
+};
+
+// 'a/b' as the rates of both directions, or one rate for both.
+void set_rates(ImportedLink& link, std::string_view text);
+
+}  // namespace weft::topologies
