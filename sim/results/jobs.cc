@@ -3,11 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <numeric>
 #include <vector>
-
-#include "sim/results/report_tables.h"
 
 namespace weft::results {
 namespace {
@@ -125,46 +122,35 @@ std::vector<JobLink> job_links(const Report& report) {
   return rows;
 }
 
-void append_job_link(const Report& report, std::size_t index, std::string& row) {
+void fill_job_link(const Report& report, std::size_t index, Row& row) {
   const JobLink& part = report.job_links[index];
   const Link& link = report.links[part.link];
   const double span = static_cast<double>(std::max(report.makespan, report.stopped_at).ps());
-  fmt::format_to(std::back_inserter(row), "{},{},{},{:.6f},{},{},{},{:.6f}\n", part.link,
-                 csv_field(link.from), csv_field(link.to),
-                 span > 0 ? static_cast<double>(link.busy.ps()) / span : 0.0, part.job,
-                 csv_field(report.jobs[part.job].name), part.bytes, part.share);
+  row.add(part.link, link.from, link.to, Fixed{span > 0 ? static_cast<double>(link.busy.ps()) / span : 0.0},
+          part.job, report.jobs[part.job].name, part.bytes, Fixed{part.share});
 }
 
-void append_job(const Report& report, std::size_t index, std::string& row) {
-  const auto out = std::back_inserter(row);
+void fill_job(const Report& report, std::size_t index, Row& row) {
   const Job& job = report.jobs[index];
   const bool started = job.status != JobStatus::kNotStarted;
-  fmt::format_to(out, "{},{},{},", index, csv_field(job.name), to_ns_string(job.submit));
-  if (started) {
-    fmt::format_to(out, "{},{},{},{},", to_ns_string(job.start), to_ns_string(job.finish),
-                   to_ns_string(runtime(job)), to_ns_string(waiting(job)));
-  } else {
-    row += ",,,,";
-  }
-  const std::optional<double> slow = slowdown(job);
-  fmt::format_to(out, "{},", slow ? fmt::format("{:.6f}", *slow) : "");
-  if (started) {
-    fmt::format_to(out, "{},{:.6f},{:.6f},", to_ns_string(turnaround(job)), stretch(job),
-                   bounded_slowdown(job));
-  } else {
-    row += ",,,";
-  }
-  const std::optional<double> crossed = hops(report, index);
-  fmt::format_to(out, "{},{},{},{},{},{},{},{},{}\n", name(job.status), job.runs,
-                 job.alone > Time() ? to_ns_string(job.alone) : "", job.ranks, job.nodes, job.messages,
-                 job.bytes, interval_set(job.hosts), crossed ? fmt::format("{:.6f}", *crossed) : "");
+  const auto if_started = [started](auto value) { return started ? std::optional(value) : std::nullopt; };
+  const auto fixed = [](std::optional<double> value) {
+    return value ? std::optional(Fixed{*value}) : std::nullopt;
+  };
+  row.add(index, job.name, job.submit, if_started(job.start), if_started(job.finish),
+          if_started(runtime(job)), if_started(waiting(job)), fixed(slowdown(job)),
+          if_started(turnaround(job)), if_started(Fixed{stretch(job)}),
+          if_started(Fixed{bounded_slowdown(job)}), name(job.status), job.runs,
+          job.alone > Time() ? std::optional(job.alone) : std::nullopt, job.ranks, job.nodes, job.messages,
+          job.bytes);
+  row.add_kept(interval_set(job.hosts));
+  row.add(fixed(hops(report, index)));
 }
 
-void append_interference(const Report& report, std::size_t index, std::string& row) {
+void fill_interference(const Report& report, std::size_t index, Row& row) {
   const Interference& pair = report.interference[index];
-  fmt::format_to(std::back_inserter(row), "{},{},{},{},{:.6f}\n", pair.job,
-                 csv_field(report.jobs[pair.job].name), pair.beside, csv_field(report.jobs[pair.beside].name),
-                 pair.slowdown);
+  row.add(pair.job, report.jobs[pair.job].name, pair.beside, report.jobs[pair.beside].name,
+          Fixed{pair.slowdown});
 }
 
 }  // namespace weft::results

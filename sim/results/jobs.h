@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sim/results/report.h"
+#include "sim/results/row.h"
 
 namespace weft::results {
 
@@ -58,9 +59,9 @@ inline constexpr const char* kInterferenceColumns = "job,name,beside,beside_name
 // Empty where bytes were not counted by job. REQUIRES: the report's links, jobs and times are filled in.
 std::vector<JobLink> job_links(const Report& report);
 
-// Rows of these tables: fields with commas between, and a newline.
-void append_job(const Report& report, std::size_t index, std::string& row);
-void append_job_link(const Report& report, std::size_t index, std::string& row);
-void append_interference(const Report& report, std::size_t index, std::string& row);
+// Fill a row of these tables, which is empty.
+void fill_job(const Report& report, std::size_t index, Row& row);
+void fill_job_link(const Report& report, std::size_t index, Row& row);
+void fill_interference(const Report& report, std::size_t index, Row& row);
 
 }  // namespace weft::results

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "sim/results/row.h"
 #include "sim/units/part_file.h"
 
 namespace weft::results {
@@ -25,6 +26,11 @@ class OutputFile {
 
   void write(std::string_view bytes) {
     buffer_ += bytes;
+    if (buffer_.size() >= kBufferBytes) flush();
+  }
+  // As CSV.
+  void write(const Row& row) {
+    append_csv(buffer_, row);
     if (buffer_.size() >= kBufferBytes) flush();
   }
   template <typename... Args>

@@ -40,12 +40,12 @@ class TableSink final : public ReportSink {
 
   void write(const Report& report) override {
     OutputFile file(path_);
-    std::string row = std::string(table_.columns) + "\n";
-    file.write(row);
+    file.print("{}\n", table_.columns);
+    Row row;
     const std::size_t rows = table_.rows(report);
     for (std::size_t i = 0; i < rows; ++i) {
       row.clear();
-      table_.append(report, i, row);
+      table_.fill(report, i, row);
       file.write(row);
     }
     file.close();

@@ -4,10 +4,9 @@
 
 #include <cstddef>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include "sim/results/report.h"
+#include "sim/results/row.h"
 
 namespace weft::results {
 
@@ -27,21 +26,11 @@ struct Table {
   const char* summary;  // one sentence
   const char* columns;  // the first line of the file: names with commas between
   std::size_t (*rows)(const Report& report);
-  // Appends a row: as many fields, with commas between, and a newline. A field in quotes may hold commas and
-  // quotes twice; an empty one is not known.
-  void (*append)(const Report& report, std::size_t index, std::string& row);
+  // Fills a row, which is empty: as many fields. Texts in it are the report's or the row's own.
+  void (*fill)(const Report& report, std::size_t index, Row& row);
 };
 
 // Every table, in the order in which they are written.
 std::span<const Table> report_tables();
-
-// A text as a field: in quotes where it holds what divides fields. Where it begins with what a spreadsheet
-// would take for a formula (= + - @, a tab or a carriage return), or with ', one ' stands before it, which
-// readers take off; SqliteRows does.
-std::string csv_field(const std::string& text);
-// The same, in quotes always.
-std::string csv_quoted(const std::string& text);
-// Does this field, without its quotes, have that ' before it?
-bool has_csv_guard(std::string_view field);
 
 }  // namespace weft::results

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/results/row.h"
 #include "sim/units/quantity.h"
 
 namespace weft::results {
@@ -65,9 +66,9 @@ inline constexpr const char* kNetworkSeriesColumns =
 // series.csv and network_series.csv in this directory, written as the samples come; see README.md. Throws
 // InputError if they can't be written.
 std::unique_ptr<SeriesSink> make_series_files(const std::string& directory);
-// Append a row of these: fields with commas between, and a newline. `time`: to_ns_string() of the end.
-void append_sample(const std::string& time, const LinkSample& sample, std::string& row);
-void append_sample(const std::string& time, const NetworkSample& sample, std::string& row);
+// Fill a row of these, which is empty. `end`: of the interval.
+void fill_sample(Time end, const LinkSample& sample, Row& row);
+void fill_sample(Time end, const NetworkSample& sample, Row& row);
 
 // Decides when to look at the network, and turns counts into samples. One thread calls it, between events.
 // Memory: 40 bytes for each link looked at, whatever the length of the run.

@@ -1,7 +1,3 @@
-#include <fmt/format.h>
-
-#include <iterator>
-
 #include "sim/results/output_file.h"
 #include "sim/results/series.h"
 
@@ -17,9 +13,8 @@ class SeriesFiles final : public SeriesSink {
   }
 
   void sample(Time, Time end, const NetworkSample& network, std::span<const LinkSample> links) override {
-    const std::string time = to_ns_string(end);
-    append(time, network, network_);
-    for (const LinkSample& row : links) append(time, row, links_);
+    append(end, network, network_);
+    for (const LinkSample& row : links) append(end, row, links_);
   }
 
   void close() override {
@@ -29,27 +24,25 @@ class SeriesFiles final : public SeriesSink {
 
  private:
   template <typename Sample>
-  void append(const std::string& time, const Sample& sample, OutputFile& file) {
+  void append(Time end, const Sample& sample, OutputFile& file) {
     row_.clear();
-    append_sample(time, sample, row_);
+    fill_sample(end, sample, row_);
     file.write(row_);
   }
 
   OutputFile links_, network_;
-  std::string row_;
+  Row row_;
 };
 
 }  // namespace
 
-void append_sample(const std::string& time, const LinkSample& sample, std::string& row) {
-  fmt::format_to(std::back_inserter(row), "{},{},{},{:.6f},{}\n", time, sample.link, sample.bytes,
-                 sample.utilization, sample.queue_bytes);
+void fill_sample(Time end, const LinkSample& sample, Row& row) {
+  row.add(end, sample.link, sample.bytes, Fixed{sample.utilization}, sample.queue_bytes);
 }
 
-void append_sample(const std::string& time, const NetworkSample& sample, std::string& row) {
-  fmt::format_to(std::back_inserter(row), "{},{},{},{},{},{},{}\n", time, sample.packets_in_flight,
-                 sample.packets_injected, sample.packets_delivered, sample.bytes_delivered,
-                 sample.packets_dropped, sample.ecn_marks);
+void fill_sample(Time end, const NetworkSample& sample, Row& row) {
+  row.add(end, sample.packets_in_flight, sample.packets_injected, sample.packets_delivered,
+          sample.bytes_delivered, sample.packets_dropped, sample.ecn_marks);
 }
 
 std::unique_ptr<SeriesSink> make_series_files(const std::string& directory) {

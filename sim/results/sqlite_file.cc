@@ -10,7 +10,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "sim/results/report_tables.h"
 #include "sim/results/sqlite_vfs.h"
 #include "sim/units/input_error.h"
 
@@ -52,6 +51,7 @@ SqliteFile::SqliteFile(std::string path) : path_(std::move(path)), file_(PartFil
   try {
     check(
         sqlite3_open_v2(file_.part().c_str(), &database_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, vfs));
+    check(add_source(database_, source_));
     execute(
         "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; "
         "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8192; BEGIN");
@@ -104,7 +104,8 @@ void SqliteFile::check(int code) {
                                database_ == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(database_)));
 }
 
-SqliteRows::SqliteRows(SqliteFile& file, const std::string& table, const std::string& columns) : file_(file) {
+SqliteRows::SqliteRows(SqliteFile& file, const std::string& table, const std::string& columns)
+    : file_(file), table_(table) {
   std::string definitions, places;
   for (std::size_t begin = 0; begin <= columns.size();) {
     const std::size_t end = std::min(columns.find(',', begin), columns.size());
@@ -121,7 +122,10 @@ SqliteRows::SqliteRows(SqliteFile& file, const std::string& table, const std::st
   file.check(sqlite3_prepare_v2(file.database_, insert.c_str(), -1, &insert_, nullptr));
 }
 
-SqliteRows::~SqliteRows() { sqlite3_finalize(insert_); }
+SqliteRows::~SqliteRows() {
+  sqlite3_finalize(insert_);
+  sqlite3_finalize(insert_all_);
+}
 
 void SqliteRows::append(std::string_view row) {
   if (row.ends_with('\n')) row.remove_suffix(1);
@@ -145,6 +149,19 @@ void SqliteRows::append(std::string_view row) {
   }
   file_.check(sqlite3_step(insert_));
   file_.check(sqlite3_reset(insert_));
+}
+
+void SqliteRows::append(const NextRow& next) {
+  if (insert_all_ == nullptr) {
+    const std::string insert = fmt::format("INSERT INTO \"{}\" {}", table_, select_source(is_text_.size()));
+    file_.check(sqlite3_prepare_v2(file_.database_, insert.c_str(), -1, &insert_all_, nullptr));
+  }
+  SqliteSource& source = file_.source_;
+  source.next = &next;
+  const int code = sqlite3_step(insert_all_);
+  if (source.error) std::rethrow_exception(std::exchange(source.error, nullptr));
+  file_.check(code);
+  file_.check(sqlite3_reset(insert_all_));
 }
 
 void SqliteRows::bind_text(int place, std::string_view field) {

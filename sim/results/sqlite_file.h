@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/results/sqlite_source.h"
 #include "sim/units/part_file.h"
 
 struct sqlite3;
@@ -40,6 +41,7 @@ class SqliteFile {
 
   const std::string path_;
   PartFile file_;
+  SqliteSource source_;
   sqlite3* database_ = nullptr;
 };
 
@@ -56,6 +58,9 @@ class SqliteRows {
   // A row of CSV, its newline included: an empty field becomes NULL, one in quotes a text, the others numbers
   // if they are and the column is not TEXT. REQUIRES: as many fields as columns.
   void append(std::string_view row);
+  // All rows that next() fills, in one statement, which takes half as long: the same values as of their CSV.
+  // Passes on what next() throws. REQUIRES: as many fields as columns.
+  void append(const NextRow& next);
 
  private:
   void bind(int place, std::string_view field, bool is_text);
@@ -63,8 +68,10 @@ class SqliteRows {
 
   SqliteFile& file_;
   std::vector<bool> is_text_;  // of each column
+  const std::string table_;
   sqlite3_stmt* insert_ = nullptr;
-  std::vector<std::string> unquoted_;  // of each column, the text of the row at hand
+  sqlite3_stmt* insert_all_ = nullptr;  // of the file's source
+  std::vector<std::string> unquoted_;   // of each column, the text of the row at hand
 };
 
 }  // namespace weft::results

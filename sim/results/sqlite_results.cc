@@ -9,6 +9,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <utility>
 
 #include "sim/results/report_tables.h"
 #include "sim/results/sha256.h"
@@ -36,12 +37,12 @@ void write_table(SqliteFile& file, const Table& table, const Report& report, std
   SqliteRows out(file, table.name, table.columns);
   const std::size_t rows = table.rows(report);
   const std::size_t step = rows <= most_rows ? 1 : (rows + most_rows - 1) / most_rows;
-  std::string row;
-  for (std::size_t i = 0; i < rows; i += step) {
-    row.clear();
-    table.append(report, i, row);
-    out.append(row);
-  }
+  std::size_t i = 0;
+  out.append([&](Row& row) {
+    if (i >= rows) return false;
+    table.fill(report, std::exchange(i, i + step), row);
+    return true;
+  });
   if (step == 1) return;
   write_omitted(
       file, table.name, rows, (rows + step - 1) / step,
@@ -148,9 +149,8 @@ class SqliteSamples final : public SeriesSink {
     ++rows_.network;
     const std::int64_t number = (end.ps() + interval_.ps() / 2) / interval_.ps();
     if (number % stride_ != 0) return;
-    const std::string time = to_ns_string(end);
-    append(time, network, *network_);
-    for (const LinkSample& row : links) append(time, row, *links_);
+    append(end, std::span(&network, 1), *network_);
+    append(end, links, *links_);
     kept_.links += links.size();
     ++kept_.network;
     while (kept_.links + kept_.network > most_rows_) thin();
@@ -172,10 +172,13 @@ class SqliteSamples final : public SeriesSink {
 
  private:
   template <typename Sample>
-  void append(const std::string& time, const Sample& sample, SqliteRows& rows) {
-    row_.clear();
-    append_sample(time, sample, row_);
-    rows.append(row_);
+  void append(Time end, std::span<const Sample> samples, SqliteRows& rows) {
+    std::size_t i = 0;
+    rows.append([&](Row& row) {
+      if (i == samples.size()) return false;
+      fill_sample(end, samples[i++], row);
+      return true;
+    });
   }
 
   // Every other interval goes.
@@ -199,7 +202,6 @@ class SqliteSamples final : public SeriesSink {
   std::optional<SqliteRows> links_, network_;
   Counts rows_, kept_;
   std::int64_t stride_ = 1;
-  std::string row_;
 };
 
 }  // namespace

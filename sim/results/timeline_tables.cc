@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "sim/results/row_text.h"
+#include "sim/results/row.h"
 
 namespace weft::results {
 namespace {
@@ -20,42 +20,41 @@ std::optional<Value> only_if(bool is_there, Value value) {
   return value;
 }
 
-void append_slice(const Report& report, std::size_t index, std::string& out) {
+void fill_slice(const Report& report, std::size_t index, Row& out) {
   const Timeline& timeline = report.timeline;
   const Slice& row = timeline.slices[index];
   const bool has_message = row.message != kNoMessage;
-  append_row(out, row.job, row.rank, row.cpu, name(row.kind), row.start, row.end, given(row.op),
-             timeline.collectives[row.collective], given(row.peer),
-             only_if(has_message || row.bytes > 0, row.bytes), given(row.tag),
-             only_if(has_message, row.message));
+  out.add(row.job, row.rank, row.cpu, name(row.kind), row.start, row.end, given(row.op),
+          timeline.collectives[row.collective], given(row.peer),
+          only_if(has_message || row.bytes > 0, row.bytes), given(row.tag),
+          only_if(has_message, row.message));
 }
 
-void append_message(const Report& report, std::size_t index, std::string& out) {
+void fill_message(const Report& report, std::size_t index, Row& out) {
   const Timeline& timeline = report.timeline;
   const TimelineMessage& row = timeline.messages[index];
-  append_row(out, row.number, row.job, row.source, row.destination, row.bytes, given(row.tag),
-             timeline.collectives[row.collective], row.sent,
-             only_if(row.arrived != TimelineMessage::kNever, row.arrived));
+  out.add(row.number, row.job, row.source, row.destination, row.bytes, given(row.tag),
+          timeline.collectives[row.collective], row.sent,
+          only_if(row.arrived != TimelineMessage::kNever, row.arrived));
 }
 
-void append_bin(const Report& report, std::size_t index, std::string& out) {
+void fill_bin(const Report& report, std::size_t index, Row& out) {
   const TimelineBin& row = report.timeline.bins[index];
-  append_fields(out, row.job, row.first_rank, row.last_rank, row.start, row.end);
-  for (const Time time : row.time) append_fields(out, time);
-  end_row(out);
+  out.add(row.job, row.first_rank, row.last_rank, row.start, row.end);
+  for (const Time time : row.time) out.add(time);
 }
 
 constexpr Table kTables[] = {
     {"timeline", "A row for each thing that a cpu of a rank did, or waited for.",
      "job,rank,cpu,kind,start_ns,end_ns,op,collective,peer,bytes,tag,message",
-     [](const Report& report) { return report.timeline.slices.size(); }, append_slice},
+     [](const Report& report) { return report.timeline.slices.size(); }, fill_slice},
     {"timeline_messages", "A row for each message between ranks.",
      "message,job,source,destination,bytes,tag,collective,sent_ns,arrived_ns",
-     [](const Report& report) { return report.timeline.messages.size(); }, append_message},
+     [](const Report& report) { return report.timeline.messages.size(); }, fill_message},
     {"timeline_bins", "A row for each interval and group of ranks: what their cpus did.",
      "job,first_rank,last_rank,start_ns,end_ns,compute_ns,send_ns,receive_ns,wait_network_ns,wait_peer_ns,"
      "wait_other_ns",
-     [](const Report& report) { return report.timeline.bins.size(); }, append_bin},
+     [](const Report& report) { return report.timeline.bins.size(); }, fill_bin},
 };
 
 }  // namespace

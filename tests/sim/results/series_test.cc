@@ -38,7 +38,7 @@ class Wires : public SeriesSource {
   NetworkState network_;
 };
 
-struct Row {
+struct Interval {
   Time begin, end;
   NetworkSample network;
   std::vector<LinkSample> links;
@@ -49,7 +49,7 @@ class Rows : public SeriesSink {
               std::span<const LinkSample> links) override {
     rows.push_back({begin, end, network, {links.begin(), links.end()}});
   }
-  std::vector<Row> rows;
+  std::vector<Interval> rows;
 };
 
 const Bandwidth kByteInNs = Bandwidth::gbps(8);
@@ -122,7 +122,7 @@ TEST_CASE("series: all bytes of a link are in its samples, and no link is above 
     series.finish(last, wires);
     std::map<std::uint32_t, std::uint64_t> sums;
     Time before;
-    for (const Row& row : rows.rows) {
+    for (const Interval& row : rows.rows) {
       CHECK(row.begin >= before);
       CHECK(row.end >= row.begin);
       before = row.end;

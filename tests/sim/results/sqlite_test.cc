@@ -3,13 +3,16 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <new>
 #include <string>
 #include <tuple>
+#include <vector>
 
-#include "sim/results/report_tables.h"
+#include "sim/results/row.h"
 #include "sim/results/sha256.h"
 #include "sim/results/sqlite_file.h"
 #include "sim/results/sqlite_results.h"
@@ -203,6 +206,59 @@ TEST_CASE("sqlite: what keeps a spreadsheet from reckoning is not in the databas
   CHECK(csv_field("a-b") == "a-b");
   CHECK(ask(path, "SELECT DISTINCT * FROM t") ==
         "=1+2|-1;+1|-1;-1|-1;@a|-1;'a|-1;'|-1;a=1|-1;=a,\"b\"|-1;''=c|-1;");
+}
+
+// The reference: rows as text, each field taken apart again.
+TEST_CASE("sqlite: rows of fields have the values and types that their CSV has") {
+  const std::string path = temporary("fields.sqlite"), columns = "name,count,finish_ns,utilization";
+  std::vector<Row> rows(1);
+  rows.front().add(NotKnown(), NotKnown(), NotKnown(), NotKnown());
+  const std::int64_t times[] = {0, 1, 999, 1000, 1500, 123456789012345, (1LL << 53) + 1, INT64_MAX};
+  const std::uint64_t counts[] = {0, 7, INT64_MAX, UINT64_MAX, 1ULL << 63, 3, 4, 5};
+  const double ratios[] = {0, -0.0, 1, 0.1, 1.0 / 3, 2.0000005, 1e300, 12345.6789012345};
+  const std::string names[] = {"a", "=b", "1.5", "a,\"b\"", "'", "-", "", "\n"};
+  for (std::size_t i = 0; i < 64; ++i) {
+    rows.emplace_back().add(names[i % 8], counts[i / 8], Time::ps(times[(i + i / 8) % 8]),
+                            Fixed{ratios[(i + i / 4) % 8], static_cast<int>(i % 7)});
+  }
+  {
+    SqliteFile file(path);
+    {
+      SqliteRows by_text(file, "a", columns), by_fields(file, "b", columns);
+      std::string text;
+      for (const Row& row : rows) {
+        text.clear();
+        append_csv(text, row);
+        by_text.append(text);
+      }
+      std::size_t i = 0;
+      const auto next = [&](Row& row) {
+        for (const Field& field : rows[i % rows.size()].fields()) row.add(field);
+        return i++ < rows.size();
+      };
+      by_fields.append(next);
+    }
+    file.finish();
+  }
+  CHECK(ask(path, "SELECT count(*) FROM b") == "65;");
+  std::string typed_columns = "rowid";
+  for (const std::string column : {"name", "count", "finish_ns", "utilization"}) {
+    typed_columns += ", quote(" + column + "), typeof(" + column + ")";
+  }
+  CHECK(ask(path, "SELECT " + typed_columns + " FROM a EXCEPT SELECT " + typed_columns + " FROM b") == "");
+}
+
+TEST_CASE("sqlite: what fails while rows are filled comes through") {
+  const std::string path = temporary("thrown.sqlite");
+  SqliteFile file(path);
+  SqliteRows rows(file, "t", "a");
+  int count = 0;
+  const auto fails = [&](Row& row) {
+    row.add(1);
+    return ++count < 3 ? true : throw std::bad_alloc();
+  };
+  CHECK_THROWS_AS(rows.append(fails), std::bad_alloc);
+  CHECK(count == 3);
 }
 
 TEST_CASE("sqlite: a file that isn't finished is not there, and one that can't be is told") {

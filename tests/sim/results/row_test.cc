@@ -1,0 +1,42 @@
+#include "sim/results/row.h"
+
+#include <catch2/catch.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace weft::results {
+namespace {
+
+template <typename... Values>
+std::string csv(const Values&... values) {
+  Row row;
+  row.add(values...);
+  std::string text = "before\n";
+  append_csv(text, row);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("row: numbers, times and what is not known, as CSV has them") {
+  CHECK(csv(std::uint64_t{18446744073709551615U}, -3, std::uint32_t{0}) ==
+        "before\n18446744073709551615,-3,0\n");
+  CHECK(csv(Time::ns(5), Time::ps(5001), Time::ps(20), Time::ps(999)) == "before\n5,5.001,0.020,0.999\n");
+  CHECK(csv(Fixed{2.0 / 3}, Fixed{2.0 / 3, 2}, Fixed{0.5, 0}, Fixed{1.5, 0}, Fixed{1e22, 1}) ==
+        "before\n0.666667,0.67,0,2,10000000000000000000000.0\n");
+  CHECK(csv(NotKnown(), std::optional<int>(), std::optional(Time::ns(1)), "") == "before\n,,1,\n");
+}
+
+TEST_CASE("row: texts are quoted and guarded, and one without a home is kept") {
+  CHECK(csv(std::string("a b"), "a,b", "a\"b", "-a", "'", "=a,b") ==
+        "before\na b,\"a,b\",\"a\"\"b\",'-a,'',\"'=a,b\"\n");
+  Row row;
+  for (int i = 0; i < 20; ++i) row.add_kept("text of more than fifteen letters, number " + std::to_string(i));
+  CHECK(row.fields()[0].text == "text of more than fifteen letters, number 0");
+  CHECK(row.fields()[19].text == "text of more than fifteen letters, number 19");
+  row.clear();
+  CHECK(row.fields().empty());
+}
+
+}  // namespace weft::results
