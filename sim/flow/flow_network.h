@@ -217,7 +217,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::vector<std::uint32_t> flow_count_;  // by host: flows so far
   std::vector<Time> copy_free_at_;         // by host
   Time clock_, tick_ = Time::max();
-  Way way_, alone_;                        // of the flow at hand; if it were alone
+  Way way_, alone_;  // of the flow at hand; if it were alone
   struct Drained {
     std::uint32_t source = 0, number = 0;  // of the message at its head
     std::uint32_t fluid = 0;
