@@ -78,6 +78,7 @@ void FlowNetwork::inject(const Message& message) {
   } else {
     slot = unused_.back();
     unused_.pop_back();
+    if (!unused_.empty()) fetch(unused_.back());
   }
   const std::uint64_t packets = std::max<std::uint64_t>(
       1, message.bytes / config_.mtu_bytes + (message.bytes % config_.mtu_bytes != 0 ? 1 : 0));
@@ -298,16 +299,12 @@ void FlowNetwork::arm() {
 void FlowNetwork::drain() {
   const Time now = engine_.now();
   if (now == tick_) tick_ = kNever;
-  drained_.clear();
-  progress_.take_due(now, drained_);
-  // Slots are of no meaning.
-  std::sort(drained_.begin(), drained_.end(), [this](std::uint32_t a, std::uint32_t b) {
-    const Flow &first = flows_[head_of(a)], &second = flows_[head_of(b)];
-    return std::tie(first.message.source, first.number) < std::tie(second.message.source, second.number);
-  });
+  due_.clear();
+  progress_.take_due(now, due_);
+  sort_drained();
   told_.clear();
   draining_ = true;
-  for (const std::uint32_t fluid : drained_) {
+  for (const auto& [source, number, fluid] : drained_) {
     const std::uint32_t slot = head_of(fluid);
     if (connected_ && flows_[slot].target > 0) {
       aim(fluid);
@@ -394,14 +391,14 @@ void FlowNetwork::handle(const Event& event) {
 
 // All that happens at one moment.
 StopReason FlowNetwork::run_events(Time now, RunWatch& watch) {
-  const auto nothing = [](const Event&) {};
   do {
     Time limit = now + Time::ps(1);
     const StopReason reason = watch.before(now, engine_.executed(), &limit);
     if (reason != StopReason::kNone) return reason;
     engine_.run_before(
-        limit, watch.most(engine_.executed()), [this](const Event& event) { handle(event); }, nothing,
-        nothing, nothing);
+        limit, watch.most(engine_.executed()), [this](const Event& event) { handle(event); },
+        [this](const Event& event) { expect(event, 0); }, [this](const Event& event) { expect(event, 1); },
+        [this](const Event& event) { expect(event, 2); });
   } while (engine_.next_time() == now);
   return StopReason::kNone;
 }

@@ -6,6 +6,7 @@
 // network models for grid and cloud simulations", ACM TOMACS 23(4), 2013. The rules are in README.md.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -140,6 +141,10 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   };
 
   void handle(const Event& event);
+  // Fetch into the cache what is needed soon (flow_expect.cc).
+  void fetch(std::uint32_t slot) const;
+  void expect(const Event& event, int look) const;
+  void sort_drained();
   void start_local(const Message& message, std::uint32_t slot);
   // How a flow takes part.
   struct Terms {
@@ -212,8 +217,14 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::vector<std::uint32_t> flow_count_;  // by host: flows so far
   std::vector<Time> copy_free_at_;         // by host
   Time clock_, tick_ = Time::max();
-  Way way_, alone_;                        // of the flow at hand; if it were alone
-  std::vector<std::uint32_t> drained_;     // fluids
+  Way way_, alone_;  // of the flow at hand; if it were alone
+  struct Drained {
+    std::uint32_t source = 0, number = 0;  // of the message at its head
+    std::uint32_t fluid = 0;
+    auto operator<=>(const Drained&) const = default;
+  };
+  std::vector<std::uint32_t> due_;         // fluids
+  std::vector<Drained> drained_;           // these, in the order in which they are seen to
   std::vector<std::uint32_t> told_;        // messages whose senders are told next
   bool draining_ = false;                  // is told_ being filled?
   std::vector<Time> delay_, full_packet_;  // by channel: propagation and pipeline; a full packet on the wire

@@ -1,6 +1,7 @@
 #include "sim/flow/spread.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <utility>
 
@@ -42,9 +43,15 @@ Spread::Spread(const topologies::Topology& topology, const routing::RoutingTable
       table_(table),
       capacity_(capacity),
       part_(topology.nodes()),
+      place_(topology.nodes()),
+      last_(topology.nodes()),
       distance_(topology.nodes()),
       seen_(topology.nodes()),
       known_(topology.nodes(), kNone) {
+  for (const topologies::Channel& channel : topology.channels()) {
+    const bool at_switch = topology.node(channel.to).kind == NodeKind::kSwitch;
+    switch_at_.push_back(at_switch ? channel.to : kNone);
+  }
   find_units();
 }
 
@@ -91,25 +98,34 @@ void Spread::last_links(std::uint32_t vertex, std::uint32_t host, std::vector<st
   }
 }
 
-// Every candidate is one link nearer, so any chain of them tells.
+// Of the present call to stops(): is_last() at the price of one look.
+void Spread::mark_last(std::uint32_t unit) {
+  for (const std::uint32_t channel : topology_.out_channels(topology_.host(unit_host_[unit]))) {
+    if (capacity_[channel] > 0) last_[topology_.channels()[channel].to] = call_;
+  }
+}
+
+// A switch that is one link nearer; kNone: there is none. Links that stops() has found need not be looked up.
+std::uint32_t Spread::next_switch(std::uint32_t unit, std::uint32_t vertex) const {
+  if (seen_[vertex] == call_) {
+    const Stop& stop = stops_[place_[vertex]];
+    if (stop.count > 0) return switch_at_[links_[stop.first]];
+  }
+  const auto candidates = table_.candidates(vertex, unit_host_[unit]);
+  return candidates.empty() ? kNone : switch_at_[candidates.front()];
+}
+
+// Every candidate is one link nearer, so any chain of them tells. Of the unit of the present call to stops().
 std::uint32_t Spread::distance(std::uint32_t unit, std::uint32_t vertex) {
   chain_.clear();
-  std::uint32_t at = vertex, steps = 0;
-  for (;;) {
-    if (known_[at] == unit) {
-      steps = distance_[at];
-      break;
-    }
+  std::uint32_t at = vertex, next = 0;
+  while (known_[at] != unit) {
     chain_.push_back(at);
-    if (is_last(unit, at)) break;
-    const auto candidates = table_.candidates(at, unit_host_[unit]);
-    if (candidates.empty()) break;
-    const std::uint32_t to = topology_.channels()[candidates.front()].to;
-    if (topology_.node(to).kind == NodeKind::kHost) break;
+    const std::uint32_t to = last_[at] == call_ ? kNone : next_switch(unit, at);
+    if (to == kNone) break;
     at = to;
   }
-  const bool from_known = !chain_.empty() && known_[at] == unit && chain_.back() != at;
-  std::uint32_t next = from_known ? steps + 1 : 0;
+  if (known_[at] == unit) next = distance_[at] + 1;
   for (std::size_t i = chain_.size(); i-- > 0;) {
     known_[chain_[i]] = unit;
     distance_[chain_[i]] = next++;
@@ -121,28 +137,46 @@ std::span<const Spread::Stop> Spread::stops(std::uint32_t unit, std::span<const 
   ++call_;
   stops_.clear();
   links_.clear();
+  mark_last(unit);
   const auto reach = [&](std::uint32_t vertex) {
     if (seen_[vertex] == call_) return;
     seen_[vertex] = call_;
-    stops_.push_back({.vertex = vertex, .distance = distance(unit, vertex)});
+    place_[vertex] = static_cast<std::uint32_t>(stops_.size());
+    stops_.push_back({.vertex = vertex});
   };
   for (const std::uint32_t vertex : from) reach(vertex);
   for (std::size_t i = 0; i < stops_.size(); ++i) {
     const std::uint32_t vertex = stops_[i].vertex;
     stops_[i].first = static_cast<std::uint32_t>(links_.size());
-    if (is_last(unit, vertex)) continue;
+    if (last_[vertex] == call_) continue;
     for (const std::uint32_t channel : table_.candidates(vertex, unit_host_[unit])) {
-      const std::uint32_t to = topology_.channels()[channel].to;
+      const std::uint32_t to = switch_at_[channel];
       // A cable to the host itself is one that is down.
-      if (capacity_[channel] == 0 || topology_.node(to).kind == NodeKind::kHost) continue;
+      if (to == kNone || capacity_[channel] == 0) continue;
       links_.push_back(channel);
       reach(to);
     }
     stops_[i].count = static_cast<std::uint32_t>(links_.size()) - stops_[i].first;
   }
-  std::stable_sort(stops_.begin(), stops_.end(),
-                   [](const Stop& a, const Stop& b) { return a.distance > b.distance; });
+  for (Stop& stop : stops_) stop.distance = distance(unit, stop.vertex);
+  sort_by_distance();
   return stops_;
+}
+
+// The farthest first, those of one distance in the order in which they were reached.
+void Spread::sort_by_distance() {
+  counts_.clear();
+  for (const Stop& stop : stops_) {
+    if (stop.distance >= counts_.size()) counts_.resize(stop.distance + 1);
+    ++counts_[stop.distance];
+  }
+  std::uint32_t farther = 0;
+  for (std::size_t d = counts_.size(); d-- > 0;) {
+    farther += std::exchange(counts_[d], farther);
+  }
+  sorted_.resize(stops_.size());
+  for (const Stop& stop : stops_) sorted_[counts_[stop.distance]++] = stop;
+  stops_.swap(sorted_);
 }
 
 std::uint32_t Spread::first_link(std::uint32_t unit, std::uint32_t vertex) const {
@@ -152,6 +186,30 @@ std::uint32_t Spread::first_link(std::uint32_t unit, std::uint32_t vertex) const
       return channel;
   }
   return kNone;
+}
+
+// Units to come only tell more channels apart. Where most differ by now, and those are too many for
+// mark_free(), neither saves any of the work that is left.
+bool Spread::differ_too_much(const std::vector<std::uint64_t>& sums, const std::vector<bool>& used) const {
+  std::vector<std::pair<std::uint64_t, Rate>> loads;
+  for (std::uint32_t channel = 0; channel < sums.size(); ++channel) {
+    if (used[channel]) loads.emplace_back(sums[channel], capacity_[channel]);
+  }
+  const std::size_t all = loads.size();
+  std::sort(loads.begin(), loads.end());
+  loads.erase(std::unique(loads.begin(), loads.end()), loads.end());
+  return loads.size() * sources_.size() > kMostMaxima && 2 * loads.size() > all;
+}
+
+// Each channel between switches is a group.
+std::vector<std::uint32_t> Spread::apart() const {
+  const auto& channels = topology_.channels();
+  std::vector<std::uint32_t> group(channels.size(), kNone);
+  std::uint32_t next = 0;
+  for (std::uint32_t channel = 0; channel < channels.size(); ++channel) {
+    if (switch_at_[channel] != kNone && switch_at_[channel ^ 1] != kNone) group[channel] = next++;
+  }
+  return group;
 }
 
 // Two channels are loaded alike if for each pair of a switch and a unit they have the same share. Each pair
@@ -178,6 +236,7 @@ std::vector<std::uint32_t> Spread::groups() {
         value[channels[channel].to] = plus(value[channels[channel].to], each);
       }
     }
+    if (std::has_single_bit(unit + 1) && differ_too_much(sum, used)) return apart();
   }
   std::map<std::pair<std::uint64_t, Rate>, std::uint32_t> known;
   std::vector<std::uint32_t> group(channels.size(), kNone);

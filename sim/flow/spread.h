@@ -76,12 +76,18 @@ class Spread {
   }
 
   // Groups channels between switches that every flow loads alike, so that one of them stands for all, and
-  // leaves out those that hosts' links keep from ever being the only bottleneck. Returns each channel's
-  // group, numbered from 0 by their least channel; kNone where it is left out, and for the links of hosts.
+  // leaves out those that hosts' links keep from ever being the only bottleneck. Where that would take long
+  // and save little, each is a group. Returns each channel's group, numbered from 0 by their least channel;
+  // kNone where it is left out, and for the links of hosts.
   std::vector<std::uint32_t> groups();
 
  private:
   std::uint32_t distance(std::uint32_t unit, std::uint32_t vertex);
+  std::uint32_t next_switch(std::uint32_t unit, std::uint32_t vertex) const;
+  void mark_last(std::uint32_t unit);
+  void sort_by_distance();
+  bool differ_too_much(const std::vector<std::uint64_t>& sums, const std::vector<bool>& used) const;
+  std::vector<std::uint32_t> apart() const;
   void mark_free(std::vector<std::uint32_t>& group, std::uint32_t groups);
   void find_units();
 
@@ -92,8 +98,11 @@ class Spread {
   std::vector<std::uint32_t> sources_;                   // switches with hosts
   std::vector<double> part_;                             // by vertex; 0 between calls
   // Of stops().
-  std::vector<Stop> stops_;
-  std::vector<std::uint32_t> links_, chain_;
+  std::vector<Stop> stops_, sorted_;
+  std::vector<std::uint32_t> links_, chain_, counts_;
+  std::vector<std::uint32_t> switch_at_;     // by channel: the switch it leads to; kNone: a host
+  std::vector<std::uint32_t> place_;         // by vertex that the call reached: in stops_
+  std::vector<std::uint32_t> last_;          // by vertex: the call to whose unit it is cabled
   std::vector<std::uint32_t> distance_;      // by vertex, of the unit at hand
   std::vector<std::uint32_t> seen_, known_;  // by vertex: the call that reached it; of which unit that is
   std::uint32_t call_ = 0;

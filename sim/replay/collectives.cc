@@ -150,6 +150,7 @@ void ReplayShare::begin_group(std::uint32_t handle) {
 void ReplayShare::begin_group_of_own_processor(std::uint32_t handle) {
   RankState& rank = ranks_[actives_[lanes_[handle].active].local];
   const std::size_t steps = lanes_[handle].steps.size();
+  fetch_early(lanes_[handle]);
   if (std::any_of(lanes_[handle].steps.begin(), lanes_[handle].steps.end(), is_send)) {
     const Time launched = actives_[lanes_[handle].active].launched;
     const Time wait = launched > engine_.now() ? launched - engine_.now() : Time();
@@ -302,6 +303,17 @@ bool ReplayShare::end_of_train_message(Cpu& cpu, std::uint32_t handle) {
 }
 
 // ---- Receives ----
+
+// Where begin_receives() will look for what has come, step after step.
+void ReplayShare::fetch_early(const Lane& lane) const {
+  const Active& active = actives_[lane.active];
+  if (ranks_[active.local].early == 0) return;
+  for (const OpenStep& open : lane.steps) {
+    if (is_send(open)) continue;
+    const std::uint32_t source = open.step.peer_at(0, active.call.size);
+    early_.prefetch({active.local, source, active.number, active.comm, open.step.tag});
+  }
+}
 
 // Takes the messages that are there already, in the order of their arrival.
 void ReplayShare::begin_receives(std::uint32_t lane, std::uint32_t step_index) {

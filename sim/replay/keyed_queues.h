@@ -54,6 +54,8 @@ class KeyedQueues {
     const std::uint32_t last = slots_[find_slot(key)];
     return last == kNone ? kNone : pool_[last].next;
   }
+  // Fetches what front() will look at first.
+  void prefetch(const Key& key) const { __builtin_prefetch(&slots_[home(key)]); }
   // The oldest entry of the rank; rank_next leads to its successors.
   std::uint32_t first_of_rank(std::uint32_t rank) const { return first_[rank]; }
   const Entry& entry(std::uint32_t index) const { return pool_[index]; }

@@ -511,6 +511,7 @@ std::uint32_t ReplayShare::new_task(const Task& task) {
   }
   const std::uint32_t handle = free_task_;
   free_task_ = tasks_[handle].next;
+  if (free_task_ != kNone) __builtin_prefetch(&tasks_[free_task_], 1);
   tasks_[handle] = task;
   return handle;
 }

@@ -300,6 +300,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void point_train(Task& train);
   bool end_of_train_message(Cpu& cpu, std::uint32_t train);
   void begin_receives(std::uint32_t lane, std::uint32_t step);
+  void fetch_early(const Lane& lane) const;
   Time combine_duration(const Task& task) const;
   void finish_message(std::uint32_t lane);
   void finish_lane(std::uint32_t lane);

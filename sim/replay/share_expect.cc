@@ -4,6 +4,16 @@
 namespace weft::sim {
 
 void ReplayShare::expect(const Event& event, int look) const {
+  if (event.kind == kLaneDone) {
+    const Lane& lane = lanes_[event.payload];
+    if (look == 0) __builtin_prefetch(&lane, 1);
+    if (look == 1) __builtin_prefetch(lane.steps.data(), 1);
+    return;
+  }
+  if (event.kind == kMessageReady && look == 0) {
+    __builtin_prefetch(&held_[event.payload]);
+    __builtin_prefetch(reinterpret_cast<const char*>(&held_[event.payload]) + 64);
+  }
   if (event.kind != kCpuDone) return;
   const RankState& rank = ranks_[local_[event.source - first_entity_]];
   const Cpu& cpu = cpus_[event.payload];
@@ -50,8 +60,15 @@ void ReplayShare::expect(const Message& message, int look) const {
   if (is_collective) {
     if (rank.first_active == kNone) return;
     const Active& active = actives_[rank.first_active];
-    if (look == 1) __builtin_prefetch(&active);
-    if (look == 2) __builtin_prefetch(&lanes_[active.first_lane], 1);
+    if (!is_indexed(active)) {
+      if (look == 2) __builtin_prefetch(&lanes_[active.first_lane], 1);
+      return;
+    }
+    if (look == 1) return open_receives_.prefetch(rank.first_active, word[kNumber]);
+    const std::uint32_t lane = open_receives_.lane(rank.first_active, word[kNumber]);
+    if (lane < OpenReceives::kSeveral) return __builtin_prefetch(&lanes_[lane], 1);
+    early_.prefetch({local, word[kReceiverTask], word[kTag],
+                     word[kContextAndKind] & kContextMask & ~kCollectiveContext, word[kNumber]});
     return;
   }
   if (has_wildcards_) return;

@@ -46,8 +46,30 @@ std::uint64_t DomainSearch::own_of(std::uint32_t domain) const {
 void DomainSearch::seed(std::uint32_t s, std::uint32_t destination) {
   const bool inside =
       domains_[destination] != kNoDomain && domains_[destination] == costs_.domain_of_switch(s);
-  (inside ? inside_[costs_.inside_own()] : queue_[costs_.outside()])
-      .push_back({s, std::uint64_t{1} << destination});
+  push(inside ? inside_ : queue_, inside ? costs_.inside_own() : costs_.outside(), s,
+       std::uint64_t{1} << destination);
+}
+
+void DomainSearch::push(Queue& queue, std::uint32_t cost, std::uint32_t s, std::uint64_t destinations) {
+  Front& front = queue[cost];
+  if (front.destinations.empty()) {
+    if (spare_.empty()) spare_.emplace_back().destinations.resize(links_.switches());
+    front = std::move(spare_.back());
+    spare_.pop_back();
+  }
+  if (front.destinations[s] == 0) front.switches.push_back(s);
+  front.destinations[s] |= destinations;
+}
+
+template <typename Visit>
+void DomainSearch::take_first(Queue& queue, Visit&& visit) {
+  auto now = queue.extract(queue.begin());
+  Front& front = now.mapped();
+  for (const std::uint32_t s : front.switches) {
+    visit(s, std::exchange(front.destinations[s], 0), now.key());
+  }
+  front.switches.clear();
+  spare_.push_back(std::move(front));
 }
 
 // Returns those of the destinations that had not reached it.
@@ -64,19 +86,18 @@ std::uint64_t DomainSearch::settle(std::uint32_t s, std::uint64_t destinations, 
 // put off.
 void DomainSearch::settle_inside() {
   while (!inside_.empty()) {
-    const auto now = inside_.extract(inside_.begin());
-    for (const auto& [s, destinations] : now.mapped()) {
-      const std::uint64_t fresh = settle(s, destinations, now.key());
-      if (fresh == 0) continue;
+    take_first(inside_, [this](std::uint32_t s, std::uint64_t destinations, std::uint32_t cost) {
+      const std::uint64_t fresh = settle(s, destinations, cost);
+      if (fresh == 0) return;
       const std::uint32_t domain = costs_.domain_of_switch(s);
       for (const SwitchLink& link : links_.of(s)) {
         const std::uint64_t further = fresh & ~seen_[link.to];
         if (further == 0 || costs_.domain_of_switch(link.to) != domain) continue;
         if (is_down(down_links_, link.channel)) continue;
-        inside_[now.key() + costs_.inside_own()].push_back({link.to, further});
+        push(inside_, cost + costs_.inside_own(), link.to, further);
       }
-      step(s, fresh, now.key(), true);
-    }
+      step(s, fresh, cost, true);
+    });
   }
 }
 
@@ -88,23 +109,22 @@ void DomainSearch::step(std::uint32_t s, std::uint64_t fresh, std::uint32_t cost
     const std::uint64_t further = fresh & ~seen_[link.to];
     if (further == 0 || is_down(down_links_, link.channel)) continue;
     if (domain == kNoDomain || costs_.domain_of_switch(link.to) != domain) {
-      queue_[cost + costs_.outside()].push_back({link.to, further});
+      push(queue_, cost + costs_.outside(), link.to, further);
       continue;
     }
     if (leaves_own) continue;
-    if ((further & own) != 0) queue_[cost + costs_.inside_own()].push_back({link.to, further & own});
-    if ((further & ~own) != 0) queue_[cost + costs_.inside_other()].push_back({link.to, further & ~own});
+    if ((further & own) != 0) push(queue_, cost + costs_.inside_own(), link.to, further & own);
+    if ((further & ~own) != 0) push(queue_, cost + costs_.inside_other(), link.to, further & ~own);
   }
 }
 
 void DomainSearch::run() {
   settle_inside();
   while (!queue_.empty()) {
-    const auto now = queue_.extract(queue_.begin());
-    for (const auto& [s, destinations] : now.mapped()) {
-      const std::uint64_t fresh = settle(s, destinations, now.key());
-      if (fresh != 0) step(s, fresh, now.key(), false);
-    }
+    take_first(queue_, [this](std::uint32_t s, std::uint64_t destinations, std::uint32_t cost) {
+      const std::uint64_t fresh = settle(s, destinations, cost);
+      if (fresh != 0) step(s, fresh, cost, false);
+    });
   }
 }
 

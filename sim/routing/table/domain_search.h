@@ -96,13 +96,17 @@ class DomainSearch {
   void write_columns(std::span<std::uint8_t* const> columns) const;
 
  private:
-  struct Reached {
-    std::uint32_t s = 0;
-    std::uint64_t destinations = 0;
+  // What is reached at one cost. Destinations that come to a switch over several links go on together.
+  struct Front {
+    std::vector<std::uint64_t> destinations;  // by switch
+    std::vector<std::uint32_t> switches;      // that have some
   };
-  // By cost, what is reached.
-  using Queue = std::map<std::uint32_t, std::vector<Reached>>;
+  using Queue = std::map<std::uint32_t, Front>;  // by cost
 
+  void push(Queue& queue, std::uint32_t cost, std::uint32_t s, std::uint64_t destinations);
+  // Calls visit(switch, destinations, cost) for what is reached at the least cost.
+  template <typename Visit>
+  void take_first(Queue& queue, Visit&& visit);
   std::uint64_t own_of(std::uint32_t domain) const;
   std::uint64_t settle(std::uint32_t s, std::uint64_t destinations, std::uint32_t cost);
   void settle_inside();
@@ -114,6 +118,7 @@ class DomainSearch {
   std::vector<std::uint32_t> domains_;              // by destination
   std::map<std::uint32_t, std::uint64_t> members_;  // by domain: its destinations
   Queue inside_, queue_;
+  std::vector<Front> spare_;         // without switches
   std::vector<std::uint64_t> seen_;  // by switch
   std::vector<std::uint32_t> cost_;  // [switch][destination]
 };
