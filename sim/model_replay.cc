@@ -1,9 +1,13 @@
 #include "sim/model_replay.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "sim/results/jobs.h"
+#include "sim/units/grouped.h"
+#include "sim/units/memory.h"
 
 namespace weft::sim {
 namespace {
@@ -59,6 +63,14 @@ std::vector<std::uint32_t> job_of_host(const ModelRun& run) {
     for (const std::uint32_t host : run.jobs[job].host_of_rank) jobs[host] = job;
   }
   return jobs;
+}
+
+void expect_division(const ModelRun& run, double bytes_each) {
+  if (job_of_host(run).empty()) return;
+  const double links = static_cast<double>(run.fabric->topology.channels().size());
+  const double jobs = static_cast<double>(run.jobs.size());
+  expect_memory(bytes_each * links * jobs,
+                fmt::format("bytes of {} jobs on {} directions of links", grouped(jobs), grouped(links)));
 }
 
 std::uint32_t nics_of_hosts(const ModelRun& run) {

@@ -74,6 +74,9 @@ std::vector<double> host_loads(const ModelRun& run);
 // By host its job, for networks that count what links carry by job; empty: this run doesn't ask for that.
 std::vector<std::uint32_t> job_of_host(const ModelRun& run);
 
+// Throws InputError where the memory isn't there that counting takes: of so many bytes, by link and job.
+void expect_division(const ModelRun& run, double bytes_each);
+
 // Highest number of a NIC that a job uses, and 1.
 std::uint32_t nics_of_hosts(const ModelRun& run);
 

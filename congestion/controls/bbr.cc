@@ -346,7 +346,8 @@ const Control& bbr() {
                         "trip in the queue, and drop where it is shorter; slow to share in data centers; "
                         "presses out controls that yield."},
       .hears = kMessages | kSends,
-      .make_factory = SenderFactoryFor<Bbr>::make};
+      .make_factory = SenderFactoryFor<Bbr>::make,
+      .wants_every_ack = true};
   return control;
 }
 

@@ -116,7 +116,8 @@ const Control& cubic() {
                    "trips. Bad: fills every queue; at the round trips of data centers it is Reno, as its "
                    "cube takes seconds."},
       .needs = {.used = Capability::kMark},
-      .make_factory = SenderFactoryFor<Cubic>::make};
+      .make_factory = SenderFactoryFor<Cubic>::make,
+      .wants_every_ack = true};
   return control;
 }
 

@@ -33,7 +33,8 @@ const Control& newreno() {
                         "that everybody knows. Bad: fills every queue; needs thousands of round trips to "
                         "regain a large window; long round trips get little."},
       .needs = {.used = Capability::kMark},
-      .make_factory = SenderFactoryFor<NewReno>::make};
+      .make_factory = SenderFactoryFor<NewReno>::make,
+      .wants_every_ack = true};
   return control;
 }
 

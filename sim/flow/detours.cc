@@ -117,15 +117,16 @@ void Detours::adopt(std::vector<Rate>& resources) {
                               : std::min(whole, static_cast<Rate>(in_pool / fullest * pool_unit()) + 1));
 }
 
-void Detours::carry(std::uint32_t source, std::uint32_t destination, double bytes) {
-  bytes_[std::uint64_t{groups_.of(source)} << 32 | groups_.of(destination)] += bytes;
+void Detours::carry(std::uint32_t source, std::uint32_t destination, double bytes, Carried& carried) const {
+  carried[std::uint64_t{groups_.of(source)} << 32 | groups_.of(destination)] += bytes;
 }
 
-void Detours::add_carried(std::vector<double>& bytes) const {
+void Detours::add_carried(const Carried& carried, std::vector<double>& bytes) const {
+  if (carried.empty()) return;
   std::vector<Pair> pairs;
-  for (const auto& [ends, carried] : bytes_) {
+  for (const auto& [ends, sum] : carried) {
     const auto from = static_cast<std::uint32_t>(ends >> 32), to = static_cast<std::uint32_t>(ends);
-    pairs.push_back({from, to, carried / (1 - balance_->near(from, to)), 1});
+    pairs.push_back({from, to, sum / (1 - balance_->near(from, to)), 1});
   }
   std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::pair(pair.from, pair.to); });
   const routing::DetourBalance::Loads loads = balance_->loads(pairs);

@@ -49,10 +49,12 @@ class Detours {
   double pool_unit() const { return 1.0 / topology_.hosts(); }
   Rate whole_pool() const;
 
-  // So many bytes of a pair's have gone by detours.
-  void carry(std::uint32_t source, std::uint32_t destination, double bytes);
-  // Adds what each channel between switches has carried of them.
-  void add_carried(std::vector<double>& bytes) const;
+  // Bytes that went by detours, by pair of groups: of one network's Detours.
+  using Carried = std::map<std::uint64_t, double>;
+  // So many of a pair's have gone.
+  void carry(std::uint32_t source, std::uint32_t destination, double bytes, Carried& carried) const;
+  // Adds what each channel between switches has had of them.
+  void add_carried(const Carried& carried, std::vector<double>& bytes) const;
 
  private:
   using Pair = routing::DetourBalance::Pair;
@@ -65,7 +67,6 @@ class Detours {
   const std::unique_ptr<routing::DetourBalance> balance_;
   routing::DetourShares shares_;
   std::vector<Pair> balanced_;
-  std::map<std::uint64_t, double> bytes_;  // by pair of groups
 };
 
 }  // namespace weft::sim::flow

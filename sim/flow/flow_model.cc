@@ -34,6 +34,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
 void run_flow(const ModelRun& run, results::Report& report) {
   const routing::Policy policy =
       policy_of(run).configured(Parameters(policy_of(run).info, run.scenario.routing));
+  expect_division(run, 24);
   const NicChoice choice = flow_config(run.parameters).nic_choice;
   const auto nics = nics_of(run, policy, choice);
   FlowSetup setup{run.fabric->topology, run.fabric->table, policy, flow_config(run.parameters)};
@@ -56,6 +57,10 @@ void run_flow(const ModelRun& run, results::Report& report) {
   auto owned = std::make_unique<FlowNetwork>(*replay->engines()[0], *replay->clients()[0], setup);
   FlowNetwork& network = *owned;
   network.set_series(run.fabric->series);
+  const std::vector<std::uint32_t> jobs_of_hosts = job_of_host(run);
+  if (!jobs_of_hosts.empty()) {
+    network.divide_bytes(jobs_of_hosts, static_cast<std::uint32_t>(run.jobs.size()));
+  }
   replay->run(
       network, [&] { return network.run(run.control); }, report);
   if (network.cut_off() > 0 && report.outcome == results::Outcome::kIncomplete) {

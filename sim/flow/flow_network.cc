@@ -512,16 +512,32 @@ std::uint64_t FlowNetwork::cut_off() const {
 // ---- Results ----
 
 // Up to `now`. What flows under way have sent is told to paths_ only when somebody asks, or links change.
-std::vector<std::uint64_t> FlowNetwork::carried(Time now) const {
+void FlowNetwork::note_all_sent(Time now) const {
   for (std::uint32_t slot = 0; slot < flows_.size(); ++slot) {
     Flow& flow = flows_[slot];
     if (flow.state == State::kFlowing) note_sent(flow, sent_bytes(slot, now));
   }
+}
+
+std::vector<std::uint64_t> FlowNetwork::carried(Time now) const {
+  note_all_sent(now);
   return paths_.carried();
 }
 
+void FlowNetwork::divide_bytes(std::span<const std::uint32_t> job_of_host, std::uint32_t jobs) {
+  job_of_host_.assign(job_of_host.begin(), job_of_host.end());
+  paths_.divide_by_job(jobs);
+}
+
+std::vector<std::uint64_t> FlowNetwork::job_bytes() const {
+  if (job_of_host_.empty()) return {};
+  note_all_sent(clock_);
+  return paths_.carried_by_job();
+}
+
 void FlowNetwork::note_sent(Flow& flow, std::uint64_t bytes) const {
-  paths_.carry(flow.trip, bytes - flow.carried);
+  const std::uint32_t job = job_of_host_.empty() ? 0 : job_of_host_[flow.message.source];
+  paths_.carry(flow.trip, bytes - flow.carried, job);
   flow.carried = bytes;
 }
 
@@ -554,7 +570,8 @@ std::vector<results::Link> FlowNetwork::links() const {
                      .to = topology_.node(channels[c].to).name,
                      .rate = channels[c].rate,
                      .bytes = bytes[c],
-                     .busy = channels[c].rate.serialization(bytes[c])});
+                     .busy = channels[c].rate.serialization(bytes[c]),
+                     .leaves_host = topology_.node(channels[c].from).kind == topologies::NodeKind::kHost});
   }
   return links;
 }

@@ -96,6 +96,9 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
 
   results::NetworkTotals totals() const override;
   std::vector<results::Link> links() const override;
+  // What links carry is counted by job, from now on, before anything is sent. `job_of_host`: below `jobs`.
+  void divide_bytes(std::span<const std::uint32_t> job_of_host, std::uint32_t jobs);
+  std::vector<std::uint64_t> job_bytes() const override;
   std::vector<results::Flow> flows() const override;
   results::FlowStatistics flow_statistics() const override { return statistics_; }
 
@@ -195,6 +198,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   void arm();
   Time next_change() const;
   void change_links(Time now);
+  void note_all_sent(Time now) const;
   std::vector<std::uint64_t> carried(Time now) const;
   void note_sent(Flow& flow, std::uint64_t bytes) const;
   StopReason run_events(Time now, RunWatch& watch);
@@ -208,7 +212,8 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   const EntityId first_entity_;        // host h; after them, the network
   const bool all_nics_, hears_rates_;  // of the policy: it takes all NICs; hears of rates with the routes
   routing::NicPicker nics_;            // of FlowSetup::nics
-  mutable Paths paths_;  // carried() brings it and flows_ up to date, in what links have carried
+  mutable Paths paths_;  // note_all_sent() brings it and flows_ up to date, in what links have carried
+  std::vector<std::uint32_t> job_of_host_;  // empty: what links carry isn't counted by job
   MaxMin max_min_;
   Progress progress_;
   Connections connections_;

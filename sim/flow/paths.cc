@@ -35,8 +35,9 @@ Paths::Paths(const topologies::Topology& topology, const routing::RoutingTable& 
       salts_(topology.nodes()),
       shares_(topology.channels().size(), 1.0),
       told_shares_(shares_),
-      bytes_(topology.channels().size()),
+      loads_(1),
       make_(std::move(make)) {
+  loads_.front().bytes.resize(topology.channels().size());
   for (std::uint32_t s = 0; s < topology.switches(); ++s) {
     salts_[topology.switch_at(s)] = routing::switch_salt(seed, rules.one_salt ? 0 : s);
   }
@@ -107,10 +108,12 @@ std::unique_ptr<routing::PathModel> Paths::make_model() const {
 
 void Paths::make_division() {
   resources_ = capacity_;
-  divided_bytes_.resize(capacity_.size());
+  for (Load& load : loads_) {
+    load.divided.resize(capacity_.size());
+    if (detours_ != nullptr) detours_->add_carried(std::exchange(load.detoured, {}), load.divided);
+  }
   division_ = std::make_unique<Division>(topology_, *table_, make_model(), capacity_);
   if (kind_ != routing::FluidPaths::kBalanced) return;
-  if (detours_ != nullptr) detours_->add_carried(divided_bytes_);
   detours_ = std::make_unique<Detours>(topology_, *table_, make_model(), capacity_);
   resources_.push_back(detours_->whole_pool());
 }
@@ -356,12 +359,13 @@ Paths::Middle& Paths::middle(std::uint32_t source, std::uint32_t unit) {
   return made;
 }
 
-void Paths::carry(const Trip& trip, std::uint64_t bytes) {
+void Paths::carry(const Trip& trip, std::uint64_t bytes, std::uint32_t job) {
+  Load& load = loads_[job];
   const bool one = kind_ == routing::FluidPaths::kOne;
   if (divides() && division_->names_ways()) {
     division_->divide_named(trip.source, trip.destination, parts_, scratch_);
     for (const Division::Part& each : parts_) {
-      divided_bytes_[each.channel] += each.share * static_cast<double>(bytes);
+      load.divided[each.channel] += each.share * static_cast<double>(bytes);
     }
     return;
   }
@@ -369,55 +373,62 @@ void Paths::carry(const Trip& trip, std::uint64_t bytes) {
     if (one) {
       scratch_.clear();
       walk(nic, trip, scratch_);
-      for (const std::uint32_t c : scratch_) bytes_[c] += part;
+      for (const std::uint32_t c : scratch_) load.bytes[c] += part;
       return;
     }
-    bytes_[nic] += part;
+    load.bytes[nic] += part;
     const std::uint32_t at = topology_.channels()[nic].to;
     if (topology_.node(at).kind == topologies::NodeKind::kHost) return;
-    if (divides()) return carry_divided(trip, at, static_cast<double>(part));
-    Middle& between = middle(at, spread_->unit_of(trip.destination));
-    between.bytes += part;
-    double sum = 0;
-    std::uint64_t given = 0;
-    for (std::uint32_t i = 0; i < between.arrival_count; ++i) {
-      const Arrival arrival = arrival_pool_[between.arrivals + i];
-      sum += arrival.share;
-      const bool last = i + 1 == between.arrival_count;
-      const std::uint64_t here =
-          (last ? part : static_cast<std::uint64_t>(static_cast<double>(part) * sum)) - given;
-      given += here;
-      spread_->last_links(arrival.vertex, trip.destination, scratch_);
-      for (std::size_t k = 0; k < scratch_.size(); ++k) {
-        bytes_[scratch_[k]] += part_of_bytes(here, k, scratch_.size());
-      }
-    }
+    if (divides()) return carry_divided(trip, at, static_cast<double>(part), load);
+    carry_even(trip, at, part, load);
   });
 }
 
-void Paths::carry_divided(const Trip& trip, std::uint32_t at, double bytes) {
+void Paths::carry_even(const Trip& trip, std::uint32_t at, std::uint64_t bytes, Load& load) {
+  const Middle& between = middle(at, spread_->unit_of(trip.destination));
+  load.middles.resize(middles_.size());
+  load.middles[static_cast<std::size_t>(&between - middles_.data())] += bytes;
+  double sum = 0;
+  std::uint64_t given = 0;
+  for (std::uint32_t i = 0; i < between.arrival_count; ++i) {
+    const Arrival arrival = arrival_pool_[between.arrivals + i];
+    sum += arrival.share;
+    const bool last = i + 1 == between.arrival_count;
+    const std::uint64_t here =
+        (last ? bytes : static_cast<std::uint64_t>(static_cast<double>(bytes) * sum)) - given;
+    given += here;
+    spread_->last_links(arrival.vertex, trip.destination, scratch_);
+    for (std::size_t k = 0; k < scratch_.size(); ++k) {
+      load.bytes[scratch_[k]] += part_of_bytes(here, k, scratch_.size());
+    }
+  }
+}
+
+void Paths::carry_divided(const Trip& trip, std::uint32_t at, double bytes, Load& load) {
   const double detoured = detours_ == nullptr ? 0 : detours_->share(trip.source, trip.destination);
   for (const Division::Part& each : division_->divided(trip.source, at, trip.destination).parts) {
-    divided_bytes_[each.channel] += each.share * bytes * (1 - detoured);
+    load.divided[each.channel] += each.share * bytes * (1 - detoured);
   }
   if (detoured == 0) return;
-  detours_->carry(trip.source, trip.destination, detoured * bytes);
+  detours_->carry(trip.source, trip.destination, detoured * bytes, load.detoured);
   const auto cables = topology_.out_channels(topology_.host(trip.destination));
   for (const std::uint32_t cable : cables) {
-    divided_bytes_[cable ^ 1] += detoured * bytes / static_cast<double>(cables.size());
+    load.divided[cable ^ 1] += detoured * bytes / static_cast<double>(cables.size());
   }
 }
 
 // While links still are as they were.
 void Paths::settle() {
-  expand(bytes_);
-  for (Middle& each : middles_) each.bytes = 0;
+  for (Load& load : loads_) {
+    expand(load, load.bytes);
+    load.middles.clear();
+  }
 }
 
 // Adds what the middles have carried, one unit at a time.
-void Paths::expand(std::vector<std::uint64_t>& bytes) {
-  if (middles_.empty()) return;
-  std::vector<std::uint32_t> order(middles_.size()), sources;
+void Paths::expand(const Load& load, std::vector<std::uint64_t>& bytes) const {
+  if (load.middles.empty()) return;
+  std::vector<std::uint32_t> order(load.middles.size()), sources;
   for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return middles_[a].unit < middles_[b].unit; });
@@ -426,10 +437,10 @@ void Paths::expand(std::vector<std::uint64_t>& bytes) {
     const std::uint32_t unit = middles_[order[i]].unit;
     sources.clear();
     for (; i < order.size() && middles_[order[i]].unit == unit; ++i) {
-      const Middle& from = middles_[order[i]];
-      if (from.bytes == 0) continue;
-      here[from.source] += from.bytes;
-      sources.push_back(from.source);
+      const std::uint64_t carried = load.middles[order[i]];
+      if (carried == 0) continue;
+      here[middles_[order[i]].source] += carried;
+      sources.push_back(middles_[order[i]].source);
     }
     for (const Spread::Stop& stop : spread_->stops(unit, sources)) {
       const std::uint64_t all = std::exchange(here[stop.vertex], 0);
@@ -443,13 +454,31 @@ void Paths::expand(std::vector<std::uint64_t>& bytes) {
   }
 }
 
-std::vector<std::uint64_t> Paths::carried() {
-  std::vector<std::uint64_t> bytes = bytes_;
-  expand(bytes);
-  std::vector<double> divided = divided_bytes_;
-  if (detours_ != nullptr) detours_->add_carried(divided);
+std::vector<std::uint64_t> Paths::carried_of(const Load& load) const {
+  std::vector<std::uint64_t> bytes = load.bytes;
+  expand(load, bytes);
+  std::vector<double> divided = load.divided;
+  if (detours_ != nullptr) detours_->add_carried(load.detoured, divided);
   for (std::size_t c = 0; c < divided.size(); ++c) {
     bytes[c] += static_cast<std::uint64_t>(divided[c] + 0.5);
+  }
+  return bytes;
+}
+
+std::vector<std::uint64_t> Paths::carried() const {
+  std::vector<std::uint64_t> bytes = carried_of(loads_.front());
+  for (const Load& load : std::span(loads_).subspan(1)) {
+    const std::vector<std::uint64_t> others = carried_of(load);
+    for (std::size_t c = 0; c < bytes.size(); ++c) bytes[c] += others[c];
+  }
+  return bytes;
+}
+
+std::vector<std::uint64_t> Paths::carried_by_job() const {
+  std::vector<std::uint64_t> bytes(capacity_.size() * loads_.size());
+  for (std::size_t job = 0; job < loads_.size(); ++job) {
+    const std::vector<std::uint64_t> of_job = carried_of(loads_[job]);
+    for (std::size_t c = 0; c < of_job.size(); ++c) bytes[c * loads_.size() + job] = of_job[c];
   }
   return bytes;
 }

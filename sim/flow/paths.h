@@ -62,14 +62,18 @@ class Paths {
   void find(const Trip& trip, Way& way);
   // What it would be if nobody else sent.
   void find_alone(const Trip& trip, Way& way);
-  // So many bytes of a trip have gone their way, which is open.
-  void carry(const Trip& trip, std::uint64_t bytes);
+  // What links carry is counted by job, for so many jobs. Before anything is carried.
+  void divide_by_job(std::uint32_t jobs) { loads_.resize(jobs, loads_.front()); }
+  // So many bytes of a trip have gone their way, which is open. `job`: below those counted; else 0.
+  void carry(const Trip& trip, std::uint64_t bytes, std::uint32_t job = 0);
   // Null: shares of detours don't follow from the traffic. Else balance(), then adopt_balance(), which may
   // change resources too; what was carried before has to be told in between.
   Detours* detours() { return detours_.get(); }
   void adopt_balance() { detours_->adopt(resources_); }
   // What each channel has carried. What divides is divided in whole bytes, so none are lost on the way.
-  std::vector<std::uint64_t> carried();
+  std::vector<std::uint64_t> carried() const;
+  // By channel, and for each by job: their sums are carried().
+  std::vector<std::uint64_t> carried_by_job() const;
 
  private:
   // Between the switch a NIC is cabled to and the last switches, where flows divide evenly.
@@ -78,7 +82,13 @@ class Paths {
     std::uint32_t uses = 0, hops = 0, arrivals = 0;  // begin in the pools
     std::uint32_t use_count = 0, hop_count = 0, arrival_count = 0;
     bool open = false;
-    std::uint64_t bytes = 0;  // carried since the last refresh()
+  };
+  // What one job has put on the links; all of them, where jobs aren't told apart.
+  struct Load {
+    std::vector<std::uint64_t> bytes;    // by channel, less what is in the others
+    std::vector<std::uint64_t> middles;  // by middle: since the last refresh()
+    std::vector<double> divided;         // by channel, of kModel and kBalanced
+    Detours::Carried detoured;           // of detours_
   };
   struct Arrival {
     std::uint32_t vertex = 0;
@@ -98,8 +108,10 @@ class Paths {
   void find_divided(const Trip& trip, Way& way);
   static void use(Way& way, const Trip& trip, std::uint32_t resource, double share);
   Middle& middle(std::uint32_t source, std::uint32_t unit);
-  void carry_divided(const Trip& trip, std::uint32_t at, double bytes);
-  void expand(std::vector<std::uint64_t>& bytes);
+  void carry_even(const Trip& trip, std::uint32_t at, std::uint64_t bytes, Load& load);
+  void carry_divided(const Trip& trip, std::uint32_t at, double bytes, Load& load);
+  void expand(const Load& load, std::vector<std::uint64_t>& bytes) const;
+  std::vector<std::uint64_t> carried_of(const Load& load) const;
   void settle();
   // Calls visit(NIC's channel, its share of the trip, its bytes) for each NIC of the trip.
   template <typename Visit>
@@ -115,7 +127,7 @@ class Paths {
   std::vector<double> shares_, told_shares_;  // by channel: of the rates they were built with; as last told
   std::vector<Rate> resources_;
   std::vector<std::uint32_t> resource_of_;  // by channel; kNone: it is never a bottleneck
-  std::vector<std::uint64_t> bytes_;        // by channel, less what middles_ still have
+  std::vector<Load> loads_;                 // by job
   std::vector<std::uint32_t> scratch_;
   std::vector<Division::Part> nics_;  // of the trip at hand
   // Of kOne, where its paths aren't the network's shortest.
@@ -124,8 +136,7 @@ class Paths {
   const PathMaker make_;
   std::unique_ptr<Division> division_;
   std::vector<Division::Part> parts_;
-  std::vector<double> divided_bytes_;  // by channel
-  std::unique_ptr<Detours> detours_;   // of kBalanced
+  std::unique_ptr<Detours> detours_;  // of kBalanced
   // Of kEven.
   bool only_hosts_bind_ = false;  // no channel between switches is a resource, and none is down
   std::unique_ptr<Spread> spread_;

@@ -63,7 +63,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
       control.wants_every_ack && every > 1) {
     warnings.push_back(fmt::format(
         "congestion control {} goes by ACKs of single packets, or a few; with ack_every={} it hears of "
-        "what happens late and seldom, and may be slower by factors",
+        "what happens late and seldom, and may be much slower where queues drop packets",
         control.info.name, every));
   }
   if (!scenario.queue_reason.empty()) return;  // they can't
@@ -174,21 +174,12 @@ void expect_run(const ModelRun& run, const PacketConfig& config, std::uint32_t p
                 static_cast<double>(held_memory()));
 }
 
-// What is counted by job.
-void expect_division(const ModelRun& run) {
-  if (job_of_host(run).empty()) return;
-  const double links = static_cast<double>(run.fabric->topology.channels().size());
-  const double jobs = static_cast<double>(run.jobs.size());
-  expect_memory(16 * links * jobs,
-                fmt::format("bytes of {} jobs on {} directions of links", grouped(jobs), grouped(links)));
-}
-
 void run_packet(const ModelRun& run, results::Report& report) {
   topologies::Partitioning partitioning = partition_of(run);
   PacketConfig config = packet_config(run.parameters);
   config.record_flows = run.keeps_flow_rows;
   expect_run(run, config, partitioning.parts);
-  expect_division(run);
+  expect_division(run, 16);
   const NicChoice choice = config.nic_choice;
   const auto nics = nics_of(run, policy_of(run), choice);
   auto replay = std::make_unique<ModelReplay>(run, jobs_with(run, choice, nics.get()), partitioning.parts,
