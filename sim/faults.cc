@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <ranges>
 #include <tuple>
 
 #include "sim/names.h"
+#include "sim/scenario/random_links.h"
 #include "sim/units/input_error.h"
 #include "sim/units/random.h"
 
@@ -69,6 +71,13 @@ class Links {
     return found;
   }
 
+  // All but the only cables of hosts: without theirs, these could do nothing more.
+  std::vector<FaultyLink> spared_hosts() const {
+    return select([&](const topologies::Channel& channel) -> std::uint8_t {
+      return is_only_cable(channel.from) || is_only_cable(channel.to) ? 0 : kBothDirections;
+    });
+  }
+
   std::vector<FaultyLink> of_switches(const Parameters& fault) const {
     const std::string& pattern = fault.text("switch");
     const std::vector<bool> chosen = nodes(fault, "switch", pattern);
@@ -84,6 +93,9 @@ class Links {
   }
 
  private:
+  bool is_only_cable(std::uint32_t v) const {
+    return topology_.node(v).kind == NodeKind::kHost && topology_.out_channels(v).size() == 1;
+  }
   const topologies::Node& node(std::uint32_t link, int end) const {
     const topologies::Channel& channel = topology_.channels()[2 * link];
     return topology_.node(end == 0 ? channel.from : channel.to);
@@ -156,10 +168,12 @@ struct Fault {
 };
 
 std::vector<FaultyLink> draw(std::vector<FaultyLink> links, const Parameters& fault, RandomStream random) {
-  const auto wanted = static_cast<std::uint64_t>(fault.integer("random_links"));
+  const std::uint64_t wanted = random_links(fault).of(links.size());
   if (wanted > links.size()) {
-    fault.fail("random_links",
-               fmt::format("only {} links are between '{}'", links.size(), fault.text("between")));
+    const std::string& between = fault.text("between");
+    fault.fail("random_links", fmt::format("only {} links are {}", links.size(),
+                                           between == "auto" ? "no host's only one (between=* draws from all)"
+                                                             : fmt::format("between '{}'", between)));
   }
   for (std::uint64_t i = 0; i < wanted; ++i) std::swap(links[i], links[i + random.below(links.size() - i)]);
   links.resize(wanted);
@@ -175,7 +189,8 @@ Fault read_fault(const ModuleChoice& choice, const Links& links, RandomStream ra
   } else if (!p.text("switch").empty()) {
     fault.links = links.of_switches(p);
   } else {
-    fault.links = draw(links.named(p, "between"), p, random);
+    fault.links =
+        draw(p.text("between") == "auto" ? links.spared_hosts() : links.named(p, "between"), p, random);
   }
   fault.at = p.time("at");
   fault.until = p.automatic("until") ? Time::max() : p.time("until");
@@ -314,6 +329,39 @@ std::vector<LinkChange> plan_faults(const Scenario& resolved, const Topology& to
     return std::tie(a.at, a.link, a.directions) < std::tie(b.at, b.link, b.directions);
   });
   return changes;
+}
+
+std::vector<std::string> cut_off_hosts(const topologies::Topology& topology,
+                                       std::span<const LinkChange> changes, Time until) {
+  std::map<std::uint32_t, Time> down;  // since when
+  for (const LinkChange& change : changes) {
+    if (change.at > until) break;
+    if (change.rate_share > 0) {
+      down.erase(change.link);
+    } else {
+      down.emplace(change.link, change.at);
+    }
+  }
+  std::vector<std::string> lines;
+  std::size_t more = 0;
+  constexpr std::size_t kMostLines = 4;
+  for (std::uint32_t h = 0; h < topology.hosts() && !down.empty(); ++h) {
+    const auto channels = topology.out_channels(topology.host(h));
+    if (!std::ranges::all_of(channels, [&](std::uint32_t c) { return down.contains(c / 2); })) continue;
+    if (lines.size() == kMostLines) {
+      ++more;
+      continue;
+    }
+    const topologies::Channel& channel = topology.channels()[channels.front()];
+    const std::string cable =
+        fmt::format("{} / {}", topology.node(channel.from).name, topology.node(channel.to).name);
+    lines.push_back(
+        fmt::format("{} is cut off: {} '{}' {} down since {}", topology.node(topology.host(h)).name,
+                    channels.size() == 1 ? "its only cable" : "all of its cables, like", cable,
+                    channels.size() == 1 ? "is" : "are", to_string(down.at(channels.front() / 2))));
+  }
+  if (more > 0) lines.push_back(fmt::format("and so are {} more hosts", more));
+  return lines;
 }
 
 }  // namespace weft::sim

@@ -1,6 +1,8 @@
 // The faults of a scenario as changes of single links.
 #pragma once
 
+#include <span>
+#include <string>
 #include <vector>
 
 #include "sim/link_change.h"
@@ -16,5 +18,10 @@ namespace weft::sim {
 // more random links than there are, for one direction that is to go down, and where a link would be slower
 // than kLeastRate.
 std::vector<LinkChange> plan_faults(const Scenario& resolved, const topologies::Topology& topology);
+
+// A sentence for each host (the first few, and how many more) whose cables are all down at that time, which
+// names one of them.
+std::vector<std::string> cut_off_hosts(const topologies::Topology& topology,
+                                       std::span<const LinkChange> changes, Time until);
 
 }  // namespace weft::sim

@@ -404,6 +404,10 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
   report.link_changes = static_cast<std::uint64_t>(
       std::count_if(link_changes_.begin(), link_changes_.end(),
                     [&](const LinkChange& change) { return change.at <= report.makespan; }));
+  if (topology_ != nullptr && report.outcome == results::Outcome::kIncomplete) {
+    const std::vector<std::string> lost = cut_off_hosts(*topology_, link_changes_, Time::max());
+    report.diagnosis.insert(report.diagnosis.begin(), lost.begin(), lost.end());
+  }
   for (std::size_t i = 0; i < report.jobs.size(); ++i) {
     report.jobs[i].not_replayed = programs[only.empty() ? i : only[i]].not_replayed();
   }

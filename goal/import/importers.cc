@@ -9,6 +9,7 @@
 #include "goal/import/chakra/importer.h"
 #include "goal/import/connections/importer.h"
 #include "goal/import/dumpi/importer.h"
+#include "goal/import/flight_recorder/importer.h"
 #include "goal/import/goal/importer.h"
 #include "goal/import/kineto/importer.h"
 #include "goal/import/liballprof/importer.h"
@@ -23,9 +24,10 @@ namespace weft::goal {
 
 std::span<const Importer> importers() {
   static const Importer all[] = {
-      mpi_importer(),         nccl_importer(), kineto_importer(), chakra_importer(),
-      liballprof_importer(),  otf2_importer(), dumpi_importer(),  nsys_importer(),
-      connections_importer(), spc_importer(),  goal_importer(),
+      mpi_importer(),         nccl_importer(),       kineto_importer(),
+      chakra_importer(),      liballprof_importer(), otf2_importer(),
+      dumpi_importer(),       nsys_importer(),       flight_recorder_importer(),
+      connections_importer(), spc_importer(),        goal_importer(),
   };
   return all;
 }

@@ -10,6 +10,7 @@
 #include "sim/scenario/connections.h"
 #include "sim/scenario/fault_times.h"
 #include "sim/scenario/queue_match.h"
+#include "sim/scenario/random_links.h"
 #include "sim/scenario/resolve_fabric.h"
 #include "sim/scenario/resolve_one.h"
 #include "sim/scenario/scenario.h"
@@ -320,7 +321,7 @@ class Resolver {
     };
     ModuleInfo section = fault_section();
     for (ParameterSpec& spec : section.parameters) {
-      if (spec.name == "between" && draws && !names("link") && !names("switch")) spec.default_value = "*";
+      if (spec.name == "between" && draws && !names("link") && !names("switch")) spec.default_value = "auto";
       if (spec.name == "rate" && fault.given.contains("bit_error_rate")) spec.default_value = "1";
     }
     complete(section, fault);
@@ -332,9 +333,7 @@ class Resolver {
     if (!draws && names("between")) {
       parameters.fail("between", "that is where random_links are drawn from; give their number");
     }
-    const std::int64_t drawn = parameters.integer("random_links");
-    if (drawn < 0) parameters.fail("random_links", "it must be 0 or more");
-    if (drawn > 0 && !names("between")) {
+    if (random_links(parameters).any() && !names("between")) {
       parameters.fail("random_links", "this fault names its links; give one or the other");
     }
     if (const double rate = parameters.real("rate"); !(rate >= 0 && rate <= 1)) {

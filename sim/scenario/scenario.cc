@@ -289,9 +289,12 @@ const ModuleInfo& fault_section() {
            "The cables with this name, both directions: 'edge 0.0 / core *', ends as in links.csv; * for "
            "all. 'core * -> edge 0.0': this direction alone, which may be slow or have errors, not be down."},
           {"switch", ParameterType::kText, "", "Or all cables of the switches with this name."},
-          {"random_links", ParameterType::kInteger, "0", "Or so many cables, which the seed draws."},
+          {"random_links", ParameterType::kText, "0",
+           "Or so many cables, or such a share of them (5%), which the seed draws."},
           {"between", ParameterType::kText, "",
-           "Where random_links are drawn: cables with this name; all if not given."},
+           "Where random_links are drawn: cables with this name, * for all; auto: all but those that are a "
+           "host's "
+           "only one."},
           {"at", ParameterType::kTime, "0s", "When it begins."},
           {"until", ParameterType::kTime, "auto", "When it ends, later than `at`; auto: never."},
           {"rate", ParameterType::kReal, "0",

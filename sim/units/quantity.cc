@@ -55,9 +55,10 @@ std::int64_t parse_unit(std::string_view text, const Unit* units, std::size_t co
   const Split split = split_number(text, what, example);
   if (split.unit.empty()) return scaled(text, split.number, bare_factor, what);
   std::string known;
+  constexpr std::size_t kMostNamed = 14;
   for (std::size_t i = 0; i < count; ++i) {
     if (units[i].name == split.unit) return scaled(text, split.number, units[i].factor, what);
-    known += (known.empty() ? "" : ", ") + std::string(units[i].name);
+    if (i < kMostNamed) known += (known.empty() ? "" : ", ") + std::string(units[i].name);
   }
   throw InputError(
       fmt::format("'{}' has the unit '{}', which no {} has; units are {}", text, split.unit, what, known));

@@ -41,7 +41,7 @@ def scenario(seed):
     if draw.random() < 0.3:
         arguments += ["--connections", draw.choice(["per_pair", "per_message", "3 per_pair"])]
     if draw.random() < 0.2:
-        arguments += ["--fault", f"random_links={draw.randint(1, 2)},at={draw.randint(0, 20)}us,until=60us"]
+        arguments += ["--fault", f"random_links={draw.randint(1, 2)},between=*,at={draw.randint(0, 20)}us,until=60us"]
     if draw.random() < 0.3:
         arguments += ["--set", draw.choice([f"limits.time={draw.randint(1, 30)}us", f"limits.events={draw.randint(1, 20000)}"])]
     return arguments

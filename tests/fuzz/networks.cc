@@ -56,16 +56,16 @@ void check_network(std::string_view text, std::string_view format) {
   const auto reader =
       std::ranges::find(topologies::import_formats(), format, &topologies::ImportFormat::name);
   require(reader != topologies::import_formats().end(), "no such format");
-  auto graph = attempt([&] { return reader->read(text, "in.file"); });
+  auto graph = attempt([&] { return reader->read(text, "in.file", {}); });
   if (!graph || graph->nodes.size() > kMostParts || graph->links.size() > kMostParts) return;
   const auto network = attempt([&] { return build(std::move(*graph)); });
   if (!network) return;
   for (const topologies::Format& kind : topologies::formats()) {
     const auto file = attempt([&] { return written(*network, kind.name); });
     if (file && kind.name == "graphml") {
-      check_same_links(*network, build(topologies::read_graphml(*file, "again")));
+      check_same_links(*network, build(topologies::read_graphml(*file, "again", {})));
     } else if (file && kind.name == "edges") {
-      check_same_links(*network, build(topologies::read_edges(*file, "again")));
+      check_same_links(*network, build(topologies::read_edges(*file, "again", {})));
     }
   }
 }

@@ -65,7 +65,7 @@ struct ImportOption {
 };
 
 struct Options {
-  std::vector<std::string> words;  // the path, or a format and the path
+  std::vector<std::string> words;  // the paths, or a format and the paths
   std::string output;
   bool list = false;
   std::deque<ImportOption> of_importers;  // never moves, as the command line points into it
@@ -111,13 +111,27 @@ std::string list_text() {
   return text;
 }
 
-// "mpi" or "mpi:partial=true", before the path.
-ModuleChoice choice_of(const std::vector<std::string>& words) {
-  if (words.size() == 2) return parse_module_choice(words[0]);
-  for (const goal::Importer& importer : goal::importers()) {
-    if (importer.info.name != words[0] || std::filesystem::exists(words[0])) continue;
+bool names_format(const std::string& word) {
+  const std::string name = word.substr(0, word.find(':'));
+  return std::any_of(goal::importers().begin(), goal::importers().end(),
+                     [&](const goal::Importer& importer) { return importer.info.name == name; });
+}
+
+// "mpi" or "mpi:partial=true", before the paths; takes it off them. Two words of which the second is a path
+// are a format, if an unknown one, and that.
+ModuleChoice choice_of(std::vector<std::string>& words) {
+  const bool exists = std::filesystem::exists(words[0]);
+  if (!exists && words.size() > 1) {
+    const ModuleChoice choice = parse_module_choice(words[0]);
+    words.erase(words.begin());
+    return choice;
+  }
+  if (!exists && names_format(words[0])) {
     throw InputError(fmt::format(
         "'{0}' is a format; give the path of the trace too: weft import {0} PATH -o …", words[0]));
+  }
+  if (words.size() > 1 && names_format(words[0])) {
+    throw InputError(fmt::format("'{0}' is a format and a file here; write ./{0} for the file", words[0]));
   }
   ModuleChoice choice;
   choice.name = goal::sniff_importer(goal::importers(), words[0]).info.name;
@@ -137,24 +151,36 @@ void add_given(const Options& options, const ModuleInfo& importer, ModuleChoice&
   }
 }
 
+goal::Graph import(const goal::Importer& importer, const std::vector<std::string>& paths,
+                   const Parameters& parameters, goal::PackInfo& info) {
+  if (paths.size() == 1) return importer.import(paths[0], parameters, info);
+  if (importer.import_several == nullptr) {
+    throw InputError(fmt::format("{} traces are read from one file or folder, and {} were given, '{}' first",
+                                 importer.info.name, paths.size(), paths[0]));
+  }
+  return importer.import_several(
+      goal::TracePaths(std::vector<std::filesystem::path>(paths.begin(), paths.end())), parameters, info);
+}
+
 void run(const Options& options) {
   if (options.list) {
     std::fputs(list_text().c_str(), stdout);
     return;
   }
-  if (options.words.empty() || options.words.size() > 2) {
+  if (options.words.empty()) {
     throw InputError(
-        "give the path of one trace, with its format before it or not: weft import mpi DIR -o NAME.weft");
+        "give the path of a trace, with its format before it or not: weft import mpi DIR -o NAME.weft");
   }
   if (options.output.empty()) {
     throw InputError("-o is missing: the graph to write, NAME.weft (packed), NAME.goal (text) or NAME.bin");
   }
   const goal::Format format = goal::format_of_path(options.output);  // before the work, not after
-  ModuleChoice choice = choice_of(options.words);
+  std::vector<std::string> paths = options.words;
+  ModuleChoice choice = choice_of(paths);
   const goal::Importer& importer = find_module(goal::importers(), choice, "trace format");
   add_given(options, importer.info, choice);
   goal::PackInfo info;
-  const goal::Graph graph = importer.import(options.words.back(), Parameters(importer.info, choice), info);
+  const goal::Graph graph = import(importer, paths, Parameters(importer.info, choice), info);
   goal::write_graph(graph, info, options.output, format);
   print_summary(graph, info, importer, options.output);
 }
@@ -163,8 +189,9 @@ void run(const Options& options) {
 
 void add_import(Command& command, int&) {
   const auto options = std::make_shared<Options>();
-  command.add_option("PATH", options->words,
-                     "the trace; its format may stand before it (mpi DIR), else it is found out");
+  command.add_option(
+      "PATH", options->words,
+      "the trace, or its files; its format may stand before it (mpi DIR), else it is found out");
   command.add_option("-o,--output", options->output,
                      "the graph: NAME.weft (packed), NAME.goal (text) or NAME.bin");
   command.add_flag("--list", options->list, "name the formats that can be imported");
@@ -173,6 +200,7 @@ void add_import(Command& command, int&) {
       "Examples:\n"
       "  weft import lj_trace -o lj.weft\n"
       "  weft import mpi lj_trace -o lj.weft --poll-gap 10us\n"
+      "  weft import kineto rank0.json rank1.json -o step.weft\n"
       "Options and what they mean: weft describe mpi.");
   command.callback([options] { run(*options); });
 }

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -67,12 +68,24 @@ std::vector<ComparisonRow> price_rows(const std::vector<Priced>& all) {
   return rows;
 }
 
-std::string text(const std::vector<Analysis>& analyses, const std::vector<Priced>& priced,
-                 const topologies::PriceList& prices) {
-  std::string table =
-      "under one fabric, that of theory: the best routing there could be, or flow hashes (ECMP)\n\n";
+// Networks of unequal size are told first: totals of them are no comparison.
+std::string unequal_sizes(const std::vector<topologies::Topology>& networks) {
+  std::vector<std::uint32_t> sizes;
+  for (const topologies::Topology& network : networks) sizes.push_back(network.hosts());
+  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+  if (*least == *most) return "";
+  return fmt::format("endpoints differ, {}: compare what is per endpoint, not totals\n",
+                     fmt::join(sizes, ", "));
+}
+
+std::string text(const std::vector<topologies::Topology>& networks, const std::vector<Analysis>& analyses,
+                 const std::vector<Priced>& priced, const std::vector<topologies::PriceList>& prices) {
+  std::string table = unequal_sizes(networks);
+  table += "under one fabric, that of theory: the best routing there could be, or flow hashes (ECMP)\n\n";
   table += topologies::comparison_text(analyses, price_rows(priced));
-  table += fmt::format("\nprices: {}\n", prices.name);
+  std::vector<std::string> lists;
+  for (const topologies::PriceList& list : prices) lists.push_back(list.name);
+  table += fmt::format("\nprices: {}\n", fmt::join(lists, ", "));
   for (std::size_t i = 0; i < priced.size(); ++i) {
     if (!priced[i].left_out.empty()) table += fmt::format("no price for {}: {}\n", i + 1, priced[i].left_out);
   }
@@ -105,7 +118,7 @@ void add_topo_compare(Command& parent) {
   struct Options {
     TopologyArgument sizes;
     std::vector<std::string> topologies;
-    std::string prices = topologies::price_list_names().front();
+    std::vector<std::string> prices;
     AnalysisArguments analysis;
   };
   const auto options = std::make_shared<Options>();
@@ -116,10 +129,12 @@ void add_topo_compare(Command& parent) {
       .required();
   options->sizes.add_endpoints_to(command);
   command
-      .add_option("--prices", options->prices,
-                  fmt::format("A file of prices, or one of: {}; see `weft topo cost`",
-                              fmt::join(topologies::price_list_names(), ", ")))
-      .with_default();
+      .add_option(
+          "--prices", options->prices,
+          fmt::format("A file of prices, or one of: {}, for all (the first if not given) or, given again, "
+                      "for each network in turn; see `weft topo cost`",
+                      fmt::join(topologies::price_list_names(), ", ")))
+      .repeated();
   options->analysis.add_to(command);
   command.footer(
       "Example: weft topo compare fat_tree slim_fly dragonfly --endpoints 1024\n"
@@ -129,17 +144,23 @@ void add_topo_compare(Command& parent) {
       "cost the bill.");
   command.callback([options] {
     const topologies::AnalysisOptions wanted = options->analysis.options();
-    const topologies::PriceList prices = topologies::find_price_list(options->prices);
+    if (options->prices.empty()) options->prices = {topologies::price_list_names().front()};
+    if (options->prices.size() != 1 && options->prices.size() != options->topologies.size()) {
+      throw InputError(fmt::format("--prices was given {} times, but must be once or for each of {} networks",
+                                   options->prices.size(), options->topologies.size()));
+    }
+    std::vector<topologies::PriceList> prices;
+    for (const std::string& list : options->prices) prices.push_back(topologies::find_price_list(list));
     std::vector<topologies::Topology> networks;  // all, so that a bad one is told before the work
     for (const std::string& name : options->topologies) networks.push_back(options->sizes.build(name));
     std::vector<Analysis> analyses;
     std::vector<Priced> priced;
     for (const topologies::Topology& network : networks) {
       analyses.push_back(topologies::analyze(network, wanted));
-      priced.push_back(price(network, analyses.back(), prices));
+      priced.push_back(price(network, analyses.back(), prices[prices.size() == 1 ? 0 : priced.size()]));
     }
     options->analysis.write(options->analysis.json() ? json(analyses, priced)
-                                                     : text(analyses, priced, prices));
+                                                     : text(networks, analyses, priced, prices));
   });
 }
 

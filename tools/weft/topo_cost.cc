@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sim/units/input_error.h"
 #include "tools/weft/topo_commands.h"
@@ -19,6 +20,7 @@ struct Options {
   TopologyArgument argument;
   TextOutput output;
   std::string topology, prices = topologies::price_list_names().front(), achieved, print_prices;
+  std::vector<std::string> switches;
   std::uint32_t planes = 1;
   bool json = false, no_bisection = false;
 };
@@ -46,7 +48,8 @@ void tell_cost(const Options& options) {
     return;
   }
   if (options.topology.empty()) throw InputError("a topology is needed, like slim_fly:q=5");
-  const topologies::PriceList prices = topologies::find_price_list(options.prices);
+  topologies::PriceList prices = topologies::find_price_list(options.prices);
+  topologies::pin_switches(prices, options.switches);
   const topologies::Topology topology = options.argument.build(options.topology);
   const topologies::Bill bill = topologies::bill(topology, prices, options.planes);
   topologies::Worth worth;
@@ -74,6 +77,10 @@ void add_topo_cost(Command& parent) {
           "--prices", options->prices,
           fmt::format("A file of prices, or one of: {}", fmt::join(topologies::price_list_names(), ", ")))
       .with_default();
+  command
+      .add_option("--switch", options->switches,
+                  "Take this switch of the list only, like 64x400Gbps; may be given again")
+      .repeated();
   command.add_option("--planes", options->planes, "Copies of the network between the same endpoints")
       .with_default()
       .positive();

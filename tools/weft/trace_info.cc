@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "goal/import/flight_recorder/importer.h"
+#include "goal/import/flight_recorder/stuck.h"
 #include "goal/import/mpi/time_account.h"
 #include "goal/import/mpi/trace_files.h"
 #include "goal/import/mpi/trace_summary.h"
+#include "sim/units/input_error.h"
 #include "sim/units/printable.h"
 #include "tools/weft/matrix_picture.h"
 #include "tools/weft/standard_output.h"
@@ -313,6 +317,14 @@ void add_trace_info(Command& parent) {
       "Example: weft trace info lj_trace --matrix lj.png");
   command.callback([options] {
     if (!options->matrix.empty()) check_picture_name(options->matrix);
+    if (goal::has_dumps(options->directory)) {
+      if (!options->matrix.empty()) {
+        throw InputError({options->directory}, "of a flight recorder's dumps there is no --matrix");
+      }
+      const std::vector<goal::RankDump> dumps = goal::read_dumps(std::filesystem::path(options->directory));
+      print_text(options->json ? dumps_json(dumps) : goal::progress_text(dumps));
+      return;
+    }
     const std::string nccl = options->json ? std::string() : nccl_summary(options->directory);
     if (!nccl.empty() && options->matrix.empty() &&
         goal::trace_files(options->directory, goal::kMpiTraces).empty()) {

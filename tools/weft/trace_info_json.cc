@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "goal/import/flight_recorder/stuck.h"
 #include "sim/units/printable.h"
 
 namespace weft::cli {
@@ -139,6 +140,21 @@ std::string trace_info_json(const goal::TraceSummary& summary) {
   }
   json["rank_states"] = Json::array();
   for (const goal::RankState& rank : summary.ranks) json["rank_states"].push_back(json_of(rank));
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string dumps_json(const std::vector<goal::RankDump>& dumps) {
+  Json json = {{"source", "flight_recorder"}, {"ranks", dumps.size()}, {"stuck", Json::array()}};
+  for (const goal::StuckCall& call : goal::stuck_calls(dumps)) {
+    json["stuck"].push_back({{"group", call.group},
+                             {"name", call.name},
+                             {"sequence", call.sequence},
+                             {"bytes", call.bytes},
+                             {"waiting", call.waiting},
+                             {"missing", call.missing},
+                             {"others", call.others},
+                             {"no_dump", call.no_dump}});
+  }
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

@@ -208,7 +208,12 @@ class Clerk {
       const std::uint32_t fit = prices_.shared_switches ? best->ports / used : 1;
       const std::string item =
           fmt::format("switch of {} ports of {}, {} in use", best->ports, to_string(best->rate), used * fit);
-      count_ports(add(Part::kSwitch, best->ports, item, best->price, best->watts), best->ports, used);
+      BillLine& line = add(Part::kSwitch, best->ports, item, best->price, best->watts);
+      count_ports(line, best->ports, used);
+      if (line.entry.empty()) {
+        line.entry = best->name;
+        line.over = others_for(ports, *best);
+      }
       if (fit > 1) to_a_switch_[{Part::kSwitch, best->ports, item}] = fit;
       return;
     }
@@ -224,6 +229,21 @@ class Clerk {
     if (prices_.chassis && count_chassis(ports)) return;
     fail(fmt::format("it has no switch like '{}', with {} ports of {}; add one, or a formula for switches",
                      topology_.node(v).name, used, to_string(rate)));
+  }
+
+  std::vector<Alternative> others_for(const Ports& ports, const SwitchPrice& best) const {
+    constexpr std::size_t kMost = 3;
+    std::vector<Alternative> others;
+    for (const SwitchPrice& entry : prices_.switches) {
+      if (&entry == &best || entry.rate < ports.fastest()) continue;
+      if (entry.ports >= ports.needed(entry.rate, prices_.split_ports)) {
+        others.push_back({entry.name, entry.price});
+      }
+    }
+    std::stable_sort(others.begin(), others.end(),
+                     [](const Alternative& a, const Alternative& b) { return a.price < b.price; });
+    if (others.size() > kMost) others.resize(kMost);
+    return others;
   }
 
   static void count_ports(BillLine& line, std::uint64_t there, std::uint64_t used) {

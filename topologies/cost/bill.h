@@ -14,6 +14,12 @@ namespace weft::topologies {
 // kNode: a machine of several accelerators (Node::domain) with all that is inside of it.
 enum class Part : std::uint8_t { kSwitch, kCable, kNic, kNode };
 
+// An entry of the list that would have done, too.
+struct Alternative {
+  std::string name;
+  double price = 0;  // each
+};
+
 // Parts of one kind. Prices in US dollars, power in watts, of all of them together.
 struct BillLine {
   Part part = Part::kSwitch;
@@ -22,6 +28,8 @@ struct BillLine {
   double price = 0, watts = 0;
   double length_m = 0;                      // of cables, together
   std::uint64_t ports = 0, ports_used = 0;  // of switches, together
+  std::string entry;                        // of switches: the list's name for it; "" by formula
+  std::vector<Alternative> over;            // of switches: the next cheapest, at most three
 };
 
 struct Bill {

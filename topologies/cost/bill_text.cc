@@ -49,6 +49,22 @@ std::string what_dominates(const Bill& bill) {
   return text + "\n";
 }
 
+// Which entries of the list the switches are, and what they were chosen over.
+std::string choices(const Bill& bill) {
+  std::string text;
+  for (const BillLine& line : bill.lines) {
+    if (line.part != Part::kSwitch || line.entry.empty()) continue;
+    text += fmt::format("{:<24}{} at {} $", text.empty() ? "cheapest that fits" : "", line.entry,
+                        grouped(line.price / static_cast<double>(line.count)));
+    for (std::size_t i = 0; i < line.over.size(); ++i) {
+      text += fmt::format("{} {} at {} $", i == 0 ? ", before" : ",", line.over[i].name,
+                          grouped(line.over[i].price));
+    }
+    text += line.over.empty() ? "; nothing else fits\n" : " (--switch NAME takes another)\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string bill_table(const Bill& bill, const Worth& worth) {
@@ -70,6 +86,7 @@ std::string bill_table(const Bill& bill, const Worth& worth) {
   }
   text += fmt::format("{:>10}  {:<{}}  {:>10}  {:>14}  {:>11}\n\n", "", "all", width, "", grouped(bill.price),
                       grouped(bill.watts));
+  text += choices(bill);
   text += what_dominates(bill);
   const auto endpoints = static_cast<double>(bill.endpoints);
   text += fmt::format("per endpoint            {} $, {:.1f} W ({} endpoints)\n",
@@ -103,6 +120,11 @@ std::string bill_json(const Bill& bill, const Worth& worth) {
     if (line.part == Part::kSwitch) {
       entry["ports"] = line.ports;
       entry["ports_used"] = line.ports_used;
+      entry["entry"] = line.entry;
+      entry["over"] = nlohmann::ordered_json::array();
+      for (const Alternative& other : line.over) {
+        entry["over"].push_back({{"entry", other.name}, {"price", other.price}});
+      }
     }
     json["lines"].push_back(std::move(entry));
   }

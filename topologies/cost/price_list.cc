@@ -52,8 +52,10 @@ class Reader {
       const pb::Switch& entry = prices_.switch_(i);
       enter("switch", i);
       if (entry.ports() == 0) fail("ports must be given, 1 or more");
-      list.switches.push_back({entry.ports(), rate(entry.rate()), positive(entry.price(), "price"),
-                               positive(entry.watts(), "watts")});
+      const Bandwidth each = rate(entry.rate());
+      list.switches.push_back(
+          {entry.ports(), each, positive(entry.price(), "price"), positive(entry.watts(), "watts"),
+           entry.has_name() ? entry.name() : fmt::format("{}x{}", entry.ports(), to_string(each))});
     }
     if (prices_.has_switch_formula()) {
       const pb::SwitchFormula& entry = prices_.switch_formula();
@@ -172,6 +174,21 @@ PriceList parse_price_list(std::string_view text, const std::string& name) {
         error.at, fmt::format("{} (fields and their meanings: topologies/cost/prices.proto)", error.message));
   }
   return Reader(prices, tree, name).read();
+}
+
+void pin_switches(PriceList& list, const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  std::vector<std::string> known;
+  for (const SwitchPrice& entry : list.switches) known.push_back(entry.name);
+  for (const std::string& name : names) {
+    if (std::find(known.begin(), known.end(), name) == known.end()) {
+      fail_unknown_name(fmt::format("switch of price list {}", list.name), name, known);
+    }
+  }
+  std::erase_if(list.switches, [&](const SwitchPrice& entry) {
+    return std::find(names.begin(), names.end(), entry.name) == names.end();
+  });
+  list.switch_formula.reset();
 }
 
 std::vector<std::string> price_list_names() {

@@ -23,6 +23,7 @@ struct SwitchPrice {
   std::uint32_t ports = 0;
   Bandwidth rate;  // the most that a port can do
   double price = 0, watts = 0;
+  std::string name;  // "64x400Gbps", if the list gives it no other
 };
 
 struct SwitchFormula {
@@ -68,6 +69,10 @@ struct PriceList {
 // Reads a list. Throws InputError with file and line for text that is no such list, and for an entry without
 // its ports, rate, name or kind or with a negative figure.
 PriceList parse_price_list(std::string_view text, const std::string& name);
+
+// Leaves only these switches in the list, and no formula for others. Throws InputError for a name that no
+// entry has.
+void pin_switches(PriceList& list, const std::vector<std::string>& names);
 
 // The lists that are built in (the files in prices/), first the one that is taken where none is named.
 std::vector<std::string> price_list_names();

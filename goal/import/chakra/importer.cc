@@ -38,58 +38,67 @@ bool is_group_file(const fs::path& path) {
   return name.ends_with(".json") && name.find("comm_group") != name.npos;
 }
 
-bool is_rank_file(const fs::path& path) {
-  return rank_of(path) >= 0 && !is_group_file(path) && looks_like_chakra(path.string());
-}
+bool is_trace(const fs::path& path) { return !is_group_file(path) && looks_like_chakra(path.string()); }
 
 bool sniff(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    return fs::is_regular_file(path, error) && looks_like_chakra(path.string());
-  }
-  const fs::directory_iterator entries(path, error);
-  return !error && std::any_of(begin(entries), end(entries),
-                               [](const fs::directory_entry& entry) { return is_rank_file(entry.path()); });
+  if (fs::is_directory(path, error)) return !TracePaths(path).files(is_trace).empty();
+  return fs::is_regular_file(path, error) && looks_like_chakra(path.string());
 }
 
 // The files of the ranks, and that of the groups, if there is one.
 struct Files {
   std::vector<fs::path> ranks;
   std::string groups;
+  bool by_place = false;  // names don't tell ranks
 };
 
-Files find_files(const fs::path& path, const std::string& groups) {
-  Files files{.ranks = {}, .groups = groups};
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    files.ranks.push_back(path);
-    return files;
-  }
+// By the ranks in their names, if all have one; else as they come.
+std::vector<fs::path> in_order_of_ranks(std::vector<fs::path> traces, const TracePaths& paths,
+                                        bool& by_place) {
+  by_place = traces.size() > 1 && std::any_of(traces.begin(), traces.end(),
+                                              [](const fs::path& file) { return rank_of(file) < 0; });
+  if (by_place || traces.size() < 2) return traces;
   std::map<std::int64_t, fs::path> by_rank;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-    if (is_group_file(entry.path()) && groups.empty()) {
-      if (!files.groups.empty()) {
-        throw InputError({path.string()}, "several files of groups (*comm_group*.json); --groups names one");
-      }
-      files.groups = entry.path().string();
-    }
-    if (!is_rank_file(entry.path())) continue;
-    const std::int64_t rank = rank_of(entry.path());
-    const auto [at, is_new] = by_rank.emplace(rank, entry.path());
+  for (const fs::path& file : traces) {
+    const auto [at, is_new] = by_rank.emplace(rank_of(file), file);
     if (!is_new) {
-      throw InputError({entry.path().string()},
-                       fmt::format("is of rank {}, as {} is; a folder may hold one trace", rank,
-                                   at->second.filename().string()));
+      throw InputError({file.string()}, fmt::format("is of rank {}, as {} is; a folder may hold one trace",
+                                                    rank_of(file), at->second.filename().string()));
     }
   }
+  traces.clear();
   for (const auto& [rank, file] : by_rank) {
-    if (rank != static_cast<std::int64_t>(files.ranks.size())) {
-      throw InputError({path.string()}, fmt::format("the trace of rank {} is missing", files.ranks.size()));
+    if (rank != static_cast<std::int64_t>(traces.size())) {
+      throw InputError({paths.text()}, fmt::format("the trace of rank {} is missing", traces.size()));
     }
-    files.ranks.push_back(file);
+    traces.push_back(file);
+  }
+  return traces;
+}
+
+Files find_files(const TracePaths& paths, const std::string& groups) {
+  Files files{.ranks = {}, .groups = groups};
+  std::vector<fs::path> traces;
+  std::error_code error;
+  const bool folder = !paths.several() && fs::is_directory(paths.first(), error);
+  for (const fs::path& file : paths.files([](const fs::path&) { return true; })) {
+    if (is_group_file(file) && groups.empty()) {
+      if (!files.groups.empty()) {
+        throw InputError({paths.text()}, "several files of groups (*comm_group*.json); --groups names one");
+      }
+      files.groups = file.string();
+    } else if (!folder || is_trace(file)) {
+      traces.push_back(file);
+    }
+  }
+  files.ranks = in_order_of_ranks(std::move(traces), paths, files.by_place);
+  // One of a folder may be missing its fellows.
+  if (folder && files.ranks.size() == 1 && rank_of(files.ranks[0]) > 0) {
+    throw InputError({paths.text()}, "the trace of rank 0 is missing");
   }
   if (files.ranks.empty()) {
-    throw InputError({path.string()}, "no Chakra traces here; expected NAME.0.et, NAME.1.et …");
+    throw InputError({paths.text()}, "no Chakra traces here; expected NAME.0.et, NAME.1.et …");
   }
   return files;
 }
@@ -118,13 +127,12 @@ void note_unread(const ChakraUnread& unread, ChakraNotes& notes) {
 
 }  // namespace
 
-Graph import_chakra(const fs::path& path, const ChakraOptions& options, PackInfo* info) {
-  const Files files = find_files(path, options.groups);
+Graph import_chakra(const TracePaths& paths, const ChakraOptions& options, PackInfo* info) {
+  const Files files = find_files(paths, options.groups);
   const auto at_hand = static_cast<Rank>(files.ranks.size());
   const Rank ranks = options.ranks == 0 ? at_hand : options.ranks;
   if (ranks < at_hand) {
-    throw InputError({path.string()},
-                     fmt::format("has {} ranks, more than the {} asked for", at_hand, ranks));
+    throw InputError({paths.text()}, fmt::format("has {} ranks, more than the {} asked for", at_hand, ranks));
   }
   GraphBuilder builder;
   ChakraNotes notes;
@@ -150,12 +158,35 @@ Graph import_chakra(const fs::path& path, const ChakraOptions& options, PackInfo
     if (rank == 0) GraphBuilder::expect_graph(of_rank.nodes() * ranks, of_rank.dependencies() * ranks);
   }
   if (!unread.empty()) note_unread(unread, notes);
+  if (files.by_place) {
+    notes.add(
+        "ranks_by_place", Severity::kWarning,
+        "Files whose names don't all tell a rank (NAME.3.et); they are those of ranks 0, 1 … as they come.",
+        files.ranks.size());
+  }
   if (info != nullptr) {
     info->metadata["source"] = "Chakra execution trace";
     info->anomalies.insert(info->anomalies.end(), notes.anomalies().begin(), notes.anomalies().end());
   }
   return builder.finish();
 }
+
+namespace {
+
+Graph import_traces(const TracePaths& paths, const Parameters& parameters, PackInfo& info) {
+  const std::int64_t ranks = parameters.integer("ranks");
+  if (ranks < 0 || ranks > kMostRanks) parameters.fail("ranks", "it must be 0 to 16777216");
+  const double gflops = parameters.real("gflops");
+  if (!(gflops >= 0)) parameters.fail("gflops", "it must be 0 or more");
+  return import_chakra(paths,
+                       {.ranks = static_cast<Rank>(ranks),
+                        .gflops = gflops,
+                        .deps = parse_deps(parameters),
+                        .groups = parameters.file("groups")},
+                       &info);
+}
+
+}  // namespace
 
 Importer chakra_importer() {
   return {
@@ -175,18 +206,9 @@ Importer chakra_importer() {
       .looks_like = "NAME.RANK.et, JSON with workload_graph, or a folder of such files",
       .span = "",
       .sniff = sniff,
-      .import = [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
-        const std::int64_t ranks = parameters.integer("ranks");
-        if (ranks < 0 || ranks > kMostRanks) parameters.fail("ranks", "it must be 0 to 16777216");
-        const double gflops = parameters.real("gflops");
-        if (!(gflops >= 0)) parameters.fail("gflops", "it must be 0 or more");
-        return import_chakra(path,
-                             {.ranks = static_cast<Rank>(ranks),
-                              .gflops = gflops,
-                              .deps = parse_deps(parameters),
-                              .groups = parameters.file("groups")},
-                             &info);
-      }};
+      .import = [](const fs::path& path, const Parameters& parameters,
+                   PackInfo& info) { return import_traces(path, parameters, info); },
+      .import_several = import_traces};
 }
 
 }  // namespace weft::goal

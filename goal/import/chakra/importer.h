@@ -13,9 +13,10 @@ struct ChakraOptions {
   std::string groups;  // file of communicator groups; empty: *comm_group*.json in the folder
 };
 
-// `path`: a folder with NAME.RANK.et (or NAME.RANK.json, plain or gzip) of one trace, or one such file.
-// Throws InputError, with node ids for what is wrong between nodes.
-Graph import_chakra(const std::filesystem::path& path, const ChakraOptions& options, PackInfo* info);
+// `paths`: a folder with NAME.RANK.et (or NAME.RANK.json, plain or gzip) of one trace, or with files of other
+// names in the order of the ranks; or one or several such files. Throws InputError, with node ids for what is
+// wrong between nodes.
+Graph import_chakra(const TracePaths& paths, const ChakraOptions& options, PackInfo* info);
 
 Importer chakra_importer();
 

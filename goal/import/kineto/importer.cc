@@ -13,6 +13,7 @@
 #include "goal/import/kineto/execution_trace.h"
 #include "goal/import/kineto/timeline.h"
 #include "goal/import/kineto/trace_reader.h"
+#include "goal/import/sniff.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -25,30 +26,45 @@ bool has_json_name(const fs::path& path) {
   return name.ends_with(".json") || name.ends_with(".json.gz");
 }
 
-// The profiles of a folder, or the one file.
-std::vector<fs::path> profiles(const fs::path& path) {
+bool is_profile(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return {path};
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-    if (has_json_name(entry.path()) && looks_like_kineto(entry.path().string()))
-      found.push_back(entry.path());
+  return fs::is_regular_file(path, error) && looks_like_kineto(path.string());
+}
+
+// What a file is that is no profile, in a few words.
+std::string kind_of_file(const fs::path& path) {
+  const std::string head = first_bytes(path);
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  if (first == head.npos) return "empty";
+  if (head[first] == '[') return "a JSON list without events";
+  if (head[first] != '{') return "no JSON";
+  const std::size_t quote = head.find('"', first);
+  const std::size_t end = quote == head.npos ? quote : head.find('"', quote + 1);
+  if (end == head.npos) return "JSON";
+  return fmt::format("JSON that begins with {}", head.substr(quote, end + 1 - quote).substr(0, 40));
+}
+
+// The profiles of a folder, or the files given.
+std::vector<fs::path> profiles(const TracePaths& paths) {
+  std::vector<fs::path> found = paths.files(is_profile);
+  if (!found.empty()) return found;
+  constexpr std::size_t kMostNamed = 8;
+  std::vector<std::string> others;
+  for (const fs::path& file : paths.files([](const fs::path&) { return true; })) {
+    if (others.size() == kMostNamed) {
+      others.emplace_back("…");
+      break;
+    }
+    others.push_back(fmt::format("{} ({})", file.filename().string(), kind_of_file(file)));
   }
-  if (found.empty())
-    throw InputError(path.string() + ": no profiles here; expected one .json or .json.gz per rank");
-  std::sort(found.begin(), found.end());
-  return found;
+  throw InputError(
+      fmt::format("{}: no file here is a profile with traceEvents, one for each rank; {}", paths.text(),
+                  others.empty() ? "it holds no files" : fmt::format("found {}", fmt::join(others, ", "))));
 }
 
 bool sniff(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    return fs::is_regular_file(path, error) && looks_like_kineto(path.string());
-  }
-  const fs::directory_iterator entries(path, error);
-  return !error && std::any_of(begin(entries), end(entries), [](const fs::directory_entry& entry) {
-    return has_json_name(entry.path()) && looks_like_kineto(entry.path().string());
-  });
+  return fs::is_directory(path, error) ? !TracePaths(path).files(is_profile).empty() : is_profile(path);
 }
 
 // The rank that a file's name tells: the last number behind "rank" or "worker"; -1 if there is none.
@@ -193,10 +209,19 @@ void parse_steps(const Parameters& parameters, KinetoOptions& options) {
   if (!good) parameters.fail("steps", "it must be 'all', a step like '4', or a range like '4-6'");
 }
 
+Graph import_profiles(const TracePaths& paths, const Parameters& parameters, PackInfo& info) {
+  KinetoOptions options;
+  options.alike = parameters.boolean("alike");
+  options.planner.min_wait_ns = parameters.time("min_wait").ps() / 1000;
+  options.execution_traces = parameters.file("execution_traces");
+  parse_steps(parameters, options);
+  return import_kineto(paths, options, &info);
+}
+
 }  // namespace
 
-Graph import_kineto(const fs::path& path, const KinetoOptions& options, PackInfo* info) {
-  const std::vector<fs::path> files = profiles(path);
+Graph import_kineto(const TracePaths& paths, const KinetoOptions& options, PackInfo* info) {
+  const std::vector<fs::path> files = profiles(paths);
   std::map<Rank, PlannedRank> ranks;
   KinetoNotes notes;
   Run run;
@@ -230,17 +255,12 @@ Importer kineto_importer() {
                      "PyTorch execution traces of the same ranks: a file, or a folder with one per rank."},
                     {"min_wait", ParameterType::kTime, "20us",
                      "Shortest pause of a host thread that may be a wait for another thread."}}},
-      .looks_like = "JSON with traceEvents, or a folder of such files",
+      .looks_like = "JSON with traceEvents or a list of events, or a folder of such files",
       .span = "from the first event of a rank to its last",
       .sniff = sniff,
-      .import = [](const fs::path& path, const Parameters& parameters, PackInfo& info) {
-        KinetoOptions options;
-        options.alike = parameters.boolean("alike");
-        options.planner.min_wait_ns = parameters.time("min_wait").ps() / 1000;
-        options.execution_traces = parameters.file("execution_traces");
-        parse_steps(parameters, options);
-        return import_kineto(path, options, &info);
-      }};
+      .import = [](const fs::path& path, const Parameters& parameters,
+                   PackInfo& info) { return import_profiles(path, parameters, info); },
+      .import_several = import_profiles};
 }
 
 }  // namespace weft::goal

@@ -17,8 +17,8 @@ struct KinetoOptions {
   std::int64_t first_step = -1, last_step = -1;  // -1: all
 };
 
-// `path`: one rank's profile, plain or gzip, or a folder with one per rank. Throws InputError.
-Graph import_kineto(const std::filesystem::path& path, const KinetoOptions& options, PackInfo* info);
+// `paths`: one rank's profile, plain or gzip, a folder with one per rank, or several. Throws InputError.
+Graph import_kineto(const TracePaths& paths, const KinetoOptions& options, PackInfo* info);
 
 Importer kineto_importer();
 

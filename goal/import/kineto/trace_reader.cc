@@ -249,7 +249,10 @@ bool looks_like_kineto(const std::string& path) {
     std::string head(64 * 1024, '\0');
     head.resize(bytes.read(head.data(), head.size()));
     const auto first = head.find_first_not_of(" \t\r\n");
-    if (first == head.npos || head[first] != '{') return false;
+    if (first == head.npos) return false;
+    // Up to PyTorch 1.13 the legacy profiler wrote a bare list of events.
+    if (head[first] == '[') return contains(head, "\"ph\"") && contains(head, "\"ts\"");
+    if (head[first] != '{') return false;
     return contains(head, "\"traceEvents\"") || contains(head, "\"deviceProperties\"") ||
            contains(head, "\"distributedInfo\"");
   } catch (const InputError&) {

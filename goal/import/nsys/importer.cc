@@ -20,31 +20,20 @@ bool is_report(const fs::path& path) {
   return first_bytes(path, 16).starts_with("SQLite format 3") && is_nsys_report(path.string());
 }
 
-std::vector<fs::path> reports_at(const fs::path& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return {path};
-  std::vector<fs::path> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    if (is_report(entry.path())) found.push_back(entry.path());
-  }
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
 bool looks_like_nsys(const fs::path& path) {
   std::error_code error;
-  return fs::is_directory(path, error) ? !reports_at(path).empty() : is_report(path);
+  return fs::is_directory(path, error) ? !TracePaths(path).files(is_report).empty() : is_report(path);
 }
 
-Graph import_nsys(const fs::path& path, const Parameters&, PackInfo& info) {
+Graph import_reports(const TracePaths& paths, const Parameters&, PackInfo& info) {
   NsysNotes notes;
   std::vector<NsysProcess> processes;
-  for (const fs::path& report : reports_at(path)) {
+  for (const fs::path& report : paths.files(is_report)) {
     for (NsysProcess& process : read_nsys_report(report.string(), notes))
       processes.push_back(std::move(process));
   }
   if (processes.empty()) {
-    throw InputError(path.string() +
+    throw InputError(paths.text() +
                      ": no NCCL calls or kernels; expected reports of nsys, exported with --type=sqlite");
   }
   std::uint64_t calls = 0, other_kernels = 0, other_ns = 0;
@@ -97,7 +86,9 @@ Importer nsys_importer() {
           "an SQLite file with a table NVTX_EVENTS or CUPTI_ACTIVITY_KIND_KERNEL, or a folder of them",
       .span = "from the first kernel or mark to the last",
       .sniff = looks_like_nsys,
-      .import = import_nsys};
+      .import = [](const fs::path& path, const Parameters& parameters,
+                   PackInfo& info) { return import_reports(path, parameters, info); },
+      .import_several = import_reports};
 }
 
 }  // namespace weft::goal

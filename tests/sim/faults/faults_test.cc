@@ -104,6 +104,11 @@ TEST_CASE("faults: how many links a name is of") {
       {{{"switch", "[ea]*"}}, 48},
       {{{"random_links", "5"}, {"between", "*"}}, 5},
       {{{"random_links", "0"}, {"between", "*"}}, 0},
+      // 5% of 48 is 2.4; of those that are no host's only cable, 1.6.
+      {{{"random_links", "5%"}, {"between", "*"}}, 2},
+      {{{"random_links", "100%"}, {"between", "core * / *"}}, 16},
+      {{{"random_links", "5%"}, {"between", "auto"}}, 2},
+      {{{"random_links", "100%"}, {"between", "auto"}}, 32},
   };
   for (const auto& [fault, expected] : cases) {
     INFO(fault.begin()->second);
@@ -328,6 +333,28 @@ TEST_CASE("faults: random links follow from the seed and are drawn evenly") {
   CHECK(two.size() > 3);
 }
 
+TEST_CASE("faults: random links are never a host's only cable, and hosts that are cut off are named") {
+  const topologies::Topology tree = small_tree();
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (const LinkChange& change :
+         plan_faults(scenario_of({{{"random_links", "10"}, {"between", "auto"}}}, seed), tree)) {
+      REQUIRE(ends(tree, change.link).find("host") == std::string::npos);
+    }
+  }
+  const auto lost = [&](const std::vector<Values>& faults) {
+    return cut_off_hosts(tree, plan_faults(scenario_of(faults, 1), tree), Time::max());
+  };
+  CHECK(lost({{{"link", "edge * / aggregation *"}}}).empty());
+  CHECK(lost({{{"link", "host 3 / *"}, {"at", "1us"}, {"until", "2us"}}}).empty());
+  const std::vector<std::string> one = lost({{{"link", "host 3 / *"}, {"at", "1us"}}});
+  REQUIRE(one.size() == 1);
+  CHECK(one[0].find("host 3 is cut off: its only cable '") == 0);
+  CHECK(one[0].find("' is down since 1us") != std::string::npos);
+  const std::vector<std::string> all = lost({{{"link", "*"}}});
+  REQUIRE(all.size() == 5);
+  CHECK(all[4] == "and so are 12 more hosts");
+}
+
 TEST_CASE("faults: names and numbers that this network does not have") {
   const auto check = [](const Values& fault, const std::string& message) {
     CHECK_THROWS_WITH(plan({fault}), "s:3: fault: " + message);
@@ -352,6 +379,8 @@ TEST_CASE("faults: names and numbers that this network does not have") {
                       "* for anything",
                       name));
   }
+  check({{"random_links", "33"}, {"between", "auto"}},
+        "random_links is '33', but only 32 links are no host's only one (between=* draws from all)");
   check({{"random_links", "17"}, {"between", "core * / *"}},
         "random_links is '17', but only 16 links are between 'core * / *'");
   // 400 Gb/s × 1e-6 is 400 kb/s.

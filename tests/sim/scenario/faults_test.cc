@@ -51,10 +51,10 @@ TEST_CASE("faults: bit errors leave the rate as it is, unless it is given") {
   CHECK(fault_of(scenario, 2).at("until") == "auto");
 }
 
-TEST_CASE("faults: random links are drawn from all, unless it is said between which") {
+TEST_CASE("faults: random links are drawn from all but hosts' only cables, unless it is said between which") {
   const Scenario scenario =
       resolved("fault { random_links: 3 }\nfault { random_links: 0 between: \"a / *\" }\n");
-  CHECK(fault_of(scenario, 0).at("between") == "*");
+  CHECK(fault_of(scenario, 0).at("between") == "auto");
   CHECK(fault_of(scenario, 1).at("between") == "a / *");
   CHECK(fault_of(scenario, 1).at("random_links") == "0");
 }
@@ -104,7 +104,11 @@ TEST_CASE("faults: what makes no sense") {
   check("between: \"a / *\"",
         "s.txtpb:3:1: fault: between is 'a / *', but that is where random_links are drawn from; give their "
         "number");
-  check("random_links: -1", "s.txtpb:3:1: fault: random_links is '-1', but it must be 0 or more");
+  check("random_links: -1", "s.txtpb:3:15: found - where text in quotes is expected, like \"400Gbps\"");
+  check("random_links: \"5 percent\"",
+        "s.txtpb:3:1: fault: random_links is '5 percent', but it must be a whole number of links from 0, or "
+        "a share "
+        "like 5%");
   check("link: \"*\"\nrate: 1.5",
         "s.txtpb:4:1: fault: rate is '1.5', but it must be from 0 (down) to 1 (as built)");
   check("link: \"*\"\nrate: -0.1",

@@ -95,6 +95,31 @@ void check_row(const Topology& topology, std::uint32_t planes, std::uint64_t swi
 
 }  // namespace
 
+TEST_CASE("switches: what was chosen over what, and one that is pinned") {
+  PriceList list = parse_price_list(kTwoCables, "t");
+  const Topology tree = make("fat_tree:k=8,link=100Gbps");  // 80 switches of 8 ports
+  const auto switches = [&] {
+    for (const BillLine& line : bill(tree, list).lines) {
+      if (line.part == Part::kSwitch) return line;
+    }
+    return BillLine();
+  };
+  CHECK(switches().entry == "8x100Gbps");
+  CHECK(switches().price == 80 * 1000);
+  REQUIRE(switches().over.size() == 2);
+  CHECK(switches().over[0].name == "16x100Gbps");
+  CHECK(switches().over[0].price == 3000);
+  CHECK(switches().over[1].name == "8x400Gbps");
+  pin_switches(list, {"8x400Gbps"});
+  CHECK(switches().entry == "8x400Gbps");
+  CHECK(switches().price == 80 * 5000);
+  CHECK(switches().over.empty());
+  CHECK_THROWS_WITH(pin_switches(list, {"8x100Gbps"}),
+                    Catch::Contains("'8x100Gbps' is not a switch of price list t"));
+  const PriceList named = parse_price_list("switch { ports: 8 rate: \"400Gbps\" name: \"QM9700\" }", "t");
+  CHECK(named.switches[0].name == "QM9700");
+}
+
 TEST_CASE("cost: the small systems of the HammingMesh cost table") {
   check_row(make("leaf_spine:leaves=32,spines=16,hosts_per_leaf=32,links_per_pair=2,link=400Gbps"), 16, 48,
             1024, 1024, 25.30);

@@ -1,0 +1,192 @@
+#include "goal/import/flight_recorder/dump.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "goal/import/flight_recorder/pickle.h"
+#include "goal/import/json/json_reader.h"
+#include "goal/import/sniff.h"
+#include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
+
+namespace weft::goal {
+namespace {
+
+bool is_json(std::string_view head) {
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  return first != head.npos && head[first] == '{';
+}
+
+// "nccl_trace_rank_12", "12.json", "rank_12.pickle": the last number before the ending.
+std::int64_t rank_of_name(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename().string();
+  if (const std::size_t dot = name.find('.'); dot != name.npos && dot > 0) name.resize(dot);
+  const std::size_t end = name.find_last_of("0123456789");
+  if (end == name.npos) return -1;
+  const std::size_t begin = name.find_last_not_of("0123456789", end) + 1;
+  std::int64_t rank = -1;
+  const auto [behind, error] = std::from_chars(name.data() + begin, name.data() + end + 1, rank);
+  return error == std::errc() && behind == name.data() + end + 1 ? rank : -1;
+}
+
+// The bytes of all tensors in a list of shapes with a list of types.
+std::uint64_t bytes_of(JsonValue sizes, JsonValue types, CommCall& call) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  std::uint64_t bytes = 0;
+  auto type = types.items().begin();
+  const auto no_more = types.items().end();
+  for (const JsonValue shape : sizes.items()) {
+    const std::string_view name = type != no_more ? (*type).text() : std::string_view();
+    if (type != no_more) ++type;
+    const auto element = bytes_of_type(name);
+    call.known_type = call.known_type && element.has_value();
+    call.element_bytes = element ? *element : 4;
+    std::uint64_t product = call.element_bytes;
+    for (const JsonValue size : shape.items()) {
+      if (__builtin_mul_overflow(product, size.unsigned_or(0), &product)) product = kMost;
+    }
+    bytes = std::min(bytes + std::min(product, kMost), kMost);
+    call.sized = true;
+  }
+  return bytes;
+}
+
+// "nccl:send 0->1" and "nccl:recv 1<-0": ranks in the group.
+std::int64_t peer_of(std::string_view name) {
+  for (const std::string_view arrow : {"->", "<-"}) {
+    const std::size_t at = name.find(arrow);
+    if (at == name.npos) continue;
+    std::int64_t peer = -1;
+    std::from_chars(name.data() + at + 2, name.data() + name.size(), peer);
+    return peer;
+  }
+  return -1;
+}
+
+std::vector<Rank> ranks_of(JsonValue value, std::string_view group) {
+  std::vector<Rank> ranks;
+  const auto add = [&](std::uint64_t rank) {
+    if (rank >= kAny) throw InputError(fmt::format("process group '{}' has a rank {}", group, rank));
+    ranks.push_back(static_cast<Rank>(rank));
+  };
+  if (value.is_array()) {
+    for (const JsonValue rank : value.items()) add(rank.unsigned_or(kAny));
+    return ranks;
+  }
+  bool cut = false;
+  const auto list = read_list(value.text(), cut);
+  if (!list || cut) {
+    throw InputError(fmt::format(
+        "process group '{}' has the ranks '{}', where a list like [0, 1] is expected", group, value.text()));
+  }
+  for (const std::uint64_t rank : *list) add(rank);
+  return ranks;
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::string& path) {
+    dump_.path = path;
+    JsonHandlers handlers;
+    handlers.member = [&](JsonValue member, const SourceLocation&) {
+      take_member(member);
+      return true;
+    };
+    handlers.element = [&](std::string_view, JsonValue call, const SourceLocation&) {
+      take_call(call);
+      return true;
+    };
+    const std::string text = read_input(path);
+    const std::string json = is_json(text) ? text : pickle_to_json(text, path);
+    read_json_text(json, path, {"entries"}, handlers);
+  }
+
+  RankDump finish() {
+    if (dump_.version.empty()) {
+      throw InputError({dump_.path}, "no 'version' here; expected a dump of PyTorch's flight recorder");
+    }
+    if (dump_.rank < 0) dump_.rank = rank_of_name(dump_.path);
+    std::stable_sort(dump_.calls.begin(), dump_.calls.end(),
+                     [](const RecordedCall& a, const RecordedCall& b) { return a.record < b.record; });
+    return std::move(dump_);
+  }
+
+ private:
+  void take_member(JsonValue member) {
+    if (member.key() == "version") dump_.version = member.text();
+    if (member.key() == "rank") dump_.rank = member.integer_or(-1);
+    if (member.key() != "pg_config") return;
+    for (const JsonValue group : member.items()) {
+      GroupName made{.name = std::string(group.key())};
+      made.ranks = ranks_of(group.is_object() ? group["ranks"] : group, group.key());
+      made.size = static_cast<std::int64_t>(made.ranks.size());
+      dump_.groups.push_back(std::move(made));
+    }
+  }
+
+  void take_call(JsonValue entry) {
+    RecordedCall made;
+    made.record = entry["record_id"].unsigned_or(0);
+    made.operation = entry["op_id"].unsigned_or(0);
+    made.message = entry["is_p2p"].boolean_or(false);
+    // Before version 2.2 one number counted both.
+    const JsonValue both = entry["seq_id"];
+    made.sequence =
+        both ? both.unsigned_or(0) : entry[made.message ? "p2p_seq_id" : "collective_seq_id"].unsigned_or(0);
+    made.created = entry["time_created_ns"].unsigned_or(0);
+    made.completed = entry["time_discovered_completed_ns"].unsigned_or(0);
+    if (const JsonValue duration = entry["duration_ms"]; duration && duration.kind() != JsonKind::kNull) {
+      const auto us = duration.thousandths();
+      if (!us || *us < 0) throw InputError(fmt::format("'duration_ms' is '{}'", duration.text()));
+      made.duration = *us * 1000;
+    }
+    made.state = state_of(entry["state"].text());
+    read_call(entry, made);
+    dump_.calls.push_back(std::move(made));
+  }
+
+  static RecordState state_of(std::string_view text) {
+    if (text == "completed") return RecordState::kCompleted;
+    if (text == "started") return RecordState::kStarted;
+    if (text == "scheduled") return RecordState::kScheduled;
+    throw InputError(fmt::format("'state' is '{}', where scheduled, started or completed is expected", text));
+  }
+
+  void read_call(JsonValue entry, RecordedCall& made) {
+    CommCall& call = made.call;
+    const std::string_view name = entry["profiling_name"].text();
+    read_comm_name(name, call);
+    const JsonValue group = entry["process_group"];
+    for (const JsonValue first : group.items()) {
+      if (call.group.name.empty()) call.group.name = first.text();
+    }
+    if (call.group.name.empty()) call.group.name = group.is_string() ? group.text() : entry["pg_id"].text();
+    call.in_bytes = bytes_of(entry["input_sizes"], entry["input_dtypes"], call);
+    call.out_bytes = bytes_of(entry["output_sizes"], entry["output_dtypes"], call);
+    if (call.kind == CommKind::kSend || call.kind == CommKind::kRecv) {
+      made.message = true;
+      call.peer = peer_of(name);
+    }
+  }
+
+  RankDump dump_;
+};
+
+}  // namespace
+
+RankDump read_dump(const std::string& path) { return Reader(path).finish(); }
+
+bool looks_like_dump(const std::string& path) {
+  const std::string head = first_bytes(path);
+  const auto has = [&](std::string_view word) { return head.find(word) != head.npos; };
+  const unsigned char first = head.empty() ? 0 : static_cast<unsigned char>(head[0]);
+  const bool begins =
+      is_json(head) || first == 0x80 || first == '(';  // '(': protocol 0 has no mark of its own
+  return begins &&
+         (has("pg_config") || has("collective_seq_id") || (has("profiling_name") && has("record_id")));
+}
+
+}  // namespace weft::goal

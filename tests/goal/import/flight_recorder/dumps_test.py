@@ -1,0 +1,153 @@
+"""Flight recorders' dumps, written by Python's own pickle and JSON in the form of PyTorch's, imported, replayed, and asked who waits."""
+
+import json
+import pickle
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+from weft_command import ImportTest  # noqa: E402
+
+MB = 1_000_000
+
+
+def call(record, sequence, name, created, duration=None, elements=(), dtype="Float", group="0", state="completed", outputs=None, **more):
+    """An entry; times in us."""
+    made = {"record_id": record, "pg_id": int(group), "process_group": (group, "default_pg"), "collective_seq_id": sequence,
+            "p2p_seq_id": 0, "op_id": record, "profiling_name": "nccl:" + name, "time_created_ns": 10**18 + created * 1000,
+            "input_sizes": [list(elements)], "input_dtypes": [dtype], "output_sizes": [list(outputs or elements)], "output_dtypes": [dtype],
+            "state": state, "time_discovered_started_ns": None, "time_discovered_completed_ns": None, "retired": state == "completed",
+            "timeout_ms": 600000, "is_p2p": False, "frames": [{"name": "f\"\\\n", "filename": "é.py", "line": 3}]}
+    if duration is not None:
+        made["duration_ms"] = duration / 1000
+    return made | more
+
+
+def dump(entries, groups):
+    return {"version": "2.4", "pg_config": {name: {"name": name, "desc": "d", "ranks": str(ranks)} for name, ranks in groups.items()},
+            "pg_status": {"0": {"last_enqueued_collective": 2}}, "entries": entries, "nccl_comm_state": {}}
+
+
+FORMS = {"pickle2": lambda d: pickle.dumps(d, 2), "pickle4": lambda d: pickle.dumps(d, 4), "text": lambda d: pickle.dumps(d, 0),
+         "json": lambda d: json.dumps(d).encode()}
+
+
+class Dumps(ImportTest):
+    def write(self, ranks, form="pickle2", name="nccl_trace_rank_{}"):
+        for rank, (entries, groups) in enumerate(ranks):
+            (self.folder / "dumps").mkdir(exist_ok=True)
+            (self.folder / "dumps" / name.format(rank)).write_bytes(FORMS[form](dump(entries, groups)))
+        return self.folder / "dumps"
+
+    def step(self, rank):
+        """100 us of compute, 4 MB allreduced in 1 ms and waited for, 200 us, then a gather among pairs."""
+        pair = [rank // 2 * 2, rank // 2 * 2 + 1]
+        return ([call(0, 1, "all_reduce", 0, 1000, (1000, 1000)), call(1, 2, "all_reduce", 1200, 500, (250, 1000), "BFloat16"),
+                 call(2, 1, "_all_gather_base", 1300, 50, (10,), "Long", group="1", outputs=(20,))],
+                {"0": [0, 1, 2, 3], "1": pair})
+
+    def test_every_form_gives_the_same_graph(self):
+        texts = set()
+        for form in FORMS:
+            said = self.imported(self.write([self.step(rank) for rank in range(4)], form, "rank_{}." + form if form == "json" else "nccl_trace_rank_{}"))
+            self.assertIn("assumed_waits: 4.", said)
+            self.assertNotIn("warning", said)
+            texts.add(self.text())
+            for file in (self.folder / "dumps").iterdir():
+                file.unlink()
+        self.assertEqual(len(texts), 1)
+        words = [line.split(": ", 1)[1] for line in self.ranks()[0] if ": " in line]
+        # The second call came 200 us after the first was over; the third 100 us later, while the second went on.
+        self.assertEqual([w.split()[1] for w in words if w.startswith("calc")], ["0", "200000", "100000"])
+        for part in (f"allreduce {4 * MB}b elem 4", f"allreduce {MB // 2}b elem 2", "allgather 80b"):
+            self.assertTrue(any(w.startswith(part) for w in words), (part, words))
+        self.assertIn("{ 0 1 }", self.text())
+        self.assertIn("{ 2 3 }", self.text())
+        self.assertGreater(self.replayed()["makespan_ns"], 300_000)
+
+    def test_waits(self):
+        """Two calls far apart: without a network's cost the replay takes the host's time, and twice the calls' with --blocking."""
+        entries = [call(0, 1, "all_reduce", 0, 400, (1000,)), call(1, 2, "all_reduce", 100, 400, (1000,)), call(2, 3, "all_reduce", 200, 400, (1000,))]
+        path = self.write([(entries, {"0": [0, 1]})] * 2)
+        self.imported(path)
+        self.weft("sim", "--goal", "x.weft", "--network", "loggops:L=1000000,o=0,g=0,G=0", "-o", "free")
+        self.imported(path, "--blocking")
+        self.weft("sim", "--goal", "x.weft", "--network", "loggops:L=1000000,o=0,g=0,G=0", "-o", "blocked")
+        times = [json.loads((self.folder / name / "summary.json").read_text())["makespan_ns"] for name in ("free", "blocked")]
+        # In one stream calls follow each other either way; blocked, the host's twice 100 us between them come on top.
+        self.assertEqual(times[1] - times[0], 200_000)
+
+    def test_messages_go_by_ranks_of_their_group(self):
+        groups = {"0": [0, 1, 2], "1": [1, 2]}
+        first = [call(0, 0, "all_reduce", 0, 5, (8,), collective_seq_id=1)]
+        send = [call(0, 0, "all_reduce", 0, 5, (8,), collective_seq_id=1), call(1, 0, "send 0->1", 10, 5, (25,), group="1", is_p2p=True, p2p_seq_id=1)]
+        receive = [call(0, 0, "all_reduce", 0, 5, (8,), collective_seq_id=1), call(1, 0, "recv 1<-0", 10, 5, (25,), group="1", is_p2p=True, p2p_seq_id=1)]
+        self.imported(self.write([(first, groups), (send, groups), (receive, groups)]))
+        self.assertEqual(self.sends(), {(1, 2): 100})
+
+    def test_a_job_that_hangs(self):
+        """Rank 2 never came to the second call, rank 3 called something else there."""
+        def entries(rank):
+            made = [call(0, 1, "all_reduce", 0, 10, (100,))]
+            if rank == 3:
+                made.append(call(1, 2, "broadcast", 50, None, (100,), state="scheduled"))
+            elif rank != 2:
+                made.append(call(1, 2, "all_reduce", 50, None, (100,), state="started"))
+            return made
+        path = self.write([(entries(rank), {"0": [0, 1, 2, 3]}) for rank in range(4)])
+        said = self.weft("trace", "info", path)
+        for part in ("collective 2 of group '0' (nccl:all_reduce, 400 bytes) is not over", "waiting in it of 2 ranks: 0, 1",
+                     "never called it of rank: 2", "called something else in its place of rank: 3"):
+            self.assertIn(part, said)
+        told = json.loads(self.weft("trace", "info", path, "--json"))
+        self.assertEqual(told["stuck"], [{"group": "0", "name": "nccl:all_reduce", "sequence": 2, "bytes": 400, "waiting": [0, 1],
+                                          "missing": [2], "others": [3], "no_dump": []}])
+        said = self.imported(path)
+        self.assertIn("calls_without_partner: 3.", said)
+        self.assertEqual(sum("allreduce" in line for line in self.ranks()[0]), 1)
+
+    def test_a_recorder_that_kept_the_last_calls(self):
+        ranks = [([call(i, i + 1, "all_reduce", 100 * i, 10, (100,)) for i in range(first, 6)], {"0": [0, 1]}) for first in (2, 3)]
+        said = self.imported(self.write(ranks))
+        self.assertIn("kept_last_calls: 2.", said)
+        self.assertIn("calls_without_partner: 1.", said)
+        self.assertEqual([sum("allreduce" in line for line in rank) for rank in self.ranks()], [3, 3])
+
+    def test_several_files(self):
+        path = self.write([self.step(rank) for rank in range(4)])
+        self.weft("import", "flight_recorder", *sorted(path.iterdir()), "-o", "x.weft")
+        self.assertEqual(len(self.ranks()), 4)
+        self.assertIn("the dump of rank 1 is missing (1 of 4 ranks have one)", self.refused(path / "nccl_trace_rank_0"))
+
+    def test_what_is_refused(self):
+        good = dump(*self.step(0))
+        def said(data, name="nccl_trace_rank_0"):
+            (self.folder / name).write_bytes(data)
+            return self.weft("import", "flight_recorder", name, "-o", "x.weft", status=2)
+        for cut in range(1, len(pickle.dumps(good, 2)) - 1, 97):
+            self.assertIn("nccl_trace_rank_0", said(pickle.dumps(good, 2)[:cut]))
+
+        class Evil:
+            def __reduce__(self):
+                return print, ("run",)
+        self.assertIn("only plain data is read", said(pickle.dumps(good | {"x": Evil()}, 4)))
+        loop = []
+        for _ in range(40):
+            loop = [loop, loop]
+        self.assertIn("unfolds to more than", said(pickle.dumps(good | {"x": loop}, 4)))
+        ring = []
+        ring.append(ring)
+        self.assertIn("values stand in more than 64 others", said(pickle.dumps(good | {"x": ring}, 2)))
+        self.assertIn("a whole number of more than 64 bits", said(pickle.dumps(good | {"x": 1 << 70}, 2)))
+        broken = dump([call(0, 1, "all_reduce", 0, 1, (8,), record_id="first")], {"0": [0]})
+        self.assertIn("'record_id' is 'first', where a whole number from 0 is expected", said(json.dumps(broken).encode()))
+        broken = dump([call(0, 1, "all_reduce", 0, 1, (8,), state="lost")], {"0": [0]})
+        self.assertIn("'state' is 'lost'", said(json.dumps(broken).encode()))
+        for name in ("one", "nccl_trace_rank_0"):
+            (self.folder / name).write_bytes(json.dumps(dump([], {"0": [0]})).encode())
+        self.assertIn("says of which rank it is", self.weft("import", "flight_recorder", "one", "nccl_trace_rank_0", "-o", "x.weft", status=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
