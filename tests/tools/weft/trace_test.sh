@@ -56,7 +56,7 @@ expect 2 "a: no importer knows this; looked for: a folder with files rank-*.wtrc
 expect 2 "nowhere: there is no such file or folder" "$weft" import nowhere -o x.weft
 expect 2 "'mpy' is not a trace format; did you mean 'mpi'?" "$weft" import mpy a -o x.weft
 expect 2 "'mpi' is a format; give the path of the trace too" "$weft" import mpi -o x.weft
-expect 2 "give the path of one trace" "$weft" import mpi a b -o x.weft
+expect 2 "mpi traces are read from one file or folder, and 2 were given" "$weft" import mpi a b -o x.weft
 expect 2 "-o is missing" "$weft" import mpi a
 expect 0 "Traces of an MPI program, as 'weft trace' writes them. Reads a folder" "$weft" import --list
 expect 2 "--poll-gap: mpi: poll_gap: 'soon'" "$weft" import mpi a -o x.weft --poll-gap soon
