@@ -14,4 +14,11 @@ std::string first_bytes(const std::filesystem::path& path, std::size_t most) {
   return bytes;
 }
 
+bool may_be_json(const std::filesystem::path& path) {
+  const std::string head = first_bytes(path, 256);
+  if (head.starts_with("\x1f\x8b")) return true;
+  const std::size_t first = head.find_first_not_of(" \t\r\n");
+  return first != head.npos && (head[first] == '{' || head[first] == '[');
+}
+
 }  // namespace weft::goal

@@ -10,6 +10,7 @@
 #include "goal/import/chakra/node.h"
 #include "goal/import/chakra/rank_builder.h"
 #include "goal/import/json/json_value.h"
+#include "goal/import/sniff.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -38,7 +39,12 @@ bool is_group_file(const fs::path& path) {
   return name.ends_with(".json") && name.find("comm_group") != name.npos;
 }
 
-bool is_trace(const fs::path& path) { return !is_group_file(path) && looks_like_chakra(path.string()); }
+// Protobuf has no mark of its own: names tell.
+bool is_trace(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const bool named = name.ends_with(".et") || name.ends_with(".et.gz");
+  return !is_group_file(path) && (named || may_be_json(path)) && looks_like_chakra(path.string());
+}
 
 bool sniff(const fs::path& path) {
   std::error_code error;

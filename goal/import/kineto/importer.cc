@@ -28,7 +28,7 @@ bool has_json_name(const fs::path& path) {
 
 bool is_profile(const fs::path& path) {
   std::error_code error;
-  return fs::is_regular_file(path, error) && looks_like_kineto(path.string());
+  return fs::is_regular_file(path, error) && may_be_json(path) && looks_like_kineto(path.string());
 }
 
 // What a file is that is no profile, in a few words.
