@@ -1,6 +1,7 @@
 // The one error for input that the user can mend: a file, a flag, a scenario.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -29,12 +30,20 @@ struct SourceLocation {
 // expected. main() prints it and exits with status 2; nothing else may print it.
 class InputError : public std::runtime_error {
  public:
-  explicit InputError(const std::string& message) : std::runtime_error(message) {}
+  explicit InputError(const std::string& message) : std::runtime_error(whole(message)) {}
   InputError(SourceLocation location, const std::string& message)
-      : std::runtime_error(location.prefix() + message), location_(std::move(location)) {}
+      : std::runtime_error(whole(location.prefix() + message)), location_(std::move(location)) {}
   const SourceLocation& location() const { return location_; }
 
  private:
+  // what() ends at the first byte 0, which a message that quotes a binary file may have.
+  static std::string whole(std::string message) {
+    for (std::size_t at = message.find('\0'); at != std::string::npos; at = message.find('\0', at)) {
+      message.replace(at, 1, "\\x00");
+    }
+    return message;
+  }
+
   SourceLocation location_;
 };
 

@@ -64,6 +64,14 @@ void complain(const CLI::App& app, const CLI::ParseError& error) {
                name.c_str());
 }
 
+// Does a word stand where a subcommand is expected? Help for one that isn't there would be that of another.
+bool names_no_subcommand(const CLI::App& app) {
+  std::string name;
+  const CLI::App* at = innermost(app, name);
+  const std::vector<std::string> left = at->remaining();
+  return !at->get_subcommands(nullptr).empty() && !left.empty() && !left[0].starts_with("-");
+}
+
 OptionEntry entry_of(const CLI::Option& option) {
   OptionEntry entry;
   entry.positional = option.get_positional();
@@ -265,6 +273,10 @@ bool CommandLine::run(int argc, char** argv) {
     app_->parse(argc, argv);
     if (app_->get_subcommands().empty()) std::fputs(app_->help().c_str(), stdout);
   } catch (const CLI::Success& success) {  // --help and --version
+    if (names_no_subcommand(*app_)) {
+      complain(*app_, CLI::ExtrasError(std::vector<std::string>()));
+      return false;
+    }
     std::ostringstream text;
     app_->exit(success, text, text);
     std::fputs(text.str().c_str(), stdout);

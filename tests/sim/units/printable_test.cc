@@ -4,12 +4,19 @@
 #include <random>
 #include <string>
 
+#include "sim/units/input_error.h"
+
 namespace weft {
 namespace {
 
 std::string bytes(std::size_t count, char c = 'x') { return std::string(count, c); }
 
 }  // namespace
+
+TEST_CASE("a message that quotes a byte 0 goes on behind it") {
+  const InputError error({.file = "a"}, std::string("found '\0\0', expected text", 25));
+  CHECK(std::string(error.what()) == "a: found '\\x00\\x00', expected text");
+}
 
 TEST_CASE("printable: messages without anything odd stay as they are") {
   for (const std::string text :

@@ -27,6 +27,8 @@ expect "help shows the path" 0 'weft import mpi DIR' '' --help
 expect "version" 0 '^weft [0-9]+\.[0-9]+\.[0-9]+$' '' --version
 expect "unknown subcommand" 2 '' "^weft: unknown subcommand 'gaol'; did you mean 'goal'\? \(see 'weft --help'\)$" gaol
 expect "no second word" 2 '' "^weft goal: .*required \(see 'weft goal --help'\)$" goal
+expect "help for no subcommand" 2 '' "^weft: unknown subcommand 'gaol'; did you mean 'goal'\?" gaol --help
+expect "help for no second word" 2 '' "^weft goal: unknown subcommand 'inf'; did you mean 'info'\?" goal inf --help
 expect "unknown second word" 2 '' "unknown subcommand 'inf'; did you mean 'info'\?" goal inf x
 expect "unknown flag" 2 '' "^weft goal print: unknown option '--rnk'; did you mean '--rank'\?" goal print x --rnk 3
 expect "one argument too many" 2 '' "'y' is one argument too many" goal info x y
