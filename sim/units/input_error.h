@@ -1,7 +1,6 @@
 // The one error for input that the user can mend: a file, a flag, a scenario.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -37,11 +36,16 @@ class InputError : public std::runtime_error {
 
  private:
   // what() ends at the first byte 0, which a message that quotes a binary file may have.
-  static std::string whole(std::string message) {
-    for (std::size_t at = message.find('\0'); at != std::string::npos; at = message.find('\0', at)) {
-      message.replace(at, 1, "\\x00");
+  static std::string whole(const std::string& message) {
+    std::string text;
+    for (const char c : message) {
+      if (c == '\0') {
+        text += "\\x00";
+      } else {
+        text += c;
+      }
     }
-    return message;
+    return text;
   }
 
   SourceLocation location_;
