@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::uint32_t kMostRanks = 1000, kMostRanksOfFile = 16, kPlaces = 32, kGroups = 64;
 constexpr std::uint64_t kMostGroups = 1'000'000;  // to spell out in all: a fraction of a second
-constexpr goal::OpIndex kMostOps = 1 << 20;     // to read of a rank of a file
-constexpr double kWindowsBehind = 16;           // a sender stops so many after a missing packet
+constexpr goal::OpIndex kMostOps = 1 << 20;       // to read of a rank of a file
+constexpr double kWindowsBehind = 16;             // a sender stops so many after a missing packet
 
 // The k-th of numbers that lie evenly in 0 … count - 1, whatever periods there are.
 std::uint32_t spread_out(std::uint32_t k, std::uint32_t count) {

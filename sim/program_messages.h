@@ -1,4 +1,5 @@
-// What a job's messages will be, reckoned from some of its ranks before it is replayed: for forecasts of memory.
+// What a job's messages will be, reckoned from some of its ranks before it is replayed: for forecasts of
+// memory.
 #pragma once
 
 #include <cstdint>
