@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "goal/program.h"
 #include "sim/model_replay.h"
+#include "sim/program_messages.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -39,49 +39,22 @@ double window(const Topology& topology, const PacketConfig& config) {
   return std::max(1.5 * static_cast<double>(round_trip.ps()) / static_cast<double>(packet.ps()), 4.0);
 }
 
-// Of the ranks of a program.
-struct Sends {
-  double messages = 0;                   // in all
-  double at_once = 0;                    // that wait for nothing
-  double packets = 0, late_packets = 0;  // of these: within a window, and sent later while one is missing
-};
-
-void add_rank(const goal::RankView& rank, const PacketConfig& config, double window, Sends& sends) {
-  constexpr double kWindowsBehind = 16;  // a sender stops so many after a missing packet
-  const std::vector<std::uint32_t> waits_for = rank.dependency_counts();
-  for (goal::OpIndex i = 0; i < rank.ops(); ++i) {
-    if (rank.kind(i) != goal::OpKind::kSend) continue;
-    ++sends.messages;
-    if (waits_for[i] > 0) continue;
-    ++sends.at_once;
-    const double packets = static_cast<double>(rank.value(i) / config.mtu_bytes + 1);
-    const double first = std::min(packets, window);
-    sends.packets += first;
-    sends.late_packets += std::min(packets, kWindowsBehind * window) - first;
-  }
+double bytes_at_start(const UnderWay& sends, double of_packet) {
+  constexpr double kOfMessage = 850, kOfLatePacket = 75;
+  return sends.messages * kOfMessage + sends.packets * of_packet + sends.late_packets * kOfLatePacket;
 }
 
-// Of a program in memory some ranks stand for all; of a file nothing is known but that each rank sends.
-Sends sends_of(const goal::Program& program, const PacketConfig& config, double window) {
-  constexpr std::uint32_t kMost = 1000;
-  const double ranks = program.ranks();
-  Sends sends;
-  if (program.graph() == nullptr) {
-    return {.messages = static_cast<double>(program.facts().ops) / 2,
-            .at_once = ranks,
-            .packets = ranks * window};
-  }
-  const std::uint32_t step = std::max<std::uint32_t>(program.ranks() / kMost, 1);
-  double looked_at = 0;
-  for (goal::Rank rank = 0; rank < program.ranks(); rank += step, ++looked_at) {
-    add_rank(program.graph()->rank(rank), config, window, sends);
-  }
-  const double scale = looked_at > 0 ? ranks / looked_at : 0;
-  sends.messages *= scale;
-  sends.at_once *= scale;
-  sends.packets *= scale;
-  sends.late_packets *= scale;
-  return sends;
+// In collectives receivers hold something of a message, too, and ranks don't all send at once. Connections to
+// other peers are there until they have rested for long: those of the last rounds. Something of the others
+// stays.
+double bytes_of_collectives(const UnderWay& sends, double ranks) {
+  constexpr double kOfMessage = 1600, kOfPacket = 120, kOfLatePacket = 37;
+  constexpr double kOfPair = 1500, kOfPacketOfPair = 37, kOfOldPair = 210, kRounds = 20;
+  const double recent = std::min(sends.other_pairs, kRounds * ranks);
+  const double share = sends.other_pairs > 0 ? recent / sends.other_pairs : 0;
+  return sends.messages * kOfMessage + sends.packets * kOfPacket + sends.late_packets * kOfLatePacket +
+         recent * kOfPair + share * sends.packets_of_pairs * kOfPacketOfPair +
+         (sends.other_pairs - recent) * kOfOldPair;
 }
 
 }  // namespace
@@ -89,7 +62,7 @@ Sends sends_of(const goal::Program& program, const PacketConfig& config, double 
 MemoryForecast forecast_memory(const ModelRun& run, const PacketConfig& config, std::uint32_t partitions) {
   constexpr double kOfChannel = 400, kOfNode = 600, kOfHost = 84, kOfRank = 192;
   constexpr double kOfPartition = 400e3, kOfHostInPartition = 4, kOfPairOfPartitions = 3e3;
-  constexpr double kOfMessage = 850, kOfPacket = 180, kOfPacketMailed = 54, kOfLatePacket = 75;
+  constexpr double kOfPacket = 180, kOfPacketMailed = 54;
   constexpr double kOfLinkRow = 200, kOfRankRow = 200, kOfMessageRow = 230;
   const Topology& topology = run.fabric->topology;
   const double channels = static_cast<double>(topology.channels().size()), hosts = topology.hosts();
@@ -99,12 +72,14 @@ MemoryForecast forecast_memory(const ModelRun& run, const PacketConfig& config, 
                   partitions * (kOfPartition + kOfHostInPartition * hosts) +
                   parts * parts * kOfPairOfPartitions;
   bytes.results = channels * kOfLinkRow;
-  const double packets = window(topology, config);
+  const PacketRule rule{.mtu_bytes = config.mtu_bytes, .window = window(topology, config)};
+  const double of_packet = parts > 0 ? kOfPacket + kOfPacketMailed : kOfPacket;
   for (const ReplayJob& job : run.jobs) {
-    const Sends sends = sends_of(job.program, config, packets);
+    const ProgramMessages sends = reckon_messages(job, rule);
     bytes.network += job.program.ranks() * kOfRank;
-    bytes.under_way += sends.at_once * kOfMessage + sends.late_packets * kOfLatePacket +
-                       sends.packets * (parts > 0 ? kOfPacket + kOfPacketMailed : kOfPacket);
+    // A collective comes before the sends at the start, or after them.
+    bytes.under_way += std::max(bytes_at_start(sends.at_start, of_packet),
+                                bytes_of_collectives(sends.in_collectives, job.program.ranks()));
     bytes.results += job.program.ranks() * kOfRankRow;
     if (config.record_flows) bytes.results += sends.messages * kOfMessageRow;
   }

@@ -2,13 +2,31 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <iterator>
 
+#include "goal/collectives/steps.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
 
-std::string algorithm_text(const NcclChoice& choice) {
+namespace {
+
+// A graph that names any other algorithm could not be replayed.
+bool takes_choice(std::string_view name, CollectiveKind kind) {
+  const auto has = [](const CollectiveAlgorithm& algorithm, std::string_view parameter) {
+    return std::ranges::any_of(algorithm.info.parameters,
+                               [&](const auto& spec) { return spec.name == parameter; });
+  };
+  return std::ranges::any_of(collective_algorithms(), [&](const CollectiveAlgorithm& algorithm) {
+    return algorithm.kind == kind && algorithm.info.name == name && has(algorithm, "protocol") &&
+           has(algorithm, "channels");
+  });
+}
+
+}  // namespace
+
+std::string algorithm_text(const NcclChoice& choice, CollectiveKind kind) {
   const char* name = nullptr;
   switch (choice.algorithm) {
     case 0:
@@ -32,6 +50,7 @@ std::string algorithm_text(const NcclChoice& choice) {
   constexpr const char* kProtocols[] = {"ll", "ll128", "simple"};
   if (choice.protocol < 0 || choice.protocol >= std::ssize(kProtocols)) return {};
   if (choice.channels < 1 || choice.channels > 64) return {};
+  if (!takes_choice(name, kind)) return {};
   return fmt::format("{}:protocol={},channels={}", name, kProtocols[choice.protocol], choice.channels);
 }
 

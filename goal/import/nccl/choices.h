@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "goal/graph/graph.h"
 #include "goal/import/mpi/trace_reader.h"
 
 namespace weft::goal {
@@ -18,8 +19,8 @@ struct NcclChoice {
 };
 
 // The algorithm of goal/collectives that does what was recorded, as Collective::algorithm names it; empty if
-// there is none.
-std::string algorithm_text(const NcclChoice& choice);
+// there is none for this kind of collective.
+std::string algorithm_text(const NcclChoice& choice, CollectiveKind kind);
 
 // The choices of one process. NCCL's profiler knows a communicator by another name than the calls do: the
 // n-th that it was told of with a rank and size is the n-th that was made with them.

@@ -41,8 +41,9 @@ constexpr std::array<NoteText, kNcclNotes> kNoteTexts = {{
      "Choices that NCCL's profiler interface told of another operation than the call in its place; left "
      "out."},
     {NcclNote::kChoicesWithoutModel, "choices_without_model", Severity::kWarning,
-     "Collectives with a recorded algorithm that there is no model of (NVLS, CollNet); the choice is left "
-     "out."},
+     "Collectives with a recorded algorithm that there is no model of (CollNet), or none for this operation "
+     "(a "
+     "tree of an allgather); the choice is left out."},
     {NcclNote::kUnclosedGroups, "unclosed_groups", Severity::kWarning,
      "Operations in groups whose end was not recorded, left out."},
     {NcclNote::kIncompleteProcesses, "cut_processes", Severity::kWarning,

@@ -501,7 +501,7 @@ void StreamImporter::set_choice(const Issued& issued, Collective& collective) {
     notes_.add(NcclNote::kChoicesUnmatched);
     return;
   }
-  collective.algorithm = algorithm_text(*choice);
+  collective.algorithm = algorithm_text(*choice, collective.kind);
   notes_.add(collective.algorithm.empty() ? NcclNote::kChoicesWithoutModel : NcclNote::kChoices);
 }
 

@@ -18,15 +18,26 @@ RUNS = {
                "--queue", "ecn"],
     "lossless": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16", "--fabric", "roce"],
     "partitions": ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=16", "--set", "network.packet.partitions=8"],
+    "ring": ["--traffic", "collective:kind=allreduce,size=1MB,algorithm=ring", "--topology", "fat_tree:k=12"],
+    "doubling": ["--traffic", "collective:kind=allreduce,size=1MB,algorithm=recursive_doubling", "--topology", "fat_tree:k=16"],
+    "linear": ["--traffic", "collective:kind=alltoall,size=4KB,algorithm=linear", "--topology", "fat_tree:k=12"],
+    "pairwise": ["--traffic", "collective:kind=alltoall,size=4KB,algorithm=pairwise", "--topology", "fat_tree:k=12"],
 }
+# One rank alone sends, so its 1,023 messages are not to be counted for each rank: not refused with 100 MB to take.
+FITS = {
+    "root": ["--traffic", "collective:kind=bcast,size=1MB,algorithm=linear", "--topology", "fat_tree:k=16"],
+}
+
+
+def limited(arguments, folder, most):
+    """The run, let have so many bytes."""
+    return subprocess.run([WEFT, "sim", "-q", *arguments, "-o", folder], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (most, most)))
 
 
 def told(arguments, folder):
     """What a run says that is let have next to nothing, in bytes; it is refused then."""
-    def limit():
-        resource.setrlimit(resource.RLIMIT_DATA, (32_000_000, 32_000_000))
-
-    run = subprocess.run([WEFT, "sim", "-q", *arguments, "-o", folder], stdin=subprocess.DEVNULL, capture_output=True, text=True, preexec_fn=limit)
+    run = limited(arguments, folder, 32_000_000)
     figure = re.search(r"not enough memory for a run on a packet network of .*: about ([\d.]+) (MB|GB), with", run.stderr)
     assert figure and run.returncode == 4, run.stderr
     return float(figure.group(1)) * (1e6 if figure.group(2) == "MB" else 1e9)
@@ -49,6 +60,13 @@ class MemoryForecast(unittest.TestCase):
                     print(f"{name}: {expected / 1e6:.0f} MB told, {most / 1e6:.0f} MB taken", flush=True)
                     self.assertLess(expected, FACTOR * most)
                     self.assertLess(most, FACTOR * expected)
+
+    def test_what_fits_is_not_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, arguments in FITS.items():
+                with self.subTest(run=name):
+                    run = limited(arguments, folder, 100_000_000)
+                    self.assertEqual(run.returncode, 0, run.stderr)
 
 
 if __name__ == "__main__":

@@ -317,16 +317,20 @@ TEST_CASE("of a program that has NCCL linked statically, the profiler's view mak
 }
 
 TEST_CASE("words for what NCCL chose") {
-  CHECK(algorithm_text({.algorithm = 0, .protocol = 0, .channels = 2}) == "nccl_tree:protocol=ll,channels=2");
-  CHECK(algorithm_text({.algorithm = 6, .protocol = 2, .channels = 24}) ==
+  CHECK(algorithm_text({.algorithm = 0, .protocol = 0, .channels = 2}, CollectiveKind::kAllreduce) ==
+        "nccl_tree:protocol=ll,channels=2");
+  CHECK(algorithm_text({.algorithm = 6, .protocol = 2, .channels = 24}, CollectiveKind::kAllgather) ==
         "nccl_pat:protocol=simple,channels=24");
-  CHECK(algorithm_text({.algorithm = 4, .protocol = 2, .channels = 16}) ==
+  CHECK(algorithm_text({.algorithm = 4, .protocol = 2, .channels = 16}, CollectiveKind::kAllreduce) ==
         "nccl_nvls:protocol=simple,channels=16");
-  CHECK(algorithm_text({.algorithm = 5, .protocol = 2, .channels = 16}) ==
+  CHECK(algorithm_text({.algorithm = 5, .protocol = 2, .channels = 16}, CollectiveKind::kAllreduce) ==
         "nccl_nvls_tree:protocol=simple,channels=16");
-  CHECK(algorithm_text({.algorithm = 2, .protocol = 2, .channels = 8}).empty());
-  CHECK(algorithm_text({.algorithm = -1, .protocol = 2, .channels = 8}).empty());
-  CHECK(algorithm_text({.algorithm = 1, .protocol = 2, .channels = 0}).empty());
+  CHECK(algorithm_text({.algorithm = 2, .protocol = 2, .channels = 8}, CollectiveKind::kAllreduce).empty());
+  CHECK(algorithm_text({.algorithm = -1, .protocol = 2, .channels = 8}, CollectiveKind::kAllreduce).empty());
+  CHECK(algorithm_text({.algorithm = 1, .protocol = 2, .channels = 0}, CollectiveKind::kAllreduce).empty());
+  // A tree is of allreduces only; a ring is of no alltoall.
+  CHECK(algorithm_text({.algorithm = 0, .protocol = 0, .channels = 2}, CollectiveKind::kAllgather).empty());
+  CHECK(algorithm_text({.algorithm = 1, .protocol = 2, .channels = 8}, CollectiveKind::kAlltoall).empty());
 }
 
 TEST_CASE("what is left out is counted") {

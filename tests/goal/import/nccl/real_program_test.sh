@@ -58,6 +58,12 @@ diff expected <(operations calls.goal)
 ! grep -q unmatched_choices summary
 [ "$(grep -c "^l[0-9]*: allreduce 400000b elem 4 $ring" choices.goal)" = 20 ]
 [ "$(grep -c "^l[0-9]*: allreduce 64b elem 4 $tree" choices.goal)" = 4 ]
+# The stand-in says RING of all others: gather, scatter and alltoall have no such algorithm, nor has the small allgather a
+# tree. Each is counted on each rank, none is named, and what is left can be replayed.
+grep -q 'choices_without_model: 16' summary
+! grep -E '^l[0-9]*: (gather|scatter|alltoall) .* by ' choices.goal
+! grep -E '^l[0-9]*: allgather 4b .* by ' choices.goal
+"$weft" sim --goal choices.goal --network loggops:L=2000,o=500,g=10,G=0.04 -o run > /dev/null
 
 # As where NCCL is linked statically: nothing is preloaded, and NCCL loads its profiler plugin. What was captured is told
 # of once, whatever is launched.
