@@ -33,7 +33,8 @@ class Levels {
     const std::vector<std::int32_t> distance = distances(topology);
     const std::int32_t top = *std::max_element(distance.begin(), distance.end());
     for (std::uint32_t c = 0; c < of_.size(); ++c) {
-      const std::int32_t from = distance[topology.channels()[c].from], to = distance[topology.channels()[c].to];
+      const std::int32_t from = distance[topology.channels()[c].from],
+                         to = distance[topology.channels()[c].to];
       if (from != to) of_[c] = from < to ? from : 2 * top - to;
     }
   }
@@ -177,17 +178,17 @@ class Climb {
   }
 
   // What who held that holds when it has gone through this channel. Ways that are gone backwards keep their
-  // channel where one within a group comes after one that leaves it, as seen forwards; levels ascend on the way
-  // back if they do on the way there.
+  // channel where one within a group comes after one that leaves it, as seen forwards; levels ascend on the
+  // way back if they do on the way there.
   Held behind(const Held& held, std::uint32_t channel) {
     const topologies::Channel& wire = topology_.channels()[channel];
     const bool crosses = topology_.node(wire.from).group != topology_.node(wire.to).group;
     const std::int32_t upper = crosses != who_.reversed ? 1 : 0;
-    const Held next{.hop = held.hop + 1,
-                    .by_group = (held.by_group % 2 == 0 && upper == 1 ? held.by_group
-                                                                      : 2 * ((held.by_group + 2) / 2)) +
-                                upper,
-                    .level = levels_.of(channel)};
+    const Held next{
+        .hop = held.hop + 1,
+        .by_group =
+            (held.by_group % 2 == 0 && upper == 1 ? held.by_group : 2 * ((held.by_group + 2) / 2)) + upper,
+        .level = levels_.of(channel)};
     ascent_.hops = std::max(ascent_.hops, static_cast<std::uint32_t>(next.hop + 1));
     ascent_.by_group = std::max(ascent_.by_group, static_cast<std::uint32_t>(next.by_group / 2 + 1));
     ascent_.up_then_down = ascent_.up_then_down && next.level > held.level;

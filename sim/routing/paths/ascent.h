@@ -4,8 +4,8 @@
 // If channels can be numbered such that packets only ever wait for higher ones than they hold, none wait in a
 // circle (W. Dally, C. Seitz, 1987). With ChannelRule::kByHop the number is the virtual channel, which grows
 // with each link between switches (K. D. Günther, 1981); with kByGroup twice that, and one more for a link
-// that leaves a group; unless a way has so many links that its last ones share the last channel. Trees need no
-// virtual channels, as the links themselves ascend: up, then down.
+// that leaves a group; unless a way has so many links that its last ones share the last channel. Trees need
+// no virtual channels, as the links themselves ascend: up, then down.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,8 @@ struct Ascent {
   std::uint64_t work = 0;  // steps that were looked at
 };
 
-// Of all ways that find_dependencies() looks at, or some more. Nothing: some lead round in circles, or it would
-// take more than `most_work`.
+// Of all ways that find_dependencies() looks at, or some more. Nothing: some lead round in circles, or it
+// would take more than `most_work`.
 std::optional<Ascent> find_ascent(const topologies::Topology& topology, const RoutingTable& table,
                                   const std::vector<Travellers>& travellers,
                                   std::uint64_t most_work = UINT64_MAX);
