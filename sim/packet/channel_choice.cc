@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sim/packet/deadlock_check.h"
+#include "sim/packet/deadlock_proof.h"
 #include "sim/packet/queues/lanes.h"
 #include "sim/routing/paths/dependencies.h"
 
@@ -31,9 +32,9 @@ bool has_both_links(const topologies::Topology& topology) {
 
 class Search {
  public:
-  Search(const routing::Policy& policy, const routing::PlanSetup& setup, const ChannelRule& open,
+  Search(const LosslessTraffic& traffic, const routing::PlanSetup& setup, const ChannelRule& open,
          std::uint64_t most_work)
-      : setup_(setup), traffic_(policy, setup), open_(open), work_left_(most_work) {}
+      : setup_(setup), traffic_(traffic), open_(open), work_left_(most_work) {}
 
   // The rule with the fewest channels that has no circle; nothing: none has.
   std::optional<ChannelRule> run() {
@@ -94,7 +95,7 @@ class Search {
   }
 
   const routing::PlanSetup& setup_;
-  const LosslessTraffic traffic_;
+  const LosslessTraffic& traffic_;
   const ChannelRule open_;
   std::uint64_t work_left_;
 };
@@ -113,10 +114,22 @@ const char* name_of(Selection selection) {
   return "";
 }
 
-std::string reason_of(const ChannelRule& open, const ChannelRule& chosen) {
-  return fmt::format("{} virtual channel{}, {}: {}packets can't wait for each other in a circle",
+std::string reason_of(const ChannelRule& chosen, bool is_fewest, const std::string& proof) {
+  return fmt::format("{} virtual channel{}, {}: {}packets can't wait for each other in a circle{}",
                      chosen.channels, chosen.channels == 1 ? "" : "s", name_of(chosen.selection),
-                     open.any_count ? "the fewest with which " : "");
+                     is_fewest ? "the fewest with which " : "",
+                     is_fewest || proof.empty() ? "" : ", as " + proof);
+}
+
+// What a rule proves, where nothing can be better, or where to look for better would take long.
+std::optional<ChannelChoice> by_rule(DeadlockProof& proof, const routing::PlanSetup& setup,
+                                     const ChannelRule& open) {
+  const auto rule = proof.least(open, has_both_links(setup.topology));
+  if (!rule) return std::nullopt;
+  const bool is_best = open.any_count ? rule->channels == 1 : rule->selection == Selection::kByHop;
+  if (!is_best && proof.search_is_quick()) return std::nullopt;
+  const std::string why = proof.of(*rule);
+  return ChannelChoice{*rule, reason_of(*rule, open.any_count && is_best, why), why};
 }
 
 // Where nothing is proven: the policy's own channels, or as many as most ways have links, or all.
@@ -142,14 +155,17 @@ std::optional<ChannelChoice> choose_channels(const routing::Policy& policy, cons
   const ChannelRule open = queue.channels(parameters);
   if (!open.any_count && !open.any_selection) return std::nullopt;
   if (!open.any_selection && open.selection == Selection::kByFlow) return ChannelChoice{open, ""};
+  const LosslessTraffic traffic(policy, setup);
+  DeadlockProof proof(traffic, setup, most_work / 4);
+  if (auto proven = by_rule(proof, setup, open)) return proven;
   bool is_out_of_work = false;
   try {
-    if (const auto found = Search(policy, setup, open, most_work).run())
-      return ChannelChoice{*found, reason_of(open, *found)};
+    if (const auto found = Search(traffic, setup, open, most_work).run())
+      return ChannelChoice{*found, reason_of(*found, open.any_count, ""), proof.of(*found)};
   } catch (const OutOfWork&) {
     is_out_of_work = true;
   }
-  const std::uint32_t own = routing::paths_of(policy, setup)->virtual_channels();
+  const std::uint32_t own = traffic.data().virtual_channels();
   return ChannelChoice{unproven(open, own, is_out_of_work), ""};
 }
 

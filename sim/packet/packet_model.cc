@@ -12,6 +12,7 @@
 #include "sim/model_replay.h"
 #include "sim/packet/channel_choice.h"
 #include "sim/packet/deadlock_check.h"
+#include "sim/packet/deadlock_proof.h"
 #include "sim/packet/packet_config.h"
 #include "sim/packet/packet_memory.h"
 #include "sim/packet/packet_network.h"
@@ -71,8 +72,9 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
   const auto nics = nics_of(run, policy, packet_config(run.parameters).nic_choice);
   const routing::PlanSetup of_nics{of_policy, nics ? nics->topology() : topology,
                                    nics ? nics->table() : run.fabric->table, scenario.seed};
-  const auto check =
-      check_deadlocks(policy, of_nics, queue, Parameters(queue.info, scenario.queue), routing::kCheckWork);
+  const Parameters of_queue(queue.info, scenario.queue);
+  if (!deadlock_proof(policy, of_nics, queue, of_queue, routing::kCheckWork).empty()) return;
+  const auto check = check_deadlocks(policy, of_nics, queue, of_queue, routing::kCheckWork);
   if (!check) return;
   std::string text = deadlock_warning(*check, topology, queue.info.name, policy.info.name);
   if (!text.empty()) warnings.push_back(std::move(text));

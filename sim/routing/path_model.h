@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "sim/routing/table/routing_table.h"
@@ -60,6 +61,9 @@ class PathModel {
   virtual std::uint32_t states() const { return 1; }
   // The virtual channels that it chooses among; 0: it leaves them to the queues.
   virtual std::uint32_t virtual_channels() const { return 0; }
+  // Why these keep packets from waiting in a circle, where that is published for networks such as this one
+  // and nothing has to be looked for; "": not known.
+  virtual std::string own_proof() const { return ""; }
   // Does it matter which of the hosts that are cabled to the same switches in the same order (HostClass) a
   // packet comes from or goes to, but for the last link? If not, they are looked at as one.
   virtual bool tells_hosts_apart() const { return true; }

@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <cstdint>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "sim/packet/channel_choice.h"
 #include "sim/packet/deadlock_check.h"
+#include "sim/packet/deadlock_proof.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
@@ -38,10 +40,76 @@ Json cycle_json(const topologies::Topology& topology, const sim::packet::Deadloc
   return cycle;
 }
 
+struct Verdict {
+  std::optional<sim::packet::DeadlockCheck> check;
+  std::string queue;          // in short form, with what was chosen
+  std::string reason, proof;  // "": nothing was chosen, nothing is proven
+};
+
+Verdict look(const RoutedNetwork& network, const sim::packet::Discipline& queue, Parameters parameters) {
+  const routing::Policy& policy = network.policy();
+  const routing::PlanSetup setup = network.setup_of_nics();
+  Verdict verdict;
+  if (const auto choice = sim::packet::choose_channels(policy, setup, queue, parameters)) {
+    parameters = sim::packet::with_channels(queue, parameters, *choice);
+    verdict.reason = choice->reason;
+    verdict.proof = choice->proof;
+  } else {
+    verdict.proof = sim::packet::deadlock_proof(policy, setup, queue, parameters);
+  }
+  // What is proven is counted where that is quick.
+  const std::uint64_t most_work = verdict.proof.empty() ? UINT64_MAX : routing::kCheckWork / 10;
+  verdict.check = sim::packet::check_deadlocks(policy, setup, queue, parameters, most_work);
+  if (verdict.check->found.acyclic() && verdict.proof.empty())
+    verdict.proof = "all were looked at, and none waits for itself by way of others";
+  verdict.queue = to_short_form(queue.info.name, parameters);
+  return verdict;
+}
+
+Json as_json(const RoutedNetwork& network, const Verdict& verdict) {
+  const routing::Dependencies& found = verdict.check->found;
+  return {{"topology", network.topology().name()},
+          {"routing", network.routing()},
+          {"routing_reason", network.routing_reason()},
+          {"remark", network.remark()},
+          {"queue", verdict.queue},
+          {"queue_reason", verdict.reason},
+          {"acyclic", !verdict.proof.empty()},
+          {"proof", verdict.proof},
+          {"channels", found.finished ? Json(found.channels) : Json()},
+          {"dependencies", found.finished ? Json(found.dependencies) : Json()},
+          {"cycle", cycle_json(network.topology(), *verdict.check)}};
+}
+
+void print(topologies::TextSink& sink, const RoutedNetwork& network, const Verdict& verdict) {
+  const routing::Dependencies& found = verdict.check->found;
+  const auto line = [&](const char* name, const std::string& text) {
+    if (!text.empty()) sink.print("{:<13} {}\n", name, text);
+  };
+  line("topology", network.topology().name());
+  line("routing", network.routing_line());
+  line("queue", verdict.queue);
+  line("  note", network.remark());
+  line("  chosen", verdict.reason);
+  if (found.finished) {
+    line("channels", grouped(static_cast<double>(found.channels)));
+    line("dependencies", grouped(static_cast<double>(found.dependencies)));
+  }
+  line("proof", verdict.proof);
+  sink.print("{}\n",
+             verdict.proof.empty()
+                 ? "cyclic: packets can come to wait for each other, each for the next and the last for "
+                   "the first"
+                 : "acyclic: packets can't wait for each other in a circle");
+  for (const routing::Dependencies::Place& place : found.cycle) {
+    sink.print("  {}\n", routing::name_of(network.topology(), place, verdict.check->rule));
+  }
+}
+
 void tell(const Options& options, int& exit_code) {
   const ModuleChoice choice = parse_module_choice(options.queue);
   const sim::packet::Discipline& queue = find_module(sim::packet::disciplines(), choice, "queue discipline");
-  Parameters parameters(queue.info, choice);
+  const Parameters parameters(queue.info, choice);
   if (queue.channels == nullptr) {
     throw InputError(
         fmt::format("queue {} drops packets, so they never wait for each other; lossless ones are pfc and "
@@ -49,53 +117,18 @@ void tell(const Options& options, int& exit_code) {
                     queue.info.name));
   }
   const std::unique_ptr<RoutedNetwork> network = options.network.build(false);
-  const topologies::Topology& topology = network->topology();
-  std::optional<sim::packet::DeadlockCheck> check;
-  std::string reason;
-  during("looking for packets that wait in a circle", [&] {
-    const auto choice =
-        sim::packet::choose_channels(network->policy(), network->setup_of_nics(), queue, parameters);
-    if (choice) {
-      parameters = sim::packet::with_channels(queue, parameters, *choice);
-      reason = choice->reason;
-    }
-    check = sim::packet::check_deadlocks(network->policy(), network->setup_of_nics(), queue, parameters);
-  });
-  const routing::Dependencies& found = check->found;
-  const std::string short_queue = to_short_form(queue.info.name, parameters);
+  Verdict verdict;
+  during("looking for packets that wait in a circle", [&] { verdict = look(*network, queue, parameters); });
   options.output.write([&](topologies::TextSink& sink) {
     if (options.json) {
-      const Json json = {{"topology", topology.name()},
-                         {"routing", network->routing()},
-                         {"routing_reason", network->routing_reason()},
-                         {"remark", network->remark()},
-                         {"queue", short_queue},
-                         {"queue_reason", reason},
-                         {"acyclic", found.acyclic()},
-                         {"channels", found.channels},
-                         {"dependencies", found.dependencies},
-                         {"cycle", cycle_json(topology, *check)}};
+      const Json json = as_json(*network, verdict);
       sink.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
-      return sink.finish();
-    }
-    sink.print("{:<13} {}\n{:<13} {}\n{:<13} {}\n", "topology", topology.name(), "routing",
-               network->routing_line(), "queue", short_queue);
-    if (!network->remark().empty()) sink.print("{:<13} {}\n", "  note", network->remark());
-    if (!reason.empty()) sink.print("{:<13} {}\n", "  chosen", reason);
-    sink.print("{:<13} {}\n{:<13} {}\n", "channels", grouped(static_cast<double>(found.channels)),
-               "dependencies", grouped(static_cast<double>(found.dependencies)));
-    if (found.acyclic()) {
-      sink.print("acyclic: packets can't wait for each other in a circle\n");
     } else {
-      sink.print(
-          "cyclic: packets can come to wait for each other, each for the next and the last for the first\n");
-    }
-    for (const routing::Dependencies::Place& place : found.cycle) {
-      sink.print("  {}\n", routing::name_of(topology, place, check->rule));
+      print(sink, *network, verdict);
     }
     sink.finish();
   });
-  if (!found.acyclic()) exit_code = kAbnormalEnd;
+  if (verdict.proof.empty()) exit_code = kAbnormalEnd;
 }
 
 }  // namespace
