@@ -242,9 +242,15 @@ void LinkValues::set_by_name(ImportedLink& link, const NamedMeaning& named, std:
   }
 }
 
+const NamedMeaning& LinkValues::known_meaning(std::string_view name) {
+  const auto found = meanings_.find(name);
+  if (found != meanings_.end()) return found->second;
+  return meanings_.emplace(name, meaning_of(name)).first->second;
+}
+
 void LinkValues::set(ImportedLink& link, std::string_view name, std::string_view text) {
   if (text.empty()) return;
-  const NamedMeaning named = meaning_of(name);
+  const NamedMeaning& named = known_meaning(name);
   if (ignores(name)) return skip(name);
   if (named.meaning == Meaning::kCable) {
     if (const auto cable = cable_of(text)) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -50,7 +51,11 @@ class LinkValues {
   void set_by_name(ImportedLink& link, const NamedMeaning& named, std::string_view name,
                    std::string_view text);
 
+  // meaning_of(), worked out once for each name: a list has the same few in every line.
+  const NamedMeaning& known_meaning(std::string_view name);
+
   std::vector<std::string> ignored_;
+  std::map<std::string, NamedMeaning, std::less<>> meanings_;
   std::map<std::string, std::uint64_t> unread_;
 };
 

@@ -142,12 +142,11 @@ void take_attribute(const pb::AttributeProto& attribute, ChakraNode& node) {
   if (name == "algorithm") node.algorithm = attribute.string_val();
 }
 
-bool is_read(std::string_view name) {
+bool is_read(ChakraNode& node, std::string_view name) {
   constexpr std::array<std::string_view, 11> kOthers = {
       "is_cpu_op", "pg_name",        "involved_dim", "duration_nanos", "synchronous", "v_form",
       "counts",    "receive_counts", "start_deps",   "end_deps",       "algorithm"};
-  ChakraNode none;
-  return integer_field(none, name) != nullptr ||
+  return integer_field(node, name) != nullptr ||
          std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end();
 }
 
@@ -164,7 +163,7 @@ ChakraNode from_message(const pb::Node& message, const SourceLocation& where, Ch
   node.data_deps.assign(message.data_deps().begin(), message.data_deps().end());
   node.ns = nanoseconds(message.duration_micros(), where);
   for (const pb::AttributeProto& attribute : message.attr()) {
-    if (!is_read(attribute.name())) {
+    if (!is_read(node, attribute.name())) {
       count_unread(unread, attribute.name());
       continue;
     }
