@@ -219,6 +219,10 @@ std::vector<RankDump> read_dumps(const TracePaths& paths) {
 
 Graph import_flight_recorder(const TracePaths& paths, bool blocking, PackInfo* info) {
   const std::vector<RankDump> dumps = read_dumps(paths);
+  if (std::ranges::all_of(dumps, [](const RankDump& dump) { return dump.calls.empty(); })) {
+    throw InputError({paths.text()},
+                     "the recorder kept no calls; it keeps some where TORCH_NCCL_TRACE_BUFFER_SIZE is set");
+  }
   std::int64_t world = dumps.back().rank + 1;
   for (const RankDump& dump : dumps) {
     for (const GroupName& group : dump.groups) {

@@ -142,6 +142,7 @@ class Dumps(ImportTest):
         self.assertIn("a whole number of more than 64 bits", said(pickle.dumps(good | {"x": 1 << 70}, 2)))
         broken = dump([call(0, 1, "all_reduce", 0, 1, (8,), record_id="first")], {"0": [0]})
         self.assertIn("'record_id' is 'first', where a whole number from 0 is expected", said(json.dumps(broken).encode()))
+        self.assertIn("the recorder kept no calls", said(pickle.dumps({"version": 5}, 2)))
         broken = dump([call(0, 1, "all_reduce", 0, 1, (8,), state="lost")], {"0": [0]})
         self.assertIn("'state' is 'lost'", said(json.dumps(broken).encode()))
         for name in ("one", "nccl_trace_rank_0"):
