@@ -1,5 +1,6 @@
 """Standard output that can't be written to, and what is quoted in messages."""
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,24 @@ class Output(unittest.TestCase):
                 self.assertTrue(shown.endswith(b"\n"))
                 self.assertFalse([c for c in shown.decode() if (ord(c) < 32 and c != "\n") or 127 <= ord(c) < 160], shown[:300])
                 self.assertLess(len(shown), 6000)
+
+    def test_names_in_a_wiring_list_come_out_fit_for_a_terminal_behind_pipes_and_in_files(self):
+        name = "h\u009b2J\u202e"  # a control sequence of one byte less, and writing from right to left
+        shown = b"h\\xC2\\x9B2J\\xE2\\x80\\xAE0"
+        (self.folder / "net.csv").write_text("from,to,rate\n" + "".join(f"{name}{i},sw,10Gbps\n" for i in range(3)), "utf-8")
+        network = ["--topology", "graph_file:file=net.csv,hosts=h*"]
+        show = ["route", "show", *network, "--from", "0", "--to", "1"]
+        for words in (show, ["route", "load", *network], ["route", "check", *network, "--queue", "pfc"],
+                      ["place", *network, "--job", "ranks=2"], ["topo", "info", network[1]], ["topo", "cost", network[1]]):
+            run = self.weft(*words)
+            with self.subTest(words=words):
+                self.assertEqual(run.returncode, 0, run.stderr)
+                self.assertFalse({"\u009b", "\u202e"} & set((run.stdout + run.stderr).decode()))
+        self.assertIn(shown, self.weft(*show).stdout)
+        self.weft(*show, "-o", "shown.txt")
+        self.assertIn(shown, (self.folder / "shown.txt").read_bytes())
+        # Programs get the name itself.
+        self.assertEqual(json.loads(self.weft(*show, "--json").stdout)["from"], name + "0")
 
     def test_errors_of_graphs_name_file_rank_and_operation(self):
         comm = "".join(f"rank {r} {{\nc: calc 1\nbarrier comm 1\n}}\n" for r in range(3))

@@ -137,7 +137,8 @@ void draw(const PlaceReport& report, const Variant& variant, const std::string& 
     for (const std::string& each : on[h]) note += "; " + each;
     picture.notes.push_back(std::move(note));
   }
-  TextOutput{path}.write([&](topologies::TextSink& sink) { topologies::write_svg(topology, picture, sink); });
+  TextOutput{path}.write(ReadBy::kPrograms,
+                         [&](topologies::TextSink& sink) { topologies::write_svg(topology, picture, sink); });
 }
 
 // "F.svg" for one placement; for several "F-1.svg", "F-2.svg", in their order.
@@ -164,7 +165,7 @@ void tell(const Options& options) {
     report.variants.push_back(place_all(*network, jobs, machine, name, options.network.seed()));
   for (std::size_t v = 0; v < report.variants.size() && !options.picture.empty(); ++v)
     draw(report, report.variants[v], picture_path(options.picture, v, report.variants.size()));
-  options.output.write([&](topologies::TextSink& sink) {
+  options.output.write(options.json ? ReadBy::kPrograms : ReadBy::kPeople, [&](topologies::TextSink& sink) {
     options.json ? print_place_json(report, sink) : print_place_text(report, sink);
     sink.finish();
   });

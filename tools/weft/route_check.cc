@@ -119,7 +119,7 @@ void tell(const Options& options, int& exit_code) {
   const std::unique_ptr<RoutedNetwork> network = options.network.build(false);
   Verdict verdict;
   during("looking for packets that wait in a circle", [&] { verdict = look(*network, queue, parameters); });
-  options.output.write([&](topologies::TextSink& sink) {
+  options.output.write(options.json ? ReadBy::kPrograms : ReadBy::kPeople, [&](topologies::TextSink& sink) {
     if (options.json) {
       const Json json = as_json(*network, verdict);
       sink.print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -113,16 +113,17 @@ void tell(const Options& options) {
   const topologies::HostTraffic traffic = options.traffic.build(network->topology(), options.network.seed());
   const routing::LinkLoad load = network->load(traffic);
   const Loads loads{*network, traffic, load};
-  options.output.write([&](topologies::TextSink& sink) {
-    if (options.json) {
-      print_json(loads, sink);
-    } else if (options.csv) {
-      print_csv(loads, sink);
-    } else {
-      print_text(loads, options.most, sink);
-    }
-    sink.finish();
-  });
+  options.output.write(options.json || options.csv ? ReadBy::kPrograms : ReadBy::kPeople,
+                       [&](topologies::TextSink& sink) {
+                         if (options.json) {
+                           print_json(loads, sink);
+                         } else if (options.csv) {
+                           print_csv(loads, sink);
+                         } else {
+                           print_text(loads, options.most, sink);
+                         }
+                         sink.finish();
+                       });
 }
 
 }  // namespace

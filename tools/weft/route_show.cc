@@ -207,7 +207,7 @@ void tell(const Options& options) {
                                                   from, to, options.most)});
   });
   const Shown shown{*network, from, to, sides};
-  options.output.write([&](topologies::TextSink& sink) {
+  options.output.write(options.json ? ReadBy::kPrograms : ReadBy::kPeople, [&](topologies::TextSink& sink) {
     if (options.json) {
       print_json(shown, sink);
     } else {

@@ -41,7 +41,7 @@ double achieved_bps(const std::string& text, double injection_bps) {
 void tell_cost(const Options& options) {
   if (!options.print_prices.empty()) {
     const std::string_view text = topologies::price_list_text(options.print_prices);
-    options.output.write([&](topologies::TextSink& sink) {
+    options.output.write(ReadBy::kPrograms, [&](topologies::TextSink& sink) {
       sink.print("{}", text);
       sink.finish();
     });
@@ -59,7 +59,7 @@ void tell_cost(const Options& options) {
         options.planes * topologies::bisection(topologies::router_graph(topology), kPartitions, 1).rate;
   }
   if (!options.achieved.empty()) worth.achieved_bps = achieved_bps(options.achieved, bill.injection_bps);
-  options.output.write([&](topologies::TextSink& sink) {
+  options.output.write(options.json ? ReadBy::kPrograms : ReadBy::kPeople, [&](topologies::TextSink& sink) {
     sink.print("{}", options.json ? topologies::bill_json(bill, worth) : topologies::bill_table(bill, worth));
     sink.finish();
   });

@@ -71,8 +71,9 @@ void add_topo_draw(Command& parent) {
       picture.load = RunFolder::load(options->run, topology);
       picture.load_title = "busy, in the busier direction";
     }
-    options->output.write(
-        [&](topologies::TextSink& sink) { topologies::write_svg(topology, picture, sink); });
+    options->output.write(ReadBy::kPrograms, [&](topologies::TextSink& sink) {
+      topologies::write_svg(topology, picture, sink);
+    });
   });
 }
 

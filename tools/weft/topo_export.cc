@@ -23,7 +23,8 @@ void add_topo_export(Command& parent) {
   command.callback([options] {
     const topologies::Format& format = options->format.choose(options->output.path);
     const topologies::Topology topology = options->topology.build();
-    options->output.write([&](topologies::TextSink& sink) { format.write(topology, sink); });
+    options->output.write(ReadBy::kPrograms,
+                          [&](topologies::TextSink& sink) { format.write(topology, sink); });
   });
 }
 

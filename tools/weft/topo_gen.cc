@@ -40,7 +40,8 @@ void add_topo_gen(Command& parent) {
     const topologies::Topology topology = options->topology.build();
     std::string text = topology_text(topology);
     if (writes) {
-      TextOutput{options->path}.write([&](topologies::TextSink& sink) { format->write(topology, sink); });
+      TextOutput{options->path}.write(ReadBy::kPrograms,
+                                      [&](topologies::TextSink& sink) { format->write(topology, sink); });
       text += fmt::format("{:<15} {}, as {}\n", "written", options->path, format->name);
     }
     std::fwrite(text.data(), 1, text.size(), stdout);

@@ -8,13 +8,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string_view>
 
 #include "goal/file.h"
 #include "sim/results/report_tables.h"
 #include "sim/results/results_folder.h"
 #include "sim/units/input_error.h"
-#include "tools/weft/standard_output.h"
+#include "sim/units/printable.h"
 
 namespace weft::cli {
 namespace {
@@ -41,26 +42,20 @@ void TextOutput::add_to(Command& command) {
   command.add_option("-o,--output", path, "Write here instead of the standard output");
 }
 
-void TextOutput::write(const std::function<void(topologies::TextSink&)>& write) const {
-  if (path.empty()) {
-    // Names in it are a terminal's to obey; another program gets the bytes as they are.
-    const bool on_terminal = isatty(STDOUT_FILENO) == 1;
-    std::string shown;
-    topologies::TextSink sink([&](std::string_view text) {
-      if (on_terminal) {
-        shown += text;
-      } else {
-        std::fwrite(text.data(), 1, text.size(), stdout);
-      }
-    });
-    write(sink);
-    print_text(shown);
-    return;
-  }
-  goal::FileWriter file(path);
-  topologies::TextSink sink([&](std::string_view text) { file.write(text); });
+void TextOutput::write(ReadBy readers, const std::function<void(topologies::TextSink&)>& write) const {
+  const bool is_text = readers == ReadBy::kPeople || (path.empty() && isatty(STDOUT_FILENO) == 1);
+  std::optional<goal::FileWriter> file;
+  if (!path.empty()) file.emplace(path);
+  const auto put = [&](std::string_view piece) {
+    file ? file->write(piece) : static_cast<void>(std::fwrite(piece.data(), 1, piece.size(), stdout));
+  };
+  // Text is made fit as a whole, for pieces may end within a character.
+  std::string text;
+  const auto gather = [&](std::string_view piece) { text += piece; };
+  topologies::TextSink sink = is_text ? topologies::TextSink(gather) : topologies::TextSink(put);
   write(sink);
-  file.commit();
+  put(printable_text(text));
+  if (file) file->commit();
 }
 
 void FormatArgument::add_to(Command& command) {

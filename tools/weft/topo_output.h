@@ -12,6 +12,11 @@
 
 namespace weft::cli {
 
+// Whom an output is for. In what people read, names can't command a terminal (sim/units/printable.h), not
+// even behind a pipe to `less` or in a file that is shown later; programs get every byte as it is, but for a
+// terminal.
+enum class ReadBy : bool { kPeople, kPrograms };
+
 // -o FILE; without it, the standard output.
 struct TextOutput {
   std::string path;
@@ -19,7 +24,7 @@ struct TextOutput {
   void add_to(Command& command);
   // Calls write(sink). A file appears under its name only when all of it is written. Throws InputError if it
   // can't be.
-  void write(const std::function<void(topologies::TextSink&)>& write) const;
+  void write(ReadBy readers, const std::function<void(topologies::TextSink&)>& write) const;
 };
 
 // --format FORMAT, of a file for a network.
