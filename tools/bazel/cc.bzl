@@ -1,5 +1,7 @@
 """Bazel's rules for C++ with the precompiled headers of this folder."""
 
+load("//tools/bazel:together.bzl", "together")
+
 _NAME = "//tools/bazel:common_headers"
 _FLAGS = ["-include", "tools/bazel/common_headers.h"]
 
@@ -9,7 +11,10 @@ def _call(rule, kwargs):
         kwargs["copts"] = _FLAGS + kwargs.get("copts", [])
     rule(**kwargs)
 
-def cc_library(**kwargs):
+def cc_library(joined = 1, apart = [], **kwargs):
+    """A library; `joined` of its sources at a time are compiled as one, but for those `apart` (together.bzl)."""
+    if joined > 1:
+        kwargs["srcs"] = together(kwargs["name"], kwargs["srcs"], joined, apart)
     _call(native.cc_library, kwargs)
 
 def cc_binary(**kwargs):
