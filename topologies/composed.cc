@@ -65,8 +65,10 @@ std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters) {
   return networks;
 }
 
+bool is_routed_as_inner(std::string_view family) { return family == scale_up_family().info.name; }
+
 std::string routed_family(const ModuleChoice& choice) {
-  if (choice.name != scale_up_family().info.name) return choice.name;
+  if (!is_routed_as_inner(choice.name)) return choice.name;
   const auto of = choice.given.find("of");
   if (of == choice.given.end()) return choice.name;
   const std::string_view inner = without_brackets(of->second);

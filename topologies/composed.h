@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/units/module.h"
@@ -20,6 +21,8 @@ std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters);
 // The family that routing and fabrics of this network are chosen by where none is named: that between nodes
 // of several accelerators, else its own. What can't be read counts as its own, since building it says why.
 std::string routed_family(const ModuleChoice& choice);
+// Whether that may be another than its own.
+bool is_routed_as_inner(std::string_view family);
 
 // All of them, in the order of `weft list topology`.
 std::vector<Family> composed_families();

@@ -160,7 +160,11 @@ void DetourPaths::starts(std::uint32_t source, std::uint32_t destination,
 }
 
 const DetourRoutes& DetourPaths::routes() const {
-  std::call_once(once_, [this] { routes_ = std::make_unique<const DetourRoutes>(topology_, table_); });
+  std::call_once(once_, [this] {
+    auto routes = std::make_unique<DetourRoutes>(topology_, table_);
+    if (!table_.down_links().empty()) routes->rebuild(table_.down_links());
+    routes_ = std::move(routes);
+  });
   return *routes_;
 }
 

@@ -78,7 +78,7 @@ class DetourRoutes {
     lookup.by_via = true;
     return lookup;
   }
-  // The ports of all ways, links up as built. `room`: where they are put if need be.
+  // The ports of all ways, links up as built or rebuilt. `room`: where they are put if need be.
   std::span<const std::uint32_t> ports(std::uint32_t switch_index, std::uint32_t host,
                                        std::vector<std::uint32_t>& room) const;
   // Their channels.
