@@ -27,8 +27,7 @@ std::vector<std::string> homes_of(const HomeSwitches& homes, const Topology& top
 
 TEST_CASE("home switches: those at the end of a node's nearest NICs") {
   // Four accelerators, the first two of which have a NIC.
-  const Topology nodes =
-      built("scale_up:of=[dragonfly:a=2,h=1,p=1],accelerators=4,switches=1,nics=2");
+  const Topology nodes = built("scale_up:of=[dragonfly:a=2,h=1,p=1],accelerators=4,switches=1,nics=2");
   const HomeSwitches homes(nodes);
   REQUIRE(homes.outer());
   for (std::uint32_t host = 0; host < nodes.hosts(); ++host) {
@@ -53,8 +52,7 @@ TEST_CASE("home switches: those at the end of a node's nearest NICs") {
 }
 
 TEST_CASE("home switches: a NIC that fails leaves the node's others") {
-  const Topology nodes =
-      built("scale_up:of=[dragonfly:a=2,h=1,p=1],accelerators=2,switches=1,nics=2");
+  const Topology nodes = built("scale_up:of=[dragonfly:a=2,h=1,p=1],accelerators=2,switches=1,nics=2");
   std::vector<bool> down(nodes.edges().size());
   for (std::size_t e = 0; e < down.size(); ++e) {
     const auto& edge = nodes.edges()[e];
@@ -77,18 +75,16 @@ TEST_CASE("home switches: without nodes, those that hosts are cabled to") {
     for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
       const auto out = topology.out_channels(topology.host(host));
       REQUIRE(homes.of(host).size() == out.size());
-      for (std::size_t i = 0; i < out.size(); ++i)
-        CHECK(homes.of(host)[i] == topology.channels()[out[i]].to);
+      for (std::size_t i = 0; i < out.size(); ++i) CHECK(homes.of(host)[i] == topology.channels()[out[i]].to);
     }
   }
 }
 
 TEST_CASE("home switches: nodes on several switches need linked groups") {
-  const Topology rails = built("scale_up:of=[rail_optimized:units=1,nodes=2],node=dgx_h100");
+  const Topology rails = built("scale_up:of=[rail_optimized:units=1,nodes=4],node=dgx_h100");
   CHECK(HomeSwitches(rails).ambiguous());
   CHECK_THROWS_WITH(DetourRoutes::check(rails), Catch::Contains("NICs on several switches"));
-  const Topology frontier =
-      built("scale_up:of=[frontier:groups=2],accelerators=4,switches=1,nics=1");
+  const Topology frontier = built("scale_up:of=[frontier:groups=2],accelerators=4,switches=1,nics=1");
   const HomeSwitches homes(frontier);
   REQUIRE(homes.outer());
   CHECK(homes.of(0)[0] == homes.of(1)[0]);  // two NICs on each of two switches
@@ -99,8 +95,7 @@ TEST_CASE("home switches: nodes on several switches need linked groups") {
 // Links between any two outer switches, and the number of ways on, are those of the dragonfly alone.
 TEST_CASE("home switches: ways between nodes are those of the network between them") {
   const Topology plain = built("dragonfly:a=4,h=2,p=1");
-  const Topology nodes =
-      built("scale_up:of=[dragonfly:a=4,h=2,p=1],accelerators=2,switches=1,nics=2");
+  const Topology nodes = built("scale_up:of=[dragonfly:a=4,h=2,p=1],accelerators=2,switches=1,nics=2");
   const RoutingTable plain_table(plain), nodes_table(nodes);
   const DetourRoutes alone(plain, plain_table), among(nodes, nodes_table);
   const std::uint32_t first = nodes.switches() - plain.switches();
