@@ -20,10 +20,20 @@ ModuleChoice with_all_parameters(const ModuleInfo& info, const ModuleChoice& som
   return choice;
 }
 
+// Detours are balanced between the switches outside nodes of several accelerators.
+std::uint32_t outer_switches(const topologies::Topology& topology) {
+  std::uint32_t count = 0;
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    count += topology.node(topology.switch_at(s)).domain == topologies::kNoDomain ? 1 : 0;
+  }
+  return count;
+}
+
 // Throws InputError that says why not.
 void check_size(const routing::Policy& policy, const topologies::Topology& topology, bool balances) {
   constexpr std::uint32_t kMostBalanced = 2000;  // switches; half a minute for 40,000 hosts
-  if (balances && policy.fluid == routing::FluidPaths::kBalanced && topology.switches() > kMostBalanced) {
+  if (balances && policy.fluid == routing::FluidPaths::kBalanced &&
+      outer_switches(topology) > kMostBalanced) {
     throw InputError("without packets it takes minutes on more than 2,000 switches, unless asked for");
   }
   constexpr std::uint32_t kMostNamed = 500;  // switches; 8 ways of two of them take up to 0.3 ms

@@ -34,6 +34,7 @@
 #include "sim/routing/table/routing_table.h"
 #include "sim/scenario/connections.h"
 #include "sim/units/graph_error.h"
+#include "topologies/composed.h"
 #include "topologies/families.h"
 #include "topologies/recommended_routing.h"
 
@@ -93,7 +94,8 @@ Registries builtin_registries() {
                               .routing_reason = routing_reason(family.info.name),
                               .fabric = std::move(fabric.name),
                               .fabric_reason = std::move(fabric.reason),
-                              .sized = topologies::sized});
+                              .sized = topologies::sized,
+                              .routed_as = topologies::routed_family});
   }
   for (const auto& policy : routing::policies()) {
     all.routing.push_back({.info = policy.info,
@@ -157,11 +159,12 @@ Simulation::Simulation(const Scenario& resolved)
 // first.
 void Simulation::settle_routing() {
   // Without packets what is recommended may be out of the question already.
+  const std::string family = topologies::routed_family(scenario_.topology);
   if (scenario_.routing_reason.empty() ||
-      scenario_.routing.name != wanted_routing(scenario_.topology.name, scenario_.fabric).policy.name)
+      scenario_.routing.name != wanted_routing(family, scenario_.fabric).policy.name)
     return;
-  const DefaultRouting best = default_routing(scenario_.topology.name, scenario_.fabric, *topology_, *table_,
-                                              scenario_.seed, !model_.has_packets);
+  const DefaultRouting best =
+      default_routing(family, scenario_.fabric, *topology_, *table_, scenario_.seed, !model_.has_packets);
   scenario_.routing = best.policy;
   scenario_.routing_reason = best.reason;
 }

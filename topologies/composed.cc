@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sim/units/brackets.h"
+#include "sim/units/input_error.h"
 #include "topologies/datacenters.h"
 #include "topologies/families/cabling.h"
 #include "topologies/random_equivalent.h"
@@ -62,6 +63,20 @@ std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters) {
     networks.push_back(read_choice(parameters, boost::algorithm::trim_copy(std::string(one))));
   }
   return networks;
+}
+
+bool is_routed_as_inner(std::string_view family) { return family == scale_up_family().info.name; }
+
+std::string routed_family(const ModuleChoice& choice) {
+  if (!is_routed_as_inner(choice.name)) return choice.name;
+  const auto of = choice.given.find("of");
+  if (of == choice.given.end()) return choice.name;
+  const std::string_view inner = without_brackets(of->second);
+  try {
+    return inner.empty() ? choice.name : routed_family(parse_module_choice(inner));
+  } catch (const InputError&) {
+    return choice.name;
+  }
 }
 
 std::vector<Family> composed_families() {

@@ -1,6 +1,8 @@
 // Families whose networks are made of another network, which their parameter `of` names.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/units/module.h"
@@ -15,6 +17,12 @@ std::vector<ParameterSpec> with_inner_network(std::vector<ParameterSpec> own);
 ModuleChoice read_inner_network(const Parameters& parameters);
 // The same where `of` may hold several, with semicolons between them.
 std::vector<ModuleChoice> read_inner_networks(const Parameters& parameters);
+
+// The family that routing and fabrics of this network are chosen by where none is named: that between nodes
+// of several accelerators, else its own. What can't be read counts as its own, since building it says why.
+std::string routed_family(const ModuleChoice& choice);
+// Whether that may be another than its own.
+bool is_routed_as_inner(std::string_view family);
 
 // All of them, in the order of `weft list topology`.
 std::vector<Family> composed_families();

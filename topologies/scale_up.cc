@@ -280,6 +280,7 @@ Topology build_family(const Parameters& parameters) {
     const std::uint32_t nics = nics_for_a_link(parameters, domain, outer);
     add_outer(topology, domain, routers, outer, nics);
     note_nics(topology, domain, outer, nics);
+    if (outer.linked_groups()) topology.set_linked_groups();
   }
   topology.finish();
   return topology;

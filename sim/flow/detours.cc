@@ -12,7 +12,7 @@ Detours::Detours(const topologies::Topology& topology, const routing::RoutingTab
     : topology_(topology),
       capacity_(capacity),
       model_(std::move(model)),
-      groups_(topology, table, model_->tells_hosts_apart()),
+      groups_(routing::HostGroups::between_homes(topology, table, model_->tells_hosts_apart())),
       balance_(std::make_unique<routing::DetourBalance>(
           topology, *model_, groups_, std::vector<double>(capacity.begin(), capacity.end()))) {}
 

@@ -30,6 +30,14 @@ class Detours {
 
   // Of what a host sends to another, what goes by detours.
   double share(std::uint32_t source, std::uint32_t destination) const;
+  // Whether what goes by detours is on a channel as what goes directly: inside machines of several
+  // accelerators, where ways differ between outer switches only. Else the pool has it.
+  bool keeps(std::uint32_t channel) const {
+    const std::uint32_t end = topology_.channels()[channel].to;
+    return groups_.leaves_out_machines() && (groups_.leaves_out(topology_.channels()[channel]) ||
+                                             topology_.node(end).kind == topologies::NodeKind::kHost);
+  }
+  bool keeps_last_links() const { return groups_.leaves_out_machines(); }
   // As long as it is set, all shares are 0: in a network without other traffic.
   void suspend(bool suspended) { shares_.suspend(suspended); }
 

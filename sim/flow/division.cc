@@ -181,11 +181,11 @@ bool Division::first_leg(std::uint32_t at, PathState state, std::uint32_t via, d
 bool Division::second_leg(std::uint32_t via, PathState state, std::uint32_t destination, double share,
                           const Ways& ways) {
   graph_.begin(destination, PathGraph::End::kHost);
-  const auto nics = groups_.nics(via);
+  const auto homes = groups_.homes(via);
   std::vector<std::uint32_t> stops;
-  for (const routing::Entry& nic : nics) stops.push_back(graph_.add(nic.to, model_->behind_detour(state)));
+  for (const std::uint32_t home : homes) stops.push_back(graph_.add(home, model_->behind_detour(state)));
   amount_.assign(graph_.stops().size(), 0);
-  for (const std::uint32_t stop : stops) amount_[stop] += 1.0 / static_cast<double>(nics.size());
+  for (const std::uint32_t stop : stops) amount_[stop] += 1.0 / static_cast<double>(homes.size());
   return move(ways, share);
 }
 

@@ -1,5 +1,7 @@
 // Policies that weigh detours against direct ways by load: shares that follow the traffic.
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "sim/flow/flow_network.h"
 
@@ -70,6 +72,23 @@ void FlowNetwork::find_host_rates() {
     for (const std::uint32_t c : routed_.out_channels(routed_.host(host))) {
       host_rate_[host] += static_cast<double>(routed_.channels()[c].rate.bps()) * (1 << kRateBits);
     }
+  }
+  if (routed_.has_domains()) limit_to_nics();
+}
+
+// Of machines of several accelerators only what leaves them is offered: each has its part of the NICs.
+void FlowNetwork::limit_to_nics() {
+  std::map<std::uint32_t, std::pair<double, std::uint32_t>> machines;  // rate of NICs, hosts; by domain
+  for (const topologies::Channel& c : routed_.channels()) {
+    const topologies::Node &from = routed_.node(c.from), &to = routed_.node(c.to);
+    if (from.domain == topologies::kNoDomain || to.domain == from.domain) continue;
+    machines[from.domain].first += static_cast<double>(c.rate.bps()) * (1 << kRateBits);
+  }
+  const auto domain = [&](std::uint32_t host) { return routed_.node(routed_.host(host)).domain; };
+  for (std::uint32_t host = 0; host < routed_.hosts(); ++host) ++machines[domain(host)].second;
+  for (std::uint32_t host = 0; host < routed_.hosts(); ++host) {
+    const auto& [rate, hosts] = machines[domain(host)];
+    if (rate > 0) host_rate_[host] = std::min(host_rate_[host], rate / hosts);
   }
 }
 

@@ -188,6 +188,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   std::vector<std::uint32_t> flowing() const;
   void balance(Time now);
   void find_host_rates();
+  void limit_to_nics();
   void adopt_balance();
   void loosen_pool();
   void forget_balance();

@@ -283,6 +283,7 @@ void Paths::find_alone(const Trip& trip, Way& way) {
 void Paths::add_detours(const Trip& trip, double share, Way& way) const {
   way.uses.push_back(
       {static_cast<std::uint32_t>(capacity_.size()), fixed_point(share * detours_->pool_unit())});
+  if (detours_->keeps_last_links()) return;
   const auto cables = topology_.out_channels(topology_.host(trip.destination));
   const std::uint32_t part = fixed_point(share / static_cast<double>(cables.size()));
   for (const std::uint32_t cable : cables) {
@@ -315,7 +316,8 @@ void Paths::find_divided(const Trip& trip, Way& way) {
     const Division::Divided& divided = division_->divided(trip.source, at, trip.destination);
     if (!divided.open) way.open = false;
     for (const Division::Part& each : divided.parts) {
-      use(way, trip, each.channel, part * each.share * (1 - detoured));
+      const bool whole = detoured == 0 || detours_->keeps(each.channel);
+      use(way, trip, each.channel, part * each.share * (whole ? 1 : 1 - detoured));
     }
     if (first) way.hops.insert(way.hops.end(), divided.hops.begin(), divided.hops.end());
   });
@@ -407,10 +409,12 @@ void Paths::carry_even(const Trip& trip, std::uint32_t at, std::uint64_t bytes, 
 void Paths::carry_divided(const Trip& trip, std::uint32_t at, double bytes, Load& load) {
   const double detoured = detours_ == nullptr ? 0 : detours_->share(trip.source, trip.destination);
   for (const Division::Part& each : division_->divided(trip.source, at, trip.destination).parts) {
-    load.divided[each.channel] += each.share * bytes * (1 - detoured);
+    const bool whole = detoured == 0 || detours_->keeps(each.channel);
+    load.divided[each.channel] += each.share * bytes * (whole ? 1 : 1 - detoured);
   }
   if (detoured == 0) return;
   detours_->carry(trip.source, trip.destination, detoured * bytes, load.detoured);
+  if (detours_->keeps_last_links()) return;
   const auto cables = topology_.out_channels(topology_.host(trip.destination));
   for (const std::uint32_t cable : cables) {
     load.divided[cable ^ 1] += detoured * bytes / static_cast<double>(cables.size());

@@ -172,6 +172,15 @@ class Resolver {
     scenario_.routing_reason = topology.routing_reason;
   }
 
+  // That whose routing it has by default.
+  const RegisteredModule& routed_as(const RegisteredModule& topology) const {
+    if (topology.routed_as == nullptr) return topology;
+    const std::string name = topology.routed_as(scenario_.topology);
+    const auto same = [&](const RegisteredModule& module) { return module.info.name == name; };
+    const auto found = std::ranges::find_if(registries_.topologies, same);
+    return found == registries_.topologies.end() ? topology : *found;
+  }
+
   void fabric() {
     if (scenario_.topology.empty()) {
       std::vector<std::string> known;
@@ -181,7 +190,7 @@ class Resolver {
                                    "topology {{ NAME {{ … }} }} (known: {})",
                                    scenario_.network.name, fmt::join(known, ", ")));
     }
-    recommend_routing(choose(registries_.topologies, scenario_.topology, "topology"));
+    recommend_routing(routed_as(choose(registries_.topologies, scenario_.topology, "topology")));
     const RegisteredModule& routing = choose(registries_.routing, scenario_.routing, "routing policy");
     if (!network_module().has_packets) return drop_parts({"congestion", "recovery", "queue"});
     const RegisteredModule& control =

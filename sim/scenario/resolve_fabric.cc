@@ -36,6 +36,13 @@ const RegisteredModule* find(const std::vector<RegisteredModule>& modules, const
   return found == modules.end() ? nullptr : &*found;
 }
 
+const RegisteredModule* find_routed(const Registries& registries, const ModuleChoice& topology) {
+  const RegisteredModule* own = find(registries.topologies, topology.name);
+  if (own == nullptr || own->routed_as == nullptr) return own;
+  const RegisteredModule* other = find(registries.topologies, own->routed_as(topology));
+  return other == nullptr ? own : other;
+}
+
 // Do two texts mean the same value?
 bool is_same(ParameterType type, const std::string& a, const std::string& b) {
   if (a == b) return true;
@@ -67,7 +74,7 @@ class Filler {
       : scenario_(scenario),
         registries_(registries),
         network_(find(registries.networks, scenario.network.name)),
-        topology_(find(registries.topologies, scenario.topology.name)) {}
+        topology_(find_routed(registries, scenario.topology)) {}
 
   void fill() {
     scenario_.fabric_changes.clear();

@@ -53,6 +53,8 @@ struct RegisteredModule {
   // Topologies: puts what it takes for at least the parameter kEndpoints in its place. Throws InputError for
   // a family without sizes, and where one of these parameters is given too. Null: no such parameter.
   ModuleChoice (*sized)(const ModuleChoice& choice) = nullptr;
+  // Topologies: the name of that whose routing and fabric this choice has by default. Null: its own.
+  std::string (*routed_as)(const ModuleChoice& choice) = nullptr;
 };
 
 // The number that may stand for the sizes of a topology: "fat_tree:endpoints=1024". It is in no module's list

@@ -100,6 +100,59 @@ class Nodes(unittest.TestCase):
         self.assertIn(" -> accelerator 1.3 -> host 11", relayed)
         self.assertNotIn("inner switch", show(RAILS + ",relay=false", "11"))
 
+    def run_of(self, topology, traffic, network, *words):
+        took = self.sim(topology, traffic, network, *words)
+        return took, json.loads((self.folder / "run" / "summary.json").read_text())
+
+    def test_nodes_around_a_dragonfly_route_like_it(self):
+        """All of a group's 8 GPUs send 2 MB to the next group's: over the one link of 400 Gb/s between them in 320 us, and
+        faster by others. As many hosts on the Dragonfly's routers take as long."""
+        plain, nodes = "dragonfly:a=4,h=2,p=2", "scale_up:of=[dragonfly:a=4,h=2,p=1],accelerators=2,switches=1,nics=2"
+        shift = "shift:size=2MB,by=8"
+        for network in ("flow", "packet"):
+            took = {}
+            for routing in ("", "minimal", "valiant", "ugal", "par"):
+                words = ("--routing", routing) if routing else ()
+                took[routing], summary = self.run_of(nodes, shift, network, *words)
+                self.assertLess(abs(took[routing] / self.sim(plain, shift, network, *words) - 1), 0.05, (network, routing))
+                self.assertEqual(summary["fabric"], "lossless_hpc")
+                if not routing:
+                    self.assertTrue(summary["routing"].startswith("par"))
+                    self.assertIn("recommended for dragonfly", summary["routing_reason"])
+            self.assertGreater(took["minimal"], 320)
+            self.assertLess(took["minimal"], 1.07 * 320)
+            self.assertLess(took[""], 1.1 * took["valiant"])
+            self.assertLess(took["valiant"], took["minimal"] / 3)
+
+    def test_families_between_nodes_have_their_own_routing(self):
+        """An all-to-all of 64 GPUs, each with a NIC: 62 * 32 KiB leave at 400 Gb/s in 40.6 us."""
+        alltoall = "alltoall:size=32KiB,ranks=64"
+        for family, size, policy in (("slim_fly", "q=5", "ugal"), ("hyperx", "dims=6x6", "ugal"), ("megafly", "p=4", "par"),
+                                     ("polarfly", "q=7", "ugal")):
+            for network in ("flow", "packet"):
+                flat = self.sim(f"{family}:{size},hosts=2", alltoall, network)
+                took, summary = self.run_of(f"scale_up:of=[{family}:{size},hosts=1],accelerators=2,switches=1,nics=2",
+                                            alltoall, network)
+                self.assertTrue(summary["routing"].startswith(policy), family)
+                self.assertGreater(took, 40.6)
+                self.assertLess(abs(took / flat - 1), 0.05, (family, network))
+
+    def test_what_a_family_cannot_have_around_nodes_is_told(self):
+        took, summary = self.run_of("scale_up:of=[torus:dims=4x4],accelerators=2,switches=1", "alltoall:size=32KiB", "flow")
+        self.assertTrue(summary["routing"].startswith("ecmp"))
+        self.assertIn("dimension_order is of fabric lossless_hpc, recommended for torus, but:", summary["routing_reason"])
+
+    def test_a_nic_that_fails_leaves_the_others(self):
+        nodes = "scale_up:of=[dragonfly:a=4,h=2,p=1],accelerators=2,switches=1,nics=2"
+        for network in ("flow", "packet"):
+            whole = self.sim(nodes, "shift:size=2MB,by=8", network)
+            self.assertGreater(self.sim(nodes, "shift:size=2MB,by=8", network, "--fault", "link=accelerator 0.0 / router 0.0,at=20us"), whole)
+
+    def test_credits_around_nodes_have_no_circles(self):
+        for family in ("dragonfly:a=4,h=2,p=1", "frontier:groups=2", "slim_fly:q=5", "megafly:p=2"):
+            text = self.out("route", "check", "--queue", "credit", "--topology", f"scale_up:of=[{family}],accelerators=4,switches=1")
+            self.assertIn("acyclic", text, family)
+
     def test_an_exported_cluster_is_the_same(self):
         for relay in ("", ",relay=false"):
             cluster = f"scale_up:of=[rail_optimized:units=1,nodes=4],node=dgx_h100{relay}"

@@ -20,6 +20,7 @@
 #include "sim/units/module.h"
 #include "sim/units/wrap.h"
 #include "tools/weft/plugins.h"
+#include "topologies/composed.h"
 #include "topologies/node_presets.h"
 
 namespace weft::cli {
@@ -89,7 +90,10 @@ Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
   }
   add("Offers:", "offers", module.offers.at_most(), how);
   if (!module.routing.empty()) {
-    all.details += fmt::format("\n  Routing, if none is given: {}.\n", module.routing);
+    const std::string around = topologies::is_routed_as_inner(module.info.name)
+                                   ? ", or with `of` what that network has, and its fabric"
+                                   : "";
+    all.details += fmt::format("\n  Routing, if none is given: {}{}.\n", module.routing, around);
     all.in_short = fmt::format("routing {}", module.routing);
   }
   if (!module.queue.empty()) {

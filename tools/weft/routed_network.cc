@@ -19,6 +19,7 @@
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
 #include "topologies/analysis/router_graph.h"
+#include "topologies/composed.h"
 #include "topologies/recommended_routing.h"
 
 namespace weft::cli {
@@ -176,8 +177,8 @@ std::unique_ptr<RoutedNetwork> RoutedArguments::build(bool balances) const {
     (void)find_module(routing::policies(), parse_module_choice(routing_), "routing policy");
   }
   return std::make_unique<RoutedNetwork>(
-      topology_.build(),
-      RoutedNetwork::Choice{topology_.choice().name, fabric_, routing_, seed_, balances, nic_choice_});
+      topology_.build(), RoutedNetwork::Choice{topologies::routed_family(topology_.choice()), fabric_,
+                                               routing_, seed_, balances, nic_choice_});
 }
 
 void TrafficArguments::add_to(Command& command) {

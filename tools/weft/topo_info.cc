@@ -15,6 +15,7 @@
 
 #include "tools/weft/standard_output.h"
 #include "tools/weft/topo_commands.h"
+#include "topologies/composed.h"
 #include "topologies/recommended_routing.h"
 
 namespace weft::cli {
@@ -174,7 +175,8 @@ void add_topo_info(Command& parent) {
   command.footer("Examples:\n  weft topo info slim_fly:q=5\n  weft topo info dragonfly --endpoints 1024");
   command.callback([argument, as_json] {
     const Topology topology = argument->build();
-    const topologies::RecommendedRouting best = topologies::recommended_routing(argument->choice().name);
+    const topologies::RecommendedRouting best =
+        topologies::recommended_routing(topologies::routed_family(argument->choice()));
     if (*as_json) {
       nlohmann::json json = topology_json(topology);
       json["routing"] = best.policy;

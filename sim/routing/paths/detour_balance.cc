@@ -35,6 +35,7 @@ void SharedPaths::starts(std::uint32_t source, std::uint32_t destination,
                          std::vector<PathStart>& starts) const {
   const std::size_t before = starts.size();
   base_->starts(source, destination, starts);
+  if (starts.size() - before == 1 && !starts[before].by_detour) return;
   const double share = shares_.of(groups_.of(source), groups_.of(destination));
   for (std::size_t i = before; i < starts.size(); ++i) {
     starts[i].share = starts[i].by_detour ? share : 1 - share;
@@ -56,26 +57,35 @@ DetourBalance::DetourBalance(const topologies::Topology& topology, const PathMod
                             grouped(topology.switches())));
   for (const topologies::Channel& c : topology.channels()) {
     counts_.push_back(topology.node(c.from).kind == topologies::NodeKind::kSwitch &&
-                      topology.node(c.to).kind == topologies::NodeKind::kSwitch);
+                      topology.node(c.to).kind == topologies::NodeKind::kSwitch && !groups.leaves_out(c));
     if (counts_.back()) between_.push_back(static_cast<std::uint32_t>(counts_.size() - 1));
   }
   if (topology.hosts() < 2) return;
-  std::vector<PathStart> starts;
-  model.starts(0, 1, starts);
-  const auto detour = std::ranges::find(starts, true, &PathStart::by_detour);
-  const auto direct = std::ranges::find(starts, false, &PathStart::by_detour);
-  if (starts.size() != 2 || detour == starts.end() || direct == starts.end()) {
-    throw std::logic_error("expected a path model with one start by a detour and one without");
-  }
-  direct_state_ = direct->state;
-  detour_state_ = detour->state;
-  behind_state_ = model.behind_detour(detour_state_);
+  find_states(model);
   PathGraph graph(topology, model);
   for (std::uint32_t g = 0; g < groups.size(); ++g) {
     last_.push_back(make_leg(graph, g, PathGraph::End::kHost));
     to_via_.push_back(make_leg(graph, g, PathGraph::End::kSwitch));
     steps_ += last_.back().steps.size() + to_via_.back().steps.size();
   }
+}
+
+// Neighbours may have no detours.
+void DetourBalance::find_states(const PathModel& model) {
+  std::vector<PathStart> starts;
+  for (std::uint32_t host = 1; host < topology_.hosts() && starts.size() < 2; ++host) {
+    starts.clear();
+    model.starts(0, host, starts);
+  }
+  const auto detour = std::ranges::find(starts, true, &PathStart::by_detour);
+  const auto direct = std::ranges::find(starts, false, &PathStart::by_detour);
+  if (starts.size() > 2 || direct == starts.end() || (starts.size() == 2 && detour == starts.end())) {
+    throw std::logic_error("expected a path model with one start by a detour and one without");
+  }
+  direct_state_ = behind_state_ = direct->state;
+  if (detour == starts.end()) return;
+  detour_state_ = detour->state;
+  behind_state_ = model.behind_detour(detour_state_);
 }
 
 double DetourBalance::odds(std::uint32_t group) const {
@@ -100,8 +110,8 @@ DetourBalance::Leg DetourBalance::make_leg(PathGraph& graph, std::uint32_t to, P
       }
     }
     if (!to_host) continue;
-    for (const Entry& entry : groups_.nics(g)) {
-      if (is_switch(entry.to)) leg.behind.stops.push_back(graph.add(entry.to, behind_state_));
+    for (const std::uint32_t home : groups_.homes(g)) {
+      if (is_switch(home)) leg.behind.stops.push_back(graph.add(home, behind_state_));
     }
   }
   leg.first.begin.push_back(static_cast<std::uint32_t>(leg.first.stops.size()));

@@ -134,6 +134,7 @@ class DetourBalance {
   static constexpr std::uint32_t kOut = UINT32_MAX;
   static constexpr double kNoWay = 1e200;  // what it costs to go where nothing goes on
 
+  void find_states(const PathModel& model);
   Leg make_leg(PathGraph& graph, std::uint32_t to, PathGraph::End end);
   bool carry_all(std::span<const Pair> pairs);
   bool carry_detours(std::span<const Pair> pairs);

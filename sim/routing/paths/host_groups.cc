@@ -8,38 +8,65 @@
 namespace weft::routing {
 
 HostGroups::HostGroups(const topologies::Topology& topology, const RoutingTable& table, bool apart)
-    : topology_(topology), table_(table) {
+    : HostGroups(topology, table, apart, false) {}
+
+HostGroups HostGroups::between_homes(const topologies::Topology& topology, const RoutingTable& table,
+                                     bool apart) {
+  return HostGroups(topology, table, apart, true);
+}
+
+HostGroups::HostGroups(const topologies::Topology& topology, const RoutingTable& table, bool apart,
+                       bool by_home)
+    : topology_(topology), table_(table), homes_(topology), between_homes_(by_home && homes_.outer()) {
   std::vector<std::uint32_t> all(topology.hosts());
   std::iota(all.begin(), all.end(), 0u);
   group_of_ = all;
-  if (!apart) classify(topology, {}, all, group_of_);
+  if (between_homes_) {
+    homes_.classify(group_of_);
+  } else if (!apart) {
+    classify(topology, {}, all, group_of_);
+  }
   for (const std::uint32_t h : all) {
     if (group_of_[h] == hosts_.size()) hosts_.emplace_back();
     hosts_[group_of_[h]].push_back(h);
   }
-  for (const std::vector<std::uint32_t>& hosts : hosts_) {
-    std::vector<Entry>& nics = nics_.emplace_back();
-    for (const std::uint32_t c : topology.out_channels(topology.host(hosts[0]))) {
-      nics.push_back({static_cast<std::uint32_t>(nics.size()), topology.channels()[c].to});
-    }
-    const bool same = std::ranges::all_of(nics, [&](const Entry& nic) { return nic.to == nics[0].to; });
-    one_way_.push_back(same && topology.node(nics[0].to).kind == topologies::NodeKind::kSwitch);
-  }
+  for (const std::vector<std::uint32_t>& hosts : hosts_) find_nics(hosts);
   find_near();
+}
+
+void HostGroups::find_nics(std::span<const std::uint32_t> hosts) {
+  std::vector<Entry>& nics = nics_.emplace_back();
+  if (between_homes_) {
+    for (const std::uint32_t home : homes_.of(hosts[0])) {
+      nics.push_back({static_cast<std::uint32_t>(nics.size()), home});
+    }
+    one_way_.push_back(true);
+    return;
+  }
+  for (const std::uint32_t c : topology_.out_channels(topology_.host(hosts[0]))) {
+    nics.push_back({static_cast<std::uint32_t>(nics.size()), topology_.channels()[c].to});
+  }
+  const bool same = std::ranges::all_of(nics, [&](const Entry& nic) { return nic.to == nics[0].to; });
+  one_way_.push_back(same && topology_.node(nics[0].to).kind == topologies::NodeKind::kSwitch);
+}
+
+bool HostGroups::leaves_out(const topologies::Channel& channel) const {
+  return between_homes_ && (topology_.node(channel.from).domain != topologies::kNoDomain ||
+                            topology_.node(channel.to).domain != topologies::kNoDomain);
 }
 
 void HostGroups::find_near() {
   std::vector<std::vector<std::uint32_t>> at(topology_.nodes());
   for (std::uint32_t g = 0; g < size(); ++g) {
-    for (const Entry& nic : nics_[g]) {
-      if (at[nic.to].empty() || at[nic.to].back() != g) at[nic.to].push_back(g);
+    for (const std::uint32_t home : homes(g)) {
+      if (at[home].empty() || at[home].back() != g) at[home].push_back(g);
     }
   }
   near_.resize(size());
   for (std::uint32_t g = 0; g < size(); ++g) {
     std::vector<std::uint32_t>& near = near_[g];
     near.push_back(g);
-    for (const Entry& nic : nics_[g]) near.insert(near.end(), at[nic.to].begin(), at[nic.to].end());
+    for (const std::uint32_t home : homes(g)) near.insert(near.end(), at[home].begin(), at[home].end());
     std::sort(near.begin(), near.end());
     near.erase(std::unique(near.begin(), near.end()), near.end());
   }

@@ -367,7 +367,7 @@ LinkLoad link_load(const topologies::Topology& topology, const RoutingTable& tab
 
 LinkLoad balanced_load(const topologies::Topology& topology, const RoutingTable& table,
                        std::unique_ptr<PathModel> model, const topologies::HostTraffic& traffic) {
-  const HostGroups groups(topology, table, model->tells_hosts_apart());
+  const HostGroups groups = HostGroups::between_homes(topology, table, model->tells_hosts_apart());
   const GroupTraffic offered(traffic, groups);
   std::vector<DetourBalance::Pair> pairs;
   std::vector<GroupTraffic::Rate> rates;

@@ -10,6 +10,7 @@ namespace weft::routing {
 PathGraph::PathGraph(const topologies::Topology& topology, const PathModel& model)
     : topology_(topology),
       model_(model),
+      homes_(topology),
       states_(model.states()),
       is_host_(topology.nodes()),
       number_(std::size_t{topology.nodes()} * model.states(), kUnknown) {
@@ -30,9 +31,7 @@ void PathGraph::begin(std::uint32_t host, End end) {
   end_ = end;
   last_.clear();
   if (end == End::kHost) return;
-  for (const std::uint32_t c : topology_.out_channels(topology_.host(host))) {
-    last_.push_back(topology_.channels()[c].to);
-  }
+  last_.assign(homes_.of(host).begin(), homes_.of(host).end());
 }
 
 std::uint32_t PathGraph::make(std::uint32_t at, PathState state) {

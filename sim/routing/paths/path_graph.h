@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/routing/path_model.h"
+#include "sim/routing/table/home_switches.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::routing {
@@ -25,7 +26,7 @@ class PathGraph {
   };
   enum class End : std::uint8_t {
     kHost,    // its cable is the last step
-    kSwitch,  // at the first switch that the host is cabled to: the first leg of a detour
+    kSwitch,  // at the first of its HomeSwitches: the first leg of a detour
   };
 
   // Both must outlive it.
@@ -56,11 +57,12 @@ class PathGraph {
 
   const topologies::Topology& topology_;
   const PathModel& model_;
+  const HomeSwitches homes_;
   const std::uint32_t states_;
   std::uint32_t host_ = 0;
   End end_ = End::kHost;
   std::vector<bool> is_host_;          // by vertex
-  std::vector<std::uint32_t> last_;    // the switches the host is cabled to
+  std::vector<std::uint32_t> last_;    // the host's homes
   std::vector<std::uint32_t> number_;  // by vertex and state
   std::vector<Stop> stops_;
   std::vector<PathStep> steps_;

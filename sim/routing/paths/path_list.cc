@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sim/routing/paths/path_graph.h"
+#include "sim/routing/table/home_switches.h"
 
 namespace weft::routing {
 namespace {
@@ -22,6 +23,7 @@ class Lister {
       : topology_(topology),
         table_(table),
         model_(model),
+        homes_(topology),
         source_(source),
         destination_(destination),
         graph_(topology, model) {}
@@ -66,11 +68,7 @@ class Lister {
   static constexpr std::uint32_t kNone = UINT32_MAX;
 
   std::set<std::uint32_t> switches_of(std::uint32_t host) const {
-    std::set<std::uint32_t> found;
-    for (const std::uint32_t c : topology_.out_channels(topology_.host(host))) {
-      found.insert(topology_.channels()[c].to);
-    }
-    return found;
+    return {homes_.of(host).begin(), homes_.of(host).end()};
   }
 
   // Intermediate hosts that share a switch with either end mean the direct way.
@@ -255,6 +253,7 @@ class Lister {
   const topologies::Topology& topology_;
   const RoutingTable& table_;
   const PathModel& model_;
+  const HomeSwitches homes_;
   const std::uint32_t source_, destination_;
   PathGraph graph_;
   PathList list_;

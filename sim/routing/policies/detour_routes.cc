@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/routing/source_route.h"
+#include "sim/units/input_error.h"
 
 namespace weft::routing {
 namespace {
@@ -18,8 +19,44 @@ std::uint32_t port_towards(const topologies::Topology& topology, std::span<const
 }  // namespace
 
 DetourRoutes::DetourRoutes(const topologies::Topology& topology, const RoutingTable& table)
-    : topology_(topology), table_(table), begin_{0} {
+    : topology_(topology), table_(table) {
   if (topology_.linked_groups()) groups_ = std::make_unique<GroupRoutes>(topology_);
+  if (const HomeSwitches homes(topology_); homes.outer()) {
+    find_homes(homes);
+  } else {
+    find_cabled();
+  }
+}
+
+void DetourRoutes::check(const topologies::Topology& topology) {
+  if (!topology.has_domains() || !HomeSwitches(topology).ambiguous()) return;
+  throw InputError(
+      "nodes of several accelerators have NICs on several switches, and detours could lead through them");
+}
+
+void DetourRoutes::find_homes(const HomeSwitches& homes) {
+  outer_ = true;
+  begin_ = exits_begin_ = {0};
+  switch_of_.clear();
+  home_.clear();
+  exits_.clear();
+  for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
+    for (const std::uint32_t v : homes.of(host)) {
+      const topologies::Node& end = topology_.node(v);
+      if (end.kind == topologies::NodeKind::kSwitch) switch_of_.push_back(end.index);
+    }
+    begin_.push_back(static_cast<std::uint32_t>(switch_of_.size()));
+    home_.push_back(begin_[host + 1] - begin_[host] == 1 ? switch_of_.back() : kSeveral);
+  }
+  home_port_.assign(topology_.hosts(), kNoPort);
+  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+    for (const std::uint32_t c : homes.exits(s)) exits_.push_back(port_of(topology_, c));
+    exits_begin_.push_back(static_cast<std::uint32_t>(exits_.size()));
+  }
+}
+
+void DetourRoutes::find_cabled() {
+  begin_ = {0};
   for (std::uint32_t host = 0; host < topology_.hosts(); ++host) {
     for (const std::uint32_t c : topology_.out_channels(topology_.host(host))) {
       const topologies::Node& end = topology_.node(topology_.channels()[c].to);
@@ -33,6 +70,9 @@ DetourRoutes::DetourRoutes(const topologies::Topology& topology, const RoutingTa
 
 void DetourRoutes::rebuild(const std::vector<bool>& down_links) {
   if (groups_ != nullptr) groups_->rebuild(down_links);
+  if (!outer_) return;
+  const HomeSwitches homes(topology_, down_links);
+  if (homes.outer()) find_homes(homes);
 }
 
 bool DetourRoutes::is_among(std::span<const std::uint32_t> switches, std::uint32_t switch_index) {
@@ -91,7 +131,13 @@ void DetourRoutes::channels(std::uint32_t switch_index, std::uint32_t host,
                             std::vector<std::uint32_t>& channels) const {
   channels.clear();
   const topologies::Vertex at = topology_.switch_at(switch_index);
-  if (groups_ == nullptr || cabled(switch_index, host)) {
+  const std::uint32_t domain = domain_of(switch_index);
+  const bool inside = domain != topologies::kNoDomain;
+  if (inside && domain != domain_of_host(host)) {
+    for (const std::uint32_t port : exits(switch_index)) channels.push_back(topology_.out_channels(at)[port]);
+    return;
+  }
+  if (groups_ == nullptr || inside || cabled(switch_index, host)) {
     const Candidates next = table_.candidates(at, host);
     channels.assign(next.begin(), next.end());
     return;
@@ -101,13 +147,24 @@ void DetourRoutes::channels(std::uint32_t switch_index, std::uint32_t host,
   }
 }
 
-void DetourPaths::starts(std::uint32_t, std::uint32_t, std::vector<PathStart>& starts) const {
+// What stays inside a machine, or on the outer switch that it comes to, takes no detour.
+void DetourPaths::starts(std::uint32_t source, std::uint32_t destination,
+                         std::vector<PathStart>& starts) const {
+  if (homes_ != nullptr && (topology_.is_inside(topology_.host(source), topology_.host(destination)) ||
+                            homes_->are_among(source, destination))) {
+    starts.push_back({.state = 1});
+    return;
+  }
   if (minimal_ > 0) starts.push_back({.share = minimal_, .state = 1});
   starts.push_back({.share = 1 - minimal_, .state = 0, .by_detour = true});
 }
 
 const DetourRoutes& DetourPaths::routes() const {
-  std::call_once(once_, [this] { routes_ = std::make_unique<const DetourRoutes>(topology_, table_); });
+  std::call_once(once_, [this] {
+    auto routes = std::make_unique<DetourRoutes>(topology_, table_);
+    if (!table_.down_links().empty()) routes->rebuild(table_.down_links());
+    routes_ = std::move(routes);
+  });
   return *routes_;
 }
 
@@ -127,6 +184,7 @@ bool DetourPolicy::detour_is_over(std::uint32_t via) const {
 
 // Once it is decided a way is one port at most switches of linked groups, and at the last switch of all.
 Foreseen DetourPolicy::foresee(const Coming& packet) const {
+  if (domain_ != topologies::kNoDomain) return {};
   const bool goes_by = packet.note.phase == kDetour && !detour_is_over(packet.note.via);
   if (!goes_by && packet.note.phase != kFresh && routes_.is_home(index_, packet.destination)) {
     return {routes_.home_port(packet.destination), true};
@@ -135,8 +193,26 @@ Foreseen DetourPolicy::foresee(const Coming& packet) const {
   return {ports, ports.size() == 1 && (goes_by || packet.note.phase == kMinimal)};
 }
 
+// To the nearest NICs of the source's machine, and inside the destination's to it.
+Output DetourPolicy::choose_inside(const PacketView& packet, RouteNote& note,
+                                   std::span<const std::uint32_t> minimal, ActiveSwitch& here) {
+  const bool leaves = routes_.domain_of_host(packet.source) == domain_ &&
+                      routes_.domain_of_host(packet.destination) != domain_ && note.phase != kPlain;
+  if (leaves) {
+    ports_.clear();
+    for (const std::uint32_t port : routes_.exits(index_)) {
+      if (here.all_up() || here.is_up(port)) ports_.push_back(port);
+    }
+    if (!ports_.empty()) return {.port = pick(packet, ports_, here)};
+    note.phase = kPlain;
+  }
+  if (minimal.empty()) minimal = here.minimal(packet.destination);
+  return {.port = pick(packet, minimal, here)};
+}
+
 Output DetourPolicy::choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                             ActiveSwitch& here) {
+  if (domain_ != topologies::kNoDomain) return choose_inside(packet, note, minimal, here);
   const bool arrived = routes_.cabled(index_, packet.destination);
   if (note.phase == kDetour && detour_is_over(note.via)) note.phase = kMinimal;
   if (note.phase == kDetour) {

@@ -11,15 +11,20 @@
 #include "sim/routing/path_model.h"
 #include "sim/routing/policies/group_routes.h"
 #include "sim/routing/switch_plan.h"
+#include "sim/routing/table/home_switches.h"
 
 namespace weft::routing {
 
 // Both parts of such a way are minimal: in networks of linked groups as GroupRoutes has it, else by the
 // network's table. An intermediate node is named by a host, and reached at any switch that this is cabled to.
+// "Cabled" means a host's HomeSwitches: inside machines of several accelerators packets only go to their NICs
+// and from them, and ways between outer switches don't lead through machines.
 class DetourRoutes {
  public:
   explicit DetourRoutes(const PlanSetup& setup) : DetourRoutes(setup.topology, setup.table) {}
   DetourRoutes(const topologies::Topology& topology, const RoutingTable& table);
+  // Throws InputError for networks whose detours could lead through machines of several accelerators.
+  static void check(const topologies::Topology& topology);
   void rebuild(const std::vector<bool>& down_links);
 
   const topologies::Topology& topology() const { return topology_; }
@@ -30,14 +35,26 @@ class DetourRoutes {
       return home_[host] == switch_index;
     return is_among(switches_of(host), switch_index);
   }
-  // The same for a host with one cable; else false.
-  bool is_home(std::uint32_t switch_index, std::uint32_t host) const { return home_[host] == switch_index; }
+  // The same for a host with one cable, which leads to this switch; else false.
+  bool is_home(std::uint32_t switch_index, std::uint32_t host) const {
+    return home_[host] == switch_index && home_port_[host] != kNoPort;
+  }
   // The switches that a host is cabled to.
   std::span<const std::uint32_t> switches_of(std::uint32_t host) const {
     return {switch_of_.data() + begin_[host], switch_of_.data() + begin_[host + 1]};
   }
   std::uint32_t group_of(std::uint32_t switch_index) const {
     return topology_.node(topology_.switch_at(switch_index)).group;
+  }
+  // The machine that a switch is inside of, where packets go out by `exits`; kNoDomain.
+  std::uint32_t domain_of(std::uint32_t switch_index) const {
+    return outer_ ? topology_.node(topology_.switch_at(switch_index)).domain : topologies::kNoDomain;
+  }
+  std::uint32_t domain_of_host(std::uint32_t host) const {
+    return topology_.node(topology_.host(host)).domain;
+  }
+  std::span<const std::uint32_t> exits(std::uint32_t switch_index) const {
+    return {exits_.data() + exits_begin_[switch_index], exits_.data() + exits_begin_[switch_index + 1]};
   }
   // Links from a switch to the nearest that the host is cabled to; as built, or as rebuilt for groups. A
   // large number where there is no way.
@@ -61,22 +78,26 @@ class DetourRoutes {
     lookup.by_via = true;
     return lookup;
   }
-  // The ports of all ways, links up as built. `room`: where they are put if need be.
+  // The ports of all ways, links up as built or rebuilt. `room`: where they are put if need be.
   std::span<const std::uint32_t> ports(std::uint32_t switch_index, std::uint32_t host,
                                        std::vector<std::uint32_t>& room) const;
   // Their channels.
   void channels(std::uint32_t switch_index, std::uint32_t host, std::vector<std::uint32_t>& channels) const;
 
  private:
-  static constexpr std::uint32_t kSeveral = UINT32_MAX;
+  static constexpr std::uint32_t kSeveral = UINT32_MAX, kNoPort = UINT32_MAX;
+  void find_cabled();
+  void find_homes(const HomeSwitches& homes);
   static bool is_among(std::span<const std::uint32_t> switches, std::uint32_t switch_index);
 
   const topologies::Topology& topology_;
   const RoutingTable& table_;
-  std::unique_ptr<GroupRoutes> groups_;           // null: groups don't matter
-  std::vector<std::uint32_t> begin_, switch_of_;  // switches by host
-  std::vector<std::uint32_t> home_;               // by host: its switch, or kSeveral
-  std::vector<std::uint32_t> home_port_;          // by host: that switch's port to it
+  std::unique_ptr<GroupRoutes> groups_;             // null: groups don't matter
+  std::vector<std::uint32_t> begin_, switch_of_;    // switches by host
+  std::vector<std::uint32_t> home_;                 // by host: its switch, or kSeveral
+  std::vector<std::uint32_t> home_port_;            // by host: that switch's port to it; kNoPort: over NICs
+  bool outer_ = false;                              // HomeSwitches::outer()
+  std::vector<std::uint32_t> exits_begin_, exits_;  // ports, by switch
 };
 
 // First to a host, then on: state 0 up to its switch, 1 behind.
@@ -84,7 +105,10 @@ class DetourPaths final : public PathModel {
  public:
   // `minimal`: the share of packets without a detour, in state 1.
   DetourPaths(const PlanSetup& setup, double minimal)
-      : topology_(setup.topology), table_(setup.table), minimal_(minimal) {}
+      : topology_(setup.topology), table_(setup.table), minimal_(minimal) {
+    DetourRoutes::check(topology_);
+    if (topology_.has_domains()) homes_ = std::make_unique<const HomeSwitches>(topology_);
+  }
   void starts(std::uint32_t source, std::uint32_t destination, std::vector<PathStart>& starts) const override;
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
@@ -102,13 +126,17 @@ class DetourPaths final : public PathModel {
   mutable std::once_flag once_;
   mutable std::unique_ptr<const DetourRoutes> routes_;
   const double minimal_;
+  std::unique_ptr<const HomeSwitches> homes_;  // null: no machines of several accelerators
 };
 
 // One switch's part of such policies.
 class DetourPolicy : public SwitchPolicy {
  public:
   DetourPolicy(const DetourRoutes& routes, std::uint32_t switch_index)
-      : routes_(routes), index_(switch_index), group_(routes.group_of(switch_index)) {}
+      : routes_(routes),
+        index_(switch_index),
+        group_(routes.group_of(switch_index)),
+        domain_(routes.domain_of(switch_index)) {}
   Output choose(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
                 ActiveSwitch& here) final;
   Foreseen foresee(const Coming& packet) const final;
@@ -144,7 +172,10 @@ class DetourPolicy : public SwitchPolicy {
 
  private:
   bool detour_is_over(std::uint32_t via) const;
+  Output choose_inside(const PacketView& packet, RouteNote& note, std::span<const std::uint32_t> minimal,
+                       ActiveSwitch& here);
 
+  const std::uint32_t domain_;  // the machine that it is inside of
   bool by_group_ = false;
   std::vector<std::uint32_t> ports_;
 };

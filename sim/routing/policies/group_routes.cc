@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "sim/routing/table/home_switches.h"
 #include "sim/routing/table/switch_links.h"
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
@@ -22,14 +23,12 @@ GroupRoutes::GroupRoutes(const topologies::Topology& topology) : topology_(topol
 }
 
 void GroupRoutes::rebuild(const std::vector<bool>& down_links) {
-  std::vector<std::uint32_t> hosts(topology_.hosts());
-  std::iota(hosts.begin(), hosts.end(), 0);
-  const std::vector<HostClass> classes = classify(topology_, down_links, hosts, class_of_);
+  const std::vector<HostClass> classes = find_classes(down_links);
   classes_ = static_cast<std::uint32_t>(classes.size());
-  const std::size_t pairs = std::size_t{topology_.switches()} * classes_;
+  const std::size_t pairs = std::size_t{topology_.switches() - first_} * classes_;
   expect_memory(static_cast<double>(pairs) * 5,
                 fmt::format("routes between {} switches that spare links between groups",
-                            grouped(static_cast<double>(topology_.switches()))));
+                            grouped(static_cast<double>(topology_.switches() - first_))));
   code_of_.assign(pairs, kSets);
   distance_.assign(pairs, kNoWay);
   sets_.assign(1, {});
@@ -42,16 +41,30 @@ void GroupRoutes::rebuild(const std::vector<bool>& down_links) {
   }
 }
 
+std::vector<HostClass> GroupRoutes::find_classes(const std::vector<bool>& down_links) {
+  const HomeSwitches homes(topology_, down_links);
+  outer_ = homes.outer();
+  first_ = 0;
+  while (first_ + 1 < topology_.switches() && is_left_out(topology_.node(topology_.switch_at(first_)))) {
+    ++first_;
+  }
+  if (outer_) return homes.classify(class_of_);
+  std::vector<std::uint32_t> hosts(topology_.hosts());
+  std::iota(hosts.begin(), hosts.end(), 0);
+  return classify(topology_, down_links, hosts, class_of_);
+}
+
 void GroupRoutes::list_arcs(const std::vector<bool>& down_links) {
   begin_.assign(1, 0);
   arcs_.clear();
   for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
     const auto out = topology_.out_channels(topology_.switch_at(s));
-    const std::uint32_t group = topology_.node(topology_.switch_at(s)).group;
-    for (std::uint32_t port = 0; port < out.size(); ++port) {
+    const topologies::Node& begin = topology_.node(topology_.switch_at(s));
+    for (std::uint32_t port = 0; port < out.size() && !is_left_out(begin); ++port) {
       const topologies::Node& end = topology_.node(topology_.channels()[out[port]].to);
       if (end.kind == topologies::NodeKind::kHost || is_down(down_links, out[port])) continue;
-      arcs_.push_back({end.index, static_cast<std::uint16_t>(port), end.group != group});
+      if (is_left_out(end)) continue;
+      arcs_.push_back({end.index, static_cast<std::uint16_t>(port), end.group != begin.group});
     }
     begin_.push_back(static_cast<std::uint32_t>(arcs_.size()));
   }
@@ -87,24 +100,24 @@ void GroupRoutes::search(std::uint32_t host_class, const HostClass& hosts) {
     }
     open_.swap(open_beyond_);
   }
-  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+  for (std::uint32_t s = first_; s < topology_.switches(); ++s) {
     if (cost_[s] == kUnreached) continue;
     const std::uint32_t links = cost_[s] % kBetweenGroups;
     if (links >= kNoWay) throw InputError("a way of 255 switches or more: groups that are linked have none");
-    distance_[std::size_t{s} * classes_ + host_class] = static_cast<std::uint8_t>(links);
+    distance_[std::size_t{s - first_} * classes_ + host_class] = static_cast<std::uint8_t>(links);
   }
 }
 
 void GroupRoutes::note_ports(std::uint32_t host_class) {
   std::vector<std::uint32_t> ports;
-  for (std::uint32_t s = 0; s < topology_.switches(); ++s) {
+  for (std::uint32_t s = first_; s < topology_.switches(); ++s) {
     if (cost_[s] == 0 || cost_[s] == kUnreached) continue;
     ports.clear();
     for (const Arc& arc : arcs(s)) {
       if (cost_[arc.to] == kUnreached) continue;
       if (cost_[arc.to] + 1 + (arc.between ? kBetweenGroups : 0) == cost_[s]) ports.push_back(arc.port);
     }
-    code_of_[std::size_t{s} * classes_ + host_class] = code(ports);
+    code_of_[std::size_t{s - first_} * classes_ + host_class] = code(ports);
   }
 }
 

@@ -14,7 +14,8 @@ namespace weft::routing {
 
 // In a dragonfly "minimal" means at most one link between groups (J. Kim et al., ISCA 2008); the fewest links
 // may be two of these. A search for each class of hosts; what is kept takes 5 bytes for each pair of a switch
-// and a class, which is estimated first.
+// and a class, which is estimated first. With machines of several accelerators it is about outer switches
+// (HomeSwitches): hosts are cabled to their homes, and switches inside machines aren't to be asked for.
 class GroupRoutes {
  public:
   static constexpr std::uint8_t kNoWay = 0xFF;
@@ -33,6 +34,7 @@ class GroupRoutes {
   }
   // Where ports() looks.
   Lookup lookup() const {
+    if (first_ > 0) return {};
     return {.table = code_of_.data(),
             .row_bytes = classes_ * sizeof(code_of_[0]),
             .entry_bytes = sizeof(code_of_[0]),
@@ -48,7 +50,7 @@ class GroupRoutes {
     std::uint32_t first = 0, count = 0;
   };
   std::size_t index(std::uint32_t switch_index, std::uint32_t host) const {
-    return std::size_t{switch_index} * classes_ + class_of_[host];
+    return std::size_t{switch_index - first_} * classes_ + class_of_[host];
   }
   // A link to another switch that is up.
   struct Arc {
@@ -59,17 +61,23 @@ class GroupRoutes {
   std::span<const Arc> arcs(std::uint32_t s) const {
     return {arcs_.data() + begin_[s], arcs_.data() + begin_[s + 1]};
   }
+  std::vector<HostClass> find_classes(const std::vector<bool>& down_links);
   void list_arcs(const std::vector<bool>& down_links);
   void search(std::uint32_t host_class, const HostClass& hosts);
   void note_ports(std::uint32_t host_class);
   std::uint32_t code(const std::vector<std::uint32_t>& ports);
   std::uint32_t look_up(const std::vector<std::uint32_t>& ports);
+  bool is_left_out(const topologies::Node& node) const {
+    return outer_ && node.domain != topologies::kNoDomain;
+  }
 
   const topologies::Topology& topology_;
   std::vector<std::uint32_t> begin_;  // into arcs_, one more than there are switches
   std::vector<Arc> arcs_;
   std::uint32_t classes_ = 0;
+  std::uint32_t first_ = 0;              // the first switch with routes: those inside machines come before
   std::vector<std::uint32_t> class_of_;  // by host
+  bool outer_ = false;                   // HomeSwitches::outer()
   // Of ports: the only one's number, or kSets and that of a set.
   static constexpr std::uint32_t kSets = 1 << 16;
   std::vector<std::uint32_t> code_of_;  // [switch][class]

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "sim/routing/path_draws.h"
@@ -60,7 +61,11 @@ class Paths final : public PathModel {
  private:
   // Made when it is first needed: in large networks that takes seconds.
   const DetourRoutes& routes() const {
-    std::call_once(once_, [this] { routes_ = std::make_unique<const DetourRoutes>(topology_, table_); });
+    std::call_once(once_, [this] {
+      auto routes = std::make_unique<DetourRoutes>(topology_, table_);
+      if (!table_.down_links().empty()) routes->rebuild(table_.down_links());
+      routes_ = std::move(routes);
+    });
     return *routes_;
   }
 

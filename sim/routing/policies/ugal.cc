@@ -198,6 +198,7 @@ class Plan final : public SwitchPlan {
  public:
   // `unit`: of what switches tell; 0: nothing.
   Plan(const PlanSetup& setup, const Rules& rules, Time unit) : rules_(rules), routes_(setup), unit_(unit) {
+    DetourRoutes::check(setup.topology);
     if (unit > Time()) board_.emplace(setup.topology);
   }
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream random) const override {

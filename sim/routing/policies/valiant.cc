@@ -59,7 +59,9 @@ class Valiant final : public DetourPolicy {
 
 class Plan final : public SwitchPlan {
  public:
-  explicit Plan(const PlanSetup& setup) : rules_(rules_of(setup)), routes_(setup), seed_(setup.seed) {}
+  explicit Plan(const PlanSetup& setup) : rules_(rules_of(setup)), routes_(setup), seed_(setup.seed) {
+    DetourRoutes::check(setup.topology);
+  }
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream) const override {
     return std::make_unique<Valiant>(routes_, switch_index, rules_, switch_salt(seed_, switch_index));
   }
