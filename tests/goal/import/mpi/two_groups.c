@@ -8,7 +8,8 @@ static int out[64], in[64], in_group, size, other_size, low;
 static double real_out[64], real_in[64];
 static MPI_Comm both;
 
-/* Of an operation with a root: what this rank gives as root, which is rank `root` of the low or high group. */
+/* Of an operation with a root: what this rank gives as root, which is rank `root` of the low or high group.
+ */
 static int root_of(int in_low, int root) {
   if (in_low != low) return root;
   return in_group == root ? MPI_ROOT : MPI_PROC_NULL;

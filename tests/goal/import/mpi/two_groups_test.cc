@@ -1,8 +1,7 @@
 // Collectives over intercommunicators that a real program can't be made to call, or not alike everywhere.
+#include <catch2/catch.hpp>
 #include <string>
 #include <vector>
-
-#include <catch2/catch.hpp>
 
 #include "goal/import/mpi/rank_importer.h"
 #include "goal/text/text.h"
