@@ -25,9 +25,9 @@ void count_unread(Unread& unread, std::string_view name, std::uint64_t times) {
 }
 
 bool tells_a_quantity(std::string_view name) {
-  static constexpr std::string_view kWords[] = {"byte",  "size",    "rate", "bandwidth", "duration", "latency",
-                                                "count", "numel",   "time", "delay",     "length",   "nelems",
-                                                "flops", "elapsed", "_ns",  "_us",       "gb/s"};
+  static constexpr std::string_view kWords[] = {
+      "byte",  "size",   "rate",   "bandwidth", "duration", "latency", "count", "numel", "time",
+      "delay", "length", "nelems", "flops",     "elapsed",  "_ns",     "_us",   "gb/s"};
   std::string lower(name);
   for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return std::any_of(std::begin(kWords), std::end(kWords),
@@ -36,8 +36,8 @@ bool tells_a_quantity(std::string_view name) {
 
 Anomaly unread_anomaly(const Unread& unread) {
   std::vector<std::pair<std::string, std::uint64_t>> all(unread.begin(), unread.end());
-  const auto others = std::stable_partition(
-      all.begin(), all.end(), [](const auto& entry) { return tells_a_quantity(entry.first); });
+  const auto others = std::stable_partition(all.begin(), all.end(),
+                                            [](const auto& entry) { return tells_a_quantity(entry.first); });
   std::string names;
   std::uint64_t values = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
