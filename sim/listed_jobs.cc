@@ -22,7 +22,7 @@ namespace weft::sim {
 namespace {
 
 // So many still fit into the scenario that a run leaves, as large as a scenario may be.
-constexpr std::size_t kMostJobsOfRun = 10'000;
+constexpr std::size_t kMostJobsOfRun = 100'000;
 constexpr std::string_view kCompute = "compute";  // the traffic of jobs that only have hosts
 
 ModuleChoice computing(Time time) {

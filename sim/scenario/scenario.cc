@@ -217,7 +217,7 @@ void write_job(const Job& job, pb::Message& message) {
 }
 
 // A scenario is a page of text; anything much longer was given by mistake.
-constexpr std::uint64_t kMostScenarioBytes = 16 << 20;
+constexpr std::uint64_t kMostScenarioBytes = 128 << 20;
 
 std::string read_file(const std::string& path) {
   std::string text = read_input(path, kMostScenarioBytes);

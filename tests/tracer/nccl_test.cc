@@ -35,7 +35,7 @@ struct File {
   std::vector<std::string> calls() const {
     std::vector<std::string> names;
     for (const TraceRecord& r : records) {
-      if (static_cast<int>(r.device.function) < 100)
+      if (r.function == Function::kDevice && static_cast<int>(r.device.function) < 100)
         names.push_back(device_function_info(r.device.function).name);
     }
     return names;
@@ -159,6 +159,16 @@ TEST_CASE("nccl: every call in order") {
                                              "cudaGraphLaunch",
                                              "cudaGraphLaunch",
                                              "cudaStreamSynchronize",
+                                             "cudaMemsetAsync",
+                                             "cudaDeviceSynchronize",
+                                             "cudaMemcpyAsync",
+                                             "cudaMemcpyAsync",
+                                             "cudaStreamSynchronize",
+                                             "cudaStreamBeginCapture",
+                                             "cudaLaunchKernel",
+                                             "cudaStreamEndCapture",
+                                             "cudaGraphInstantiate",
+                                             "cudaGraphLaunch",
                                              "cudaDeviceSynchronize",
                                              "ncclCommFinalize",
                                              "ncclCommDestroy"};
@@ -182,16 +192,26 @@ TEST_CASE("nccl: arguments are in the record") {
   // The event that the kernel's stream records is the one the other stream waits for.
   CHECK(fields(file.of(F::cudaEventRecord).at(0)) == std::vector<std::int64_t>{1, 1});
   CHECK(fields(file.of(F::cudaStreamWaitEvent).at(0)) == std::vector<std::int64_t>{2, 1});
+  // The fifth is the null stream, of a copy that names none.
   for (const TraceRecord& r : file.of(F::define_stream)) {
-    CHECK(r.device.fields[2] == static_cast<std::int64_t>(StreamKind::kNonBlocking));
+    const StreamKind kind = r.device.fields[0] == 5 ? StreamKind::kLegacyDefault : StreamKind::kNonBlocking;
+    CHECK(r.device.fields[2] == static_cast<std::int64_t>(kind));
   }
   // The graph that was launched is the one made of what was captured.
   const auto made = fields(file.of(F::cudaGraphInstantiate).at(0));
   CHECK(fields(file.of(F::cudaStreamEndCapture).at(0))[1] == made[1]);
   CHECK(fields(file.of(F::cudaGraphLaunch).at(1)) == std::vector<std::int64_t>{3, made[0]});
-  REQUIRE(file.counters.size() == 1);
-  CHECK(file.counters[0].name == "ncclCommRegister");
-  CHECK(file.counters[0].calls == 1);
+  const auto made_with_parameters = fields(file.of(F::cudaGraphInstantiate).at(1));
+  CHECK(fields(file.of(F::cudaGraphLaunch).at(2)) == std::vector<std::int64_t>{3, made_with_parameters[0]});
+  // Other forms of copies are copies: on the null stream 100 bytes set; 200 from a peer, and 3 rows of 10.
+  CHECK(fields(file.of(F::cudaMemsetAsync).at(0))[1] == 100);
+  const std::vector<TraceRecord> copies = file.of(F::cudaMemcpyAsync);
+  CHECK(fields(copies.at(1)) == std::vector<std::int64_t>{3, 200});
+  CHECK(fields(copies.at(2)) == std::vector<std::int64_t>{3, 30});
+  // What no record stands for is counted.
+  std::map<std::string, std::uint64_t> counted;
+  for (const auto& counter : file.counters) counted[counter.name] = counter.calls;
+  CHECK(counted == std::map<std::string, std::uint64_t>{{"cudaLaunchHostFunc", 2}, {"ncclCommRegister", 1}});
 }
 
 TEST_CASE("nccl: CUDA's events say how long operations took") {
@@ -204,8 +224,8 @@ TEST_CASE("nccl: CUDA's events say how long operations took") {
     CHECK(ns.at(1) >= 2'999'000);
     CHECK(ns.at(3) >= 999'000);
     // The two kernels, the collectives but for those in the group, which share two measurements, the
-    // messages, which share one, and the two launches of the graph; nothing that was captured.
-    CHECK(ns.size() == 2 + 10 + 1 + 2 + 2);
+    // messages, which share one, the launches of graphs, and copies; nothing that was captured.
+    CHECK(ns.size() == 2 + 10 + 1 + 2 + 3 + 3);
   }
 }
 

@@ -227,12 +227,19 @@ void print(const goal::TraceSummary& summary, const Options& options) {
                       static_cast<double>(summary.sent_bytes) * 1e-6);
   text += fmt::format("  elapsed   {:.3f} s between MPI_Init and MPI_Finalize\n",
                       static_cast<double>(summary.elapsed_ns) * 1e-9);
+  if (summary.spawned > 0) {
+    text += fmt::format(
+        "  spawned   {} of these ranks are of programs that the first one started (MPI_Comm_spawn): the "
+        "import "
+        "leaves them and what is exchanged with them out, and counts it\n",
+        summary.spawned);
+  }
   if (!summary.one_run()) {
     text += fmt::format(
         "  warning   these {} traces are not those of one run of {} ranks: were several MPI programs "
         "started, "
         "or one with another library's mpirun?\n",
-        summary.ranks.size(), summary.world_size);
+        summary.ranks.size() - summary.spawned, summary.world_size);
   }
   text += ends_text(summary, options.directory);
   for (const goal::FunctionUse& use : summary.functions) {

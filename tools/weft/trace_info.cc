@@ -181,9 +181,13 @@ std::string head_text(const TraceSummary& summary, const std::string& directory)
       fmt::format("{}: {} ranks on {} host{}, {}: {}\n", directory, summary.ranks.size(),
                   summary.hosts.size(), summary.hosts.size() == 1 ? "" : "s", fmt::join(libraries, " and "),
                   printable(fmt::format("{}", fmt::join(summary.programs, ", "))));
+  if (summary.spawned > 0) {
+    text += fmt::format("  spawned     {} of these ranks, by MPI_Comm_spawn: the import leaves them out\n",
+                        summary.spawned);
+  }
   if (!summary.one_run()) {
     text += fmt::format("  warning     these {} traces are not those of one run of {} ranks\n",
-                        summary.ranks.size(), summary.world_size);
+                        summary.ranks.size() - summary.spawned, summary.world_size);
   }
   text += fmt::format("  calls       {} ({:.2f} MB in the files, {:.1f} bytes a call)\n", summary.calls,
                       megabytes(summary.file_bytes),

@@ -92,6 +92,7 @@ std::string trace_info_json(const goal::TraceSummary& summary) {
   Json json = {{"ranks", summary.ranks.size()},
                {"world_size", summary.world_size},
                {"one_run", summary.one_run()},
+               {"spawned", summary.spawned},
                {"hosts", printable_list(summary.hosts)},
                {"mpi_libraries", printable_list(summary.libraries)},
                {"programs", printable_list(summary.programs)},

@@ -127,6 +127,12 @@ auto if_readable(const Read& read) -> std::optional<decltype(read())> {
   }
 }
 
+// Other texts are no quantity, which is found out faster so than by two refusals.
+bool begins_number(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t+-.");
+  return first != text.npos && std::isdigit(static_cast<unsigned char>(text[first])) != 0;
+}
+
 // The kind of cable that vendors' words for media name.
 std::optional<CableKind> cable_of(std::string_view text) {
   const std::string word = lower_case(text);
@@ -263,7 +269,7 @@ void LinkValues::set(ImportedLink& link, std::string_view name, std::string_view
       named.meaning != Meaning::kFrom && named.meaning != Meaning::kTo) {
     return set_by_name(link, named, name, text);
   }
-  if (!is_bare(text)) {
+  if (begins_number(text) && !is_bare(text)) {
     const auto rate = if_readable([&] { return rate_attribute(text); });
     const auto time = if_readable([&] { return time_attribute(text, Time::ns(1)); });
     if (rate && !link.rate) link.rate = rate;

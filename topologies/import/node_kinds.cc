@@ -19,18 +19,14 @@ namespace weft::topologies {
 namespace {
 
 // Words that names of hosts and of switches are made of, with a number: node0001, gpu-3, leaf0.
-constexpr std::array<std::string_view, 22> kHostWords = {
-    "h",      "host",   "node",    "gpu",         "npu", "tpu", "xpu", "cpu", "server", "srv", "compute",
-    "worker", "client", "machine", "accelerator", "acc", "nid", "cn",  "dgx", "hgx",    "pc",  "nic"};
+constexpr std::array<std::string_view, 23> kHostWords = {
+    "h",      "host", "node",    "gpu",    "npu",    "tpu",     "xpu",         "cpu",
+    "server", "srv",  "compute", "worker", "client", "machine", "accelerator", "acc",
+    "nid",    "cn",   "dgx",     "hgx",    "pc",     "nic",     "endpoint"};
 constexpr std::array<std::string_view, 26> kSwitchWords = {
     "s",      "sw",     "switch", "swi",  "leaf",        "spine", "superspine", "tor", "core",
     "agg",    "edge",   "router", "rtr",  "aggregation", "root",  "pod",        "hub", "bridge",
     "access", "border", "fabric", "nvsw", "nvswitch",    "lf",    "sp",         "hr"};
-
-template <typename Words>
-bool has(const Words& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // What a name has in letters, and in digits. Domain names end at the first dot.
 struct NameParts {
@@ -63,11 +59,8 @@ enum class Told : std::uint8_t { kNothing, kHost, kSwitch };
 
 Told told_by(const NameParts& parts) {
   if (parts.numbers.empty()) return Told::kNothing;
-  const auto any = [&](const auto& words) {
-    return std::any_of(parts.words.begin(), parts.words.end(),
-                       [&](const std::string& word) { return has(words, word); });
-  };
-  const bool host = any(kHostWords), of_switch = any(kSwitchWords);
+  const bool host = std::any_of(parts.words.begin(), parts.words.end(), is_host_word);
+  const bool of_switch = std::any_of(parts.words.begin(), parts.words.end(), is_switch_word);
   return host == of_switch ? Told::kNothing : host ? Told::kHost : Told::kSwitch;
 }
 
@@ -232,6 +225,14 @@ class Kinds {
 };
 
 }  // namespace
+
+bool is_host_word(std::string_view word) {
+  return std::find(kHostWords.begin(), kHostWords.end(), word) != kHostWords.end();
+}
+
+bool is_switch_word(std::string_view word) {
+  return std::find(kSwitchWords.begin(), kSwitchWords.end(), word) != kSwitchWords.end();
+}
 
 std::uint32_t find_kinds(ImportedGraph& graph, const std::string& pattern) {
   const bool given = std::any_of(graph.nodes.begin(), graph.nodes.end(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "topologies/import/imported_graph.h"
 
@@ -12,5 +13,9 @@ namespace weft::topologies {
 // all hosts match; "": none given. Returns the number of hosts. Throws InputError without a place if the
 // pattern matches no node.
 std::uint32_t find_kinds(ImportedGraph& graph, const std::string& pattern);
+
+// Words that names of hosts and of switches are made of, in small letters: "node", "leaf".
+bool is_host_word(std::string_view word);
+bool is_switch_word(std::string_view word);
 
 }  // namespace weft::topologies

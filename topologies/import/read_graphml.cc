@@ -16,6 +16,7 @@
 #include "topologies/import/attributes.h"
 #include "topologies/import/lines.h"
 #include "topologies/import/named_values.h"
+#include "topologies/import/node_kinds.h"
 #include "topologies/import/readers.h"
 
 namespace weft::topologies {
@@ -88,14 +89,10 @@ NodeKind kind_attribute(std::string_view text) {
 std::optional<NodeKind> foreign_kind(std::string_view name, std::string_view text) {
   constexpr std::array<std::string_view, 7> kNames = {"type",        "role",       "node_type", "nodetype",
                                                       "device_type", "devicetype", "class"};
-  constexpr std::array<std::string_view, 9> kHosts = {"host",   "server", "gpu",      "compute",    "node",
-                                                      "client", "nic",    "endpoint", "accelerator"};
-  constexpr std::array<std::string_view, 8> kSwitches = {"switch", "router", "leaf", "spine",
-                                                         "core",   "tor",    "edge", "aggregation"};
   const std::string of = lower_case(name), word = lower_case(text);
   if (std::find(kNames.begin(), kNames.end(), of) == kNames.end()) return std::nullopt;
-  if (std::find(kHosts.begin(), kHosts.end(), word) != kHosts.end()) return NodeKind::kHost;
-  if (std::find(kSwitches.begin(), kSwitches.end(), word) != kSwitches.end()) return NodeKind::kSwitch;
+  if (word.size() > 1 && is_host_word(word)) return NodeKind::kHost;
+  if (word.size() > 1 && is_switch_word(word)) return NodeKind::kSwitch;
   return std::nullopt;
 }
 

@@ -2,59 +2,10 @@
 // --cudart shared; PyTorch has it shared). Only what puts work on streams, orders streams, or waits for them.
 //
 // Functions with _ptsz are what programs call that are compiled for a default stream per thread.
-#include "tracer/nccl/gpu_times.h"
-#include "tracer/nccl/real.h"
-#include "tracer/nccl/trace.h"
-
-#define WEFT_EXPORT extern "C" __attribute__((visibility("default")))
+#include "tracer/nccl/wrap_cuda.h"
 
 namespace weft::trace::nccl {
 namespace {
-
-constexpr CudaError kInitializationError = 3;  // cudaErrorInitializationError
-
-template <typename... Parameters, typename... Arguments>
-CudaError call(Real<CudaError(Parameters...)>& real, Arguments... arguments) {
-  auto* function = real.get();
-  return function != nullptr ? function(arguments...) : kInitializationError;
-}
-
-Stream per_thread(Stream stream) {
-  return stream != nullptr ? stream : reinterpret_cast<Stream>(std::uintptr_t{2});
-}
-
-// Work on a stream, timed by the GPU. `bytes` below 0: the record has no such field.
-template <typename Invoke>
-CudaError work(DeviceFunction function, Stream stream, std::int64_t bytes, Invoke invoke) {
-  if (!is_recording()) return invoke();
-  Call its_call;
-  if (!its_call.outermost()) return invoke();
-  const int device = current_device();
-  const Measurement measurement = begin_measurement(stream, device);
-  const CudaError error = invoke();
-  std::uint64_t number = 0;
-  if (its_call.left(error)) {
-    Locked lock;
-    const std::int64_t id = stream_number(stream, device);
-    number = bytes < 0 ? record(function, its_call, {id}) : record(function, its_call, {id, bytes});
-    write_gpu_times();
-  }
-  end_measurement(measurement, stream, error == 0 ? number : 0);
-  return error;
-}
-
-// A call that is recorded with what `fields` says once it has returned. `only_success`: of queries, the one
-// that found the work done.
-template <typename Invoke, typename Write>
-CudaError recorded(bool only_success, Invoke invoke, Write write) {
-  if (!is_recording()) return invoke();
-  Call its_call;
-  const CudaError error = invoke();
-  if ((error != 0 && only_success) || !its_call.left(error)) return error;
-  Locked lock;
-  write(its_call);
-  return error;
-}
 
 CudaError on_stream(DeviceFunction function, Real<CudaError(Stream)>& real, Stream given, Stream meant) {
   return recorded(
@@ -215,6 +166,10 @@ WEFT_EXPORT CudaError cudaStreamSynchronize_ptsz(Stream stream) {
   static Real<CudaError(Stream)> real("cudaStreamSynchronize_ptsz");
   return on_stream(DeviceFunction::cudaStreamSynchronize, real, stream, per_thread(stream));
 }
+WEFT_EXPORT CudaError cudaStreamQuery_ptsz(Stream stream) {
+  static Real<CudaError(Stream)> real("cudaStreamQuery_ptsz");
+  return on_stream(DeviceFunction::cudaStreamQuery, real, stream, per_thread(stream));
+}
 WEFT_EXPORT CudaError cudaStreamQuery(Stream stream) {
   static Real<CudaError(Stream)> real("cudaStreamQuery");
   return on_stream(DeviceFunction::cudaStreamQuery, real, stream, stream);
@@ -244,23 +199,40 @@ WEFT_EXPORT CudaError cudaDeviceSynchronize() {
       });
 }
 
-WEFT_EXPORT CudaError cudaStreamBeginCapture(Stream stream, int mode) {
-  static Real<CudaError(Stream, int)> real("cudaStreamBeginCapture");
+namespace {
+CudaError begin_capture(Real<CudaError(Stream, int)>& real, Stream given, Stream meant, int mode) {
   return recorded(
-      false, [&] { return call(real, stream, mode); },
+      false, [&] { return call(real, given, mode); },
       [&](const Call& its_call) {
-        record(DeviceFunction::cudaStreamBeginCapture, its_call, {stream_number(stream, current_device())});
+        record(DeviceFunction::cudaStreamBeginCapture, its_call, {stream_number(meant, current_device())});
       });
 }
-WEFT_EXPORT CudaError cudaStreamEndCapture(Stream stream, Graph* graph) {
-  static Real<CudaError(Stream, Graph*)> real("cudaStreamEndCapture");
+CudaError end_capture(Real<CudaError(Stream, Graph*)>& real, Stream given, Stream meant, Graph* graph) {
   return recorded(
-      false, [&] { return call(real, stream, graph); },
+      false, [&] { return call(real, given, graph); },
       [&](const Call& its_call) {
         const std::int64_t number = its_call.error() == 0 ? graph_number(*graph) : 0;
         record(DeviceFunction::cudaStreamEndCapture, its_call,
-               {stream_number(stream, current_device()), number});
+               {stream_number(meant, current_device()), number});
       });
+}
+}  // namespace
+
+WEFT_EXPORT CudaError cudaStreamBeginCapture(Stream stream, int mode) {
+  static Real<CudaError(Stream, int)> real("cudaStreamBeginCapture");
+  return begin_capture(real, stream, stream, mode);
+}
+WEFT_EXPORT CudaError cudaStreamBeginCapture_ptsz(Stream stream, int mode) {
+  static Real<CudaError(Stream, int)> real("cudaStreamBeginCapture_ptsz");
+  return begin_capture(real, stream, per_thread(stream), mode);
+}
+WEFT_EXPORT CudaError cudaStreamEndCapture(Stream stream, Graph* graph) {
+  static Real<CudaError(Stream, Graph*)> real("cudaStreamEndCapture");
+  return end_capture(real, stream, stream, graph);
+}
+WEFT_EXPORT CudaError cudaStreamEndCapture_ptsz(Stream stream, Graph* graph) {
+  static Real<CudaError(Stream, Graph*)> real("cudaStreamEndCapture_ptsz");
+  return end_capture(real, stream, per_thread(stream), graph);
 }
 
 namespace {
@@ -286,6 +258,14 @@ WEFT_EXPORT CudaError cudaGraphInstantiate(Graph* made, Graph graph, std::uintpt
 WEFT_EXPORT CudaError cudaGraphInstantiateWithFlags(Graph* made, Graph graph, std::uintptr_t flags) {
   static Real<InstantiateFunction> real("cudaGraphInstantiateWithFlags");
   return instantiate(real, made, graph, flags, 0, 0);
+}
+WEFT_EXPORT CudaError cudaGraphInstantiateWithParams(Graph* made, Graph graph, void* parameters) {
+  static Real<InstantiateFunction> real("cudaGraphInstantiateWithParams");
+  return instantiate(real, made, graph, reinterpret_cast<std::uintptr_t>(parameters), 0, 0);
+}
+WEFT_EXPORT CudaError cudaGraphInstantiateWithParams_ptsz(Graph* made, Graph graph, void* parameters) {
+  static Real<InstantiateFunction> real("cudaGraphInstantiateWithParams_ptsz");
+  return instantiate(real, made, graph, reinterpret_cast<std::uintptr_t>(parameters), 0, 0);
 }
 
 namespace {

@@ -117,20 +117,6 @@ ChakraDeps parse_deps(const Parameters& parameters) {
   return ChakraDeps::kData;
 }
 
-void note_unread(const ChakraUnread& unread, ChakraNotes& notes) {
-  constexpr std::size_t kMostNames = 16;
-  std::string names;
-  std::size_t listed = 0;
-  std::uint64_t values = 0;
-  for (const auto& [name, times] : unread) {
-    values += times;
-    if (listed++ < kMostNames) names += fmt::format("{}{} ({})", names.empty() ? "" : ", ", name, times);
-  }
-  if (listed > kMostNames) names += fmt::format(" and {} more", listed - kMostNames);
-  notes.add("unread_attributes", Severity::kInfo,
-            fmt::format("Values of the trace that are not read, by name: {}.", names), values);
-}
-
 }  // namespace
 
 Graph import_chakra(const TracePaths& paths, const ChakraOptions& options, PackInfo* info) {
@@ -142,7 +128,7 @@ Graph import_chakra(const TracePaths& paths, const ChakraOptions& options, PackI
   }
   GraphBuilder builder;
   ChakraNotes notes;
-  ChakraUnread unread;
+  Unread unread;
   std::map<std::string, ChakraGroup> groups;
   if (!files.groups.empty()) {
     for (auto& [name, members] : read_comm_groups(files.groups, ranks)) {
@@ -163,7 +149,6 @@ Graph import_chakra(const TracePaths& paths, const ChakraOptions& options, PackI
     of_rank.finish(file);
     if (rank == 0) GraphBuilder::expect_graph(of_rank.nodes() * ranks, of_rank.dependencies() * ranks);
   }
-  if (!unread.empty()) note_unread(unread, notes);
   if (files.by_place) {
     notes.add(
         "ranks_by_place", Severity::kWarning,
@@ -173,6 +158,7 @@ Graph import_chakra(const TracePaths& paths, const ChakraOptions& options, PackI
   if (info != nullptr) {
     info->metadata["source"] = "Chakra execution trace";
     info->anomalies.insert(info->anomalies.end(), notes.anomalies().begin(), notes.anomalies().end());
+    if (!unread.empty()) info->anomalies.push_back(unread_anomaly(unread));
   }
   return builder.finish();
 }

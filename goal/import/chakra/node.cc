@@ -150,11 +150,11 @@ bool is_read(ChakraNode& node, std::string_view name) {
          std::find(kOthers.begin(), kOthers.end(), name) != kOthers.end();
 }
 
-void count_unread(ChakraUnread* unread, std::string_view name) {
-  if (unread != nullptr) ++(*unread)[std::string(name.substr(0, 80))];
+void count(Unread* unread, std::string_view name) {
+  if (unread != nullptr) count_unread(*unread, name);
 }
 
-ChakraNode from_message(const pb::Node& message, const SourceLocation& where, ChakraUnread* unread) {
+ChakraNode from_message(const pb::Node& message, const SourceLocation& where, Unread* unread) {
   ChakraNode node;
   node.id = message.id();
   node.name = message.name().substr(0, 80);
@@ -164,7 +164,7 @@ ChakraNode from_message(const pb::Node& message, const SourceLocation& where, Ch
   node.ns = nanoseconds(message.duration_micros(), where);
   for (const pb::AttributeProto& attribute : message.attr()) {
     if (!is_read(node, attribute.name())) {
-      count_unread(unread, attribute.name());
+      count(unread, attribute.name());
       continue;
     }
     try {
@@ -212,8 +212,7 @@ void read_message(ByteStream& bytes, std::uint64_t length, std::string& text) {
 }
 
 void read_messages(const std::string& path,
-                   const std::function<void(ChakraNode&, const SourceLocation&)>& take,
-                   ChakraUnread* unread) {
+                   const std::function<void(ChakraNode&, const SourceLocation&)>& take, Unread* unread) {
   ByteStream bytes(path);
   std::string text;
   bool first = true;
@@ -252,7 +251,7 @@ void take_deps(JsonValue list, std::vector<std::uint64_t>& deps, const SourceLoc
 }
 
 // Names of members differ between producers in case and underscores.
-ChakraNode from_json(JsonValue value, const SourceLocation& where, ChakraUnread* unread) {
+ChakraNode from_json(JsonValue value, const SourceLocation& where, Unread* unread) {
   ChakraNode node;
   bool has_id = false;
   for (const JsonValue member : value.items()) {
@@ -284,7 +283,7 @@ ChakraNode from_json(JsonValue value, const SourceLocation& where, ChakraUnread*
     } else if (std::optional<std::int64_t>* field = integer_field(node, member.key())) {
       if (member.kind() != JsonKind::kNull) *field = member.integer_or(0);
     } else {
-      count_unread(unread, member.key());
+      count(unread, member.key());
     }
   }
   if (!has_id) throw InputError(where, "a node without an id");
@@ -308,7 +307,7 @@ bool is_json(const std::string& path) {
 }  // namespace
 
 void read_chakra(const std::string& path, const std::function<void(ChakraNode&, const SourceLocation&)>& take,
-                 ChakraUnread* unread) {
+                 Unread* unread) {
   if (!is_json(path)) return read_messages(path, take, unread);
   bool any = false;
   JsonHandlers handlers;

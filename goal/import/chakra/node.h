@@ -3,11 +3,11 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "goal/import/unread.h"
 #include "sim/units/input_error.h"
 
 namespace weft::goal {
@@ -33,14 +33,11 @@ struct ChakraNode {
   bool synchronous = false;  // a send that shakes hands whatever its size
 };
 
-// Attributes that are not read, by name: how often each was met.
-using ChakraUnread = std::map<std::string, std::uint64_t>;
-
 // Reads a rank's file, protobuf or JSON, either plain or gzip, found out by content; hands on node by node.
 // Throws InputError with the byte or line, for damage, for values that are none of what their names want, and
-// for what goes past 64 MiB in a node. Adds to `unread`, unless it's null.
+// for what goes past 64 MiB in a node. Adds attributes that are not read to `unread`, unless it's null.
 void read_chakra(const std::string& path, const std::function<void(ChakraNode&, const SourceLocation&)>& take,
-                 ChakraUnread* unread = nullptr);
+                 Unread* unread = nullptr);
 
 // Do its first bytes look like one? Its name counts too for the protobuf form.
 bool looks_like_chakra(const std::string& path);

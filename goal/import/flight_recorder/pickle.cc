@@ -111,10 +111,11 @@ class Unpickler {
     push_list(std::move(values));
   }
 
-  void extend(Kind kind, const std::vector<Number>& values) {
+  bool extend(Kind kind, const std::vector<Number>& values) {
     if (kind == Kind::kDict && values.size() % 2 != 0) fail("a key without a value");
     Item& item = container(kind);
     item.children.insert(item.children.end(), values.begin(), values.end());
+    return true;
   }
 
   // Two's complement, the lowest byte first.
@@ -279,15 +280,11 @@ class Unpickler {
         return true;
       case 'a': {
         const Number value = pop();
-        extend(Kind::kList, {value});
-        return true;
+        return extend(Kind::kList, {value});
       }
       case 'e':
-      case 0x90: {
-        const std::vector<Number> values = behind_mark();
-        extend(Kind::kList, values);
-        return true;
-      }
+      case 0x90:
+        return extend(Kind::kList, behind_mark());
       case '}':
         push(Kind::kDict);
         return true;
@@ -299,14 +296,10 @@ class Unpickler {
       }
       case 's': {
         const Number value = pop(), key = pop();
-        extend(Kind::kDict, {key, value});
-        return true;
+        return extend(Kind::kDict, {key, value});
       }
-      case 'u': {
-        const std::vector<Number> values = behind_mark();
-        extend(Kind::kDict, values);
-        return true;
-      }
+      case 'u':
+        return extend(Kind::kDict, behind_mark());
       default:
         return memory(op);
     }

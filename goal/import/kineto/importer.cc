@@ -134,6 +134,7 @@ struct Run {
   std::uint64_t elapsed_ns = 0;
   std::set<std::string> backends;
   std::set<std::int64_t> steps;
+  Unread unread;
 };
 
 void take_profile(const fs::path& path, std::size_t place, std::size_t profiles, const KinetoOptions& options,
@@ -155,6 +156,7 @@ void take_profile(const fs::path& path, std::size_t place, std::size_t profiles,
   if (!trace.backend.empty()) run.backends.insert(trace.backend);
   for (const StepRange& step : trace.steps) run.steps.insert(step.number);
   notes.add(KinetoNote::kBrokenEvents, trace.broken_events);
+  for (const auto& [name, count] : trace.unread) count_unread(run.unread, name, count);
   for (const auto& [category, count] : trace.other_events) notes.add(KinetoNote::kOtherEvents, count);
   if (!options.execution_traces.empty()) {
     join(execution_trace_of(options.execution_traces, rank, profiles), trace, notes);
@@ -238,6 +240,7 @@ Graph import_kineto(const TracePaths& paths, const KinetoOptions& options, PackI
     }
     info->metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
     notes.report(*info);
+    if (!run.unread.empty()) info->anomalies.push_back(unread_anomaly(run.unread));
   }
   return graph;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "goal/import/kineto/comm_call.h"
+#include "goal/import/unread.h"
 
 namespace weft::goal {
 
@@ -73,6 +74,7 @@ struct RankTrace {
   std::vector<std::int64_t> stream_numbers;  // of each stream index, as in the trace
   std::uint32_t threads = 0;
   std::map<std::string, std::uint64_t> other_events;  // by category
+  Unread unread;                                      // arguments of events that are taken
   std::uint64_t broken_events = 0;                    // without a time, or that end before they begin
 };
 

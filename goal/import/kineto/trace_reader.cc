@@ -42,9 +42,40 @@ bool is_comm_annotation(std::string_view name) {
   return name.starts_with("nccl:") || name.starts_with("rccl:") || name.starts_with("ucc:");
 }
 
+// Arguments of events that have a part in the graph. What comm_call.cc reads is among them.
+bool is_read(std::string_view argument) {
+  static constexpr std::string_view kRead[] = {"correlation",
+                                               "stream",
+                                               "device",
+                                               "External id",
+                                               "Record function id",
+                                               "wait_on_stream",
+                                               "wait_on_cuda_event_record_corr_id",
+                                               "Collective name",
+                                               "Process Group Name",
+                                               "Process Group ID",
+                                               "Process Group Ranks",
+                                               "Group size",
+                                               "Global rank start",
+                                               "Global rank stride",
+                                               "dtype",
+                                               "In msg nelems",
+                                               "Out msg nelems",
+                                               "In split size",
+                                               "Out split size",
+                                               "Rank",
+                                               "Dst Rank",
+                                               "Src Rank",
+                                               "Input type",
+                                               "Input Dims"};
+  return std::find(std::begin(kRead), std::end(kRead), argument) != std::end(kRead);
+}
+
 class Collector {
  public:
-  explicit Collector(const std::string& path) { trace_.path = path; }
+  explicit Collector(const std::string& path) : gpu_row_(trace_.unread), host_row_(trace_.unread) {
+    trace_.path = path;
+  }
 
   bool member(JsonValue member) {
     if (member.key() == "distributedInfo") read_distributed(member);
@@ -108,6 +139,7 @@ class Collector {
 
   void take_op(JsonValue event, std::string_view name, std::int64_t start, std::int64_t end) {
     if (name != "record_param_comms") return take_host(event, HostKind::kOp, start, end, kNoCall);
+    see(event["args"], host_row_);
     CommCall call;
     read_comm_args(event["args"], call);
     const std::uint32_t index = add(std::move(call));
@@ -144,6 +176,7 @@ class Collector {
 
   void take_gpu(JsonValue event, std::string_view name, std::int64_t start, std::int64_t end) {
     const JsonValue args = event["args"];
+    see(args, gpu_row_);
     GpuEvent gpu{.start = start, .end = end, .correlation = correlation_of(args)};
     gpu.stream = stream_of(args["device"].integer_or(0), stream_number(args["stream"], event["tid"]));
     gpu.communicates = is_comm_kernel(name);
@@ -190,7 +223,13 @@ class Collector {
     return args["correlation"].unsigned_or(kNoCorrelation);
   }
 
+  static void see(JsonValue args, UnreadRow& row) {
+    row.begin();
+    for (const JsonValue argument : args.items()) row.add(argument.key(), is_read);
+  }
+
   std::uint32_t annotated(std::string_view name, JsonValue args) {
+    see(args, host_row_);
     CommCall call;
     read_annotation(name, args, call);
     return add(std::move(call));
@@ -224,6 +263,7 @@ class Collector {
 
   static constexpr std::size_t kMostLanes = 30000;
   RankTrace trace_;
+  UnreadRow gpu_row_, host_row_;
   std::unordered_map<std::string, std::uint32_t> threads_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::uint32_t> streams_;
   std::string key_;

@@ -35,7 +35,15 @@ static_assert(number(Function::kIexscan) - number(Function::kIbarrier) ==
 static_assert(number(Function::kExscan_init) - number(Function::kBarrier_init) ==
               number(Function::kExscan) - number(Function::kBarrier));
 
-CollectiveKind kind_of(Function function) {
+bool is_reduction(CollectiveKind kind) {
+  return kind == CollectiveKind::kReduce || kind == CollectiveKind::kAllreduce ||
+         kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan ||
+         kind == CollectiveKind::kReduceScatter;
+}
+
+}  // namespace
+
+CollectiveKind kind_of_collective(Function function) {
   switch (blocking_form(function)) {
     case Function::kBarrier:
       return CollectiveKind::kBarrier;
@@ -66,21 +74,26 @@ CollectiveKind kind_of(Function function) {
     case Function::kAlltoallw:
       return CollectiveKind::kAlltoall;
     default:
-      throw std::logic_error("collective_of: not a collective call");
+      throw std::logic_error("kind_of_collective: not a collective call");
   }
 }
 
-bool is_reduction(CollectiveKind kind) {
-  return kind == CollectiveKind::kReduce || kind == CollectiveKind::kAllreduce ||
-         kind == CollectiveKind::kScan || kind == CollectiveKind::kExscan ||
-         kind == CollectiveKind::kReduceScatter;
+bool is_by_counts(Function function) {
+  switch (blocking_form(function)) {
+    case Function::kGatherv:
+    case Function::kScatterv:
+    case Function::kAllgatherv:
+    case Function::kAlltoallv:
+    case Function::kAlltoallw:
+      return true;
+    default:
+      return false;
+  }
 }
-
-}  // namespace
 
 Collective collective_of(const TraceRecord& record) {
   Collective collective;
-  collective.kind = kind_of(record.function);
+  collective.kind = kind_of_collective(record.function);
   if (record.root > 0 && has_root(collective.kind)) {
     collective.root = static_cast<std::uint32_t>(record.root);
   }

@@ -6,6 +6,10 @@
 
 namespace weft::goal {
 
+// Which collective a call of shape kCollective, kCollectiveRequest or kCollectiveInit is.
+CollectiveKind kind_of_collective(trace::Function function);
+// Has it sizes by rank: Gatherv, Scatterv, Allgatherv, Alltoallv, Alltoallw?
+bool is_by_counts(trace::Function function);
 // What the call does, but for its communicator (0). REQUIRES: the record's shape is kCollective or
 // kCollectiveRequest, over an intracommunicator.
 Collective collective_of(const TraceRecord& record);

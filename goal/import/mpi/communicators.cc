@@ -49,22 +49,40 @@ std::uint32_t CommunicatorTable::graph_number(const std::vector<TraceCommunicato
   return of_file_[id] = found->second;
 }
 
-std::uint32_t CommunicatorTable::window_number(const std::vector<TraceCommunicator>& communicators,
-                                               std::uint32_t id, std::uint64_t key) {
-  const auto [found, added] = of_window_.try_emplace(key, 0);
+// One of its own for what meets nothing of the communicator itself.
+std::uint32_t CommunicatorTable::own_number(OfKey& numbers, const char* name, std::uint64_t key,
+                                            const TraceCommunicator& communicator) {
+  const auto [found, added] = numbers.try_emplace(key, 0);
   if (added) {
     found->second = builder_.add_communicator(
-        {"window" + std::to_string(of_window_.size()), members_of(communicators[id], world_size_)});
+        {name + std::to_string(numbers.size()), members_of(communicator, world_size_)});
   }
   return found->second;
 }
 
+std::uint32_t CommunicatorTable::window_number(const std::vector<TraceCommunicator>& communicators,
+                                               std::uint32_t id, std::uint64_t key) {
+  return own_number(of_window_, "window", key, communicators[id]);
+}
+
 std::uint32_t CommunicatorTable::partitioned_number(const std::vector<TraceCommunicator>& communicators,
                                                     std::uint32_t id) {
-  const auto [found, added] = of_partitioned_.try_emplace(communicators[id].key, 0);
+  return own_number(of_partitioned_, "partitioned", communicators[id].key, communicators[id]);
+}
+
+std::uint32_t CommunicatorTable::between_number(const std::vector<TraceCommunicator>& communicators,
+                                                std::uint32_t id) {
+  return own_number(of_between_, "between", communicators[id].key, communicators[id]);
+}
+
+std::uint32_t CommunicatorTable::group_number(const std::vector<TraceCommunicator>& communicators,
+                                              std::uint32_t id) {
+  TraceCommunicator group = communicators[id];
+  const auto [found, added] = of_group_.try_emplace({group.key, group.ranks.at(0)}, 0);
   if (added) {
+    group.inter = false;
     found->second = builder_.add_communicator(
-        {"partitioned" + std::to_string(of_partitioned_.size()), members_of(communicators[id], world_size_)});
+        {"group" + std::to_string(of_group_.size()), members_of(group, world_size_)});
   }
   return found->second;
 }

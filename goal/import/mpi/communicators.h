@@ -33,12 +33,21 @@ class CommunicatorTable {
   // (MPI 4.0, section 6.12).
   std::uint32_t persistent_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id,
                                   std::uint32_t made);
+  // Of intercommunicator `id` of that file: the graph's numbers for the collectives of the group that this
+  // rank is in, in the order of that group, and for the messages that these need between the groups.
+  std::uint32_t group_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id);
+  std::uint32_t between_number(const std::vector<TraceCommunicator>& communicators, std::uint32_t id);
 
  private:
+  using OfKey = std::map<std::uint64_t, std::uint32_t>;
+  std::uint32_t own_number(OfKey& numbers, const char* name, std::uint64_t key,
+                           const TraceCommunicator& communicator);
+
   GraphBuilder& builder_;
   std::uint32_t world_size_;
-  std::map<std::uint64_t, std::uint32_t> of_key_, of_window_, of_partitioned_;
+  OfKey of_key_, of_window_, of_partitioned_, of_between_;
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> of_persistent_;
+  std::map<std::pair<std::uint64_t, std::int32_t>, std::uint32_t> of_group_;  // by its first rank
   std::vector<std::uint32_t> of_file_;  // by id in the file; kAny: not asked for yet
 };
 

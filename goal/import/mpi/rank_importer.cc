@@ -49,11 +49,11 @@ void RankImporter::add(const TraceRecord& record, const std::vector<TraceCommuni
   }
   const bool is_collective =
       shape == Shape::kCollective || shape == Shape::kCollectiveRequest || shape == Shape::kCollectiveInit;
-  if (is_collective && over_two_groups) {
-    notes_.add(Note::kIntercommunicatorCollectives);
+  if (is_collective && over_two_groups && !TwoGroups::has(record.function)) {
+    if (shape != Shape::kCollective)
+      requests_[record.request] = {.persistent = makes_persistent(record.function)};
     program_.passed_over(record);
-    leave_out(record);
-    return;
+    return leave_out(record);
   }
   Thread& thread = program_.enter(record);
   if (record.error != 0) notes_.add(Note::kFailedCalls);
@@ -428,6 +428,7 @@ void RankImporter::check_fits(const Collective& collective, const TraceCommunica
 void RankImporter::collective(Thread& thread, const TraceRecord& record,
                               const std::vector<TraceCommunicator>& known) {
   if (record.comm >= known.size()) throw InputError("a collective of no communicator");
+  if (known[record.comm].inter) return between_groups(thread, record, known);
   const TraceCommunicator& members = known[record.comm];
   const bool among_neighbors = trace::function_info(record.function).shape >= Shape::kNeighbor;
   Collective collective = among_neighbors ? neighbor_collective_of(record) : collective_of(record);
@@ -447,6 +448,24 @@ void RankImporter::collective(Thread& thread, const TraceRecord& record,
   check_fits(collective, members);
   const Op op = program_.collective(record.thread, collective);
   perform(thread, record, &op);
+}
+
+// Is one of the processes outside of the world?
+bool RankImporter::reaches_outside(const TraceCommunicator& groups) {
+  const auto outside = [](std::int32_t rank) { return rank < 0; };
+  return groups.outside || std::any_of(groups.remote_ranks.begin(), groups.remote_ranks.end(), outside);
+}
+
+void RankImporter::between_groups(Thread& thread, const TraceRecord& record,
+                                  const std::vector<TraceCommunicator>& known) {
+  outside_ = reaches_outside(known[record.comm]);
+  notes_.add(outside_ ? Note::kOutsideWorld : Note::kIntercommunicatorCollectives);
+  const OpIndex last = outside_ ? RankProgram::kNone : two_groups_.replay(thread, record, known);
+  if (trace::function_info(record.function).shape == Shape::kCollectiveRequest) {
+    requests_[record.request] = Request{.op = last};
+  } else if (last != RankProgram::kNone) {
+    program_.join(thread, static_cast<std::uint16_t>(record.thread), last);
+  }
 }
 
 // Makes the operation, and the request if the call makes one; null: only that.
@@ -488,11 +507,13 @@ void RankImporter::create_communicator(Thread& thread, const TraceRecord& record
     requests_[record.request] = Request{};
   }
   // Only the members of the new one make these calls.
-  const bool by_group =
-      record.function == Function::kComm_create_group || record.function == Function::kComm_create_from_group;
+  const bool by_group = record.function == Function::kComm_create_group ||
+                        record.function == Function::kComm_create_from_group ||
+                        record.function == Function::kIntercomm_create;
   const std::uint32_t over = by_group ? record.new_comm : record.comm;
-  if (over >= known.size() || known[over].inter || known[over].ranks.size() < 2) return;
-  if (record.function == Function::kIntercomm_create) return;
+  if (over >= known.size()) return;
+  if (known[over].inter) return agree_between_groups(thread, record, over, known);
+  if (known[over].ranks.size() < 2) return;
   Collective agreement{.kind = CollectiveKind::kAllreduce,
                        .comm = communicators_.graph_number(known, over),
                        .bytes = kAgreementBytes,
@@ -503,6 +524,19 @@ void RankImporter::create_communicator(Thread& thread, const TraceRecord& record
     requests_[record.request].op = program_.nonblocking(thread, op);
   } else {
     program_.blocking(thread, op);
+  }
+}
+
+void RankImporter::agree_between_groups(Thread& thread, const TraceRecord& record, std::uint32_t over,
+                                        const std::vector<TraceCommunicator>& known) {
+  if (reaches_outside(known[over])) return;
+  notes_.add(Note::kCommunicatorCreations);
+  const OpIndex last = two_groups_.agree(thread, record, over, known);
+  if (last == RankProgram::kNone) return;
+  if (trace::function_info(record.function).shape == Shape::kCommCreateRequest) {
+    requests_[record.request].op = last;
+  } else {
+    program_.join(thread, static_cast<std::uint16_t>(record.thread), last);
   }
 }
 

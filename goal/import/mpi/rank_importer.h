@@ -15,6 +15,7 @@
 #include "goal/import/mpi/partitioned.h"
 #include "goal/import/mpi/rank_program.h"
 #include "goal/import/mpi/trace_reader.h"
+#include "goal/import/mpi/two_groups.h"
 
 namespace weft::goal {
 
@@ -41,7 +42,8 @@ class RankImporter {
         notes_(notes),
         program_(options.poll_gap_ns, options.compute_times, options.region, notes),
         one_sided_(rank, world_size, traffic, communicators, program_, notes),
-        partitioned_(rank, traffic, communicators, program_, notes) {}
+        partitioned_(rank, traffic, communicators, program_, notes),
+        two_groups_(rank, communicators, program_) {}
 
   // The next call of the rank, in the order of the file. `known` are the communicators of that file.
   // Throws InputError for what no MPI program can do (a rank outside the world).
@@ -117,10 +119,14 @@ class RankImporter {
   void complete(Thread& thread, const TraceRecord& record);
   void start(Thread& thread, const TraceRecord& record);
   void collective(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
+  void between_groups(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void one_sided(Thread& thread, const TraceRecord& record, const std::vector<TraceCommunicator>& known);
   void perform(Thread& thread, const TraceRecord& record, const Op* op);
   void create_communicator(Thread& thread, const TraceRecord& record,
                            const std::vector<TraceCommunicator>& known);
+  void agree_between_groups(Thread& thread, const TraceRecord& record, std::uint32_t over,
+                            const std::vector<TraceCommunicator>& known);
+  static bool reaches_outside(const TraceCommunicator& groups);
   static void check_fits(const Collective& collective, const TraceCommunicator& communicator);
 
   const MpiImportOptions options_;
@@ -130,6 +136,7 @@ class RankImporter {
   RankProgram program_;
   OneSided one_sided_;
   Partitioned partitioned_;
+  TwoGroups two_groups_;
   std::unordered_map<std::uint64_t, Request> requests_;
   std::unordered_map<std::uint32_t, std::uint32_t> persistent_made_;  // collectives, by communicator
   std::unordered_map<std::uint64_t, TraceMessage> probed_;            // by Mprobe and Improbe

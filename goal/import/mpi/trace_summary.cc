@@ -447,6 +447,16 @@ std::vector<Value> values_of(const auto& map) {
   return values;
 }
 
+void find_places(TraceSummary& summary) {
+  const auto is_spawned = [](const RankState& rank) { return rank.facts.contains("spawned"); };
+  summary.spawned =
+      static_cast<std::uint64_t>(std::count_if(summary.ranks.begin(), summary.ranks.end(), is_spawned));
+  if (summary.spawned == summary.ranks.size()) summary.spawned = 0;
+  for (const RankState& rank : summary.ranks) {
+    if (summary.spawned == 0 || !is_spawned(rank)) summary.places.emplace(rank.size, rank.rank);
+  }
+}
+
 }  // namespace
 
 std::string_view name(Coverage coverage) {
@@ -479,10 +489,10 @@ TraceSummary summarize_traces(const fs::path& directory, std::uint64_t now_ns) {
     summary.clocks.add(path.string(), rank.host, rank.facts);
     summary.libraries.insert(rank.library);
     summary.programs.insert(rank.program);
-    summary.places.emplace(rank.size, rank.rank);
     time += static_cast<double>(rank.elapsed_ns);
     inside += static_cast<double>(rank.mpi_ns);
   }
+  find_places(summary);
   summary.mpi_share = time > 0 ? inside / time : 0;
   summary.functions = values_of<FunctionUse>(totals.functions);
   summary.communicators = values_of<CommunicatorUse>(totals.communicators);

@@ -113,8 +113,14 @@ struct TraceSummary {
   std::set<std::string> hosts, libraries, programs;
   HostClocks clocks;
   std::set<std::pair<std::uint32_t, std::uint32_t>> places;  // world size and rank of each file
+  // Of programs that another one in the folder has started (MPI_Comm_spawn): they are in no `places`. Where
+  // all files are such, the folder has but one of those programs, and they count as any.
+  std::uint64_t spawned = 0;
 
-  bool one_run() const { return places.size() == ranks.size() && places.begin()->first == ranks.size(); }
+  bool one_run() const {
+    const std::uint64_t first = ranks.size() - spawned;
+    return places.size() == first && places.begin()->first == first;
+  }
 };
 
 // The traces in `directory`, rank-*.wtrc. `now_ns`: this machine's CLOCK_MONOTONIC, for how long the ranks of

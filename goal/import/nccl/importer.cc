@@ -183,6 +183,7 @@ void describe(const Run& run, PackInfo& info) {
   info.metadata["traced_elapsed_ns"] = std::to_string(run.elapsed_ns);
   run.nccl_notes.report(info);
   report_notes(run.notes, info);
+  explain_left_out(info);
 }
 
 }  // namespace

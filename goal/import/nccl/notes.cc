@@ -65,4 +65,40 @@ void NcclNotes::report(PackInfo& info) const {
   }
 }
 
+namespace {
+
+struct Meaning {
+  std::string_view start;  // of an anomaly's name
+  const char* sentence;
+};
+
+constexpr std::array kMeanings = {
+    Meaning{"not_replayed_cudalaunchhostfunc",
+            " The host's function takes no time on its stream, and what is behind it there does not wait for "
+            "it."},
+    Meaning{"not_replayed_cudastreamaddcallback",
+            " The host's function takes no time on its stream, and what is behind it there does not wait for "
+            "it."},
+    Meaning{"not_replayed_cudamemcpy3d", " The copy takes no time on its stream."},
+    Meaning{"not_replayed_cudamemprefetch", " The copy takes no time on its stream."},
+    Meaning{"not_replayed_cudawaitexternal", " The stream goes on at once."},
+    Meaning{"not_replayed_cudasignalexternal", " What waits for it, outside of CUDA, is not in the graph."},
+    Meaning{"not_replayed_cudagraphexecupdate",
+            " Later launches are replayed as the graph was when it was made."},
+    Meaning{"not_replayed_cudastreambegincapturetograph",
+            " What is captured so is replayed once, as if it were put on its stream at once."},
+};
+
+}  // namespace
+
+void explain_left_out(PackInfo& info) {
+  for (Anomaly& anomaly : info.anomalies) {
+    for (const Meaning& meaning : kMeanings) {
+      if (!anomaly.name.starts_with(meaning.start)) continue;
+      anomaly.sentence += meaning.sentence;
+      break;
+    }
+  }
+}
+
 }  // namespace weft::goal

@@ -40,4 +40,7 @@ class NcclNotes {
   std::array<std::uint64_t, kNcclNotes> counts_{};
 };
 
+// Adds to what `info` says of calls of CUDA that are not replayed what a reader has to reckon with.
+void explain_left_out(PackInfo& info);
+
 }  // namespace weft::goal

@@ -69,6 +69,7 @@ Graph import_reports(const TracePaths& paths, const Parameters&, PackInfo& info)
   note("other_kernels", Severity::kInfo,
        "Kernels that are not NCCL's; they are in the compute between its calls.", other_kernels);
   note("other_ranges", Severity::kInfo, "NVTX ranges that say nothing of NCCL's calls.", notes.other_ranges);
+  if (!notes.unread.empty()) info.anomalies.push_back(unread_anomaly(notes.unread));
   return std::move(made.graph);
 }
 

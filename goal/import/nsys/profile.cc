@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <utility>
 
@@ -202,6 +203,51 @@ void finish(NsysProcess& process, NsysNotes& notes) {
   process.end_ns = std::max(process.begin_ns, process.marked_end_ns.value_or(process.end_ns));
 }
 
+bool is_read(std::string_view table, std::string_view column) {
+  static constexpr std::pair<std::string_view, std::string_view> kRead[] = {
+      {"NVTX_EVENTS", " start end text textId "},
+      {"CUPTI_ACTIVITY_KIND_KERNEL", " start end streamId globalPid demangledName "},
+      {"StringIds", " id value "}};
+  for (const auto& [name, columns] : kRead) {
+    if (name == table && columns.find(fmt::format(" {} ", column)) != columns.npos) return true;
+  }
+  return false;
+}
+
+// Tables that only describe the report.
+bool describes(std::string_view table) {
+  return table.starts_with("ENUM_") || table.starts_with("META_DATA") || table.starts_with("sqlite_");
+}
+
+bool has_rows(const ForeignDatabase& database, const std::string& table) {
+  ForeignDatabase::Query rows(database, fmt::format("SELECT 1 FROM {} LIMIT 1", table));
+  return rows.next();
+}
+
+// Of a table that is read its other columns, of another one those that by name tell sizes, rates or times, or
+// the table if there are none.
+void note_unread(const ForeignDatabase& database, const std::string& table, Unread& unread) {
+  const bool known = is_read(table, "start") || is_read(table, "id");
+  bool any = false;
+  for (const std::string& column : database.columns(table)) {
+    if (is_read(table, column) || (!known && !tells_a_quantity(column))) continue;
+    count_unread(unread, table + "." + column);
+    any = true;
+  }
+  if (!any && !known) count_unread(unread, table);
+}
+
+void note_unread(const ForeignDatabase& database, Unread& unread) {
+  std::vector<std::string> tables;
+  ForeignDatabase::Query names(database, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
+  while (names.next()) tables.emplace_back(names.text(0));
+  for (const std::string& table : tables) {
+    const bool plain = std::all_of(table.begin(), table.end(),
+                                   [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    if (plain && !describes(table) && has_rows(database, table)) note_unread(database, table, unread);
+  }
+}
+
 }  // namespace
 
 std::optional<NcclKind> nccl_kernel_kind(std::string_view name) {
@@ -235,6 +281,7 @@ std::vector<NsysProcess> read_nsys_report(const std::string& path, NsysNotes& no
   RangeReader reader(processes, notes, path);
   read_ranges(database, reader);
   read_kernels(database, processes);
+  note_unread(database, notes.unread);
   std::vector<NsysProcess> made;
   for (auto& [pid, process] : processes) {
     finish(process, notes);

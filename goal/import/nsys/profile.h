@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "goal/graph/graph.h"
+#include "goal/import/unread.h"
 
 namespace weft::goal {
 
@@ -63,6 +64,7 @@ struct NsysProcess {
 
 struct NsysNotes {
   std::uint64_t other_ranges = 0;   // NVTX ranges that are not of this kind
+  Unread unread;                    // tables that have rows, and columns; by how many reports have them
   std::uint64_t outside_marks = 0;  // calls and NCCL kernels before the start mark or behind the stop mark
 };
 

@@ -67,6 +67,12 @@ OTF2_CallbackCode on_comm(void* user, OTF2_CommRef self, OTF2_StringRef, OTF2_Gr
   return OTF2_CALLBACK_SUCCESS;
 }
 
+OTF2_CallbackCode on_attribute(void* user, OTF2_AttributeRef self, OTF2_StringRef name, OTF2_StringRef,
+                               OTF2_Type) {
+  of(user).attributes[self] = name;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
 }  // namespace
 
 Otf2Archive::Otf2Archive(const std::string& path) : path_(path) {
@@ -106,6 +112,7 @@ void Otf2Archive::read_definitions() {
   OTF2_GlobalDefReaderCallbacks_SetLocationCallback(callbacks.get(), on_location);
   OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks.get(), on_group);
   OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks.get(), on_comm);
+  OTF2_GlobalDefReaderCallbacks_SetAttributeCallback(callbacks.get(), on_attribute);
   check(OTF2_Reader_RegisterGlobalDefCallbacks(reader_, global, callbacks.get(), &definitions_),
         "the definitions");
   std::uint64_t read = 0;

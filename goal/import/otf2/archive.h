@@ -29,6 +29,7 @@ struct Otf2Definitions {
   std::map<OTF2_GroupRef, std::vector<Rank>> groups;  // ranks, of communicators
   std::map<OTF2_GroupRef, bool> self_groups;
   std::map<OTF2_CommRef, OTF2_GroupRef> communicators;
+  std::map<OTF2_AttributeRef, OTF2_StringRef> attributes;  // names
 };
 
 // Checks what the library returns. Throws InputError that names the archive.

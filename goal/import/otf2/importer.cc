@@ -147,6 +147,7 @@ Graph import_otf2(const fs::path& path, const Parameters& parameters, PackInfo& 
          "count as this one.",
          run.spread_evenly});
   }
+  if (!run.unread.empty()) info.anomalies.push_back(unread_anomaly(run.unread));
   return builder.finish();
 }
 

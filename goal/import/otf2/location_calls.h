@@ -8,11 +8,13 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "goal/import/mpi/notes.h"
 #include "goal/import/mpi/trace_reader.h"
 #include "goal/import/otf2/archive.h"
+#include "goal/import/unread.h"
 
 namespace weft::goal {
 
@@ -58,9 +60,9 @@ struct Otf2Call {
 
 class LocationCalls {
  public:
-  // `is_mpi` tells regions of MPI functions.
+  // `mpi_regions`: names of MPI functions. Counts what it does not read in `unread`, unless that is null.
   LocationCalls(const Otf2Archive& archive, OTF2_LocationRef location,
-                const std::map<OTF2_RegionRef, std::string>& mpi_regions);
+                const std::map<OTF2_RegionRef, std::string>& mpi_regions, Unread* unread);
 
   // The next call; null after the last. Good until pop().
   const Otf2Call* front();
@@ -72,9 +74,12 @@ class LocationCalls {
   void enter(OTF2_TimeStamp time, OTF2_RegionRef region);
   void leave(OTF2_TimeStamp time);
   void add(OTF2_TimeStamp time, const Otf2Event& event);
+  void pass_over(std::string_view event);
+  void see(const OTF2_AttributeList* attributes);
 
   const Otf2Definitions& definitions_;
   const std::map<OTF2_RegionRef, std::string>& mpi_regions_;
+  Unread* const unread_;
   std::unique_ptr<OTF2_EvtReaderCallbacks, void (*)(OTF2_EvtReaderCallbacks*)> callbacks_;
   std::unique_ptr<Otf2Events> events_;
   std::deque<Otf2Call> ready_;

@@ -30,11 +30,11 @@ Otf2RankEvents::Otf2RankEvents(Otf2Run& run, Rank rank, std::vector<OTF2_Locatio
 // All calls of the rank's threads in the order in which they returned; threads are numbered by their first
 // call.
 template <typename Take>
-void Otf2RankEvents::for_each_call(const Take& take) {
+void Otf2RankEvents::for_each_call(Unread* unread, const Take& take) {
   std::vector<std::unique_ptr<LocationCalls>> streams;
   std::vector<std::uint32_t> threads(locations_.size(), kNotKnown);
   for (const OTF2_LocationRef location : locations_) {
-    streams.push_back(std::make_unique<LocationCalls>(run_.archive, location, run_.mpi_regions));
+    streams.push_back(std::make_unique<LocationCalls>(run_.archive, location, run_.mpi_regions, unread));
   }
   std::uint32_t next_thread = 0;
   for (;;) {
@@ -52,7 +52,7 @@ void Otf2RankEvents::for_each_call(const Take& take) {
 }
 
 void Otf2RankEvents::add_shares() {
-  for_each_call([&](std::uint32_t, const Otf2Call& call) {
+  for_each_call(nullptr, [&](std::uint32_t, const Otf2Call& call) {
     for (const Otf2Event& event : call.events) {
       const bool collective = event.kind == Kind::kCollective || event.kind == Kind::kCollectiveComplete;
       const std::uint32_t number = number_of(event.comm);
@@ -65,7 +65,7 @@ void Otf2RankEvents::add_shares() {
 
 // A receive's request says nothing but its number; what it was stands where it completed.
 void Otf2RankEvents::find_completions() {
-  for_each_call([&](std::uint32_t, const Otf2Call& call) {
+  for_each_call(nullptr, [&](std::uint32_t, const Otf2Call& call) {
     for (const Otf2Event& event : call.events) {
       if (is_completion(event.kind) && event.kind != Kind::kIsendComplete) {
         completions_[event.request].push_back(event);
@@ -82,7 +82,8 @@ void Otf2RankEvents::import(const MpiImportOptions& options, CommunicatorTable& 
   run_.known[trace::kCommSelf].key = (std::uint64_t{1} << 32) + rank_;
   OneSidedTraffic traffic(ranks, [](OneSidedTraffic&) {});  // windows are not decoded
   RankImporter importer(options, rank_, ranks, communicators, traffic, notes);
-  for_each_call([&](std::uint32_t thread, const Otf2Call& call) { add_call(importer, notes, thread, call); });
+  for_each_call(&run_.unread,
+                [&](std::uint32_t thread, const Otf2Call& call) { add_call(importer, notes, thread, call); });
   elapsed_ns_ = importer.elapsed_ns();
   importer.finish(builder);
 }

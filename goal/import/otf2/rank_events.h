@@ -22,6 +22,7 @@ struct Otf2Run {
   std::vector<TraceCommunicator> known;                           // number 1 is the rank's own
   std::unordered_map<OTF2_CommRef, std::uint32_t> communicators;  // their numbers there
   Otf2Shares shares;
+  Unread unread;
   std::uint64_t spread_evenly = 0;  // v-form collectives of which not all ranks' sums are there
 };
 
@@ -39,7 +40,7 @@ class Otf2RankEvents {
 
  private:
   template <typename Take>
-  void for_each_call(const Take& take);
+  void for_each_call(Unread* unread, const Take& take);
   void find_completions();
   void add_call(RankImporter& importer, ImportNotes& notes, std::uint32_t thread, const Otf2Call& call);
   bool take_event(const Otf2Event& event, trace::Function function, TraceRecord& record);

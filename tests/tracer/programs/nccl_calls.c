@@ -139,6 +139,31 @@ static void graph(ncclComm_t world, cudaStream_t s) {
   check(out[N + 1] == 12.0f, "what the graph left");
 }
 
+static void add_one(void* number) { ++*(int*)number; }
+
+/* Copies in other forms, and work of the host on a stream. */
+static void other_calls(cudaStream_t s) {
+  int number = 1;
+  unsigned char *bytes = (unsigned char*)out, *source = (unsigned char*)in;
+  cudaMemset(out, 7, 100);
+  cudaDeviceSynchronize();
+  check(bytes[99] == 7, "what was set");
+  cudaMemcpyPeerAsync(out, 0, in, 0, 200, s);
+  /* 3 rows of 10 bytes, which lie 16 and 32 bytes apart. */
+  cudaMemcpy2DAsync(bytes + 1000, 16, source, 32, 10, 3, 3, s);
+  cudaLaunchHostFunc(s, add_one, &number);
+  cudaLaunchHostFunc(s, add_one, &number);
+  cudaStreamSynchronize(s);
+  check(bytes[150] == source[150] && bytes[1041] == source[73] && number == 3, "what other forms copied");
+  cudaGraph_t captured;
+  cudaGraphExec_t executable;
+  cudaStreamBeginCapture(s, 0);
+  launch(0, s);
+  cudaStreamEndCapture(s, &captured);
+  cudaGraphInstantiateWithParams(&executable, captured, NULL);
+  cudaGraphLaunch(executable, s);
+}
+
 static int run(const ncclUniqueId* id, int dies) {
   ncclComm_t world;
   cudaStream_t s;
@@ -152,6 +177,7 @@ static int run(const ncclUniqueId* id, int dies) {
   groups(world, s);
   split(world, s);
   graph(world, s);
+  other_calls(s);
   cudaDeviceSynchronize();
   ncclCommFinalize(world);
   ncclCommDestroy(world);

@@ -227,6 +227,28 @@ int cudaMemcpy(void* to, const void* from, std::size_t bytes, int kind) {
   return cudaStreamSynchronize(nullptr);
 }
 
+int cudaMemset(void* to, int value, std::size_t bytes) {
+  stream_of(nullptr)->put([=] { std::memset(to, value, bytes); });
+  return 0;
+}
+int cudaMemcpyPeerAsync(void* to, int, const void* from, int, std::size_t bytes, void* stream) {
+  return cudaMemcpyAsync(to, from, bytes, 3, stream);
+}
+int cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t height, int, void* stream) {
+  stream_of(stream)->put([=] {
+    for (std::size_t row = 0; row < height; ++row) {
+      std::memcpy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch,
+                  width);
+    }
+  });
+  return 0;
+}
+int cudaLaunchHostFunc(void* stream, void (*function)(void*), void* argument) {
+  stream_of(stream)->put([=] { function(argument); });
+  return 0;
+}
+
 int cudaStreamIsCapturing(void* stream, int* status) {
   *status = stream_of(stream)->capture != nullptr ? 1 : 0;
   return 0;
@@ -243,6 +265,9 @@ int cudaStreamEndCapture(void* stream, void** graph) {
 int cudaGraphInstantiate(void** made, void* graph, unsigned long long) {
   *made = new GraphObject(*static_cast<GraphObject*>(graph));
   return 0;
+}
+int cudaGraphInstantiateWithParams(void** made, void* graph, void*) {
+  return cudaGraphInstantiate(made, graph, 0);
 }
 int cudaGraphLaunch(void* graph, void* stream) {
   for (const Task& task : static_cast<GraphObject*>(graph)->tasks) stream_of(stream)->put(task);

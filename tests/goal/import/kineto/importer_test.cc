@@ -353,4 +353,23 @@ TEST_CASE("kineto: names and types of communication") {
   CHECK_FALSE(read_list("[0", cut));
 }
 
+TEST_CASE("kineto: arguments that are not read are told, those that tell sizes first") {
+  const fs::path at = folder("unread");
+  for (int rank = 0; rank < 2; ++rank) {
+    std::vector<std::string> events = call(comm("allreduce", 1000, R"(, "Seq": 3)"), 10, 1);
+    events.push_back(event("gpu_memcpy", "Memcpy HtoD", 7, 40, 5,
+                           R"-("stream": 7, "bytes": 64, "memory bandwidth (GB/s)": 2)-"));
+    events.push_back(event("gpu_memcpy", "Memcpy HtoD", 7, 50, 5, R"("stream": 7, "bytes": 64)"));
+    write(at / fmt::format("rank{}.json", rank), rank, 2, events);
+  }
+  PackInfo info;
+  import_kineto(TracePaths(at), {}, &info);
+  CHECK(anomalies(info, "unread_attributes") == 8);
+  for (const Anomaly& anomaly : info.anomalies) {
+    if (anomaly.name != "unread_attributes") continue;
+    CHECK_THAT(anomaly.sentence, Contains("(sizes, rates and times first: 2): bytes (4), memory bandwidth "
+                                          "(GB/s) (2), Seq (2)."));
+  }
+}
+
 }  // namespace weft::goal

@@ -21,6 +21,11 @@ inline TraceRecord call(Function function, std::uint64_t enter_ns, std::uint64_t
   return record;
 }
 
+inline TraceRecord on_comm(std::uint32_t comm, TraceRecord record) {
+  record.comm = comm;
+  return record;
+}
+
 inline TraceRecord init(std::uint64_t leave_ns) { return call(Function::kInit, 0, leave_ns); }
 inline TraceRecord finalize(std::uint64_t enter_ns) {
   return call(Function::kFinalize, enter_ns, enter_ns + 1000);

@@ -20,11 +20,6 @@ TraceRecord on_thread(std::uint32_t thread, TraceRecord record) {
   return record;
 }
 
-TraceRecord on_comm(std::uint32_t comm, TraceRecord record) {
-  record.comm = comm;
-  return record;
-}
-
 TraceRecord received(TraceRecord record, TraceMessage message) {
   record.received = message;
   return record;
@@ -416,22 +411,6 @@ TEST_CASE("making a communicator is an agreement of its parent's ranks, or of th
         std::string::npos);
   CHECK(text.find("rank 1 {\n}\n") != std::string::npos);
   CHECK(files.notes.count(Note::kCommunicatorCreations) == 2);
-}
-
-TEST_CASE("ranks of two groups: messages are kept, collectives are counted") {
-  Files files;
-  files.communicators = {
-      {.id = 2, .key = 5, .parent = 0, .ranks = {2}, .inter = true, .remote_ranks = {0, 1}}};
-  files.ranks = {{init(0), on_comm(2, message(Function::kSend, 0, 1, 2, 3, 1)),
-                  on_comm(2, call(Function::kBarrier, 1, 10)), finalize(10)},
-                 {init(0), message(Function::kSend, 0, 1, trace::kOutsideWorld, 3, 1), finalize(1)},
-                 {}};
-  const std::string text = to_text(files.import());
-  CHECK(text.find("rank 0 {\nl1: send 8b to 2 tag 3 comm 1\nl2: calc 9\nl2 requires l1\n}\n") !=
-        std::string::npos);
-  CHECK(text.find("rank 1 {\n}\n") != std::string::npos);
-  CHECK(files.notes.count(Note::kIntercommunicatorCollectives) == 1);
-  CHECK(files.notes.count(Note::kOutsideWorld) == 1);
 }
 
 TEST_CASE("a peer or communicator that cannot be is refused") {

@@ -75,6 +75,25 @@ TEST_CASE("calls, bytes, times and messages add up over ranks") {
   CHECK(summary.ranks[1].last->leave_ns == 90);  // since MPI_Init
 }
 
+TEST_CASE("ranks that another program has spawned are none of the first one's run") {
+  const fs::path path = folder("spawned");
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    TraceFile(rank, 2).init(100).finalize(200).end(trace::End::kFinalize).write(path);
+  }
+  fs::create_directories(path / "theirs");
+  TraceFile(0, 1)
+      .fact("spawned", "1")
+      .init(100)
+      .finalize(200)
+      .end(trace::End::kFinalize)
+      .write(path / "theirs");
+  fs::rename(path / "theirs" / "rank-000000.wtrc", path / "rank-000000.2.wtrc");
+  const TraceSummary summary = summarize_traces(path);
+  CHECK(summary.ranks.size() == 3);
+  CHECK(summary.spawned == 1);
+  CHECK(summary.one_run());
+}
+
 TEST_CASE("files of version 1 without an end are cut; a peer that can't be is an error") {
   const fs::path path = folder("cut");
   TraceFile(0, 2)

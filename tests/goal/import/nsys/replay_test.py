@@ -60,6 +60,23 @@ class Nsys(ImportTest):
                 self.assertTrue(any(w.startswith(part) for w in words), part)
         self.assertGreaterEqual(self.replayed()["makespan_ns"], 29_000)
 
+    def test_what_is_not_read_is_told(self):
+        report = Report(self.folder / "one.sqlite")
+        report.made(5, WORLD, 0, 1)
+        report.kernel(5, 20, 1000, 3000, "AllReduce")
+        run = report.connection.execute
+        run("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, bytes INTEGER, copyKind INTEGER)")
+        run("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (1, 2, 4096, 1)")
+        run("CREATE TABLE OSRT_API (start INTEGER, end INTEGER, nameId INTEGER)")
+        run("INSERT INTO OSRT_API VALUES (1, 2, 3)")
+        run("CREATE TABLE MPI_P2P_EVENTS (size INTEGER)")  # without rows
+        report.close()
+        said = self.imported(self.folder / "one.sqlite")
+        self.assertIn("sizes, rates and times first: 1): CUPTI_ACTIVITY_KIND_MEMCPY.bytes (1), ", said)
+        self.assertIn("CUPTI_ACTIVITY_KIND_KERNEL.shortName (1)", said)
+        self.assertIn("OSRT_API (1)", said)
+        self.assertNotIn("MPI_P2P_EVENTS", said)
+
     def test_plain_kernels_are_compute_and_counted(self):
         report = Report(self.folder / "one.sqlite")
         for pid in (5, 6):

@@ -44,6 +44,8 @@ class ArchiveWriter {
     call(rank, now, name, [](OTF2_EvtWriter*, std::uint64_t) {});
   }
 
+  // Attribute 0, 1, … of events.
+  void attribute(const std::string& name) { attributes_.push_back(name); }
   // Communicator 0 is the world; the others have the numbers 1, 2, …
   void close(const std::vector<std::vector<std::uint64_t>>& communicators = {}) {
     for (OTF2_EvtWriter* writer : events_) OTF2_Archive_CloseEvtWriter(archive_, writer);
@@ -56,6 +58,9 @@ class ArchiveWriter {
       return next++;
     };
     const OTF2_StringRef none = string("");
+    for (OTF2_AttributeRef i = 0; i < attributes_.size(); ++i) {
+      OTF2_GlobalDefWriter_WriteAttribute(global, i, string(attributes_[i]), none, OTF2_TYPE_UINT64);
+    }
     for (const auto& [name, region] : regions_) {
       const OTF2_StringRef text = string(name);
       OTF2_GlobalDefWriter_WriteRegion(global, region, text, text, none, OTF2_REGION_ROLE_FUNCTION,
@@ -94,6 +99,7 @@ class ArchiveWriter {
   OTF2_Archive* archive_ = nullptr;
   std::vector<OTF2_EvtWriter*> events_;
   std::map<std::string, OTF2_RegionRef> regions_;
+  std::vector<std::string> attributes_;
 };
 
 }  // namespace weft::goal

@@ -149,4 +149,27 @@ TEST_CASE("otf2: collectives get back the sizes from the sums that Score-P recor
   CHECK(count(info, "counts_spread_evenly") == 0);
 }
 
+TEST_CASE("otf2: events and attributes that are not read are told") {
+  const fs::path at = folder("unread");
+  ArchiveWriter writer(at, 2);
+  OTF2_AttributeList* const attributes = OTF2_AttributeList_New();
+  for (std::uint32_t rank = 0; rank < 2; ++rank) {
+    writer.call(rank, 1000, "MPI_Init");
+    OTF2_EvtWriter_ParameterInt(writer.events(rank), nullptr, 1500, 0, 7);
+    writer.call(rank, 2000, "MPI_Barrier", [&](OTF2_EvtWriter* events, std::uint64_t now) {
+      OTF2_AttributeList_AddUint64(attributes, 0, 64);
+      OTF2_EvtWriter_MpiCollectiveEnd(events, attributes, now, OTF2_COLLECTIVE_OP_BARRIER, 0,
+                                      OTF2_COLLECTIVE_ROOT_NONE, 0, 0);
+    });
+    writer.call(rank, 3000, "MPI_Finalize");
+  }
+  OTF2_AttributeList_Delete(attributes);
+  writer.attribute("Cache line size");
+  writer.close();
+  PackInfo info;
+  imported(at, info);
+  CHECK(count(info, "unread_attributes") == 4);
+  CHECK_THAT(info.anomalies.back().sentence, Contains("Cache line size (2), ParameterInt (2)"));
+}
+
 }  // namespace weft::goal
