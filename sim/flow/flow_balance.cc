@@ -100,13 +100,6 @@ void FlowNetwork::adopt_balance() {
   }
 }
 
-// The pool, the last resource, is an estimate that is shared by all detours: that each of them which comes or
-// goes moved all others would cost more than it tells.
-void FlowNetwork::loosen_pool() {
-  constexpr double kSlack = 1.0 / 128;  // as small as changes of shares that aren't made
-  if (paths_.detours() != nullptr) max_min_.set_slack(max_min_.resources() - 1, kSlack);
-}
-
 // What comes to an idle network finds it as at first.
 void FlowNetwork::forget_balance() {
   if (paths_.detours() == nullptr || fluids_ > 0 || offers_ + came_ + went_ == 0) return;

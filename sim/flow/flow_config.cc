@@ -34,6 +34,9 @@ const ModuleInfo& flow_module() {
           {"fairness", ParameterType::kText, "equal",
            "Shares of messages with the same bottleneck: equal, or rtt: in inverse proportion to their round "
            "trips."},
+          {"tolerance", ParameterType::kReal, "0",
+           "By which part, 0 to 0.1, a full link's shares may be off, up or down, before they are worked out "
+           "anew; 0: never."},
       }};
   return info;
 }
@@ -58,6 +61,8 @@ FlowConfig flow_config(const Parameters& parameters) {
   }
   const std::string& fairness = parameters.text("fairness");
   if (fairness != "equal" && fairness != "rtt") parameters.fail("fairness", "it must be equal or rtt");
+  const double tolerance = parameters.real("tolerance");
+  if (!(tolerance >= 0 && tolerance <= 0.1)) parameters.fail("tolerance", "it must be from 0 to 0.1");
   return {
       .mtu_bytes = static_cast<std::uint32_t>(parameters.bytes("mtu")),
       .header_bytes = static_cast<std::uint32_t>(parameters.bytes("header")),
@@ -72,6 +77,7 @@ FlowConfig flow_config(const Parameters& parameters) {
       .max_rate = most,
       .window_bytes = parameters.bytes("window"),
       .equal_shares = fairness == "equal",
+      .tolerance = tolerance,
   };
 }
 

@@ -54,9 +54,7 @@ FlowNetwork::FlowNetwork(Engine& engine, NetworkClient& client, const FlowSetup&
         "routing policy {} chooses {}, and network model flow has no packets; choose ecmp or spray",
         setup.policy.info.name, why != nullptr ? why : "for each packet by what it sees"));
   }
-  for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
-  loosen_pool();
-  progress_.set_groups(max_min_.resources());
+  add_resources();
   for (const topologies::Channel& wire : topology_.channels()) {
     const topologies::Node& end = topology_.node(wire.to);
     const bool at_host = end.kind == topologies::NodeKind::kHost;
@@ -139,6 +137,19 @@ void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
   trip.first_nic = 0;
   trip.source = network->endpoint(message.source, nic);
   trip.destination = network->endpoint(message.destination, there);
+}
+
+// Those of paths_. The pool of detours, the last one, is an estimate that they all share: that each of them
+// which comes or goes moved all others would cost more than it tells.
+void FlowNetwork::add_resources() {
+  constexpr double kPoolSlack = 1.0 / 128;
+  const std::span<const Rate> capacities = paths_.resources();
+  for (std::uint32_t i = 0; i < capacities.size(); ++i) {
+    const bool is_pool = paths_.detours() != nullptr && i + 1 == capacities.size();
+    max_min_.add_resource(capacities[i]);
+    max_min_.set_slack(i, is_pool ? std::max(kPoolSlack, config_.tolerance) : config_.tolerance);
+  }
+  progress_.set_groups(max_min_.resources());
 }
 
 // Finds the flow's way through the network as it is now, and lets it take part in the next solve().
@@ -479,9 +490,7 @@ void FlowNetwork::change_links(Time now) {
   }
   paths_.refresh();
   max_min_.clear_resources();
-  for (const Rate capacity : paths_.resources()) max_min_.add_resource(capacity);
-  loosen_pool();
-  progress_.set_groups(max_min_.resources());
+  add_resources();
   for (const std::uint32_t slot : under_way) resume(slot);
 }
 

@@ -45,6 +45,7 @@ struct FlowConfig {
   Bandwidth max_rate;              // of one message, headers included; 0: no limit
   std::uint64_t window_bytes = 0;  // at most so much in a round trip; 0: no limit
   bool equal_shares = true;        // false: in inverse proportion to round trips
+  double tolerance = 0;            // of the level of a link's flows, 0 to 0.1
   bool record_flows = true;
   ConnectionRules connections;
 };
@@ -190,7 +191,7 @@ class FlowNetwork final : public Network, public results::Reporter, public resul
   void find_host_rates();
   void limit_to_nics();
   void adopt_balance();
-  void loosen_pool();
+  void add_resources();
   void forget_balance();
   void settle(std::uint32_t slot, Time now);
   std::uint64_t sent_bytes(std::uint32_t slot, Time now) const;

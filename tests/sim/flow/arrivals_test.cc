@@ -121,6 +121,24 @@ Reference find_ways(const std::vector<Arrival>& arrivals, Paths& paths, std::siz
   return reference;
 }
 
+// Replays the arrivals; returns how often a flow was given a rate.
+std::uint64_t replay(const topologies::Topology& topology, const FlowConfig& config,
+                     std::vector<Arrival>& arrivals) {
+  const routing::RoutingTable table(topology);
+  const routing::Policy policy = routing::ecmp();
+  Engine engine(kSeed);
+  Arrivals client(engine, arrivals);
+  FlowNetwork network(engine, client, {topology, table, policy, config});
+  client.start(network);
+  packet::RunOn on;
+  network.run(on);
+  // No link is given out more than it has, but for the tolerance.
+  for (const results::Link& link : network.links()) {
+    CHECK(link.busy.seconds() <= engine.now().seconds() * (1 + config.tolerance));
+  }
+  return network.solver_work();
+}
+
 }  // namespace
 
 TEST_CASE("messages end when they do if all rates are worked out anew at every event") {
@@ -164,6 +182,35 @@ TEST_CASE("messages end when they do if all rates are worked out anew at every e
       CHECK(links[c].busy <= end);
     }
   }
+}
+
+// 1,500 flows on one link at most, so one more or less changes shares by less than the tolerance mostly.
+TEST_CASE("with a tolerance times are off by about that much, for a fraction of the work") {
+  const topologies::Topology topology = topologies::build(parse_module_choice("fat_tree:k=4,link=100Gbps"));
+  std::vector<Arrival> exact;
+  for (std::uint32_t i = 0; i < 1500; ++i) {
+    exact.push_back({.message = {.source = 1 + i % 15,
+                                 .destination = 0,
+                                 .notify_sent = true,
+                                 .bytes = 1'000'000 + i * 7919 % 1'000'000,
+                                 .client = {i}},
+                     .at = Time::ns(1 + 100 * std::int64_t{i})});
+  }
+  std::vector<Arrival> rough = exact;
+  const std::uint64_t work = replay(topology, {.mtu_bytes = kMtu, .header_bytes = kHeader}, exact);
+  const double tolerance = GENERATE(0.001, 0.01, 0.05);
+  const std::uint64_t less =
+      replay(topology, {.mtu_bytes = kMtu, .header_bytes = kHeader, .tolerance = tolerance}, rough);
+  CAPTURE(tolerance, work, less);
+  CHECK(static_cast<double>(less) < static_cast<double>(work) / (tolerance < 0.01 ? 1.3 : 5));
+  bool is_other = false;
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    const double took = (exact[i].sent - exact[i].at).seconds(),
+                 now = (rough[i].sent - rough[i].at).seconds();
+    CHECK(std::abs(now - took) <= 2 * tolerance * took);
+    is_other |= now != took;
+  }
+  CHECK(is_other);
 }
 
 }  // namespace weft::sim::flow
