@@ -24,12 +24,12 @@ def replay(ranks, size, topology, bundle, network="flow", gpu="auto", more=()):
 
 
 class Bundles(unittest.TestCase):
-    def compare(self, bundle, *case, **options):
+    def compare(self, bundle, *case, error=0.01, **options):
         exact, nothing = replay(*case, 1, **options)
         bundled, told = replay(*case, bundle, **options)
         self.assertEqual(nothing, [])
         self.assertEqual(len(told), 1)
-        self.assertLess(abs(bundled["makespan_ns"] / exact["makespan_ns"] - 1), 0.01, case)
+        self.assertLess(abs(bundled["makespan_ns"] / exact["makespan_ns"] - 1), error, case)
         self.assertLess(bundled["messages"], 0.55 * exact["messages"])
         # In the last turn heads have unequal parts, and none sends its own to itself.
         self.assertLess(abs(bundled["bytes"] / exact["bytes"] - 1), 1e-4)
@@ -46,8 +46,12 @@ class Bundles(unittest.TestCase):
         self.compare(2, 16, "64MB", two)
 
     def test_eight_nodes_by_rule(self):
-        for topology in (RAILS.format(8), "scale_up:of=[fat_tree:k=8],node=dgx_h100", "scale_up:of=[dragonfly:p=2],node=dgx_h100"):
-            _, told = self.compare("auto", 64, "256MB", topology)
+        dragonfly = "scale_up:of=[dragonfly:p=2],node=dgx_h100"
+        for topology, more, error in ((RAILS.format(8), [], 0.01), ("scale_up:of=[fat_tree:k=8],node=dgx_h100", [], 0.01),
+                                      (dragonfly, ["--routing", "ecmp"], 0.01),
+                                      # What takes detours is balanced now and then, for another number of messages at other times.
+                                      (dragonfly, [], 0.02)):
+            _, told = self.compare("auto", 64, "256MB", topology, more=more, error=error)
             self.assertIn("2 of 16 channels of nccl_nvls_tree", told)
 
     def test_plain_hosts(self):
