@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -59,6 +60,22 @@ void add_flows(const Report& report, nlohmann::ordered_json& json) {
                      {"receiver_max_bps", std::llround(hosts.most_bps)}};
 }
 
+// Shares of the time that it leads through.
+nlohmann::ordered_json path_json(const CriticalPath& path) {
+  nlohmann::ordered_json json;
+  const double total = std::max(path.total().seconds(), 1e-12);
+  for (int part = 0; part < kPathParts; ++part) {
+    json[std::string(path_part_name(part))] = path_part(path, part).seconds() / total;
+  }
+  return json;
+}
+
+void add_path(const Job& job, nlohmann::ordered_json& json) {
+  if (!job.path || job.path->total() == Time()) return;
+  json["bound_by"] = bound_by(*job.path);
+  json["critical_path"] = path_json(*job.path);
+}
+
 nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
   const Job& job = report.jobs[index];
   nlohmann::ordered_json json = {{"name", job.name},
@@ -77,6 +94,7 @@ nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
                                  {"runs", job.runs},
                                  {"messages", job.messages},
                                  {"bytes", job.bytes}};
+  add_path(job, json);
   if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
   if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;
   if (const std::optional<double> crossed = hops(report, index)) json["hops"] = *crossed;
@@ -186,6 +204,7 @@ std::string json_summary(const Report& report) {
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;
   json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
   add_nics(report, json);
+  if (report.jobs.size() == 1) add_path(report.jobs[0], json);
   json["jobs"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.jobs.size(); ++i) json["jobs"].push_back(job_json(report, i));
   json["machine"] = machine_json(report);
