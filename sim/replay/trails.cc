@@ -11,8 +11,8 @@ void Trails::at_message(std::uint32_t local, const Message& message, bool is_han
   if (is_handshake) {
     now_.matching += taken;
   } else {
-    const Time alone = message.alone_ps > 0 ? std::min(Time::ps(static_cast<std::int64_t>(message.alone_ps)), taken)
-                                            : taken;
+    const Time alone =
+        message.alone_ps > 0 ? std::min(Time::ps(static_cast<std::int64_t>(message.alone_ps)), taken) : taken;
     const Time bytes = nic_.of(message.bytes);
     const Time latency = alone - std::min(bytes, alone);
     Time& received = nics_[local].received;

@@ -21,9 +21,9 @@ static_assert(sizeof(Trail) == 64);
 class TrailRecords : public RecordPool<Trail> {};
 
 // Of one share. What begins in an event begins because of that event: of all that it waited for, this came
-// last. So there is one chain at a time, that of the event at hand; work that ends later, and messages, take it
-// along, and no graph of what has happened is needed. Memory: 64 bytes for each cpu and for
-// each message under way.
+// last. So there is one chain at a time, that of the event at hand; work that ends later, and messages, take
+// it along, and no graph of what has happened is needed. Memory: 64 bytes for each cpu and for each message
+// under way.
 class Trails {
  public:
   // Bytes of messages take so long at a NIC.
@@ -58,7 +58,8 @@ class Trails {
 
   // Without the records of messages.
   std::uint64_t memory_bytes() const {
-    return cpus_.capacity() * sizeof(CpuPath) + nics_.capacity() * sizeof(Nic) + sending_.capacity() * sizeof(Trail) +
+    return cpus_.capacity() * sizeof(CpuPath) + nics_.capacity() * sizeof(Nic) +
+           sending_.capacity() * sizeof(Trail) +
            (lanes_.capacity() + held_.capacity()) * sizeof(results::CriticalPath);
   }
 

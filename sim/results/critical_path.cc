@@ -8,7 +8,7 @@ namespace {
 
 struct Part {
   std::string_view name;
-  Time CriticalPath::* time;
+  Time CriticalPath::*time;
 };
 constexpr std::array<Part, kPathParts> kParts = {{{"compute", &CriticalPath::compute},
                                                   {"overhead", &CriticalPath::overhead},
