@@ -12,7 +12,8 @@ namespace weft::sim {
 namespace {
 
 // Times and costs per byte of network models, by name; a model has some of them.
-constexpr std::array<std::string_view, 5> kLatencies = {"L", "send_delay", "receive_delay", "host_delay", "local_latency"};
+constexpr std::array<std::string_view, 5> kLatencies = {"L", "send_delay", "receive_delay", "host_delay",
+                                                        "local_latency"};
 
 void scale(const ModuleInfo& info, ModuleChoice& choice, std::string_view name, double factor) {
   const auto spec = std::ranges::find(info.parameters, name, &ParameterSpec::name);

@@ -1,6 +1,5 @@
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -60,20 +59,20 @@ void add_flows(const Report& report, nlohmann::ordered_json& json) {
                      {"receiver_max_bps", std::llround(hosts.most_bps)}};
 }
 
-// Shares of the time that it leads through.
-nlohmann::ordered_json path_json(const CriticalPath& path) {
-  nlohmann::ordered_json json;
-  const double total = std::max(path.total().seconds(), 1e-12);
+// The time until the job's end, which it leads through.
+nlohmann::ordered_json path_json(const Job& job) {
+  nlohmann::ordered_json shares;
   for (int part = 0; part < kPathParts; ++part) {
-    json[std::string(path_part_name(part))] = path_part(path, part).seconds() / total;
+    shares[std::string(path_part_name(part)) + "_ns"] = nanoseconds(path_part(*job.path, part));
   }
-  return json;
+  shares["start_ns"] = nanoseconds(job.start);
+  return {{"runtime_ns", nanoseconds(job.start + job.path->total())}, {"shares", std::move(shares)}};
 }
 
 void add_path(const Job& job, nlohmann::ordered_json& json) {
   if (!job.path || job.path->total() == Time()) return;
   json["bound_by"] = bound_by(*job.path);
-  json["critical_path"] = path_json(*job.path);
+  json["critical_path"] = path_json(job);
 }
 
 nlohmann::ordered_json job_json(const Report& report, std::size_t index) {

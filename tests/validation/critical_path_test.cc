@@ -1,4 +1,5 @@
-// What a run says its time consists of, against the time itself, closed forms, and runs with one thing changed.
+// What a run says its time consists of, against the time itself, closed forms, and runs with one thing
+// changed.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -14,9 +15,11 @@ namespace {
 
 using results::CriticalPath;
 
-results::Report report_of(const std::string& text, const sim::WhatIf& what_if = {}, std::uint32_t threads = 1) {
+results::Report report_of(const std::string& text, const sim::WhatIf& what_if = {},
+                          std::uint32_t threads = 1) {
   const sim::Registries registries = sim::builtin_registries();
-  sim::Scenario scenario = sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries);
+  sim::Scenario scenario =
+      sim::resolve(sim::read_scenario(registries, text, "scenario of the test"), registries);
   scenario.threads = threads;
   const sim::Simulation simulation(scenario, what_if);
   NeverStop control;
@@ -64,14 +67,18 @@ TEST_CASE("the parts of the critical path add up to the time, for any number of 
   const std::string network = GENERATE(
       "network { loggops { } }\n", "network { loggops { S: \"1000B\" o: \"700ns\" } }\n",
       "network { flow { } }\n", "network { flow { } }\nhosts { o: \"1us\" protocol: \"openmpi_tcp\" }\n",
-      "network { packet { } }\n", "network { packet { } }\nhosts { o: \"1us\" protocol: \"mpich_ofi:eager_limit=4KiB\" }\n",
-      "network { packet { } }\nhosts { o: \"1us\" protocol: \"openmpi_ucx:eager_limit=4KiB\" reduction_per_byte: 0.1 }\n",
-      "network { packet { } }\nhosts { o: \"1us\" protocol: \"openmpi_tcp:eager_limit=4KiB,rendezvous=pipeline,first_fragment=1KiB\" }\n",
+      "network { packet { } }\n",
+      "network { packet { } }\nhosts { o: \"1us\" protocol: \"mpich_ofi:eager_limit=4KiB\" }\n",
+      "network { packet { } }\nhosts { o: \"1us\" protocol: \"openmpi_ucx:eager_limit=4KiB\" "
+      "reduction_per_byte: 0.1 }\n",
+      "network { packet { } }\nhosts { o: \"1us\" protocol: "
+      "\"openmpi_tcp:eager_limit=4KiB,rendezvous=pipeline,first_fragment=1KiB\" }\n",
       "network { flow { } }\ncollectives { profile: \"nccl:node=dgx_h100\" }\n");
   const bool has_topology = network.find("loggops") == std::string::npos;
   for (const std::string& program : programs()) {
     CAPTURE(network, program);
-    const std::string text = fmt::format("job {{ traffic {{ {} }} }}\n{}{}", program, has_topology ? kTree : "", network);
+    const std::string text =
+        fmt::format("job {{ traffic {{ {} }} }}\n{}{}", program, has_topology ? kTree : "", network);
     const results::Report report = report_of(text);
     const CriticalPath path = path_of(report);
     CHECK(path.total() == report.makespan);
@@ -85,9 +92,9 @@ TEST_CASE("the parts of the critical path add up to the time, for any number of 
 
 TEST_CASE("a ping-pong's parts are those of LogGOPS") {
   // 10 messages of 1,001 bytes there, and as many back: each 2 o, L and 1,000 G.
-  const CriticalPath path = path_of(report_of(loggops(
-      "L: \"2us\" o: \"300ns\" g: \"0\" G: 0.5 O: 0 S: \"100000B\"",
-      "ping_pong { sizes: \"1001B\" iterations: 10 ranks: 2 }")));
+  const CriticalPath path =
+      path_of(report_of(loggops("L: \"2us\" o: \"300ns\" g: \"0\" G: 0.5 O: 0 S: \"100000B\"",
+                                "ping_pong { sizes: \"1001B\" iterations: 10 ranks: 2 }")));
   CHECK(path.overhead == Time::ns(20 * 600));
   CHECK(path.latency + path.bandwidth == Time::ns(20 * (2000 + 500)));
   CHECK(path.bandwidth >= Time::ns(20 * 500));
@@ -99,8 +106,9 @@ TEST_CASE("a ping-pong's parts are those of LogGOPS") {
 
 TEST_CASE("handshakes of large messages are matching") {
   // The request and the clear, each L, before the data.
-  const CriticalPath path = path_of(report_of(loggops(
-      "L: \"2us\" o: \"0\" g: \"0\" G: 0.5 O: 0 S: \"100B\"", "ping_pong { sizes: \"1001B\" iterations: 10 ranks: 2 }")));
+  const CriticalPath path =
+      path_of(report_of(loggops("L: \"2us\" o: \"0\" g: \"0\" G: 0.5 O: 0 S: \"100B\"",
+                                "ping_pong { sizes: \"1001B\" iterations: 10 ranks: 2 }")));
   CHECK(path.matching == Time::ns(20 * 4000));
   CHECK(path.overhead == Time());
 }
@@ -125,15 +133,19 @@ TEST_CASE("what a run is bound by is what helps most when it is run again") {
   };
   const std::string flow = "network { flow { } }\n", packet = "network { packet { } }\n";
   const std::vector<Case> cases = {
-      {"compute", on_tree("stencil { dims: \"2d\" cells: \"64\" iterations: 5 compute: \"500us\" ranks: 16 }", packet)},
-      {"bandwidth", on_tree("stencil { dims: \"2d\" cells: \"100000\" iterations: 3 compute: \"5us\" ranks: 16 }", flow)},
+      {"compute",
+       on_tree("stencil { dims: \"2d\" cells: \"64\" iterations: 5 compute: \"500us\" ranks: 16 }", packet)},
+      {"bandwidth",
+       on_tree("stencil { dims: \"2d\" cells: \"100000\" iterations: 3 compute: \"5us\" ranks: 16 }", flow)},
       {"bandwidth", on_tree("alltoall { size: \"1MB\" ranks: 16 }", packet)},
       {"bandwidth", on_tree("incast { n: 15 size: \"1MB\" ranks: 16 }", packet)},
       {"latency", on_tree("collective { kind: \"allreduce\" size: \"8B\" iterations: 5 ranks: 16 }", packet)},
       {"latency", on_tree("sweep { dims: \"2d\" blocks: 4 size: \"64B\" compute: \"0\" ranks: 16 }", flow)},
-      {"overhead", on_tree("master_worker { tasks: 100 compute: \"1us\" ranks: 16 }", flow + "hosts { o: \"20us\" }\n")},
+      {"overhead",
+       on_tree("master_worker { tasks: 100 compute: \"1us\" ranks: 16 }", flow + "hosts { o: \"20us\" }\n")},
       {"compute", loggops("o: \"100ns\"", "sweep { dims: \"2d\" blocks: 4 compute: \"80us\" ranks: 16 }")},
-      {"overhead", loggops("o: \"30us\"", "collective { kind: \"allreduce\" size: \"8B\" iterations: 5 ranks: 16 }")}};
+      {"overhead",
+       loggops("o: \"30us\"", "collective { kind: \"allreduce\" size: \"8B\" iterations: 5 ranks: 16 }")}};
   for (const Case& each : cases) {
     CAPTURE(each.what, each.text);
     const results::Report base = report_of(each.text);

@@ -159,11 +159,13 @@ Json tolerance_of(Rerun& rerun, double base) {
 void add_reruns(const Options& options, Json& told) {
   Phases phases(!options.json);
   Rerun rerun(options.run, phases, options.json);
-  const results::Report base = rerun.with({}, "nothing changed", [&](const results::Report& report, const topologies::Topology* topology) {
-    told["bounds"] = bounds_of(report, topology);
-  });
+  const results::Report base = rerun.with(
+      {}, "nothing changed", [&](const results::Report& report, const topologies::Topology* topology) {
+        told["bounds"] = bounds_of(report, topology);
+      });
   if (fmt::format("{:016x}", base.digest) != told["digest"].get<std::string>()) {
-    told["remarks"].push_back("run again, it takes another course: a file that it reads, or weft, has changed since");
+    told["remarks"].push_back(
+        "run again, it takes another course: a file that it reads, or weft, has changed since");
   }
   const double makespan = ns(base.makespan);
   std::vector<Json> help;
@@ -174,31 +176,60 @@ void add_reruns(const Options& options, Json& told) {
                     {"makespan_ns", time},
                     {"gain", makespan > 0 ? 1 - time / makespan : 0}});
   }
-  std::ranges::stable_sort(help, std::greater<>(), [](const Json& each) { return each["gain"].get<double>(); });
+  std::ranges::stable_sort(help, std::greater<>(),
+                           [](const Json& each) { return each["gain"].get<double>(); });
   told["what_would_help"] = help;
   if (options.tolerance) told["tolerance"] = tolerance_of(rerun, makespan);
 }
 
+// Shares of the time from the start of the job on.
+Json shares_of(const nlohmann::json& path) {
+  std::vector<std::pair<std::string, double>> parts;
+  double sum = 0;
+  for (int part = 0; part < results::kPathParts; ++part) {
+    const std::string name(results::path_part_name(part));
+    const auto& shares = path.at("shares");
+    parts.emplace_back(name, shares.value(name + "_ns", 0.0));
+    sum += parts.back().second;
+  }
+  Json json;
+  for (const auto& [name, time] : parts) json[name] = sum > 0 ? time / sum : 0.0;
+  return json;
+}
+
+void add_path(const nlohmann::json& from, Json& to) {
+  if (!from.contains("bound_by") || !from.contains("critical_path")) return;
+  to["bound_by"] = from["bound_by"];
+  to["critical_path"] = shares_of(from["critical_path"]);
+}
+
 Json explanation(const Options& options) {
   const nlohmann::json run = RunFolder::summary(options.run);
-  Json told = {{"run", options.run}};
-  for (const char* key : {"outcome", "digest", "makespan_ns", "topology", "network", "bound_by", "critical_path"}) {
-    if (const auto found = run.find(key); found != run.end()) told[key] = *found;
+  if (run.value("outcome", "") != "complete" || !run.contains("digest")) {
+    throw InputError(options.run + ": this run did not come to its end; there is nothing to explain");
   }
+  Json told = {{"run", options.run}};
+  for (const char* key : {"digest", "makespan_ns", "topology", "network"}) told[key] = run.at(key);
+  add_path(run, told);
   told["jobs"] = Json::array();
-  for (const nlohmann::json& job : run.value("jobs", nlohmann::json::array())) {
-    Json row = {{"name", job.value("name", "")}, {"runtime_ns", job.value("runtime_ns", 0.0)}};
-    for (const char* key : {"bound_by", "critical_path"}) {
-      if (const auto found = job.find(key); found != job.end()) row[key] = *found;
-    }
+  for (const nlohmann::json& job : run.at("jobs")) {
+    Json row = {{"name", job.at("name")}, {"runtime_ns", job.at("runtime_ns")}};
+    add_path(job, row);
     told["jobs"].push_back(std::move(row));
   }
   told["remarks"] = Json::array();
-  if (told.value("outcome", "") != "complete" || !told.contains("digest")) {
-    throw InputError(options.run + ": this run did not come to its end; there is nothing to explain");
-  }
   if (!options.no_rerun) add_reruns(options, told);
   return told;
+}
+
+// A file that weft did not write, or an older one.
+Json checked_explanation(const Options& options) {
+  try {
+    return explanation(options);
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(SourceLocation{.file = options.run + "/summary.json"},
+                     fmt::format("this is not what this weft leaves: {}", error.what()));
+  }
 }
 
 std::string readable(double time_ns) {
@@ -223,7 +254,8 @@ std::string shares_text(const Json& path) {
 std::string bounds_text(const Json& bounds) {
   std::string text = "\nno run on this network is shorter than\n";
   const auto line = [&](const char* key, const char* words) {
-    if (bounds.contains(key)) text += fmt::format("  {:>12}  {}\n", readable(bounds[key].get<double>()), words);
+    if (bounds.contains(key))
+      text += fmt::format("  {:>12}  {}\n", readable(bounds[key].get<double>()), words);
   };
   line("compute_ns", "the computation of the rank that has most");
   line("host_ns", "the bytes of the host that sends or receives most, at the rate of its links");
@@ -233,17 +265,20 @@ std::string bounds_text(const Json& bounds) {
 
 std::string tolerance_text(const Json& tolerance) {
   std::string text = "\nit takes longer by at most 1%, 2%, 5% with\n";
-  for (const auto& [what, words] : {std::pair("latency", "times the latency"), std::pair("bandwidth", "th of the bandwidth")}) {
+  for (const auto& [what, words] :
+       {std::pair("latency", "times the latency"), std::pair("bandwidth", "th of the bandwidth")}) {
     std::string factors;
-    for (const Json& each : tolerance[what]) factors += fmt::format("{}{:.2f}", factors.empty() ? "" : ", ", each["factor"].get<double>());
+    for (const Json& each : tolerance[what])
+      factors += fmt::format("{}{:.2f}", factors.empty() ? "" : ", ", each["factor"].get<double>());
     text += fmt::format("  {}  {}\n", factors, words);
   }
   return text;
 }
 
 std::string as_text(const Json& told) {
-  std::string text = fmt::format("{}: {} {}\n", told["run"].get<std::string>(), readable(told["makespan_ns"].get<double>()),
-                                 told.value("topology", "").empty() ? "" : "on " + told["topology"].get<std::string>());
+  std::string text =
+      fmt::format("{}: {} {}\n", told["run"].get<std::string>(), readable(told["makespan_ns"].get<double>()),
+                  told.value("topology", "").empty() ? "" : "on " + told["topology"].get<std::string>());
   for (const Json& job : told["jobs"]) {
     if (!job.contains("bound_by")) continue;
     const std::string name = told["jobs"].size() > 1 ? job["name"].get<std::string>() + " is " : "";
@@ -273,13 +308,14 @@ void add_explain(Command& command, int& /*exit_code*/) {
                    "How much latency and bandwidth may worsen before it takes 1, 2, 5% longer: some 60 runs");
   command.add_flag("--json", options->json, "Print JSON");
   command.footer(
-      "The critical path is the longest chain of work and messages from start to end; its parts add up to the runtime.\n"
+      "The critical path is the longest chain of work and messages from start to end; its parts add up to "
+      "the runtime.\n"
       "What would help is not estimated: the run is made again with each change.\n"
       "Examples:\n"
       "  weft explain RUN\n"
       "  weft explain RUN --tolerance --json");
   command.callback([options] {
-    const Json told = explanation(*options);
+    const Json told = checked_explanation(*options);
     if (options->json) return fmt::print("{}\n", told.dump(2, ' ', false, Json::error_handler_t::replace));
     print_text(as_text(told));
   });
