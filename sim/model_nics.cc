@@ -77,9 +77,22 @@ std::unique_ptr<const routing::NicNetwork> nics_of(const ModelRun& run, const ro
                                    dead_links(*run.fabric));
 }
 
+// At the slowest NIC.
+static TimePerByte nic_per_byte(const topologies::Topology& topology) {
+  std::uint64_t least = UINT64_MAX;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    for (const std::uint32_t c : topology.out_channels(topology.host(host))) {
+      least = std::min<std::uint64_t>(least, topology.channels()[c].rate.bps());
+    }
+  }
+  return TimePerByte::ns(least == UINT64_MAX ? 0 : 8e9 / static_cast<double>(least));
+}
+
 std::vector<ReplayJob> jobs_with(const ModelRun& run, NicChoice choice, const routing::NicNetwork* nics) {
   std::vector<ReplayJob> jobs(run.jobs.begin(), run.jobs.end());
+  const TimePerByte per_byte = nic_per_byte(run.fabric->topology);
   for (ReplayJob& job : jobs) {
+    job.hosts.nic_per_byte = per_byte;
     job.hosts.nics = routing::is_by_rank(choice) ? nics : nullptr;
     job.hosts.rails = routing::rail_use(choice, job.hosts.rails);
   }

@@ -116,6 +116,7 @@ void ModelReplay::run_parts(std::span<Network* const> parts, const results::Repo
     row.finish = progress.finish;
     row.runs = progress.runs;
     row.first_channel = progress.first_channel;
+    row.path = progress.path;
     row.status = progress.complete                                 ? results::JobStatus::kComplete
                  : !progress.started                               ? results::JobStatus::kNotStarted
                  : report.outcome == results::Outcome::kIncomplete ? results::JobStatus::kIncomplete

@@ -134,8 +134,8 @@ Registries builtin_registries() {
   return all;
 }
 
-Simulation::Simulation(const Scenario& resolved)
-    : scenario_(resolved),
+Simulation::Simulation(const Scenario& resolved, const WhatIf& what_if)
+    : scenario_(what_if == WhatIf{} ? resolved : changed(resolved, what_if)),
       model_(find_module(network_models(), scenario_.network, "network model")),
       parameters_(model_.info, scenario_.network) {
   if (model_.check != nullptr) model_.check(parameters_);
@@ -143,6 +143,7 @@ Simulation::Simulation(const Scenario& resolved)
   const topologies::Family& family = find_module(topologies::families(), scenario_.topology, "topology");
   const Parameters parameters(family.info, scenario_.topology);
   topology_ = std::make_unique<topologies::Topology>(family.build(parameters));
+  if (what_if.changes_network()) topology_->rescale(what_if.rates, what_if.latencies);
   table_ = std::make_unique<routing::RoutingTable>(*topology_);
   topology_text_ = to_short_form(scenario_.topology.name, parameters);
   settle_routing();

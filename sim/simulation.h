@@ -14,6 +14,7 @@
 #include "sim/results/report.h"
 #include "sim/routing/table/routing_table.h"
 #include "sim/scenario/scenario.h"
+#include "sim/what_if.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::sim {
@@ -27,11 +28,14 @@ class Simulation {
   // Builds the topology, if the network model has one. Throws InputError for parameters that make no sense,
   // and for faults and measurements of what it doesn't have. It names no network model: all it knows of the
   // one chosen is its entry (network_model.h).
-  explicit Simulation(const Scenario& resolved);
+  explicit Simulation(const Scenario& resolved, const WhatIf& what_if = {});
 
   // The scenario with what follows from the network: a routing policy, where what is recommended can't be
   // had, and virtual channels.
   const Scenario& scenario() const { return scenario_; }
+
+  // Null for a network model without one.
+  const topologies::Topology* topology() const { return topology_.get(); }
 
   // Leaves Report::flows empty, but not the statistics of flows: for who has no use for a row of each
   // message, which takes 40 to 64 bytes. (The compatibility modes have the one from the other.)

@@ -24,8 +24,13 @@ struct Message {
   std::uint64_t bytes = 0;  // payload; may be 0
   std::array<std::uint32_t, 7> client{};
   std::uint32_t instance =
-      0;  // of the program it belongs to, where several run side by side; the client's too
+      0;                    // of the program it belongs to, where several run side by side; the client's too
+  std::uint32_t trail = 0;  // the client's, too
+  // Set by the network when it delivers the message: how long it would take alone on its path, in
+  // picoseconds; 0: not known.
+  float alone_ps = 0;
 };
+static_assert(sizeof(Message) == 64);
 
 // The client's connections between two hosts have numbers below this; those from here on are for its answers
 // to them, if these are not to wait behind other messages.

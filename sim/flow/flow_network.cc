@@ -139,8 +139,7 @@ void FlowNetwork::choose_nics(const Message& message, Trip& trip) {
   trip.destination = network->endpoint(message.destination, there);
 }
 
-// Those of paths_. The pool of detours, the last one, is an estimate that they all share: that each of them
-// which comes or goes moved all others would cost more than it tells.
+// Those of paths_. The pool, the last one, is an estimate: that each detour moved all others costs too much.
 void FlowNetwork::add_resources() {
   constexpr double kPoolSlack = 1.0 / 128;
   const std::span<const Rate> capacities = paths_.resources();
@@ -354,7 +353,8 @@ void FlowNetwork::leave(std::uint32_t slot, Time arrival) {
 
 void FlowNetwork::deliver(std::uint32_t slot, bool local) {
   const Flow& flow = flows_[slot];
-  const Message message = flow.message;
+  Message message = flow.message;
+  message.alone_ps = static_cast<float>(flow.ideal.ps());
   --open_flows_;
   if (!local) {
     wire_bytes_ += flow.wire_bytes;

@@ -51,7 +51,6 @@ class LogGopsNetwork::Part final : public Network {
   enum EventKind : std::uint16_t { kSent, kArrived, kDelivered };
   struct alignas(64) InFlight {
     Message message;
-    std::uint8_t callbacks_left = 1;  // on_sent and on_delivered may come in either order when L = 0
   };
   static_assert(sizeof(InFlight) == 64);
   struct Injection {
@@ -101,6 +100,8 @@ class LogGopsNetwork::Part final : public Network {
   NetworkClient& client_;
   const bool records_;  // are flows recorded in any form?
   LargeVector<InFlight> pool_;
+  // Of each of them; on_sent and on_delivered may come in either order when L = 0.
+  std::vector<std::uint8_t> callbacks_left_;
   std::vector<Injection> injections_;  // of the messages in pool_, where flows are recorded
   std::vector<std::uint32_t> free_;
   results::NetworkTotals totals_;
@@ -119,12 +120,13 @@ inline std::uint32_t LogGopsNetwork::Part::put(const Message& message, std::uint
   if (free_.empty()) {
     handle = static_cast<std::uint32_t>(pool_.size());
     pool_.emplace_back();
+    callbacks_left_.push_back(0);
   } else {
     handle = free_.back();
     free_.pop_back();
   }
   pool_[handle].message = message;
-  pool_[handle].callbacks_left = callbacks;
+  callbacks_left_[handle] = callbacks;
   return handle;
 }
 
@@ -189,7 +191,9 @@ void LogGopsNetwork::Part::handle(const Event& event) {
 }
 
 void LogGopsNetwork::Part::deliver(std::uint32_t handle) {
-  const Message message = pool_[handle].message;
+  Message message = pool_[handle].message;
+  const Time alone = after(config_.latency, config_.gap_per_byte.after_first(message.bytes));
+  message.alone_ps = static_cast<float>(alone.ps());
   if (!message.control) {
     ++totals_.messages;
     totals_.bytes += message.bytes;
@@ -206,7 +210,7 @@ void LogGopsNetwork::Part::deliver(std::uint32_t handle) {
 }
 
 void LogGopsNetwork::Part::callback_done(std::uint32_t handle) {
-  if (--pool_[handle].callbacks_left == 0) free_.push_back(handle);
+  if (--callbacks_left_[handle] == 0) free_.push_back(handle);
 }
 
 // ---- Runs ----

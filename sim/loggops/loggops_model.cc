@@ -67,6 +67,7 @@ void run_loggops(const ModelRun& run, results::Report& report) {
     job.hosts.overhead = run.parameters.time("o");
     job.hosts.overhead_per_byte = TimePerByte::ns(ns_per_byte(run.parameters, "O"));
     job.hosts.eager_limit_bytes = run.parameters.bytes("S");
+    job.hosts.nic_per_byte = TimePerByte::ns(ns_per_byte(run.parameters, "G"));
   }
   const LogGopsConfig config = loggops_config(run.parameters);
   const std::uint32_t host_count = run.hosts;

@@ -43,9 +43,11 @@ void Transport::start(const Message& message) {
 }
 
 void Transport::local_copy_done(std::uint32_t slot) {
-  const Message message = copies_.message(slot);
+  Message message = copies_.message(slot);
   --copies_under_way_;
-  receiving_.record(message, copies_.finish(slot));
+  const DeliveredMessage delivered = copies_.finish(slot);
+  receiving_.record(message, delivered);
+  message.alone_ps = static_cast<float>(delivered.record.ideal.ps());
   if (message.notify_sent) side_.client.on_sent(message);
   side_.client.on_delivered(message);
 }

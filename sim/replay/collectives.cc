@@ -91,7 +91,7 @@ void ReplayShare::next_group(std::uint32_t handle) {
     group_.clear();
     if (!active.chosen->algorithm->expand(active.call, lane.number, lane.groups, group_)) {
       if (work == Time()) return finish_lane(handle);
-      return schedule_own(ranks_[active.local], work, kLaneDone, handle);
+      return schedule_lane(ranks_[active.local], work, handle);
     }
     ++lane.groups;
     for (const goal::Step& step : group_.steps()) {
@@ -154,7 +154,7 @@ void ReplayShare::begin_group_of_own_processor(std::uint32_t handle) {
   if (std::any_of(lanes_[handle].steps.begin(), lanes_[handle].steps.end(), is_send)) {
     const Time launched = actives_[lanes_[handle].active].launched;
     const Time wait = launched > engine_.now() ? launched - engine_.now() : Time();
-    schedule_own(rank, after(wait, lanes_[handle].busy), kLaneDone, handle);
+    schedule_lane(rank, after(wait, lanes_[handle].busy), handle);
   }
   for (std::uint32_t i = 0; i < steps; ++i) {
     if (!is_send(lanes_[handle].steps[i])) begin_receives(handle, i);
@@ -253,15 +253,17 @@ void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   message.client[kContextAndKind] |= active.comm | kCollectiveContext;
   message.client[kNumber] = lane.steps[train.op].step.tag;
   const goal::LaneCosts& costs = active.call.options->lane_costs;
-  if (!costs.given || same_node(active, train.peer)) return network_->inject(message);
+  if (!costs.given || same_node(active, train.peer)) return inject(message);
   if (proxies_.empty()) proxies_.resize(ranks_.size());
   Time& proxy = proxies_[train.local];
   const Time first = after(std::max(proxy, engine_.now()), costs.proxy);
   proxy = first;
   for (std::uint32_t i = 1; i < costs.bundle; ++i) proxy = after(proxy, costs.proxy);
   const Time ready = after(first, costs.between_nodes);
-  if (ready == engine_.now()) return network_->inject(message);
-  schedule_own(ranks_[train.local], ready - engine_.now(), kMessageReady, hold(message));
+  if (ready == engine_.now()) return inject(message);
+  const std::uint32_t place = hold(message);
+  if (trails_) trails_->hold(place, ready - engine_.now());
+  schedule_own(ranks_[train.local], ready - engine_.now(), kMessageReady, place);
 }
 
 bool ReplayShare::same_node(const Active& active, std::uint32_t peer) const {

@@ -53,6 +53,7 @@ struct JobReplays::Job {
   std::vector<std::uint32_t> events;     // of each rank, before the run
   std::vector<results::Rank> rows = {};  // sums of the runs that are done
   ReplayTotals totals = {};              // likewise, but for unreceived
+  results::CriticalPath path = {};       // likewise
   std::vector<std::uint32_t> kept = {};  // instances that are done, whose messages nobody received
 };
 
@@ -179,7 +180,8 @@ void JobReplays::prepare(std::uint32_t index, Time start) {
                     .events_so_far = job.events,
                     .replays = static_cast<std::uint32_t>(std::min<std::size_t>(jobs_.size(), 1024)),
                     .timeline = timeline_,
-                    .job = index};
+                    .job = index,
+                    .keeps_path = true};
   job.instance = place.instance;
   if (!job.started) job.first_start = start;
   job.started = true;
@@ -291,6 +293,7 @@ void JobReplays::finish_run(std::uint32_t index) {
   }
   const ReplayTotals totals = replay.totals();
   add(job.totals, totals);
+  job.path += replay.critical_path().value_or(results::CriticalPath{});
   ++job.runs;
   job.instance = kNone;
   const bool again = runs_again(job);
@@ -359,8 +362,10 @@ JobProgress JobReplays::progress_of(std::uint32_t index) const {
     progress.finish = std::max(progress.finish, totals.makespan);
     progress.unreceived += totals.unreceived;
     if (!is_dynamic_) done = replay.done();
+    if (!is_dynamic_) progress.path = replay.critical_path();
     progress.runs += done ? 1 : 0;
   }
+  if (is_dynamic_ && done) progress.path = job.path;
   progress.complete = done && progress.unreceived == 0;
   return progress;
 }

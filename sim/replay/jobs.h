@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -62,7 +63,8 @@ struct JobProgress {
   std::uint64_t runs = 0;        // that are done
   std::uint64_t unreceived = 0;  // messages that arrived, and that no receive took
   std::uint64_t first_channel = 0;
-  bool complete = false;  // all its runs are done, and all messages were received
+  std::optional<results::CriticalPath> path;  // of its runs, one behind the other, if all are done
+  bool complete = false;                      // all its runs are done, and all messages were received
 };
 
 // Ranks, communicators and tags of different jobs have nothing to do with each other; jobs meet in the

@@ -129,6 +129,10 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<
   for (std::size_t p = 0; p < engines.size(); ++p) {
     shares_.push_back(std::make_unique<ReplayShare>(*plan_, *engines[p], ranks[p]));
   }
+  if (plan_->place.keeps_path) trails_ = std::make_unique<TrailRecords>();
+  for (const auto& share : shares_) {
+    if (trails_ != nullptr) share->keep_trails(*trails_);
+  }
   if (plan_->place.timeline != nullptr) records_ = std::make_unique<TimelineRecords>();
   for (std::size_t p = 0; records_ != nullptr && p < shares_.size(); ++p) {
     taps_.push_back(std::make_unique<TimelineTap>(*shares_[p], plan_->place.job,
@@ -240,6 +244,15 @@ std::vector<results::Rank> Replay::ranks() const {
   rows.reserve(plan_->program.ranks());
   for (std::uint32_t r = 0; r < plan_->program.ranks(); ++r) rows.push_back(share_of(r).result(r));
   return rows;
+}
+
+std::optional<results::CriticalPath> Replay::critical_path() const {
+  if (trails_ == nullptr || !done()) return std::nullopt;
+  Trails::Last last;
+  for (const auto& share : shares_) {
+    if (share->last_trail().is_behind(last)) last = share->last_trail();
+  }
+  return last.path;
 }
 
 std::uint64_t Replay::digest() const {

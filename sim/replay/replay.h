@@ -15,6 +15,7 @@
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
 #include "sim/core/nic_rule.h"
+#include "sim/results/critical_path.h"
 #include "sim/results/records.h"
 #include "sim/results/timeline.h"
 
@@ -50,6 +51,8 @@ struct HostConfig {
   const NicRule* nics = nullptr;
   // What is made of them where a rank has several of its own.
   RailUse rails;
+  // Bytes of messages take so long at a NIC: for what is said of the critical path alone.
+  TimePerByte nic_per_byte;
 };
 
 // Hosts that the ranks of the program fill.
@@ -76,6 +79,7 @@ struct ReplayPlace {
   // Where it is recorded what its ranks do, as those of this job; null: nowhere.
   results::TimelineRecorder* timeline = nullptr;
   std::uint32_t job = 0;
+  bool keeps_path = false;  // critical_path() is asked for
 };
 
 // Connections between any two hosts that a program placed so has numbers for: fewer than 2^64.
@@ -89,6 +93,7 @@ class ReplayShare;
 class RailSplitter;
 class TimelineRecords;
 class TimelineTap;
+class TrailRecords;
 
 // One replay of one program. A graph is held in memory, and must outlive the replay if it is not the
 // program's own; of a packed file only what is under way is, and it is read as the replay goes on. It has a
@@ -142,6 +147,8 @@ class Replay {
   // Throws InputError if the messages have more than 2^64 bytes together.
   ReplayTotals totals() const;
   std::vector<results::Rank> ranks() const;
+  // From the start of its place to the last end of a rank; nothing if it isn't kept, or not done.
+  std::optional<results::CriticalPath> critical_path() const;
   // Digest of all engines joined with every rank's finish time.
   std::uint64_t digest() const;
   // For a replay that ended incomplete: which ranks wait, for what, and what nearly matches; at most `limit`
@@ -157,6 +164,7 @@ class Replay {
   std::vector<Engine*> engines_;                  // each once
   std::vector<std::uint16_t> partition_of_host_;  // empty with one partition
   std::vector<std::unique_ptr<ReplayShare>> shares_;
+  std::unique_ptr<TrailRecords> trails_;                  // null: nothing is asked of the critical path
   std::unique_ptr<TimelineRecords> records_;              // null: nothing is recorded
   std::vector<std::unique_ptr<TimelineTap>> taps_;        // of the shares; none: nothing is recorded
   std::vector<std::unique_ptr<RailSplitter>> splitters_;  // of each share; none: no message is divided

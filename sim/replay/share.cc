@@ -70,6 +70,7 @@ void ReplayShare::start(Network& network) {
   if (event.kind != kCpuDone) [[unlikely]] {
     on_rare_event(rank, event);
   } else {
+    if (trails_) trails_->at_cpu(event.payload);
     Cpu& cpu = cpus_[event.payload];
     bool goes_on = false;
     try {
@@ -88,11 +89,14 @@ void ReplayShare::start(Network& network) {
 [[gnu::noinline]] void ReplayShare::on_rare_event(RankState& rank, const Event& event) {
   switch (event.kind) {
     case kLaneDone:
+      if (trails_) trails_->at_lane(event.payload);
       return end_work_of_lane(event.payload);
     case kMessageReady:
+      if (trails_) trails_->at_held(event.payload);
       free_held_.push_back(event.payload);
-      return network_->inject(held_[event.payload]);
+      return inject(held_[event.payload]);
     default:
+      if (trails_) trails_->at_start();
       return begin_rank(rank);
   }
 }
@@ -301,6 +305,7 @@ void ReplayShare::finish_op(RankState& rank, goal::OpIndex op) {
   rank.finish = engine_.now();
   ++rank.ops_done;
   ++executed_ops_;
+  if (trails_ && rank.ops_done == rank.view.ops()) trails_->finish(rank.view.rank(), rank.finish);
   release<false>(rank, op);
 }
 
@@ -357,13 +362,14 @@ inline void ReplayShare::send_first(RankState& rank, goal::OpIndex index, std::u
   message.client[kTag] = op.tag;
   message.client[kContextAndKind] |= op.comm;
   if (keep_order_) message.client[kNumber] = sent_.next({message.client[kSourceRank], op.peer, op.comm});
-  network_->inject(message);
+  inject(message);
 }
 
 void ReplayShare::on_sent(const Message& message) {
   const std::uint32_t send = message.client[kSenderTask];
   Task& task = tasks_[send];
   --task.next;
+  if (trails_) trails_->at_sent(send, message.bytes, engine_.now());
   if (task.bytes > 0) {
     Message data = message;
     send_piece(data);
@@ -377,7 +383,12 @@ void ReplayShare::on_sent(const Message& message) {
 
 [[gnu::flatten]] void ReplayShare::on_delivered(const Message& message) {
   const auto& word = message.client;
-  switch (static_cast<MessageKind>(word[kContextAndKind] >> kKindShift)) {
+  const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
+  if (trails_) {
+    const bool is_handshake = kind != MessageKind::kEager && kind != MessageKind::kData;
+    trails_->at_message(local_[word[kDestinationRank]], message, is_handshake, engine_.now());
+  }
+  switch (kind) {
     case MessageKind::kClearToSend:
       send_data(message);
       break;
@@ -540,60 +551,6 @@ ArrivedMessage ReplayShare::unpark(std::uint32_t slot) {
   parked_[slot].next = free_parked_;
   free_parked_ = slot;
   return message;
-}
-
-// ---- Results ----
-
-std::uint64_t ReplayShare::memory_bytes() const {
-  std::uint64_t bytes = words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
-                        cpus_.capacity() * sizeof(Cpu) + ready_.memory_bytes() +
-                        tasks_.capacity() * sizeof(Task) + parked_.memory_bytes() + matching_.memory_bytes() +
-                        early_.memory_bytes() + open_receives_.memory_bytes() + held_back_.memory_bytes() +
-                        held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
-                        lanes_.capacity() * sizeof(Lane) + proxies_.capacity() * sizeof(Time) +
-                        tables_.capacity() * sizeof(MatchTable) + table_memory_.bytes();
-  for (const ProgramWindow& window : windows_) bytes += window.memory_bytes();
-  for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);
-  return bytes;
-}
-
-bool ReplayShare::at_rest() const {
-  return begun_ == ranks_.size() &&
-         std::all_of(cpus_.begin(), cpus_.end(), [](const Cpu& cpu) { return cpu.current == kNone; });
-}
-
-ReplayTotals ReplayShare::totals() const {
-  ReplayTotals totals{.ops = ops_,
-                      .executed_ops = executed_ops_,
-                      .bytes = bytes_,
-                      .unreceived = unreceived(),
-                      .makespan = {}};
-  for (const RankState& state : ranks_) {
-    totals.messages += state.messages_sent;
-    totals.makespan = std::max(totals.makespan, state.finish);
-  }
-  return totals;
-}
-
-results::Rank ReplayShare::result(std::uint32_t rank) const {
-  const RankState& state = ranks_[local_[rank]];
-  results::Rank row;
-  row.rank = rank;
-  row.host = plan_.host_of(rank);
-  row.finish = state.finish;
-  row.compute = state.compute;
-  row.overhead = state.overhead;
-  // Work after the last operation that finished (in a replay that stopped short) is no part of the finish.
-  const __int128 waiting =
-      static_cast<__int128>(std::max(state.finish - plan_.place.start, Time()).ps()) * state.cpus -
-      (state.compute + state.overhead).ps();
-  row.waiting = Time::ps(static_cast<std::int64_t>(std::clamp<__int128>(waiting, 0, Time::max().ps())));
-  row.messages_sent = state.messages_sent;
-  row.messages_received = state.messages_received;
-  row.bytes_sent = state.bytes_sent;
-  row.bytes_received = state.bytes_received;
-  row.ops = state.ops_done;
-  return row;
 }
 
 }  // namespace weft::sim

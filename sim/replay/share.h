@@ -19,6 +19,7 @@
 #include "sim/replay/program_window.h"
 #include "sim/replay/ready_queue.h"
 #include "sim/replay/replay.h"
+#include "sim/replay/trails.h"
 #include "sim/results/records.h"
 #include "sim/units/input_error.h"
 #include "sim/units/large_pages.h"
@@ -82,6 +83,10 @@ class alignas(64) ReplayShare final : public NetworkClient {
   ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vector<std::uint32_t>& ranks);
 
   void start(Network& network);
+  // From then on it is known what the time of a run consists of. Before the start.
+  void keep_trails(TrailRecords& records);
+  // Of its ranks that are done. REQUIRES: keep_trails() was called.
+  const Trails::Last& last_trail() const { return trails_->last(); }
   void on_sent(const Message& message) override;
   void on_delivered(const Message& message) override;
   void on_event(const Event& event) override;
@@ -269,7 +274,13 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void take_up(RankState& rank, Cpu& cpu);
   bool begin_work(RankState& rank, Cpu& cpu, std::uint32_t work);
   void schedule_done(RankState& rank, const Cpu& cpu, Time duration) {
-    schedule_own(rank, duration, kCpuDone, static_cast<std::uint32_t>(&cpu - cpus_.data()));
+    const auto index = static_cast<std::uint32_t>(&cpu - cpus_.data());
+    if (trails_) trails_->on_cpu(index, duration, computes(rank, cpu.current));
+    schedule_own(rank, duration, kCpuDone, index);
+  }
+  bool computes(const RankState& rank, std::uint32_t work) const {
+    return (work & kTask) == 0 ? rank.view.op(work).kind == goal::OpKind::kCalc
+                               : tasks_[work & ~kTask].state == TaskState::kCombine;
   }
   Time start_of_work(RankState& rank, std::uint32_t work);
   bool end_work(RankState& rank, Cpu& cpu);
@@ -294,6 +305,10 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void schedule_own(RankState& rank, Time duration, EventKind kind, std::uint32_t payload) {
     engine_.schedule_counted(after(engine_.now(), duration), first_entity_ + rank.view.rank(),
                              rank.scheduled++, kind, payload);
+  }
+  void schedule_lane(RankState& rank, Time duration, std::uint32_t lane) {
+    if (trails_) trails_->on_lane(lane, duration);
+    schedule_own(rank, duration, kLaneDone, lane);
   }
   std::uint32_t hold(const Message& message);
   void begin_train(std::uint32_t lane, std::uint32_t step);
@@ -322,6 +337,12 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint32_t channel = ReplayPlan::kNoChannel;  // of a collective, if that says which of the rank's NICs
   };
   Message message_to(std::uint32_t rank, const Route& route, MessageKind kind) const;
+  void inject(Message& message) {
+    if (trails_) {
+      message.trail = trails_->leave(local_[message.client[kSourceRank]], message.bytes, engine_.now());
+    }
+    network_->inject(message);
+  }
   void place(Message& message, std::uint32_t rank, const Route& route) const;
   std::uint32_t channel_of(const Task& task) const {
     if (task.lane == kNone) return kNone;
@@ -371,7 +392,8 @@ class alignas(64) ReplayShare final : public NetworkClient {
   const EntityId first_entity_;
   Engine& engine_;
   Network* network_ = nullptr;
-  TimelineTap* tap_ = nullptr;  // null: nobody records what it does
+  TimelineTap* tap_ = nullptr;      // null: nobody records what it does
+  std::unique_ptr<Trails> trails_;  // null: nobody asks what its time consists of
   bool keep_order_ = false;
   const Time overhead_;  // o
   const bool has_overhead_per_byte_;

@@ -21,6 +21,7 @@ void ReplayShare::expect(const Event& event, int look) const {
     __builtin_prefetch(&rank, 1);
     __builtin_prefetch(&rank.finish, 1);
     __builtin_prefetch(&cpu, 1);
+    if (trails_) trails_->expect_cpu(event.payload);
     return;
   }
   if (look == 2 && cpu.head < kTask) {  // the operation that the cpu takes up then
@@ -54,6 +55,7 @@ void ReplayShare::expect(const Message& message, int look) const {
   const bool is_collective = (word[kContextAndKind] & kCollectiveContext) != 0;
   if (look == 0) {
     __builtin_prefetch(&rank);
+    if (trails_) trails_->expect_message(message);
     if (!has_wildcards_ && !is_collective) __builtin_prefetch(&tables_[local], 1);
     return;
   }

@@ -35,7 +35,7 @@ void ReplayShare::answer(std::uint32_t receive, std::uint32_t sender, MessageKin
   if (hosts_.answers_apart) message.channel |= kAnswerChannels;
   message.client[kSenderTask] = sender;
   message.client[kReceiverTask] = receive;
-  network_->inject(message);
+  inject(message);
 }
 
 // All but what went with the request.
@@ -65,7 +65,9 @@ void ReplayShare::send_piece(Message& data) {
       hosts_.rendezvous == Rendezvous::kPut ? std::min(task.bytes, hosts_.fragment_bytes) : task.bytes;
   task.bytes -= data.bytes;
   ++task.next;
-  network_->inject(data);
+  const std::uint32_t send = data.client[kSenderTask];
+  if (trails_ && data.notify_sent) trails_->remember(send, engine_.now());
+  inject(data);
 }
 
 // Pieces may come in any order.

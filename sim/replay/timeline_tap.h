@@ -8,11 +8,13 @@
 #include <optional>
 #include <vector>
 
+#include "sim/replay/record_pool.h"
 #include "sim/replay/share.h"
-#include "sim/replay/timeline_records.h"
 #include "sim/results/timeline.h"
 
 namespace weft::sim {
+
+class TimelineRecords : public RecordPool<results::TimelineMessage> {};
 
 // Eager messages, which else carry no task of their sender, carry the number of their record, so that every
 // receive knows its message. Nothing that is scheduled changes. Each share has a tap of its own; what one

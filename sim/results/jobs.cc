@@ -144,7 +144,7 @@ void fill_job(const Report& report, std::size_t index, Row& row) {
           job.alone > Time() ? std::optional(job.alone) : std::nullopt, job.ranks, job.nodes, job.messages,
           job.bytes);
   row.add_kept(interval_set(job.hosts));
-  row.add(fixed(hops(report, index)));
+  row.add(fixed(hops(report, index)), job.path ? std::optional(bound_by(*job.path)) : std::nullopt);
 }
 
 void fill_interference(const Report& report, std::size_t index, Row& row) {

@@ -50,7 +50,7 @@ std::string interval_set(std::span<const std::uint32_t> numbers);
 
 inline constexpr const char* kJobColumns =
     "job,name,submit_ns,start_ns,finish_ns,runtime_ns,waiting_ns,slowdown,turnaround_ns,stretch,"
-    "bounded_slowdown,status,runs,alone_ns,ranks,nodes,messages,bytes,hosts,hops";
+    "bounded_slowdown,status,runs,alone_ns,ranks,nodes,messages,bytes,hosts,hops,bound_by";
 inline constexpr const char* kJobLinkColumns = "link,from,to,utilization,job,name,bytes,share";
 inline constexpr std::size_t kMostJobLinks = 1000;
 inline constexpr const char* kInterferenceColumns = "job,name,beside,beside_name,slowdown";

@@ -59,6 +59,22 @@ void add_flows(const Report& report, nlohmann::ordered_json& json) {
                      {"receiver_max_bps", std::llround(hosts.most_bps)}};
 }
 
+// The time until the job's end, which it leads through.
+nlohmann::ordered_json path_json(const Job& job) {
+  nlohmann::ordered_json shares;
+  for (int part = 0; part < kPathParts; ++part) {
+    shares[std::string(path_part_name(part)) + "_ns"] = nanoseconds(path_part(*job.path, part));
+  }
+  shares["start_ns"] = nanoseconds(job.start);
+  return {{"runtime_ns", nanoseconds(job.start + job.path->total())}, {"shares", std::move(shares)}};
+}
+
+void add_path(const Job& job, nlohmann::ordered_json& json) {
+  if (!job.path || job.path->total() == Time()) return;
+  json["bound_by"] = bound_by(*job.path);
+  json["critical_path"] = path_json(job);
+}
+
 nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
   const Job& job = report.jobs[index];
   nlohmann::ordered_json json = {{"name", job.name},
@@ -77,6 +93,7 @@ nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
                                  {"runs", job.runs},
                                  {"messages", job.messages},
                                  {"bytes", job.bytes}};
+  add_path(job, json);
   if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
   if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;
   if (const std::optional<double> crossed = hops(report, index)) json["hops"] = *crossed;
@@ -186,6 +203,7 @@ std::string json_summary(const Report& report) {
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;
   json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
   add_nics(report, json);
+  if (report.jobs.size() == 1) add_path(report.jobs[0], json);
   json["jobs"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.jobs.size(); ++i) json["jobs"].push_back(job_json(report, i));
   json["machine"] = machine_json(report);

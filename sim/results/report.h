@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "goal/not_replayed.h"
+#include "sim/results/critical_path.h"
 #include "sim/results/records.h"
 #include "sim/results/timeline.h"
 
@@ -43,6 +44,7 @@ struct Job {
   std::vector<std::uint32_t> hosts;       // that it ran on, ascending
   std::uint64_t first_channel = 0;        // of its connections between two of its hosts
   Time alone;                             // duration of one run alone on the same hosts; 0: not known
+  std::optional<CriticalPath> path;       // of all its runs, if they are done and the model keeps it
   double compute_scale = 1;
   goal::NotReplayed not_replayed;  // what its graph lacks of the program traced
 };

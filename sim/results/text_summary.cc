@@ -1,6 +1,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -92,6 +93,22 @@ void add_links(const Report& report, Lines& lines) {
   }
 }
 
+// "bandwidth: 62.0% bandwidth, 30.1% compute, …"; parts below a thousandth are left out.
+void add_path(const Job& job, Lines& lines) {
+  if (!job.path || job.path->total() == Time()) return;
+  std::vector<std::pair<double, std::string_view>> parts;
+  for (int part = 0; part < kPathParts; ++part) {
+    parts.emplace_back(path_part(*job.path, part).seconds() / job.path->total().seconds(),
+                       path_part_name(part));
+  }
+  std::ranges::stable_sort(parts, std::greater<>(), &std::pair<double, std::string_view>::first);
+  std::string text;
+  for (const auto& [share, name] : parts) {
+    if (share >= 1e-3) text += fmt::format("{}{:.1f}% {}", text.empty() ? "" : ", ", 100 * share, name);
+  }
+  lines.add("bound by", "{}; critical path: {}", bound_by(*job.path), text);
+}
+
 std::string outcome_of(const Job& job) {
   if (job.status == JobStatus::kComplete) return readable_time(runtime(job));
   return std::string(name(job.status));
@@ -103,17 +120,19 @@ void add_jobs(const Report& report, Lines& lines) {
     const Job& job = report.jobs[0];
     lines.add("job", "{}: {} ranks, {}{}", job.name, job.ranks, readable_time(job.finish),
               job.runs > 1 ? fmt::format(", {} runs", grouped(job.runs)) : "");
+    add_path(job, lines);
     return;
   }
   constexpr std::size_t kShown = 30;
-  lines.add("jobs", "{:<20} {:>6} {:>6} {:>12} {:>12} {:>6} {:>8}", "name", "ranks", "nodes", "start",
-            "runtime", "runs", "slowdown");
+  lines.add("jobs", "{:<20} {:>6} {:>6} {:>12} {:>12} {:>6} {:>8} {:>9}", "name", "ranks", "nodes", "start",
+            "runtime", "runs", "slowdown", "bound by");
   for (std::size_t i = 0; i < std::min(kShown, report.jobs.size()); ++i) {
     const Job& job = report.jobs[i];
     const std::optional<double> slow = slowdown(job);
-    lines.add("", "{:<20} {:>6} {:>6} {:>12} {:>12} {:>6} {:>8}", job.name.substr(0, 20), job.ranks,
+    lines.add("", "{:<20} {:>6} {:>6} {:>12} {:>12} {:>6} {:>8} {:>9}", job.name.substr(0, 20), job.ranks,
               job.nodes, job.status == JobStatus::kNotStarted ? "" : readable_time(job.start),
-              outcome_of(job), job.runs, slow ? fmt::format("{:.3f}", *slow) : "");
+              outcome_of(job), job.runs, slow ? fmt::format("{:.3f}", *slow) : "",
+              job.path ? bound_by(*job.path) : "");
   }
   if (report.jobs.size() > kShown) lines.add("", "… and {} more, in jobs.csv", report.jobs.size() - kShown);
   const MachineFigures all = machine_figures(report);

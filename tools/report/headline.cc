@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "sim/units/grouped.h"
@@ -132,38 +133,80 @@ Bound waiting_bound(const Json& run, const Times& times, const Extremes& extreme
           waited + ", while no link was short of capacity: the way itself, and turns to wait for, took it"};
 }
 
+struct PathShare {
+  const char *key, *kind, *words;
+  bool is_network;
+};
+constexpr PathShare kPathShares[] = {{"compute_ns", "compute", "computing", false},
+                                     {"overhead_ns", "overhead", "processors handing messages over", false},
+                                     {"latency_ns", "latency", "latency of links, switches and NICs", true},
+                                     {"bandwidth_ns", "bandwidth", "bytes at the rate of links", true},
+                                     {"queueing_ns", "contention", "queues and shared links", true},
+                                     {"matching_ns", "handshakes", "handshakes of large messages", true},
+                                     {"start_ns", "start", "waiting for a job to begin", false}};
+
+// Of the critical path, if the run has recorded it: parts, the largest first, as shares of all.
+std::vector<std::pair<double, const PathShare*>> path_parts(const Json& run) {
+  const Json::json_pointer place("/summary/critical_path/shares");
+  if (!run.contains(place) || !run[place].is_object()) return {};
+  std::vector<std::pair<double, const PathShare*>> all;
+  double sum = 0;
+  for (const PathShare& share : kPathShares) {
+    const Json value = run[place].value(share.key, Json());
+    all.emplace_back(value.is_number() ? value.get<double>() : 0.0, &share);
+    sum += all.back().first;
+  }
+  if (sum <= 0) return {};
+  for (auto& [part, share] : all) part /= sum;
+  std::ranges::stable_sort(all, std::greater<>(), &std::pair<double, const PathShare*>::first);
+  return all;
+}
+
 // Where the run recorded its critical path: its two largest shares.
 std::optional<Bound> path_bound(const Json& run) {
-  const Json::json_pointer place("/summary/critical_path/shares");
-  if (!run.contains(place) || !run[place].is_object()) return std::nullopt;
-  constexpr std::tuple<const char*, const char*, const char*> kShares[] = {
-      {"compute_ns", "compute", "computing"},
-      {"overhead_ns", "overhead", "processors handing messages over"},
-      {"latency_ns", "latency", "latency of links, switches and NICs"},
-      {"bandwidth_ns", "bandwidth", "bytes at the rate of links"},
-      {"queueing_ns", "contention", "queues and shared links"},
-      {"matching_ns", "handshakes", "handshakes of large messages"},
-      {"start_ns", "start", "waiting for a job to begin"}};
-  std::vector<std::tuple<double, const char*, const char*>> all;
-  double sum = 0;
-  for (const auto& [key, kind, words] : kShares) {
-    const Json value = run[place].value(key, Json());
-    all.emplace_back(value.is_number() ? value.get<double>() : 0.0, kind, words);
-    sum += std::get<0>(all.back());
-  }
-  if (sum <= 0) return std::nullopt;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const auto& a, const auto& b) { return std::get<0>(a) > std::get<0>(b); });
+  const auto parts = path_parts(run);
+  if (parts.empty()) return std::nullopt;
   const auto part = [&](std::size_t i) {
-    return fmt::format("{} {}", percent(std::get<0>(all[i]) / sum), std::get<2>(all[i]));
+    return fmt::format("{} {}", percent(parts[i].first), parts[i].second->words);
   };
   std::string sentence = "The chain of work and messages that set the pace was " + part(0);
-  if (std::get<0>(all[1]) > 0) sentence += " and " + part(1);
-  return Bound{std::get<1>(all[0]), sentence};
+  if (parts[1].first > 0) sentence += " and " + part(1);
+  return Bound{parts[0].second->kind, sentence};
+}
+
+// Several jobs, each with a cause of its own: they need not have waited for each other.
+std::optional<Bound> bound_of_jobs(const Json& jobs) {
+  constexpr std::size_t kNamed = 4;
+  if (jobs["count"] < 2 || !jobs.contains("rows") || !jobs["rows"].contains("bound_by")) return std::nullopt;
+  const Json &causes = jobs["rows"]["bound_by"], &names = jobs["rows"]["name"];
+  std::string sentence, kind;
+  for (std::size_t i = 0; i < causes.size(); ++i) {
+    const std::string cause = causes[i].is_string() ? text_of(causes[i]) : "";
+    if (cause.empty()) return std::nullopt;  // it wasn't recorded
+    kind = i == 0 || kind == cause ? cause : "several";
+    if (i >= kNamed) continue;
+    sentence +=
+        fmt::format("{}job {} was bound by {}", sentence.empty() ? "" : ", ", text_of(names[i]), cause);
+  }
+  if (causes.size() > kNamed) sentence += ", … (see the table of jobs)";
+  if (sentence.empty()) return std::nullopt;
+  sentence[0] = 'J';
+  return Bound{kind, sentence};
+}
+
+// No faster network shortens what ranks do on the critical path, nor what the busiest of them has to do.
+double most_to_gain(const Json& run, double floor_ns, double makespan) {
+  double most = std::max(0.0, 1 - floor_ns / makespan);
+  const auto parts = path_parts(run);
+  if (parts.empty()) return most;
+  double network = 0;
+  for (const auto& [part, share] : parts) network += share->is_network ? part : 0;
+  return std::min(most, network);
 }
 
 Bound bound_of(const Json& run, const Times& times, const Extremes& extremes) {
   if (const std::optional<Bound> path = path_bound(run)) return *path;
+  if (const std::optional<Bound> jobs = bound_of_jobs(run["jobs"])) return *jobs;
   if (times.all() <= 0) {
     return {"not known",
             "This network model knows when ranks finished, but not what they spent their time on"};
@@ -220,7 +263,7 @@ Json headline(const Json& run) {
                                           outcome, time_text(number(run, "/summary/stopped_at_ns")));
   std::string because = bound.sentence + ".";
   if (outcome == "complete" && times.all() > 0 && makespan > 0 && run["jobs"]["count"] == 1) {
-    const double most = std::max(0.0, 1 - extremes.floor_ns / makespan);
+    const double most = most_to_gain(run, extremes.floor_ns, makespan);
     because += fmt::format(" A better network could shorten the run by {} at most.", percent(most));
   }
   return {{"title", title},

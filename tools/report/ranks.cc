@@ -66,8 +66,8 @@ Json jobs(const Database& database, const Budget& budget) {
       fmt::format("SELECT job, substr(name, 1, 200) AS name, status, ranks, nodes, runs, submit_ns, "
                   "start_ns, finish_ns, runtime_ns, "
                   "waiting_ns, turnaround_ns, alone_ns, slowdown, bounded_slowdown, messages, bytes, hops, "
-                  "substr(hosts, 1, 200) AS hosts FROM jobs ORDER BY job LIMIT {}",
-                  budget.jobs));
+                  "substr(hosts, 1, 200) AS hosts{} FROM jobs ORDER BY job LIMIT {}",
+                  database.has_column("jobs", "bound_by") ? ", bound_by" : "", budget.jobs));
   json["matrix_jobs"] = budget.matrix;
   json["interference"] = database.columns(
       fmt::format("SELECT job, beside, slowdown FROM interference WHERE job < {0} AND beside < {0} LIMIT {1}",

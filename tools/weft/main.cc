@@ -13,6 +13,7 @@
 #include "tools/weft/build_info.h"
 #include "tools/weft/command.h"
 #include "tools/weft/completion.h"
+#include "tools/weft/explain.h"
 #include "tools/weft/export.h"
 #include "tools/weft/goal.h"
 #include "tools/weft/import.h"
@@ -42,6 +43,7 @@ std::vector<Subcommand> subcommands() {
       {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
+      {"explain", "Tell what bound a run, and what would have made it faster", add_explain},
       {"report", "Make a page that shows a run, or several side by side", add_report},
       {"export", "Write results of a run as files for other programs", add_export},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},

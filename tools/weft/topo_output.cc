@@ -27,15 +27,6 @@ void refuse_incomplete(const std::string& run) {
   }
 }
 
-nlohmann::json summary(const std::string& run) {
-  refuse_incomplete(run);
-  const std::string path = run + "/summary.json";
-  const goal::FileView file(path);
-  nlohmann::json json = nlohmann::json::parse(file.bytes(), nullptr, false);
-  if (!json.is_object()) throw InputError(SourceLocation{.file = path}, "this is no JSON object");
-  return json;
-}
-
 }  // namespace
 
 void TextOutput::add_to(Command& command) {
@@ -69,6 +60,15 @@ void FormatArgument::add_to(Command& command) {
 const topologies::Format& FormatArgument::choose(const std::string& path) const {
   if (given()) return topologies::find_format(name_);
   return path.empty() ? topologies::find_format("graphml") : topologies::format_of_file(path);
+}
+
+nlohmann::json RunFolder::summary(const std::string& run) {
+  refuse_incomplete(run);
+  const std::string path = run + "/summary.json";
+  const goal::FileView file(path);
+  nlohmann::json json = nlohmann::json::parse(file.bytes(), nullptr, false);
+  if (!json.is_object()) throw InputError(SourceLocation{.file = path}, "this is no JSON object");
+  return json;
 }
 
 std::string RunFolder::topology(const std::string& run) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ class FormatArgument {
 // A folder that `weft sim … -o` left.
 struct RunFolder {
   // Throw InputError that names the file if it is missing, damaged, or of a run without what is asked for.
-  static std::string topology(const std::string& run);  // in short form
-  static double goodput_bps(const std::string& run);    // of all messages together
+  static nlohmann::json summary(const std::string& run);  // its summary.json, an object
+  static std::string topology(const std::string& run);    // in short form
+  static double goodput_bps(const std::string& run);      // of all messages together
   // The share of the time that each channel of the network was busy. Throws InputError if the run's
   // links are not those of `topology`.
   static std::vector<double> load(const std::string& run, const topologies::Topology& topology);

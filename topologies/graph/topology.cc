@@ -111,4 +111,23 @@ void Topology::finish(bool in_parts) {
   }
 }
 
+void Topology::rescale(double rates, double latencies) {
+  const auto faster = [&](Bandwidth rate) {
+    return Bandwidth::bps(static_cast<std::int64_t>(static_cast<double>(rate.bps()) * rates + 0.5));
+  };
+  const auto later = [&](Time latency) {
+    return Time::ps(static_cast<std::int64_t>(static_cast<double>(latency.ps()) * latencies + 0.5));
+  };
+  for (Edge& edge : edges_) {
+    edge.link.rate = faster(edge.link.rate);
+    edge.link.back_rate = faster(edge.link.back_rate);
+    edge.link.latency = later(edge.link.latency);
+  }
+  for (Channel& channel : channels_) {
+    channel.rate = faster(channel.rate);
+    channel.latency = later(channel.latency);
+  }
+  for (Node& node : nodes_) node.switch_latency = later(node.switch_latency);
+}
+
 }  // namespace weft::topologies

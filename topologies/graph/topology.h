@@ -75,7 +75,8 @@ struct BoardGrid {
   bool empty() const { return x == 0; }
 };
 
-// Built by a family with add_host, add_switch and add_link, then finish(). Immutable afterwards.
+// Built by a family with add_host, add_switch and add_link, then finish(). Immutable afterwards, but for
+// rescale().
 // Parallel links between two nodes are allowed. Hosts may have several links (NICs, planes).
 class Topology {
  public:
@@ -118,6 +119,9 @@ class Topology {
   // fault.
   void finish() { finish(false); }
   void finish_in_parts() { finish(true); }
+  // Afterwards: all links have so many times the rate, and latencies of links and switches are multiplied.
+  // To ask what another network of the same shape would do, before anyone else has seen this one.
+  void rescale(double rates, double latencies);
 
   const std::string& name() const { return name_; }  // the family's short form with its parameters
   const Node& node(Vertex v) const { return nodes_[v]; }

@@ -1,4 +1,4 @@
-// Records of the messages of a replay that are under way, which the taps of all its shares have in common.
+// Records of messages that are under way, which all shares of a replay have in common.
 #pragma once
 
 #include <array>
@@ -8,8 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <vector>
-
-#include "sim/results/timeline.h"
 
 namespace weft::sim {
 
@@ -50,12 +48,13 @@ class GrowingArray {
   std::uint64_t size_ = 0;
 };
 
-// A record belongs to the sender's tap until its message arrives, and from then on to the receiver's. Which
+// A record belongs to the sender's share until its message arrives, and from then on to the receiver's. Which
 // record a message gets decides nothing.
-class TimelineRecords {
+template <typename T>
+class RecordPool {
  public:
-  results::TimelineMessage& operator[](std::uint32_t record) { return rows_[record]; }
-  // For a tap that has none left, and for one that has many: so many at a time.
+  T& operator[](std::uint32_t record) { return rows_[record]; }
+  // For a share that has none left, and for one that has many: so many at a time.
   static constexpr std::uint32_t kAtATime = 256;
   void take(std::vector<std::uint32_t>& free) {
     const std::lock_guard lock(mutex_);
@@ -73,13 +72,13 @@ class TimelineRecords {
     free_.insert(free_.end(), free.end() - kAtATime, free.end());
     free.resize(free.size() - kAtATime);
   }
-  // So many were made, and these of them are with no tap.
+  // So many were made, and these of them are with no share.
   std::uint32_t made() const { return made_; }
   const std::vector<std::uint32_t>& free() const { return free_; }
 
  private:
   std::mutex mutex_;
-  GrowingArray<results::TimelineMessage> rows_;
+  GrowingArray<T> rows_;
   std::uint32_t made_ = 0;
   std::vector<std::uint32_t> free_;
 };

@@ -1,0 +1,65 @@
+// What a share tells of itself.
+#include <algorithm>
+
+#include "sim/replay/share.h"
+
+namespace weft::sim {
+
+void ReplayShare::keep_trails(TrailRecords& records) {
+  trails_ = std::make_unique<Trails>(records, cpus_.size(), ranks_.size(), hosts_.nic_per_byte);
+}
+
+std::uint64_t ReplayShare::memory_bytes() const {
+  std::uint64_t bytes = words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
+                        cpus_.capacity() * sizeof(Cpu) + ready_.memory_bytes() +
+                        tasks_.capacity() * sizeof(Task) + parked_.memory_bytes() + matching_.memory_bytes() +
+                        early_.memory_bytes() + open_receives_.memory_bytes() + held_back_.memory_bytes() +
+                        held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
+                        lanes_.capacity() * sizeof(Lane) + proxies_.capacity() * sizeof(Time) +
+                        tables_.capacity() * sizeof(MatchTable) + table_memory_.bytes();
+  for (const ProgramWindow& window : windows_) bytes += window.memory_bytes();
+  if (trails_) bytes += trails_->memory_bytes();
+  for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);
+  return bytes;
+}
+
+bool ReplayShare::at_rest() const {
+  return begun_ == ranks_.size() &&
+         std::all_of(cpus_.begin(), cpus_.end(), [](const Cpu& cpu) { return cpu.current == kNone; });
+}
+
+ReplayTotals ReplayShare::totals() const {
+  ReplayTotals totals{.ops = ops_,
+                      .executed_ops = executed_ops_,
+                      .bytes = bytes_,
+                      .unreceived = unreceived(),
+                      .makespan = {}};
+  for (const RankState& state : ranks_) {
+    totals.messages += state.messages_sent;
+    totals.makespan = std::max(totals.makespan, state.finish);
+  }
+  return totals;
+}
+
+results::Rank ReplayShare::result(std::uint32_t rank) const {
+  const RankState& state = ranks_[local_[rank]];
+  results::Rank row;
+  row.rank = rank;
+  row.host = plan_.host_of(rank);
+  row.finish = state.finish;
+  row.compute = state.compute;
+  row.overhead = state.overhead;
+  // Work after the last operation that finished (in a replay that stopped short) is no part of the finish.
+  const __int128 waiting =
+      static_cast<__int128>(std::max(state.finish - plan_.place.start, Time()).ps()) * state.cpus -
+      (state.compute + state.overhead).ps();
+  row.waiting = Time::ps(static_cast<std::int64_t>(std::clamp<__int128>(waiting, 0, Time::max().ps())));
+  row.messages_sent = state.messages_sent;
+  row.messages_received = state.messages_received;
+  row.bytes_sent = state.bytes_sent;
+  row.bytes_received = state.bytes_received;
+  row.ops = state.ops_done;
+  return row;
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,24 @@
+// The same run with one thing changed: what would it have gained?
+#pragma once
+
+#include "sim/scenario/scenario.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim {
+
+// Factors, 1: as it is.
+struct WhatIf {
+  double rates = 1;      // of links, copies within a host, and LogGOPS's NICs
+  double latencies = 1;  // of links, switches and NICs, and LogGOPS's L
+  double overheads = 1;  // of the cpu's times for messages, o and O
+  double compute = 1;    // of the times of calcs
+
+  bool operator==(const WhatIf&) const = default;
+  bool changes_network() const { return rates != 1 || latencies != 1; }
+};
+
+// What of it a resolved scenario tells. Its network is simulated in one partition, which is needed where
+// latencies are 0 and decides nothing.
+Scenario changed(const Scenario& resolved, const WhatIf& what_if);
+
+}  // namespace weft::sim
