@@ -12,6 +12,7 @@
 #include "sim/units/used_files.h"
 #include "tools/weft/build_info.h"
 #include "tools/weft/command.h"
+#include "tools/weft/compare_networks.h"
 #include "tools/weft/completion.h"
 #include "tools/weft/explain.h"
 #include "tools/weft/export.h"
@@ -43,6 +44,9 @@ std::vector<Subcommand> subcommands() {
       {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
+      {"compare-networks",
+       "Run applications on several networks: times with their spread, prices, what bound each",
+       add_compare_networks},
       {"explain", "Tell what bound a run, and what would have made it faster", add_explain},
       {"report", "Make a page that shows a run, or several side by side", add_report},
       {"export", "Write results of a run as files for other programs", add_export},

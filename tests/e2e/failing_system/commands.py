@@ -34,7 +34,7 @@ GRAPH = "../in/a.goal"
 MANUAL = ["weft.1", *(f"weft-{name}.1" for name in (
     "trace", "trace-info", "import", "goal", "goal-gen", "goal-info", "goal-check", "goal-print", "goal-convert", "goal-merge",
     "goal-regroup", "goal-scale", "goal-perturb", "goal-slice", "goal-extrapolate", "goal-stats", "goal-export", "sim", "topo",
-    "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "explain", "report", "route", "route-show",
+    "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "compare-networks", "explain", "report", "route", "route-show",
     "route-load", "route-check", "place", "nccl", "nccl-explain", "jobs", "list", "describe", "export", "export-perfetto", "manual", "completion"))]
 COMMANDS = [
     Command(("sim", "--traffic", "shift:size=20KB", *SWITCH, "-o", "RUN", "-q", *ALL_FILES), folder=True),
@@ -65,6 +65,8 @@ COMMANDS = [
     writing(f"goal stats {GRAPH} --expand --picture out.pgm", "out.pgm"),
     writing(f"place {GRAPH} --topology fat_tree:k=4 --placement packed --placement random -o out.txt", "out.txt"),
     writing("place --ranks 4 --topology fat_tree:k=4 --placement packed --picture out.svg", "out.svg"),
+    writing("compare-networks traffic=[shift:size=20KB,ranks=4] --topology single_switch:hosts=4 --topology single_switch:hosts=5 --seeds 1 --csv out.csv",
+            "out.csv"),
     writing("explain ../in/RUN --json"),
     writing("report ../in/RUN -o out.html", "out.html"),
     writing("export perfetto ../in/RUN -o out.perfetto", "out.perfetto"),
