@@ -74,9 +74,11 @@ std::vector<Network> networks_of(const Options& options) {
   std::vector<Network> networks;
   for (const std::string& topology : options.topologies) networks.push_back({topology, options.prices});
   if (!options.networks.empty()) {
-    for (Network& network : networks_in(options.networks, options.prices)) networks.push_back(std::move(network));
+    for (Network& network : networks_in(options.networks, options.prices))
+      networks.push_back(std::move(network));
   }
-  if (networks.size() < 2) throw InputError("give at least two networks to compare, with --topology or --networks");
+  if (networks.size() < 2)
+    throw InputError("give at least two networks to compare, with --topology or --networks");
   return networks;
 }
 
@@ -136,8 +138,8 @@ class Comparison {
     TerminalControl control(scenario.limits, phases_, options_.json);
     const results::Report report = simulation.run(simulation.workload(), control);
     if (report.outcome != results::Outcome::kComplete) {
-      throw InputError(fmt::format("on {} the run with seed {} did not come to its end: {}{}", network.topology, seed,
-                                   results::name(report.outcome),
+      throw InputError(fmt::format("on {} the run with seed {} did not come to its end: {}{}",
+                                   network.topology, seed, results::name(report.outcome),
                                    report.diagnosis.empty() ? "" : "; " + report.diagnosis.front()));
     }
     if (seed == 1) describe(network, simulation, report, row);
@@ -146,8 +148,8 @@ class Comparison {
     row.warnings.insert(report.warnings.begin(), report.warnings.end());
   }
 
-  static void describe(const Network& network, const sim::Simulation& simulation, const results::Report& report,
-                       Row& row) {
+  static void describe(const Network& network, const sim::Simulation& simulation,
+                       const results::Report& report, Row& row) {
     const topologies::Topology& topology = *simulation.topology();
     row.topology = network.topology;
     row.fabric = report.fabric;
@@ -220,16 +222,17 @@ std::string readable(double time_ns) {
   return fmt::format("{:.0f} ns", time_ns);
 }
 
-std::string as_text(const std::vector<Row>& rows, const std::vector<std::string>& unlike, std::uint32_t seeds) {
+std::string as_text(const std::vector<Row>& rows, const std::vector<std::string>& unlike,
+                    std::uint32_t seeds) {
   std::string text;
   for (const std::string& each : unlike) text += each + "\n";
-  text += fmt::format("{}{:<44} {:>10} {:>23} {:>9} {:>7} {:>11}  {}\n", unlike.empty() ? "" : "\n", "network", "runtime",
-                      seeds > 1 ? "95% of means" : "", "k$", "kW", "$ x s", "bound by");
+  text += fmt::format("{}{:<44} {:>10} {:>23} {:>9} {:>7} {:>11}  {}\n", unlike.empty() ? "" : "\n",
+                      "network", "runtime", seeds > 1 ? "95% of means" : "", "k$", "kW", "$ x s", "bound by");
   for (const Row& row : rows) {
-    text += fmt::format("{:<44} {:>10} {:>23} {:>9.0f} {:>7.1f} {:>11.3g}  {}{}\n", row.topology, readable(row.runtime.mean),
-                        seeds > 1 ? readable(row.runtime.low) + " - " + readable(row.runtime.high) : "", row.price / 1e3,
-                        row.watts / 1e3, row.price * row.runtime.mean / 1e9, name_of_cause(row),
-                        row.tie ? " (tie)" : "");
+    text += fmt::format(
+        "{:<44} {:>10} {:>23} {:>9.0f} {:>7.1f} {:>11.3g}  {}{}\n", row.topology, readable(row.runtime.mean),
+        seeds > 1 ? readable(row.runtime.low) + " - " + readable(row.runtime.high) : "", row.price / 1e3,
+        row.watts / 1e3, row.price * row.runtime.mean / 1e9, name_of_cause(row), row.tie ? " (tie)" : "");
   }
   const auto ties = std::ranges::count(rows, true, &Row::tie);
   if (ties > 1) {
@@ -247,8 +250,9 @@ std::string as_text(const std::vector<Row>& rows, const std::vector<std::string>
 std::string as_csv(const std::vector<Row>& rows) {
   std::string text = "topology,fabric,routing,endpoints,runtime_ns,low_ns,high_ns,price,power,bound_by,tie\n";
   for (const Row& row : rows) {
-    text += fmt::format("{},{},{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.1f},{},{}\n", results::csv_field(row.topology), row.fabric,
-                        row.routing, row.hosts, row.runtime.mean, row.runtime.low, row.runtime.high, row.price, row.watts,
+    text += fmt::format("{},{},{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.1f},{},{}\n",
+                        results::csv_field(row.topology), row.fabric, row.routing, row.hosts,
+                        row.runtime.mean, row.runtime.low, row.runtime.high, row.price, row.watts,
                         results::csv_field(name_of_cause(row)), row.tie ? 1 : 0);
   }
   return text;
@@ -272,7 +276,8 @@ void compare(const Options& options) {
     file.commit();
   }
   if (options.json) {
-    fmt::print("{}\n", as_json(rows, unlike, options.seeds).dump(2, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n",
+               as_json(rows, unlike, options.seeds).dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
     print_text(as_text(rows, unlike, options.seeds));
   }
@@ -284,25 +289,30 @@ void add_compare_networks(Command& command, int& /*exit_code*/) {
   const auto options = std::make_shared<Options>();
   command
       .add_option("APP", options->apps,
-                  "Applications that run side by side: a GOAL graph each, with fields of a job like ',ranks_per_node=4', or "
+                  "Applications that run side by side: a GOAL graph each, with fields of a job like "
+                  "',ranks_per_node=4', or "
                   "'traffic=[NAME:…]'")
       .required();
-  command.add_option("--topology", options->topologies, "A network to compare; given again for each").repeated();
+  command.add_option("--topology", options->topologies, "A network to compare; given again for each")
+      .repeated();
   command.add_option("--networks", options->networks,
                      "A file of more: a topology a line, and behind it prices=FILE where it has its own");
   command.add_option("--network", options->network, "Network model: packet (default) or flow");
-  command.add_option("--fabric", options->fabric, "The same for all; default: that of each family, which is told");
+  command.add_option("--fabric", options->fabric,
+                     "The same for all; default: that of each family, which is told");
   command.add_option("--prices", options->prices, "List of prices, a name or a file").with_default();
   command.add_option("--seeds", options->seeds, "Runs of each, with seeds from 1 on").with_default();
   command.add_option("--set", options->sets, "FIELD=VALUE: any field of the scenario").repeated();
   command.add_option("--csv", options->csv, "Write the table here, too");
   command.add_flag("--json", options->json, "Print JSON");
   command.footer(
-      "Where networks aren't alike (endpoints, rates of hosts, bytes, fabric) is said first. Runtimes whose 95% intervals "
+      "Where networks aren't alike (endpoints, rates of hosts, bytes, fabric) is said first. Runtimes whose "
+      "95% intervals "
       "(Student's t over seeds) meet that of the fastest are a tie.\n"
       "Examples:\n"
       "  weft compare-networks app.weft --topology fat_tree:k=8 --topology dragonfly:p=2 --fabric uet\n"
-      "  weft compare-networks 'traffic=[alltoall:size=1MB,ranks=64]' --networks offers.txt --network flow --json");
+      "  weft compare-networks 'traffic=[alltoall:size=1MB,ranks=64]' --networks offers.txt --network flow "
+      "--json");
   command.callback([options] { compare(*options); });
 }
 

@@ -8,8 +8,8 @@ namespace weft::cli {
 namespace {
 
 TEST_CASE("the interval has Student's quantiles") {
-  // 2.776, 12.706 and 2.262: t(0.975) for 4, 1 and 9 degrees of freedom, from any table. The standard error of
-  // 1, 2, … 5 is sqrt(2.5 / 5).
+  // 2.776, 12.706 and 2.262: t(0.975) for 4, 1 and 9 degrees of freedom, from any table. The standard error
+  // of 1, 2, … 5 is sqrt(2.5 / 5).
   const Spread five = spread_of(std::vector<double>{1, 2, 3, 4, 5});
   CHECK(five.mean == 3);
   CHECK(five.high - five.mean == Approx(2.776 * std::sqrt(0.5)).epsilon(1e-3));
