@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstring>
+#include <new>
+#include <string>
 #include <utility>
 
 #include "sim/units/input_error.h"
@@ -45,7 +48,11 @@ void clear(TraceRecord& record) {
 TraceReader::TraceReader(const std::string& path) : path_(path) {
   check_input(path);
   file_.open(path, std::ios::binary);
-  if (!file_) throw InputError({path, 0, 0, -1}, "cannot open this trace file");
+  if (!file_) {
+    const int error = errno;
+    if (error == ENOMEM) throw std::bad_alloc();
+    throw InputError({path, 0, 0, -1}, std::string("cannot open this trace file: ") + std::strerror(error));
+  }
   read_header();
 }
 
