@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "goal/import/importers.h"
+#include "goal/workload/compute/device_spec.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/simulation.h"
 #include "sim/sinks.h"
@@ -34,6 +35,7 @@ constexpr const char* kProtocol = "protocol";
 constexpr const char* kPlacement = "placement";
 constexpr const char* kScheduler = "scheduler";
 constexpr const char* kFabric = "fabric";
+constexpr const char* kDevice = "device";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -105,6 +107,16 @@ Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
   return all;
 }
 
+// Its peaks, the times they make, and what to doubt; in short, whether it was measured.
+Listed listed(const goal::DeviceSpec& device) {
+  const bool measured = device.fitted_to == device.name;
+  return {kDevice,
+          "",
+          {device.name, device.summary, device.source, {}},
+          goal::device_details(device),
+          measured ? "measured" : "not measured; as " + device.fitted_to};
+}
+
 // Its settings, as users write them, and what to doubt.
 Listed listed(const fabrics::Fabric& fabric) {
   Listed all{kFabric, "", fabric.info, "\n"};
@@ -151,6 +163,7 @@ std::vector<Listed> modules(const Catalog& catalog) {
   for (const sim::RegisteredModule& scheduler : registries.schedulers) {
     all.push_back({kScheduler, "", scheduler.info});
   }
+  for (const goal::DeviceSpec& device : catalog.devices) all.push_back(listed(device));
   return all;
 }
 
@@ -189,7 +202,7 @@ bool is_quoted(ParameterType type) {
 
 // How to choose it: on the command line and in a scenario file.
 std::string usage(const Listed& module) {
-  if (module.kind == kSection || module.kind == kSink) return "";
+  if (module.kind == kSection || module.kind == kSink || module.kind == kDevice) return "";
   if (module.kind == kProtocol) {
     return fmt::format("  --protocol {0}\n  hosts {{ protocol: \"{0}\" }}\n", module.info.name);
   }
@@ -266,7 +279,8 @@ std::string describe(const Listed& module) {
 std::vector<std::string> all_kinds() {
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  for (const char* kind : {kFabric, kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink}) {
+  for (const char* kind :
+       {kFabric, kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink, kDevice}) {
     kinds.push_back(kind);
   }
   return kinds;
@@ -291,7 +305,8 @@ void print_wrapped(const std::string& text) {
 }  // namespace
 
 Catalog builtin_catalog() {
-  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies()};
+  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies(),
+          goal::device_specs()};
 }
 
 std::string list_text(const Catalog& catalog, const std::string& word, bool names) {
@@ -358,8 +373,8 @@ void add_list(Command& command, int&) {
   auto options = std::make_shared<Options>();
   command.add_option("kind", options->kind,
                      "only these: network, topology, routing, congestion, recovery, queue, traffic, "
-                     "fabric, placement, collective, protocol, scheduler, importer or "
-                     "sink");
+                     "fabric, placement, collective, protocol, scheduler, importer, "
+                     "sink or device");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   add_plugin_option(command);
   command.footer("Examples:\n  weft list\n  weft list topology");

@@ -52,7 +52,7 @@ TEST_CASE("list: kinds, names and sentences") {
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
         "  allgather: ring  Once.\n"
-        "\nprotocol\n\nscheduler\n\nimporter\n\nsink\n");
+        "\nprotocol\n\nscheduler\n\nimporter\n\nsink\n\ndevice\n");
   CHECK(list_text(small(), "topology", false) == "topology\n  tree  A tree.\n");
   CHECK(list_text(small(), "", true) == "network wires\ntopology tree\ncollective ring\n");
   CHECK(list_text(small(), "collective", true) == "collective ring\n");
@@ -60,7 +60,7 @@ TEST_CASE("list: kinds, names and sentences") {
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
       "routing, congestion, recovery, queue, traffic, fabric, placement, collective, protocol, scheduler, "
-      "importer, sink)");
+      "importer, sink, device)");
   for (const char* many : {"topologies", "networks", "collectives"})
     CHECK_NOTHROW(list_text(small(), many, false));
   CHECK(list_text(small(), "topologies", false) == list_text(small(), "topology", false));
