@@ -1,5 +1,5 @@
-// fit_gemm FILE: fits the model of matrix multiplications to each device's measurements, and says how far off rows
-// are that it was not fitted to. The fits in goal/workload/compute/devices.cc are the lines "all" of
+// fit_gemm FILE: fits the model of matrix multiplications to each device's measurements, and says how far off
+// rows are that it was not fitted to. The fits in goal/workload/compute/devices.cc are the lines "all" of
 //   bazel run //tools/measure:fit_gemm -- $PWD/tests/data/gemm/operators.csv
 #include <fmt/core.h>
 #include <fmt/ranges.h>

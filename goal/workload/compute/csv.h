@@ -10,8 +10,8 @@
 
 namespace weft::goal {
 
-// The first line that isn't a comment ('#') names the columns, in any order; others than the wanted are skipped.
-// The text must outlive the reader. All errors are InputErrors with file and line.
+// The first line that isn't a comment ('#') names the columns, in any order; others than the wanted are
+// skipped. The text must outlive the reader. All errors are InputErrors with file and line.
 class CsvReader {
  public:
   // Throws if one of `wanted` is missing.

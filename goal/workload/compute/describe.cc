@@ -25,8 +25,8 @@ std::string device_details(const DeviceSpec& spec) {
     if (spec.tflops[at] > 0) text += fmt::format(" {} {:g}", kPrecisionNames[at], spec.tflops[at]);
   }
   text += fmt::format(" TFLOP/s, on {:g} cores\n", spec.cores);
-  text += fmt::format("  memory       {:g} GB, {:g} GB/s, of which kernels reach {:.0f}\n", spec.hbm_gb, spec.hbm_gb_s,
-                      spec.hbm_gb_s * spec.fit.memory_share);
+  text += fmt::format("  memory       {:g} GB, {:g} GB/s, of which kernels reach {:.0f}\n", spec.hbm_gb,
+                      spec.hbm_gb_s, spec.hbm_gb_s * spec.fit.memory_share);
   text += fmt::format("  launch       {:.2f} us; shortest multiplication {:.2f} us\n", spec.launch_us,
                       spec.fit.floor_us);
   text += fmt::format("  attention    {:g} of peak forward, {:g} backward\n", spec.attention_forward,

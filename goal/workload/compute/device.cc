@@ -66,8 +66,8 @@ bool is_empty(const Attention& attention) {
 
 Attention causal(const Measured& row, bool backward) {
   const auto whole = [](double value) { return static_cast<std::uint64_t>(value + 0.5); };
-  return {whole(row.m), 1,         1,       whole(row.n),  whole(row.n), whole(row.k), row.n * (row.n + 1) / 2,
-          backward,     row.precision};
+  return {whole(row.m), 1, 1, whole(row.n), whole(row.n), whole(row.k), row.n * (row.n + 1) / 2, backward,
+          row.precision};
 }
 
 Device load(const std::string& path) {

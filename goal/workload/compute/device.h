@@ -16,8 +16,8 @@ struct Gemm {
   Precision precision = Precision::kBf16;
 };
 
-// Fused (flash) attention of one sequence batch: FLOPs forward are 4·batch·heads·pairs·head_dim, where pairs is how
-// many (query, key) pairs are looked at (queries·keys, or about half of it if causal).
+// Fused (flash) attention of one sequence batch: FLOPs forward are 4·batch·heads·pairs·head_dim, where pairs
+// is how many (query, key) pairs are looked at (queries·keys, or about half of it if causal).
 struct Attention {
   std::uint64_t batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1, head_dim = 128;
   double pairs = 1;
@@ -27,9 +27,9 @@ struct Attention {
 
 class Measurements;
 
-// A device by name (h100, a100, …), or a CSV file of measurements. Immutable, so threads may share it; a question
-// costs about a microsecond: whoever asks the same again and again keeps the answers. All times count from when the
-// kernel starts, and are those of a device without other work. Sizes of 0 take no time.
+// A device by name (h100, a100, …), or a CSV file of measurements. Immutable, so threads may share it; a
+// question costs about a microsecond: whoever asks the same again and again keeps the answers. All times
+// count from when the kernel starts, and are those of a device without other work. Sizes of 0 take no time.
 class Device {
  public:
   // With measurements, times are those of the nearest one, by the ratio that the formulas for `spec` give.
@@ -54,8 +54,8 @@ class Device {
   std::shared_ptr<const Measurements> measured_;
 };
 
-// A built-in device, or what has a '.' or '/' in it: a file of measurements (README.md says of what form), read once.
-// The device lives until the program ends. Throws InputError that names the devices there are.
+// A built-in device, or what has a '.' or '/' in it: a file of measurements (README.md says of what form),
+// read once. The device lives until the program ends. Throws InputError that names the devices there are.
 const Device& find_device(std::string_view name);
 
 }  // namespace weft::goal

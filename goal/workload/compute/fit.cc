@@ -87,7 +87,8 @@ GemmFit fit_gemm(std::span<const GemmMeasurement> rows, const GemmProblem& devic
 double gemm_error(std::span<const GemmMeasurement> rows, const GemmProblem& device, const GemmFit& fit,
                   double quantile) {
   std::vector<double> errors;
-  for (const GemmMeasurement& row : rows) errors.push_back(std::fabs(predicted(row, device, fit) / row.us - 1));
+  for (const GemmMeasurement& row : rows)
+    errors.push_back(std::fabs(predicted(row, device, fit) / row.us - 1));
   std::sort(errors.begin(), errors.end());
   const double at = quantile * static_cast<double>(errors.size());
   return errors[std::min(errors.size() - 1, static_cast<std::size_t>(at))];
@@ -97,8 +98,8 @@ std::vector<GemmMeasurement> read_gemm_measurements(std::string_view text, const
   std::vector<GemmMeasurement> rows;
   CsvReader csv(text, file_name, {"gpu", "model", "m", "n", "k", "median_ms"});
   while (csv.next()) {
-    rows.push_back({std::string(csv.text("gpu")), std::string(csv.text("model")), csv.number("m"), csv.number("n"),
-                    csv.number("k"), csv.number("median_ms") * 1000});
+    rows.push_back({std::string(csv.text("gpu")), std::string(csv.text("model")), csv.number("m"),
+                    csv.number("n"), csv.number("k"), csv.number("median_ms") * 1000});
   }
   return rows;
 }

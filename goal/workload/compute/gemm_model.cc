@@ -14,11 +14,9 @@ constexpr int kMostSplits = 8;
 // The time that the cores take for all tiles.
 double core_us(const GemmProblem& problem, const GemmFit& fit, std::size_t shape, int split) {
   const GemmTile& tile = kGemmTiles[shape];
-  const double tiles =
-      problem.groups * std::ceil(problem.m / tile.m) * std::ceil(problem.n / tile.n) * split;
+  const double tiles = problem.groups * std::ceil(problem.m / tile.m) * std::ceil(problem.n / tile.n) * split;
   const double share = tiles / problem.cores;
-  const double waves =
-      std::max(1.0, fit.wave_hardness * std::ceil(share) + (1 - fit.wave_hardness) * share);
+  const double waves = std::max(1.0, fit.wave_hardness * std::ceil(share) + (1 - fit.wave_hardness) * share);
   const double depth = std::ceil(problem.k / (kDepth * split)) * kDepth + fit.fill;
   return waves * 2 * tile.m * tile.n * depth * problem.cores / (problem.flops * fit.tile_share[shape]);
 }

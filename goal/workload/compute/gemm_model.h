@@ -15,11 +15,11 @@ inline constexpr std::array<GemmTile, 6> kGemmTiles = {
 
 // What measurements say of one device; see README.md. All shares are of the device's peaks.
 struct GemmFit {
-  double floor_us = 0;        // of the smallest multiplication
-  double memory_share = 1;    // of HBM bandwidth
-  double fill = 0;            // a tile costs as much as if k were larger by this
-  double wave_hardness = 0;   // 1: a last wave takes as long as a full one; 0: as long as its share of tiles
-  double split_us = 0;        // for the sum of the parts where k is split over cores
+  double floor_us = 0;       // of the smallest multiplication
+  double memory_share = 1;   // of HBM bandwidth
+  double fill = 0;           // a tile costs as much as if k were larger by this
+  double wave_hardness = 0;  // 1: a last wave takes as long as a full one; 0: as long as its share of tiles
+  double split_us = 0;       // for the sum of the parts where k is split over cores
   std::array<double, kGemmTiles.size()> tile_share = {};  // of peak FLOP/s, with tiles of this shape
 };
 
@@ -32,10 +32,12 @@ struct GemmProblem {
   double hbm_bytes = 1;                      // a microsecond
 };
 
-// The shortest time over all tiles and splits of k, in microseconds. It never falls as m, n, k or groups grow.
+// The shortest time over all tiles and splits of k, in microseconds. It never falls as m, n, k or groups
+// grow.
 double gemm_us(const GemmProblem& problem, const GemmFit& fit);
 
-// Two parts of a kernel that overlap but for where they are of like length: the fourth root of the sum of fourth powers.
+// Two parts of a kernel that overlap but for where they are of like length: the fourth root of the sum of
+// fourth powers.
 double overlapped(double a, double b);
 
 }  // namespace weft::goal

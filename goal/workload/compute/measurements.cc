@@ -11,7 +11,8 @@ namespace weft::goal {
 namespace {
 
 const std::vector<std::string>& operators() {
-  static const std::vector<std::string> all = {"gemm", "attention_forward", "attention_backward", "copy", "launch"};
+  static const std::vector<std::string> all = {"gemm", "attention_forward", "attention_backward", "copy",
+                                               "launch"};
   return all;
 }
 
@@ -40,8 +41,10 @@ Measurements::Measurements(std::string_view text, std::string file_name) : file_
     if (comment.starts_with("like ")) like_ = comment.substr(5);
   }
   if (like_.empty()) {
-    csv.fail("the comment '# like DEVICE' is missing above the names of columns; expected the device of `weft list "
-             "devices` by whose formulas times between measurements are worked out");
+    csv.fail(
+        "the comment '# like DEVICE' is missing above the names of columns; expected the device of `weft "
+        "list "
+        "devices` by whose formulas times between measurements are worked out");
   }
   const std::vector<std::string> precisions(kPrecisionNames.begin(), kPrecisionNames.end());
   while (csv.next()) {

@@ -24,8 +24,8 @@ class Measurements {
 
   // The device named in the comment "# like DEVICE".
   const std::string& like() const { return like_; }
-  // The row of this operator and precision whose sizes are nearest: the least sum of squared logarithms of ratios,
-  // the first of equals. Throws InputError that names the file if there is none.
+  // The row of this operator and precision whose sizes are nearest: the least sum of squared logarithms of
+  // ratios, the first of equals. Throws InputError that names the file if there is none.
   const Measured& nearest(std::string_view op, const Measured& asked) const;
 
  private:

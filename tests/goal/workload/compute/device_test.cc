@@ -1,8 +1,8 @@
 // Devices against what follows on paper from their peaks, and against published ranges.
 #include "goal/workload/compute/device.h"
 
-#include <catch2/catch.hpp>
 #include <algorithm>
+#include <catch2/catch.hpp>
 #include <set>
 #include <string>
 #include <vector>
@@ -21,8 +21,9 @@ double tflops(const std::string& device, const Gemm& gemm) {
 
 // Of Llama-2-70B's four matrices on one device, by tokens.
 double median_tflops(const std::string& device, std::uint64_t tokens, std::uint64_t tp) {
-  std::vector<double> all = {tflops(device, {tokens, 10240 / tp, 8192}), tflops(device, {tokens, 8192, 8192 / tp}),
-                             tflops(device, {tokens, 57344 / tp, 8192}), tflops(device, {tokens, 8192, 28672 / tp})};
+  std::vector<double> all = {
+      tflops(device, {tokens, 10240 / tp, 8192}), tflops(device, {tokens, 8192, 8192 / tp}),
+      tflops(device, {tokens, 57344 / tp, 8192}), tflops(device, {tokens, 8192, 28672 / tp})};
   std::sort(all.begin(), all.end());
   return (all[1] + all[2]) / 2;
 }
@@ -128,7 +129,8 @@ TEST_CASE("device: grouped multiplications fill the device together") {
   CHECK(eight >= h100.gemm_ns({8 * 512, 2048, 7168}));
 }
 
-TEST_CASE("device: attention of long sequences reaches its share of peak, backward takes 2.5 times the FLOPs") {
+TEST_CASE(
+    "device: attention of long sequences reaches its share of peak, backward takes 2.5 times the FLOPs") {
   const Device& h100 = find_device("h100");
   const double pairs = 8192.0 * 8193 / 2;
   Attention attention = {1, 32, 32, 8192, 8192, 128, pairs};

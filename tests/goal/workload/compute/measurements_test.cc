@@ -53,7 +53,8 @@ TEST_CASE("measurements: between them times follow the formulas from the nearest
 }
 
 TEST_CASE("measurements: columns may stand in any order, others are skipped") {
-  const Measurements read("# like a100\n# made by hand\nus,op,k,n,m,precision,who\n7,gemm,3,2,1,bf16,me\n", "my.csv");
+  const Measurements read("# like a100\n# made by hand\nus,op,k,n,m,precision,who\n7,gemm,3,2,1,bf16,me\n",
+                          "my.csv");
   CHECK(read.like() == "a100");
   const Measured& row = read.nearest("gemm", {1, 2, 3});
   CHECK(row.us == 7);
