@@ -31,6 +31,7 @@ Catalog builtin_catalog();
 // "" for all; `names`: only "KIND NAME", a line each, for scripts. Throws InputError for an unknown kind or
 // name, with the nearest known one. A name may stand for modules of several kinds; all are described.
 std::string list_text(const Catalog& catalog, const std::string& kind, bool names);
-std::string describe_text(const Catalog& catalog, const std::string& name);
+// `only`: of this kind, if not "". What ends in ".csv" is a file of measurements of a device.
+std::string describe_text(const Catalog& catalog, const std::string& name, const std::string& only = "");
 
 }  // namespace weft::cli

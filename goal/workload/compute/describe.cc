@@ -17,9 +17,18 @@ std::string gemm_lines(const Device& device) {
   return text;
 }
 
+std::string efficiency(const Device& device) {
+  const DeviceSpec& spec = device.spec();
+  if (device.is_measured())
+    return "by the file's measurements; between them, and all of the above, as " + spec.fitted_to;
+  if (spec.fitted_to == spec.name) return "fitted to measurements of this device";
+  return "of " + spec.fitted_to + "; not measured on this device";
+}
+
 }  // namespace
 
-std::string device_details(const DeviceSpec& spec) {
+std::string device_details(const Device& device) {
+  const DeviceSpec& spec = device.spec();
   std::string text = "\n  peak, dense ";
   for (std::size_t at = 0; at < spec.tflops.size(); ++at) {
     if (spec.tflops[at] > 0) text += fmt::format(" {} {:g}", kPrecisionNames[at], spec.tflops[at]);
@@ -31,10 +40,7 @@ std::string device_details(const DeviceSpec& spec) {
                       spec.fit.floor_us);
   text += fmt::format("  attention    {:g} of peak forward, {:g} backward\n", spec.attention_forward,
                       spec.attention_backward);
-  text += fmt::format("  efficiency   {}\n", spec.fitted_to == spec.name
-                                                 ? "fitted to measurements of this device"
-                                                 : "of " + spec.fitted_to + "; not measured on this device");
-  text += gemm_lines(Device(spec)) + "\n  To be doubted:\n";
+  text += "  efficiency   " + efficiency(device) + "\n" + gemm_lines(device) + "\n  To be doubted:\n";
   for (const std::string& doubt : spec.doubts) text += fmt::format("  - {}\n", doubt);
   return text;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -13,6 +14,7 @@ namespace weft::goal {
 namespace {
 
 constexpr double kNsPerUs = 1000;
+constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr std::array<double, 4> kInputBytes = {4, 2, 1, 0.5};
 constexpr std::array<double, 4> kOutputBytes = {4, 2, 2, 2};
 
@@ -64,34 +66,68 @@ bool is_empty(const Attention& attention) {
          attention.keys == 0 || attention.head_dim == 0;
 }
 
+const DeviceSpec& find_spec(const std::string& name, const SourceLocation& location) {
+  std::vector<std::string> known;
+  for (const DeviceSpec& spec : device_specs()) {
+    if (spec.name == name) return spec;
+    known.push_back(spec.name);
+  }
+  fail_unknown_name("device", name, known, location);
+}
+
+std::uint64_t whole(double value) { return static_cast<std::uint64_t>(value + 0.5); }
+
 Attention causal(const Measured& row, bool backward) {
-  const auto whole = [](double value) { return static_cast<std::uint64_t>(value + 0.5); };
   return {whole(row.m), 1, 1, whole(row.n), whole(row.n), whole(row.k), row.n * (row.n + 1) / 2, backward,
           row.precision};
 }
 
+// How far a device's formulas are from the measured multiplications: the mean logarithm of the ratio.
+double distance(const DeviceSpec& spec, std::span<const Measured> rows) {
+  const Device device(spec);
+  double sum = 0;
+  for (const Measured& row : rows) {
+    if (spec.tflops[static_cast<std::size_t>(row.precision)] == 0) return kNever;
+    const double ns = device.gemm_ns({whole(row.m), whole(row.n), whole(row.k), 1, row.precision});
+    sum += std::fabs(std::log(row.us * kNsPerUs / ns));
+  }
+  return sum / real(rows.size());
+}
+
+// The device that the file says its own is like, or else the one with the most similar times of
+// multiplications.
+DeviceSpec spec_like(const Measurements& measured, const std::string& path) {
+  if (!measured.like().empty()) return find_spec(measured.like(), {path});
+  const std::vector<Measured> rows = measured.rows("gemm");
+  if (rows.empty()) {
+    throw InputError(
+        {path},
+        "found neither multiplications (gemm) nor a comment '# like DEVICE'; expected one of them, "
+        "for the times between measurements");
+  }
+  const auto nearer = [&](const DeviceSpec& a, const DeviceSpec& b) {
+    return distance(a, rows) < distance(b, rows);
+  };
+  const std::span<const DeviceSpec> all = device_specs();
+  DeviceSpec spec = *std::min_element(all.begin(), all.end(), nearer);
+  spec.doubts.insert(
+      spec.doubts.begin(),
+      "The file has no comment '# like DEVICE': peaks, memory and times between measurements are those of " +
+          spec.name + ", whose multiplications take times most like it.");
+  return spec;
+}
+
 Device load(const std::string& path) {
   auto measured = std::make_shared<const Measurements>(FileView(path).bytes(), path);
-  std::vector<std::string> known;
-  for (const DeviceSpec& spec : device_specs()) {
-    if (spec.name == measured->like()) {
-      DeviceSpec own = spec;
-      own.name = path;
-      return Device(own, measured);
-    }
-    known.push_back(spec.name);
-  }
-  fail_unknown_name("device", measured->like(), known, {path});
+  DeviceSpec spec = spec_like(*measured, path);
+  spec.fitted_to = spec.name;
+  spec.name = path;
+  return Device(spec, measured);
 }
 
 Device make(const std::string& name) {
   if (name.find_first_of("./") != std::string::npos) return load(name);
-  std::vector<std::string> known;
-  for (const DeviceSpec& spec : device_specs()) {
-    if (spec.name == name) return Device(spec);
-    known.push_back(spec.name);
-  }
-  fail_unknown_name("device", name, known);
+  return Device(find_spec(name, {}));
 }
 
 }  // namespace
@@ -105,7 +141,6 @@ double Device::gemm_ns(const Gemm& gemm) const {
   if (measured_ == nullptr) return formula;
   const Measured& row =
       measured_->nearest("gemm", {real(gemm.m), real(gemm.n), real(gemm.k), gemm.precision});
-  const auto whole = [](double value) { return static_cast<std::uint64_t>(value + 0.5); };
   const Gemm near = {whole(row.m), whole(row.n), whole(row.k), 1, row.precision};
   return row.us * kNsPerUs * formula / gemm_by_formula(near);
 }

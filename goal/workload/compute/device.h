@@ -44,6 +44,8 @@ class Device {
   double peak_flops(Precision precision) const;  // dense, a second
   const std::string& name() const { return spec_.name; }
   const DeviceSpec& spec() const { return spec_; }
+  // Are its times those of a file?
+  bool is_measured() const { return measured_ != nullptr; }
 
  private:
   double gemm_by_formula(const Gemm& gemm) const;
@@ -57,5 +59,8 @@ class Device {
 // A built-in device, or what has a '.' or '/' in it: a file of measurements (README.md says of what form),
 // read once. The device lives until the program ends. Throws InputError that names the devices there are.
 const Device& find_device(std::string_view name);
+
+// The lines that `weft describe` prints of a device beside its name: peaks, times of some operators, doubts.
+std::string device_details(const Device& device);
 
 }  // namespace weft::goal

@@ -37,7 +37,4 @@ GemmProblem problem_of(const DeviceSpec& spec, Precision precision = Precision::
 // All built-in devices.
 std::span<const DeviceSpec> device_specs();
 
-// The lines that `weft describe` prints of a device beside its name: peaks, times of some operators, doubts.
-std::string device_details(const DeviceSpec& spec);
-
 }  // namespace weft::goal

@@ -40,18 +40,20 @@ Measurements::Measurements(std::string_view text, std::string file_name) : file_
   for (const std::string& comment : csv.comments()) {
     if (comment.starts_with("like ")) like_ = comment.substr(5);
   }
-  if (like_.empty()) {
-    csv.fail(
-        "the comment '# like DEVICE' is missing above the names of columns; expected the device of `weft "
-        "list "
-        "devices` by whose formulas times between measurements are worked out");
-  }
   const std::vector<std::string> precisions(kPrecisionNames.begin(), kPrecisionNames.end());
   while (csv.next()) {
     const std::string& op = operators()[index_of(csv, "op", operators())];
     const auto precision = static_cast<Precision>(index_of(csv, "precision", precisions));
     rows_.push_back({op, {csv.number("m"), csv.number("n"), csv.number("k"), precision, csv.number("us")}});
   }
+}
+
+std::vector<Measured> Measurements::rows(std::string_view op) const {
+  std::vector<Measured> found;
+  for (const Row& row : rows_) {
+    if (row.op == op) found.push_back(row.measured);
+  }
+  return found;
 }
 
 const Measured& Measurements::nearest(std::string_view op, const Measured& asked) const {

@@ -22,8 +22,10 @@ class Measurements {
   // Throws InputError with file and line.
   Measurements(std::string_view text, std::string file_name);
 
-  // The device named in the comment "# like DEVICE".
+  // The device named in the comment "# like DEVICE"; empty without it.
   const std::string& like() const { return like_; }
+  // All rows of this operator, in the order of the file.
+  std::vector<Measured> rows(std::string_view op) const;
   // The row of this operator and precision whose sizes are nearest: the least sum of squared logarithms of
   // ratios, the first of equals. Throws InputError that names the file if there is none.
   const Measured& nearest(std::string_view op, const Measured& asked) const;

@@ -114,6 +114,21 @@ TEST_CASE("describe: what a module takes and how to choose it") {
       "'tre' is not a module; did you mean 'tree'? (known: wires, tree, ring, hosts, collectives, fault)");
 }
 
+TEST_CASE("describe: a kind before the name, and devices") {
+  const Catalog catalog = builtin_catalog();
+  const std::string h100 = describe_text(catalog, "h100", "device");
+  CHECK(h100 == describe_text(catalog, "h100"));
+  CHECK_THAT(h100, Catch::Contains("989.4") && Catch::Contains("fitted to measurements") &&
+                       Catch::Contains("To be doubted"));
+  CHECK_THAT(list_text(catalog, "devices", false), Catch::Contains("(not measured; as h100)"));
+  // "collective" is a traffic pattern, too.
+  CHECK_THAT(describe_text(catalog, "collective", "traffic"), Catch::StartsWith("collective (traffic)"));
+  CHECK_THROWS_WITH(describe_text(catalog, "fat_tree", "device"),
+                    Catch::StartsWith("'fat_tree' is not a device") && Catch::Contains("known: a100, h100"));
+  CHECK_THROWS_WITH(describe_text(catalog, "h100", "gadget"),
+                    Catch::StartsWith("'gadget' is not a kind of module"));
+}
+
 TEST_CASE("list and describe: what a module needs of queues, and what a queue offers") {
   Catalog catalog = small();
   catalog.registries.congestion = {

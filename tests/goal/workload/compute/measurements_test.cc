@@ -64,7 +64,6 @@ TEST_CASE("measurements: columns may stand in any order, others are skipped") {
 
 TEST_CASE("measurements: mistakes are told with file and line") {
   refuses("", "my.csv: found no line");
-  refuses("op,m,n,k,precision,us\n", "my.csv:1: the comment '# like DEVICE' is missing");
   refuses("# like h100\nop,m,n,k,us\n", "my.csv:2: the column 'precision' is missing");
   refuses(kHeader + "gemm,1,1,1,bf16\n", "my.csv:3: found 5 cells; expected 6");
   refuses(kHeader + "\nmatmul,1,1,1,bf16,1\n", "my.csv:4: found 'matmul' as op; expected one of gemm, ");
@@ -80,6 +79,21 @@ TEST_CASE("measurements: what the file lacks is asked for, not guessed") {
                     "my.csv: found no measurement of gemm in fp8; expected one at least");
   CHECK_THROWS_WITH(device.launch_ns(), Catch::Contains("no measurement of launch in bf16"));
   CHECK_THROWS_WITH(device.memory_ns(8), Catch::Contains("no measurement of copy"));
+}
+
+TEST_CASE("measurements: without a word on what it is like, the nearest device is taken, and that is told") {
+  const std::string path = std::string(std::getenv("TEST_TMPDIR")) + "/unnamed.csv";
+  // Reading 57344 x 8192 weights at 1.6 TB/s, and 235 TFLOP/s: an A100.
+  std::ofstream(path) << "op,m,n,k,precision,us\ngemm,1,57344,8192,bf16,585\ngemm,4096,8192,8192,bf16,2340\n";
+  const DeviceSpec& spec = find_device(path).spec();
+  CHECK(spec.fitted_to == "a100");
+  CHECK_THAT(spec.doubts.front(),
+             Catch::Contains("no comment '# like DEVICE'") && Catch::Contains("those of a100"));
+  CHECK_THAT(device_details(find_device(path)),
+             Catch::Contains("by the file's measurements") && Catch::Contains("2340.0"));
+  const std::string bare = std::string(std::getenv("TEST_TMPDIR")) + "/bare.csv";
+  std::ofstream(bare) << "op,m,n,k,precision,us\nlaunch,1,1,1,bf16,2\n";
+  CHECK_THROWS_WITH(find_device(bare), Catch::Contains("bare.csv: found neither multiplications (gemm) nor"));
 }
 
 TEST_CASE("measurements: a device is found by its file") {
