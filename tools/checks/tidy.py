@@ -45,6 +45,7 @@ EXCEPTIONS = "tools/checks/long_functions.txt"
 KIND_FOLDERS = {
     "collective": ["goal/collectives"],
     "fabric": ["sim/fabrics"],
+    "device": ["goal/workload/compute"],
     "importer": ["goal/import"],
     "sink": ["sim/results"],
     "congestion": ["congestion/controls"],

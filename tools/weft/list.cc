@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "goal/import/importers.h"
+#include "goal/workload/compute/device.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/simulation.h"
 #include "sim/sinks.h"
@@ -34,6 +35,7 @@ constexpr const char* kProtocol = "protocol";
 constexpr const char* kPlacement = "placement";
 constexpr const char* kScheduler = "scheduler";
 constexpr const char* kFabric = "fabric";
+constexpr const char* kDevice = "device";
 constexpr const char* kSection = "section";  // of the scenario; described, but no module
 
 struct Listed {
@@ -105,6 +107,17 @@ Listed listed(const sim::Seam& seam, const sim::RegisteredModule& module) {
   return all;
 }
 
+// Its peaks, the times they make, and what to doubt; in short, whether it was measured.
+Listed listed(const goal::Device& of) {
+  const goal::DeviceSpec& device = of.spec();
+  const bool measured = device.fitted_to == device.name;
+  return {kDevice,
+          "",
+          {device.name, device.summary, device.source, {}},
+          goal::device_details(of),
+          measured ? "measured" : "not measured; as " + device.fitted_to};
+}
+
 // Its settings, as users write them, and what to doubt.
 Listed listed(const fabrics::Fabric& fabric) {
   Listed all{kFabric, "", fabric.info, "\n"};
@@ -151,6 +164,7 @@ std::vector<Listed> modules(const Catalog& catalog) {
   for (const sim::RegisteredModule& scheduler : registries.schedulers) {
     all.push_back({kScheduler, "", scheduler.info});
   }
+  for (const goal::DeviceSpec& device : catalog.devices) all.push_back(listed(goal::Device(device)));
   return all;
 }
 
@@ -189,7 +203,7 @@ bool is_quoted(ParameterType type) {
 
 // How to choose it: on the command line and in a scenario file.
 std::string usage(const Listed& module) {
-  if (module.kind == kSection || module.kind == kSink) return "";
+  if (module.kind == kSection || module.kind == kSink || module.kind == kDevice) return "";
   if (module.kind == kProtocol) {
     return fmt::format("  --protocol {0}\n  hosts {{ protocol: \"{0}\" }}\n", module.info.name);
   }
@@ -266,7 +280,8 @@ std::string describe(const Listed& module) {
 std::vector<std::string> all_kinds() {
   std::vector<std::string> kinds;
   for (const sim::Seam& seam : all_seams()) kinds.push_back(seam.field);
-  for (const char* kind : {kFabric, kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink}) {
+  for (const char* kind :
+       {kFabric, kPlacement, kCollective, kProtocol, kScheduler, kImporter, kSink, kDevice}) {
     kinds.push_back(kind);
   }
   return kinds;
@@ -291,7 +306,8 @@ void print_wrapped(const std::string& text) {
 }  // namespace
 
 Catalog builtin_catalog() {
-  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies()};
+  return {sim::builtin_registries(), goal::importers(), sim::sinks(), placement::policies(),
+          goal::device_specs()};
 }
 
 std::string list_text(const Catalog& catalog, const std::string& word, bool names) {
@@ -326,7 +342,10 @@ std::string list_text(const Catalog& catalog, const std::string& word, bool name
   return text;
 }
 
-std::string describe_text(const Catalog& catalog, const std::string& name) {
+std::string describe_text(const Catalog& catalog, const std::string& name, const std::string& only) {
+  const std::string kind = kind_of(only);
+  if (name.ends_with(".csv") && (kind.empty() || kind == kDevice))
+    return describe(listed(goal::find_device(name)));
   const sim::Registries& registries = catalog.registries;
   std::vector<Listed> all = modules(catalog);
   all.push_back({kSection, "", sim::hosts_section()});
@@ -335,19 +354,22 @@ std::string describe_text(const Catalog& catalog, const std::string& name) {
   std::string text;
   std::vector<std::string> known;
   for (const Listed& module : all) {
+    if (!kind.empty() && module.kind != kind) continue;
     if (std::find(known.begin(), known.end(), module.info.name) == known.end()) {
       known.push_back(module.info.name);
     }
     if (module.info.name == name || module.collective == name)
       text += (text.empty() ? "" : "\n") + describe(module);
   }
-  const auto is_kind = [&](const Listed& module) { return module.kind == name && name != kSection; };
+  const auto is_kind = [&](const Listed& module) {
+    return kind.empty() && module.kind == name && name != kSection;
+  };
   // A word may name a kind and a module.
   if (std::any_of(all.begin(), all.end(), is_kind)) {
     text += (text.empty() ? "" : "\n") + list_text(catalog, name, false);
   }
   if (!text.empty()) return text;
-  fail_unknown_name("module", name, known);
+  fail_unknown_name(kind.empty() ? "module" : kind, name, known);
 }
 
 void add_list(Command& command, int&) {
@@ -358,8 +380,8 @@ void add_list(Command& command, int&) {
   auto options = std::make_shared<Options>();
   command.add_option("kind", options->kind,
                      "only these: network, topology, routing, congestion, recovery, queue, traffic, "
-                     "fabric, placement, collective, protocol, scheduler, importer or "
-                     "sink");
+                     "fabric, placement, collective, protocol, scheduler, importer, "
+                     "sink or device");
   command.add_flag("--names", options->names, "only a kind and a name on each line, for scripts");
   add_plugin_option(command);
   command.footer("Examples:\n  weft list\n  weft list topology");
@@ -367,15 +389,24 @@ void add_list(Command& command, int&) {
 }
 
 void add_describe(Command& command, int&) {
-  auto name = std::make_shared<std::string>();
+  auto words = std::make_shared<std::vector<std::string>>();
   command
-      .add_option(
-          "name", *name,
-          "a module that `weft list` names; or a kind of module, a collective, hosts, collectives, fault")
+      .add_option("name", *words,
+                  "a module that `weft list` names, which its kind may stand before; or a kind of module, a "
+                  "collective, hosts, "
+                  "collectives, fault; or a file of measurements of a device (.csv)")
       .required();
   add_plugin_option(command);
-  command.footer("Examples:\n  weft describe fat_tree\n  weft describe hosts\n  weft describe allreduce");
-  command.callback([name] { print_wrapped(describe_text(builtin_catalog(), *name)); });
+  command.footer(
+      "Examples:\n  weft describe fat_tree\n  weft describe device h100\n  weft describe hosts\n  weft "
+      "describe allreduce");
+  command.callback([words] {
+    if (words->size() > 2)
+      throw InputError("found " + words->at(2) +
+                       "; expected the name of a module, and its kind before it at most");
+    const std::string kind = words->size() == 2 ? words->front() : "";
+    print_wrapped(describe_text(builtin_catalog(), words->back(), kind));
+  });
 }
 
 }  // namespace weft::cli

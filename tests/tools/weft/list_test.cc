@@ -52,7 +52,7 @@ TEST_CASE("list: kinds, names and sentences") {
         "\ncollective\n"
         "  allreduce: ring  Around.\n"
         "  allgather: ring  Once.\n"
-        "\nprotocol\n\nscheduler\n\nimporter\n\nsink\n");
+        "\nprotocol\n\nscheduler\n\nimporter\n\nsink\n\ndevice\n");
   CHECK(list_text(small(), "topology", false) == "topology\n  tree  A tree.\n");
   CHECK(list_text(small(), "", true) == "network wires\ntopology tree\ncollective ring\n");
   CHECK(list_text(small(), "collective", true) == "collective ring\n");
@@ -60,7 +60,7 @@ TEST_CASE("list: kinds, names and sentences") {
       list_text(small(), "topologie", false),
       "'topologie' is not a kind of module; did you mean 'topology'? (known: network, topology, "
       "routing, congestion, recovery, queue, traffic, fabric, placement, collective, protocol, scheduler, "
-      "importer, sink)");
+      "importer, sink, device)");
   for (const char* many : {"topologies", "networks", "collectives"})
     CHECK_NOTHROW(list_text(small(), many, false));
   CHECK(list_text(small(), "topologies", false) == list_text(small(), "topology", false));
@@ -112,6 +112,21 @@ TEST_CASE("describe: what a module takes and how to choose it") {
   CHECK_THROWS_WITH(
       describe_text(small(), "tre"),
       "'tre' is not a module; did you mean 'tree'? (known: wires, tree, ring, hosts, collectives, fault)");
+}
+
+TEST_CASE("describe: a kind before the name, and devices") {
+  const Catalog catalog = builtin_catalog();
+  const std::string h100 = describe_text(catalog, "h100", "device");
+  CHECK(h100 == describe_text(catalog, "h100"));
+  CHECK_THAT(h100, Catch::Contains("989.4") && Catch::Contains("fitted to measurements") &&
+                       Catch::Contains("To be doubted"));
+  CHECK_THAT(list_text(catalog, "devices", false), Catch::Contains("(not measured; as h100)"));
+  // "collective" is a traffic pattern, too.
+  CHECK_THAT(describe_text(catalog, "collective", "traffic"), Catch::StartsWith("collective (traffic)"));
+  CHECK_THROWS_WITH(describe_text(catalog, "fat_tree", "device"),
+                    Catch::StartsWith("'fat_tree' is not a device") && Catch::Contains("known: a100, h100"));
+  CHECK_THROWS_WITH(describe_text(catalog, "h100", "gadget"),
+                    Catch::StartsWith("'gadget' is not a kind of module"));
 }
 
 TEST_CASE("list and describe: what a module needs of queues, and what a queue offers") {

@@ -1,0 +1,40 @@
+// What is known of devices: peaks, memory, and how near kernels come to them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "goal/workload/compute/gemm_model.h"
+
+namespace weft::goal {
+
+enum class Precision : std::uint8_t { kFp32, kBf16, kFp8, kFp4 };
+inline constexpr std::array<std::string_view, 4> kPrecisionNames = {"fp32", "bf16", "fp8", "fp4"};
+
+struct DeviceSpec {
+  std::string name;
+  std::string summary;                // one sentence
+  std::string source;                 // of the peaks
+  std::array<double, 4> tflops = {};  // dense peak by precision; 0: it has none
+  double cores = 1;                   // that work on tiles of a matrix
+  double hbm_gb = 0, hbm_gb_s = 0;    // 10^9 bytes, and a second
+  double launch_us = 0;               // from one kernel's launch to the next
+  double attention_forward = 0;       // share of peak, with 128 elements a head
+  double attention_backward = 0;
+  GemmFit fit = {};
+  std::string fitted_to = {};            // the device whose measurements the fit is of
+  std::vector<std::string> doubts = {};  // what is from memory, stands in, or is left out: sentences
+};
+
+// A multiplication in this precision by the device's peaks, still without sizes. Throws InputError if it has
+// none.
+GemmProblem problem_of(const DeviceSpec& spec, Precision precision = Precision::kBf16);
+
+// All built-in devices.
+std::span<const DeviceSpec> device_specs();
+
+}  // namespace weft::goal

@@ -1,0 +1,138 @@
+#include "goal/workload/compute/device_spec.h"
+
+namespace weft::goal {
+namespace {
+
+// By fit_gemm (1,500 steps, seed 1) over all rows of tests/data/gemm/operators.csv.
+constexpr GemmFit kA100Fit = {3.739,  0.8215, 59.05,
+                              0.4747, 1.485,  {0.578, 0.599, 0.748, 0.728, 0.760, 0.489}};
+constexpr GemmFit kH100Fit = {3.719,  0.8905, 179.3,
+                              0.6526, 1.194,  {0.519, 0.634, 0.546, 0.629, 0.765, 0.597}};
+// A copy was measured to reach 3,451 of 4,023 GB/s.
+constexpr GemmFit kGh200Fit = {3.719,  0.858, 179.3,
+                               0.6526, 1.194, {0.519, 0.634, 0.546, 0.629, 0.765, 0.597}};
+
+constexpr const char* kAttention =
+    "Attention's shares of peak are from memory of the FlashAttention papers' curves (causal, 4k to 16k "
+    "tokens).";
+constexpr const char* kFromMemory = "The peaks are from memory of the data sheet.";
+constexpr const char* kScaled =
+    "Not measured: efficiencies are h100's, so that times follow from this device's own peaks and cores.";
+constexpr const char* kLaunch = "Launch time stands in: it is what was measured on gh200.";
+constexpr const char* kCool =
+    "Other measurements of large multiplications reach more of the peak (a100 302, gh200 882 TFLOP/s at "
+    "8192x8192x8192, simllm): those fitted to run at 230 to 240 and at 670 to 730.";
+
+std::vector<DeviceSpec> all_devices() {
+  return {
+      {"a100",
+       "NVIDIA A100 SXM, 80 GB.",
+       "NVIDIA A100 data sheet; Vidur's profiles (Agrawal et al., MLSys 2024)",
+       {19.5, 312, 0, 0},
+       108,
+       80,
+       2039,
+       1.81,
+       0.60,
+       0.52,
+       kA100Fit,
+       "a100",
+       {kCool, kAttention}},
+      {"h100",
+       "NVIDIA H100 SXM5, 80 GB.",
+       "NVIDIA H100 data sheet; Vidur's profiles (Agrawal et al., MLSys 2024)",
+       {66.9, 989.4, 1979, 0},
+       132,
+       80,
+       3350,
+       1.30,
+       0.58,
+       0.48,
+       kH100Fit,
+       "h100",
+       {kCool, "fp8 is not measured: it has bf16's shares of its own peak.", kLaunch, kAttention}},
+      {"h200",
+       "NVIDIA H200 SXM, 141 GB.",
+       "NVIDIA H200 data sheet",
+       {66.9, 989.4, 1979, 0},
+       132,
+       141,
+       4800,
+       1.30,
+       0.58,
+       0.48,
+       kH100Fit,
+       "h100",
+       {kScaled, kFromMemory, kLaunch, kAttention}},
+      {"b200",
+       "NVIDIA B200 SXM, 180 GB.",
+       "NVIDIA Blackwell data sheet",
+       {80, 2250, 4500, 9000},
+       148,
+       180,
+       8000,
+       1.30,
+       0.58,
+       0.48,
+       kH100Fit,
+       "h100",
+       {kScaled, kFromMemory, kLaunch,
+        "Its kernels use pairs of cores and larger tiles; small multiplications are less sure than large "
+        "ones.",
+        "Attention's shares of peak are h100's."}},
+      {"gh200",
+       "NVIDIA GH200 superchip's GPU, 96 GB HBM3.",
+       "NVIDIA GH200 data sheet; measured bandwidth and launch time: simllm (openfabric-systems/simllm)",
+       {66.9, 989.4, 1979, 0},
+       132,
+       96,
+       4023,
+       1.30,
+       0.58,
+       0.48,
+       kGh200Fit,
+       "h100",
+       {kScaled, kCool, kAttention}},
+      {"mi300x",
+       "AMD Instinct MI300X, 192 GB.",
+       "AMD MI300X data sheet",
+       {163.4, 1307.4, 2614.9, 0},
+       304,
+       192,
+       5300,
+       1.30,
+       0.40,
+       0.30,
+       kH100Fit,
+       "h100",
+       {kScaled, kFromMemory, kLaunch,
+        "Reports have its libraries reach less of the peak (about half) than NVIDIA's: times of large "
+        "multiplications are likely too short.",
+        "Attention's shares of peak are a guess."}},
+      {"tpu_v5p",
+       "Google TPU v5p, 95 GB.",
+       "Google Cloud TPU v5p documentation",
+       {0, 459, 0, 0},
+       8,
+       95,
+       2765,
+       1.30,
+       0.58,
+       0.48,
+       kH100Fit,
+       "h100",
+       {kScaled, kFromMemory,
+        "Its programs are compiled as a whole: floors and launches of single operators are likely too long. "
+        "The 8 cores are its matrix units.",
+        "Attention's shares of peak are h100's."}},
+  };
+}
+
+}  // namespace
+
+std::span<const DeviceSpec> device_specs() {
+  static const std::vector<DeviceSpec> all = all_devices();
+  return all;
+}
+
+}  // namespace weft::goal
