@@ -196,9 +196,16 @@ goal::Program Simulation::read_or_generate(std::size_t index, std::uint32_t host
   }
   const goal::Workload& workload = find_module(goal::workloads(), job.traffic, "traffic pattern");
   const Parameters parameters(workload.info, job.traffic);
-  const std::int64_t ranks = ranks_of(parameters, ranks_per_host(index), hosts_taken);
-  return goal::Program(std::make_unique<const goal::Graph>(
-      workload.generate(parameters, static_cast<std::uint32_t>(ranks), scenario_.seed)));
+  const bool own = workload.own_ranks != nullptr && parameters.integer("ranks") == 0;
+  std::int64_t ranks = own ? workload.own_ranks(parameters) : 0;
+  if (ranks == 0) ranks = ranks_of(parameters, ranks_per_host(index), hosts_taken);
+  const auto number = static_cast<std::uint32_t>(ranks);
+  goal::PackInfo info;
+  if (workload.facts != nullptr) {
+    for (const auto& [name, value] : workload.facts(parameters, number)) info.metadata[name] = value;
+  }
+  auto graph = std::make_unique<const goal::Graph>(workload.generate(parameters, number, scenario_.seed));
+  return goal::Program(std::move(graph), std::move(info));
 }
 
 std::uint32_t Simulation::ranks_per_host(std::size_t job) const {

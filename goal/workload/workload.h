@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "goal/graph/graph.h"
@@ -16,6 +17,9 @@ inline ParameterSpec ranks_parameter() {
   return {"ranks", ParameterType::kInteger, "0", "Number of ranks; 0: as many as the topology has room for."};
 }
 
+// What is known of a generated graph that it doesn't show, by name: it goes into a packed file's metadata.
+using WorkloadFacts = std::vector<std::pair<std::string, std::string>>;
+
 // A workload as users name it: `--traffic permutation:size=2MB`.
 struct Workload {
   ModuleInfo info;
@@ -26,6 +30,10 @@ struct Workload {
   std::vector<std::string> (*remarks)(const Parameters& parameters, std::uint32_t ranks) = nullptr;
   // Are its messages flows that have nothing to do with each other, rather than those of a program?
   bool independent_flows = false;
+  // How many ranks the parameters ask for where `ranks` is 0; 0: they leave it open. Null: they always do.
+  std::uint32_t (*own_ranks)(const Parameters& parameters) = nullptr;
+  // Null: nothing.
+  WorkloadFacts (*facts)(const Parameters& parameters, std::uint32_t ranks) = nullptr;
 };
 
 // Every built-in workload. Adding one: a file pair, its test, a line in BUILD.bazel and one in workloads.cc.

@@ -5,6 +5,7 @@
 #include "goal/workload/fan.h"
 #include "goal/workload/fft.h"
 #include "goal/workload/index_patterns.h"
+#include "goal/workload/llm/llm.h"
 #include "goal/workload/master_worker.h"
 #include "goal/workload/permutation.h"
 #include "goal/workload/ping_pong.h"
@@ -48,6 +49,7 @@ std::span<const Workload> workloads() {
       master_worker_workload(),
       collective_workload(),
       compute_workload(),
+      llm_workload(),
   };
   return kAll;
 }

@@ -32,10 +32,16 @@ std::string list_of_workloads() {
 }
 
 // The number of ranks may be given in two places.
-void settle_ranks(ModuleChoice& choice, std::optional<goal::Rank> ranks) {
+void settle_ranks(const goal::Workload& workload, ModuleChoice& choice, std::optional<goal::Rank> ranks) {
   const auto given = choice.given.find("ranks");
   if (!ranks.has_value()) {
     if (given == choice.given.end() || given->second == "0") {
+      const goal::Rank own =
+          workload.own_ranks == nullptr ? 0 : workload.own_ranks(Parameters(workload.info, choice));
+      if (own > 0) {
+        choice.given["ranks"] = fmt::format("{}", own);
+        return;
+      }
       throw InputError(
           "--ranks: there is no topology whose hosts could be counted; give the number of ranks");
     }
@@ -64,7 +70,7 @@ void generate(const std::string& text, std::optional<goal::Rank> wanted, std::ui
   const goal::Format format = to_screen ? goal::Format::kText : goal::format_of_path(output);
   ModuleChoice choice = parse_module_choice(text);
   const goal::Workload& workload = find_module(goal::workloads(), choice, "workload");
-  settle_ranks(choice, wanted);
+  settle_ranks(workload, choice, wanted);
   const Parameters parameters(workload.info, choice);
   const std::int64_t ranks = parameters.integer("ranks");
   if (ranks < 1 || ranks > INT32_MAX) parameters.fail("ranks", "it must be from 1 to 2147483647");
@@ -80,6 +86,9 @@ void generate(const std::string& text, std::optional<goal::Rank> wanted, std::ui
   goal::PackInfo info;
   info.metadata["generated"] = to_short_form(workload.info.name, parameters);
   info.metadata["seed"] = fmt::format("{}", seed);
+  if (workload.facts != nullptr) {
+    for (const auto& [name, value] : workload.facts(parameters, graph.ranks())) info.metadata[name] = value;
+  }
   goal::write_graph(graph, info, output, format);
   print_summary(graph, output);
 }

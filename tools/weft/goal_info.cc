@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "goal/read_graph.h"
 #include "sim/results/not_replayed_json.h"
@@ -18,9 +21,30 @@ namespace {
 using goal::OpKind;
 using Json = nlohmann::ordered_json;
 
+// Operations of one kind on one axis: how many, and the bytes of the buffers that they name.
+struct OnAxis {
+  std::uint64_t operations = 0;
+  double bytes = 0;
+};
+
+// Communicators that a program numbers ("tp 0", "tp 1", …) stand for one axis: the word. "" for others.
+std::string axis_of(const goal::Communicator& communicator) {
+  const std::size_t blank = communicator.name.find(' ');
+  if (blank == std::string::npos || blank == 0 || blank + 1 == communicator.name.size()) return "";
+  const auto all = [&](std::size_t begin, std::size_t end, auto is) {
+    return std::all_of(communicator.name.begin() + static_cast<std::ptrdiff_t>(begin),
+                       communicator.name.begin() + static_cast<std::ptrdiff_t>(end),
+                       [&](unsigned char c) { return is(c) != 0; });
+  };
+  const bool numbered = all(0, blank, [](int c) { return std::isalpha(c); }) &&
+                        all(blank + 1, communicator.name.size(), [](int c) { return std::isdigit(c); });
+  return numbered ? communicator.name.substr(0, blank) : "";
+}
+
 // Sums over a graph.
 struct Totals {
-  std::array<std::uint64_t, 5> ops{};  // by OpKind
+  std::map<std::string, std::map<std::string, OnAxis>> axes;  // by axis and kind
+  std::array<std::uint64_t, 5> ops{};                         // by OpKind
   std::array<std::uint64_t, goal::kCollectiveKinds> collectives{};
   std::uint64_t largest_message = 0, any_source = 0, any_tag = 0;
   // Sums are floating point: a wrong graph may well hold more than 2^64 ns or bytes.
@@ -30,8 +54,36 @@ struct Totals {
   std::uint8_t max_nic = 0;
 };
 
+// Adds up the buffers of a graph's operations by axis.
+class AxisSums {
+ public:
+  AxisSums(const goal::RankSource& graph, Totals& totals) : totals_(totals) {
+    for (const goal::Communicator& communicator : graph.communicators()) {
+      axes_.push_back(axis_of(communicator));
+    }
+  }
+  void collective(const goal::Collective& collective) {
+    double bytes = static_cast<double>(collective.bytes);
+    for (const std::uint64_t count : collective.counts) bytes += static_cast<double>(count);
+    add(collective.comm, std::string(goal::name(collective.kind)), bytes);
+  }
+  void send(std::uint32_t comm, std::uint64_t bytes) { add(comm, "send", static_cast<double>(bytes)); }
+
+ private:
+  void add(std::uint32_t comm, const std::string& kind, double bytes) {
+    if (axes_[comm].empty()) return;
+    OnAxis& sum = totals_.axes[axes_[comm]][kind];
+    ++sum.operations;
+    sum.bytes += bytes;
+  }
+
+  Totals& totals_;
+  std::vector<std::string> axes_;  // of communicators
+};
+
 Totals sum_up(goal::RankSource& graph) {
   Totals totals;
+  AxisSums axes(graph, totals);
   for (goal::Rank r = 0; r < graph.ranks(); ++r) {
     const goal::RankView rank = graph.rank(r);
     double calc_ns = 0;
@@ -41,9 +93,13 @@ Totals sum_up(goal::RankSource& graph) {
       totals.max_nic = std::max(totals.max_nic, rank.nic(i));
       ++totals.ops[static_cast<std::size_t>(kind)];
       if (kind == OpKind::kCalc) calc_ns += static_cast<double>(rank.value(i));
-      if (kind == OpKind::kCollective)
-        ++totals.collectives[static_cast<std::size_t>(graph.collectives()[rank.peer(i)].kind)];
+      if (kind == OpKind::kCollective) {
+        const goal::Collective& collective = graph.collectives()[rank.peer(i)];
+        ++totals.collectives[static_cast<std::size_t>(collective.kind)];
+        axes.collective(collective);
+      }
       if (kind == OpKind::kSend) {
+        axes.send(rank.comm(i), rank.value(i));
         totals.sent += static_cast<double>(rank.value(i));
         totals.largest_message = std::max(totals.largest_message, rank.value(i));
       }
@@ -88,6 +144,14 @@ std::string info_text(goal::RankSource& graph, const goal::PackInfo& info) {
     if (count != 0)
       row(goal::name(static_cast<goal::CollectiveKind>(kind)), fmt::format("{}, over all ranks", count));
   }
+  for (const auto& [axis, kinds] : totals.axes) {
+    std::string sums;
+    for (const auto& [kind, sum] : kinds) {
+      sums += fmt::format("{}{} {} of {}", sums.empty() ? "" : ", ", sum.operations, kind,
+                          short_bytes(sum.bytes / static_cast<double>(sum.operations)));
+    }
+    row("axis " + axis, sums + " on average");
+  }
   row("memory", fmt::format("{} for operations and dependencies, if all are held at once",
                             short_bytes(static_cast<double>(graph.ops() * sizeof(goal::OpRecord) +
                                                             graph.edges() * sizeof(goal::Edge)))));
@@ -127,6 +191,12 @@ std::string info_json(goal::RankSource& graph, const goal::PackInfo& info) {
     const std::uint64_t count = totals.collectives[static_cast<std::size_t>(kind)];
     if (count != 0)
       json["collectives"][std::string(goal::name(static_cast<goal::CollectiveKind>(kind)))] = count;
+  }
+  // Bytes of the buffers that operations name: a whole vector or one rank's block, over all ranks.
+  for (const auto& [axis, kinds] : totals.axes) {
+    for (const auto& [kind, sum] : kinds) {
+      json["axes"][axis][kind] = {{"operations", sum.operations}, {"bytes", sum.bytes}};
+    }
   }
   json["metadata"] = info.metadata;
   json["unread"] = Json::array();

@@ -21,30 +21,37 @@ const std::map<std::string, std::vector<std::string>> kValues = {
     {"cells", {"1", "3", "[2,3,4]", "[5,6]"}},
     {"compute", {"0ns", "1ns", "20us"}},
     {"count", {"1", "3"}},
+    {"cp", {"1", "2"}},
     {"degree", {"1", "3", "10"}},
     {"dims", {"1d", "2d", "3d", "4d", "[{n}]", "[{n},1]", "[1,{n}]", "[2,3]", "[4,2]", "[2,2,3]"}},
     {"element", {"1B", "8B"}},
+    {"ep", {"1", "2"}},
     {"exchange", {"messages", "collective"}},
     {"halo", {"1", "2"}},
     {"iterations", {"1", "2", "5"}},
     {"kind",
      {"barrier", "bcast", "reduce", "allreduce", "reduce_scatter", "allgather", "gather", "scatter",
       "alltoall", "scan", "exscan", "neighbor_allgather", "neighbor_alltoall"}},
+    {"model", {"tiny", "tiny", "mixtral_8x7b"}},
     {"n", {"1", "5"}},
     {"neighbors", {"faces", "edges", "corners"}},
     {"pairs", {"0", "1", "2"}},
     {"parallel", {"0", "1", "3"}},
     {"periodic", {"true", "false"}},
+    {"pp", {"1", "2"}},
     {"points", {"12", "24", "60", "210"}},
     {"prefetch", {"1", "2", "9"}},
+    {"recompute", {"none", "full"}},
     {"receivers", {"first", "random"}},
     {"result", {"0B", "1B", "200KB"}},
     {"root", {"0", "2"}},
     {"senders", {"first", "random"}},
+    {"sharding", {"none", "zero1", "fsdp"}},
     {"size", {"0B", "1B", "200KB"}},
     {"sizes", {"1B", "[0B,200KB]"}},
     {"sweeps", {"1", "3"}},
     {"task", {"0B", "1B", "200KB"}},
+    {"tp", {"1", "2"}},
     {"tasks", {"1", "7", "40"}},
 };
 
@@ -74,7 +81,7 @@ std::uint64_t compute_ns(const Graph& graph, Rank r) {
 TEST_CASE("any workload: nothing to find in its graph, and no deadlock") {
   RandomStream random(1, 0);
   std::map<std::string, int> ran;
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 2500; ++i) {
     const Workload& workload = workloads()[random.below(workloads().size())];
     if (workload.info.name == "poisson" || workload.info.name == "connections") continue;
     const auto ranks = static_cast<std::uint32_t>(1 + random.below(24));

@@ -1,0 +1,76 @@
+// Writes the operations of one rank: computations one after the other, and communication beside them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "goal/graph/graph.h"
+
+namespace weft::goal::llm {
+
+// What happens one after the other, as on a stream of a device. Messages of a pipeline don't wait for those
+// in the other direction, nor gathering of weights for the reduction of gradients.
+enum class Chain : std::uint8_t {
+  kCompute,
+  kTensor,
+  kContextSend,
+  kContextReceive,
+  kExpert,
+  kSendForward,
+  kSendBackward,
+  kReceiveForward,
+  kReceiveBackward,
+  kGather,
+  kReduce,
+  kStep,  // what ends a step
+};
+inline constexpr std::size_t kChains = 12;
+
+// The end of an operation of the rank, or of nothing.
+using Event = OpIndex;
+inline constexpr Event kNothing = 0xFFFFFFFFu;
+
+class Emitter {
+ public:
+  // Without a builder operations and dependencies are only counted. `cpus`: of each chain.
+  Emitter(GraphBuilder* builder, const std::array<std::uint16_t, kChains>& cpus)
+      : builder_(builder), cpus_(cpus) {
+    last_.fill(kNothing);
+  }
+
+  // More of the computation under way; whole nanoseconds come out where something waits for it.
+  void compute(double ns) { pending_ns_ += ns; }
+  // What is computed from here on waits for the event.
+  void wait(Event event);
+  // The end of all that was computed so far.
+  Event computed();
+  Event last(Chain chain) const { return last_[static_cast<std::size_t>(chain)]; }
+
+  // They begin behind what their chain had, and behind `after`.
+  Event collective(Chain chain, const Collective& collective, Event after);
+  Event send(Chain chain, std::uint64_t bytes, Rank to, std::uint32_t tag, std::uint32_t comm, Event after);
+  Event receive(Chain chain, std::uint64_t bytes, Rank from, std::uint32_t tag, std::uint32_t comm,
+                Event after);
+
+  void end_rank();
+  std::uint64_t ops() const { return ops_; }
+  std::uint64_t edges() const { return edges_; }
+
+ private:
+  Event message(Chain chain, OpKind kind, std::uint64_t bytes, Rank peer, std::uint32_t tag,
+                std::uint32_t comm, Event after);
+  Event chained(Chain chain, OpIndex op, Event after);
+  void edge(Event first, OpIndex dependent);
+  std::uint16_t cpu(Chain chain) const { return cpus_[static_cast<std::size_t>(chain)]; }
+
+  GraphBuilder* builder_;
+  const std::array<std::uint16_t, kChains> cpus_;
+  std::array<Event, kChains> last_;
+  double pending_ns_ = 0;
+  std::vector<Event> waits_;
+  OpIndex ops_in_rank_ = 0;
+  std::uint64_t ops_ = 0, edges_ = 0;
+};
+
+}  // namespace weft::goal::llm

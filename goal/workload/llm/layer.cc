@@ -1,0 +1,246 @@
+#include "goal/workload/llm/layer.h"
+
+#include <algorithm>
+
+#include "goal/workload/llm/step.h"
+
+namespace weft::goal::llm {
+namespace {
+
+constexpr std::uint32_t kKeyValueTag = 0, kGradientTag = 1;
+
+Rank in_ring(const Layout& layout, Place place, std::uint32_t by) {
+  place.context = (place.context + by) % layout.context;
+  return layout.rank(place);
+}
+
+// A token's activation on its way to experts: in 8-bit training with a scale of 4 bytes for each 128 values.
+std::uint64_t dispatched_bytes(const Training& training) {
+  const std::uint64_t hidden = training.model.hidden;
+  return training.precision == Precision::kFp8 ? hidden + (hidden + 127) / 128 * 4 : 2 * hidden;
+}
+
+// Tokens that a rank has for each rank with experts: `top_k` copies of each of its own, spread evenly.
+std::uint64_t block(const Training& training, std::uint64_t bytes) {
+  const std::uint64_t copies = training.own_tokens() * training.model.top_k;
+  return (copies * bytes + training.layout.expert - 1) / training.layout.expert;
+}
+
+}  // namespace
+
+std::uint64_t key_value_bytes(const Training& training) {
+  const ModelShape& model = training.model;
+  const std::uint64_t heads = std::max(model.kv_heads / training.layout.tensor, 1u);
+  return 2 * training.tokens() * heads * (std::uint64_t{model.head_dim} + model.value_dims());
+}
+
+std::uint64_t dispatch_bytes(const Training& training) { return block(training, dispatched_bytes(training)); }
+
+std::uint64_t combine_bytes(const Training& training) {
+  return block(training, 2 * std::uint64_t{training.model.hidden});
+}
+
+LayerProgram::LayerProgram(const Training& training, const Times& times, const Groups& groups,
+                           const Place& place, Emitter& emitter)
+    : training_(training),
+      times_(times),
+      emitter_(emitter),
+      tensor_comm_(groups.communicator(Axis::kTensor, place)),
+      context_comm_(groups.communicator(Axis::kContext, place)),
+      expert_comm_(groups.communicator(Axis::kExpert, place)),
+      next_(in_ring(training.layout, place, 1)),
+      previous_(in_ring(training.layout, place, training.layout.context - 1)) {}
+
+Event LayerProgram::tensor(CollectiveKind kind, Event after) {
+  if (training_.layout.tensor == 1) return kNothing;
+  const std::uint64_t all = 2 * training_.tokens() * training_.model.hidden;
+  const bool whole = kind == CollectiveKind::kAllreduce;
+  return emitter_.collective(Chain::kTensor,
+                             {.kind = kind,
+                              .comm = tensor_comm_,
+                              .bytes = whole ? all : all / training_.layout.tensor,
+                              .element_bytes = 2},
+                             after);
+}
+
+void LayerProgram::enter() {
+  if (training_.sequence_parallel) tensor_now(CollectiveKind::kAllgather);
+}
+
+void LayerProgram::leave() {
+  tensor_now(training_.sequence_parallel ? CollectiveKind::kReduceScatter : CollectiveKind::kAllreduce);
+}
+
+// The gradient of a block's input is summed up over ranks while those of its weights are computed; these need
+// the input, gathered once more while the former is computed.
+void LayerProgram::column_backward(const BlockTimes& times) {
+  const bool parts = training_.sequence_parallel;
+  const Event input = parts ? tensor(CollectiveKind::kAllgather, emitter_.computed()) : kNothing;
+  emitter_.compute(times.in_by_inputs);
+  Event sum = kNothing;
+  if (training_.layout.tensor > 1) {
+    sum = tensor(parts ? CollectiveKind::kReduceScatter : CollectiveKind::kAllreduce, emitter_.computed());
+  }
+  emitter_.wait(input);
+  emitter_.compute(times.in_by_weights);
+  emitter_.wait(sum);
+  emitter_.compute(times.before_backward);
+}
+
+void LayerProgram::embedding_forward() {
+  if (training_.model.vocab == 0) return;
+  emitter_.compute(times_.embedding);
+  leave();
+}
+
+void LayerProgram::embedding_backward() {
+  if (training_.model.vocab == 0) return;
+  enter();
+  emitter_.compute(times_.embedding);
+}
+
+void LayerProgram::attention_forward() {
+  emitter_.compute(times_.attention.before);
+  enter();
+  emitter_.compute(times_.attention.in);
+  core_forward();
+  emitter_.compute(times_.attention.out);
+  leave();
+}
+
+void LayerProgram::attention_backward() {
+  enter();
+  emitter_.compute(times_.attention.out_backward);
+  if (training_.recompute == Recompute::kSelective) core_forward();
+  core_backward();
+  column_backward(times_.attention);
+}
+
+void LayerProgram::mlp_block_forward(const BlockTimes& times) {
+  enter();
+  emitter_.compute(times.in + times.core + times.out);
+  leave();
+}
+
+void LayerProgram::mlp_block_backward(const BlockTimes& times) {
+  enter();
+  emitter_.compute(times.out_backward + times.core_backward);
+  column_backward(times);
+}
+
+void LayerProgram::mlp_forward(bool experts) {
+  if (experts) return experts_forward();
+  emitter_.compute(times_.mlp.before);
+  mlp_block_forward(times_.mlp);
+}
+
+void LayerProgram::mlp_backward(bool experts) {
+  experts ? experts_backward() : mlp_block_backward(times_.mlp);
+}
+
+void LayerProgram::head_forward() {
+  if (training_.model.vocab == 0) return;
+  emitter_.compute(times_.head.before);
+  enter();
+  emitter_.compute(times_.head.in);
+  // Of each token the largest logit, that of the right word, and the sum of all.
+  for (int i = 0; i < 3 && training_.layout.tensor > 1; ++i) {
+    emitter_.wait(emitter_.collective(Chain::kTensor,
+                                      {.kind = CollectiveKind::kAllreduce,
+                                       .comm = tensor_comm_,
+                                       .bytes = 4 * training_.tokens(),
+                                       .element_bytes = 4},
+                                      emitter_.computed()));
+  }
+  emitter_.compute(times_.loss);
+}
+
+void LayerProgram::head_backward() {
+  if (training_.model.vocab == 0) return;
+  column_backward(times_.head);
+}
+
+// -- Context parallelism
+
+void LayerProgram::context_now(CollectiveKind kind) {
+  emitter_.wait(emitter_.collective(
+      Chain::kContextSend,
+      {.kind = kind, .comm = context_comm_, .bytes = key_value_bytes(training_), .element_bytes = 2},
+      emitter_.computed()));
+}
+
+void LayerProgram::core_forward() {
+  const bool alone = training_.layout.context == 1;
+  if (!alone && training_.context_exchange == ContextExchange::kRing) return ring_forward();
+  if (!alone) context_now(CollectiveKind::kAllgather);
+  emitter_.compute(times_.attention.core);
+}
+
+void LayerProgram::core_backward() {
+  const bool alone = training_.layout.context == 1;
+  if (!alone && training_.context_exchange == ContextExchange::kRing) return ring_backward();
+  if (!alone) context_now(CollectiveKind::kAllgather);
+  emitter_.compute(times_.attention.core_backward);
+  if (!alone) context_now(CollectiveKind::kReduceScatter);
+}
+
+// To the next rank, once `data` is there, and from the one before. Gives the end of the receive.
+Event LayerProgram::pass_on(std::uint32_t tag, Event data, Event begin) {
+  const std::uint64_t bytes = key_value_bytes(training_);
+  emitter_.send(Chain::kContextSend, bytes, next_, tag, context_comm_, data);
+  return emitter_.receive(Chain::kContextReceive, bytes, previous_, tag, context_comm_, begin);
+}
+
+// While a rank computes with some keys and values, it passes them on.
+void LayerProgram::ring_forward() {
+  Event data = emitter_.computed();
+  for (std::uint32_t i = 1; i < training_.layout.context; ++i) {
+    data = pass_on(kKeyValueTag, data, emitter_.computed());
+    emitter_.compute(times_.attention.core);
+    emitter_.wait(data);
+  }
+  emitter_.compute(times_.attention.core);
+}
+
+// Their gradients follow, each rank adding its part.
+void LayerProgram::ring_backward() {
+  Event data = emitter_.computed(), gradient = kNothing;
+  for (std::uint32_t i = 1; i < training_.layout.context; ++i) {
+    data = pass_on(kKeyValueTag, data, emitter_.computed());
+    emitter_.compute(times_.attention.core_backward);
+    emitter_.wait(gradient);
+    const Event sum = emitter_.computed();
+    gradient = pass_on(kGradientTag, sum, sum);
+    emitter_.wait(data);
+  }
+  emitter_.compute(times_.attention.core_backward);
+  emitter_.wait(gradient);
+}
+
+// -- Experts
+
+void LayerProgram::all_to_all(std::uint64_t bytes) {
+  if (training_.layout.expert == 1) return;
+  emitter_.wait(emitter_.collective(Chain::kExpert,
+                                    {.kind = CollectiveKind::kAlltoall, .comm = expert_comm_, .bytes = bytes},
+                                    emitter_.computed()));
+}
+
+void LayerProgram::experts_forward() {
+  emitter_.compute(times_.router);
+  if (training_.model.shared_experts != 0) mlp_block_forward(times_.shared);
+  all_to_all(dispatch_bytes(training_));
+  emitter_.compute(times_.experts);
+  all_to_all(combine_bytes(training_));
+}
+
+// The gradients go the same way, the other way round.
+void LayerProgram::experts_backward() {
+  all_to_all(dispatch_bytes(training_));
+  emitter_.compute(times_.experts_backward);
+  all_to_all(combine_bytes(training_));
+  if (training_.model.shared_experts != 0) mlp_block_backward(times_.shared);
+  emitter_.compute(times_.router_backward);
+}
+
+}  // namespace weft::goal::llm

@@ -1,0 +1,59 @@
+// What a rank does for the parts of a model: embedding, attention, MLP or experts, and head, forward and
+// backward.
+#pragma once
+
+#include "goal/workload/llm/emitter.h"
+#include "goal/workload/llm/times.h"
+
+namespace weft::goal::llm {
+
+class LayerProgram {
+ public:
+  // All arguments must outlive it.
+  LayerProgram(const Training& training, const Times& times, const Groups& groups, const Place& place,
+               Emitter& emitter);
+
+  void embedding_forward();
+  void embedding_backward();
+  void attention_forward();
+  void attention_backward();
+  void mlp_forward(bool experts);
+  void mlp_backward(bool experts);
+  // With the loss.
+  void head_forward();
+  void head_backward();
+
+ private:
+  // Tensor parallelism. With sequence parallelism a rank has its part of the tokens outside of a block,
+  // gathers all of them to enter it and reduces to leave it; else it has all, and only reduces.
+  Event tensor(CollectiveKind kind, Event after);
+  void tensor_now(CollectiveKind kind) {
+    if (training_.layout.tensor > 1) emitter_.wait(tensor(kind, emitter_.computed()));
+  }
+  void enter();
+  void leave();
+  void column_backward(const BlockTimes& times);
+  void mlp_block_forward(const BlockTimes& times);
+  void mlp_block_backward(const BlockTimes& times);
+
+  // Context parallelism: attention with the keys and values of all ranks.
+  void core_forward();
+  void core_backward();
+  void ring_forward();
+  void ring_backward();
+  Event pass_on(std::uint32_t tag, Event data, Event begin);
+  void context_now(CollectiveKind kind);
+
+  // Experts.
+  void experts_forward();
+  void experts_backward();
+  void all_to_all(std::uint64_t bytes);
+
+  const Training& training_;
+  const Times& times_;
+  Emitter& emitter_;
+  const std::uint32_t tensor_comm_, context_comm_, expert_comm_;
+  Rank next_ = 0, previous_ = 0;  // in the ring
+};
+
+}  // namespace weft::goal::llm

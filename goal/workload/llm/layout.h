@@ -1,0 +1,78 @@
+// Which rank has what part of a model that is trained in parallel, and with whom it talks.
+//
+// Sources: D. Narayanan et al., SC 2021 (tensor, pipeline and data parallelism); the order of ranks of
+// Megatron-LM's parallel_state.py, and that of The Llama 3 Herd of Models, 2024, section 3.3.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "goal/graph/graph.h"
+
+namespace weft::goal::llm {
+
+// Which of them varies slower, from the second on: tensor, context, data, pipeline; or tensor, context,
+// pipeline, data.
+enum class RankOrder : std::uint8_t { kMegatron, kLlama3 };
+
+// Those that exchange data with each other.
+enum class Axis : std::uint8_t {
+  kTensor,
+  kContext,
+  kExpert,
+  kPipeline,
+  kData,        // gradients and weights, over context and data parallelism
+  kExpertData,  // the same of experts: the ranks that have the same ones
+  kEmbedding,   // the first and the last stage, where embedding and head share weights
+  kWorld,
+};
+inline constexpr int kAxes = 8;
+// "tp", "cp", "ep", "pp", "dp", "edp", "embedding", "world": the first word of a communicator's name.
+std::string_view name(Axis axis);
+
+struct Place {
+  std::uint32_t tensor = 0, context = 0, data = 0, stage = 0;
+};
+
+struct Layout {
+  std::uint32_t tensor = 1, context = 1, data = 1, pipeline = 1;
+  // Experts are divided among so many ranks of a stage, which stand side by side in the order tensor,
+  // context, data; none is divided further.
+  std::uint32_t expert = 1;
+  RankOrder order = RankOrder::kMegatron;
+
+  std::uint32_t stage_ranks() const { return tensor * context * data; }
+  std::uint32_t ranks() const { return stage_ranks() * pipeline; }
+  Place place(Rank rank) const;
+  Rank rank(const Place& place) const;
+  // Ranks in a group of that axis.
+  std::uint32_t size(Axis axis) const;
+  // Which group of that axis a place belongs to, from 0 on, and how many there are.
+  std::uint32_t group(Axis axis, const Place& place) const;
+  std::uint32_t groups(Axis axis) const {
+    return axis == Axis::kEmbedding ? stage_ranks() : ranks() / size(axis);
+  }
+
+ private:
+  // The rank's position in its stage.
+  std::uint32_t in_stage(const Place& place) const {
+    return (place.data * context + place.context) * tensor + place.tensor;
+  }
+};
+
+// The communicators of a layout, in a builder: one for each group of more than one rank.
+class Groups {
+ public:
+  // `tied`: there is an embedding axis.
+  Groups(const Layout& layout, bool tied, GraphBuilder& builder);
+  // Of that rank's group; kWorld if it is alone in it.
+  std::uint32_t communicator(Axis axis, const Place& place) const;
+
+ private:
+  const Layout& layout_;
+  std::array<std::vector<std::uint32_t>, kAxes> numbers_;
+};
+
+}  // namespace weft::goal::llm

@@ -1,0 +1,150 @@
+#include "goal/workload/llm/llm.h"
+
+#include <fmt/core.h>
+
+#include "goal/workload/llm/step.h"
+#include "goal/workload/message_graph.h"
+#include "goal/workload/phases.h"
+
+namespace weft::goal {
+namespace {
+
+using llm::Training;
+
+constexpr double kGigabytes = 1e-9;
+
+Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
+  require_ranks(parameters, ranks, 1);
+  return llm::training_graph(llm::training_of(parameters, ranks));
+}
+
+// With dp given the layout says how many there are.
+std::uint32_t own_ranks(const Parameters& parameters) {
+  std::uint64_t product = 1;
+  for (const char* axis : {"tp", "pp", "cp", "dp"}) {
+    product *= integer_in(parameters, axis, axis == std::string_view("dp") ? 0 : 1, 1u << 20);
+    if (product > INT32_MAX) parameters.fail(axis, "there would be more than 2147483647 ranks");
+  }
+  return static_cast<std::uint32_t>(product);
+}
+
+// The stage that needs most: the first, as a rule.
+llm::DeviceMemory most_memory(const Training& training) {
+  llm::DeviceMemory most;
+  for (std::uint32_t stage = 0; stage < training.layout.pipeline; ++stage) {
+    const llm::DeviceMemory memory = llm::device_memory(training, stage);
+    if (memory.all() > most.all()) most = memory;
+  }
+  return most;
+}
+
+std::string layers_of_chunks(const Training& training) {
+  const std::uint32_t chunks = training.schedule.stages * training.schedule.chunks;
+  std::string text;
+  for (std::uint32_t n = 0; n < chunks; ++n) {
+    text += fmt::format("{}{}", n == 0 ? "" : ",", llm::chunk_of(training.model, chunks, n).layers);
+  }
+  return text;
+}
+
+std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ranks) {
+  const Training training = llm::training_of(parameters, ranks);
+  std::vector<std::string> sentences;
+  const llm::DeviceMemory memory = most_memory(training);
+  if (memory.all() > training.device->memory_bytes()) {
+    sentences.push_back(
+        fmt::format("a device would need {:.1f} GB (weights {:.1f}, gradients {:.1f}, optimizer {:.1f}, "
+                    "activations {:.1f}), and {} "
+                    "has {:.0f}",
+                    memory.all() * kGigabytes, memory.weights * kGigabytes, memory.gradients * kGigabytes,
+                    memory.optimizer * kGigabytes, memory.activations * kGigabytes, training.device->name(),
+                    training.device->memory_bytes() * kGigabytes));
+  }
+  const std::uint32_t chunks = training.schedule.stages * training.schedule.chunks;
+  if (training.model.layers % chunks != 0) {
+    sentences.push_back(fmt::format("{} layers don't divide evenly: the parts of the pipeline have {}",
+                                    training.model.layers, layers_of_chunks(training)));
+  }
+  return sentences;
+}
+
+WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
+  const Training training = llm::training_of(parameters, ranks);
+  const llm::DeviceMemory memory = most_memory(training);
+  const llm::Layout& layout = training.layout;
+  const double tokens = static_cast<double>(training.global_batch()) * training.sequence;
+  return {
+      {"layout",
+       fmt::format("tp={},cp={},dp={},pp={},ep={},vp={},sp={}", layout.tensor, layout.context, layout.data,
+                   layout.pipeline, layout.expert, training.schedule.chunks, training.sequence_parallel)},
+      {"parameters", fmt::format("{}", llm::parameters(training.model))},
+      {"active_parameters", fmt::format("{}", llm::active_parameters(training.model))},
+      {"global_batch", fmt::format("{}", training.global_batch())},
+      {"micro_batches", fmt::format("{}", training.schedule.micro_batches)},
+      {"tokens", fmt::format("{:.0f}", tokens * training.iterations)},
+      {"model_flops", fmt::format("{:.6e}", llm::step_flops(training) * training.iterations)},
+      {"device_memory_bytes", fmt::format("{:.0f}", memory.all())},
+      {"device_memory",
+       fmt::format("weights {:.2f} GB, gradients {:.2f}, optimizer {:.2f}, activations {:.2f}",
+                   memory.weights * kGigabytes, memory.gradients * kGigabytes, memory.optimizer * kGigabytes,
+                   memory.activations * kGigabytes)},
+  };
+}
+
+std::vector<ParameterSpec> parameters_of_llm() {
+  constexpr auto kInteger = ParameterType::kInteger;
+  constexpr auto kText = ParameterType::kText;
+  return {
+      {"model", ParameterType::kNameOrFile, "llama3_8b",
+       "A model by name (the README of goal/workload/llm lists them), or a config.json of Hugging Face."},
+      {"tp", kInteger, "1", "Tensor parallelism: ranks that divide each layer."},
+      {"sp", kText, "auto",
+       "Sequence parallelism between the blocks of tp: true, false, or auto: where tp is above 1."},
+      {"pp", kInteger, "1", "Pipeline stages."},
+      {"vp", kInteger, "1", "Parts of the model that each stage has (virtual stages); above 1: interleaved."},
+      {"cp", kInteger, "1", "Context parallelism: ranks that divide each sequence."},
+      {"cp_exchange", kText, "ring",
+       "How they share keys and values: ring, or gather (all-gather, as Llama 3)."},
+      {"dp", kInteger, "0", "Data parallelism: replicas of the model; 0: as many as the ranks make."},
+      {"ep", kInteger, "1", "Expert parallelism: ranks of a stage that divide the experts among them."},
+      {"order", kText, "megatron",
+       "Which ranks are neighbors: megatron (tp, cp, dp, pp from the inside out) or llama3 (tp, cp, pp, "
+       "dp)."},
+      {"schedule", kText, "auto", "1f1b, interleaved, gpipe; auto: 1f1b, interleaved if vp is above 1."},
+      {"sharding", kText, "zero1",
+       "none (gradients are all-reduced), zero1 (Megatron's distributed optimizer) or fsdp (zero3)."},
+      {"gradients", kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."},
+      {"seq", kInteger, "0", "Tokens of a sequence; 0: the model's."},
+      {"micro_batch", kInteger, "1", "Sequences of a micro-batch."},
+      {"micro_batches", kInteger, "0",
+       "Micro-batches of each replica and step; 0: as global_batch says, else 1 without a pipeline and 4 · "
+       "pp with."},
+      {"global_batch", kInteger, "0", "Sequences of a step over all replicas; 0: as micro_batches says."},
+      {"precision", kText, "bf16", "Of matrix products: bf16, fp8 or fp32."},
+      {"recompute", kText, "none",
+       "Activations that are computed again: none, selective (attention's core) or full (layers)."},
+      {"device", kText, "h100", "What computes: a100, h100, h200."},
+      {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."},
+      iterations_parameter(),
+      ranks_parameter()};
+}
+
+}  // namespace
+
+Workload llm_workload() {
+  Workload workload;
+  workload.info = {
+      "llm",
+      "Steps of training a language model, in a layout of tensor, context, pipeline, data and expert "
+      "parallelism.",
+      "M. Shoeybi et al., Megatron-LM, 2019; D. Narayanan et al., SC 2021; V. Korthikanti et al., 2022; S. "
+      "Rajbhandari et al., ZeRO, SC 2020; Megatron-LM's sources",
+      parameters_of_llm()};
+  workload.generate = generate;
+  workload.remarks = remarks;
+  workload.own_ranks = own_ranks;
+  workload.facts = facts;
+  return workload;
+}
+
+}  // namespace weft::goal

@@ -1,0 +1,203 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "goal/workload/llm/llm.h"
+#include "goal/workload/message_graph.h"
+
+namespace weft::goal::llm {
+namespace {
+
+constexpr std::uint32_t kMostOfAxis = 1u << 20, kMostTokens = 1u << 30;
+
+template <typename Value>
+using Word = std::pair<const char*, Value>;
+
+template <typename Value, std::size_t n>
+Value word_of(const Parameters& parameters, const char* parameter, const Word<Value> (&words)[n]) {
+  std::vector<std::string> known;
+  for (const auto& [word, value] : words) {
+    if (parameters.text(parameter) == word) return value;
+    known.emplace_back(word);
+  }
+  fail_unknown_name(parameter, parameters.text(parameter), known);
+}
+
+void require_divides(const Parameters& parameters, const char* name, std::uint64_t divisor,
+                     std::uint64_t number, const std::string& what) {
+  if (number % divisor == 0) return;
+  std::uint64_t nearest = divisor;
+  while (number % nearest != 0) --nearest;
+  parameters.fail(name, fmt::format("it must divide {}, {}: {} would do", what, number, nearest));
+}
+
+std::uint32_t ranks_of_replica(const Parameters& parameters) {
+  std::uint64_t product = 1;
+  for (const char* axis : {"tp", "pp", "cp"}) {
+    product *= integer_in(parameters, axis, 1, kMostOfAxis);
+    if (product > kMostOfAxis)
+      parameters.fail(axis, fmt::format("tp · pp · cp may be {} at most", kMostOfAxis));
+  }
+  return static_cast<std::uint32_t>(product);
+}
+
+Layout layout_of(const Parameters& parameters, std::uint32_t ranks) {
+  Layout layout;
+  layout.tensor = integer_in(parameters, "tp", 1, kMostOfAxis);
+  layout.pipeline = integer_in(parameters, "pp", 1, kMostOfAxis);
+  layout.context = integer_in(parameters, "cp", 1, kMostOfAxis);
+  layout.expert = integer_in(parameters, "ep", 1, kMostOfAxis);
+  layout.order = word_of<RankOrder>(parameters, "order",
+                                    {{"megatron", RankOrder::kMegatron}, {"llama3", RankOrder::kLlama3}});
+  const std::uint32_t replica = ranks_of_replica(parameters);
+  const std::uint32_t data = integer_in(parameters, "dp", 0, kMostOfAxis);
+  if (ranks % replica != 0 || ranks < replica) {
+    parameters.fail("ranks",
+                    fmt::format("it would be {}, and tp · pp · cp is {}: {}{} would do", ranks, replica,
+                                ranks > replica ? fmt::format("{} or ", ranks / replica * replica) : "",
+                                (ranks / replica + 1) * replica));
+  }
+  layout.data = ranks / replica;
+  if (data != 0 && data != layout.data) {
+    parameters.fail(
+        "dp", fmt::format("with {} ranks and tp · pp · cp of {} it is {}", ranks, replica, layout.data));
+  }
+  return layout;
+}
+
+void check_layout(const Parameters& parameters, const Training& training) {
+  const ModelShape& model = training.model;
+  const Layout& layout = training.layout;
+  require_divides(parameters, "tp", layout.tensor, model.heads, "the model's number of heads");
+  if (layout.tensor % model.kv_heads != 0) {
+    require_divides(parameters, "tp", layout.tensor, model.kv_heads,
+                    "or be a multiple of, the model's key and value heads");
+  }
+  if (training.sequence_parallel && layout.tensor == 1)
+    parameters.fail("sp", "there is nothing to divide by with tp=1");
+  const std::uint64_t parts = std::uint64_t{layout.context} *
+                              (training.sequence_parallel ? layout.tensor : 1) * (layout.context > 1 ? 2 : 1);
+  if (training.sequence % parts != 0) {
+    parameters.fail("seq", fmt::format("it would be {}, and the layout divides it by {}: {} would do",
+                                       training.sequence, parts, (training.sequence / parts + 1) * parts));
+  }
+}
+
+void check_experts(const Parameters& parameters, const Training& training) {
+  const ModelShape& model = training.model;
+  const Layout& layout = training.layout;
+  if (model.experts == 0) {
+    if (layout.expert > 1) parameters.fail("ep", fmt::format("{} has no experts", model.name));
+    return;
+  }
+  require_divides(parameters, "ep", layout.expert, model.experts, "the model's number of experts");
+  require_divides(parameters, "ep", layout.expert, layout.stage_ranks(),
+                  "tp · cp · dp, the ranks of a stage");
+  if (layout.tensor > 1 && !training.sequence_parallel) {
+    parameters.fail("sp", fmt::format("{} has experts: with tp above 1 each rank must have tokens of its own",
+                                      model.name));
+  }
+}
+
+void check_stages(const Parameters& parameters, const Training& training) {
+  const std::uint32_t stages = training.schedule.stages, chunks = stages * training.schedule.chunks;
+  if (training.schedule.chunks > 1 && stages == 1) parameters.fail("vp", "it takes several stages: pp is 1");
+  const char* name = training.schedule.chunks > 1 ? "vp" : "pp";
+  for (std::uint32_t n = 0; n < chunks; ++n) {
+    if (chunk_of(training.model, chunks, n).layers > 0) continue;
+    parameters.fail(name, fmt::format("{} layers can't be divided among {} parts of the pipeline",
+                                      training.model.layers, chunks));
+  }
+}
+
+// Micro-batches of each rank and step.
+std::uint32_t micro_batches(const Parameters& parameters, const Training& training) {
+  const std::uint32_t stages = training.layout.pipeline;
+  const std::uint32_t given = integer_in(parameters, "micro_batches", 0, kMostOfAxis);
+  const std::uint32_t global = integer_in(parameters, "global_batch", 0, kMostTokens);
+  if (global == 0) return given != 0 ? given : stages == 1 ? 1 : 4 * stages;
+  const std::uint64_t at_once = std::uint64_t{training.micro_batch} * training.layout.data;
+  if (global % at_once != 0) {
+    parameters.fail(
+        "global_batch",
+        fmt::format("it must be a multiple of dp · micro_batch, {} · {}: {} would do", training.layout.data,
+                    training.micro_batch, (global / at_once + 1) * at_once));
+  }
+  const auto count = static_cast<std::uint32_t>(global / at_once);
+  if (given != 0 && given != count) {
+    parameters.fail("micro_batches", fmt::format("with that global_batch it is {}", count));
+  }
+  return count;
+}
+
+Schedule schedule_of(const Parameters& parameters, const Training& training) {
+  const std::string& name = parameters.text("schedule");
+  Schedule schedule;
+  schedule.stages = training.layout.pipeline;
+  schedule.chunks = integer_in(parameters, "vp", 1, kMostOfAxis);
+  schedule.micro_batches = micro_batches(parameters, training);
+  const bool interleaved = schedule.chunks > 1;
+  if (name != "auto") {
+    schedule.kind = word_of<ScheduleKind>(parameters, "schedule",
+                                          {{"1f1b", ScheduleKind::kOneForwardOneBackward},
+                                           {"interleaved", ScheduleKind::kOneForwardOneBackward},
+                                           {"gpipe", ScheduleKind::kGpipe}});
+    if (name == "interleaved" && !interleaved) parameters.fail("schedule", "it takes vp of 2 or more");
+    if (name != "interleaved" && interleaved)
+      parameters.fail("schedule", "with vp above 1 it is interleaved");
+  }
+  if (interleaved && schedule.micro_batches % schedule.stages != 0) {
+    parameters.fail(
+        "vp", fmt::format("interleaving takes a multiple of pp micro-batches, and there are {}: {} would do",
+                          schedule.micro_batches,
+                          (schedule.micro_batches / schedule.stages + 1) * schedule.stages));
+  }
+  return schedule;
+}
+
+void read_words(const Parameters& parameters, Training& training) {
+  training.sharding = word_of<Sharding>(parameters, "sharding",
+                                        {{"zero1", Sharding::kZero1},
+                                         {"none", Sharding::kNone},
+                                         {"fsdp", Sharding::kFsdp},
+                                         {"zero3", Sharding::kFsdp}});
+  training.recompute = word_of<Recompute>(
+      parameters, "recompute",
+      {{"none", Recompute::kNone}, {"selective", Recompute::kSelective}, {"full", Recompute::kFull}});
+  training.precision =
+      word_of<Precision>(parameters, "precision",
+                         {{"bf16", Precision::kBf16}, {"fp8", Precision::kFp8}, {"fp32", Precision::kFp32}});
+  training.context_exchange = word_of<ContextExchange>(
+      parameters, "cp_exchange", {{"ring", ContextExchange::kRing}, {"gather", ContextExchange::kGather}});
+  training.gradient_bytes = word_of<std::uint32_t>(parameters, "gradients", {{"fp32", 4u}, {"bf16", 2u}});
+  training.sequence_parallel = word_of<int>(parameters, "sp", {{"auto", -1}, {"true", 1}, {"false", 0}}) == -1
+                                   ? training.layout.tensor > 1
+                                   : parameters.text("sp") == "true";
+}
+
+}  // namespace
+
+Training training_of(const Parameters& parameters, std::uint32_t ranks) {
+  Training training;
+  training.model = find_model(parameters.file("model"));
+  training.layout = layout_of(parameters, ranks);
+  read_words(parameters, training);
+  const std::uint32_t sequence = integer_in(parameters, "seq", 0, kMostTokens);
+  training.sequence = sequence != 0 ? sequence : training.model.sequence;
+  training.micro_batch = integer_in(parameters, "micro_batch", 1, kMostOfAxis);
+  training.iterations = integer_in(parameters, "iterations", 1, 1'000'000);
+  training.schedule = schedule_of(parameters, training);
+  training.device = &find_device(parameters.text("device"));
+  training.efficiency = parameters.real("efficiency");
+  if (!(training.efficiency > 0) || training.efficiency > 1000) {
+    parameters.fail("efficiency", "it must be above 0, up to 1000");
+  }
+  check_layout(parameters, training);
+  check_experts(parameters, training);
+  check_stages(parameters, training);
+  return training;
+}
+
+}  // namespace weft::goal::llm

@@ -1,0 +1,335 @@
+#include "goal/workload/llm/step.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "goal/workload/llm/buckets.h"
+#include "goal/workload/llm/emitter.h"
+#include "goal/workload/llm/layer.h"
+#include "goal/workload/llm/times.h"
+
+namespace weft::goal::llm {
+namespace {
+
+constexpr std::uint64_t kWeightBytes = 2;
+
+// What all ranks of a stage have in common.
+struct StagePlan {
+  std::vector<Chunk> chunks;
+  std::vector<std::vector<RankWeights>> parts, buckets;  // of each chunk
+  std::vector<Action> actions;
+  std::uint64_t whole_weights = 0;  // that every rank of tensor parallelism has
+  std::uint64_t table_weights = 0;  // of the embedding that the first and the last stage share
+  double optimizer_ns = 0;
+};
+
+std::uint64_t whole_weights(const Training& training, const Chunk& chunk) {
+  const ModelShape& model = training.model;
+  std::uint64_t sum = chunk.embedding ? embedding_parameters(model).whole : 0;
+  if (chunk.head) sum += head_parameters(model).whole;
+  for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+    sum +=
+        attention_parameters(model).whole + mlp_parameters(model, model.has_experts(chunk.first + i)).whole;
+  }
+  return sum;
+}
+
+StagePlan plan_of(const Training& training, std::uint32_t stage) {
+  const std::uint32_t stages = training.schedule.stages, chunks = training.schedule.chunks;
+  StagePlan plan;
+  for (std::uint32_t v = 0; v < chunks; ++v) {
+    plan.chunks.push_back(chunk_of(training.model, stages * chunks, v * stages + stage));
+    plan.parts.push_back(parts_of(training, plan.chunks.back()));
+    plan.buckets.push_back(buckets_of(training, plan.parts.back()));
+    plan.whole_weights += whole_weights(training, plan.chunks.back());
+  }
+  plan.actions = actions_of(training.schedule, stage);
+  const bool at_an_end = stage == 0 || stage + 1 == stages;
+  if (training.model.tied && stages > 1 && at_an_end) {
+    plan.table_weights = embedding_parameters(training.model).split / training.layout.tensor;
+  }
+  plan.optimizer_ns = optimizer_ns(training, stage);
+  return plan;
+}
+
+class StepProgram {
+ public:
+  StepProgram(const Training& training, const Times& times, const StagePlan& plan, const Groups& groups,
+              const Place& place, Emitter& emitter)
+      : training_(training),
+        plan_(plan),
+        groups_(groups),
+        place_(place),
+        emitter_(emitter),
+        layers_(training, times, groups, place, emitter) {}
+
+  void step() {
+    if (training_.sharding == Sharding::kZero1) gather_all();
+    for (const Action& action : plan_.actions) action.backward ? backward(action) : forward(action);
+    finish();
+  }
+
+ private:
+  bool fsdp() const { return training_.sharding == Sharding::kFsdp; }
+  std::uint32_t number(std::uint32_t chunk) const { return chunk * training_.schedule.stages + place_.stage; }
+  std::uint64_t activation_bytes() const { return 2 * training_.own_tokens() * training_.model.hidden; }
+  Rank stage_rank(std::uint32_t stage) const {
+    Place other = place_;
+    other.stage = stage % training_.schedule.stages;
+    return training_.layout.rank(other);
+  }
+
+  // Begin and end of a chunk: `number` is that of the chunk that sends. Tags tell chunks and directions
+  // apart.
+  void receive(std::uint32_t number, bool backward) {
+    const Chain chain = backward ? Chain::kReceiveBackward : Chain::kReceiveForward;
+    emitter_.wait(emitter_.receive(chain, activation_bytes(), stage_rank(number), 2 * number + backward,
+                                   groups_.communicator(Axis::kPipeline, place_), kNothing));
+  }
+  void send(std::uint32_t number, bool backward, std::uint32_t to) {
+    const Chain chain = backward ? Chain::kSendBackward : Chain::kSendForward;
+    emitter_.send(chain, activation_bytes(), stage_rank(to), 2 * number + backward,
+                  groups_.communicator(Axis::kPipeline, place_), emitter_.computed());
+  }
+
+  void forward(const Action& action) {
+    const Chunk& chunk = plan_.chunks[action.chunk];
+    const std::uint32_t n = number(action.chunk);
+    if (!chunk.embedding) receive(n - 1, false);
+    Walk walk(*this, action, false);
+    if (chunk.embedding) walk.part([&] { layers_.embedding_forward(); });
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+      const bool experts = training_.model.has_experts(chunk.first + i);
+      walk.part([&] { layers_.attention_forward(); });
+      walk.part([&] { layers_.mlp_forward(experts); });
+    }
+    if (chunk.head) walk.part([&] { layers_.head_forward(); });
+    if (!chunk.head) send(n, false, n + 1);
+  }
+
+  void backward(const Action& action) {
+    const Chunk& chunk = plan_.chunks[action.chunk];
+    const std::uint32_t n = number(action.chunk);
+    if (!chunk.head) receive(n + 1, true);
+    Walk walk(*this, action, true);
+    if (chunk.head) walk.part([&] { layers_.head_backward(); });
+    for (std::uint32_t i = chunk.layers; i-- > 0;) {
+      const bool experts = training_.model.has_experts(chunk.first + i);
+      if (training_.recompute == Recompute::kFull)
+        walk.anew([&] {
+          layers_.attention_forward();
+          layers_.mlp_forward(experts);
+        });
+      walk.part([&] { layers_.mlp_backward(experts); });
+      walk.part([&] { layers_.attention_backward(); });
+    }
+    if (chunk.embedding) walk.part([&] { layers_.embedding_backward(); });
+    if (!chunk.embedding) send(n, true, n + training_.schedule.stages * training_.schedule.chunks - 1);
+  }
+
+  // Goes through the parts of a chunk in one direction, with what comes before and behind each of them.
+  class Walk {
+   public:
+    Walk(StepProgram& program, const Action& action, bool backward)
+        : program_(program), action_(action), backward_(backward), at_(backward ? parts().size() : 0) {}
+    template <typename Body>
+    void part(const Body& body) {
+      if (backward_) --at_;
+      before();
+      body();
+      if (backward_) program_.reduce_behind(action_, at_);
+      if (!backward_) ++at_;
+    }
+    // Of the layer that the next two parts are of.
+    template <typename Body>
+    void anew(const Body& body) {
+      --at_;
+      before();
+      ++at_;
+      body();
+    }
+
+   private:
+    const std::vector<RankWeights>& parts() const { return program_.plan_.parts[action_.chunk]; }
+    void before() {
+      if (program_.fsdp()) return program_.gather_layer(action_, at_, backward_, gathered_, next_gather_);
+      if (!backward_ && action_.micro_batch == 0) program_.wait_for_weights(action_.chunk, at_);
+    }
+
+    StepProgram& program_;
+    const Action action_;
+    const bool backward_;
+    std::size_t at_;
+    // Of FSDP: the unit whose weights are there, and the one that is fetched ahead.
+    std::size_t gathered_ = SIZE_MAX;
+    Event next_gather_ = kNothing;
+  };
+  friend class Walk;
+
+  // -- Weights and gradients of data parallelism
+
+  // A collective over the ranks that have the same weights; nothing if there are no others, or nothing to do.
+  Event exchange(Chain chain, CollectiveKind kind, Axis axis, std::uint64_t weights, std::uint64_t each,
+                 Event after) {
+    const std::uint32_t ranks = training_.layout.size(axis);
+    if (ranks == 1 || weights == 0) return kNothing;
+    Collective collective{.kind = kind, .comm = groups_.communicator(axis, place_)};
+    // Blocks of whole parameters: padded, as in the frameworks.
+    const std::uint64_t block = (weights + ranks - 1) / ranks * each;
+    collective.bytes = kind == CollectiveKind::kAllreduce ? weights * each : block;
+    collective.element_bytes = static_cast<std::uint32_t>(each);
+    return emitter_.collective(chain, collective, after);
+  }
+  // Of dense weights and of experts.
+  template <typename Use>
+  void exchange_both(Chain chain, CollectiveKind kind, const RankWeights& weights, std::uint64_t each,
+                     Event after, const Use& use) {
+    use(exchange(chain, kind, Axis::kData, weights.dense, each, after));
+    use(exchange(chain, kind, Axis::kExpertData, weights.experts, each, after));
+  }
+
+  // ZeRO-1: the step begins with the weights that the optimizer made, in the order of their use.
+  void gather_all() {
+    const Event after = emitter_.computed();
+    gathers_.assign(plan_.chunks.size(), {});
+    for (std::size_t v = 0; v < plan_.chunks.size(); ++v) {
+      for (const RankWeights& bucket : plan_.buckets[v]) {
+        std::vector<Event>& events = gathers_[v].emplace_back();
+        exchange_both(Chain::kGather, CollectiveKind::kAllgather, bucket, kWeightBytes, after,
+                      [&](Event event) { events.push_back(event); });
+      }
+    }
+  }
+  void wait_for_weights(std::uint32_t chunk, std::size_t part) {
+    if (training_.sharding != Sharding::kZero1) return;
+    for (const Event event : gathers_[chunk][part]) emitter_.wait(event);
+  }
+
+  void reduce_behind(const Action& action, std::size_t part) {
+    if (fsdp()) return reduce_layer(action, part);
+    if (action.micro_batch + 1 < training_.schedule.micro_batches) return;
+    const CollectiveKind kind =
+        training_.sharding == Sharding::kNone ? CollectiveKind::kAllreduce : CollectiveKind::kReduceScatter;
+    reduce(kind, plan_.buckets[action.chunk][part]);
+  }
+  void reduce(CollectiveKind kind, const RankWeights& weights) {
+    const bool alone =
+        training_.layout.size(Axis::kData) == 1 && training_.layout.size(Axis::kExpertData) == 1;
+    if (alone || (weights.dense == 0 && weights.experts == 0)) return;
+    exchange_both(Chain::kReduce, kind, weights, training_.gradient_bytes, emitter_.computed(), [](Event) {});
+  }
+
+  // FSDP's units are layers; embedding and head are units of their own.
+  std::size_t unit_of(std::uint32_t chunk, std::size_t part) const {
+    const std::size_t before = plan_.chunks[chunk].embedding ? 1 : 0;
+    return part < before ? 0 : before + (part - before) / 2;
+  }
+  RankWeights unit_weights(std::uint32_t chunk, std::size_t unit) const {
+    RankWeights sum;
+    for (std::size_t part = 0; part < plan_.parts[chunk].size(); ++part) {
+      if (unit_of(chunk, part) == unit) sum += plan_.parts[chunk][part];
+    }
+    return sum;
+  }
+  Event gather_unit(std::uint32_t chunk, std::size_t unit, Event after) {
+    Event last = kNothing;
+    exchange_both(Chain::kGather, CollectiveKind::kAllgather, unit_weights(chunk, unit), kWeightBytes, after,
+                  [&](Event event) { last = event == kNothing ? last : event; });
+    return last;
+  }
+  // Before the first part of a unit: its weights must be there, and those of the next are asked for.
+  void gather_layer(const Action& action, std::size_t part, bool backward, std::size_t& gathered,
+                    Event& ahead) {
+    const std::size_t unit = unit_of(action.chunk, part);
+    if (unit == gathered) return;
+    const Event begin = emitter_.computed();
+    const Event now = gathered == SIZE_MAX ? gather_unit(action.chunk, unit, begin) : ahead;
+    gathered = unit;
+    const std::size_t units = unit_of(action.chunk, plan_.parts[action.chunk].size() - 1) + 1;
+    const std::size_t next = backward ? unit - 1 : unit + 1;
+    ahead = next < units ? gather_unit(action.chunk, next, begin) : kNothing;
+    emitter_.wait(now);
+  }
+  void reduce_layer(const Action& action, std::size_t part) {
+    const std::size_t unit = unit_of(action.chunk, part);
+    if (part > 0 && unit_of(action.chunk, part - 1) == unit) return;
+    reduce(CollectiveKind::kReduceScatter, unit_weights(action.chunk, unit));
+  }
+
+  // -- The end of a step
+
+  void all_reduce(Axis axis, std::uint64_t bytes, std::uint32_t element) {
+    if (bytes == 0 || training_.layout.size(axis) == 1) return;
+    const Collective collective{.kind = CollectiveKind::kAllreduce,
+                                .comm = groups_.communicator(axis, place_),
+                                .bytes = bytes,
+                                .element_bytes = element};
+    emitter_.wait(emitter_.collective(Chain::kStep, collective, emitter_.computed()));
+  }
+  void finish() {
+    emitter_.wait(emitter_.last(Chain::kReduce));
+    // Each rank of sequence parallelism has seen a part of the tokens only.
+    if (training_.sequence_parallel) all_reduce(Axis::kTensor, 2 * plan_.whole_weights, 2);
+    all_reduce(Axis::kEmbedding, plan_.table_weights * training_.gradient_bytes, training_.gradient_bytes);
+    all_reduce(Axis::kWorld, 8, 8);  // the norm of all gradients
+    emitter_.compute(plan_.optimizer_ns);
+    emitter_.computed();
+  }
+
+  const Training& training_;
+  const StagePlan& plan_;
+  const Groups& groups_;
+  const Place place_;
+  Emitter& emitter_;
+  LayerProgram layers_;
+  std::vector<std::vector<std::vector<Event>>> gathers_;  // by chunk and part
+};
+
+// A cpu for each axis that is there.
+std::array<std::uint16_t, kChains> cpus_of(const Training& training) {
+  const Layout& layout = training.layout;
+  std::array<std::uint16_t, kChains> cpus{};
+  std::uint16_t next = 1;
+  const auto set = [&](bool there, std::initializer_list<Chain> chains) {
+    if (!there) return;
+    for (const Chain chain : chains) cpus[static_cast<std::size_t>(chain)] = next;
+    ++next;
+  };
+  set(layout.tensor > 1, {Chain::kTensor});
+  set(layout.context > 1, {Chain::kContextSend, Chain::kContextReceive});
+  set(layout.expert > 1, {Chain::kExpert});
+  set(layout.pipeline > 1,
+      {Chain::kSendForward, Chain::kSendBackward, Chain::kReceiveForward, Chain::kReceiveBackward});
+  set(layout.stage_ranks() > layout.tensor, {Chain::kGather, Chain::kReduce});
+  set(layout.ranks() > 1, {Chain::kStep});
+  return cpus;
+}
+
+}  // namespace
+
+Graph training_graph(const Training& training) {
+  GraphBuilder builder;
+  const Groups groups(training.layout, training.model.tied, builder);
+  const Times times = times_of(training);
+  const auto cpus = cpus_of(training);
+  std::vector<StagePlan> plans;
+  for (std::uint32_t stage = 0; stage < training.layout.pipeline; ++stage)
+    plans.push_back(plan_of(training, stage));
+
+  const auto write = [&](const Place& place, Emitter& emitter) {
+    StepProgram program(training, times, plans[place.stage], groups, place, emitter);
+    for (std::uint32_t i = 0; i < training.iterations; ++i) program.step();
+    emitter.end_rank();
+  };
+  // All ranks of a stage have as many operations.
+  Emitter counted(nullptr, cpus);
+  for (std::uint32_t stage = 0; stage < training.layout.pipeline; ++stage) write({.stage = stage}, counted);
+  builder.reserve(counted.ops() * training.layout.stage_ranks(),
+                  counted.edges() * training.layout.stage_ranks());
+
+  Emitter emitter(&builder, cpus);
+  for (Rank rank = 0; rank < training.layout.ranks(); ++rank) write(training.layout.place(rank), emitter);
+  return builder.finish();
+}
+
+}  // namespace weft::goal::llm

@@ -1,0 +1,151 @@
+#include "goal/workload/llm/training.h"
+
+#include <algorithm>
+
+namespace weft::goal::llm {
+namespace {
+
+RankWeights on_rank(const Training& training, const Weights& weights) {
+  return {weights.split / training.layout.tensor + weights.whole, 0};
+}
+
+double sharded_over(const Training& training, Axis axis, bool sharded) {
+  return sharded ? training.layout.size(axis) : 1;
+}
+
+// Bytes of something that each of the rank's parameters has so many of.
+double bytes_of(const Training& training, const RankWeights& weights, double each, bool sharded) {
+  return each * (static_cast<double>(weights.dense) / sharded_over(training, Axis::kData, sharded) +
+                 static_cast<double>(weights.experts) / sharded_over(training, Axis::kExpertData, sharded));
+}
+
+RankWeights chunk_weights(const Training& training, const Chunk& chunk) {
+  RankWeights sum;
+  if (chunk.embedding) sum += embedding_weights(training);
+  for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+    sum += attention_weights(training);
+    sum += mlp_weights(training, chunk.first + i);
+  }
+  if (chunk.head) sum += head_weights(training);
+  return sum;
+}
+
+// Micro-batches that a stage has gone forward with and not backward, at most, times chunks.
+std::uint32_t most_in_flight(const Schedule& schedule, std::uint32_t stage) {
+  std::uint32_t now = 0, most = 0;
+  for (const Action& action : actions_of(schedule, stage)) {
+    now = action.backward ? now - 1 : now + 1;
+    most = std::max(most, now);
+  }
+  return most;
+}
+
+// What is kept of a layer from forward to backward.
+double kept_of_layer(const Training& training, std::uint32_t layer) {
+  if (training.recompute != Recompute::kFull) return layer_activations(training, layer);
+  return 2.0 * static_cast<double>(training.own_tokens()) * training.model.hidden;
+}
+
+double activations(const Training& training, std::uint32_t stage) {
+  const std::uint32_t chunks = training.schedule.stages * training.schedule.chunks;
+  double of_stage = 0, largest = 0;
+  for (std::uint32_t v = 0; v < training.schedule.chunks; ++v) {
+    const Chunk chunk = chunk_of(training.model, chunks, v * training.schedule.stages + stage);
+    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
+      of_stage += kept_of_layer(training, chunk.first + i);
+      largest = std::max(largest, layer_activations(training, chunk.first + i));
+    }
+  }
+  const double in_flight = static_cast<double>(most_in_flight(training.schedule, stage));
+  const double one_anew = training.recompute == Recompute::kFull ? largest : 0;
+  return of_stage * in_flight / training.schedule.chunks + one_anew;
+}
+
+}  // namespace
+
+Chunk chunk_of(const ModelShape& model, std::uint32_t chunks, std::uint32_t n) {
+  const bool even = model.layers % chunks == 0;
+  const std::uint32_t extra = even ? 0 : 1;  // the embedding's place, and the head's
+  const std::uint32_t places = model.layers + 2 * extra;
+  const std::uint32_t least = places / chunks, more = places % chunks;
+  // Without those two, the first chunks are the larger ones.
+  const auto begin = [&](std::uint32_t i) { return i * least + std::min(i, more); };
+  const std::uint32_t first = n == 0 ? extra : begin(n),
+                      end = n + 1 == chunks ? places - extra : begin(n + 1);
+  return {first - extra, end > first ? end - first : 0, n == 0, n + 1 == chunks};
+}
+
+RankWeights attention_weights(const Training& training) {
+  return on_rank(training, attention_parameters(training.model));
+}
+
+RankWeights mlp_weights(const Training& training, std::uint32_t layer) {
+  const bool experts = training.model.has_experts(layer);
+  RankWeights weights = on_rank(training, mlp_parameters(training.model, experts));
+  if (experts) weights.experts = expert_parameters(training.model) / training.layout.expert;
+  return weights;
+}
+
+RankWeights embedding_weights(const Training& training) {
+  return on_rank(training, embedding_parameters(training.model));
+}
+
+RankWeights head_weights(const Training& training) {
+  RankWeights weights = on_rank(training, head_parameters(training.model));
+  // A copy of the table that the first stage has.
+  if (training.model.tied && training.layout.pipeline > 1) {
+    weights.dense += embedding_parameters(training.model).split / training.layout.tensor;
+  }
+  return weights;
+}
+
+RankWeights stage_weights(const Training& training, std::uint32_t stage) {
+  const std::uint32_t stages = training.schedule.stages, chunks = training.schedule.chunks;
+  RankWeights sum;
+  for (std::uint32_t v = 0; v < chunks; ++v) {
+    sum += chunk_weights(training, chunk_of(training.model, stages * chunks, v * stages + stage));
+  }
+  return sum;
+}
+
+double layer_activations(const Training& training, std::uint32_t layer, bool scores) {
+  const ModelShape& model = training.model;
+  const double tokens = static_cast<double>(training.tokens()), tensor = training.layout.tensor;
+  const double h = model.hidden, outside = training.sequence_parallel ? tensor : 1;
+  // Inputs of the two norms, of attention's and the MLP's first projections, masks of two dropouts: in 2, 2
+  // and 1 byte.
+  double bytes = tokens * h * (model.dropout ? 10 : 8) / outside;
+  const double keys =
+      model.latent() ? model.heads * (model.head_dim + model.value_dims()) : 2.0 * model.kv_width();
+  bytes += 2 * tokens * (static_cast<double>(model.query_width()) + keys + model.output_width()) / tensor;
+  const double ffn = model.has_experts(layer)
+                         ? static_cast<double>(model.expert_ffn) * (model.top_k + model.shared_experts)
+                         : model.ffn;
+  bytes += 2 * tokens * ffn * (model.gated ? 3 : 2) / tensor;
+  if (model.has_experts(layer)) bytes += 2 * tokens * h * model.top_k / outside;
+  if (scores) bytes += 5.0 * tokens * training.sequence / training.layout.context * model.heads / tensor;
+  return bytes;
+}
+
+DeviceMemory device_memory(const Training& training, std::uint32_t stage) {
+  const RankWeights weights = stage_weights(training, stage);
+  const bool fsdp = training.sharding == Sharding::kFsdp;
+  DeviceMemory memory;
+  memory.weights = bytes_of(training, weights, 2, fsdp);
+  memory.gradients = bytes_of(training, weights, training.gradient_bytes, fsdp);
+  memory.optimizer = bytes_of(training, weights, 12, training.sharding != Sharding::kNone);
+  if (fsdp) {
+    // The layer at work and the one after it are whole.
+    RankWeights layer = attention_weights(training);
+    layer += mlp_weights(training, training.model.layers - 1);
+    memory.weights += 2 * bytes_of(training, layer, 2, false);
+  }
+  memory.activations = activations(training, stage);
+  return memory;
+}
+
+double step_flops(const Training& training) {
+  return 3 * forward_flops(training.model, static_cast<double>(training.global_batch()), training.sequence);
+}
+
+}  // namespace weft::goal::llm

@@ -1,0 +1,85 @@
+// What is trained how: a model, a layout, and what the step computes and sends beside that.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "goal/workload/compute/device.h"
+#include "goal/workload/llm/layout.h"
+#include "goal/workload/llm/model.h"
+#include "goal/workload/llm/schedule.h"
+
+namespace weft::goal::llm {
+
+enum class Sharding : std::uint8_t {
+  kNone,   // gradients are all-reduced
+  kZero1,  // gradients are reduce-scattered, weights gathered: each rank has a part of the optimizer
+  kFsdp,   // weights are gathered layer by layer where they are used, too
+};
+enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
+enum class ContextExchange : std::uint8_t { kRing, kGather };
+
+struct Training {
+  ModelShape model;
+  Layout layout;
+  Schedule schedule;
+  bool sequence_parallel = false;
+  Sharding sharding = Sharding::kZero1;
+  Recompute recompute = Recompute::kNone;
+  ContextExchange context_exchange = ContextExchange::kRing;
+  Precision precision = Precision::kBf16;
+  std::uint32_t sequence = 1, micro_batch = 1, iterations = 1;
+  std::uint32_t gradient_bytes = 4;  // of each parameter, as they are reduced
+  const Device* device = nullptr;
+  double efficiency = 1;
+
+  // Tokens of a micro-batch that a rank has outside of tensor parallelism, and within sequence parallelism.
+  std::uint64_t tokens() const { return std::uint64_t{micro_batch} * sequence / layout.context; }
+  std::uint64_t own_tokens() const { return tokens() / (sequence_parallel ? layout.tensor : 1); }
+  std::uint64_t global_batch() const {
+    return std::uint64_t{micro_batch} * schedule.micro_batches * layout.data;
+  }
+};
+
+// A part of the model between which nothing of a pipeline stage is divided: `chunk` of the pipeline's
+// stages·chunks.
+struct Chunk {
+  std::uint32_t first = 0, layers = 0;
+  bool embedding = false, head = false;
+};
+// Which layers chunk number n of all has; stage s has s, s + stages, … Even if that goes, else with the
+// embedding and the head counted as a layer each. A chunk may come out empty.
+Chunk chunk_of(const ModelShape& model, std::uint32_t chunks, std::uint32_t n);
+
+// Parameters that a rank has of something.
+struct RankWeights {
+  std::uint64_t dense = 0, experts = 0;
+  RankWeights& operator+=(const RankWeights& other) {
+    dense += other.dense;
+    experts += other.experts;
+    return *this;
+  }
+};
+RankWeights attention_weights(const Training& training);
+RankWeights mlp_weights(const Training& training, std::uint32_t layer);
+RankWeights embedding_weights(const Training& training);
+RankWeights head_weights(const Training& training);
+// Of all chunks of a stage.
+RankWeights stage_weights(const Training& training, std::uint32_t stage);
+
+// What a device has to hold, in bytes.
+struct DeviceMemory {
+  double weights = 0, gradients = 0, optimizer = 0, activations = 0;
+  double all() const { return weights + gradients + optimizer + activations; }
+};
+// Of a rank of the stage. Activations as in V. Korthikanti et al., 2022, without the scores of attention,
+// which fused kernels don't keep.
+DeviceMemory device_memory(const Training& training, std::uint32_t stage);
+// Activations of one layer and micro-batch. `scores`: attention keeps them, and their dropout mask.
+double layer_activations(const Training& training, std::uint32_t layer, bool scores = false);
+
+// FLOPs of a step on all devices together, without what is computed twice.
+double step_flops(const Training& training);
+
+}  // namespace weft::goal::llm

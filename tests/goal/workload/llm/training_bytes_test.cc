@@ -1,0 +1,157 @@
+// What a step sends on each axis, against the closed forms of the papers, for any combination of axes.
+#include <fmt/core.h>
+
+#include <map>
+#include <sstream>
+
+#include "goal/workload/llm/model.h"
+#include "sim/units/random.h"
+#include "tests/goal/workload/traffic.h"
+#include "tests/sim/replay/replay_fixture.h"
+
+using namespace weft;
+using namespace weft::goal;
+
+namespace {
+
+// Sums over all ranks of the bytes that operations name: "tp allreduce", "pp send" …
+using Bytes = std::map<std::string, std::uint64_t>;
+
+Bytes bytes_of(const Graph& graph) {
+  Bytes sums;
+  for (Rank r = 0; r < graph.ranks(); ++r) {
+    const RankView rank = graph.rank(r);
+    for (OpIndex i = 0; i < rank.ops(); ++i) {
+      const bool collective = rank.kind(i) == OpKind::kCollective;
+      if (!collective && rank.kind(i) != OpKind::kSend) continue;
+      const std::uint32_t comm = collective ? rank.collective(i).comm : rank.comm(i);
+      std::string axis;
+      std::istringstream(graph.communicators()[comm].name) >> axis;
+      const std::string what = collective ? std::string(name(rank.collective(i).kind)) : "send";
+      sums[axis + " " + what] += collective ? rank.collective(i).bytes : rank.value(i);
+    }
+  }
+  sums.erase("world allreduce");  // the norm of gradients
+  return sums;
+}
+
+std::string text(const Bytes& bytes) {
+  std::string all;
+  for (const auto& [what, sum] : bytes) all += fmt::format("{} {}\n", what, sum);
+  return all;
+}
+
+struct Case {
+  std::uint64_t tp = 1, sp = 0, cp = 1, pp = 1, vp = 1, dp = 1, ep = 1, b = 1, m = 1;
+  std::string sharding = "zero1", recompute = "none", model = "tiny";
+  std::uint64_t ranks() const { return tp * cp * pp * dp; }
+  std::string text() const {
+    return fmt::format(
+        "llm:model={},tp={},sp={},cp={},pp={},vp={},dp={},ep={},micro_batch={},micro_batches={},sharding={},"
+        "recompute={}",
+        model, tp, sp == 1 ? "true" : "false", cp, pp, vp, dp, ep, b, m, sharding, recompute);
+  }
+};
+
+void add(Bytes& bytes, const char* what, std::uint64_t sum) {
+  if (sum > 0) bytes[what] += sum;
+}
+
+// Section by section as in the table of the README: tiny has 4 layers of h = 256, 4 heads of 64, MLPs of
+// 1,024, a vocabulary of 1,024, sequences of 128.
+Bytes closed_forms(const Case& c) {
+  constexpr std::uint64_t kLayers = 4, kHidden = 256, kSequence = 128, kFfn = 1024, kVocab = 1024;
+  const std::uint64_t stage = c.tp * c.cp * c.dp, tokens = c.b * kSequence / c.cp;
+  const std::uint64_t activation = 2 * tokens * kHidden, again = c.recompute == "full" ? 1 : 0;
+  Bytes bytes;
+  if (c.tp > 1) {
+    std::uint64_t small = 3 * 4 * tokens * c.m;  // the loss
+    if (c.sp == 1) {
+      add(bytes, "tp allgather", stage * c.m * ((6 + 2 * again) * kLayers + 3) * activation / c.tp);
+      add(bytes, "tp reduce_scatter", stage * c.m * ((4 + 2 * again) * kLayers + 2) * activation / c.tp);
+      small += 2 * (2 * kLayers + 1) * kHidden;  // gradients of norms
+    } else {
+      small += c.m * ((4 + 2 * again) * kLayers + 2) * activation;
+    }
+    add(bytes, "tp allreduce", stage * small);
+  }
+  const std::uint64_t boundaries = c.pp > 1 ? c.pp * c.vp - 1 : 0;
+  add(bytes, "pp send", stage * c.m * 2 * boundaries * activation / (c.sp == 1 ? c.tp : 1));
+  // Keys and values go around; their gradients as well, and keys and values once more, backward.
+  const std::uint64_t rounds = c.recompute == "none" ? 3 : 4;  // attention's core is computed again
+  add(bytes, "cp send", stage * c.m * kLayers * rounds * (c.cp - 1) * 2 * activation / c.tp);
+  const std::uint64_t split = kLayers * (4 * kHidden * kHidden + 3 * kHidden * kFfn) + 2 * kVocab * kHidden;
+  const std::uint64_t whole = (2 * kLayers + 1) * kHidden, replicas = c.dp * c.cp;
+  const std::uint64_t parameters = split + c.tp * whole;  // of all ranks of a replica
+  if (replicas > 1) {
+    if (c.sharding == "none") add(bytes, "dp allreduce", replicas * 4 * parameters);
+    if (c.sharding == "zero1") {
+      add(bytes, "dp reduce_scatter", 4 * parameters);
+      add(bytes, "dp allgather", 2 * parameters);
+    }
+    if (c.sharding == "fsdp") {
+      add(bytes, "dp reduce_scatter", c.m * 4 * parameters);
+      add(bytes, "dp allgather", c.m * 2 * 2 * parameters);
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("bytes of every axis: closed forms, for any layout") {
+  RandomStream random(7, 0);
+  const auto one_of = [&](std::initializer_list<std::uint64_t> values) {
+    return values.begin()[random.below(values.size())];
+  };
+  for (int i = 0; i < 200; ++i) {
+    Case c;
+    c.tp = one_of({1, 2, 4});
+    c.sp = c.tp > 1 ? one_of({0, 1}) : 0;
+    c.cp = one_of({1, 2, 4});
+    c.pp = one_of({1, 2, 4});
+    c.vp = c.pp == 2 ? one_of({1, 2}) : 1;
+    c.dp = one_of({1, 2});
+    c.b = one_of({1, 3});
+    c.m = c.pp * one_of({1, 2});
+    c.sharding = std::array{"none", "zero1", "fsdp"}[random.below(3)];
+    c.recompute = std::array{"none", "selective", "full"}[random.below(3)];
+    INFO(c.text());
+    const Graph graph = traffic(c.text(), static_cast<std::uint32_t>(c.ranks()));
+    CHECK(text(bytes_of(graph)) == text(closed_forms(c)));
+    if (i % 10 != 0) continue;
+    CHECK(check(graph).clean());
+    // It ends, whether messages need their receiver or not.
+    for (const std::uint64_t eager : {std::uint64_t{0}, std::uint64_t{1} << 40}) {
+      CHECK(sim::LogGopsRun(graph, {.S = eager}).replay.complete());
+    }
+  }
+}
+
+TEST_CASE("bytes of experts: top-k copies of each token, there and back, twice") {
+  // Mixtral: 32 layers, two of 8 experts for a token, h = 4,096.
+  const Bytes bytes = bytes_of(traffic("llm:model=mixtral_8x7b,ep=4,seq=512,micro_batches=2", 8));
+  const std::uint64_t block = 512 * 2 * 2 * 4096 / 4;
+  CHECK(bytes.at("ep alltoall") == 8 * 2 * 32 * 4 * block);
+  // Each expert is on two ranks: 8 experts of 3 · 4,096 · 14,336; the rest is on all eight.
+  const std::uint64_t experts = 32ull * 8 * 3 * 4096 * 14336;
+  CHECK(bytes.at("edp reduce_scatter") == 4 * experts);
+  CHECK(bytes.at("edp allgather") == 2 * experts);
+  CHECK(bytes.at("dp reduce_scatter") == 4 * (46'702'792'704 - experts));
+}
+
+TEST_CASE("bytes of a tied embedding: the first and the last stage add up its gradients") {
+  const Graph graph = traffic("llm:model=gpt_1_7b,tp=2,pp=2,micro_batches=2", 4);
+  CHECK(bytes_of(graph).at("embedding allreduce") == 4ull * 4 * 51200 * 2304 / 2);
+}
+
+TEST_CASE("published sizes: AICB's all-reduce of tensor parallelism") {
+  // h = 5,120, s = 2,048, one sequence: 20,971,520 bytes; here with Llama's h of 4,096, 4/5 of that.
+  const Graph graph = traffic("llm:model=llama3_8b,tp=2,sp=false,seq=2048", 2);
+  std::uint64_t most = 0;
+  const RankView rank = graph.rank(0);
+  for (OpIndex i = 0; i < rank.ops(); ++i) {
+    if (rank.kind(i) == OpKind::kCollective) most = std::max(most, rank.collective(i).bytes);
+  }
+  CHECK(most == 20'971'520 * 4 / 5);
+}

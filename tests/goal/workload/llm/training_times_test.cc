@@ -1,0 +1,109 @@
+// How long steps take where the network takes no time: the bubbles of the schedules' formulas, exactly.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+
+#include "goal/check/check.h"
+#include "goal/workload/llm/step.h"
+#include "goal/workload/llm/times.h"
+#include "tests/sim/replay/replay_fixture.h"
+
+using namespace weft;
+using namespace weft::goal;
+using namespace weft::goal::llm;
+
+namespace {
+
+constexpr sim::LogGops kNothing0{.L = 0, .o = 0, .g = 0, .G = 0};
+
+std::int64_t end(const Graph& graph) {
+  const sim::Times all = sim::LogGopsRun(graph, kNothing0).finish();
+  return *std::max_element(all.begin(), all.end());
+}
+
+// Equal stages: no embedding, no head.
+Training pipeline(std::uint32_t stages, std::uint32_t chunks, std::uint32_t micro_batches) {
+  Training training;
+  training.model = find_model("tiny");
+  training.model.vocab = 0;
+  training.model.layers = 12 * chunks;
+  training.layout.pipeline = training.schedule.stages = stages;
+  training.schedule.chunks = chunks;
+  training.schedule.micro_batches = micro_batches;
+  training.sequence = 512;
+  training.device = &find_device("h100");
+  training.efficiency = 0.001;  // so that rounding to nanoseconds is nothing
+  return training;
+}
+
+// Of the first stage: forward and backward of a chunk, and the optimizer. REQUIRES: several stages.
+struct Parts {
+  std::int64_t forward = 0, backward = 0, optimizer = 0;
+};
+Parts parts_of(const Graph& graph) {
+  std::vector<std::int64_t> calcs;
+  const RankView rank = graph.rank(0);
+  for (OpIndex i = 0; i < rank.ops(); ++i) {
+    if (rank.kind(i) == OpKind::kCalc && rank.value(i) > 0)
+      calcs.push_back(static_cast<std::int64_t>(rank.value(i)));
+  }
+  REQUIRE(calcs.size() >= 3);
+  return {calcs.front(), calcs[calcs.size() - 2], calcs.back()};
+}
+
+}  // namespace
+
+TEST_CASE("bubbles: (p-1)(F+B), divided by the chunks of a stage if interleaved") {
+  for (const std::uint32_t stages : {2u, 3u, 4u, 6u}) {
+    for (const std::uint32_t chunks : {1u, 2u, 4u}) {
+      for (const std::uint32_t groups : {1u, 2u, 5u}) {
+        const Graph graph = training_graph(pipeline(stages, chunks, groups * stages));
+        CHECK(check(graph).clean());
+        const Parts parts = parts_of(graph);
+        const std::int64_t both = parts.forward + parts.backward;
+        INFO(stages << " stages of " << chunks << " chunks, " << groups << " groups of micro-batches, F "
+                    << parts.forward << ", B " << parts.backward);
+        const std::int64_t passes = std::int64_t{groups} * stages * chunks + stages - 1;
+        // Each is rounded to a nanosecond, of some 10 ms.
+        CHECK(std::abs(end(graph) - passes * both - parts.optimizer) <= passes);
+      }
+    }
+  }
+}
+
+TEST_CASE("bubbles: GPipe takes as long as 1F1B, and keeps all micro-batches") {
+  Training training = pipeline(4, 1, 12);
+  const std::int64_t alternating = end(training_graph(training));
+  const DeviceMemory few = device_memory(training, 0);
+  training.schedule.kind = ScheduleKind::kGpipe;
+  CHECK(end(training_graph(training)) == alternating);
+  CHECK(device_memory(training, 0).activations == Approx(few.activations * 12 / 4));
+}
+
+TEST_CASE("iterations follow each other, and recomputation adds a forward pass") {
+  Training training = pipeline(1, 1, 3);
+  const std::int64_t once = end(training_graph(training));
+  training.iterations = 4;
+  CHECK(end(training_graph(training)) == 4 * once);
+  training.iterations = 1;
+  const Parts half = parts_of(training_graph(pipeline(2, 1, 3)));
+  training.recompute = Recompute::kFull;
+  CHECK(static_cast<double>(end(training_graph(training)) - once) ==
+        Approx(3 * 2.0 * static_cast<double>(half.forward)).epsilon(1e-6));
+}
+
+TEST_CASE("what is computed: FLOPs at the device's rate where products are large") {
+  // A layer of Llama 3 405B on each of two stages; norms and the like are the rest.
+  Training training = pipeline(2, 1, 1);
+  training.model = find_model("llama3_405b");
+  training.model.vocab = 0;
+  training.model.layers = 2;
+  training.sequence = 8192;
+  training.efficiency = 1;
+  const Parts parts = parts_of(training_graph(training));
+  const double rate = training.device->peak_flops(Precision::kBf16) * 0.7;
+  const double seconds = step_flops(training) / 2 / rate;
+  CHECK(static_cast<double>(parts.forward + parts.backward) * 1e-9 == Approx(seconds).epsilon(0.05));
+}
