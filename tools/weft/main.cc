@@ -29,6 +29,7 @@
 #include "tools/weft/sim.h"
 #include "tools/weft/standard_output.h"
 #include "tools/weft/subcommand.h"
+#include "tools/weft/sweep.h"
 #include "tools/weft/topo.h"
 #include "tools/weft/trace.h"
 
@@ -42,6 +43,7 @@ std::vector<Subcommand> subcommands() {
       {"import", "Turn traces into a GOAL graph", add_import},
       {"goal", "Generate, look into, check, convert and change GOAL graphs", add_goal},
       {"sim", "Replay a GOAL graph on a simulated network", add_sim},
+      {"sweep", "Run a scenario with many values of its fields and many seeds, side by side", add_sweep},
       {"report", "Make a page that shows a run, or several side by side", add_report},
       {"export", "Write results of a run as files for other programs", add_export},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
