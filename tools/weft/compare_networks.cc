@@ -18,9 +18,9 @@
 #include "sim/simulation.h"
 #include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
+#include "tools/sweep/statistics.h"
 #include "tools/weft/phases.h"
 #include "tools/weft/run_control.h"
-#include "tools/weft/spread.h"
 #include "tools/weft/standard_output.h"
 #include "topologies/cost/bill.h"
 
@@ -87,7 +87,7 @@ std::vector<Network> networks_of(const Options& options) {
 struct Row {
   std::string topology, fabric, routing;
   std::vector<double> runtimes_ns;  // by seed
-  Spread runtime;
+  sweep::Estimate runtime;
   std::set<std::string> bound_by;
   std::uint32_t hosts = 0;
   double host_bps = 0;  // of the first host's links
@@ -96,6 +96,14 @@ struct Row {
   std::set<std::string> warnings;
   bool tie = false;  // with the fastest
 };
+
+// Of a single run, the run itself.
+double low(const Row& row) { return row.runtime.low.value_or(row.runtime.mean); }
+double high(const Row& row) { return row.runtime.high.value_or(row.runtime.mean); }
+
+bool is_tie(const Row& a, const Row& b) {
+  return sweep::tie(a.runtime, b.runtime).value_or(a.runtime.mean == b.runtime.mean);
+}
 
 std::string bound_by(const results::Report& report) {
   std::string text;
@@ -114,7 +122,7 @@ class Comparison {
   Row row(const Network& network) {
     Row row;
     for (std::uint32_t seed = 1; seed <= options_.seeds; ++seed) run(network, seed, row);
-    row.runtime = spread_of(row.runtimes_ns);
+    row.runtime = sweep::estimate(row.runtimes_ns);
     return row;
   }
 
@@ -201,8 +209,8 @@ Json as_json(const std::vector<Row>& rows, const std::vector<std::string>& unlik
                             {"routing", row.routing},
                             {"endpoints", row.hosts},
                             {"runtime_ns", row.runtime.mean},
-                            {"low", row.runtime.low},
-                            {"high", row.runtime.high},
+                            {"low", low(row)},
+                            {"high", high(row)},
                             {"price", row.price},
                             {"power", row.watts},
                             {"price_time", row.price * row.runtime.mean / 1e9},
@@ -231,8 +239,8 @@ std::string as_text(const std::vector<Row>& rows, const std::vector<std::string>
   for (const Row& row : rows) {
     text += fmt::format(
         "{:<44} {:>10} {:>23} {:>9.0f} {:>7.1f} {:>11.3g}  {}{}\n", row.topology, readable(row.runtime.mean),
-        seeds > 1 ? readable(row.runtime.low) + " - " + readable(row.runtime.high) : "", row.price / 1e3,
-        row.watts / 1e3, row.price * row.runtime.mean / 1e9, name_of_cause(row), row.tie ? " (tie)" : "");
+        seeds > 1 ? readable(low(row)) + " - " + readable(high(row)) : "", row.price / 1e3, row.watts / 1e3,
+        row.price * row.runtime.mean / 1e9, name_of_cause(row), row.tie ? " (tie)" : "");
   }
   const auto ties = std::ranges::count(rows, true, &Row::tie);
   if (ties > 1) {
@@ -252,7 +260,7 @@ std::string as_csv(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     text += fmt::format("{},{},{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.1f},{},{}\n",
                         results::csv_field(row.topology), row.fabric, row.routing, row.hosts,
-                        row.runtime.mean, row.runtime.low, row.runtime.high, row.price, row.watts,
+                        row.runtime.mean, low(row), high(row), row.price, row.watts,
                         results::csv_field(name_of_cause(row)), row.tie ? 1 : 0);
   }
   return text;
@@ -268,8 +276,8 @@ void compare(const Options& options) {
   const std::vector<std::string> unlike = differences(rows);
   std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.runtime.mean; });
   std::size_t ties = 0;
-  for (const Row& row : rows) ties += is_tie(row.runtime, rows[0].runtime) ? 1 : 0;
-  for (Row& row : rows) row.tie = ties > 1 && is_tie(row.runtime, rows[0].runtime);
+  for (const Row& row : rows) ties += is_tie(row, rows[0]) ? 1 : 0;
+  for (Row& row : rows) row.tie = ties > 1 && is_tie(row, rows[0]);
   if (!options.csv.empty()) {
     goal::FileWriter file(options.csv);
     file.write(as_csv(rows));
@@ -306,9 +314,8 @@ void add_compare_networks(Command& command, int& /*exit_code*/) {
   command.add_option("--csv", options->csv, "Write the table here, too");
   command.add_flag("--json", options->json, "Print JSON");
   command.footer(
-      "Where networks aren't alike (endpoints, rates of hosts, bytes, fabric) is said first. Runtimes whose "
-      "95% intervals "
-      "(Student's t over seeds) meet that of the fastest are a tie.\n"
+      "Where networks aren't alike (endpoints, rates of hosts, bytes, fabric) is said first. Networks whose "
+      "mean runtime can't be told from the fastest one's (Welch's test, 95%) are a tie.\n"
       "Examples:\n"
       "  weft compare-networks app.weft --topology fat_tree:k=8 --topology dragonfly:p=2 --fabric uet\n"
       "  weft compare-networks 'traffic=[alltoall:size=1MB,ranks=64]' --networks offers.txt --network flow "

@@ -31,6 +31,7 @@
 #include "tools/weft/sim.h"
 #include "tools/weft/standard_output.h"
 #include "tools/weft/subcommand.h"
+#include "tools/weft/sweep.h"
 #include "tools/weft/topo.h"
 #include "tools/weft/trace.h"
 
@@ -48,6 +49,7 @@ std::vector<Subcommand> subcommands() {
        "Run applications on several networks: times with their spread, prices, what bound each",
        add_compare_networks},
       {"explain", "Tell what bound a run, and what would have made it faster", add_explain},
+      {"sweep", "Run a scenario with many values of its fields and many seeds, side by side", add_sweep},
       {"report", "Make a page that shows a run, or several side by side", add_report},
       {"export", "Write results of a run as files for other programs", add_export},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},

@@ -25,78 +25,18 @@
 #include "tools/weft/log.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
-#include "tools/weft/plugins.h"
 #include "tools/weft/run_control.h"
+#include "tools/weft/scenario_options.h"
 
 namespace weft::cli {
 namespace {
 
 struct Options {
-  std::string scenario;
-  // Flags that stand for a field of the scenario, in the order of the list below.
-  std::vector<std::optional<std::string>> values;
-  std::vector<std::string> plugins, jobs, models, faults, sets;
-  bool no_flows = false;
-  bool baseline = false, interference = false;
+  ScenarioOptions scenario;
   bool quiet = false;
   bool verbose = false;
   bool dry_run = false;
 };
-
-struct Flag {
-  const char* names;
-  const char* path;  // of the field in the scenario
-  const char* help;
-};
-
-constexpr Flag kFlags[] = {
-    {"--goal", "job.goal",
-     "GOAL graph to replay (.weft, .goal or .bin); a .weft is read on the way, in little memory"},
-    {"--traffic", "job.traffic", "generated traffic instead of a graph: permutation:size=2MB"},
-    {"--placement", "placement",
-     "where ranks of jobs go that don't say it themselves: packed, random …: weft list placement"},
-    {"--failed", "failed", "hosts that have failed, which no job gets: names, numbers, or a share: 3,h7,1%"},
-    {"--job-list", "job_list.file",
-     "the jobs of a batch system's log (SWF) or a table (CSV), which wait for hosts"},
-    {"--scheduler", "scheduler",
-     "which of the jobs that wait for hosts is next: fcfs, easy, conservative; they give hosts back"},
-    {"--time-scale", "job_list.time_scale",
-     "times of the list are divided by this: with 1e6 its seconds are microseconds"},
-    {"--network", "network",
-     "network model: loggops[:L=…,o=…,g=…,G=…,O=…,S=…,semantics=…], packet[:mtu=…] or "
-     "flow[:mtu=…,max_rate=…]; by default packet where a topology is given, else loggops"},
-    {"--topology", "topology",
-     "topology of a packet or flow network: fat_tree:k=8, or fat_tree:endpoints=100 for at least so many"},
-    {"--fabric", "fabric",
-     "settings that belong together, for what isn't given: uet, roce, infiniband …, or none: weft list "
-     "fabrics"},
-    {"--routing", "routing", "routing policy: ecmp, spray, ugal, flowcut …: weft list routing"},
-    {"--congestion", "congestion", "congestion control: nscc, dctcp, hpcc …: weft list congestion"},
-    {"--recovery", "recovery",
-     "loss recovery: rack, go_back_n, erasure_coding:data=32,redundant=8 …: weft list recovery"},
-    {"--queue", "queue", "queue discipline: ecn:kmin=…,kmax=… or droptail:capacity=…"},
-    {"--connections", "connections",
-     "how messages share connections: per_pair, per_message, or a number of them like '4 per_pair'"},
-    {"--protocol", "hosts.protocol",
-     "how hosts send messages: ideal, openmpi_tcp:eager_limit=64KiB; by default that of the trace's MPI "
-     "library"},
-    {"--seed", "seed", "whole number that every random draw follows from; 1 by default"},
-    {"--threads", "threads", "worker threads, 1 or more; results never depend on it"},
-    {"-o,--output", "output.directory", "folder for the result files; created"},
-    {"--sample", "output.sample_interval",
-     "interval, 10us: load and queues of links over time, in series.csv and network_series.csv"},
-    {"--sample-links", "output.sample_links",
-     "links to sample: switches (the ports of all; by default), all, or names like 'edge 0.0 -> *'"},
-    {"--packet-log", "output.packet_log",
-     "all that happens to the packets from host 3 to host 7 (3-7) or of the first message (3-7#0), in "
-     "packets.csv"},
-    {"--pcapng", "output.pcapng", "hosts (3 or 3,7) whose packets go to capture.pcapng, for Wireshark"},
-};
-
-std::string long_name(const Flag& flag) {
-  const std::string names = flag.names;
-  return names.substr(names.find("--"));
-}
 
 int exit_code_of(results::Outcome outcome) {
   switch (outcome) {
@@ -152,45 +92,14 @@ void with_folder(sim::ReportSinks& sinks, const std::function<void()>& work) {
   }
 }
 
-std::vector<std::string> plugins_of(const Options& options) {
-  std::vector<std::string> plugins = sim::plugins_named_in(options.scenario);
-  for (const std::string& given : options.plugins) {
-    if (std::find(plugins.begin(), plugins.end(), given) == plugins.end()) plugins.push_back(given);
-  }
-  return plugins;
-}
-
-std::vector<sim::Setting> settings_of(const Options& options) {
-  std::vector<sim::Setting> settings;
-  for (std::size_t i = 0; i < std::size(kFlags); ++i) {
-    if (!options.values[i]) continue;
-    // Most often a script's variable that was never set: better told than left out.
-    if (options.values[i]->empty()) {
-      throw InputError(
-          fmt::format("{}: the value is empty; expected: {}", long_name(kFlags[i]), kFlags[i].help));
-    }
-    settings.push_back({long_name(kFlags[i]), kFlags[i].path, *options.values[i]});
-  }
-  for (const std::string& job : options.jobs) settings.push_back({"--job " + job, "job", job});
-  for (const std::string& model : options.models) {
-    settings.push_back({"--job-model " + model, "job_list.model", model});
-  }
-  for (const std::string& fault : options.faults) settings.push_back({"--fault " + fault, "fault", fault});
-  for (const std::string& set : options.sets) settings.push_back(sim::parse_setting(set));
-  if (options.baseline) settings.push_back({"--baseline", "output.baseline", "true"});
-  if (options.interference) settings.push_back({"--interference", "output.interference", "true"});
-  if (options.no_flows) settings.push_back({"--no-flows", "output.flows", "false"});
-  return settings;
-}
-
 int run(const Options& options, Phases& phases) {
   phases.enter("reading the scenario");
   phases.set_last_words([](const std::string& reason) { results::note_end_of_run(reason); });
-  const std::vector<std::string> plugins = plugins_of(options);
+  const std::vector<std::string> plugins = options.scenario.plugins();
   for (const std::string& plugin : plugins) sim::load_plugin(plugin);
   const sim::Registries registries = sim::builtin_registries();
   sim::Scenario scenario = sim::resolve_with_list(
-      sim::read_scenario_file(registries, options.scenario, settings_of(options)), registries);
+      sim::read_scenario_file(registries, options.scenario.file(), options.scenario.settings()), registries);
   scenario.plugins = plugins;
   if (scenario.limits.memory_bytes != 0) limit_memory(scenario.limits.memory_bytes);
   if (options.verbose) log::show_info();
@@ -235,7 +144,8 @@ int run(const Options& options, Phases& phases) {
     if (baseline && ended) baseline->measure(report);
     report.scenario = sim::to_text(sim::repeatable(decided, registries), registries);
     report.inputs = sim::input_files(scenario, registries);
-    if (!options.scenario.empty()) report.inputs.insert(report.inputs.begin(), options.scenario);
+    const std::string& file = options.scenario.file();
+    if (!file.empty()) report.inputs.insert(report.inputs.begin(), file);
     report.wall_seconds = control.seconds();
     report.peak_memory_bytes = peak_resident_bytes();
     if (!directory.empty()) log::info(fmt::format("writing results to {}", directory));
@@ -265,42 +175,7 @@ int run(const Options& options) {
 
 void add_sim(Command& command, int& exit_code) {
   auto options = std::make_shared<Options>();
-  options->values.resize(std::size(kFlags));
-  command.add_option("scenario", options->scenario,
-                     "scenario file (Protocol Buffers text format); may be left out");
-  for (std::size_t i = 0; i < std::size(kFlags); ++i) {
-    command.add_option(kFlags[i].names, options->values[i], kFlags[i].help);
-  }
-  command
-      .add_option(
-          "--job", options->jobs,
-          "one more job, side by side with the others: a GOAL graph and fields of a job, "
-          "'lj.weft,placement=packed,at=1ms', or 'traffic=[shift:size=1MB,ranks=8],repeat=10'; may be "
-          "given again")
-      .repeated();
-  command
-      .add_option(
-          "--job-model", options->models,
-          "what jobs of the list do, the first that fits: "
-          "'name=halo,most_ranks=64,traffic=[stencil:iterations=100]' or a GOAL graph for jobs of its "
-          "size; may be given again; without one, they compute for the time that they took")
-      .repeated();
-  command
-      .add_option("--fault", options->faults,
-                  "links that fail or run badly, 'link=edge 0.0 / *,at=10us,until=50us': see weft describe "
-                  "fault; may "
-                  "be given again")
-      .repeated();
-  command.add_option("--plugin", options->plugins, kPluginHelp).repeated();
-  command
-      .add_option("--set", options->sets,
-                  "FIELD=VALUE: any field of the scenario, e.g. topology.fat_tree.k=16")
-      .repeated();
-  command.add_flag("--baseline", options->baseline,
-                   "run each job again alone, on the same hosts: its slowdown beside the others");
-  command.add_flag("--interference", options->interference,
-                   "and beside each other one: interference.csv, who slows whom");
-  command.add_flag("--no-flows", options->no_flows, "don't write flows.csv (a row for each message)");
+  options->scenario.add_to(command, true);
   command.add_flag("--dry-run", options->dry_run, "print the resolved scenario and stop");
   command.add_flag("-v,--verbose", options->verbose, "say on standard error what is being done");
   command.add_flag("-q,--quiet", options->quiet, "no summary and no progress line");

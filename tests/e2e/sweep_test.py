@@ -1,0 +1,142 @@
+"""weft sweep: its points are what `weft sim` gives, it goes on where it was killed, and all engines agree."""
+
+import csv
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import xml.etree.ElementTree
+from pathlib import Path
+
+WEFT = str(Path(sys.argv.pop(1)).resolve())
+BASE = ["--traffic", "permutation:size=1MB", "--topology", "fat_tree:k=4"]
+
+
+class Sweep(unittest.TestCase):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def weft(self, *words, status=0):
+        done = subprocess.run([WEFT, *words], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def rows(self, file):
+        with open(self.folder / file, newline="") as table:
+            return list(csv.DictReader(table))
+
+    def test_points_are_what_sim_gives(self):
+        self.weft("sweep", *BASE, "--vary", "routing=ecmp,spray", "--vary", "traffic=permutation:size=1MB,alltoall:size=10KB",
+                  "--seeds", "1..3", "--prices", "modern", "-o", "S", "-q")
+        rows = self.rows("S/sweep.csv")
+        self.assertEqual(len(rows), 2 * 2 * 3)
+        for row in rows:
+            self.weft("sim", "--topology", "fat_tree:k=4", "--routing", row["routing"], "--traffic", row["job.traffic"],
+                      "--seed", row["seed"], "-o", "R", "-q")
+            summary = json.loads((self.folder / "R/summary.json").read_text())
+            self.assertEqual(row["digest"], summary["digest"])
+            self.assertEqual(float(row["makespan_ns"]), summary["makespan_ns"])
+        groups = self.rows("S/summary.csv")
+        self.assertEqual(len(groups), 4)
+        for group in groups:
+            values = [float(row["makespan_ns"]) for row in rows
+                      if (row["routing"], row["job.traffic"]) == (group["routing"], group["job.traffic"])]
+            mean = sum(values) / 3
+            error = (sum((value - mean) ** 2 for value in values) / 2 / 3) ** 0.5
+            self.assertAlmostEqual(float(group["makespan_ns_mean"]), mean, places=3)
+            # Two degrees of freedom: 4.303.
+            self.assertAlmostEqual(float(group["makespan_ns_high"]) - mean, 4.303 * error, delta=1e-3 * error + 1e-6)
+        bill = json.loads(self.weft("topo", "cost", "fat_tree:k=4", "--json", "--no-bisection").stdout)
+        self.assertEqual({float(row["price"]) for row in rows}, {bill["price"]})
+        space = "{http://www.w3.org/2000/svg}"
+        plot = xml.etree.ElementTree.parse(self.folder / "S/plot.svg").getroot()
+        self.assertEqual(len(plot.findall(space + "path[@class='line']")), 2)
+        self.assertEqual(len(plot.findall(space + "path[@class='band']")), 2)
+        front = xml.etree.ElementTree.parse(self.folder / "S/pareto.svg").getroot()
+        self.assertEqual(len(front.findall(space + "circle[@class='front']")), 1)  # all have one price
+
+    def test_goes_on_after_a_kill(self):
+        command = ["sweep", "--traffic", "permutation:size=8MB", "--topology", "fat_tree:k=4", "--seeds", "1..12", "-o", "S"]
+        started = subprocess.Popen([WEFT, *command, "-q"], cwd=self.folder)
+        points = self.folder / "S/points"
+        while started.poll() is None and len(list(points.glob("*/summary.json"))) < 2:
+            time.sleep(0.002)
+        started.send_signal(signal.SIGKILL)
+        started.wait()
+        before = {file: file.stat().st_mtime_ns for file in points.glob("*/summary.json")
+                  if not (file.parent / "INCOMPLETE").exists()}
+        told = self.weft("sweep", "status", "S").stdout
+        self.assertIn("of 12 runs are done", told)
+        # A run that the killed sweep left may hold its folder for a moment.
+        time.sleep(0.3)
+        self.weft(*command)
+        for file, at in before.items():
+            self.assertEqual(file.stat().st_mtime_ns, at, "ran again: " + str(file))
+        self.assertEqual(self.weft("sweep", "status", "S").stdout, "12 of 12 runs are done, 12 of them complete\n")
+        first = (self.folder / "S/sweep.csv").read_bytes()
+        self.weft(*command[:-1], "T", "-q")
+        self.assertEqual(first, (self.folder / "T/sweep.csv").read_bytes())
+        # What is not whole runs again, and so does what another scenario left.
+        shutil.rmtree(next(points.glob("*seed=3")))
+        self.assertIn("12 runs, 1 of them to do", self.weft(*command).stdout)
+        self.assertIn("12 runs, 12 of them to do", self.weft(*command, "--routing", "ecmp").stdout)
+        self.weft("sweep", "collect", "S")
+        self.assertEqual(len(self.rows("S/sweep.csv")), 12)
+
+    @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not there")
+    def test_parallel(self):
+        words = [*BASE, "--vary", "routing=ecmp,spray", "--seeds", "1..4", "-q"]
+        self.weft("sweep", *words, "-o", "it's local")
+        self.weft("sweep", *words, "-o", "it's parallel", "--engine", "parallel", "--jobs", "2")
+        for file in "sweep.csv", "summary.csv", "plot.svg":
+            self.assertEqual((self.folder / "it's local" / file).read_bytes(), (self.folder / "it's parallel" / file).read_bytes())
+        self.assertEqual(len((self.folder / "it's parallel/parallel.log").read_text().splitlines()), 1 + 8)
+
+    def test_seeds_until_the_interval_is_narrow(self):
+        self.weft("sweep", *BASE, "--vary", "routing=ecmp,spray", "--until-ci", "10%", "-o", "S", "-q")
+        for group in self.rows("S/summary.csv"):
+            self.assertGreaterEqual(int(group["seeds"]), 3)
+            half = float(group["makespan_ns_high"]) - float(group["makespan_ns_mean"])
+            self.assertLessEqual(half / float(group["makespan_ns_mean"]), 0.1)
+
+    def test_file(self):
+        (self.folder / "base.txtpb").write_text('job { traffic { permutation { size: "1MB" } } } topology { fat_tree { k: 4 } }')
+        (self.folder / "sweep.txtpb").write_text(
+            'sweep { scenario: "base.txtpb" zip { vary { field: "topology" value: "fat_tree:k=4" value: "torus:dims=4x4" }\n'
+            'vary { field: "traffic" value: "permutation:size=1MB" value: "permutation:size=2MB" } } seeds: "1..2" }')
+        self.weft("sweep", "sweep.txtpb", "-o", "S")
+        self.assertEqual([(row["topology"], row["bytes"]) for row in self.rows("S/sweep.csv")],
+                         2 * [("fat_tree:k=4", "16000000")] + 2 * [("torus:dims=4x4", "32000000")])
+
+    def test_what_fails_is_told(self):
+        self.assertIn("did you mean 'spray'", self.weft("sweep", *BASE, "--vary", "routing=ecmp,spary", "-o", "S", status=2).stderr)
+        self.assertFalse((self.folder / "S").exists())
+        self.assertIn("-o DIR", self.weft("sweep", *BASE, status=2).stderr)
+        self.assertIn("no folder of a sweep", self.weft("sweep", "collect", "nowhere", status=2).stderr)
+        done = self.weft("sweep", *BASE, "--vary", "limits.events=100,0", "-o", "S", status=3)
+        self.assertIn("1 of 2 runs did not come to their end, and count in no mean", done.stderr)
+        self.assertEqual([row["outcome"] for row in self.rows("S/sweep.csv")], ["event limit", "complete"])
+        # Found only as the network is built: the other point has its results all the same.
+        done = self.weft("sweep", *BASE, "--vary", "failed=0,h999", "-o", "F", status=2)
+        self.assertIn("1 of 2 runs have no results", done.stderr)
+        self.assertIn("h999", done.stderr)
+        self.assertEqual(len(self.rows("F/sweep.csv")), 1)
+
+    def test_stops(self):
+        started = subprocess.Popen([WEFT, "sweep", "--traffic", "permutation:size=500MB", "--topology", "fat_tree:k=4",
+                                    "--seeds", "1..3", "-o", "S", "-q"], cwd=self.folder, stderr=subprocess.PIPE, text=True)
+        while not list(self.folder.glob("S/points/*/")):
+            time.sleep(0.002)
+        started.send_signal(signal.SIGINT)
+        told = started.communicate()[1]
+        self.assertEqual(started.returncode, 130)
+        self.assertIn("the same command goes on", told)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,174 @@
+#include "tools/sweep/tables.h"
+
+#include <fmt/format.h>
+
+#include <map>
+
+#include "sim/results/output_file.h"
+#include "sim/results/row.h"
+#include "sim/units/grouped.h"
+#include "tools/sweep/groups.h"
+#include "tools/sweep/plot.h"
+
+namespace weft::sweep {
+namespace {
+
+std::string cell(const std::optional<double>& value) { return value ? fmt::format("{}", *value) : ""; }
+
+std::string line(const std::vector<std::string>& cells) {
+  std::string text;
+  for (const std::string& each : cells) text += (&each == cells.data() ? "" : ",") + results::csv_field(each);
+  return text + "\n";
+}
+
+std::optional<double> figure(const Result& result, const Figure& wanted) {
+  const nlohmann::ordered_json::json_pointer place(wanted.place);
+  if (!result.summary.contains(place) || !result.summary[place].is_number()) return std::nullopt;
+  return result.summary[place].get<double>();
+}
+
+void write(const std::string& path, const std::string& text) {
+  results::OutputFile file(path);
+  file.write(text);
+  file.close();
+}
+
+bool any_price(const Folder& folder) {
+  for (const Point& point : folder.points()) {
+    if (point.price) return true;
+  }
+  return false;
+}
+
+// A row for each point that is done.
+std::string sweep_csv(const Folder& folder) {
+  const bool priced = any_price(folder);
+  std::vector<std::string> head = folder.fields();
+  for (const char* name : {"seed", "outcome", "digest"}) head.emplace_back(name);
+  for (const Figure& each : figures()) head.emplace_back(each.column);
+  if (priced) head.insert(head.end(), {"price", "watts"});
+  head.emplace_back("folder");
+  std::string text = line(head);
+  for (const Point& point : folder.points()) {
+    const std::optional<Result> result = folder.result(point);
+    if (!result) continue;
+    std::vector<std::string> cells = point.values;
+    cells.insert(cells.end(), {std::to_string(point.seed), result->outcome, result->digest});
+    for (const Figure& each : figures()) cells.push_back(cell(figure(*result, each)));
+    if (priced) cells.insert(cells.end(), {cell(point.price), cell(point.watts)});
+    cells.push_back("points/" + point.name);
+    text += line(cells);
+  }
+  return text;
+}
+
+// A row for each combination of values: means over seeds, and their intervals.
+std::string summary_csv(const Folder& folder) {
+  const bool priced = any_price(folder);
+  std::vector<std::string> head = folder.fields();
+  head.insert(head.end(), {"seeds", "complete"});
+  for (const Figure& each : figures()) {
+    for (const char* end : {"mean", "low", "high"}) head.push_back(fmt::format("{}_{}", each.column, end));
+  }
+  if (priced) head.insert(head.end(), {"price", "watts"});
+  std::string text = line(head);
+  for (const Group& group : groups_of(folder)) {
+    std::vector<std::string> cells = group.values;
+    cells.insert(cells.end(), {std::to_string(group.seeds), std::to_string(group.complete)});
+    for (const std::optional<Estimate>& each : group.estimates) {
+      if (each) {
+        cells.insert(cells.end(), {cell(each->mean), cell(each->low), cell(each->high)});
+      } else {
+        cells.insert(cells.end(), 3, "");
+      }
+    }
+    if (priced) cells.insert(cells.end(), {cell(group.price), cell(group.watts)});
+    text += line(cells);
+  }
+  return text;
+}
+
+}  // namespace
+
+const std::vector<Figure>& figures() {
+  static const std::vector<Figure> kFigures = {{"makespan_ns", "/makespan_ns"},
+                                               {"messages", "/messages"},
+                                               {"bytes", "/bytes"},
+                                               {"waiting_ns", "/waiting_ns"},
+                                               {"completion_mean_ns", "/flows/completion/mean_ns"},
+                                               {"completion_p99_ns", "/flows/completion/p99_ns"},
+                                               {"slowdown_mean", "/flows/slowdown/mean"},
+                                               {"slowdown_p99", "/flows/slowdown/p99"},
+                                               {"goodput_bps", "/goodput/total_bps"},
+                                               {"packets_dropped", "/packets/dropped"},
+                                               {"ecn_marks", "/signals/ecn_mark"},
+                                               {"retransmits", "/signals/retransmit"},
+                                               {"timeouts", "/signals/timeout"}};
+  return kFigures;
+}
+
+std::vector<Group> groups_of(const Folder& folder) {
+  std::vector<Group> groups;
+  std::vector<std::vector<std::vector<double>>> values;  // by group and figure
+  std::map<std::vector<std::string>, std::size_t> numbers;
+  for (const Point& point : folder.points()) {
+    const auto [place, added] = numbers.try_emplace(point.values, groups.size());
+    if (added) {
+      groups.push_back({.values = point.values, .price = point.price, .watts = point.watts, .estimates = {}});
+      values.emplace_back(figures().size());
+    }
+    Group& group = groups[place->second];
+    ++group.seeds;
+    const std::optional<Result> result = folder.result(point);
+    if (!result || !result->complete()) continue;
+    ++group.complete;
+    for (std::size_t i = 0; i < figures().size(); ++i) {
+      if (const auto value = figure(*result, figures()[i])) values[place->second][i].push_back(*value);
+    }
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::vector<double>& each : values[g]) {
+      groups[g].estimates.push_back(each.empty() ? std::nullopt : std::optional(estimate(each)));
+    }
+  }
+  return groups;
+}
+
+Progress progress_of(const Folder& folder) {
+  Progress progress{.points = folder.points().size()};
+  for (const Point& point : folder.points()) {
+    const std::optional<Result> result = folder.result(point);
+    progress.done += result ? 1 : 0;
+    progress.complete += result && result->complete() ? 1 : 0;
+  }
+  return progress;
+}
+
+void write_tables(const Folder& folder) {
+  write(folder.path() + "/sweep.csv", sweep_csv(folder));
+  write(folder.path() + "/summary.csv", summary_csv(folder));
+  const std::vector<Group> groups = groups_of(folder);
+  write(folder.path() + "/plot.svg", makespan_plot(folder.fields(), groups));
+  if (any_price(folder)) write(folder.path() + "/pareto.svg", price_plot(groups));
+}
+
+std::string summary_text(const Folder& folder) {
+  std::string text;
+  for (const Group& group : groups_of(folder)) {
+    std::string name;
+    for (std::size_t i = 0; i < group.values.size(); ++i) {
+      name += fmt::format("{}{}={}", i == 0 ? "" : " ", folder.fields()[i], group.values[i]);
+    }
+    std::string time = "not known";
+    if (const std::optional<Estimate>& makespan = group.estimates[0]) {
+      time = short_time(makespan->mean);
+      if (makespan->low) time += fmt::format(" +- {:.2g}%", 100 * *makespan->relative_width());
+    }
+    text += fmt::format("  {}{}{} of {} runs\n", name.empty() ? "" : name + ": ",
+                        time + (group.complete == group.seeds ? ", " : ", complete: "), group.complete,
+                        group.seeds);
+  }
+  return text;
+}
+
+}  // namespace weft::sweep

@@ -1,0 +1,23 @@
+// The tables and pictures of a sweep.
+#pragma once
+
+#include <string>
+
+#include "tools/sweep/folder.h"
+
+namespace weft::sweep {
+
+// Of all points: how many are done, how many of these came to their end.
+struct Progress {
+  std::size_t points = 0, done = 0, complete = 0;
+};
+Progress progress_of(const Folder& folder);
+
+// Writes sweep.csv, summary.csv, plot.svg and, where prices are known, pareto.svg into the folder; README.md
+// describes them. The same points give the same files, however they were run. Throws InputError.
+void write_tables(const Folder& folder);
+
+// The summary for people.
+std::string summary_text(const Folder& folder);
+
+}  // namespace weft::sweep

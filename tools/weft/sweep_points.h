@@ -1,0 +1,51 @@
+// From settings of a scenario to points of a sweep.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sim/scenario/scenario.h"
+#include "tools/sweep/folder.h"
+#include "tools/sweep/runner.h"
+#include "topologies/cost/bill.h"
+#include "topologies/cost/price_list.h"
+
+namespace weft::cli {
+
+class PointMaker {
+ public:
+  // `prices`: what networks cost; without, points have no price.
+  PointMaker(std::vector<std::string> plugins, std::optional<topologies::PriceList> prices);
+
+  // The run that `weft sim FILE` with these settings would be. Its text says all of it, and which version
+  // and which files (by size and time of change) it is made with, so that results of others don't count.
+  // Throws InputError for settings that don't fit together.
+  sweep::Point make(std::vector<std::string> values, const std::string& file,
+                    std::vector<sim::Setting> settings, std::optional<std::uint64_t> seed);
+
+  // The bill of a network as the last point has it; empty where it has no topology or there are no prices.
+  // What can't be priced is told once, on standard error.
+  const std::optional<topologies::Bill>& last_bill() const { return *last_bill_; }
+
+ private:
+  void price(const sim::Scenario& scenario, sweep::Point& point);
+
+  std::vector<std::string> plugins_;
+  sim::Registries registries_;
+  std::optional<topologies::PriceList> prices_;
+  std::map<std::string, std::optional<topologies::Bill>> bills_;  // by topology, in short form
+  const std::optional<topologies::Bill>* last_bill_ = nullptr;
+};
+
+// Runs what is not done, with a line about it on a terminal unless `quiet`. Returns the signal that ended it,
+// or 0.
+int run_told(const sweep::Folder& folder, sweep::Engine engine, std::optional<std::uint32_t> slots,
+             bool quiet);
+// Tells which points could not be run, and which did not come to their end; the exit status that follows.
+int report_failures(const sweep::Folder& folder);
+
+}  // namespace weft::cli
