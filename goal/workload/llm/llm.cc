@@ -110,9 +110,11 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"order", kText, "megatron",
        "Which ranks are neighbors: megatron (tp, cp, dp, pp from the inside out) or llama3 (tp, cp, pp, "
        "dp)."},
-      {"schedule", kText, "auto", "1f1b, interleaved, gpipe; auto: 1f1b, interleaved if vp is above 1."},
+      {"schedule", kText, "auto",
+       "Order of micro-batches: 1f1b, interleaved, gpipe; auto: 1f1b, interleaved if vp is above 1."},
       {"sharding", kText, "zero1",
-       "none (gradients are all-reduced), zero1 (Megatron's distributed optimizer) or fsdp (zero3)."},
+       "Data parallelism: none (gradients are all-reduced), zero1 (Megatron's distributed optimizer) or fsdp "
+       "(zero3)."},
       {"gradients", kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."},
       {"seq", kInteger, "0", "Tokens of a sequence; 0: the model's."},
       {"micro_batch", kInteger, "1", "Sequences of a micro-batch."},
