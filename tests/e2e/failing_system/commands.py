@@ -34,7 +34,7 @@ GRAPH = "../in/a.goal"
 MANUAL = ["weft.1", *(f"weft-{name}.1" for name in (
     "trace", "trace-info", "import", "goal", "goal-gen", "goal-info", "goal-check", "goal-print", "goal-convert", "goal-merge",
     "goal-regroup", "goal-scale", "goal-perturb", "goal-slice", "goal-extrapolate", "goal-stats", "goal-export", "sim", "topo",
-    "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "compare-networks", "explain", "report", "route", "route-show",
+    "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "sweep", "sweep-status", "sweep-collect", "compare-networks", "explain", "report", "route", "route-show",
     "route-load", "route-check", "place", "nccl", "nccl-explain", "jobs", "list", "describe", "export", "export-perfetto", "manual", "completion"))]
 COMMANDS = [
     Command(("sim", "--traffic", "shift:size=20KB", *SWITCH, "-o", "RUN", "-q", *ALL_FILES), folder=True),
@@ -67,6 +67,10 @@ COMMANDS = [
     writing("place --ranks 4 --topology fat_tree:k=4 --placement packed --picture out.svg", "out.svg"),
     writing("compare-networks traffic=[shift:size=20KB,ranks=4] --topology single_switch:hosts=4 --topology single_switch:hosts=5 --seeds 1 --csv out.csv",
             "out.csv"),
+    writing("sweep --traffic shift:size=20KB --topology single_switch:hosts=4 --seeds 1..2 -o SWEEP --dry-run"),
+    writing("sweep status ../in/SWEEP"),
+    # Its tables stand beside the runs.
+    Command(("sweep", "collect", "../in/SWEEP"), steady=False, caught=False),
     writing("explain ../in/RUN --json"),
     writing("report ../in/RUN -o out.html", "out.html"),
     writing("export perfetto ../in/RUN -o out.perfetto", "out.perfetto"),
@@ -171,7 +175,8 @@ def make_inputs(weft, folder):
     for arguments in ("goal gen stencil:dims=[8],iterations=3 --ranks 8 -o b.weft",
                       "goal gen alltoall:size=8B --ranks 40 -o large.weft",
                       "topo gen fat_tree:k=4 -o net.graphml",
-                      "sim --traffic permutation:size=10KB --topology fat_tree:k=4 -q -o RUN"):
+                      "sim --traffic permutation:size=10KB --topology fat_tree:k=4 -q -o RUN",
+                      "sweep --traffic shift:size=20KB --topology single_switch:hosts=4 --seeds 1..2 -o SWEEP"):
         subprocess.run([weft, *arguments.split()], cwd=inputs, check=True, capture_output=True)
 
 
