@@ -1,11 +1,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <utility>
 
 #include "sim/results/jobs.h"
+#include "sim/results/path_text.h"
 #include "sim/results/report.h"
 
 namespace weft::results {
@@ -93,20 +93,14 @@ void add_links(const Report& report, Lines& lines) {
   }
 }
 
-// "bandwidth: 62.0% bandwidth, 30.1% compute, …"; parts below a thousandth are left out.
 void add_path(const Job& job, Lines& lines) {
   if (!job.path || job.path->total() == Time()) return;
-  std::vector<std::pair<double, std::string_view>> parts;
+  std::vector<std::pair<double, std::string>> shares;
   for (int part = 0; part < kPathParts; ++part) {
-    parts.emplace_back(path_part(*job.path, part).seconds() / job.path->total().seconds(),
-                       path_part_name(part));
+    shares.emplace_back(path_part(*job.path, part).seconds() / job.path->total().seconds(),
+                        path_part_name(part));
   }
-  std::ranges::stable_sort(parts, std::greater<>(), &std::pair<double, std::string_view>::first);
-  std::string text;
-  for (const auto& [share, name] : parts) {
-    if (share >= 1e-3) text += fmt::format("{}{:.1f}% {}", text.empty() ? "" : ", ", 100 * share, name);
-  }
-  lines.add("bound by", "{}; critical path: {}", bound_by(*job.path), text);
+  lines.add("bound by", "{}; critical path: {}", bound_by(*job.path), path_text(std::move(shares)));
 }
 
 std::string outcome_of(const Job& job) {

@@ -14,6 +14,7 @@
 
 #include "sim/listed_jobs.h"
 #include "sim/plugins/load.h"
+#include "sim/results/path_text.h"
 #include "sim/results/report.h"
 #include "sim/simulation.h"
 #include "sim/units/input_error.h"
@@ -241,14 +242,9 @@ std::string readable(double time_ns) {
 }
 
 std::string shares_text(const Json& path) {
-  std::vector<std::pair<double, std::string>> parts;
-  for (const auto& [part, share] : path.items()) parts.emplace_back(share.get<double>(), part);
-  std::ranges::stable_sort(parts, std::greater<>(), &std::pair<double, std::string>::first);
-  std::string text;
-  for (const auto& [share, part] : parts) {
-    if (share >= 1e-3) text += fmt::format("{}{:.1f}% {}", text.empty() ? "" : ", ", 100 * share, part);
-  }
-  return text;
+  std::vector<std::pair<double, std::string>> shares;
+  for (const auto& [part, share] : path.items()) shares.emplace_back(share.get<double>(), part);
+  return results::path_text(std::move(shares));
 }
 
 std::string bounds_text(const Json& bounds) {
