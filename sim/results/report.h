@@ -84,6 +84,7 @@ struct Report {
   std::string queue_reason;  // "" where virtual channels were chosen, or there are none, else why these
   std::string connections, protocol;  // "4 per_pair"; short form; "" for a network without connections
   std::string scenario;               // resolved, as text
+  std::string commit;                 // of the program's sources; "": not known
   std::vector<std::string> inputs;    // paths of the files that it was read from
   std::uint64_t seed = 0;
   Time makespan;             // latest finish of any rank

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <fstream>
 
 namespace weft::results {
 namespace {
@@ -92,6 +93,16 @@ std::string Sha256::finish() {
   std::string text;
   for (const std::uint32_t word : state_) text += fmt::format("{:08x}", word);
   return text;
+}
+
+std::string sha256_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string buffer(1 << 18, '\0');
+  Sha256 digest;
+  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
+    digest.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
+  }
+  return file.eof() ? digest.finish() : "";
 }
 
 }  // namespace weft::results

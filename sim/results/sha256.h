@@ -25,4 +25,7 @@ class Sha256 {
   std::uint64_t bytes_ = 0;
 };
 
+// The digest of a regular file; "" if it can't be read to its end.
+std::string sha256_of_file(const std::string& path);
+
 }  // namespace weft::results

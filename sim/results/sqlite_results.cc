@@ -59,6 +59,7 @@ void write_run(SqliteFile& file, const Report& report, unsigned threads) {
   nlohmann::ordered_json summary = nlohmann::ordered_json::parse(json_summary(report));
   for (const char* key : {"warnings", "diagnosis", "jobs", "interference", "signals"}) summary.erase(key);
   summary["version"] = kVersion;
+  summary["commit"] = report.commit;
   summary["machine_name"] = host_name();
   summary["threads"] = threads;
   SqliteRows run(file, kRun, kRunColumns);
@@ -74,17 +75,6 @@ void write_run(SqliteFile& file, const Report& report, unsigned threads) {
   }
 }
 
-// The digest of a regular file that is not too long.
-std::string digest_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string buffer(1 << 18, '\0');
-  Sha256 digest;
-  while (file.read(buffer.data(), static_cast<std::streamsize>(buffer.size())) || file.gcount() > 0) {
-    digest.add({buffer.data(), static_cast<std::size_t>(file.gcount())});
-  }
-  return file.eof() ? digest.finish() : "";
-}
-
 void write_inputs(SqliteFile& file, const Report& report) {
   SqliteRows inputs(file, "inputs", "path,bytes,sha256");
   for (const std::string& path : report.inputs) {
@@ -93,7 +83,7 @@ void write_inputs(SqliteFile& file, const Report& report) {
     const std::uintmax_t bytes = regular ? std::filesystem::file_size(path, error) : 0;
     const bool known = regular && !error;
     inputs.append(fmt::format("{},{},{}", csv_quoted(path), known ? fmt::to_string(bytes) : "",
-                              known && bytes <= kMostDigestedBytes ? digest_of(path) : ""));
+                              known && bytes <= kMostDigestedBytes ? sha256_of_file(path) : ""));
   }
 }
 

@@ -113,17 +113,21 @@ void change_files(Scenario& scenario, const Registries& registries, const Change
 
 }  // namespace
 
+Scenario with_paths(const Scenario& scenario, const Registries& registries, const ChangePath& change) {
+  Scenario changed = scenario;
+  change_files(changed, registries, change);
+  return changed;
+}
+
 Scenario repeatable(const Scenario& scenario, const Registries& registries) {
-  Scenario portable = scenario;
+  Scenario portable = with_paths(scenario, registries, absolute_path);
   portable.output.directory.clear();
-  change_files(portable, registries, absolute_path);
   return portable;
 }
 
 std::vector<std::string> input_files(const Scenario& scenario, const Registries& registries) {
   std::vector<std::string> paths;
-  Scenario same = scenario;
-  change_files(same, registries, [&](const std::string& path) {
+  with_paths(scenario, registries, [&](const std::string& path) {
     if (!path.empty() && std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
     return path;
   });

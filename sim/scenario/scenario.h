@@ -251,6 +251,10 @@ Scenario load_scenario(const Registries& registries, const std::string& path,
 // of files are absolute, and it has no folder for results.
 Scenario repeatable(const Scenario& scenario, const Registries& registries);
 
+// The same with other paths of the files that it reads.
+Scenario with_paths(const Scenario& scenario, const Registries& registries,
+                    const std::function<std::string(const std::string& path)>& change);
+
 // Every path of a file that the scenario reads: graphs, plug-ins, parameters of modules. Each once, as given.
 std::vector<std::string> input_files(const Scenario& scenario, const Registries& registries);
 

@@ -82,6 +82,13 @@ class Plugins(unittest.TestCase):
         self.assertEqual(again.returncode, 0, again.stderr)
         second = json.loads((self.out / "second/summary.json").read_text())
         self.assertEqual(first["digest"], second["digest"])
+        # And they go with a bundle, as code that is run only where somebody says so.
+        self.assertEqual(self.weft("bundle", "first", "-o", "first.tar.zst").returncode, 0)
+        refused = self.weft("verify", "first.tar.zst")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--allow-plugins", refused.stderr)
+        verified = self.weft("verify", "first.tar.zst", "--allow-plugins")
+        self.assertEqual(verified.returncode, 0, verified.stderr)
         # Of three ways on, a flow of a tree sticks to one until it is full.
         tree = self.weft("sim", *plugins, "--topology", "fat_tree:k=4", "--routing", "sticky:patience=0s", "--traffic",
                          "permutation:size=1MB", "-o", "tree")

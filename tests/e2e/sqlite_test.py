@@ -107,14 +107,15 @@ class Sqlite(unittest.TestCase):
                 return {path: value}
             return {key: one for name, part in inside for key, one in flat(part, f"{path}.{name}" if path else str(name)).items()}
 
-        ours = {key: run.pop(key) for key in ("version", "machine_name", "threads", "timeline.slices", "timeline.messages")}
+        ours = {key: run.pop(key) for key in ("version", "commit", "machine_name", "threads", "timeline.slices", "timeline.messages")}
         self.assertEqual(ours["timeline.messages"], summary["messages"])
         def known(values):  # an empty list has no value
             return {key: value for key, value in values.items() if value is not None}
 
         self.assertEqual(known(run), known(flat(summary, "")))
-        version = subprocess.run([WEFT, "--version"], capture_output=True, text=True).stdout.splitlines()[0]
-        self.assertEqual(version, f"weft {ours['version']}")
+        version = subprocess.run([WEFT, "--version"], capture_output=True, text=True).stdout.splitlines()
+        self.assertEqual(version[0], f"weft {ours['version']}")
+        self.assertEqual(version[1].split()[1:], [ours["commit"]] if ours["commit"] else ["not", "recorded"])
         self.assertEqual((ours["machine_name"], ours["threads"]), (os.uname().nodename, 1))
         self.assertEqual(self.ask("SELECT * FROM scenario"), [((self.run_folder / "scenario.txtpb").read_text(),)])
 

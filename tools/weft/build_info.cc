@@ -7,11 +7,10 @@
 #include <zstd.h>
 
 #include <boost/version.hpp>
-#include <string_view>
 
 #include "sim/units/version.h"
 
-extern const char kWeftBuildLabel[];
+extern const char kWeftCommit[];
 
 namespace weft::cli {
 namespace {
@@ -29,15 +28,20 @@ std::string build_info() {
 #else
   constexpr const char* kKind = "with assertions";
 #endif
-  const std::string_view label = kWeftBuildLabel;
+  const std::string commit = build_commit();
   std::string text = fmt::format("weft {}\n", kVersion);
-  text += fmt::format("commit     {}\n", label.empty() || label == "redacted" ? "not recorded" : label);
+  text += fmt::format("commit     {}\n", commit.empty() ? "not recorded" : commit);
   text += fmt::format("compiler   GCC {}, {}\n", __VERSION__, kKind);
   text += fmt::format("libraries  Boost {}, Protocol Buffers {}, fmt {}, spdlog {}, SQLite {}, Zstandard {}",
                       dotted(BOOST_VERSION, 100000, 100), dotted(GOOGLE_PROTOBUF_VERSION, 1000000, 1000),
                       dotted(FMT_VERSION, 10000, 100), dotted(SPDLOG_VERSION, 10000, 100),
                       sqlite3_libversion(), ZSTD_versionString());
   return text;
+}
+
+std::string build_commit() {
+  const std::string commit = kWeftCommit;
+  return commit == "0" || commit == "redacted" ? "" : commit;
 }
 
 }  // namespace weft::cli

@@ -5,8 +5,10 @@
 
 namespace weft::cli {
 
-// What `weft --version` prints: version, commit where it was recorded (bazel build --stamp
-// --embed_label=COMMIT, as tools/install does), compiler and libraries.
+// What `weft --version` prints: version, commit, compiler and libraries.
 std::string build_info();
+
+// The commit of the sources, with "+" where they had changes beside it; "" for sources outside of Git.
+std::string build_commit();
 
 }  // namespace weft::cli

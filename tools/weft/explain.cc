@@ -8,18 +8,14 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "sim/listed_jobs.h"
-#include "sim/plugins/load.h"
 #include "sim/results/path_text.h"
 #include "sim/results/report.h"
-#include "sim/simulation.h"
 #include "sim/units/input_error.h"
 #include "tools/weft/phases.h"
-#include "tools/weft/run_control.h"
+#include "tools/weft/rerun.h"
 #include "tools/weft/standard_output.h"
 #include "tools/weft/topo_output.h"
 
@@ -43,40 +39,15 @@ constexpr std::array<Change, 4> kChanges = {
      {"no_overhead", "no cpu time for messages", {.overheads = 0}},
      {"compute_x2", "computation twice as fast", {.compute = 0.5}}}};
 
-// A run that can be made again, with changes.
-class Rerun {
- public:
-  Rerun(const std::string& run, Phases& phases, bool quiet) : phases_(phases), quiet_(quiet) {
-    const std::string path = run + "/scenario.txtpb";
-    for (const std::string& plugin : sim::plugins_named_in(path)) sim::load_plugin(plugin);
-    const sim::Registries registries = sim::builtin_registries();
-    scenario_ = sim::resolve_with_list(sim::read_scenario_file(registries, path, {}), registries);
-    scenario_.output = {};
-    scenario_.limits.memory_bytes = 0;
+// Throws InputError if it doesn't come to its end.
+results::Report complete(Rerun& rerun, const sim::WhatIf& what_if, const std::string& words,
+                         const Rerun::Look& look = nullptr) {
+  results::Report report = rerun.run(what_if, "running it again with " + words, look);
+  if (report.outcome != results::Outcome::kComplete) {
+    throw InputError(fmt::format("run again with {}, it ends {}", words, results::name(report.outcome)));
   }
-
-  // Throws InputError if it doesn't come to its end.
-  using Look = std::function<void(const results::Report&, const topologies::Topology*)>;
-  results::Report with(const sim::WhatIf& what_if, const std::string& words, const Look& look = nullptr) {
-    phases_.enter("running it again with " + words);
-    sim::Simulation simulation(scenario_, what_if);
-    simulation.omit_flow_rows();
-    if (programs_.empty()) programs_ = simulation.workload();
-    TerminalControl control(scenario_.limits, phases_, quiet_);
-    results::Report report = simulation.run(programs_, control);
-    if (report.outcome != results::Outcome::kComplete) {
-      throw InputError(fmt::format("run again with {}, it ends {}", words, results::name(report.outcome)));
-    }
-    if (look) look(report, simulation.topology());
-    return report;
-  }
-
- private:
-  Phases& phases_;
-  const bool quiet_;
-  sim::Scenario scenario_;
-  std::vector<goal::Program> programs_;
-};
+  return report;
+}
 
 double ns(Time time) { return static_cast<double>(time.ps()) / 1000; }
 
@@ -144,10 +115,10 @@ Json tolerance_of(Rerun& rerun, double base) {
   Json tolerance;
   for (const double slower : {0.01, 0.02, 0.05}) {
     const double latency = tolerated(base, 1 + slower, [&](double factor) {
-      return ns(rerun.with({.latencies = factor}, "more latency").makespan);
+      return ns(complete(rerun, {.latencies = factor}, "more latency").makespan);
     });
     const double bandwidth = tolerated(base, 1 + slower, [&](double factor) {
-      return ns(rerun.with({.rates = 1 / factor}, "less bandwidth").makespan);
+      return ns(complete(rerun, {.rates = 1 / factor}, "less bandwidth").makespan);
     });
     tolerance["latency"].push_back({{"slowdown", slower}, {"factor", latency}});
     tolerance["bandwidth"].push_back({{"slowdown", slower}, {"factor", bandwidth}});
@@ -159,9 +130,9 @@ Json tolerance_of(Rerun& rerun, double base) {
 
 void add_reruns(const Options& options, Json& told) {
   Phases phases(!options.json);
-  Rerun rerun(options.run, phases, options.json);
-  const results::Report base = rerun.with(
-      {}, "nothing changed", [&](const results::Report& report, const topologies::Topology* topology) {
+  Rerun rerun(options.run + "/scenario.txtpb", phases, options.json);
+  const results::Report base = complete(
+      rerun, {}, "nothing changed", [&](const results::Report& report, const topologies::Topology* topology) {
         told["bounds"] = bounds_of(report, topology);
       });
   if (fmt::format("{:016x}", base.digest) != told["digest"].get<std::string>()) {
@@ -171,7 +142,7 @@ void add_reruns(const Options& options, Json& told) {
   const double makespan = ns(base.makespan);
   std::vector<Json> help;
   for (const Change& change : kChanges) {
-    const double time = ns(rerun.with(change.what_if, change.words).makespan);
+    const double time = ns(complete(rerun, change.what_if, change.words).makespan);
     help.push_back({{"change", change.name},
                     {"words", change.words},
                     {"makespan_ns", time},

@@ -11,6 +11,7 @@
 #include "sim/units/part_file.h"
 #include "sim/units/used_files.h"
 #include "tools/weft/build_info.h"
+#include "tools/weft/bundle.h"
 #include "tools/weft/command.h"
 #include "tools/weft/compare_networks.h"
 #include "tools/weft/completion.h"
@@ -51,6 +52,8 @@ std::vector<Subcommand> subcommands() {
       {"explain", "Tell what bound a run, and what would have made it faster", add_explain},
       {"sweep", "Run a scenario with many values of its fields and many seeds, side by side", add_sweep},
       {"report", "Make a page that shows a run, or several side by side", add_report},
+      {"bundle", "Pack a run with all that it was made from, for others to make it again", add_bundle},
+      {"verify", "Make a bundled run again, and tell whether it is the same", add_verify},
       {"export", "Write results of a run as files for other programs", add_export},
       {"topo", "Build, look into, analyze, compare, price and draw networks", add_topo},
       {"route", "List paths, expect loads of links, and look for deadlocks, without a simulation", add_route},

@@ -22,6 +22,7 @@
 #include "sim/units/memory.h"
 #include "sim/units/printable.h"
 #include "tools/weft/baseline.h"
+#include "tools/weft/build_info.h"
 #include "tools/weft/log.h"
 #include "tools/weft/memory_limit.h"
 #include "tools/weft/phases.h"
@@ -143,6 +144,7 @@ int run(const Options& options, Phases& phases) {
         report.outcome == results::Outcome::kComplete || report.outcome == results::Outcome::kIncomplete;
     if (baseline && ended) baseline->measure(report);
     report.scenario = sim::to_text(sim::repeatable(decided, registries), registries);
+    report.commit = build_commit();
     report.inputs = sim::input_files(scenario, registries);
     const std::string& file = options.scenario.file();
     if (!file.empty()) report.inputs.insert(report.inputs.begin(), file);

@@ -34,7 +34,7 @@ GRAPH = "../in/a.goal"
 MANUAL = ["weft.1", *(f"weft-{name}.1" for name in (
     "trace", "trace-info", "import", "goal", "goal-gen", "goal-info", "goal-check", "goal-print", "goal-convert", "goal-merge",
     "goal-regroup", "goal-scale", "goal-perturb", "goal-slice", "goal-extrapolate", "goal-stats", "goal-export", "sim", "topo",
-    "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "sweep", "sweep-status", "sweep-collect", "compare-networks", "explain", "report", "route", "route-show",
+    "topo-gen", "topo-info", "topo-analyze", "topo-compare", "topo-cost", "topo-draw", "topo-export", "sweep", "sweep-status", "sweep-collect", "compare-networks", "explain", "report", "bundle", "verify", "route", "route-show",
     "route-load", "route-check", "place", "nccl", "nccl-explain", "jobs", "list", "describe", "export", "export-perfetto", "manual", "completion"))]
 COMMANDS = [
     Command(("sim", "--traffic", "shift:size=20KB", *SWITCH, "-o", "RUN", "-q", *ALL_FILES), folder=True),
@@ -72,6 +72,8 @@ COMMANDS = [
     # Its tables stand beside the runs.
     Command(("sweep", "collect", "../in/SWEEP"), steady=False, caught=False),
     writing("explain ../in/RUN --json"),
+    writing("bundle ../in/RUN -o out.tar.zst", "out.tar.zst"),
+    writing("verify ../in/RUN.tar.zst"),
     writing("report ../in/RUN -o out.html", "out.html"),
     writing("export perfetto ../in/RUN -o out.perfetto", "out.perfetto"),
     writing("manual -o .", *MANUAL),
@@ -176,6 +178,7 @@ def make_inputs(weft, folder):
                       "goal gen alltoall:size=8B --ranks 40 -o large.weft",
                       "topo gen fat_tree:k=4 -o net.graphml",
                       "sim --traffic permutation:size=10KB --topology fat_tree:k=4 -q -o RUN",
+                      "bundle RUN -o RUN.tar.zst",
                       "sweep --traffic shift:size=20KB --topology single_switch:hosts=4 --seeds 1..2 -o SWEEP"):
         subprocess.run([weft, *arguments.split()], cwd=inputs, check=True, capture_output=True)
 
