@@ -11,6 +11,7 @@
 #include "goal/graph/graph.h"
 #include "goal/import/sniff.h"
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::goal {
 namespace {
@@ -44,10 +45,9 @@ std::optional<FileName> parse_name(const fs::path& path) {
 // The files of a folder, by prefix and rank.
 std::map<std::string, std::map<Rank, fs::path>> traces_in(const fs::path& folder, const RankFileKind& kind) {
   std::map<std::string, std::map<Rank, fs::path>> traces;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::optional<FileName> name = parse_name(entry.path());
-    if (name && kind.looks_like(first_bytes(entry.path()))) traces[name->prefix][name->rank] = entry.path();
+  for (const fs::path& path : folder_entries(folder)) {
+    const std::optional<FileName> name = parse_name(path);
+    if (name && kind.looks_like(first_bytes(path))) traces[name->prefix][name->rank] = path;
   }
   return traces;
 }

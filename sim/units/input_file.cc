@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <system_error>
 #include <utility>
 
 #include "sim/units/input_error.h"
@@ -107,6 +109,21 @@ void InputFile::fail(const std::string& why) const {
 }
 
 std::string read_input(const std::string& path, std::uint64_t most) { return InputFile(path).read_all(most); }
+
+std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> entries;
+  std::error_code error;
+  auto next = std::filesystem::directory_iterator(folder, error);
+  for (; !error && next != std::filesystem::directory_iterator(); next.increment(error)) {
+    entries.push_back(next->path());
+  }
+  if (error == std::errc::not_enough_memory) throw std::bad_alloc();
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
+    throw InputError(SourceLocation{.file = folder.string()}, "can't read the folder: " + error.message());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
 
 void check_input(const std::string& path) {
   if (!InputFile(path).is_pipe()) return;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -40,6 +42,10 @@ class InputFile {
 
 // The content of a file. Throws InputError, also if it has more than `most` bytes.
 std::string read_input(const std::string& path, std::uint64_t most = kMostOfPipe);
+
+// What is in a folder, by name; nothing where there is no such folder. Throws InputError, with the system's
+// reason, for one that can't be read.
+std::vector<std::filesystem::path> folder_entries(const std::filesystem::path& folder);
 
 // For libraries that open files by their names: throws InputError unless this is a regular file that can be
 // read.

@@ -50,9 +50,7 @@ bool is_plain(const std::filesystem::path& name) {
 }  // namespace
 
 ArchiveWriter::ArchiveWriter(const std::string& path)
-    : path_(path),
-      file_(path, PartFile::Special::kWrite),
-      archive_(archive_write_new(), archive_write_free) {
+    : path_(path), file_(path, PartFile::Special::kWrite), archive_(archive_write_new(), archive_write_free) {
   if (archive_ == nullptr) throw std::bad_alloc();
   if (archive_write_set_format_pax_restricted(archive_.get()) != ARCHIVE_OK ||
       archive_write_add_filter_zstd(archive_.get()) != ARCHIVE_OK ||
@@ -181,8 +179,7 @@ std::string ArchiveReader::extract(const std::string& path, std::uint64_t bytes)
   });
   file.close();
   if (count != bytes) {
-    throw InputError(
-        fmt::format("{}: {} has {} bytes, and not {}", path_, printable(name_), count, bytes));
+    throw InputError(fmt::format("{}: {} has {} bytes, and not {}", path_, printable(name_), count, bytes));
   }
   return digest.finish();
 }

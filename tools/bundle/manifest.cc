@@ -28,8 +28,8 @@ PackedFile file_of(const Json& json) {
 }  // namespace
 
 std::string to_json(const Manifest& manifest) {
-  Json json = {{"format", kFormat},          {"weft_version", manifest.version},
-               {"commit", manifest.commit},  {"digest", manifest.digest},
+  Json json = {{"format", kFormat},           {"weft_version", manifest.version},
+               {"commit", manifest.commit},   {"digest", manifest.digest},
                {"outcome", manifest.outcome}, {"makespan_ns", manifest.makespan_ns},
                {"files", Json::array()}};
   for (const PackedFile& file : manifest.files) {
@@ -58,8 +58,8 @@ Manifest read_manifest(std::string_view text, const std::string& source) {
     for (const Json& file : json.at("files")) manifest.files.push_back(file_of(file));
     return manifest;
   } catch (const nlohmann::json::exception& error) {
-    throw InputError(fmt::format("{}: this is no manifest that weft bundle writes: {}", source,
-                                 printable(error.what())));
+    throw InputError(
+        fmt::format("{}: this is no manifest that weft bundle writes: {}", source, printable(error.what())));
   }
 }
 

@@ -1,5 +1,5 @@
-// Compiled anew whenever a stamped program is linked; the macro comes from tools/bazel/commit, through Bazel, which
-// has "0" where that tells none.
+// Compiled anew whenever a stamped program is linked; the macro comes from tools/bazel/commit, through Bazel,
+// which has "0" where that tells none.
 #ifndef BUILD_SCM_REVISION
 #define BUILD_SCM_REVISION "0"
 #endif

@@ -10,8 +10,7 @@ namespace weft::cli {
 Rerun::Rerun(const std::string& scenario_path, Phases& phases, bool quiet) : phases_(phases), quiet_(quiet) {
   for (const std::string& plugin : sim::plugins_named_in(scenario_path)) sim::load_plugin(plugin);
   const sim::Registries registries = sim::builtin_registries();
-  scenario_ =
-      sim::resolve_with_list(sim::read_scenario_file(registries, scenario_path, {}), registries);
+  scenario_ = sim::resolve_with_list(sim::read_scenario_file(registries, scenario_path, {}), registries);
   scenario_.output = {};
   scenario_.limits.memory_bytes = 0;
 }

@@ -38,9 +38,7 @@ struct Options {
 // asked for.
 class Place {
  public:
-  explicit Place(const std::string& asked) : kept_(!asked.empty()) {
-    kept_ ? take(asked) : make();
-  }
+  explicit Place(const std::string& asked) : kept_(!asked.empty()) { kept_ ? take(asked) : make(); }
   ~Place() { remove(); }
   Place(const Place&) = delete;
   Place& operator=(const Place&) = delete;
@@ -76,8 +74,8 @@ class Place {
 bundle::Manifest read_manifest(bundle::ArchiveReader& archive, const std::string& path) {
   constexpr std::uint64_t kMostBytes = 16 << 20;
   if (archive.next() != bundle::kManifest) {
-    throw InputError(fmt::format("{}: its first file is no {}: weft bundle did not make it", path,
-                                 bundle::kManifest));
+    throw InputError(
+        fmt::format("{}: its first file is no {}: weft bundle did not make it", path, bundle::kManifest));
   }
   return bundle::read_manifest(archive.contents(kMostBytes), path);
 }
@@ -104,9 +102,10 @@ void extract(bundle::ArchiveReader& archive, const bundle::Manifest& manifest, c
 void check_plugins(const Place& place, const Options& options) {
   const std::vector<std::string> plugins = sim::plugins_named_in(place / bundle::kScenario);
   if (plugins.empty() || options.allow_plugins) return;
-  throw InputError(fmt::format("{}: the run needs the plug-in {}, code that would run with all that you may "
-                               "do: --allow-plugins if you trust where the bundle comes from",
-                               options.bundle, printable(plugins.front())));
+  throw InputError(
+      fmt::format("{}: the run needs the plug-in {}, code that would run with all that you may "
+                  "do: --allow-plugins if you trust where the bundle comes from",
+                  options.bundle, printable(plugins.front())));
 }
 
 results::Report run_again(const Place& place, Phases& phases, bool quiet) {
@@ -121,7 +120,8 @@ std::string made_by(const bundle::Manifest& manifest) {
   const std::string mine = build_commit();
   if (manifest.version == kVersion && manifest.commit == mine) return "";
   const auto named = [](const std::string& version, const std::string& commit) {
-    return fmt::format("weft {} (commit {})", version.empty() ? "of a version not recorded" : printable(version),
+    return fmt::format("weft {} (commit {})",
+                       version.empty() ? "of a version not recorded" : printable(version),
                        commit.empty() ? "not recorded" : printable(commit));
   };
   return fmt::format("it was made by {}, and run again by {}", named(manifest.version, manifest.commit),
@@ -144,13 +144,11 @@ bool verify(const Options& options) {
   const double makespan = static_cast<double>(report.makespan.ps()) / 1000;
   const std::string other = made_by(manifest);
   if (options.json) {
-    const nlohmann::ordered_json told = {{"bundle", options.bundle},
-                                         {"same", same},
-                                         {"digest", digest},
-                                         {"digest_packed", manifest.digest},
-                                         {"makespan_ns", makespan},
-                                         {"makespan_packed_ns", manifest.makespan_ns},
-                                         {"remark", other}};
+    const nlohmann::ordered_json told = {
+        {"bundle", options.bundle}, {"same", same},
+        {"digest", digest},         {"digest_packed", manifest.digest},
+        {"makespan_ns", makespan},  {"makespan_packed_ns", manifest.makespan_ns},
+        {"remark", other}};
     fmt::print("{}\n", told.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return same;
   }

@@ -20,6 +20,7 @@
 #include "goal/import/rank_files.h"
 #include "goal/import/sniff.h"
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::goal {
 namespace {
@@ -51,11 +52,9 @@ bool is_meta(const fs::path& path) {
 
 std::vector<fs::path> metas_in(const fs::path& folder) {
   std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (is_meta(entry.path())) found.push_back(entry.path());
+  for (const fs::path& path : folder_entries(folder)) {
+    if (is_meta(path)) found.push_back(path);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -73,9 +72,8 @@ bool is_text(const fs::path& path) {
   std::error_code error;
   if (!has_rank_files(path, kTexts)) return false;
   if (!fs::is_directory(path, error)) return true;
-  const fs::directory_iterator entries(path, error);
-  return std::none_of(begin(entries), end(entries),
-                      [](const fs::directory_entry& entry) { return entry.path().extension() == ".bin"; });
+  return std::ranges::none_of(folder_entries(path),
+                              [](const fs::path& entry) { return entry.extension() == ".bin"; });
 }
 
 fs::path meta_of(const fs::path& path) {
@@ -110,14 +108,13 @@ std::vector<fs::path> binary_files(const fs::path& meta, const std::map<std::str
   }
   const std::string prefix = fs::path(value("fileprefix")).filename().string() + "-";
   std::map<Rank, fs::path> found;
-  std::error_code ignored;
   const fs::path folder = meta.has_parent_path() ? meta.parent_path() : fs::path(".");
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(prefix) || entry.path().extension() != ".bin") continue;
+  for (const fs::path& path : folder_entries(folder)) {
+    const std::string name = path.filename().string();
+    if (!name.starts_with(prefix) || path.extension() != ".bin") continue;
     Rank rank = 0;
     const char* last = name.data() + name.size() - 4;
-    if (std::from_chars(name.data() + prefix.size(), last, rank).ptr == last) found[rank] = entry.path();
+    if (std::from_chars(name.data() + prefix.size(), last, rank).ptr == last) found[rank] = path;
   }
   std::vector<fs::path> files;
   for (const auto& [rank, path] : found) {

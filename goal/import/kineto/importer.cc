@@ -15,6 +15,7 @@
 #include "goal/import/kineto/trace_reader.h"
 #include "goal/import/sniff.h"
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::goal {
 namespace {
@@ -92,12 +93,12 @@ std::string execution_trace_of(const std::string& given, std::int64_t rank, std:
                                  profiles));
   }
   std::string found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(given)) {
-    if (!has_json_name(entry.path()) || rank_of_name(entry.path().filename().string()) != rank) continue;
+  for (const fs::path& path : folder_entries(given)) {
+    if (!has_json_name(path) || rank_of_name(path.filename().string()) != rank) continue;
     if (!found.empty()) {
-      throw InputError({entry.path().string()}, fmt::format("a second execution trace of rank {}", rank));
+      throw InputError({path.string()}, fmt::format("a second execution trace of rank {}", rank));
     }
-    found = entry.path().string();
+    found = path.string();
   }
   if (found.empty()) throw InputError({given}, fmt::format("no execution trace of rank {} here", rank));
   return found;

@@ -13,6 +13,7 @@
 #include "goal/import/otf2/rank_events.h"
 #include "goal/import/sniff.h"
 #include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
 
 namespace weft::goal {
 namespace {
@@ -26,11 +27,9 @@ bool is_anchor(const fs::path& path) {
 
 std::vector<fs::path> anchors_in(const fs::path& folder) {
   std::vector<fs::path> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (is_anchor(entry.path())) found.push_back(entry.path());
+  for (const fs::path& path : folder_entries(folder)) {
+    if (is_anchor(path)) found.push_back(path);
   }
-  std::sort(found.begin(), found.end());
   return found;
 }
 

@@ -169,7 +169,7 @@ def judge_end(command, fault, outcome, right):
     if len(lines) != 1 or not lines[0].startswith("weft: "):
         return [f"expected one more line on standard error, found {lines}"]
     found = [] if REASONS[fault.action] in lines[0] or "print" in fault.calls else [f"the reason is not told: {lines[0]}"]
-    places = [*command.files, "RUN", "standard output", "thread"]
+    places = [*command.files, "RUN", "weft-verify-", "standard output", "thread"]
     return found + ([] if any(place in lines[0] for place in places) else [f"the place is not told: {lines[0]}"])
 
 

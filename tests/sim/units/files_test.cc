@@ -313,6 +313,20 @@ TEST_CASE("used files: what somebody else wrote leads nowhere outside of its fol
   CHECK(read_input(at + "/secret") == "secret");
 }
 
+TEST_CASE("input file: what is in a folder, and folders that can't be read") {
+  const std::string at = folder("entries");
+  fs::create_directories(at + "/b");
+  put(at + "/c", "");
+  put(at + "/a", "");
+  CHECK(folder_entries(at) == std::vector<fs::path>{at + "/a", at + "/b", at + "/c"});
+  CHECK(folder_entries(at + "/b").empty());
+  CHECK(folder_entries(at + "/a").empty());
+  CHECK(folder_entries(at + "/nothing").empty());
+  fs::create_symlink("loop", at + "/loop");
+  CHECK_THROWS_WITH(folder_entries(at + "/loop"),
+                    at + "/loop: can't read the folder: Too many levels of symbolic links");
+}
+
 TEST_CASE("used files: descriptors that have names") {
   CHECK(named_descriptor("/dev/stdin") == 0);
   CHECK(named_descriptor("/dev/fd/63") == 63);
