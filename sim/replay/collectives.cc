@@ -240,18 +240,21 @@ void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   const Lane& lane = lanes_[train.lane];
   const Active& active = actives_[lane.active];
   const Route route{train.peer, train.nic, next_connection(ranks_[train.local]), channel_of(train)};
-  Message message = message_to(view(train.local).rank(), route,
-                               task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
+  const std::uint32_t rank = view(train.local).rank();
+  Message message = message_to(rank, route);
   message.bytes = task == kNone ? train.bytes : first_fragment(train.bytes);
+  wire::FirstOfStep words{.ends = {rank, train.peer},
+                          .sender = task,
+                          .place = active.call.me,
+                          .collective = active.number,
+                          .communicator = active.comm,
+                          .tag = lane.steps[train.op].step.tag};
   if (task != kNone) {
     tasks_[task].connection = route.connection;
     message.control = message.bytes == 0;
+    words.kind = wire::Kind::kRequestToSend;
   }
-  message.client[kSenderTask] = task;
-  message.client[kReceiverTask] = active.call.me;
-  message.client[kTag] = active.number;
-  message.client[kContextAndKind] |= active.comm | kCollectiveContext;
-  message.client[kNumber] = lane.steps[train.op].step.tag;
+  words.encode(message);
   const goal::LaneCosts& costs = active.call.options->lane_costs;
   if (!costs.given || same_node(active, train.peer)) return inject(message);
   if (proxies_.empty()) proxies_.resize(ranks_.size());
@@ -371,15 +374,14 @@ std::pair<std::uint32_t, std::uint32_t> ReplayShare::receive_of(std::uint32_t in
 }
 
 void ReplayShare::arrive_in_collective(const Message& message) {
-  const auto& word = message.client;
-  const std::uint32_t source = word[kReceiverTask];
-  const EarlyKey key{local_[word[kDestinationRank]], source, word[kTag],
-                     word[kContextAndKind] & kContextMask & ~kCollectiveContext, word[kNumber]};
+  const auto first = wire::FirstOfStep::decode(message);
+  const EarlyKey key{local_[first.ends.destination], first.place, first.collective, first.communicator,
+                     first.tag};
   RankState& rank = ranks_[key.rank];
   for (std::uint32_t i = rank.first_active; i != kNone; i = actives_[i].next) {
     const Active& active = actives_[i];
     if (active.number != key.number || active.comm != key.comm) continue;
-    const auto [lane, step] = receive_of(i, source, key.tag);
+    const auto [lane, step] = receive_of(i, key.source, key.tag);
     if (lane != kNone) return matched_in_step(lane, step, arrived(message));
   }
   ++rank.early;

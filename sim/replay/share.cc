@@ -322,17 +322,13 @@ void ReplayShare::finish_task(std::uint32_t task) {
 // ---- Messages out ----
 
 // Any two ranks have connections of their own, whichever ranks share their hosts.
-Message ReplayShare::message_to(std::uint32_t rank, const Route& route, MessageKind kind) const {
+Message ReplayShare::message_to(std::uint32_t rank, const Route& route) const {
   Message message;
   message.source = rank;
   message.destination = route.peer;
   message.channel = route.connection;
   message.source_nic = message.destination_nic = route.nic;
   if (placed_ != nullptr) place(message, rank, route);
-  message.control = kind != MessageKind::kEager && kind != MessageKind::kData;
-  message.client[kSourceRank] = rank;
-  message.client[kDestinationRank] = route.peer;
-  message.client[kContextAndKind] = static_cast<std::uint32_t>(kind) << kKindShift;
   return message;
 }
 
@@ -351,28 +347,28 @@ inline void ReplayShare::send_first(RankState& rank, goal::OpIndex index, std::u
                                     std::uint32_t task) {
   const goal::Op& op = rank.view.op(index);
   const Route route{op.peer, op.nic, next_connection(rank)};
-  Message message =
-      message_to(rank.view.rank(), route, task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
+  Message message = message_to(rank.view.rank(), route);
   message.bytes = bytes;
+  wire::FirstOfSend first{.ends = {rank.view.rank(), op.peer}, .tag = op.tag, .communicator = op.comm};
   if (task != kNone) [[unlikely]] {
     tasks_[task].connection = route.connection;
     message.control = bytes == 0;
+    first.kind = wire::Kind::kRequestToSend;
+    first.sender = task;
   }
-  message.client[kSenderTask] = task;
-  message.client[kTag] = op.tag;
-  message.client[kContextAndKind] |= op.comm;
-  if (keep_order_) message.client[kNumber] = sent_.next({message.client[kSourceRank], op.peer, op.comm});
+  if (keep_order_) first.number = sent_.next({first.ends.source, op.peer, op.comm});
+  first.encode(message);
   inject(message);
 }
 
 void ReplayShare::on_sent(const Message& message) {
-  const std::uint32_t send = message.client[kSenderTask];
+  const std::uint32_t send = wire::sender_of(message);
   Task& task = tasks_[send];
   --task.next;
   if (trails_) trails_->at_sent(send, message.bytes, engine_.now());
   if (task.bytes > 0) {
     Message data = message;
-    send_piece(data);
+    send_piece(send, data);
   } else if (task.next == 0) {
     finish_task(send);
     drain();
@@ -382,21 +378,20 @@ void ReplayShare::on_sent(const Message& message) {
 // ---- Messages in ----
 
 [[gnu::flatten]] void ReplayShare::on_delivered(const Message& message) {
-  const auto& word = message.client;
-  const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
+  const wire::Kind kind = wire::kind_of(message);
   if (trails_) {
-    const bool is_handshake = kind != MessageKind::kEager && kind != MessageKind::kData;
-    trails_->at_message(local_[word[kDestinationRank]], message, is_handshake, engine_.now());
+    trails_->at_message(local_[wire::ends_of(message).destination], message, wire::is_handshake(kind),
+                        engine_.now());
   }
   switch (kind) {
-    case MessageKind::kClearToSend:
-      send_data(message);
+    case wire::Kind::kClearToSend:
+      send_data(wire::ClearToSend::decode(message));
       break;
-    case MessageKind::kData:
-      receive_data(message);
+    case wire::Kind::kData:
+      receive_data(wire::Data::decode(message), message.bytes);
       break;
-    case MessageKind::kAllReceived:
-      finish_task(word[kSenderTask]);
+    case wire::Kind::kAllReceived:
+      finish_task(wire::AllReceived::decode(message).sender);
       break;
     default:
       if (is_ordered(message)) {
@@ -410,14 +405,14 @@ void ReplayShare::on_sent(const Message& message) {
 
 // Must this message not overtake others? In a collective no two messages fit the same receive.
 bool ReplayShare::is_ordered(const Message& message) const {
-  return keep_order_ && (message.client[kContextAndKind] & kCollectiveContext) == 0;
+  return keep_order_ && !wire::is_of_collective(message);
 }
 
 // Holds a message back until every earlier one of its stream has arrived.
 [[gnu::noinline]] void ReplayShare::accept_in_order(const Message& message) {
-  const auto& word = message.client;
-  const MessageStream stream{word[kDestinationRank], word[kSourceRank], word[kContextAndKind] & kContextMask};
-  MatchKey key{local_[stream.rank], stream.peer, word[kNumber], stream.communicator};
+  const auto first = wire::FirstOfSend::decode(message);
+  const MessageStream stream{first.ends.destination, first.ends.source, first.communicator};
+  MatchKey key{local_[stream.rank], stream.peer, first.number, stream.communicator};
   if (!accepted_.advance(stream, key.tag)) {
     held_back_.push(key, hold(message));
     return;
@@ -434,29 +429,27 @@ bool ReplayShare::is_ordered(const Message& message) const {
 }
 
 ArrivedMessage ReplayShare::arrived(const Message& message) const {
-  const auto& word = message.client;
-  const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
-  if (kind == MessageKind::kEager) return {message.bytes, word[kSourceRank], word[kSenderTask]};
+  const std::uint32_t source = wire::ends_of(message).source, sender = wire::sender_of(message);
+  if (wire::kind_of(message) == wire::Kind::kEager) return {message.bytes, source, sender};
   const std::uint64_t connection =
       (message.channel - plan_.place.first_channel) % hosts_.connections_per_pair;
-  return {message.bytes | connection << ArrivedMessage::kConnectionShift, word[kSourceRank],
-          word[kSenderTask]};
+  return {message.bytes | connection << ArrivedMessage::kConnectionShift, source, sender};
 }
 
 void ReplayShare::arrive(const Message& message) {
-  const auto& word = message.client;
-  const std::uint32_t context = word[kContextAndKind] & kContextMask;
-  if ((context & kCollectiveContext) != 0) return arrive_in_collective(message);
-  const std::uint32_t local = local_[word[kDestinationRank]];
+  if (wire::is_of_collective(message)) return arrive_in_collective(message);
+  const auto first = wire::FirstOfSend::decode(message);
+  const std::uint32_t local = local_[first.ends.destination];
   RankState& rank = ranks_[local];
   const ArrivedMessage there = arrived(message);
   if (has_wildcards_) {
-    const std::uint32_t receive = matching_.arrive({local, there.source, word[kTag], context}, there);
+    const std::uint32_t receive =
+        matching_.arrive({local, there.source, first.tag, first.communicator}, there);
     if (receive != kNone) matched(rank, receive, there);
     return;
   }
   MatchTable& table = tables_[local];
-  const MatchTable::Key key{word[kSourceRank], word[kTag], context};
+  const MatchTable::Key key{there.source, first.tag, first.communicator};
   MatchTable::Entry* entry = table.find(key);
   const auto link_of_message = [this](std::uint32_t slot) -> std::uint32_t& { return parked_[slot].next; };
   if (entry == nullptr) return table.insert(key, true, park(there), table_memory_, link_of_message);

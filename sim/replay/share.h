@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "goal/collectives/steps.h"
-#include "goal/graph/communicator_places.h"
 #include "goal/graph/graph.h"
 #include "goal/program.h"
 #include "sim/core/engine.h"
@@ -19,7 +18,9 @@
 #include "sim/replay/program_window.h"
 #include "sim/replay/ready_queue.h"
 #include "sim/replay/replay.h"
+#include "sim/replay/replay_plan.h"
 #include "sim/replay/trails.h"
+#include "sim/replay/wire.h"
 #include "sim/results/records.h"
 #include "sim/units/input_error.h"
 #include "sim/units/large_pages.h"
@@ -29,50 +30,7 @@ namespace weft::sim {
 // Of the bytes of all messages, whose sum is counted in 64 bits.
 inline constexpr const char* kTooManyBytes = "the messages sent have more than 2^64 bytes in all";
 
-// The host of a rank, and its number among the program's ranks there.
-struct PlacedRank {
-  std::uint32_t host = 0, slot = 0;
-};
-
 class TimelineTap;
-
-// What all shares read and none changes.
-struct ReplayPlan {
-  // REQUIRES: the place has its first entity.
-  ReplayPlan(const goal::Program& what, const HostConfig& config, ReplayPlace where);
-  ReplayPlan(const ReplayPlan&) = delete;
-  ReplayPlan& operator=(const ReplayPlan&) = delete;
-  // Place of a rank among the members of a communicator with collectives. Throws GraphError if it is none;
-  // `op` is the rank's operation that asks.
-  std::uint32_t position_in(std::uint32_t comm, std::uint32_t rank, goal::OpIndex op) const;
-
-  goal::Program program;
-  std::uint32_t shares = 1;
-  HostConfig hosts;
-  ReplayPlace place;
-  // Empty: rank r is alone on host r, and nothing is beside the program.
-  std::vector<PlacedRank> placed;
-  std::uint32_t most_ranks_on_host = 1;
-  // Null: messages take the NICs that the program names.
-  const NicRule* nics = nullptr;
-  std::vector<std::uint32_t> ranks_of_host;  // as many as there are; empty without a rule
-  // HostConfig::rails; `most` is 1, and no channels take turns, where each rank has one NIC of its own.
-  RailUse rails;
-  void settle_rails();
-  // REQUIRES for both: there is a rule. `channel`: of a collective, if that says which of the rank's own.
-  static constexpr std::uint32_t kNoChannel = 0xFFFFFFFFu;
-  void put_nics(const PlacedRank& from, const PlacedRank& to, std::uint32_t channel, Message& message) const;
-  NicPair nics_of(const PlacedRank& from, const PlacedRank& to, std::uint32_t rail) const {
-    return nics->nics({from.host, from.slot, ranks_of_host[from.host]},
-                      {to.host, to.slot, ranks_of_host[to.host]}, rail);
-  }
-  std::uint32_t host_of(std::uint32_t rank) const { return placed.empty() ? rank : placed[rank].host; }
-  EntityId first_entity;  // rank r is entity first_entity + r
-  std::vector<const goal::ChosenAlgorithm*>
-      choices;                       // per collective of the program; null for one rank alone
-  std::vector<std::uint32_t> local;  // of each rank: its number among those of its share, from 0 on
-  goal::CommunicatorPlaces places;
-};
 
 // Ranks go by two numbers: `rank` is the number in the graph, known everywhere, `local` the one in this
 // share. Messages name ranks; their task handles mean something in the share of that task's rank only, and
@@ -111,7 +69,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
  private:
   friend class Diagnosis;
-  friend class RailSplitter;
   friend class TimelineTap;
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
   enum EventKind : std::uint16_t {
@@ -119,26 +76,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
     kCpuDone,      // payload: cpu; its current work has ended
     kLaneDone,     // payload: lane; its own processor has done the work before its next messages
     kMessageReady  // payload: place in held_; the message goes to the NIC
-  };
-  // Words of Message::client. The kind shares a word with the context, which needs 29 bits.
-  enum Word {
-    kSenderTask,
-    kReceiverTask,  // in a collective's eager message or request: the sender's place in the communicator
-    kSourceRank,
-    kDestinationRank,
-    kTag,  // in a collective: its number; in data, low half of the size of the whole
-    kContextAndKind,
-    kNumber  // in a collective: the step's tag; else the message's number, where order is kept; in data, high
-             // half
-  };
-  static constexpr int kKindShift = 29;
-  static constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
-  enum class MessageKind : std::uint32_t {
-    kEager,
-    kRequestToSend,
-    kClearToSend,
-    kData,
-    kAllReceived,  // the receiver has got what it asked for (Rendezvous::kGet)
   };
   enum class TaskState : std::uint8_t {
     kFree,
@@ -336,10 +273,10 @@ class alignas(64) ReplayShare final : public NetworkClient {
     std::uint16_t connection = 0;
     std::uint32_t channel = ReplayPlan::kNoChannel;  // of a collective, if that says which of the rank's NICs
   };
-  Message message_to(std::uint32_t rank, const Route& route, MessageKind kind) const;
+  Message message_to(std::uint32_t rank, const Route& route) const;
   void inject(Message& message) {
     if (trails_) {
-      message.trail = trails_->leave(local_[message.client[kSourceRank]], message.bytes, engine_.now());
+      message.trail = trails_->leave(local_[wire::ends_of(message).source], message.bytes, engine_.now());
     }
     network_->inject(message);
   }
@@ -364,10 +301,11 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void send_first(RankState& rank, goal::OpIndex op, std::uint64_t bytes, std::uint32_t task);
   void request_to_send(RankState& rank, goal::OpIndex op);
   void send_first_of_step(const Task& from, std::uint32_t task);
-  void answer(std::uint32_t receive, std::uint32_t sender, MessageKind kind);
-  void send_data(const Message& clear);
-  void send_piece(Message& data);
-  void receive_data(const Message& message);
+  template <typename Answer>
+  void answer(std::uint32_t receive, const Answer& what);
+  void send_data(const wire::ClearToSend& clear);
+  void send_piece(std::uint32_t send, Message& data);
+  void receive_data(const wire::Data& data, std::uint64_t bytes);
   void begin_receive(RankState& rank, goal::OpIndex op);
   void arrive(const Message& message);
   void matched(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);

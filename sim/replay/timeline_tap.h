@@ -45,7 +45,7 @@ class TimelineTap final : public NetworkClient, public Network {
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-  using Kind = ReplayShare::MessageKind;
+  using Kind = wire::Kind;
   using TaskState = ReplayShare::TaskState;
   using Slice = results::Slice;
   using SliceKind = results::SliceKind;
@@ -67,7 +67,8 @@ class TimelineTap final : public NetworkClient, public Network {
   struct Sent {
     Slice slice;
     std::uint32_t cpu = 0, work = 0;                   // place in the share's cpus_
-    std::uint32_t number = 0, comm = 0, step_tag = 0;  // of a collective
+    bool is_step = false;                              // of a collective, named by what follows
+    std::uint32_t number = 0, comm = 0, step_tag = 0;  // `comm`: of a send, too
   };
 
   ReplayShare::RankState& rank_of(std::uint32_t local) { return share_.ranks_[local]; }
