@@ -218,11 +218,11 @@ void ReplayShare::finish_active(std::uint32_t index) {
 // One piece of work for the cpu: nothing else gets between its messages.
 void ReplayShare::begin_train(std::uint32_t lane, std::uint32_t step) {
   const Active& active = actives_[lanes_[lane].active];
-  give_task(new_task({.local = active.local,
-                      .op = step,
-                      .lane = lane,
-                      .nic = view(active.local).nic(active.op),
-                      .state = TaskState::kTrain}));
+  give_task(tasks_.add({.local = active.local,
+                        .op = step,
+                        .lane = lane,
+                        .nic = view(active.local).nic(active.op),
+                        .state = TaskState::kTrain}));
 }
 
 // Makes the train's task that of its next message.
@@ -239,9 +239,10 @@ void ReplayShare::point_train(Task& train) {
 void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   const Lane& lane = lanes_[train.lane];
   const Active& active = actives_[lane.active];
-  const Route route{train.peer, train.nic, next_connection(ranks_[train.local]), channel_of(train)};
+  const MessageRoute route{train.peer, train.nic, departures_.next_connection(ranks_[train.local]),
+                           channel_of(train)};
   const std::uint32_t rank = view(train.local).rank();
-  Message message = message_to(rank, route);
+  Message message = departures_.message(rank, route);
   message.bytes = task == kNone ? train.bytes : first_fragment(train.bytes);
   wire::FirstOfStep words{.ends = {rank, train.peer},
                           .sender = task,
@@ -256,15 +257,15 @@ void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   }
   words.encode(message);
   const goal::LaneCosts& costs = active.call.options->lane_costs;
-  if (!costs.given || same_node(active, train.peer)) return inject(message);
+  if (!costs.given || same_node(active, train.peer)) return departures_.inject(message);
   if (proxies_.empty()) proxies_.resize(ranks_.size());
   Time& proxy = proxies_[train.local];
   const Time first = after(std::max(proxy, engine_.now()), costs.proxy);
   proxy = first;
   for (std::uint32_t i = 1; i < costs.bundle; ++i) proxy = after(proxy, costs.proxy);
   const Time ready = after(first, costs.between_nodes);
-  if (ready == engine_.now()) return inject(message);
-  const std::uint32_t place = hold(message);
+  if (ready == engine_.now()) return departures_.inject(message);
+  const std::uint32_t place = held_.hold(message);
   if (trails_) trails_->hold(place, ready - engine_.now());
   schedule_own(ranks_[train.local], ready - engine_.now(), kMessageReady, place);
 }
@@ -291,10 +292,10 @@ bool ReplayShare::end_of_train_message(Cpu& cpu, std::uint32_t handle) {
       --lanes_[train.lane].left;
     } else {
       train.state = TaskState::kAwaitClear;
-      const std::uint32_t rendezvous = new_task(train);
+      const std::uint32_t rendezvous = tasks_.add(train);
       send_first_of_step(train, rendezvous);
       if (is_last) {
-        free_task(handle);
+        tasks_.remove(handle);
         return false;
       }
     }

@@ -27,12 +27,10 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
       engine_(engine),
       overhead_(plan.hosts.overhead),
       has_overhead_per_byte_(!(plan.hosts.overhead_per_byte == TimePerByte())),
-      placed_(plan.placed.empty() ? nullptr : plan.placed.data()),
-      has_wildcards_(program_.has_wildcards),
-      tables_(has_wildcards_ ? 0 : ranks.size()),
-      matching_(has_wildcards_ ? static_cast<std::uint32_t>(ranks.size()) : 0),
+      user_messages_(static_cast<std::uint32_t>(ranks.size()), program_.has_wildcards),
       early_(static_cast<std::uint32_t>(ranks.size())),
-      held_back_(static_cast<std::uint32_t>(ranks.size())) {
+      turns_(static_cast<std::uint32_t>(ranks.size()), held_),
+      departures_(plan, engine) {
   ranks_.reserve(ranks.size());
   for (const std::uint32_t rank : ranks) {
     RankState& state = ranks_.emplace_back();
@@ -54,9 +52,11 @@ void ReplayShare::find_cpus(RankState& state) {
 }
 
 void ReplayShare::start(Network& network) {
-  network_ = &network;
+  departures_.set_network(network);
   // Messages through different NICs or connections overtake each other in any network.
-  keep_order_ = !network.delivers_in_order() || program_.max_nic > 0 || hosts_.connections_per_pair > 1;
+  if (!network.delivers_in_order() || program_.max_nic > 0 || hosts_.connections_per_pair > 1) {
+    turns_.keep_order();
+  }
   for (RankState& state : ranks_) {
     engine_.schedule_counted(plan_.place.start, first_entity_ + state.view.rank(), state.scheduled++,
                              kRankStart, 0);
@@ -93,8 +93,7 @@ void ReplayShare::start(Network& network) {
       return end_work_of_lane(event.payload);
     case kMessageReady:
       if (trails_) trails_->at_held(event.payload);
-      free_held_.push_back(event.payload);
-      return inject(held_[event.payload]);
+      return departures_.inject(held_.release(event.payload));
     default:
       if (trails_) trails_->at_start();
       return begin_rank(rank);
@@ -252,12 +251,12 @@ void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
   const goal::Op& op = rank.view.op(index);
   rank.words[index] = 0;
   send_first(rank, index, first_fragment(op.value),
-             new_task({.bytes = op.value,
-                       .local = local_of(rank),
-                       .op = index,
-                       .peer = op.peer,
-                       .nic = op.nic,
-                       .state = TaskState::kAwaitClear}));
+             tasks_.add({.bytes = op.value,
+                         .local = local_of(rank),
+                         .op = index,
+                         .peer = op.peer,
+                         .nic = op.nic,
+                         .state = TaskState::kAwaitClear}));
 }
 
 // A receive, or the combining of what was received.
@@ -311,7 +310,7 @@ void ReplayShare::finish_op(RankState& rank, goal::OpIndex op) {
 
 void ReplayShare::finish_task(std::uint32_t task) {
   const Task done = tasks_[task];
-  free_task(task);
+  tasks_.remove(task);
   if (done.lane != kNone) {
     finish_message(done.lane);
   } else {
@@ -321,33 +320,12 @@ void ReplayShare::finish_task(std::uint32_t task) {
 
 // ---- Messages out ----
 
-// Any two ranks have connections of their own, whichever ranks share their hosts.
-Message ReplayShare::message_to(std::uint32_t rank, const Route& route) const {
-  Message message;
-  message.source = rank;
-  message.destination = route.peer;
-  message.channel = route.connection;
-  message.source_nic = message.destination_nic = route.nic;
-  if (placed_ != nullptr) place(message, rank, route);
-  return message;
-}
-
-void ReplayShare::place(Message& message, std::uint32_t rank, const Route& route) const {
-  const PlacedRank from = placed_[rank], to = placed_[route.peer];
-  message.source = from.host;
-  message.destination = to.host;
-  message.channel += plan_.place.first_channel +
-                     (from.slot * plan_.most_ranks_on_host + to.slot) * hosts_.connections_per_pair;
-  message.instance = plan_.place.instance;
-  if (plan_.nics != nullptr) plan_.put_nics(from, to, route.channel, message);
-}
-
 // The eager message of a send, or (task != kNone) its request and what goes with that.
 inline void ReplayShare::send_first(RankState& rank, goal::OpIndex index, std::uint64_t bytes,
                                     std::uint32_t task) {
   const goal::Op& op = rank.view.op(index);
-  const Route route{op.peer, op.nic, next_connection(rank)};
-  Message message = message_to(rank.view.rank(), route);
+  const MessageRoute route{op.peer, op.nic, departures_.next_connection(rank)};
+  Message message = departures_.message(rank.view.rank(), route);
   message.bytes = bytes;
   wire::FirstOfSend first{.ends = {rank.view.rank(), op.peer}, .tag = op.tag, .communicator = op.comm};
   if (task != kNone) [[unlikely]] {
@@ -356,9 +334,9 @@ inline void ReplayShare::send_first(RankState& rank, goal::OpIndex index, std::u
     first.kind = wire::Kind::kRequestToSend;
     first.sender = task;
   }
-  if (keep_order_) first.number = sent_.next({first.ends.source, op.peer, op.comm});
+  first.number = turns_.number({first.ends.source, op.peer, op.comm});
   first.encode(message);
-  inject(message);
+  departures_.inject(message);
 }
 
 void ReplayShare::on_sent(const Message& message) {
@@ -394,7 +372,7 @@ void ReplayShare::on_sent(const Message& message) {
       finish_task(wire::AllReceived::decode(message).sender);
       break;
     default:
-      if (is_ordered(message)) {
+      if (turns_.is_ordered(message)) {
         accept_in_order(message);
       } else {
         arrive(message);
@@ -403,36 +381,16 @@ void ReplayShare::on_sent(const Message& message) {
   drain();
 }
 
-// Must this message not overtake others? In a collective no two messages fit the same receive.
-bool ReplayShare::is_ordered(const Message& message) const {
-  return keep_order_ && !wire::is_of_collective(message);
-}
-
-// Holds a message back until every earlier one of its stream has arrived.
+// Those that have their turn arrive.
 [[gnu::noinline]] void ReplayShare::accept_in_order(const Message& message) {
-  const auto first = wire::FirstOfSend::decode(message);
-  const MessageStream stream{first.ends.destination, first.ends.source, first.communicator};
-  MatchKey key{local_[stream.rank], stream.peer, first.number, stream.communicator};
-  if (!accepted_.advance(stream, key.tag)) {
-    held_back_.push(key, hold(message));
-    return;
-  }
-  arrive(message);
-  while (held_back_.size() > 0) {
-    ++key.tag;
-    const std::uint32_t next = held_back_.front(key);
-    if (next == kNone) return;
-    accepted_.advance(stream, key.tag);
-    free_held_.push_back(held_back_.take(next));
-    arrive(held_[free_held_.back()]);
-  }
+  turns_.accept(local_[wire::ends_of(message).destination], message,
+                [this](const Message& first) { arrive(first); });
 }
 
 ArrivedMessage ReplayShare::arrived(const Message& message) const {
   const std::uint32_t source = wire::ends_of(message).source, sender = wire::sender_of(message);
   if (wire::kind_of(message) == wire::Kind::kEager) return {message.bytes, source, sender};
-  const std::uint64_t connection =
-      (message.channel - plan_.place.first_channel) % hosts_.connections_per_pair;
+  const std::uint64_t connection = departures_.connection_of(message);
   return {message.bytes | connection << ArrivedMessage::kConnectionShift, source, sender};
 }
 
@@ -442,38 +400,15 @@ void ReplayShare::arrive(const Message& message) {
   const std::uint32_t local = local_[first.ends.destination];
   RankState& rank = ranks_[local];
   const ArrivedMessage there = arrived(message);
-  if (has_wildcards_) {
-    const std::uint32_t receive =
-        matching_.arrive({local, there.source, first.tag, first.communicator}, there);
-    if (receive != kNone) matched(rank, receive, there);
-    return;
-  }
-  MatchTable& table = tables_[local];
-  const MatchTable::Key key{there.source, first.tag, first.communicator};
-  MatchTable::Entry* entry = table.find(key);
-  const auto link_of_message = [this](std::uint32_t slot) -> std::uint32_t& { return parked_[slot].next; };
-  if (entry == nullptr) return table.insert(key, true, park(there), table_memory_, link_of_message);
-  if (entry->of_messages) return MatchTable::append(*entry, park(there), link_of_message);
-  std::uint32_t* const words = rank.words;
-  matched(rank, table.take(*entry, [words](std::uint32_t op) -> std::uint32_t& { return words[op]; }), there);
+  const std::uint32_t receive =
+      user_messages_.arrive(local, rank.words, {first.ends.source, first.tag, first.communicator}, there);
+  if (receive != kNone) matched(rank, receive, there);
 }
 
 void ReplayShare::begin_receive(RankState& rank, goal::OpIndex index) {
   const goal::Op& op = rank.view.op(index);
-  if (has_wildcards_) {
-    const auto message = matching_.post({local_of(rank), op.peer, op.tag, op.comm}, index);
-    if (message) matched(rank, index, *message);
-    return;
-  }
-  MatchTable& table = tables_[local_of(rank)];
-  const MatchTable::Key key{op.peer, op.tag, op.comm};
-  MatchTable::Entry* entry = table.find(key);
-  const auto link_of_receive = [&rank](std::uint32_t i) -> std::uint32_t& { return rank.words[i]; };
-  if (entry == nullptr) return table.insert(key, false, index, table_memory_, link_of_receive);
-  if (!entry->of_messages) return MatchTable::append(*entry, index, link_of_receive);
-  matched(rank, index, unpark(table.take(*entry, [this](std::uint32_t slot) -> std::uint32_t& {
-            return parked_[slot].next;
-          })));
+  const auto message = user_messages_.post(local_of(rank), rank.words, {op.peer, op.tag, op.comm}, index);
+  if (message) matched(rank, index, *message);
 }
 
 // The receive has its message, or the request for it.
@@ -493,57 +428,6 @@ inline void ReplayShare::matched(RankState& rank, goal::OpIndex index, const Arr
                        .peer = message.source,
                        .nic = rank.view.op(index).nic,
                        .state = TaskState::kReceiveCpu});
-}
-
-// ---- Pools ----
-
-std::uint32_t ReplayShare::hold(const Message& message) {
-  if (free_held_.empty()) {
-    free_held_.push_back(static_cast<std::uint32_t>(held_.size()));
-    held_.emplace_back();
-  }
-  const std::uint32_t place = free_held_.back();
-  free_held_.pop_back();
-  held_[place] = message;
-  return place;
-}
-
-std::uint32_t ReplayShare::new_task(const Task& task) {
-  if (free_task_ == kNone) {
-    tasks_.push_back(task);
-    return static_cast<std::uint32_t>(tasks_.size() - 1);
-  }
-  const std::uint32_t handle = free_task_;
-  free_task_ = tasks_[handle].next;
-  if (free_task_ != kNone) __builtin_prefetch(&tasks_[free_task_], 1);
-  tasks_[handle] = task;
-  return handle;
-}
-
-void ReplayShare::free_task(std::uint32_t task) {
-  tasks_[task].state = TaskState::kFree;
-  tasks_[task].next = free_task_;
-  free_task_ = task;
-}
-
-std::uint32_t ReplayShare::park(const ArrivedMessage& message) {
-  ++parked_count_;
-  if (free_parked_ == kNone) {
-    parked_.push_back({message});
-    return parked_.size() - 1;
-  }
-  const std::uint32_t slot = free_parked_;
-  free_parked_ = parked_[slot].next;
-  parked_[slot].message = message;
-  return slot;
-}
-
-ArrivedMessage ReplayShare::unpark(std::uint32_t slot) {
-  --parked_count_;
-  const ArrivedMessage message = parked_[slot].message;
-  parked_[slot].next = free_parked_;
-  free_parked_ = slot;
-  return message;
 }
 
 }  // namespace weft::sim

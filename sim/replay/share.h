@@ -11,15 +11,19 @@
 #include "goal/program.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
-#include "sim/replay/match_table.h"
+#include "sim/replay/departures.h"
+#include "sim/replay/held_messages.h"
 #include "sim/replay/matching.h"
-#include "sim/replay/message_order.h"
+#include "sim/replay/message_turns.h"
 #include "sim/replay/open_receives.h"
 #include "sim/replay/program_window.h"
+#include "sim/replay/rank_state.h"
 #include "sim/replay/ready_queue.h"
 #include "sim/replay/replay.h"
 #include "sim/replay/replay_plan.h"
+#include "sim/replay/tasks.h"
 #include "sim/replay/trails.h"
+#include "sim/replay/user_messages.h"
 #include "sim/replay/wire.h"
 #include "sim/results/records.h"
 #include "sim/units/input_error.h"
@@ -58,7 +62,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   bool at_rest() const;
   std::uint32_t events_of(std::uint32_t rank) const { return ranks_[local_[rank]].scheduled; }
   // Messages that have arrived and that no receive took.
-  std::uint64_t unreceived() const { return parked_count_ + matching_.messages().size() + early_.size(); }
+  std::uint64_t unreceived() const { return user_messages_.unreceived() + early_.size(); }
   // Of this share's ranks.
   ReplayTotals totals() const;
   results::Rank result(std::uint32_t rank) const;
@@ -70,37 +74,14 @@ class alignas(64) ReplayShare final : public NetworkClient {
  private:
   friend class Diagnosis;
   friend class TimelineTap;
-  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  static constexpr std::uint32_t kNone = RankState::kNone;
   enum EventKind : std::uint16_t {
     kRankStart = kClientKinds,
     kCpuDone,      // payload: cpu; its current work has ended
     kLaneDone,     // payload: lane; its own processor has done the work before its next messages
-    kMessageReady  // payload: place in held_; the message goes to the NIC
+    kMessageReady  // payload: place of a message that was held; it goes to the NIC
   };
-  enum class TaskState : std::uint8_t {
-    kFree,
-    kAwaitClear,
-    kSending,
-    kAwaitData,
-    kReceiveCpu,
-    kTrain,    // the sends of one step of a collective; bytes and peer are those of its next message
-    kCombine,  // a received message is combined with local data
-  };
-
-  // A message under way that needs more than its operation tells: of a rendezvous, of an operation that gets
-  // other bytes than it asks for, or (lane != kNone) of a step of a collective.
-  struct Task {
-    // Of the message; while its data come, received so far; while they are sent, not yet handed over.
-    std::uint64_t bytes = 0;
-    std::uint32_t local = 0, op = 0, lane = kNone;  // op: in a lane, the step
-    std::uint32_t peer = 0;                         // a rank
-    // At its cpu, or in the free list; while data are sent, the pieces that the network has.
-    std::uint32_t next = kNone;
-    std::uint8_t nic = 0;
-    TaskState state = TaskState::kFree;
-    std::uint16_t connection = 0;  // of those between the two ranks
-  };
-  static_assert(sizeof(Task) == 32);
+  using Task = ReplayTask;
   // Work is named by the operation (a calc, a send, or a receive that has its message), or by
   // kTask + the task.
   static constexpr std::uint32_t kTask = 1u << 31;
@@ -134,32 +115,11 @@ class alignas(64) ReplayShare final : public NetworkClient {
     Time busy;                   // its own processor, before it sends the group's messages
     std::uint32_t next = kNone;  // of the same collective, or in the free list
   };
-  struct alignas(64) RankState {
-    goal::OpView view;
-    std::uint32_t* words;         // of its operations, in words_ or its window
-    std::uint32_t first_cpu = 0;  // in cpus_
-    std::uint32_t ops_done = 0;
-    std::uint32_t cpus = 0;
-    std::uint32_t first_active = kNone;
-    std::uint32_t scheduled = 0;   // events so far
-    std::uint32_t early = 0;       // messages of collectives that wait for their group
-    bool sparse_cpus = false;      // the numbers of its cpus have gaps
-    std::uint16_t connection = 0;  // the one whose turn it is, to whichever rank
-    Time finish, compute, overhead;
-    std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
-  };
-  static_assert(sizeof(RankState) == 128);
   // An operation that may begin, or (lane != kNone) a group.
   struct Ready {
     RankState* rank;
     std::uint32_t op, lane;
   };
-  // A message that waits for its receive in tables_.
-  struct Parked {
-    ArrivedMessage message;
-    std::uint32_t next = kNone;  // in its queue, or in the free list
-  };
-  static_assert(sizeof(Parked) == 20);
   // A message of a collective that waits for its group.
   struct EarlyKey {
     std::uint32_t rank = 0;              // local
@@ -247,7 +207,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
     if (trails_) trails_->on_lane(lane, duration);
     schedule_own(rank, duration, kLaneDone, lane);
   }
-  std::uint32_t hold(const Message& message);
   void begin_train(std::uint32_t lane, std::uint32_t step);
   void point_train(Task& train);
   bool end_of_train_message(Cpu& cpu, std::uint32_t train);
@@ -267,33 +226,11 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message);
 
   // Messages.
-  struct Route {
-    std::uint32_t peer = 0;  // a rank
-    std::uint8_t nic = 0;
-    std::uint16_t connection = 0;
-    std::uint32_t channel = ReplayPlan::kNoChannel;  // of a collective, if that says which of the rank's NICs
-  };
-  Message message_to(std::uint32_t rank, const Route& route) const;
-  void inject(Message& message) {
-    if (trails_) {
-      message.trail = trails_->leave(local_[wire::ends_of(message).source], message.bytes, engine_.now());
-    }
-    network_->inject(message);
-  }
-  void place(Message& message, std::uint32_t rank, const Route& route) const;
   std::uint32_t channel_of(const Task& task) const {
     if (task.lane == kNone) return kNone;
     const Lane& lane = lanes_[task.lane];
     const std::uint32_t lanes = actives_[lane.active].lanes_of_channel;
     return lanes == 0 ? kNone : lane.number / lanes;
-  }
-  // Messages of a rank take its connections in turn.
-  std::uint16_t next_connection(RankState& rank) const {
-    if (hosts_.connections_per_pair == 1) [[likely]]
-      return 0;
-    const std::uint16_t connection = rank.connection++;
-    if (rank.connection == hosts_.connections_per_pair) rank.connection = 0;
-    return connection;
   }
   std::uint64_t first_fragment(std::uint64_t bytes) const {
     return bytes < hosts_.first_fragment_bytes ? bytes : hosts_.first_fragment_bytes;
@@ -312,16 +249,11 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void matched_otherwise(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
   void begin_task(const ArrivedMessage& message, Task task);
   void begin_recorded(const ArrivedMessage& message, Task task);
-  bool is_ordered(const Message& message) const;
   void accept_in_order(const Message& message);
 
-  std::uint32_t new_task(const Task& task);
-  void free_task(std::uint32_t task);
   std::uint32_t new_active();
   std::uint32_t new_lane();
   ArrivedMessage arrived(const Message& message) const;
-  std::uint32_t park(const ArrivedMessage& message);
-  ArrivedMessage unpark(std::uint32_t slot);
 
   const ReplayPlan& plan_;
   const goal::ProgramFacts& program_;
@@ -329,14 +261,10 @@ class alignas(64) ReplayShare final : public NetworkClient {
   const std::uint32_t* local_;  // of each rank of the program
   const EntityId first_entity_;
   Engine& engine_;
-  Network* network_ = nullptr;
   TimelineTap* tap_ = nullptr;      // null: nobody records what it does
   std::unique_ptr<Trails> trails_;  // null: nobody asks what its time consists of
-  bool keep_order_ = false;
-  const Time overhead_;  // o
+  const Time overhead_;             // o
   const bool has_overhead_per_byte_;
-  const PlacedRank* const placed_;  // null: rank r is host r
-  const bool has_wildcards_;        // then matching_ has what waits, else tables_
 
   // Per operation: unmet dependencies; then, while it waits to be matched or for its cpu, the next in that
   // queue; kFinished in the end. Those of a packed file's operations are in its windows.
@@ -351,29 +279,19 @@ class alignas(64) ReplayShare final : public NetworkClient {
   LargeVector<Cpu> cpus_;                 // of each rank
   std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank
   ReadyQueue<Ready> ready_;
-  LargeVector<Task> tasks_;
-  std::uint32_t free_task_ = kNone;
+  ReplayTasks tasks_;
   std::vector<Active> actives_;
   std::vector<Lane> lanes_;
   std::uint32_t free_active_ = kNone, free_lane_ = kNone;
   OpenReceives open_receives_;
   std::vector<Time> proxies_;  // when the thread of each rank is free that hands on messages between nodes
   goal::Group group_;          // where algorithms write
-  // Receives go by their operation, messages by their place in parked_.
-  LargeVector<MatchTable> tables_;
-  MatchTableMemory table_memory_;
-  Matching matching_;
-  Chunks<Parked> parked_;
-  std::uint32_t free_parked_ = kNone;
-  std::uint64_t parked_count_ = 0;
+  UserMessages user_messages_;
   EarlyMessages early_;
   std::vector<std::uint32_t> found_;
-  // Only where messages may overtake each other: how many each of these ranks sent to others, and took from
-  // others, and the messages that came before their turn (keyed with their number as tag).
-  StreamCounters sent_, accepted_;
-  Matching::Receives held_back_;
-  std::vector<Message> held_;
-  std::vector<std::uint32_t> free_held_;
+  HeldMessages held_;
+  MessageTurns turns_;
+  Departures departures_;
   std::uint64_t executed_ops_ = 0, bytes_ = 0;
 };
 

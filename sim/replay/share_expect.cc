@@ -10,10 +10,7 @@ void ReplayShare::expect(const Event& event, int look) const {
     if (look == 1) __builtin_prefetch(lane.steps.data(), 1);
     return;
   }
-  if (event.kind == kMessageReady && look == 0) {
-    __builtin_prefetch(&held_[event.payload]);
-    __builtin_prefetch(reinterpret_cast<const char*>(&held_[event.payload]) + 64);
-  }
+  if (event.kind == kMessageReady && look == 0) held_.prefetch(event.payload);
   if (event.kind != kCpuDone) return;
   const RankState& rank = ranks_[local_[event.source - first_entity_]];
   const Cpu& cpu = cpus_[event.payload];
@@ -55,7 +52,7 @@ void ReplayShare::expect(const Message& message, int look) const {
   if (look == 0) {
     __builtin_prefetch(&rank);
     if (trails_) trails_->expect_message(message);
-    if (!has_wildcards_ && !is_collective) __builtin_prefetch(&tables_[local], 1);
+    if (!is_collective) user_messages_.expect(local);
     return;
   }
   if (is_collective) {
@@ -71,16 +68,13 @@ void ReplayShare::expect(const Message& message, int look) const {
     if (lane < OpenReceives::kSeveral) return __builtin_prefetch(&lanes_[lane], 1);
     return early_.prefetch({local, first.place, first.collective, first.communicator, first.tag});
   }
-  if (has_wildcards_ || wire::kind_of(message) != wire::Kind::kEager) return;
+  if (wire::kind_of(message) != wire::Kind::kEager) return;
   const auto first = wire::FirstOfSend::decode(message);
-  const MatchTable& table = tables_[local];
-  const MatchTable::Key key{first.ends.source, first.tag, first.communicator};
-  if (look == 1 && table.has_far()) return table.prefetch(key);
-  if (look == 2 && !table.has_far()) return;  // it was found with the first look
-  const MatchTable::Entry* entry = table.find(key);
-  if (entry == nullptr || entry->of_messages) return;
-  __builtin_prefetch(rank.view.record(entry->last));
-  __builtin_prefetch(rank.words + entry->last, 1);
+  const std::uint32_t receive =
+      user_messages_.expect(local, {first.ends.source, first.tag, first.communicator}, look);
+  if (receive == kNone) return;
+  __builtin_prefetch(rank.view.record(receive));
+  __builtin_prefetch(rank.words + receive, 1);
 }
 
 }  // namespace weft::sim

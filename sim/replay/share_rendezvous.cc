@@ -10,13 +10,13 @@ namespace weft::sim {
 void ReplayShare::begin_task(const ArrivedMessage& message, Task task) {
   if (message.sender == kNone) {
     task.bytes = message.bytes;
-    return give_task(new_task(task));
+    return give_task(tasks_.add(task));
   }
   if ((message.sender & wire::kRecord) != 0) return begin_recorded(message, task);
   task.state = TaskState::kAwaitData;
   task.bytes = message.came_with_request();
   task.connection = message.connection();
-  const std::uint32_t receive = new_task(task);
+  const std::uint32_t receive = tasks_.add(task);
   const wire::Ends ends{view(task.local).rank(), task.peer};
   answer(receive, wire::ClearToSend{.ends = ends, .sender = message.sender, .receiver = receive});
 }
@@ -24,7 +24,7 @@ void ReplayShare::begin_task(const ArrivedMessage& message, Task task) {
 // The same of an eager message that has a record.
 [[gnu::noinline]] void ReplayShare::begin_recorded(const ArrivedMessage& message, Task task) {
   task.bytes = message.bytes;
-  const std::uint32_t handle = new_task(task);
+  const std::uint32_t handle = tasks_.add(task);
   tap_->matched(handle, message.sender & ~wire::kRecord);
   give_task(handle);
 }
@@ -33,11 +33,12 @@ void ReplayShare::begin_task(const ArrivedMessage& message, Task task) {
 template <typename Answer>
 void ReplayShare::answer(std::uint32_t receive, const Answer& what) {
   const Task& task = tasks_[receive];
-  Message message = message_to(what.ends.source, {task.peer, task.nic, task.connection, channel_of(task)});
+  Message message =
+      departures_.message(what.ends.source, {task.peer, task.nic, task.connection, channel_of(task)});
   if (hosts_.answers_apart) message.channel |= kAnswerChannels;
   message.control = true;
   what.encode(message);
-  inject(message);
+  departures_.inject(message);
 }
 
 // All but what went with the request.
@@ -47,8 +48,8 @@ void ReplayShare::send_data(const wire::ClearToSend& clear) {
   const bool is_put = hosts_.rendezvous == Rendezvous::kPut;
   task.state = TaskState::kSending;
   task.next = 0;
-  const Route route{task.peer, task.nic, task.connection, channel_of(task)};
-  Message data = message_to(clear.ends.destination, route);
+  const MessageRoute route{task.peer, task.nic, task.connection, channel_of(task)};
+  Message data = departures_.message(clear.ends.destination, route);
   data.notify_sent = is_put;
   wire::Data{{clear.ends.destination, task.peer}, send, clear.receiver, task.bytes}.encode(data);
   task.bytes -= first_fragment(task.bytes);
@@ -65,7 +66,7 @@ void ReplayShare::send_piece(std::uint32_t send, Message& data) {
   task.bytes -= data.bytes;
   ++task.next;
   if (trails_ && data.notify_sent) trails_->remember(send, engine_.now());
-  inject(data);
+  departures_.inject(data);
 }
 
 // Pieces may come in any order.

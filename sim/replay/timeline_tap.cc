@@ -39,7 +39,7 @@ void TimelineTap::watch(std::uint32_t local, const Cause& cause, Call&& call) {
   for (std::uint32_t i = 0; i < cpus; ++i) was_idle_[i] = share_.cpus_[first + i].current == kNone;
   cause_ = cause;
   call();
-  const ReplayShare::RankState& rank = rank_of(local);
+  const RankState& rank = rank_of(local);
   const bool is_done = rank.ops_done == rank.view.ops() && !closed_[local];
   for (std::uint32_t i = 0; i < cpus; ++i) {
     const bool is_idle = share_.cpus_[first + i].current == kNone;
@@ -99,7 +99,7 @@ std::optional<TimelineTap::Sent> TimelineTap::send_of(std::uint32_t local, std::
     sent.comm = op.comm;
     return sent;
   }
-  const ReplayShare::Task& task = share_.tasks_[work & ~ReplayShare::kTask];
+  const ReplayTask& task = share_.tasks_[work & ~ReplayShare::kTask];
   if (task.state != TaskState::kTrain) return std::nullopt;
   const ReplayShare::Lane& lane = share_.lanes_[task.lane];
   const ReplayShare::Active& active = share_.actives_[lane.active];
@@ -132,7 +132,7 @@ void TimelineTap::end_of_work(std::uint32_t local, std::uint32_t cpu) {
 }
 
 void TimelineTap::end_of_task(std::uint32_t handle) {
-  const ReplayShare::Task& task = share_.tasks_[handle];
+  const ReplayTask& task = share_.tasks_[handle];
   const bool in_lane = task.lane != kNone;
   const ReplayShare::Active* active = in_lane ? &share_.actives_[share_.lanes_[task.lane].active] : nullptr;
   const std::uint32_t op = in_lane ? active->op : task.op;
@@ -222,7 +222,7 @@ std::optional<TimelineTap::Sent> TimelineTap::sender_of(const Message& message) 
   if (sent_ && share_.cpus_[sent_->cpu].current == sent_->work && is_of(*sent_, message)) {
     return std::exchange(sent_, std::nullopt);
   }
-  const ReplayShare::RankState& rank = rank_of(local);
+  const RankState& rank = rank_of(local);
   for (std::uint32_t cpu = rank.first_cpu; cpu < rank.first_cpu + rank.cpus; ++cpu) {
     std::optional<Sent> sent = send_of(local, cpu);
     if (!sent || !is_of(*sent, message) || share_.overhead(sent->slice.bytes) > Time()) continue;

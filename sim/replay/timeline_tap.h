@@ -46,7 +46,6 @@ class TimelineTap final : public NetworkClient, public Network {
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
   using Kind = wire::Kind;
-  using TaskState = ReplayShare::TaskState;
   using Slice = results::Slice;
   using SliceKind = results::SliceKind;
 
@@ -71,7 +70,7 @@ class TimelineTap final : public NetworkClient, public Network {
     std::uint32_t number = 0, comm = 0, step_tag = 0;  // `comm`: of a send, too
   };
 
-  ReplayShare::RankState& rank_of(std::uint32_t local) { return share_.ranks_[local]; }
+  RankState& rank_of(std::uint32_t local) { return share_.ranks_[local]; }
   std::uint32_t& record_of(std::uint32_t task) {
     if (records_.size() <= task) records_.resize(task + 1, kNone);
     return records_[task];

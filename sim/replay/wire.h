@@ -65,9 +65,8 @@ struct FirstOfSend {
   bool operator==(const FirstOfSend&) const = default;
 
   void encode(Message& message) const {
-    message.client = {sender,           0,   ends.source,
-                      ends.destination, tag, layout::kind_and_context(kind, communicator),
-                      number};
+    message.client = {
+        sender, 0, ends.source, ends.destination, tag, layout::kind_and_context(kind, communicator), number};
   }
   static FirstOfSend decode(const Message& message) {
     const auto& word = message.client;
@@ -84,15 +83,16 @@ struct FirstOfSend {
 struct FirstOfStep {
   Kind kind = Kind::kEager;  // or kRequestToSend
   Ends ends;
-  std::uint32_t sender = kNone;                // see sender_of()
-  std::uint32_t place = 0;                     // the sender's in the communicator
+  std::uint32_t sender = kNone;                    // see sender_of()
+  std::uint32_t place = 0;                         // the sender's in the communicator
   std::uint32_t collective = 0, communicator = 0;  // which collective it is on which communicator
-  std::uint32_t tag = 0;                       // of the step
+  std::uint32_t tag = 0;                           // of the step
   bool operator==(const FirstOfStep&) const = default;
 
   void encode(Message& message) const {
-    message.client = {sender,           place,      ends.source,
-                      ends.destination, collective, layout::kind_and_context(kind, communicator | kCollectiveContext),
+    message.client = {sender,      place,
+                      ends.source, ends.destination,
+                      collective,  layout::kind_and_context(kind, communicator | kCollectiveContext),
                       tag};
   }
   static FirstOfStep decode(const Message& message) {
@@ -114,9 +114,9 @@ struct ClearToSend {
   bool operator==(const ClearToSend&) const = default;
 
   void encode(Message& message) const {
-    message.client = {sender,           receiver, ends.source,
-                      ends.destination, 0,        layout::kind_and_context(Kind::kClearToSend, 0),
-                      0};
+    message.client = {
+        sender, receiver, ends.source, ends.destination, 0, layout::kind_and_context(Kind::kClearToSend, 0),
+        0};
   }
   static ClearToSend decode(const Message& message) {
     return {ends_of(message), sender_of(message), message.client[layout::kReceiver]};
@@ -153,9 +153,8 @@ struct AllReceived {
   bool operator==(const AllReceived&) const = default;
 
   void encode(Message& message) const {
-    message.client = {sender, 0, ends.source, ends.destination,
-                      0,      layout::kind_and_context(Kind::kAllReceived, 0),
-                      0};
+    message.client = {
+        sender, 0, ends.source, ends.destination, 0, layout::kind_and_context(Kind::kAllReceived, 0), 0};
   }
   static AllReceived decode(const Message& message) { return {ends_of(message), sender_of(message)}; }
 };
