@@ -45,7 +45,7 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
   const goal::Collective& collective = program_.collectives[call.peer];
   RankState& rank = ranks_[local];
   const std::uint32_t me = plan_.position_in(collective.comm, rank.view.rank(), op);
-  release_on_start(rank, op);
+  progress_.start(rank, op);
   const std::uint32_t size = program_.communicator_size(collective.comm);
   if (size == 1) return finish_op(rank, op);
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
@@ -105,7 +105,7 @@ void ReplayShare::next_group(std::uint32_t handle) {
   if (costs.given) {
     lane.busy = std::max(work, work_of_lane(active, lane.steps, goal::StepKind::kSend));
   }
-  ready_.push({&ranks_[active.local], 0, handle});
+  progress_.add_group(ranks_[active.local], handle);
 }
 
 // Where lanes are few, looking at them all is as fast.

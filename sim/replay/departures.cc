@@ -14,8 +14,7 @@ void Departures::place(Message& message, std::uint32_t rank, const MessageRoute&
 }
 
 void Departures::leave_trail(Message& message) {
-  message.trail =
-      trails_->leave(plan_.local[wire::ends_of(message).source], message.bytes, engine_.now());
+  message.trail = trails_->leave(plan_.local[wire::ends_of(message).source], message.bytes, engine_.now());
 }
 
 }  // namespace weft::sim

@@ -210,7 +210,7 @@ class Diagnosis {
       if (is_busy_[r] || has_finished(r)) continue;
       if (++stuck > limit) continue;
       const RankState& state = *home_[r].state;
-      const goal::OpIndex first = home_[r].share->first_unfinished(home_[r].local());
+      const goal::OpIndex first = home_[r].share->progress_.first_unfinished(home_[r].local());
       lines_.push_back(
           fmt::format("rank {}: {} operations can never start, their dependencies form a cycle (first: {})",
                       r, program_.ops(r) - state.ops_done, op_text(r, first)));

@@ -21,8 +21,8 @@ class MessageTurns {
   bool is_ordered(const Message& message) const { return keeps_order_ && !wire::is_of_collective(message); }
   // What the next message of a send is to carry.
   std::uint32_t number(const MessageStream& stream) { return keeps_order_ ? sent_.next(stream) : 0; }
-  // Holds the message back until every earlier one of its stream has arrived. Calls arrive(message) for it and
-  // for those that waited for it, if it is its turn. `local`: the receiver's number in the share.
+  // Holds the message back until every earlier one of its stream has arrived. Calls arrive(message) for it
+  // and for those that waited for it, if it is its turn. `local`: the receiver's number in the share.
   // REQUIRES: is_ordered().
   template <typename Arrive>
   void accept(std::uint32_t local, const Message& message, Arrive&& arrive) {

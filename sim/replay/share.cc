@@ -27,6 +27,7 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
       engine_(engine),
       overhead_(plan.hosts.overhead),
       has_overhead_per_byte_(!(plan.hosts.overhead_per_byte == TimePerByte())),
+      progress_(plan, ranks_),
       user_messages_(static_cast<std::uint32_t>(ranks.size()), program_.has_wildcards),
       early_(static_cast<std::uint32_t>(ranks.size())),
       turns_(static_cast<std::uint32_t>(ranks.size()), held_),
@@ -36,19 +37,10 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
     RankState& state = ranks_.emplace_back();
     state.view = {rank, plan.program.ops(rank), nullptr, nullptr};
     if (!plan.place.events_so_far.empty()) state.scheduled = plan.place.events_so_far[rank];
-    ops_ += state.view.ops();
-    find_cpus(state);
+    cpus_.add(state, plan.program.cpus(rank));
   }
-  cpus_.resize(cpu_names_.size());
-  plan.program.graph() != nullptr ? view_graph(*plan.program.graph()) : open_windows(*plan.program.packed());
-}
-
-void ReplayShare::find_cpus(RankState& state) {
-  const std::vector<std::uint16_t> names = plan_.program.cpus(state.view.rank());
-  state.first_cpu = static_cast<std::uint32_t>(cpu_names_.size());
-  state.cpus = static_cast<std::uint32_t>(names.size());
-  state.sparse_cpus = !names.empty() && names.size() < names.back() + std::size_t{1};
-  cpu_names_.insert(cpu_names_.end(), names.begin(), names.end());
+  cpus_.open();
+  progress_.open();
 }
 
 void ReplayShare::start(Network& network) {
@@ -80,7 +72,7 @@ void ReplayShare::start(Network& network) {
     }
     if (!goes_on) {
       cpu.current = kNone;
-      if (cpu.head != kNone) take_up(rank, cpu);
+      take_up(rank, cpu);
     }
   }
   drain();
@@ -101,19 +93,15 @@ void ReplayShare::start(Network& network) {
 }
 
 [[gnu::noinline]] void ReplayShare::begin_rank(RankState& rank) {
-  ++begun_;
   rank.finish = engine_.now();
-  const goal::OpIndex end = windows_.empty() ? rank.view.ops() : load_start(local_of(rank));
-  for (goal::OpIndex i = 0; i < end; ++i) {
-    if (rank.words[i] == 0) ready_.push({&rank, i, kNone});
-  }
+  progress_.begin_rank(rank);
 }
 
 inline void ReplayShare::drain() {
-  while (!ready_.empty()) begin(ready_.pop());
+  while (progress_.has_ready()) begin(progress_.next_ready());
 }
 
-inline void ReplayShare::begin(const Ready& ready) {
+inline void ReplayShare::begin(const Progress::Ready& ready) {
   if (ready.lane != kNone) [[unlikely]]
     return begin_group(ready.lane);
   RankState& rank = *ready.rank;
@@ -121,9 +109,9 @@ inline void ReplayShare::begin(const Ready& ready) {
   switch (op.kind) {
     case goal::OpKind::kCalc:
     case goal::OpKind::kSend:
-      return give(rank, cpu_of(rank, op.cpu), ready.op);
+      return give(rank, cpus_.of(rank, op.cpu), ready.op);
     case goal::OpKind::kRecv:
-      release_on_start(rank, ready.op);
+      progress_.start(rank, ready.op);
       return begin_receive(rank, ready.op);
     case goal::OpKind::kCollective:
       return begin_collective(local_of(rank), ready.op);
@@ -132,33 +120,21 @@ inline void ReplayShare::begin(const Ready& ready) {
 
 // ---- Cpus ----
 
-[[gnu::noinline]] std::uint32_t ReplayShare::sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const {
-  const auto first = cpu_names_.begin() + rank.first_cpu;
-  return static_cast<std::uint32_t>(std::lower_bound(first, first + rank.cpus, cpu) - cpu_names_.begin());
-}
-
 // Queues work at a cpu; an idle one takes it up at once.
 inline void ReplayShare::give(RankState& rank, std::uint32_t index, std::uint32_t work) {
   Cpu& cpu = cpus_[index];
-  if (cpu.current == kNone) {
+  if (cpu.is_idle()) {
     if (!begin_work(rank, cpu, work)) take_up(rank, cpu);
     return;
   }
-  next_work(rank, work) = kNone;
-  if (cpu.head == kNone) {
-    cpu.head = work;
-  } else {
-    next_work(rank, cpu.tail) = work;
-  }
-  cpu.tail = work;
+  cpu.queue(work, [&](std::uint32_t other) -> std::uint32_t& { return next_work(rank, other); });
 }
 
 // The cpu is free: it takes up what waits.
 void ReplayShare::take_up(RankState& rank, Cpu& cpu) {
-  for (;;) {
-    const std::uint32_t work = cpu.head;
-    if (work == kNone) return;
-    cpu.head = next_work(rank, work);
+  while (cpu.has_waiting()) {
+    const std::uint32_t work =
+        cpu.take([&](std::uint32_t other) -> std::uint32_t& { return next_work(rank, other); });
     if (begin_work(rank, cpu, work)) return;
   }
 }
@@ -198,7 +174,7 @@ inline Time ReplayShare::start_of_work(RankState& rank, std::uint32_t work) {
     const goal::Op& op = rank.view.op(work);
     if (op.kind == goal::OpKind::kRecv) return overhead(op.value);
     const Time duration = op.kind == goal::OpKind::kSend ? overhead(op.value) : calc_duration(op.value);
-    release_on_start(rank, work);  // may move the operation
+    progress_.start(rank, work);  // may move the operation
     return duration;
   }
   Task& task = tasks_[work & ~kTask];
@@ -278,34 +254,15 @@ void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
   const Task& task = tasks_[handle];
   RankState& rank = ranks_[task.local];
   const goal::OpIndex op = task.lane == kNone ? task.op : actives_[lanes_[task.lane].active].op;
-  give(rank, cpu_of(rank, rank.view.cpu(op)), handle | kTask);
+  give(rank, cpus_.of(rank, rank.view.cpu(op)), handle | kTask);
 }
 
 // ---- Progress through the graph ----
 
-template <bool kOnStart>
-inline void ReplayShare::release(RankState& rank, goal::OpIndex op) {
-  if (rank.view.has_far_edges(op)) [[unlikely]]
-    return release_far(local_of(rank), op, kOnStart);
-  std::uint32_t* const words = rank.words;
-  for (const goal::Edge edge : rank.view.dependents(op)) {
-    if (edge.on_start() == kOnStart && --words[edge.dependent()] == 0) {
-      ready_.push({&rank, edge.dependent(), kNone});
-    }
-  }
-}
-
-[[gnu::noinline]] void ReplayShare::release_waiting_for_start(RankState& rank, goal::OpIndex op) {
-  release<true>(rank, op);
-}
-
 void ReplayShare::finish_op(RankState& rank, goal::OpIndex op) {
-  rank.words[op] = kFinished;
   rank.finish = engine_.now();
-  ++rank.ops_done;
-  ++executed_ops_;
-  if (trails_ && rank.ops_done == rank.view.ops()) trails_->finish(rank.view.rank(), rank.finish);
-  release<false>(rank, op);
+  if (trails_ && rank.ops_done + 1 == rank.view.ops()) trails_->finish(rank.view.rank(), rank.finish);
+  progress_.finish(rank, op);
 }
 
 void ReplayShare::finish_task(std::uint32_t task) {
@@ -415,7 +372,7 @@ void ReplayShare::begin_receive(RankState& rank, goal::OpIndex index) {
 inline void ReplayShare::matched(RankState& rank, goal::OpIndex index, const ArrivedMessage& message) {
   const goal::Op& op = rank.view.op(index);
   if (message.sender == kNone && message.bytes == op.value) [[likely]]
-    return give(rank, cpu_of(rank, op.cpu), index);
+    return give(rank, cpus_.of(rank, op.cpu), index);
   matched_otherwise(rank, index, message);
 }
 

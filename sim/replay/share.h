@@ -11,14 +11,14 @@
 #include "goal/program.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
+#include "sim/replay/cpus.h"
 #include "sim/replay/departures.h"
 #include "sim/replay/held_messages.h"
 #include "sim/replay/matching.h"
 #include "sim/replay/message_turns.h"
 #include "sim/replay/open_receives.h"
-#include "sim/replay/program_window.h"
+#include "sim/replay/progress.h"
 #include "sim/replay/rank_state.h"
-#include "sim/replay/ready_queue.h"
 #include "sim/replay/replay.h"
 #include "sim/replay/replay_plan.h"
 #include "sim/replay/tasks.h"
@@ -55,10 +55,10 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void expect(const Event& event, int look) const override;
   void expect(const Message& message, int look) const override;
 
-  std::uint64_t executed_ops() const { return executed_ops_; }
+  std::uint64_t executed_ops() const { return progress_.executed(); }
   // Has every operation finished, and was every message received?
-  bool complete() const { return executed_ops_ == ops_ && unreceived() == 0; }
-  bool done() const { return executed_ops_ == ops_ && begun_ == ranks_.size(); }
+  bool complete() const { return progress_.have_all_finished() && unreceived() == 0; }
+  bool done() const { return progress_.have_all_finished() && progress_.have_all_begun(); }
   bool at_rest() const;
   std::uint32_t events_of(std::uint32_t rank) const { return ranks_[local_[rank]].scheduled; }
   // Messages that have arrived and that no receive took.
@@ -85,10 +85,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
   // Work is named by the operation (a calc, a send, or a receive that has its message), or by
   // kTask + the task.
   static constexpr std::uint32_t kTask = 1u << 31;
-  // A cpu is first come, first served: what it works on, and what waits for it.
-  struct alignas(16) Cpu {
-    std::uint32_t current = kNone, head = kNone, tail = kNone;
-  };
   // A collective operation under way on one rank.
   struct Active {
     goal::CollectiveCall call;
@@ -115,11 +111,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
     Time busy;                   // its own processor, before it sends the group's messages
     std::uint32_t next = kNone;  // of the same collective, or in the free list
   };
-  // An operation that may begin, or (lane != kNone) a group.
-  struct Ready {
-    RankState* rank;
-    std::uint32_t op, lane;
-  };
   // A message of a collective that waits for its group.
   struct EarlyKey {
     std::uint32_t rank = 0;              // local
@@ -141,29 +132,11 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
   // Readiness.
   void drain();
-  void begin(const Ready& ready);
-  template <bool kOnStart>
-  void release(RankState& rank, goal::OpIndex op);
-  void release_waiting_for_start(RankState& rank, goal::OpIndex op);
-  void release_on_start(RankState& rank, goal::OpIndex op) {
-    if (rank.view.has_start_edges(op)) [[unlikely]]
-      release_waiting_for_start(rank, op);
-  }
-  // Operations in a graph or a packed file (share_windows.cc).
-  void view_graph(const goal::Graph& graph);
-  void open_windows(const goal::PackedProgram& program);
-  void look_through_window(std::uint32_t local);
-  goal::OpIndex load_start(std::uint32_t local);
-  void release_far(std::uint32_t local, goal::OpIndex op, bool on_start);
-  goal::OpIndex first_unfinished(std::uint32_t local) const;
+  void begin(const Progress::Ready& ready);
   void finish_op(RankState& rank, goal::OpIndex op);
   void finish_task(std::uint32_t task);
 
   // Cpus.
-  std::uint32_t cpu_of(const RankState& rank, std::uint16_t cpu) const {
-    return rank.sparse_cpus ? sparse_cpu_of(rank, cpu) : rank.first_cpu + cpu;
-  }
-  std::uint32_t sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const;
   std::uint32_t& next_work(const RankState& rank, std::uint32_t work) {
     return (work & kTask) == 0 ? rank.words[work] : tasks_[work & ~kTask].next;
   }
@@ -171,7 +144,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void take_up(RankState& rank, Cpu& cpu);
   bool begin_work(RankState& rank, Cpu& cpu, std::uint32_t work);
   void schedule_done(RankState& rank, const Cpu& cpu, Time duration) {
-    const auto index = static_cast<std::uint32_t>(&cpu - cpus_.data());
+    const std::uint32_t index = cpus_.index(cpu);
     if (trails_) trails_->on_cpu(index, duration, computes(rank, cpu.current));
     schedule_own(rank, duration, kCpuDone, index);
   }
@@ -186,7 +159,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void give_task(std::uint32_t task);
   void count_received(RankState& rank, std::uint64_t bytes);
   void count_sent(RankState& rank, std::uint64_t bytes);
-  void find_cpus(RankState& state);
   Time overhead(std::uint64_t bytes) const {
     if (!has_overhead_per_byte_) return overhead_;
     return after(overhead_, hosts_.overhead_per_byte.after_first(bytes));
@@ -266,19 +238,9 @@ class alignas(64) ReplayShare final : public NetworkClient {
   const Time overhead_;             // o
   const bool has_overhead_per_byte_;
 
-  // Per operation: unmet dependencies; then, while it waits to be matched or for its cpu, the next in that
-  // queue; kFinished in the end. Those of a packed file's operations are in its windows.
-  static constexpr std::uint32_t kFinished = ProgramWindow::kFinished;
-  std::uint64_t ops_ = 0;
-  std::size_t begun_ = 0;  // ranks
-  LargeVector<std::uint32_t> words_;
-  std::vector<ProgramWindow> windows_;  // of each rank; none for a graph
-  std::unique_ptr<goal::PackedFile> file_;
-  goal::OpBlock block_;  // where it is read to
   LargeVector<RankState> ranks_;
-  LargeVector<Cpu> cpus_;                 // of each rank
-  std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank
-  ReadyQueue<Ready> ready_;
+  Progress progress_;
+  Cpus cpus_;
   ReplayTasks tasks_;
   std::vector<Active> actives_;
   std::vector<Lane> lanes_;
@@ -292,7 +254,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   HeldMessages held_;
   MessageTurns turns_;
   Departures departures_;
-  std::uint64_t executed_ops_ = 0, bytes_ = 0;
+  std::uint64_t bytes_ = 0;  // of all messages sent
 };
 
 }  // namespace weft::sim

@@ -77,7 +77,7 @@ TimelineTap::Slice TimelineTap::slice_of(std::uint32_t local, std::uint32_t cpu,
           .job = job_,
           .rank = rank_of(local).view.rank(),
           .op = op,
-          .cpu = share_.cpu_names_[cpu],
+          .cpu = share_.cpus_.name(cpu),
           .kind = kind};
 }
 
@@ -136,7 +136,7 @@ void TimelineTap::end_of_task(std::uint32_t handle) {
   const bool in_lane = task.lane != kNone;
   const ReplayShare::Active* active = in_lane ? &share_.actives_[share_.lanes_[task.lane].active] : nullptr;
   const std::uint32_t op = in_lane ? active->op : task.op;
-  const std::uint32_t cpu = share_.cpu_of(rank_of(task.local), rank_of(task.local).view.cpu(op));
+  const std::uint32_t cpu = share_.cpus_.of(rank_of(task.local), rank_of(task.local).view.cpu(op));
   const bool combines = task.state == TaskState::kCombine;
   if (!ends_work_) close_gap(task.local, cpu);  // it takes no time
   Slice slice = slice_of(task.local, cpu, op, combines ? SliceKind::kCompute : SliceKind::kReceive);
