@@ -45,7 +45,7 @@ void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
   const goal::Collective& collective = program_.collectives[call.peer];
   RankState& rank = ranks_[local];
   const std::uint32_t me = plan_.position_in(collective.comm, rank.view.rank(), op);
-  release_on_start(rank, op);
+  progress_.start(rank, op);
   const std::uint32_t size = program_.communicator_size(collective.comm);
   if (size == 1) return finish_op(rank, op);
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
@@ -105,7 +105,7 @@ void ReplayShare::next_group(std::uint32_t handle) {
   if (costs.given) {
     lane.busy = std::max(work, work_of_lane(active, lane.steps, goal::StepKind::kSend));
   }
-  ready_.push({&ranks_[active.local], 0, handle});
+  progress_.add_group(ranks_[active.local], handle);
 }
 
 // Where lanes are few, looking at them all is as fast.
@@ -218,11 +218,11 @@ void ReplayShare::finish_active(std::uint32_t index) {
 // One piece of work for the cpu: nothing else gets between its messages.
 void ReplayShare::begin_train(std::uint32_t lane, std::uint32_t step) {
   const Active& active = actives_[lanes_[lane].active];
-  give_task(new_task({.local = active.local,
-                      .op = step,
-                      .lane = lane,
-                      .nic = view(active.local).nic(active.op),
-                      .state = TaskState::kTrain}));
+  give_task(tasks_.add({.local = active.local,
+                        .op = step,
+                        .lane = lane,
+                        .nic = view(active.local).nic(active.op),
+                        .state = TaskState::kTrain}));
 }
 
 // Makes the train's task that of its next message.
@@ -239,29 +239,33 @@ void ReplayShare::point_train(Task& train) {
 void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
   const Lane& lane = lanes_[train.lane];
   const Active& active = actives_[lane.active];
-  const Route route{train.peer, train.nic, next_connection(ranks_[train.local]), channel_of(train)};
-  Message message = message_to(view(train.local).rank(), route,
-                               task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
+  const MessageRoute route{train.peer, train.nic, departures_.next_connection(ranks_[train.local]),
+                           channel_of(train)};
+  const std::uint32_t rank = view(train.local).rank();
+  Message message = departures_.message(rank, route);
   message.bytes = task == kNone ? train.bytes : first_fragment(train.bytes);
+  wire::FirstOfStep words{.ends = {rank, train.peer},
+                          .sender = task,
+                          .place = active.call.me,
+                          .collective = active.number,
+                          .communicator = active.comm,
+                          .tag = lane.steps[train.op].step.tag};
   if (task != kNone) {
     tasks_[task].connection = route.connection;
     message.control = message.bytes == 0;
+    words.kind = wire::Kind::kRequestToSend;
   }
-  message.client[kSenderTask] = task;
-  message.client[kReceiverTask] = active.call.me;
-  message.client[kTag] = active.number;
-  message.client[kContextAndKind] |= active.comm | kCollectiveContext;
-  message.client[kNumber] = lane.steps[train.op].step.tag;
+  words.encode(message);
   const goal::LaneCosts& costs = active.call.options->lane_costs;
-  if (!costs.given || same_node(active, train.peer)) return inject(message);
+  if (!costs.given || same_node(active, train.peer)) return departures_.inject(message);
   if (proxies_.empty()) proxies_.resize(ranks_.size());
   Time& proxy = proxies_[train.local];
   const Time first = after(std::max(proxy, engine_.now()), costs.proxy);
   proxy = first;
   for (std::uint32_t i = 1; i < costs.bundle; ++i) proxy = after(proxy, costs.proxy);
   const Time ready = after(first, costs.between_nodes);
-  if (ready == engine_.now()) return inject(message);
-  const std::uint32_t place = hold(message);
+  if (ready == engine_.now()) return departures_.inject(message);
+  const std::uint32_t place = held_.hold(message);
   if (trails_) trails_->hold(place, ready - engine_.now());
   schedule_own(ranks_[train.local], ready - engine_.now(), kMessageReady, place);
 }
@@ -288,10 +292,10 @@ bool ReplayShare::end_of_train_message(Cpu& cpu, std::uint32_t handle) {
       --lanes_[train.lane].left;
     } else {
       train.state = TaskState::kAwaitClear;
-      const std::uint32_t rendezvous = new_task(train);
+      const std::uint32_t rendezvous = tasks_.add(train);
       send_first_of_step(train, rendezvous);
       if (is_last) {
-        free_task(handle);
+        tasks_.remove(handle);
         return false;
       }
     }
@@ -371,15 +375,14 @@ std::pair<std::uint32_t, std::uint32_t> ReplayShare::receive_of(std::uint32_t in
 }
 
 void ReplayShare::arrive_in_collective(const Message& message) {
-  const auto& word = message.client;
-  const std::uint32_t source = word[kReceiverTask];
-  const EarlyKey key{local_[word[kDestinationRank]], source, word[kTag],
-                     word[kContextAndKind] & kContextMask & ~kCollectiveContext, word[kNumber]};
+  const auto first = wire::FirstOfStep::decode(message);
+  const EarlyKey key{local_[first.ends.destination], first.place, first.collective, first.communicator,
+                     first.tag};
   RankState& rank = ranks_[key.rank];
   for (std::uint32_t i = rank.first_active; i != kNone; i = actives_[i].next) {
     const Active& active = actives_[i];
     if (active.number != key.number || active.comm != key.comm) continue;
-    const auto [lane, step] = receive_of(i, source, key.tag);
+    const auto [lane, step] = receive_of(i, key.source, key.tag);
     if (lane != kNone) return matched_in_step(lane, step, arrived(message));
   }
   ++rank.early;

@@ -37,7 +37,7 @@ class Diagnosis {
     for (const auto& share : shares) {
       for (const RankState& state : share->ranks_) home_[state.view.rank()] = {share.get(), &state};
       unreceived_ += share->unreceived();
-      for (const Task& task : share->tasks_) {
+      for (const Task& task : share->tasks_.all()) {
         if (task.state != TaskState::kFree) add_task(*share, task);
       }
       for (std::uint32_t local = 0; local < share->ranks_.size(); ++local) {
@@ -59,9 +59,7 @@ class Diagnosis {
   }
 
  private:
-  using Task = ReplayShare::Task;
-  using TaskState = ReplayShare::TaskState;
-  using RankState = ReplayShare::RankState;
+  using Task = ReplayTask;
   static constexpr std::uint32_t kNone = ReplayShare::kNone;
   struct Home {
     const ReplayShare* share = nullptr;
@@ -77,8 +75,6 @@ class Diagnosis {
     std::uint32_t lane;
     const Task* send;  // null: it waits to receive
   };
-  // Messages with the ranks that they are from, receives with their operations.
-  using Keys = std::vector<std::pair<MatchKey, std::uint32_t>>;
 
   void add_task(const ReplayShare& share, const Task& task) {
     const std::uint32_t rank = share.ranks_[task.local].view.rank();
@@ -94,7 +90,7 @@ class Diagnosis {
   }
   void add_receives(const ReplayShare& share, std::uint32_t local) {
     const std::uint32_t rank = share.ranks_[local].view.rank();
-    for (const auto& [key, op] : at_rank(share, local, false)) {
+    for (const auto& [key, op] : receives_at(share, local)) {
       is_busy_[rank] = true;
       waiting_.push_back({rank, true, op, 0, 0, &share, kNone, nullptr});
     }
@@ -114,37 +110,11 @@ class Diagnosis {
     }
   }
 
-  // The operations' receives, or messages, that wait at a rank: the oldest first where there are wildcards,
-  // else by key.
-  static Keys at_rank(const ReplayShare& share, std::uint32_t local, bool messages) {
-    Keys keys;
-    if (share.has_wildcards_) {
-      const auto add = [&](const auto& queues, const auto& value) {
-        for (std::uint32_t i = queues.first_of_rank(local); i != kNone; i = queues.entry(i).rank_next) {
-          keys.emplace_back(queues.entry(i).key, value(queues.entry(i)));
-        }
-      };
-      if (messages) {
-        add(share.matching_.messages(), [](const auto& entry) { return entry.key.source; });
-      } else {
-        add(share.matching_.receives(), [](const auto& entry) { return entry.value; });
-      }
-      return keys;
-    }
-    share.tables_[local].for_each([&](const MatchTable::Entry& entry) {
-      if (entry.of_messages != messages) return;
-      const MatchKey key{local, entry.source, entry.tag, entry.communicator};
-      std::uint32_t handle = entry.last;
-      do {
-        handle = messages ? share.parked_[handle].next : share.ranks_[local].words[handle];
-        keys.emplace_back(key, messages ? key.source : handle);
-      } while (handle != entry.last);
-    });
-    std::stable_sort(keys.begin(), keys.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.first.source, a.first.tag, a.first.context) <
-             std::tie(b.first.source, b.first.tag, b.first.context);
-    });
-    return keys;
+  static UserMessages::Waiting messages_at(const ReplayShare& share, std::uint32_t local) {
+    return share.user_messages_.messages(local);
+  }
+  static UserMessages::Waiting receives_at(const ReplayShare& share, std::uint32_t local) {
+    return share.user_messages_.receives(local, share.ranks_[local].words);
   }
 
   std::string op_text(std::uint32_t rank, goal::OpIndex op) const {
@@ -176,7 +146,7 @@ class Diagnosis {
     std::string line =
         fmt::format("rank {} waits to receive {} bytes from rank {}, {} [{}]{}", waiting.rank, op.value,
                     or_any(op.peer), describe_key(key), where(waiting), peer_note(op.peer));
-    for (const auto& [there, slot] : at_rank(*waiting.share, local, true)) {
+    for (const auto& [there, slot] : messages_at(*waiting.share, local)) {
       const std::string miss = near_miss(key, there);
       if (miss.empty()) continue;
       return line + fmt::format("; nearly fits: a message from rank {}, {} ({})", there.source,
@@ -210,7 +180,7 @@ class Diagnosis {
     std::string line =
         fmt::format("rank {} waits to send {} bytes to rank {}, {}: {} [{}]{}", waiting.rank, task.bytes,
                     task.peer, describe_key(key), why, where(waiting), peer_note(task.peer));
-    for (const auto& [there, receive] : at_rank(*peer.share, key.rank, false)) {
+    for (const auto& [there, receive] : receives_at(*peer.share, key.rank)) {
       const std::string miss = near_miss(there, key);
       if (miss.empty()) continue;
       return line + fmt::format("; nearly fits: a receive from rank {}, {} ({})", or_any(there.source),
@@ -240,7 +210,7 @@ class Diagnosis {
       if (is_busy_[r] || has_finished(r)) continue;
       if (++stuck > limit) continue;
       const RankState& state = *home_[r].state;
-      const goal::OpIndex first = home_[r].share->first_unfinished(home_[r].local());
+      const goal::OpIndex first = home_[r].share->progress_.first_unfinished(home_[r].local());
       lines_.push_back(
           fmt::format("rank {}: {} operations can never start, their dependencies form a cycle (first: {})",
                       r, program_.ops(r) - state.ops_done, op_text(r, first)));
@@ -258,7 +228,7 @@ class Diagnosis {
             fmt::format("no receive took a message from rank {} to rank {}, {}", source, r, what));
         ++shown;
       };
-      for (const auto& [key, source] : at_rank(share, local, true)) {
+      for (const auto& [key, source] : messages_at(share, local)) {
         if (shown == limit) break;
         tell(source, describe_key(key));
       }

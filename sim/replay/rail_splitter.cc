@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/replay/wire.h"
 #include "sim/units/random.h"
 
 namespace weft::sim {
@@ -16,8 +17,8 @@ std::uint32_t RailSplitter::pieces_of(const Message& message) const {
   if (message.rails == 1 || message.source == message.destination) return 1;
   const std::uint64_t most = std::min<std::uint64_t>(message.rails, message.bytes / plan_.rails.least_bytes);
   if (most < 2) return 1;
-  const PlacedRank& from = plan_.placed[message.client[ReplayShare::kSourceRank]];
-  const PlacedRank& to = plan_.placed[message.client[ReplayShare::kDestinationRank]];
+  const wire::Ends ends = wire::ends_of(message);
+  const PlacedRank &from = plan_.placed[ends.source], &to = plan_.placed[ends.destination];
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, plan_.nics_of(from, to, 0).own));
 }
 
@@ -26,8 +27,8 @@ void RailSplitter::inject(const Message& message) {
   const std::uint32_t pieces = pieces_of(message);
   piece.rails = static_cast<std::uint8_t>(pieces);
   if (pieces == 1) return network_->inject(piece);
-  const PlacedRank& from = plan_.placed[message.client[ReplayShare::kSourceRank]];
-  const PlacedRank& to = plan_.placed[message.client[ReplayShare::kDestinationRank]];
+  const wire::Ends ends = wire::ends_of(message);
+  const PlacedRank &from = plan_.placed[ends.source], &to = plan_.placed[ends.destination];
   for (std::uint32_t i = 0; i < pieces; ++i) {
     const NicPair pair = plan_.nics_of(from, to, i);
     piece.source_nic = pair.source;

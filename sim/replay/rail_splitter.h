@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "sim/core/network.h"
-#include "sim/replay/share.h"
+#include "sim/replay/replay_plan.h"
 
 namespace weft::sim {
 

@@ -27,36 +27,28 @@ ReplayShare::ReplayShare(const ReplayPlan& plan, Engine& engine, const std::vect
       engine_(engine),
       overhead_(plan.hosts.overhead),
       has_overhead_per_byte_(!(plan.hosts.overhead_per_byte == TimePerByte())),
-      placed_(plan.placed.empty() ? nullptr : plan.placed.data()),
-      has_wildcards_(program_.has_wildcards),
-      tables_(has_wildcards_ ? 0 : ranks.size()),
-      matching_(has_wildcards_ ? static_cast<std::uint32_t>(ranks.size()) : 0),
+      progress_(plan, ranks_),
+      user_messages_(static_cast<std::uint32_t>(ranks.size()), program_.has_wildcards),
       early_(static_cast<std::uint32_t>(ranks.size())),
-      held_back_(static_cast<std::uint32_t>(ranks.size())) {
+      turns_(static_cast<std::uint32_t>(ranks.size()), held_),
+      departures_(plan, engine) {
   ranks_.reserve(ranks.size());
   for (const std::uint32_t rank : ranks) {
     RankState& state = ranks_.emplace_back();
     state.view = {rank, plan.program.ops(rank), nullptr, nullptr};
     if (!plan.place.events_so_far.empty()) state.scheduled = plan.place.events_so_far[rank];
-    ops_ += state.view.ops();
-    find_cpus(state);
+    cpus_.add(state, plan.program.cpus(rank));
   }
-  cpus_.resize(cpu_names_.size());
-  plan.program.graph() != nullptr ? view_graph(*plan.program.graph()) : open_windows(*plan.program.packed());
-}
-
-void ReplayShare::find_cpus(RankState& state) {
-  const std::vector<std::uint16_t> names = plan_.program.cpus(state.view.rank());
-  state.first_cpu = static_cast<std::uint32_t>(cpu_names_.size());
-  state.cpus = static_cast<std::uint32_t>(names.size());
-  state.sparse_cpus = !names.empty() && names.size() < names.back() + std::size_t{1};
-  cpu_names_.insert(cpu_names_.end(), names.begin(), names.end());
+  cpus_.open();
+  progress_.open();
 }
 
 void ReplayShare::start(Network& network) {
-  network_ = &network;
+  departures_.set_network(network);
   // Messages through different NICs or connections overtake each other in any network.
-  keep_order_ = !network.delivers_in_order() || program_.max_nic > 0 || hosts_.connections_per_pair > 1;
+  if (!network.delivers_in_order() || program_.max_nic > 0 || hosts_.connections_per_pair > 1) {
+    turns_.keep_order();
+  }
   for (RankState& state : ranks_) {
     engine_.schedule_counted(plan_.place.start, first_entity_ + state.view.rank(), state.scheduled++,
                              kRankStart, 0);
@@ -80,7 +72,7 @@ void ReplayShare::start(Network& network) {
     }
     if (!goes_on) {
       cpu.current = kNone;
-      if (cpu.head != kNone) take_up(rank, cpu);
+      take_up(rank, cpu);
     }
   }
   drain();
@@ -93,8 +85,7 @@ void ReplayShare::start(Network& network) {
       return end_work_of_lane(event.payload);
     case kMessageReady:
       if (trails_) trails_->at_held(event.payload);
-      free_held_.push_back(event.payload);
-      return inject(held_[event.payload]);
+      return departures_.inject(held_.release(event.payload));
     default:
       if (trails_) trails_->at_start();
       return begin_rank(rank);
@@ -102,19 +93,15 @@ void ReplayShare::start(Network& network) {
 }
 
 [[gnu::noinline]] void ReplayShare::begin_rank(RankState& rank) {
-  ++begun_;
   rank.finish = engine_.now();
-  const goal::OpIndex end = windows_.empty() ? rank.view.ops() : load_start(local_of(rank));
-  for (goal::OpIndex i = 0; i < end; ++i) {
-    if (rank.words[i] == 0) ready_.push({&rank, i, kNone});
-  }
+  progress_.begin_rank(rank);
 }
 
 inline void ReplayShare::drain() {
-  while (!ready_.empty()) begin(ready_.pop());
+  while (progress_.has_ready()) begin(progress_.next_ready());
 }
 
-inline void ReplayShare::begin(const Ready& ready) {
+inline void ReplayShare::begin(const Progress::Ready& ready) {
   if (ready.lane != kNone) [[unlikely]]
     return begin_group(ready.lane);
   RankState& rank = *ready.rank;
@@ -122,9 +109,9 @@ inline void ReplayShare::begin(const Ready& ready) {
   switch (op.kind) {
     case goal::OpKind::kCalc:
     case goal::OpKind::kSend:
-      return give(rank, cpu_of(rank, op.cpu), ready.op);
+      return give(rank, cpus_.of(rank, op.cpu), ready.op);
     case goal::OpKind::kRecv:
-      release_on_start(rank, ready.op);
+      progress_.start(rank, ready.op);
       return begin_receive(rank, ready.op);
     case goal::OpKind::kCollective:
       return begin_collective(local_of(rank), ready.op);
@@ -133,33 +120,21 @@ inline void ReplayShare::begin(const Ready& ready) {
 
 // ---- Cpus ----
 
-[[gnu::noinline]] std::uint32_t ReplayShare::sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const {
-  const auto first = cpu_names_.begin() + rank.first_cpu;
-  return static_cast<std::uint32_t>(std::lower_bound(first, first + rank.cpus, cpu) - cpu_names_.begin());
-}
-
 // Queues work at a cpu; an idle one takes it up at once.
 inline void ReplayShare::give(RankState& rank, std::uint32_t index, std::uint32_t work) {
   Cpu& cpu = cpus_[index];
-  if (cpu.current == kNone) {
+  if (cpu.is_idle()) {
     if (!begin_work(rank, cpu, work)) take_up(rank, cpu);
     return;
   }
-  next_work(rank, work) = kNone;
-  if (cpu.head == kNone) {
-    cpu.head = work;
-  } else {
-    next_work(rank, cpu.tail) = work;
-  }
-  cpu.tail = work;
+  cpu.queue(work, [&](std::uint32_t other) -> std::uint32_t& { return next_work(rank, other); });
 }
 
 // The cpu is free: it takes up what waits.
 void ReplayShare::take_up(RankState& rank, Cpu& cpu) {
-  for (;;) {
-    const std::uint32_t work = cpu.head;
-    if (work == kNone) return;
-    cpu.head = next_work(rank, work);
+  while (cpu.has_waiting()) {
+    const std::uint32_t work =
+        cpu.take([&](std::uint32_t other) -> std::uint32_t& { return next_work(rank, other); });
     if (begin_work(rank, cpu, work)) return;
   }
 }
@@ -199,7 +174,7 @@ inline Time ReplayShare::start_of_work(RankState& rank, std::uint32_t work) {
     const goal::Op& op = rank.view.op(work);
     if (op.kind == goal::OpKind::kRecv) return overhead(op.value);
     const Time duration = op.kind == goal::OpKind::kSend ? overhead(op.value) : calc_duration(op.value);
-    release_on_start(rank, work);  // may move the operation
+    progress_.start(rank, work);  // may move the operation
     return duration;
   }
   Task& task = tasks_[work & ~kTask];
@@ -252,12 +227,12 @@ void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
   const goal::Op& op = rank.view.op(index);
   rank.words[index] = 0;
   send_first(rank, index, first_fragment(op.value),
-             new_task({.bytes = op.value,
-                       .local = local_of(rank),
-                       .op = index,
-                       .peer = op.peer,
-                       .nic = op.nic,
-                       .state = TaskState::kAwaitClear}));
+             tasks_.add({.bytes = op.value,
+                         .local = local_of(rank),
+                         .op = index,
+                         .peer = op.peer,
+                         .nic = op.nic,
+                         .state = TaskState::kAwaitClear}));
 }
 
 // A receive, or the combining of what was received.
@@ -279,39 +254,20 @@ void ReplayShare::count_sent(RankState& rank, std::uint64_t bytes) {
   const Task& task = tasks_[handle];
   RankState& rank = ranks_[task.local];
   const goal::OpIndex op = task.lane == kNone ? task.op : actives_[lanes_[task.lane].active].op;
-  give(rank, cpu_of(rank, rank.view.cpu(op)), handle | kTask);
+  give(rank, cpus_.of(rank, rank.view.cpu(op)), handle | kTask);
 }
 
 // ---- Progress through the graph ----
 
-template <bool kOnStart>
-inline void ReplayShare::release(RankState& rank, goal::OpIndex op) {
-  if (rank.view.has_far_edges(op)) [[unlikely]]
-    return release_far(local_of(rank), op, kOnStart);
-  std::uint32_t* const words = rank.words;
-  for (const goal::Edge edge : rank.view.dependents(op)) {
-    if (edge.on_start() == kOnStart && --words[edge.dependent()] == 0) {
-      ready_.push({&rank, edge.dependent(), kNone});
-    }
-  }
-}
-
-[[gnu::noinline]] void ReplayShare::release_waiting_for_start(RankState& rank, goal::OpIndex op) {
-  release<true>(rank, op);
-}
-
 void ReplayShare::finish_op(RankState& rank, goal::OpIndex op) {
-  rank.words[op] = kFinished;
   rank.finish = engine_.now();
-  ++rank.ops_done;
-  ++executed_ops_;
-  if (trails_ && rank.ops_done == rank.view.ops()) trails_->finish(rank.view.rank(), rank.finish);
-  release<false>(rank, op);
+  if (trails_ && rank.ops_done + 1 == rank.view.ops()) trails_->finish(rank.view.rank(), rank.finish);
+  progress_.finish(rank, op);
 }
 
 void ReplayShare::finish_task(std::uint32_t task) {
   const Task done = tasks_[task];
-  free_task(task);
+  tasks_.remove(task);
   if (done.lane != kNone) {
     finish_message(done.lane);
   } else {
@@ -321,58 +277,33 @@ void ReplayShare::finish_task(std::uint32_t task) {
 
 // ---- Messages out ----
 
-// Any two ranks have connections of their own, whichever ranks share their hosts.
-Message ReplayShare::message_to(std::uint32_t rank, const Route& route, MessageKind kind) const {
-  Message message;
-  message.source = rank;
-  message.destination = route.peer;
-  message.channel = route.connection;
-  message.source_nic = message.destination_nic = route.nic;
-  if (placed_ != nullptr) place(message, rank, route);
-  message.control = kind != MessageKind::kEager && kind != MessageKind::kData;
-  message.client[kSourceRank] = rank;
-  message.client[kDestinationRank] = route.peer;
-  message.client[kContextAndKind] = static_cast<std::uint32_t>(kind) << kKindShift;
-  return message;
-}
-
-void ReplayShare::place(Message& message, std::uint32_t rank, const Route& route) const {
-  const PlacedRank from = placed_[rank], to = placed_[route.peer];
-  message.source = from.host;
-  message.destination = to.host;
-  message.channel += plan_.place.first_channel +
-                     (from.slot * plan_.most_ranks_on_host + to.slot) * hosts_.connections_per_pair;
-  message.instance = plan_.place.instance;
-  if (plan_.nics != nullptr) plan_.put_nics(from, to, route.channel, message);
-}
-
 // The eager message of a send, or (task != kNone) its request and what goes with that.
 inline void ReplayShare::send_first(RankState& rank, goal::OpIndex index, std::uint64_t bytes,
                                     std::uint32_t task) {
   const goal::Op& op = rank.view.op(index);
-  const Route route{op.peer, op.nic, next_connection(rank)};
-  Message message =
-      message_to(rank.view.rank(), route, task == kNone ? MessageKind::kEager : MessageKind::kRequestToSend);
+  const MessageRoute route{op.peer, op.nic, departures_.next_connection(rank)};
+  Message message = departures_.message(rank.view.rank(), route);
   message.bytes = bytes;
+  wire::FirstOfSend first{.ends = {rank.view.rank(), op.peer}, .tag = op.tag, .communicator = op.comm};
   if (task != kNone) [[unlikely]] {
     tasks_[task].connection = route.connection;
     message.control = bytes == 0;
+    first.kind = wire::Kind::kRequestToSend;
+    first.sender = task;
   }
-  message.client[kSenderTask] = task;
-  message.client[kTag] = op.tag;
-  message.client[kContextAndKind] |= op.comm;
-  if (keep_order_) message.client[kNumber] = sent_.next({message.client[kSourceRank], op.peer, op.comm});
-  inject(message);
+  first.number = turns_.number({first.ends.source, op.peer, op.comm});
+  first.encode(message);
+  departures_.inject(message);
 }
 
 void ReplayShare::on_sent(const Message& message) {
-  const std::uint32_t send = message.client[kSenderTask];
+  const std::uint32_t send = wire::sender_of(message);
   Task& task = tasks_[send];
   --task.next;
   if (trails_) trails_->at_sent(send, message.bytes, engine_.now());
   if (task.bytes > 0) {
     Message data = message;
-    send_piece(data);
+    send_piece(send, data);
   } else if (task.next == 0) {
     finish_task(send);
     drain();
@@ -382,24 +313,23 @@ void ReplayShare::on_sent(const Message& message) {
 // ---- Messages in ----
 
 [[gnu::flatten]] void ReplayShare::on_delivered(const Message& message) {
-  const auto& word = message.client;
-  const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
+  const wire::Kind kind = wire::kind_of(message);
   if (trails_) {
-    const bool is_handshake = kind != MessageKind::kEager && kind != MessageKind::kData;
-    trails_->at_message(local_[word[kDestinationRank]], message, is_handshake, engine_.now());
+    trails_->at_message(local_[wire::ends_of(message).destination], message, wire::is_handshake(kind),
+                        engine_.now());
   }
   switch (kind) {
-    case MessageKind::kClearToSend:
-      send_data(message);
+    case wire::Kind::kClearToSend:
+      send_data(wire::ClearToSend::decode(message));
       break;
-    case MessageKind::kData:
-      receive_data(message);
+    case wire::Kind::kData:
+      receive_data(wire::Data::decode(message), message.bytes);
       break;
-    case MessageKind::kAllReceived:
-      finish_task(word[kSenderTask]);
+    case wire::Kind::kAllReceived:
+      finish_task(wire::AllReceived::decode(message).sender);
       break;
     default:
-      if (is_ordered(message)) {
+      if (turns_.is_ordered(message)) {
         accept_in_order(message);
       } else {
         arrive(message);
@@ -408,86 +338,41 @@ void ReplayShare::on_sent(const Message& message) {
   drain();
 }
 
-// Must this message not overtake others? In a collective no two messages fit the same receive.
-bool ReplayShare::is_ordered(const Message& message) const {
-  return keep_order_ && (message.client[kContextAndKind] & kCollectiveContext) == 0;
-}
-
-// Holds a message back until every earlier one of its stream has arrived.
+// Those that have their turn arrive.
 [[gnu::noinline]] void ReplayShare::accept_in_order(const Message& message) {
-  const auto& word = message.client;
-  const MessageStream stream{word[kDestinationRank], word[kSourceRank], word[kContextAndKind] & kContextMask};
-  MatchKey key{local_[stream.rank], stream.peer, word[kNumber], stream.communicator};
-  if (!accepted_.advance(stream, key.tag)) {
-    held_back_.push(key, hold(message));
-    return;
-  }
-  arrive(message);
-  while (held_back_.size() > 0) {
-    ++key.tag;
-    const std::uint32_t next = held_back_.front(key);
-    if (next == kNone) return;
-    accepted_.advance(stream, key.tag);
-    free_held_.push_back(held_back_.take(next));
-    arrive(held_[free_held_.back()]);
-  }
+  turns_.accept(local_[wire::ends_of(message).destination], message,
+                [this](const Message& first) { arrive(first); });
 }
 
 ArrivedMessage ReplayShare::arrived(const Message& message) const {
-  const auto& word = message.client;
-  const auto kind = static_cast<MessageKind>(word[kContextAndKind] >> kKindShift);
-  if (kind == MessageKind::kEager) return {message.bytes, word[kSourceRank], word[kSenderTask]};
-  const std::uint64_t connection =
-      (message.channel - plan_.place.first_channel) % hosts_.connections_per_pair;
-  return {message.bytes | connection << ArrivedMessage::kConnectionShift, word[kSourceRank],
-          word[kSenderTask]};
+  const std::uint32_t source = wire::ends_of(message).source, sender = wire::sender_of(message);
+  if (wire::kind_of(message) == wire::Kind::kEager) return {message.bytes, source, sender};
+  const std::uint64_t connection = departures_.connection_of(message);
+  return {message.bytes | connection << ArrivedMessage::kConnectionShift, source, sender};
 }
 
 void ReplayShare::arrive(const Message& message) {
-  const auto& word = message.client;
-  const std::uint32_t context = word[kContextAndKind] & kContextMask;
-  if ((context & kCollectiveContext) != 0) return arrive_in_collective(message);
-  const std::uint32_t local = local_[word[kDestinationRank]];
+  if (wire::is_of_collective(message)) return arrive_in_collective(message);
+  const auto first = wire::FirstOfSend::decode(message);
+  const std::uint32_t local = local_[first.ends.destination];
   RankState& rank = ranks_[local];
   const ArrivedMessage there = arrived(message);
-  if (has_wildcards_) {
-    const std::uint32_t receive = matching_.arrive({local, there.source, word[kTag], context}, there);
-    if (receive != kNone) matched(rank, receive, there);
-    return;
-  }
-  MatchTable& table = tables_[local];
-  const MatchTable::Key key{word[kSourceRank], word[kTag], context};
-  MatchTable::Entry* entry = table.find(key);
-  const auto link_of_message = [this](std::uint32_t slot) -> std::uint32_t& { return parked_[slot].next; };
-  if (entry == nullptr) return table.insert(key, true, park(there), table_memory_, link_of_message);
-  if (entry->of_messages) return MatchTable::append(*entry, park(there), link_of_message);
-  std::uint32_t* const words = rank.words;
-  matched(rank, table.take(*entry, [words](std::uint32_t op) -> std::uint32_t& { return words[op]; }), there);
+  const std::uint32_t receive =
+      user_messages_.arrive(local, rank.words, {first.ends.source, first.tag, first.communicator}, there);
+  if (receive != kNone) matched(rank, receive, there);
 }
 
 void ReplayShare::begin_receive(RankState& rank, goal::OpIndex index) {
   const goal::Op& op = rank.view.op(index);
-  if (has_wildcards_) {
-    const auto message = matching_.post({local_of(rank), op.peer, op.tag, op.comm}, index);
-    if (message) matched(rank, index, *message);
-    return;
-  }
-  MatchTable& table = tables_[local_of(rank)];
-  const MatchTable::Key key{op.peer, op.tag, op.comm};
-  MatchTable::Entry* entry = table.find(key);
-  const auto link_of_receive = [&rank](std::uint32_t i) -> std::uint32_t& { return rank.words[i]; };
-  if (entry == nullptr) return table.insert(key, false, index, table_memory_, link_of_receive);
-  if (!entry->of_messages) return MatchTable::append(*entry, index, link_of_receive);
-  matched(rank, index, unpark(table.take(*entry, [this](std::uint32_t slot) -> std::uint32_t& {
-            return parked_[slot].next;
-          })));
+  const auto message = user_messages_.post(local_of(rank), rank.words, {op.peer, op.tag, op.comm}, index);
+  if (message) matched(rank, index, *message);
 }
 
 // The receive has its message, or the request for it.
 inline void ReplayShare::matched(RankState& rank, goal::OpIndex index, const ArrivedMessage& message) {
   const goal::Op& op = rank.view.op(index);
   if (message.sender == kNone && message.bytes == op.value) [[likely]]
-    return give(rank, cpu_of(rank, op.cpu), index);
+    return give(rank, cpus_.of(rank, op.cpu), index);
   matched_otherwise(rank, index, message);
 }
 
@@ -500,57 +385,6 @@ inline void ReplayShare::matched(RankState& rank, goal::OpIndex index, const Arr
                        .peer = message.source,
                        .nic = rank.view.op(index).nic,
                        .state = TaskState::kReceiveCpu});
-}
-
-// ---- Pools ----
-
-std::uint32_t ReplayShare::hold(const Message& message) {
-  if (free_held_.empty()) {
-    free_held_.push_back(static_cast<std::uint32_t>(held_.size()));
-    held_.emplace_back();
-  }
-  const std::uint32_t place = free_held_.back();
-  free_held_.pop_back();
-  held_[place] = message;
-  return place;
-}
-
-std::uint32_t ReplayShare::new_task(const Task& task) {
-  if (free_task_ == kNone) {
-    tasks_.push_back(task);
-    return static_cast<std::uint32_t>(tasks_.size() - 1);
-  }
-  const std::uint32_t handle = free_task_;
-  free_task_ = tasks_[handle].next;
-  if (free_task_ != kNone) __builtin_prefetch(&tasks_[free_task_], 1);
-  tasks_[handle] = task;
-  return handle;
-}
-
-void ReplayShare::free_task(std::uint32_t task) {
-  tasks_[task].state = TaskState::kFree;
-  tasks_[task].next = free_task_;
-  free_task_ = task;
-}
-
-std::uint32_t ReplayShare::park(const ArrivedMessage& message) {
-  ++parked_count_;
-  if (free_parked_ == kNone) {
-    parked_.push_back({message});
-    return parked_.size() - 1;
-  }
-  const std::uint32_t slot = free_parked_;
-  free_parked_ = parked_[slot].next;
-  parked_[slot].message = message;
-  return slot;
-}
-
-ArrivedMessage ReplayShare::unpark(std::uint32_t slot) {
-  --parked_count_;
-  const ArrivedMessage message = parked_[slot].message;
-  parked_[slot].next = free_parked_;
-  free_parked_ = slot;
-  return message;
 }
 
 }  // namespace weft::sim

@@ -7,19 +7,24 @@
 #include <vector>
 
 #include "goal/collectives/steps.h"
-#include "goal/graph/communicator_places.h"
 #include "goal/graph/graph.h"
 #include "goal/program.h"
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
-#include "sim/replay/match_table.h"
+#include "sim/replay/cpus.h"
+#include "sim/replay/departures.h"
+#include "sim/replay/held_messages.h"
 #include "sim/replay/matching.h"
-#include "sim/replay/message_order.h"
+#include "sim/replay/message_turns.h"
 #include "sim/replay/open_receives.h"
-#include "sim/replay/program_window.h"
-#include "sim/replay/ready_queue.h"
+#include "sim/replay/progress.h"
+#include "sim/replay/rank_state.h"
 #include "sim/replay/replay.h"
+#include "sim/replay/replay_plan.h"
+#include "sim/replay/tasks.h"
 #include "sim/replay/trails.h"
+#include "sim/replay/user_messages.h"
+#include "sim/replay/wire.h"
 #include "sim/results/records.h"
 #include "sim/units/input_error.h"
 #include "sim/units/large_pages.h"
@@ -29,50 +34,7 @@ namespace weft::sim {
 // Of the bytes of all messages, whose sum is counted in 64 bits.
 inline constexpr const char* kTooManyBytes = "the messages sent have more than 2^64 bytes in all";
 
-// The host of a rank, and its number among the program's ranks there.
-struct PlacedRank {
-  std::uint32_t host = 0, slot = 0;
-};
-
 class TimelineTap;
-
-// What all shares read and none changes.
-struct ReplayPlan {
-  // REQUIRES: the place has its first entity.
-  ReplayPlan(const goal::Program& what, const HostConfig& config, ReplayPlace where);
-  ReplayPlan(const ReplayPlan&) = delete;
-  ReplayPlan& operator=(const ReplayPlan&) = delete;
-  // Place of a rank among the members of a communicator with collectives. Throws GraphError if it is none;
-  // `op` is the rank's operation that asks.
-  std::uint32_t position_in(std::uint32_t comm, std::uint32_t rank, goal::OpIndex op) const;
-
-  goal::Program program;
-  std::uint32_t shares = 1;
-  HostConfig hosts;
-  ReplayPlace place;
-  // Empty: rank r is alone on host r, and nothing is beside the program.
-  std::vector<PlacedRank> placed;
-  std::uint32_t most_ranks_on_host = 1;
-  // Null: messages take the NICs that the program names.
-  const NicRule* nics = nullptr;
-  std::vector<std::uint32_t> ranks_of_host;  // as many as there are; empty without a rule
-  // HostConfig::rails; `most` is 1, and no channels take turns, where each rank has one NIC of its own.
-  RailUse rails;
-  void settle_rails();
-  // REQUIRES for both: there is a rule. `channel`: of a collective, if that says which of the rank's own.
-  static constexpr std::uint32_t kNoChannel = 0xFFFFFFFFu;
-  void put_nics(const PlacedRank& from, const PlacedRank& to, std::uint32_t channel, Message& message) const;
-  NicPair nics_of(const PlacedRank& from, const PlacedRank& to, std::uint32_t rail) const {
-    return nics->nics({from.host, from.slot, ranks_of_host[from.host]},
-                      {to.host, to.slot, ranks_of_host[to.host]}, rail);
-  }
-  std::uint32_t host_of(std::uint32_t rank) const { return placed.empty() ? rank : placed[rank].host; }
-  EntityId first_entity;  // rank r is entity first_entity + r
-  std::vector<const goal::ChosenAlgorithm*>
-      choices;                       // per collective of the program; null for one rank alone
-  std::vector<std::uint32_t> local;  // of each rank: its number among those of its share, from 0 on
-  goal::CommunicatorPlaces places;
-};
 
 // Ranks go by two numbers: `rank` is the number in the graph, known everywhere, `local` the one in this
 // share. Messages name ranks; their task handles mean something in the share of that task's rank only, and
@@ -93,14 +55,14 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void expect(const Event& event, int look) const override;
   void expect(const Message& message, int look) const override;
 
-  std::uint64_t executed_ops() const { return executed_ops_; }
+  std::uint64_t executed_ops() const { return progress_.executed(); }
   // Has every operation finished, and was every message received?
-  bool complete() const { return executed_ops_ == ops_ && unreceived() == 0; }
-  bool done() const { return executed_ops_ == ops_ && begun_ == ranks_.size(); }
+  bool complete() const { return progress_.have_all_finished() && unreceived() == 0; }
+  bool done() const { return progress_.have_all_finished() && progress_.have_all_begun(); }
   bool at_rest() const;
   std::uint32_t events_of(std::uint32_t rank) const { return ranks_[local_[rank]].scheduled; }
   // Messages that have arrived and that no receive took.
-  std::uint64_t unreceived() const { return parked_count_ + matching_.messages().size() + early_.size(); }
+  std::uint64_t unreceived() const { return user_messages_.unreceived() + early_.size(); }
   // Of this share's ranks.
   ReplayTotals totals() const;
   results::Rank result(std::uint32_t rank) const;
@@ -111,66 +73,18 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
  private:
   friend class Diagnosis;
-  friend class RailSplitter;
   friend class TimelineTap;
-  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  static constexpr std::uint32_t kNone = RankState::kNone;
   enum EventKind : std::uint16_t {
     kRankStart = kClientKinds,
     kCpuDone,      // payload: cpu; its current work has ended
     kLaneDone,     // payload: lane; its own processor has done the work before its next messages
-    kMessageReady  // payload: place in held_; the message goes to the NIC
+    kMessageReady  // payload: place of a message that was held; it goes to the NIC
   };
-  // Words of Message::client. The kind shares a word with the context, which needs 29 bits.
-  enum Word {
-    kSenderTask,
-    kReceiverTask,  // in a collective's eager message or request: the sender's place in the communicator
-    kSourceRank,
-    kDestinationRank,
-    kTag,  // in a collective: its number; in data, low half of the size of the whole
-    kContextAndKind,
-    kNumber  // in a collective: the step's tag; else the message's number, where order is kept; in data, high
-             // half
-  };
-  static constexpr int kKindShift = 29;
-  static constexpr std::uint32_t kContextMask = (1u << kKindShift) - 1;
-  enum class MessageKind : std::uint32_t {
-    kEager,
-    kRequestToSend,
-    kClearToSend,
-    kData,
-    kAllReceived,  // the receiver has got what it asked for (Rendezvous::kGet)
-  };
-  enum class TaskState : std::uint8_t {
-    kFree,
-    kAwaitClear,
-    kSending,
-    kAwaitData,
-    kReceiveCpu,
-    kTrain,    // the sends of one step of a collective; bytes and peer are those of its next message
-    kCombine,  // a received message is combined with local data
-  };
-
-  // A message under way that needs more than its operation tells: of a rendezvous, of an operation that gets
-  // other bytes than it asks for, or (lane != kNone) of a step of a collective.
-  struct Task {
-    // Of the message; while its data come, received so far; while they are sent, not yet handed over.
-    std::uint64_t bytes = 0;
-    std::uint32_t local = 0, op = 0, lane = kNone;  // op: in a lane, the step
-    std::uint32_t peer = 0;                         // a rank
-    // At its cpu, or in the free list; while data are sent, the pieces that the network has.
-    std::uint32_t next = kNone;
-    std::uint8_t nic = 0;
-    TaskState state = TaskState::kFree;
-    std::uint16_t connection = 0;  // of those between the two ranks
-  };
-  static_assert(sizeof(Task) == 32);
+  using Task = ReplayTask;
   // Work is named by the operation (a calc, a send, or a receive that has its message), or by
   // kTask + the task.
   static constexpr std::uint32_t kTask = 1u << 31;
-  // A cpu is first come, first served: what it works on, and what waits for it.
-  struct alignas(16) Cpu {
-    std::uint32_t current = kNone, head = kNone, tail = kNone;
-  };
   // A collective operation under way on one rank.
   struct Active {
     goal::CollectiveCall call;
@@ -197,32 +111,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
     Time busy;                   // its own processor, before it sends the group's messages
     std::uint32_t next = kNone;  // of the same collective, or in the free list
   };
-  struct alignas(64) RankState {
-    goal::OpView view;
-    std::uint32_t* words;         // of its operations, in words_ or its window
-    std::uint32_t first_cpu = 0;  // in cpus_
-    std::uint32_t ops_done = 0;
-    std::uint32_t cpus = 0;
-    std::uint32_t first_active = kNone;
-    std::uint32_t scheduled = 0;   // events so far
-    std::uint32_t early = 0;       // messages of collectives that wait for their group
-    bool sparse_cpus = false;      // the numbers of its cpus have gaps
-    std::uint16_t connection = 0;  // the one whose turn it is, to whichever rank
-    Time finish, compute, overhead;
-    std::uint64_t messages_sent = 0, messages_received = 0, bytes_sent = 0, bytes_received = 0;
-  };
-  static_assert(sizeof(RankState) == 128);
-  // An operation that may begin, or (lane != kNone) a group.
-  struct Ready {
-    RankState* rank;
-    std::uint32_t op, lane;
-  };
-  // A message that waits for its receive in tables_.
-  struct Parked {
-    ArrivedMessage message;
-    std::uint32_t next = kNone;  // in its queue, or in the free list
-  };
-  static_assert(sizeof(Parked) == 20);
   // A message of a collective that waits for its group.
   struct EarlyKey {
     std::uint32_t rank = 0;              // local
@@ -244,29 +132,11 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
   // Readiness.
   void drain();
-  void begin(const Ready& ready);
-  template <bool kOnStart>
-  void release(RankState& rank, goal::OpIndex op);
-  void release_waiting_for_start(RankState& rank, goal::OpIndex op);
-  void release_on_start(RankState& rank, goal::OpIndex op) {
-    if (rank.view.has_start_edges(op)) [[unlikely]]
-      release_waiting_for_start(rank, op);
-  }
-  // Operations in a graph or a packed file (share_windows.cc).
-  void view_graph(const goal::Graph& graph);
-  void open_windows(const goal::PackedProgram& program);
-  void look_through_window(std::uint32_t local);
-  goal::OpIndex load_start(std::uint32_t local);
-  void release_far(std::uint32_t local, goal::OpIndex op, bool on_start);
-  goal::OpIndex first_unfinished(std::uint32_t local) const;
+  void begin(const Progress::Ready& ready);
   void finish_op(RankState& rank, goal::OpIndex op);
   void finish_task(std::uint32_t task);
 
   // Cpus.
-  std::uint32_t cpu_of(const RankState& rank, std::uint16_t cpu) const {
-    return rank.sparse_cpus ? sparse_cpu_of(rank, cpu) : rank.first_cpu + cpu;
-  }
-  std::uint32_t sparse_cpu_of(const RankState& rank, std::uint16_t cpu) const;
   std::uint32_t& next_work(const RankState& rank, std::uint32_t work) {
     return (work & kTask) == 0 ? rank.words[work] : tasks_[work & ~kTask].next;
   }
@@ -274,7 +144,7 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void take_up(RankState& rank, Cpu& cpu);
   bool begin_work(RankState& rank, Cpu& cpu, std::uint32_t work);
   void schedule_done(RankState& rank, const Cpu& cpu, Time duration) {
-    const auto index = static_cast<std::uint32_t>(&cpu - cpus_.data());
+    const std::uint32_t index = cpus_.index(cpu);
     if (trails_) trails_->on_cpu(index, duration, computes(rank, cpu.current));
     schedule_own(rank, duration, kCpuDone, index);
   }
@@ -289,7 +159,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void give_task(std::uint32_t task);
   void count_received(RankState& rank, std::uint64_t bytes);
   void count_sent(RankState& rank, std::uint64_t bytes);
-  void find_cpus(RankState& state);
   Time overhead(std::uint64_t bytes) const {
     if (!has_overhead_per_byte_) return overhead_;
     return after(overhead_, hosts_.overhead_per_byte.after_first(bytes));
@@ -310,7 +179,6 @@ class alignas(64) ReplayShare final : public NetworkClient {
     if (trails_) trails_->on_lane(lane, duration);
     schedule_own(rank, duration, kLaneDone, lane);
   }
-  std::uint32_t hold(const Message& message);
   void begin_train(std::uint32_t lane, std::uint32_t step);
   void point_train(Task& train);
   bool end_of_train_message(Cpu& cpu, std::uint32_t train);
@@ -330,33 +198,11 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message);
 
   // Messages.
-  struct Route {
-    std::uint32_t peer = 0;  // a rank
-    std::uint8_t nic = 0;
-    std::uint16_t connection = 0;
-    std::uint32_t channel = ReplayPlan::kNoChannel;  // of a collective, if that says which of the rank's NICs
-  };
-  Message message_to(std::uint32_t rank, const Route& route, MessageKind kind) const;
-  void inject(Message& message) {
-    if (trails_) {
-      message.trail = trails_->leave(local_[message.client[kSourceRank]], message.bytes, engine_.now());
-    }
-    network_->inject(message);
-  }
-  void place(Message& message, std::uint32_t rank, const Route& route) const;
   std::uint32_t channel_of(const Task& task) const {
     if (task.lane == kNone) return kNone;
     const Lane& lane = lanes_[task.lane];
     const std::uint32_t lanes = actives_[lane.active].lanes_of_channel;
     return lanes == 0 ? kNone : lane.number / lanes;
-  }
-  // Messages of a rank take its connections in turn.
-  std::uint16_t next_connection(RankState& rank) const {
-    if (hosts_.connections_per_pair == 1) [[likely]]
-      return 0;
-    const std::uint16_t connection = rank.connection++;
-    if (rank.connection == hosts_.connections_per_pair) rank.connection = 0;
-    return connection;
   }
   std::uint64_t first_fragment(std::uint64_t bytes) const {
     return bytes < hosts_.first_fragment_bytes ? bytes : hosts_.first_fragment_bytes;
@@ -364,26 +210,22 @@ class alignas(64) ReplayShare final : public NetworkClient {
   void send_first(RankState& rank, goal::OpIndex op, std::uint64_t bytes, std::uint32_t task);
   void request_to_send(RankState& rank, goal::OpIndex op);
   void send_first_of_step(const Task& from, std::uint32_t task);
-  void answer(std::uint32_t receive, std::uint32_t sender, MessageKind kind);
-  void send_data(const Message& clear);
-  void send_piece(Message& data);
-  void receive_data(const Message& message);
+  template <typename Answer>
+  void answer(std::uint32_t receive, const Answer& what);
+  void send_data(const wire::ClearToSend& clear);
+  void send_piece(std::uint32_t send, Message& data);
+  void receive_data(const wire::Data& data, std::uint64_t bytes);
   void begin_receive(RankState& rank, goal::OpIndex op);
   void arrive(const Message& message);
   void matched(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
   void matched_otherwise(RankState& rank, goal::OpIndex op, const ArrivedMessage& message);
   void begin_task(const ArrivedMessage& message, Task task);
   void begin_recorded(const ArrivedMessage& message, Task task);
-  bool is_ordered(const Message& message) const;
   void accept_in_order(const Message& message);
 
-  std::uint32_t new_task(const Task& task);
-  void free_task(std::uint32_t task);
   std::uint32_t new_active();
   std::uint32_t new_lane();
   ArrivedMessage arrived(const Message& message) const;
-  std::uint32_t park(const ArrivedMessage& message);
-  ArrivedMessage unpark(std::uint32_t slot);
 
   const ReplayPlan& plan_;
   const goal::ProgramFacts& program_;
@@ -391,52 +233,28 @@ class alignas(64) ReplayShare final : public NetworkClient {
   const std::uint32_t* local_;  // of each rank of the program
   const EntityId first_entity_;
   Engine& engine_;
-  Network* network_ = nullptr;
   TimelineTap* tap_ = nullptr;      // null: nobody records what it does
   std::unique_ptr<Trails> trails_;  // null: nobody asks what its time consists of
-  bool keep_order_ = false;
-  const Time overhead_;  // o
+  const Time overhead_;             // o
   const bool has_overhead_per_byte_;
-  const PlacedRank* const placed_;  // null: rank r is host r
-  const bool has_wildcards_;        // then matching_ has what waits, else tables_
 
-  // Per operation: unmet dependencies; then, while it waits to be matched or for its cpu, the next in that
-  // queue; kFinished in the end. Those of a packed file's operations are in its windows.
-  static constexpr std::uint32_t kFinished = ProgramWindow::kFinished;
-  std::uint64_t ops_ = 0;
-  std::size_t begun_ = 0;  // ranks
-  LargeVector<std::uint32_t> words_;
-  std::vector<ProgramWindow> windows_;  // of each rank; none for a graph
-  std::unique_ptr<goal::PackedFile> file_;
-  goal::OpBlock block_;  // where it is read to
   LargeVector<RankState> ranks_;
-  LargeVector<Cpu> cpus_;                 // of each rank
-  std::vector<std::uint16_t> cpu_names_;  // the number it has in the graph, ascending in a rank
-  ReadyQueue<Ready> ready_;
-  LargeVector<Task> tasks_;
-  std::uint32_t free_task_ = kNone;
+  Progress progress_;
+  Cpus cpus_;
+  ReplayTasks tasks_;
   std::vector<Active> actives_;
   std::vector<Lane> lanes_;
   std::uint32_t free_active_ = kNone, free_lane_ = kNone;
   OpenReceives open_receives_;
   std::vector<Time> proxies_;  // when the thread of each rank is free that hands on messages between nodes
   goal::Group group_;          // where algorithms write
-  // Receives go by their operation, messages by their place in parked_.
-  LargeVector<MatchTable> tables_;
-  MatchTableMemory table_memory_;
-  Matching matching_;
-  Chunks<Parked> parked_;
-  std::uint32_t free_parked_ = kNone;
-  std::uint64_t parked_count_ = 0;
+  UserMessages user_messages_;
   EarlyMessages early_;
   std::vector<std::uint32_t> found_;
-  // Only where messages may overtake each other: how many each of these ranks sent to others, and took from
-  // others, and the messages that came before their turn (keyed with their number as tag).
-  StreamCounters sent_, accepted_;
-  Matching::Receives held_back_;
-  std::vector<Message> held_;
-  std::vector<std::uint32_t> free_held_;
-  std::uint64_t executed_ops_ = 0, bytes_ = 0;
+  HeldMessages held_;
+  MessageTurns turns_;
+  Departures departures_;
+  std::uint64_t bytes_ = 0;  // of all messages sent
 };
 
 }  // namespace weft::sim

@@ -10,10 +10,7 @@ void ReplayShare::expect(const Event& event, int look) const {
     if (look == 1) __builtin_prefetch(lane.steps.data(), 1);
     return;
   }
-  if (event.kind == kMessageReady && look == 0) {
-    __builtin_prefetch(&held_[event.payload]);
-    __builtin_prefetch(reinterpret_cast<const char*>(&held_[event.payload]) + 64);
-  }
+  if (event.kind == kMessageReady && look == 0) held_.prefetch(event.payload);
   if (event.kind != kCpuDone) return;
   const RankState& rank = ranks_[local_[event.source - first_entity_]];
   const Cpu& cpu = cpus_[event.payload];
@@ -49,40 +46,35 @@ void ReplayShare::expect(const Event& event, int look) const {
 }
 
 void ReplayShare::expect(const Message& message, int look) const {
-  const auto& word = message.client;
-  const std::uint32_t local = local_[word[kDestinationRank]];
+  const std::uint32_t local = local_[wire::ends_of(message).destination];
   const RankState& rank = ranks_[local];
-  const bool is_collective = (word[kContextAndKind] & kCollectiveContext) != 0;
+  const bool is_collective = wire::is_of_collective(message);
   if (look == 0) {
     __builtin_prefetch(&rank);
     if (trails_) trails_->expect_message(message);
-    if (!has_wildcards_ && !is_collective) __builtin_prefetch(&tables_[local], 1);
+    if (!is_collective) user_messages_.expect(local);
     return;
   }
   if (is_collective) {
     if (rank.first_active == kNone) return;
+    const auto first = wire::FirstOfStep::decode(message);
     const Active& active = actives_[rank.first_active];
     if (!is_indexed(active)) {
       if (look == 2) __builtin_prefetch(&lanes_[active.first_lane], 1);
       return;
     }
-    if (look == 1) return open_receives_.prefetch(rank.first_active, word[kNumber]);
-    const std::uint32_t lane = open_receives_.lane(rank.first_active, word[kNumber]);
+    if (look == 1) return open_receives_.prefetch(rank.first_active, first.tag);
+    const std::uint32_t lane = open_receives_.lane(rank.first_active, first.tag);
     if (lane < OpenReceives::kSeveral) return __builtin_prefetch(&lanes_[lane], 1);
-    early_.prefetch({local, word[kReceiverTask], word[kTag],
-                     word[kContextAndKind] & kContextMask & ~kCollectiveContext, word[kNumber]});
-    return;
+    return early_.prefetch({local, first.place, first.collective, first.communicator, first.tag});
   }
-  if (has_wildcards_) return;
-  // This is the key of eager messages; of others it is one that nobody waits for.
-  const MatchTable& table = tables_[local];
-  const MatchTable::Key key{word[kSourceRank], word[kTag], word[kContextAndKind]};
-  if (look == 1 && table.has_far()) return table.prefetch(key);
-  if (look == 2 && !table.has_far()) return;  // it was found with the first look
-  const MatchTable::Entry* entry = table.find(key);
-  if (entry == nullptr || entry->of_messages) return;
-  __builtin_prefetch(rank.view.record(entry->last));
-  __builtin_prefetch(rank.words + entry->last, 1);
+  if (wire::kind_of(message) != wire::Kind::kEager) return;
+  const auto first = wire::FirstOfSend::decode(message);
+  const std::uint32_t receive =
+      user_messages_.expect(local, {first.ends.source, first.tag, first.communicator}, look);
+  if (receive == kNone) return;
+  __builtin_prefetch(rank.view.record(receive));
+  __builtin_prefetch(rank.words + receive, 1);
 }
 
 }  // namespace weft::sim

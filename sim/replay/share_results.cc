@@ -7,30 +7,25 @@ namespace weft::sim {
 
 void ReplayShare::keep_trails(TrailRecords& records) {
   trails_ = std::make_unique<Trails>(records, cpus_.size(), ranks_.size(), hosts_.nic_per_byte);
+  departures_.keep_trails(*trails_);
 }
 
 std::uint64_t ReplayShare::memory_bytes() const {
-  std::uint64_t bytes = words_.capacity() * sizeof(words_[0]) + ranks_.capacity() * sizeof(RankState) +
-                        cpus_.capacity() * sizeof(Cpu) + ready_.memory_bytes() +
-                        tasks_.capacity() * sizeof(Task) + parked_.memory_bytes() + matching_.memory_bytes() +
-                        early_.memory_bytes() + open_receives_.memory_bytes() + held_back_.memory_bytes() +
-                        held_.capacity() * sizeof(Message) + actives_.capacity() * sizeof(Active) +
-                        lanes_.capacity() * sizeof(Lane) + proxies_.capacity() * sizeof(Time) +
-                        tables_.capacity() * sizeof(MatchTable) + table_memory_.bytes();
-  for (const ProgramWindow& window : windows_) bytes += window.memory_bytes();
+  std::uint64_t bytes = progress_.memory_bytes() + ranks_.capacity() * sizeof(RankState) +
+                        cpus_.memory_bytes() + tasks_.memory_bytes() + user_messages_.memory_bytes() +
+                        early_.memory_bytes() + open_receives_.memory_bytes() + turns_.memory_bytes() +
+                        held_.memory_bytes() + actives_.capacity() * sizeof(Active) +
+                        lanes_.capacity() * sizeof(Lane) + proxies_.capacity() * sizeof(Time);
   if (trails_) bytes += trails_->memory_bytes();
   for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);
   return bytes;
 }
 
-bool ReplayShare::at_rest() const {
-  return begun_ == ranks_.size() &&
-         std::all_of(cpus_.begin(), cpus_.end(), [](const Cpu& cpu) { return cpu.current == kNone; });
-}
+bool ReplayShare::at_rest() const { return progress_.have_all_begun() && cpus_.are_idle(); }
 
 ReplayTotals ReplayShare::totals() const {
-  ReplayTotals totals{.ops = ops_,
-                      .executed_ops = executed_ops_,
+  ReplayTotals totals{.ops = progress_.ops(),
+                      .executed_ops = executed_ops(),
                       .bytes = bytes_,
                       .unreceived = unreceived(),
                       .makespan = {}};

@@ -5,12 +5,6 @@
 
 namespace weft::sim {
 
-namespace {
-
-bool is_of_collective(std::uint32_t context) { return (context & kCollectiveContext) != 0; }
-
-}  // namespace
-
 std::vector<std::string> timeline_collectives() {
   std::vector<std::string> names = {""};
   for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
@@ -45,7 +39,7 @@ void TimelineTap::watch(std::uint32_t local, const Cause& cause, Call&& call) {
   for (std::uint32_t i = 0; i < cpus; ++i) was_idle_[i] = share_.cpus_[first + i].current == kNone;
   cause_ = cause;
   call();
-  const ReplayShare::RankState& rank = rank_of(local);
+  const RankState& rank = rank_of(local);
   const bool is_done = rank.ops_done == rank.view.ops() && !closed_[local];
   for (std::uint32_t i = 0; i < cpus; ++i) {
     const bool is_idle = share_.cpus_[first + i].current == kNone;
@@ -83,7 +77,7 @@ TimelineTap::Slice TimelineTap::slice_of(std::uint32_t local, std::uint32_t cpu,
           .job = job_,
           .rank = rank_of(local).view.rank(),
           .op = op,
-          .cpu = share_.cpu_names_[cpu],
+          .cpu = share_.cpus_.name(cpu),
           .kind = kind};
 }
 
@@ -105,7 +99,7 @@ std::optional<TimelineTap::Sent> TimelineTap::send_of(std::uint32_t local, std::
     sent.comm = op.comm;
     return sent;
   }
-  const ReplayShare::Task& task = share_.tasks_[work & ~ReplayShare::kTask];
+  const ReplayTask& task = share_.tasks_[work & ~ReplayShare::kTask];
   if (task.state != TaskState::kTrain) return std::nullopt;
   const ReplayShare::Lane& lane = share_.lanes_[task.lane];
   const ReplayShare::Active& active = share_.actives_[lane.active];
@@ -113,8 +107,9 @@ std::optional<TimelineTap::Sent> TimelineTap::send_of(std::uint32_t local, std::
   sent.slice.peer = task.peer;
   sent.slice.bytes = task.bytes;
   sent.slice.collective = collective_of(active);
+  sent.is_step = true;
   sent.number = active.number;
-  sent.comm = active.comm | kCollectiveContext;
+  sent.comm = active.comm;
   sent.step_tag = lane.steps[task.op].step.tag;
   return sent;
 }
@@ -137,11 +132,11 @@ void TimelineTap::end_of_work(std::uint32_t local, std::uint32_t cpu) {
 }
 
 void TimelineTap::end_of_task(std::uint32_t handle) {
-  const ReplayShare::Task& task = share_.tasks_[handle];
+  const ReplayTask& task = share_.tasks_[handle];
   const bool in_lane = task.lane != kNone;
   const ReplayShare::Active* active = in_lane ? &share_.actives_[share_.lanes_[task.lane].active] : nullptr;
   const std::uint32_t op = in_lane ? active->op : task.op;
-  const std::uint32_t cpu = share_.cpu_of(rank_of(task.local), rank_of(task.local).view.cpu(op));
+  const std::uint32_t cpu = share_.cpus_.of(rank_of(task.local), rank_of(task.local).view.cpu(op));
   const bool combines = task.state == TaskState::kCombine;
   if (!ends_work_) close_gap(task.local, cpu);  // it takes no time
   Slice slice = slice_of(task.local, cpu, op, combines ? SliceKind::kCompute : SliceKind::kReceive);
@@ -173,20 +168,19 @@ void TimelineTap::on_event(const Event& event) {
 }
 
 void TimelineTap::on_sent(const Message& message) {
-  const Cause& cause = rendezvous_[message.client[ReplayShare::kSenderTask]].cause;
-  watch(share_.local_[message.client[ReplayShare::kSourceRank]], cause, [&] { share_.on_sent(message); });
+  const Cause& cause = rendezvous_[wire::sender_of(message)].cause;
+  watch(share_.local_[wire::ends_of(message).source], cause, [&] { share_.on_sent(message); });
 }
 
 void TimelineTap::on_delivered(const Message& message) {
-  const auto& word = message.client;
-  const std::uint32_t sender = word[ReplayShare::kSenderTask];
-  const auto kind = static_cast<Kind>(word[ReplayShare::kContextAndKind] >> ReplayShare::kKindShift);
+  const std::uint32_t sender = wire::sender_of(message);
+  const Kind kind = wire::kind_of(message);
   Cause cause;
   std::uint32_t record = kNone;
   if (kind == Kind::kEager) {
-    record = sender & ~ReplayShare::kTask;
+    record = sender & ~wire::kRecord;
   } else if (kind == Kind::kData) {
-    record = record_of(word[ReplayShare::kReceiverTask]);
+    record = record_of(wire::Data::decode(message).receiver);
   } else if (kind == Kind::kClearToSend) {
     rendezvous_[sender].cause.sent = share_.engine_.now();
   } else if (kind == Kind::kAllReceived) {
@@ -197,21 +191,21 @@ void TimelineTap::on_delivered(const Message& message) {
     row.arrived = share_.engine_.now();
     cause = {.message = row.number, .peer = row.source, .bytes = row.bytes, .sent = row.sent};
   }
-  watch(share_.local_[word[ReplayShare::kDestinationRank]], cause, [&] { share_.on_delivered(message); });
+  watch(share_.local_[wire::ends_of(message).destination], cause, [&] { share_.on_delivered(message); });
 }
 
 // ---- Messages ----
 
 bool TimelineTap::is_of(const Sent& sent, const Message& message) const {
-  const auto& word = message.client;
-  const std::uint32_t context = word[ReplayShare::kContextAndKind] & ReplayShare::kContextMask;
-  if (sent.slice.rank != word[ReplayShare::kSourceRank] ||
-      sent.slice.peer != word[ReplayShare::kDestinationRank] || sent.comm != context) {
-    return false;
+  const results::Slice& slice = sent.slice;
+  if (!(wire::ends_of(message) == wire::Ends{slice.rank, slice.peer})) return false;
+  if (sent.is_step != wire::is_of_collective(message)) return false;
+  if (!sent.is_step) {
+    const auto first = wire::FirstOfSend::decode(message);
+    return sent.comm == first.communicator && slice.tag == first.tag;
   }
-  const std::uint32_t tag = word[ReplayShare::kTag];
-  if (!is_of_collective(context)) return sent.slice.tag == tag;
-  return sent.number == tag && sent.step_tag == word[ReplayShare::kNumber];
+  const auto first = wire::FirstOfStep::decode(message);
+  return sent.comm == first.communicator && sent.number == first.collective && sent.step_tag == first.tag;
 }
 
 // The send that a message is of, with its slice; none if that takes no time and was long ago.
@@ -224,11 +218,11 @@ std::optional<TimelineTap::Sent> TimelineTap::sender_of(const Message& message) 
     held_.erase(found);
     return sent;
   }
-  const std::uint32_t local = share_.local_[message.client[ReplayShare::kSourceRank]];
+  const std::uint32_t local = share_.local_[wire::ends_of(message).source];
   if (sent_ && share_.cpus_[sent_->cpu].current == sent_->work && is_of(*sent_, message)) {
     return std::exchange(sent_, std::nullopt);
   }
-  const ReplayShare::RankState& rank = rank_of(local);
+  const RankState& rank = rank_of(local);
   for (std::uint32_t cpu = rank.first_cpu; cpu < rank.first_cpu + rank.cpus; ++cpu) {
     std::optional<Sent> sent = send_of(local, cpu);
     if (!sent || !is_of(*sent, message) || share_.overhead(sent->slice.bytes) > Time()) continue;
@@ -242,35 +236,33 @@ std::uint32_t TimelineTap::new_record(const Message& message) {
   if (free_messages_.empty()) messages_.take(free_messages_);
   const std::uint32_t record = free_messages_.back();
   free_messages_.pop_back();
-  const auto& word = message.client;
-  messages_[record] = {.number = recorder_.next_message(job_, word[ReplayShare::kSourceRank]),
+  const wire::Ends ends = wire::ends_of(message);
+  messages_[record] = {.number = recorder_.next_message(job_, ends.source),
                        .bytes = message.bytes,
                        .sent = share_.engine_.now(),
                        .job = job_,
-                       .source = word[ReplayShare::kSourceRank],
-                       .destination = word[ReplayShare::kDestinationRank]};
+                       .source = ends.source,
+                       .destination = ends.destination};
   return record;
 }
 
 void TimelineTap::inject(const Message& message) {
-  const auto& word = message.client;
-  const std::uint32_t context = word[ReplayShare::kContextAndKind];
-  const auto kind = static_cast<Kind>(context >> ReplayShare::kKindShift);
-  const std::uint32_t task = word[ReplayShare::kSenderTask];
+  const Kind kind = wire::kind_of(message);
+  const std::uint32_t task = wire::sender_of(message);
   if (kind == Kind::kClearToSend) {  // the sender may be done with its task before its data have come
-    const TimelineTap& sender = tap_of_(word[ReplayShare::kDestinationRank]);
-    record_of(word[ReplayShare::kReceiverTask]) = sender.rendezvous_[task].record;
+    const auto clear = wire::ClearToSend::decode(message);
+    record_of(clear.receiver) = tap_of_(clear.ends.destination).rendezvous_[task].record;
   }
   if (kind != Kind::kEager && kind != Kind::kRequestToSend) return network_->inject(message);
   const std::uint32_t record = new_record(message);
   results::TimelineMessage& row = messages_[record];
   Message marked = message;
   if (kind == Kind::kEager) {
-    marked.client[ReplayShare::kSenderTask] = record | ReplayShare::kTask;
+    wire::set_record(marked, record);
   } else {
     row.bytes = share_.tasks_[task].bytes;
   }
-  if (!is_of_collective(context & ReplayShare::kContextMask)) row.tag = word[ReplayShare::kTag];
+  if (!wire::is_of_collective(message)) row.tag = wire::FirstOfSend::decode(message).tag;
   if (std::optional<Sent> sent = sender_of(message)) {
     row.collective = sent->slice.collective;
     sent->slice.message = row.number;

@@ -45,8 +45,7 @@ class TimelineTap final : public NetworkClient, public Network {
 
  private:
   static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
-  using Kind = ReplayShare::MessageKind;
-  using TaskState = ReplayShare::TaskState;
+  using Kind = wire::Kind;
   using Slice = results::Slice;
   using SliceKind = results::SliceKind;
 
@@ -67,10 +66,11 @@ class TimelineTap final : public NetworkClient, public Network {
   struct Sent {
     Slice slice;
     std::uint32_t cpu = 0, work = 0;                   // place in the share's cpus_
-    std::uint32_t number = 0, comm = 0, step_tag = 0;  // of a collective
+    bool is_step = false;                              // of a collective, named by what follows
+    std::uint32_t number = 0, comm = 0, step_tag = 0;  // `comm`: of a send, too
   };
 
-  ReplayShare::RankState& rank_of(std::uint32_t local) { return share_.ranks_[local]; }
+  RankState& rank_of(std::uint32_t local) { return share_.ranks_[local]; }
   std::uint32_t& record_of(std::uint32_t task) {
     if (records_.size() <= task) records_.resize(task + 1, kNone);
     return records_[task];
