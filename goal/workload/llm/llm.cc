@@ -65,6 +65,12 @@ std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ran
     sentences.push_back(fmt::format("{} layers don't divide evenly: the parts of the pipeline have {}",
                                     training.model.layers, layers_of_chunks(training)));
   }
+  if (training.attention == llm::AttentionKernel::kUnfused && parameters.text("attention") == "auto") {
+    sentences.push_back(fmt::format(
+        "attention of {} on {} is taken to be unfused, as it was trained before 2022; attention=flash "
+        "if yours is fused",
+        training.model.name, training.device->name()));
+  }
   return sentences;
 }
 
@@ -125,6 +131,12 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"precision", kText, "bf16", "Of matrix products: bf16, fp8 or fp32."},
       {"recompute", kText, "none",
        "Activations that are computed again: none, selective (attention's core) or full (layers)."},
+      {"attention", kText, "auto",
+       "Attention's core: flash (fused), unfused (products, softmax and dropout apart); auto: flash, but "
+       "unfused "
+       "for models with dropout on a100."},
+      {"accumulate", kText, "fused",
+       "Where gradients of micro-batches are added up: fused with their product, or by a separate kernel."},
       {"device", kText, "h100", "What computes: a100, h100, h200."},
       {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."},
       iterations_parameter(),

@@ -157,6 +157,19 @@ Schedule schedule_of(const Parameters& parameters, const Training& training) {
   return schedule;
 }
 
+// Megatron's GPTs, those with dropout, were trained on A100s before FlashAttention.
+AttentionKernel attention_of(const Parameters& parameters, const Training& training) {
+  const AttentionKernel usual = training.model.dropout && training.device->spec().fitted_to == "a100"
+                                    ? AttentionKernel::kUnfused
+                                    : AttentionKernel::kFlash;
+  const AttentionKernel kernel = word_of<AttentionKernel>(
+      parameters, "attention",
+      {{"auto", usual}, {"flash", AttentionKernel::kFlash}, {"unfused", AttentionKernel::kUnfused}});
+  if (kernel == AttentionKernel::kFlash || training.layout.context == 1) return kernel;
+  if (parameters.text("attention") == "auto") return AttentionKernel::kFlash;
+  parameters.fail("attention", "with cp above 1 it is flash: a ring of ranks has no scores of a whole row");
+}
+
 void read_words(const Parameters& parameters, Training& training) {
   training.sharding = word_of<Sharding>(parameters, "sharding",
                                         {{"zero1", Sharding::kZero1},
@@ -171,6 +184,7 @@ void read_words(const Parameters& parameters, Training& training) {
                          {{"bf16", Precision::kBf16}, {"fp8", Precision::kFp8}, {"fp32", Precision::kFp32}});
   training.context_exchange = word_of<ContextExchange>(
       parameters, "cp_exchange", {{"ring", ContextExchange::kRing}, {"gather", ContextExchange::kGather}});
+  training.accumulate_apart = word_of<bool>(parameters, "accumulate", {{"fused", false}, {"separate", true}});
   training.gradient_bytes = word_of<std::uint32_t>(parameters, "gradients", {{"fp32", 4u}, {"bf16", 2u}});
   training.sequence_parallel = word_of<int>(parameters, "sp", {{"auto", -1}, {"true", 1}, {"false", 0}}) == -1
                                    ? training.layout.tensor > 1
@@ -190,6 +204,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks) {
   training.iterations = integer_in(parameters, "iterations", 1, 1'000'000);
   training.schedule = schedule_of(parameters, training);
   training.device = &find_device(parameters.text("device"));
+  training.attention = attention_of(parameters, training);
   training.efficiency = parameters.real("efficiency");
   if (!(training.efficiency > 0) || training.efficiency > 1000) {
     parameters.fail("efficiency", "it must be above 0, up to 1000");

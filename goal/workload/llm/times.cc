@@ -1,12 +1,18 @@
 #include "goal/workload/llm/times.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "goal/workload/compute/operators.h"
 
 namespace weft::goal::llm {
 namespace {
 
 // Products and passes through memory on the training's device.
 class Clock {
+  const Training& training_;
+  const Device& device_;
+
  public:
   explicit Clock(const Training& training) : training_(training), device_(*training.device) {}
 
@@ -17,11 +23,23 @@ class Clock {
     return product(tokens, rows(layer), columns(layer));
   }
   double by_weights(std::uint64_t tokens, const Linear& layer) const {
-    return product(columns(layer), rows(layer), tokens);
+    return accumulated(product(columns(layer), rows(layer), tokens),
+                       static_cast<double>(columns(layer) * rows(layer)));
   }
   double product(std::uint64_t m, std::uint64_t n, std::uint64_t k, std::uint64_t groups = 1) const {
     if (m == 0 || n == 0 || k == 0) return 0;
-    return scaled(device_.gemm_ns({m, n, k, groups, training_.precision}));
+    return scaled(device_.gemm_ns({m, n, k, groups, precision}));
+  }
+  // In 8 bits: values of 2 bytes are read and written as 1 byte, and once more transposed, for the product by
+  // weights (P. Micikevicius et al., FP8 Formats, 2022; NVIDIA's Transformer Engine on Hopper).
+  double cast(double values) const {
+    return precision == Precision::kFp8 && values > 0 ? bytes(kCastBytes * values) : 0;
+  }
+  double cast_inputs(std::uint64_t tokens, const Linear& layer) const {
+    return cast(static_cast<double>(tokens * rows(layer)));
+  }
+  double cast_outputs(std::uint64_t tokens, const Linear& layer) const {
+    return cast(static_cast<double>(tokens * columns(layer)));
   }
   // In bf16 whatever the products are in.
   double memory(double values) const { return scaled(device_.memory_ns(2 * values)); }
@@ -30,8 +48,17 @@ class Clock {
 
   // A row-parallel layer is divided along its inputs, which `row` says of the layers it is given.
   bool row = false;
+  Precision precision = training_.precision;
 
  private:
+  // With the gradients of micro-batches before. A product that adds to them reads and writes them while it
+  // computes; a kernel of its own reads the product, too. FSDP adds up parts only, which is little.
+  double accumulated(double product_ns, double weights) const {
+    if (training_.sharding == Sharding::kFsdp) return product_ns;
+    const double both = 2.0 * training_.gradient_bytes * weights;
+    if (training_.accumulate_apart) return product_ns + bytes(both + 2 * weights);
+    return std::pow(std::pow(product_ns, 4) + std::pow(bytes(both), 4), 0.25);
+  }
   std::uint64_t part(std::uint64_t size) const {
     return std::max<std::uint64_t>(size / training_.layout.tensor, 1);
   }
@@ -41,8 +68,7 @@ class Clock {
   std::uint64_t rows(const Linear& layer) const { return row && !layer.whole ? part(layer.in) : layer.in; }
   double scaled(double ns) const { return ns / training_.efficiency; }
 
-  const Training& training_;
-  const Device& device_;
+  static constexpr double kCastBytes = 4;
 };
 
 Clock row_parallel(const Training& training) {
@@ -51,31 +77,64 @@ Clock row_parallel(const Training& training) {
   return clock;
 }
 
-// Norm and residual: what is read and written of a block's tokens.
+// Norm, and the residual's sum with bias and dropout, which writes a mask of a byte.
 double around(const Training& training) {
-  return Clock(training).memory(4.0 * static_cast<double>(training.own_tokens()) * training.model.hidden);
+  const Clock clock(training);
+  const double tokens = static_cast<double>(training.own_tokens()), hidden = training.model.hidden;
+  const double mask = training.model.dropout ? tokens * hidden : 0;
+  return clock.bytes(norm_bytes(tokens, hidden)) + clock.bytes(residual_bytes(tokens, hidden) + mask);
 }
 
-BlockTimes block(const Training& training, const std::vector<Linear>& inputs, const Linear& output) {
-  const Clock column(training), row = row_parallel(training);
+// The norm's gradient and its sum with the residual's; then dropout's, and the bias's, a sum over tokens.
+double around_backward(const Training& training) {
+  const Clock clock(training);
+  const double tokens = static_cast<double>(training.own_tokens()), hidden = training.model.hidden;
+  const double masked = training.model.dropout ? clock.bytes(5 * tokens * hidden) : 0;
+  const double bias = training.model.biases ? clock.bytes(2 * tokens * hidden) : 0;
+  return clock.bytes(norm_backward_bytes(tokens, hidden)) + clock.bytes(residual_bytes(tokens, hidden)) +
+         masked + bias;
+}
+
+BlockTimes block(const Training& training, const std::vector<Linear>& inputs, const Linear& output,
+                 Precision precision) {
+  Clock column(training), row = row_parallel(training);
+  column.precision = row.precision = precision;
   const std::uint64_t tokens = training.tokens();
   BlockTimes times;
   for (const Linear& layer : inputs) {
     times.in += column.forward(tokens, layer);
-    times.in_by_inputs += column.by_inputs(tokens, layer);
+    times.in_by_inputs += column.by_inputs(tokens, layer) + column.cast_outputs(tokens, layer);
     times.in_by_weights += column.by_weights(tokens, layer);
   }
+  times.in += column.cast_inputs(tokens, inputs.front());
   times.before = around(training);
-  times.before_backward = 1.5 * around(training);
-  times.out = row.forward(tokens, output);
-  times.out_backward = row.by_inputs(tokens, output) + row.by_weights(tokens, output);
+  times.before_backward = around_backward(training);
+  times.out = row.forward(tokens, output) + row.cast_inputs(tokens, output);
+  times.out_backward =
+      row.by_inputs(tokens, output) + row.by_weights(tokens, output) + row.cast_outputs(tokens, output);
   return times;
 }
 
-BlockTimes attention(const Training& training) {
+// Scores are products of every query with every key; softmax reads and writes them, dropout too and with a
+// mask. Backward: of each product two, dropout's and softmax's gradient (which needs its result).
+void add_unfused_core(const Training& training, BlockTimes& times) {
+  const ModelShape& model = training.model;
+  Clock clock(training);
+  clock.precision = Precision::kBf16;
+  const std::uint64_t problems = std::uint64_t{training.micro_batch} * model.heads / training.layout.tensor;
+  const std::uint64_t tokens = training.sequence, keys = model.head_dim, values = model.value_dims();
+  const double scores = static_cast<double>(problems * tokens * tokens);
+  const double dropout = model.dropout ? clock.bytes(5 * scores) : 0;
+  const double by_keys = clock.product(tokens, tokens, keys, problems);
+  const double by_values = clock.product(tokens, values, tokens, problems);
+  times.core = by_keys + clock.bytes(4 * scores) + dropout + by_values;
+  times.core_backward = 2 * clock.product(tokens, keys, tokens, problems) + clock.bytes(6 * scores) +
+                        dropout + by_values + clock.product(tokens, tokens, values, problems);
+}
+
+void add_flash_core(const Training& training, BlockTimes& times) {
   const ModelShape& model = training.model;
   const std::uint32_t tensor = training.layout.tensor, context = training.layout.context;
-  BlockTimes times = block(training, attention_inputs(model), attention_output(model));
   Attention core;
   core.batch = training.micro_batch;
   core.heads = std::max(model.heads / tensor, 1u);
@@ -89,18 +148,27 @@ BlockTimes attention(const Training& training) {
   times.core = Clock(training).attention(core);
   core.backward = true;
   times.core_backward = Clock(training).attention(core);
+}
+
+BlockTimes attention(const Training& training) {
+  const ModelShape& model = training.model;
+  BlockTimes times = block(training, attention_inputs(model), attention_output(model), training.precision);
+  training.attention == AttentionKernel::kUnfused ? add_unfused_core(training, times)
+                                                  : add_flash_core(training, times);
   return times;
 }
 
 BlockTimes mlp(const Training& training, std::uint64_t ffn) {
   if (ffn == 0) return {};
   const Clock clock(training);
-  BlockTimes times = block(training, {mlp_input(training.model, ffn)}, mlp_output(training.model, ffn));
+  BlockTimes times =
+      block(training, {mlp_input(training.model, ffn)}, mlp_output(training.model, ffn), training.precision);
   const double values =
       static_cast<double>(training.tokens()) * static_cast<double>(ffn) / training.layout.tensor;
   const double projections = training.model.gated ? 2 : 1;
   times.core = clock.memory(values * (projections + 1));
   times.core_backward = clock.memory(values * (2 * projections + 1));
+  if (training.model.biases) times.core_backward += clock.memory(values);  // the bias's gradient, a sum
   return times;
 }
 
@@ -132,7 +200,9 @@ void add_ends(const Training& training, Times& times) {
   const Clock clock(training);
   const double tokens = static_cast<double>(training.tokens());
   times.embedding = clock.memory(2 * tokens * model.hidden / training.layout.tensor);
-  times.head = block(training, {{model.vocab, model.hidden}}, {});
+  // In 8-bit training, too, the head's product is in 16.
+  const Precision precision = training.precision == Precision::kFp8 ? Precision::kBf16 : training.precision;
+  times.head = block(training, {{model.vocab, model.hidden}}, {}, precision);
   // The loss reads and writes the logits in 4 bytes.
   times.loss = clock.bytes(8 * tokens * model.vocab / training.layout.tensor);
 }
@@ -152,15 +222,21 @@ Times times_of(const Training& training) {
 }
 
 double optimizer_ns(const Training& training, std::uint32_t stage) {
-  // Adam reads gradient, master copy and two moments, and writes all but the first, and the weight.
-  constexpr double kBytes = 4 * 4 + 3 * 4 + 2;
+  // Beside Adam: the gradients' norm reads them, clipping reads and writes them.
+  constexpr double kClipBytes = 4 + 2 * 4;
   const RankWeights weights = stage_weights(training, stage);
   double all = static_cast<double>(weights.dense), experts = static_cast<double>(weights.experts);
+  const double whole = all + experts;
   if (training.sharding != Sharding::kNone) {
     all /= training.layout.size(Axis::kData);
     experts /= training.layout.size(Axis::kExpertData);
   }
-  return training.device->memory_ns(kBytes * (all + experts)) / training.efficiency;
+  // All gradients are set to 0 for the next step, and in 8-bit training all weights cast.
+  const bool shards = training.sharding == Sharding::kFsdp;
+  const double each = training.gradient_bytes + (training.precision == Precision::kFp8 ? 4 : 0);
+  const double bytes =
+      adam_bytes(all + experts) + kClipBytes * (all + experts) + each * (shards ? all + experts : whole);
+  return training.device->memory_ns(bytes) / training.efficiency;
 }
 
 }  // namespace weft::goal::llm

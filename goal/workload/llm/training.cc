@@ -42,7 +42,9 @@ std::uint32_t most_in_flight(const Schedule& schedule, std::uint32_t stage) {
 
 // What is kept of a layer from forward to backward.
 double kept_of_layer(const Training& training, std::uint32_t layer) {
-  if (training.recompute != Recompute::kFull) return layer_activations(training, layer);
+  const bool scores =
+      training.attention == AttentionKernel::kUnfused && training.recompute == Recompute::kNone;
+  if (training.recompute != Recompute::kFull) return layer_activations(training, layer, scores);
   return 2.0 * static_cast<double>(training.own_tokens()) * training.model.hidden;
 }
 

@@ -19,6 +19,10 @@ enum class Sharding : std::uint8_t {
 };
 enum class Recompute : std::uint8_t { kNone, kSelective, kFull };
 enum class ContextExchange : std::uint8_t { kRing, kGather };
+enum class AttentionKernel : std::uint8_t {
+  kFlash,    // one fused kernel, which keeps no scores
+  kUnfused,  // products, softmax and dropout apart, all pairs: as before T. Dao et al., FlashAttention, 2022
+};
 
 struct Training {
   ModelShape model;
@@ -28,6 +32,8 @@ struct Training {
   Sharding sharding = Sharding::kZero1;
   Recompute recompute = Recompute::kNone;
   ContextExchange context_exchange = ContextExchange::kRing;
+  AttentionKernel attention = AttentionKernel::kFlash;
+  bool accumulate_apart = false;  // gradients are added up by a kernel of its own, not by the product's
   Precision precision = Precision::kBf16;
   std::uint32_t sequence = 1, micro_batch = 1, iterations = 1;
   std::uint32_t gradient_bytes = 4;  // of each parameter, as they are reduced

@@ -58,6 +58,8 @@ TEST_CASE("layouts that don't fit are refused, with what would") {
   };
   says("llm:model=tiny,tp=3", 3, "2 would do");
   says("llm:model=tiny,tp=2,pp=2", 6, "4 or 8 would do");
+  says("llm:model=tiny,cp=2,attention=unfused,seq=128", 2, "with cp above 1 it is flash");
+  says("llm:model=tiny,attention=flsh", 1, "flash");
   says("llm:model=tiny,pp=8", 8, "4 layers can't be divided among 8");
   says("llm:model=tiny,dp=3", 4, "it is 4");
   says("llm:model=tiny,ep=2", 4, "has no experts");

@@ -107,3 +107,62 @@ TEST_CASE("what is computed: FLOPs at the device's rate where products are large
   const double seconds = step_flops(training) / 2 / rate;
   CHECK(static_cast<double>(parts.forward + parts.backward) * 1e-9 == Approx(seconds).epsilon(0.05));
 }
+
+TEST_CASE("unfused attention: scores pass through memory, all pairs are computed") {
+  Training training = pipeline(2, 1, 1);
+  training.model = find_model("gpt3_175b");
+  training.layout.tensor = 8;
+  training.sequence = 2048;
+  training.efficiency = 1;
+  training.device = &find_device("a100");
+  const BlockTimes flash = times_of(training).attention;
+  training.attention = AttentionKernel::kUnfused;
+  const BlockTimes unfused = times_of(training).attention;
+  // 12 heads; softmax reads and writes 2 bytes, dropout as well and a mask of 1; products write and read 2.
+  const double scores = 12.0 * 2048 * 2048, share = 1 / (2039 * 0.8215);
+  CHECK(unfused.core > (4 + 5 + 2) * scores * share);
+  CHECK(unfused.core < (4 + 5 + 4) * scores * share + 60'000);  // products of 12.9 GFLOP each, launches
+  CHECK(unfused.core_backward > (6 + 5) * scores * share + 2 * 12.9e9 / 312e3);
+  CHECK(unfused.core > 1.5 * flash.core);
+  // Scores of every query and key and the mask are kept, unless they are computed again (Korthikanti 2022).
+  const double with = device_memory(training, 1).activations;
+  training.recompute = Recompute::kSelective;
+  const double without = device_memory(training, 1).activations;
+  CHECK(with - without == Approx(5.0 * 96 / 8 * 2048 * 2048 * 96 / 2).epsilon(1e-9));
+}
+
+TEST_CASE("gradients added up apart: the product, the sum so far and the new one pass through memory") {
+  Training training = pipeline(1, 1, 2);
+  training.efficiency = 1;
+  const Device& device = *training.device;
+  const double apart = [&] {
+    training.accumulate_apart = true;
+    return times_of(training).mlp.in_by_weights;
+  }();
+  training.accumulate_apart = false;
+  const double fused = times_of(training).mlp.in_by_weights;
+  training.sharding = Sharding::kFsdp;
+  const double alone = times_of(training).mlp.in_by_weights;
+  const double weights = static_cast<double>(mlp_input(training.model, training.model.ffn).out) *
+                         static_cast<double>(training.model.hidden);
+  CHECK(apart - alone == Approx(device.memory_ns((2 + 4 + 4) * weights)));
+  CHECK(fused >= std::max(alone, device.memory_ns(8 * weights)));
+  CHECK(fused <= alone + device.memory_ns(8 * weights));
+}
+
+TEST_CASE("8-bit training: values are cast, and head and attention stay in 16 bits") {
+  Training training = pipeline(1, 1, 1);
+  training.model = find_model("llama3_8b");
+  training.sequence = 8192;
+  training.efficiency = 1;
+  const Times wide = times_of(training);
+  training.precision = Precision::kFp8;
+  const Times narrow = times_of(training);
+  CHECK(narrow.head.in == wide.head.in);
+  CHECK(narrow.attention.core == wide.attention.core);
+  // The second projection's inputs, of the MLP's width: read, written, and written transposed.
+  const Device& device = *training.device;
+  const double product = device.gemm_ns({8192, 4096, 14336, 1, Precision::kFp8});
+  CHECK(narrow.mlp.out - product == Approx(device.memory_ns(4.0 * 8192 * 14336)));
+  CHECK(narrow.mlp.in < wide.mlp.in);
+}

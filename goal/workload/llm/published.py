@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Runs steps of training that were published, and tells how far they come out: the tables of README.md.
+
+  published.py WEFT [published.csv] [--only TEXT] [--efficiency NUMBER | --fit] [--command]
+
+The CSV (by default $WEFT_ORACLE_DIR/training/training_published.csv) has a row for each: source, model, gpu, gpus,
+precision, seq, tp, pp, cp, ep, dp, vp, mbs, gbs, sharding, recompute, step_s. Rows that nothing here knows how to run
+are counted, by source. --only takes rows whose source, model or precision has the text in it.
+
+Runs are at flow level on DGX nodes. Of many micro-batches two numbers are run, and the step is
+the straight line through them: each micro-batch adds as much as the one before once the pipeline is full.
+
+--fit: of each curve (source, model, precision, layout) an efficiency is fitted at its fewest GPUs.
+"""
+
+import argparse
+import collections
+import csv
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# V. Korthikanti et al., 2022, table 3: sequences of a micro-batch and a step, parts of a stage.
+KORTHIKANTI = {"megatron_22b": (4, 4, 1), "gpt3_175b": (1, 64, 3), "turing_530b": (1, 280, 3),
+               "megatron_1t": (1, 512, 1)}
+# D. Narayanan et al., 2021, table 1: Megatron-LM's examples/sc21/run_table_1.sh, sequences of a micro-batch and parts
+# of a stage.
+NARAYANAN = {"gpt_1.7b": (16, 1), "gpt_3.6b": (16, 1), "gpt_7.5b": (16, 1), "gpt_18.4b": (8, 1), "gpt_39.1b": (4, 1),
+             "gpt_76.1b": (2, 3), "gpt_145.6b": (2, 2), "gpt_310.1b": (1, 2), "gpt_529.6b": (1, 3),
+             "gpt_1008.0b": (1, 1)}
+
+
+def number(text):
+    return int(text) if text else 1
+
+
+def layout(row):
+    words = {axis: number(row[axis]) for axis in ("tp", "pp", "cp", "vp")}
+    words["dp"] = int(row["gpus"]) // (words["tp"] * words["pp"] * words["cp"])
+    return {**words, "seq": number(row["seq"]), "global_batch": number(row["gbs"]), "micro_batch": number(row["mbs"])}
+
+
+def korthikanti(row):
+    micro_batch, batch, parts = KORTHIKANTI[row["model"]]
+    return {**layout(row), "model": row["model"], "device": "a100", "vp": parts, "micro_batch": micro_batch,
+            "global_batch": batch, **({"sp": "false", "recompute": "full"} if row["recompute"] == "full" else
+                                      {"recompute": "selective"})}
+
+
+def narayanan(row):
+    name = row["model"].split()[0]
+    micro_batch, parts = NARAYANAN[name]
+    return {**layout(row), "model": name.replace(".", "_"), "device": "a100", "vp": parts, "micro_batch": micro_batch,
+            "sharding": "none", "gradients": "bf16", "accumulate": "separate", "sp": "false", "recompute": "full"}
+
+
+def dgxc(row):
+    # 8 micro-batches of a pipeline and more: GPT-3's page gives 6 parts of a stage, and 12 in its text.
+    parts = {"vp": 6} if row["model"] == "gpt3_175b" else {}
+    return {**layout(row), **parts, "model": row["model"].replace(".", "_"), "device": "h100",
+            "precision": row["precision"]}
+
+
+def llm_foundry(row):
+    if "FP8" in row["precision"].upper():
+        return None
+    full = row["recompute"] == "True"
+    return {**layout(row), "model": row["model"], "device": row["gpu"].split("_")[0], "sharding": "fsdp",
+            "gradients": "bf16", "recompute": "full" if full else "none"}
+
+
+READERS = {"Korthikanti 2022": korthikanti, "Megatron-LM 2021": narayanan, "NVIDIA/dgxc-benchmarking": dgxc,
+           "mosaicml/llm-foundry": llm_foundry}
+
+
+def read(path, only):
+    known, unknown = [], collections.Counter()
+    with open(path, encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if only and not any(only in row[key] for key in ("source", "model", "precision")):
+                continue
+            reader = next((READERS[name] for name in READERS if row["source"].startswith(name)), None)
+            words = reader(row) if reader and row["step_s"] else None
+            if words is None:
+                unknown[row["source"].split("@")[0]] += 1
+            else:
+                known.append((row, words))
+    return known, unknown
+
+
+def topology(device, gpus):
+    node = {"a100": "dgx_a100", "h100": "dgx_h100"}[device]
+    nodes = (gpus + 7) // 8
+    if nodes == 1:
+        return f"scale_up:of=[single_switch:hosts=1],node={node}"
+    units = (nodes + 31) // 32
+    link = {"a100": 200, "h100": 400}[device]
+    each = max((nodes + units - 1) // units, 4)  # with fewer a spine has too few ports for 8 rails
+    return f"scale_up:of=[rail_optimized:units={units},nodes={each},link={link}Gbps],node={node}"
+
+
+def collectives(words):
+    """NCCL's rings leave a node through all its NICs. With tp=8 a group between nodes has one rank of each, whose one
+    ring is right, too, and takes a tenth of the time to run."""
+    return ["--set", "collectives.profile=nccl"] if words["tp"] < 8 else []
+
+
+def command(weft, words, folder):
+    gpus = words["tp"] * words["pp"] * words["cp"] * words["dp"]
+    traffic = ",".join(f"{key}={value}" for key, value in words.items())
+    return [weft, "sim", "-q", "--traffic", f"llm:{traffic}", "--network", "flow", "--topology",
+            topology(words["device"], gpus), *collectives(words), "-o", folder]
+
+
+def run(weft, words):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(command(weft, words, f"{folder}/run"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False)
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(done.args)}\n{done.stdout}")
+        return json.loads(Path(f"{folder}/run/summary.json").read_text())["makespan_ns"] * 1e-9
+
+
+def step_seconds(weft, words):
+    at_once = words["micro_batch"] * words["dp"]
+    micro_batches, stages = words["global_batch"] // at_once, words["pp"]
+    few, more = max(2 * stages, 4), max(3 * stages, 8)
+    if micro_batches <= more:
+        return run(weft, words)
+    of = {count: run(weft, {**words, "global_batch": count * at_once}) for count in (few, more)}
+    return of[more] + (of[more] - of[few]) / (more - few) * (micro_batches - more)
+
+
+def fitted(weft, words, seconds):
+    """What of the step is computation scales with 1 / efficiency: a secant, twice."""
+    low, high = 1.0, 0.9
+    times = [step_seconds(weft, {**words, "efficiency": value}) for value in (low, high)]
+    for _ in range(2):
+        slope = (times[1] - times[0]) / (1 / high - 1 / low)
+        value = 1 / (1 / high + (seconds - times[1]) / slope)
+        low, high = high, round(value, 3)
+        times = [times[1], step_seconds(weft, {**words, "efficiency": high})]
+        if abs(times[1] / seconds - 1) < 0.001:
+            break
+    return high
+
+
+def curve(row):
+    return tuple(row[key] for key in ("source", "model", "gpu", "precision", "seq", "tp", "pp", "cp", "recompute", "mbs"))
+
+
+def told(row, words):
+    axes = " ".join(f"{axis}={words[axis]}" for axis in ("tp", "pp", "vp", "cp", "dp") if words[axis] > 1)
+    more = " ".join(str(words[key]) for key in ("recompute",) if key in words)
+    return f"| {row['model'].split()[0]} {row['precision']} {more} | {axes} | {row['gpus']} |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("weft")
+    parser.add_argument("csv", nargs="?",
+                        default=os.path.join(os.environ.get("WEFT_ORACLE_DIR", "."), "training/training_published.csv"))
+    parser.add_argument("--only")
+    parser.add_argument("--most", type=int, default=4096, help="GPUs of a row, at most")
+    parser.add_argument("--efficiency", type=float)
+    parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--command", action="store_true", help="tell the commands, and run nothing")
+    options = parser.parse_args()
+    known, unknown = read(options.csv, options.only)
+    known = [(row, words) for row, words in known if int(row["gpus"]) <= options.most]
+    for source, count in unknown.items():
+        print(f"not run: {count} rows of {source}", file=sys.stderr)
+    if options.command:
+        for _, words in known:
+            print(" ".join(command(options.weft, words, "run")))
+        return
+    print("| model | layout | GPUs | efficiency | here | published | |\n|---|---|---|---|---|---|---|")
+    errors, efficiencies = [], {}
+    for row, words in sorted(known, key=lambda each: (curve(each[0]), int(each[0]["gpus"]))):
+        published = float(row["step_s"])
+        if options.fit:
+            if curve(row) not in efficiencies:
+                efficiencies[curve(row)] = fitted(options.weft, words, published)
+            words["efficiency"] = efficiencies[curve(row)]
+        elif options.efficiency:
+            words["efficiency"] = options.efficiency
+        seconds = step_seconds(options.weft, words)
+        errors.append(seconds / published - 1)
+        print(f"{told(row, words)} {words.get('efficiency', 1)} | {seconds:.3f} s | {published:g} | "
+              f"{100 * errors[-1]:+.1f}% |", flush=True)
+    if errors:
+        print(f"\n{len(errors)} rows: mean error {100 * statistics.mean(errors):+.1f}%, of absolute ones "
+              f"{100 * statistics.mean(map(abs, errors)):.1f}%, worst {100 * max(map(abs, errors)):.1f}%")
+
+
+if __name__ == "__main__":
+    main()
