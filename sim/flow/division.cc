@@ -20,6 +20,7 @@ Division::Division(const topologies::Topology& topology, const routing::RoutingT
       capacity_(capacity),
       model_(std::move(model)),
       groups_(topology, table, model_->tells_hosts_apart()),
+      areas_(topology, *model_, groups_),
       graph_(topology, *model_),
       load_(topology.channels().size()) {}
 
@@ -36,8 +37,7 @@ bool Division::divide(std::uint32_t source, std::uint32_t at, std::uint32_t dest
       open = straight(at, start.state, destination, start.share, hops) && open;
       continue;
     }
-    const std::uint32_t near = groups_.hosts_near(groups_.of(source), groups_.of(destination));
-    const double direct = start.share * near / topology_.hosts();
+    const double direct = start.share * areas_.near(groups_.of(source), groups_.of(destination));
     open = straight(at, model_->behind_detour(start.state), destination, direct, hops) && open;
     open = by_detour(source, at, destination, start) && open;
   }
@@ -165,10 +165,6 @@ void Division::follow(std::uint32_t at, PathState state, std::vector<std::uint32
   }
 }
 
-double Division::odds(std::uint32_t group) const {
-  return static_cast<double>(groups_.hosts(group).size()) / topology_.hosts();
-}
-
 bool Division::first_leg(std::uint32_t at, PathState state, std::uint32_t via, double share,
                          const Ways& ways) {
   graph_.begin(groups_.destination(via), PathGraph::End::kSwitch);
@@ -197,29 +193,31 @@ void Division::expect_legs() {
                             grouped(channels)));
 }
 
-const Division::Legs& Division::first_legs(std::uint32_t group, std::uint32_t at, PathState state) {
-  const auto [position, fresh] = first_.try_emplace({std::uint64_t{group} << 32 | at, state});
+const Division::Legs& Division::first_legs(std::uint32_t group, std::uint32_t at, PathState state,
+                                           bool within) {
+  const auto [position, fresh] = first_.try_emplace({std::uint64_t{group} << 32 | at, state, within});
   Legs& legs = position->second;
   if (!fresh) return legs;
   expect_legs();
   legs.load.resize(topology_.channels().size());
   for (std::uint32_t v = 0; v < groups_.size(); ++v) {
-    if (groups_.is_near(group, v)) continue;
-    legs.open = first_leg(at, state, v, odds(v), {legs.load, nullptr}) && legs.open;
+    const double odds = groups_.is_near(group, v) ? 0 : areas_.odds(v, group, within);
+    if (odds > 0) legs.open = first_leg(at, state, v, odds, {legs.load, nullptr}) && legs.open;
   }
   return legs;
 }
 
-const Division::Legs& Division::second_legs(std::uint32_t group, PathState state) {
-  const auto [position, fresh] = second_.try_emplace({group, state});
+const Division::Legs& Division::second_legs(std::uint32_t group, PathState state, bool within) {
+  const auto [position, fresh] = second_.try_emplace({group, state, within});
   Legs& legs = position->second;
   if (!fresh) return legs;
   expect_legs();
   legs.load.resize(topology_.channels().size());
   for (std::uint32_t v = 0; v < groups_.size(); ++v) {
-    if (groups_.is_near(group, v)) continue;
+    const double odds = groups_.is_near(group, v) ? 0 : areas_.odds(v, group, within);
+    if (odds == 0) continue;
     legs.open =
-        second_leg(v, state, groups_.destination(group), odds(v), {legs.load, &legs.arrivals}) && legs.open;
+        second_leg(v, state, groups_.destination(group), odds, {legs.load, &legs.arrivals}) && legs.open;
   }
   return legs;
 }
@@ -228,19 +226,22 @@ const Division::Legs& Division::second_legs(std::uint32_t group, PathState state
 bool Division::by_detour(std::uint32_t source, std::uint32_t at, std::uint32_t destination,
                          const PathStart& start) {
   const std::uint32_t s = groups_.of(source), d = groups_.of(destination);
-  const Legs& first = first_legs(s, at, start.state);
-  const Legs& second = second_legs(d, start.state);
+  const bool within = areas_.is_within(s, d);
+  const Legs& first = first_legs(s, at, start.state, within);
+  const Legs& second = second_legs(d, start.state, within);
   for (std::uint32_t c = 0; c < load_.size(); ++c) {
     const double all = first.load[c] + second.load[c];
     if (all > 0) add(c, all * start.share);
   }
   std::vector<std::pair<std::uint32_t, double>> arrivals = second.arrivals, not_so;
   for (const std::uint32_t v : groups_.near(d)) {
-    if (!groups_.is_near(s, v)) first_leg(at, start.state, v, -odds(v) * start.share, {load_, nullptr});
+    if (!groups_.is_near(s, v))
+      first_leg(at, start.state, v, -areas_.odds(v, s, within) * start.share, {load_, nullptr});
   }
   for (const std::uint32_t v : groups_.near(s)) {
     if (groups_.is_near(d, v)) continue;
-    second_leg(v, start.state, groups_.destination(d), -odds(v) * start.share, {load_, &not_so});
+    second_leg(v, start.state, groups_.destination(d), -areas_.odds(v, d, within) * start.share,
+               {load_, &not_so});
   }
   for (auto& [vertex, share] : arrivals) share *= start.share;
   arrivals.insert(arrivals.end(), not_so.begin(), not_so.end());

@@ -6,12 +6,14 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "sim/flow/max_min.h"
 #include "sim/routing/path_model.h"
+#include "sim/routing/paths/detour_areas.h"
 #include "sim/routing/paths/host_groups.h"
 #include "sim/routing/paths/path_graph.h"
 #include "sim/routing/table/routing_table.h"
@@ -83,17 +85,18 @@ class Division {
                  const Ways& ways);
   bool second_leg(std::uint32_t via, routing::PathState state, std::uint32_t destination, double share,
                   const Ways& ways);
-  const Legs& first_legs(std::uint32_t group, std::uint32_t at, routing::PathState state);
-  const Legs& second_legs(std::uint32_t group, routing::PathState state);
-  double odds(std::uint32_t group) const;
+  const Legs& first_legs(std::uint32_t group, std::uint32_t at, routing::PathState state, bool within);
+  const Legs& second_legs(std::uint32_t group, routing::PathState state, bool within);
   void expect_legs();
 
   const topologies::Topology& topology_;
   const std::vector<Rate>& capacity_;
   std::unique_ptr<const routing::PathModel> model_;
   routing::HostGroups groups_;
+  routing::DetourAreas areas_;
   routing::PathGraph graph_;
-  std::map<std::pair<std::uint64_t, std::uint32_t>, Legs> first_, second_;
+  // By group and switch, state, and whether they stay within an area.
+  std::map<std::tuple<std::uint64_t, routing::PathState, bool>, Legs> first_, second_;
   bool expected_ = false;
   std::vector<double> load_;            // by channel; 0 between calls
   std::vector<std::uint32_t> touched_;  // channels that aren't

@@ -57,6 +57,8 @@ class PathModel {
   virtual double weight_of_entry(topologies::Vertex /*at*/, std::uint32_t /*host*/) const { return 1; }
   // After the detour of a packet that came there in this state.
   virtual PathState behind_detour(PathState state) const { return state; }
+  // In networks of linked groups: whether detours within a group are by hosts of this group only.
+  virtual bool detours_within_groups() const { return false; }
   // The states that there are: 0 to states() - 1.
   virtual std::uint32_t states() const { return 1; }
   // The virtual channels that it chooses among; 0: it leaves them to the queues.

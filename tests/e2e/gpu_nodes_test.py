@@ -124,6 +124,21 @@ class Nodes(unittest.TestCase):
             self.assertLess(took[""], 1.1 * took["valiant"])
             self.assertLess(took["valiant"], took["minimal"] / 3)
 
+    def test_fluids_and_packets_agree_around_slingshot(self):
+        """All-to-all of 64 GPUs on 8 nodes of Frontier: a GPU sends 56 * 64 KiB to other nodes, at 100 Gb/s of its node's four
+        NICs of 200 in 298 us. The nodes' switches are linked by too few links of 200 Gb/s, and detours in the group add enough."""
+        least = 56 * 65536 * 4158 / 4096 * 8 / 100e3
+        nodes = "scale_up:of=[frontier:groups=2],accelerators=8"
+        alltoall = "alltoall:size=64KiB,ranks=64"
+        flow, packet = (self.sim(nodes, alltoall, network) for network in ("flow", "packet"))
+        self.assertGreater(flow, least)
+        self.assertLess(flow, 1.02 * least)
+        self.assertLess(abs(flow / packet - 1), 0.1)
+        allreduce = "collective:kind=allreduce,size=4MB,element=4B,ranks=64"
+        for topology in ("scale_up:of=[frontier:groups=2],node=dgx_h100", "frontier:groups=2"):
+            flow, packet = (self.sim(topology, allreduce, network) for network in ("flow", "packet"))
+            self.assertLess(abs(flow / packet - 1), 0.1, topology)
+
     def test_families_between_nodes_have_their_own_routing(self):
         """An all-to-all of 64 GPUs, each with a NIC: 62 * 32 KiB leave at 400 Gb/s in 40.6 us."""
         alltoall = "alltoall:size=32KiB,ranks=64"

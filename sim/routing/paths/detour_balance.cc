@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -47,6 +48,7 @@ DetourBalance::DetourBalance(const topologies::Topology& topology, const PathMod
                              const HostGroups& groups, std::vector<double> capacity)
     : topology_(topology),
       groups_(groups),
+      areas_(topology, model, groups),
       capacity_(std::move(capacity)),
       pairs_to_(groups.size()),
       load_(capacity_.size()),
@@ -86,10 +88,6 @@ void DetourBalance::find_states(const PathModel& model) {
   if (detour == starts.end()) return;
   detour_state_ = detour->state;
   behind_state_ = model.behind_detour(detour_state_);
-}
-
-double DetourBalance::odds(std::uint32_t group) const {
-  return static_cast<double>(groups_.hosts(group).size()) / topology_.hosts();
 }
 
 DetourBalance::Leg DetourBalance::make_leg(PathGraph& graph, std::uint32_t to, PathGraph::End end) {
@@ -178,18 +176,25 @@ void DetourBalance::carry_direct(std::span<const Pair> pairs, std::uint32_t to) 
 }
 
 void DetourBalance::carry_last(std::span<const Pair> pairs, std::uint32_t to) {
-  double received = 0;
-  for (const std::uint32_t i : pairs_to_[to]) received += pairs[i].offered * pairs[i].detoured;
-  if (received == 0) return;
+  std::array<double, 2> received{};  // from elsewhere, within the area
+  for (const std::uint32_t i : pairs_to_[to]) {
+    received[areas_.is_within(pairs[i].from, to) ? 1 : 0] += pairs[i].offered * pairs[i].detoured;
+  }
+  if (received[0] + received[1] == 0) return;
   const Leg& leg = last_[to];
   value_.assign(leg.begin.size(), 0);
-  minus_.assign(groups_.size(), 0);
+  minus_.assign(2 * groups_.size(), 0);
   for (const std::uint32_t i : pairs_to_[to]) {
     const double detoured = pairs[i].offered * pairs[i].detoured;
-    for (const std::uint32_t v : groups_.near(pairs[i].from)) minus_[v] += detoured;
+    const bool within = areas_.is_within(pairs[i].from, to);
+    for (const std::uint32_t v : groups_.near(pairs[i].from)) minus_[key(v, within)] += detoured;
   }
   for (std::uint32_t v = 0; v < groups_.size(); ++v) {
-    if (!groups_.is_near(to, v)) put(leg.behind, v, odds(v) * (received - minus_[v]));
+    if (groups_.is_near(to, v)) continue;
+    for (const bool within : {false, true}) {
+      const double detoured = received[within ? 1 : 0] - minus_[key(v, within)];
+      if (received[within ? 1 : 0] > 0) put(leg.behind, v, areas_.odds(v, to, within) * detoured);
+    }
   }
   carry(leg);
 }
@@ -197,12 +202,15 @@ void DetourBalance::carry_last(std::span<const Pair> pairs, std::uint32_t to) {
 void DetourBalance::carry_first(std::span<const Pair> pairs, std::uint32_t via) {
   const Leg& leg = to_via_[via];
   value_.assign(leg.begin.size(), 0);
-  minus_.assign(groups_.size(), 0);
+  minus_.assign(2 * groups_.size(), 0);
   for (const std::uint32_t d : groups_.near(via)) {
-    for (const std::uint32_t i : pairs_to_[d]) minus_[pairs[i].from] += pairs[i].offered * pairs[i].detoured;
+    for (const std::uint32_t i : pairs_to_[d])
+      minus_[sender_of(pairs[i])] += pairs[i].offered * pairs[i].detoured;
   }
-  for (std::uint32_t s = 0; s < groups_.size(); ++s) {
-    if (sent_[s] > 0 && !groups_.is_near(via, s)) put(leg.first, s, odds(via) * (sent_[s] - minus_[s]));
+  for (std::uint32_t k = 0; k < sent_.size(); ++k) {
+    const std::uint32_t s = k / 2;
+    if (sent_[k] > 0 && !groups_.is_near(via, s))
+      put(leg.first, s, areas_.odds(via, s, k % 2 != 0) * (sent_[k] - minus_[k]));
   }
   carry(leg);
 }
@@ -210,10 +218,10 @@ void DetourBalance::carry_first(std::span<const Pair> pairs, std::uint32_t via) 
 // Adds to load_ what goes by detours; if there is none, false.
 bool DetourBalance::carry_detours(std::span<const Pair> pairs) {
   if (kept_) return carry_kept_detours(pairs);
-  sent_.assign(groups_.size(), 0);
+  sent_.assign(2 * groups_.size(), 0);
   bool any = false;
   for (const Pair& pair : pairs) {
-    sent_[pair.from] += pair.offered * pair.detoured;
+    sent_[sender_of(pair)] += pair.offered * pair.detoured;
     any = any || pair.detoured > 0;
   }
   for (std::uint32_t g = 0; g < groups_.size() && any; ++g) {
@@ -294,31 +302,39 @@ void DetourBalance::price_pairs(std::span<const Pair> pairs) {
   if (kept_) return price_kept(pairs);
   direct_cost_.assign(pairs.size(), 0);
   detour_cost_.assign(pairs.size(), 0);
-  first_cost_.assign(groups_.size(), 0);
+  first_cost_.assign(2 * groups_.size(), 0);
   for (std::uint32_t v = 0; v < groups_.size(); ++v) {
     price(to_via_[v]);
     for (std::uint32_t s = 0; s < groups_.size(); ++s) {
-      if (!groups_.is_near(v, s)) first_cost_[s] += odds(v) * price_from(to_via_[v].first, s);
+      if (groups_.is_near(v, s)) continue;
+      const double cost = price_from(to_via_[v].first, s);
+      first_cost_[key(s, false)] += areas_.odds(v, s, false) * cost;
+      if (areas_.any()) first_cost_[key(s, true)] += areas_.odds(v, s, true) * cost;
     }
     for (const std::uint32_t d : groups_.near(v)) {
       for (const std::uint32_t i : pairs_to_[d]) {
         const std::uint32_t s = pairs[i].from;
-        if (!groups_.is_near(v, s)) detour_cost_[i] -= odds(v) * price_from(to_via_[v].first, s);
+        if (groups_.is_near(v, s)) continue;
+        detour_cost_[i] -= areas_.odds(v, s, areas_.is_within(s, d)) * price_from(to_via_[v].first, s);
       }
     }
   }
   for (std::uint32_t d = 0; d < groups_.size(); ++d) {
     if (pairs_to_[d].empty()) continue;
     price(last_[d]);
-    const auto behind = [&](std::uint32_t v) {
-      return groups_.is_near(d, v) ? 0 : odds(v) * price_from(last_[d].behind, v);
+    const auto behind = [&](std::uint32_t v, bool within) {
+      return groups_.is_near(d, v) ? 0 : areas_.odds(v, d, within) * price_from(last_[d].behind, v);
     };
-    double all = 0;
-    for (std::uint32_t v = 0; v < groups_.size(); ++v) all += behind(v);
+    std::array<double, 2> all{};
+    for (std::uint32_t v = 0; v < groups_.size(); ++v) {
+      all[0] += behind(v, false);
+      if (areas_.any()) all[1] += behind(v, true);
+    }
     for (const std::uint32_t i : pairs_to_[d]) {
       direct_cost_[i] = (1 - near_[i]) * price_from(last_[d].first, pairs[i].from);
-      detour_cost_[i] += first_cost_[pairs[i].from] + all;
-      for (const std::uint32_t v : groups_.near(pairs[i].from)) detour_cost_[i] -= behind(v);
+      const bool within = areas_.is_within(pairs[i].from, d);
+      detour_cost_[i] += first_cost_[sender_of(pairs[i])] + all[within ? 1 : 0];
+      for (const std::uint32_t v : groups_.near(pairs[i].from)) detour_cost_[i] -= behind(v, within);
     }
   }
 }

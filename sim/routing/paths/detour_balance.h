@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sim/routing/path_model.h"
+#include "sim/routing/paths/detour_areas.h"
 #include "sim/routing/paths/host_groups.h"
 #include "sim/routing/paths/path_graph.h"
 #include "sim/routing/table/routing_table.h"
@@ -60,6 +61,7 @@ class SharedPaths final : public PathModel {
     base_->steps(at, state, host, steps);
   }
   PathState behind_detour(PathState state) const override { return base_->behind_detour(state); }
+  bool detours_within_groups() const override { return base_->detours_within_groups(); }
   std::uint32_t states() const override { return base_->states(); }
   std::uint32_t virtual_channels() const override { return base_->virtual_channels(); }
   bool tells_hosts_apart() const override { return base_->tells_hosts_apart(); }
@@ -98,9 +100,7 @@ class DetourBalance {
   };
   Loads loads(std::span<const Pair> pairs);
   // The part of a pair's detours that are none, as they would lead by a switch of its hosts' own.
-  double near(std::uint32_t from, std::uint32_t to) const {
-    return static_cast<double>(groups_.hosts_near(from, to)) / topology_.hosts();
-  }
+  double near(std::uint32_t from, std::uint32_t to) const { return areas_.near(from, to); }
 
  private:
   struct Step {
@@ -135,6 +135,14 @@ class DetourBalance {
   static constexpr double kNoWay = 1e200;  // what it costs to go where nothing goes on
 
   void find_states(const PathModel& model);
+  // What goes within a group's area and what goes elsewhere are told apart: numbers by group and which.
+  static std::uint32_t key(std::uint32_t group, bool within) { return 2 * group + (within ? 1 : 0); }
+  std::uint32_t sender_of(const Pair& pair) const {
+    return key(pair.from, areas_.is_within(pair.from, pair.to));
+  }
+  std::uint32_t receiver_of(const Pair& pair) const {
+    return key(pair.to, areas_.is_within(pair.from, pair.to));
+  }
   Leg make_leg(PathGraph& graph, std::uint32_t to, PathGraph::End end);
   bool carry_all(std::span<const Pair> pairs);
   bool carry_detours(std::span<const Pair> pairs);
@@ -150,12 +158,11 @@ class DetourBalance {
   void price_pairs(std::span<const Pair> pairs);
   void price(const Leg& leg);
   double price_from(const Entries& entries, std::uint32_t group) const;
-  double odds(std::uint32_t group) const;
   // Of ways that are kept (detour_ways.cc).
   bool keeps_ways(std::span<const Pair> pairs);
   void find_ways(std::span<const Pair> pairs);
-  void find_first(std::uint32_t source);
-  void find_last(std::uint32_t destination);
+  void find_first(std::uint32_t source, bool within);
+  void find_last(std::uint32_t destination, bool within);
   void find_pair(const Pair& pair, PairWays& ways);
   Ways take_ways();
   void select_ways(std::span<const Pair> pairs, bool narrow);
@@ -168,6 +175,7 @@ class DetourBalance {
 
   const topologies::Topology& topology_;
   const HostGroups& groups_;
+  const DetourAreas areas_;
   const std::vector<double> capacity_;
   PathState direct_state_ = 0, detour_state_ = 0, behind_state_ = 0;
   std::vector<bool> counts_;            // by channel: both ends are switches
@@ -176,26 +184,26 @@ class DetourBalance {
   // Of the pairs at hand.
   std::vector<std::vector<std::uint32_t>> pairs_to_;  // their numbers, by group
   std::vector<double> near_;                          // odds of detours that are none
-  std::vector<double> sent_, minus_;                  // by group: by detours; less those that are none
+  std::vector<double> sent_, minus_;                  // by key: by detours; less those that are none
   std::vector<double> load_, price_;                  // by channel
   std::vector<double> value_;                         // by stop: amount, or price of all that follows
-  std::vector<double> first_cost_;                    // by group: of the first legs of the mean detour
+  std::vector<double> first_cost_;                    // by key: of the first legs of the mean detour
   std::vector<double> direct_cost_, detour_cost_;     // by pair; of detours that are some
   // Ways that are kept, as they follow from the network alone.
   bool kept_ = false;                         // those of the pairs at hand
   std::size_t steps_ = 0;                     // of all legs
   std::vector<Part> parts_;                   // of all ways
-  std::vector<Ways> first_ways_, last_ways_;  // by group: of all detours, to and from their middles
+  std::vector<Ways> first_ways_, last_ways_;  // by key: of all detours, to and from their middles
   std::unordered_map<std::uint64_t, std::uint32_t> number_of_;  // in pair_ways_
   std::vector<PairWays> pair_ways_;
-  std::vector<std::uint32_t> senders_, receivers_;  // groups, ascending
+  std::vector<std::uint32_t> senders_, receivers_;  // keys, ascending
   std::vector<std::uint32_t> ways_of_;              // by pair: in pair_ways_
   std::vector<std::uint32_t> counted_;              // channels whose loads are to be known
   std::vector<char> is_counted_;                    // by channel
   std::vector<Part> counted_parts_;                 // on these, of the ways of senders, receivers, pairs:
-  std::vector<Ways> counted_first_, counted_last_;  // by group
+  std::vector<Ways> counted_first_, counted_last_;  // by key
   std::vector<PairWays> counted_pairs_;             // by pair
-  std::vector<double> received_, last_cost_;        // by group
+  std::vector<double> received_, last_cost_;        // by key
   double lost_ = 0;                                 // in carry(): what came where there is no way on
 };
 

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "sim/routing/paths/detour_areas.h"
 #include "sim/routing/paths/detour_balance.h"
 #include "sim/routing/paths/group_traffic.h"
 #include "sim/routing/paths/host_groups.h"
@@ -26,6 +27,7 @@ class Loader {
       : topology_(topology),
         model_(model),
         groups_(topology, table, model.tells_hosts_apart()),
+        areas_(topology, model, groups_),
         traffic_(traffic, groups_),
         graph_(topology, model),
         by_nic_(groups_.size()),
@@ -56,6 +58,7 @@ class Loader {
   // Traffic that begins with a detour in one state.
   struct Detours {
     PathState state = 0;
+    bool within = false;                       // an area
     std::vector<double> sent, received;        // by group; empty: there is none
     std::vector<std::vector<Arrival>> at_via;  // by the intermediate host's group; amounts are shares of 1
   };
@@ -170,10 +173,10 @@ class Loader {
       each_start(rate.group, d, [&](const PathStart& start) {
         const double bps = rate.bps * start.share;
         if (!start.by_detour) return enter(rate.group, d, start.state, bps);
-        Detours& detours = of_state(start.state);
+        Detours& detours = of_state(start.state, areas_.is_within(rate.group, d));
         detours.sent[rate.group] += bps;
         detours.received[d] += bps;
-        const double near = bps * groups_.hosts_near(rate.group, d) / topology_.hosts();
+        const double near = bps * areas_.near(rate.group, d);
         load_.detoured += bps - near;
         enter(rate.group, d, model_.behind_detour(start.state), near);
       });
@@ -181,10 +184,12 @@ class Loader {
     flow([&](std::uint32_t at, double amount) { arrived_[d][at] += amount; }, d);
   }
 
-  Detours& of_state(PathState state) {
-    const auto found = std::ranges::find(detours_, state, &Detours::state);
+  Detours& of_state(PathState state, bool within) {
+    const auto found = std::ranges::find_if(
+        detours_, [&](const Detours& each) { return each.state == state && each.within == within; });
     if (found != detours_.end()) return *found;
-    detours_.push_back({state, std::vector<double>(groups_.size()), std::vector<double>(groups_.size()),
+    detours_.push_back({state, within, std::vector<double>(groups_.size()),
+                        std::vector<double>(groups_.size()),
                         std::vector<std::vector<Arrival>>(groups_.size())});
     return detours_.back();
   }
@@ -194,14 +199,15 @@ class Loader {
     traffic_.to(d, rates_);
     for (const GroupTraffic::Rate& rate : rates_) {
       each_start(rate.group, d, [&](const PathStart& start) {
-        if (start.by_detour && start.state == detours.state) visit(rate.group, rate.bps * start.share);
+        const bool within = areas_.is_within(rate.group, d);
+        if (start.by_detour && start.state == detours.state && within == detours.within)
+          visit(rate.group, rate.bps * start.share);
       });
     }
   }
 
   // All that goes to a host of v's, to go on from there.
   void first_leg(Detours& detours, std::uint32_t v) {
-    const double odds = static_cast<double>(groups_.hosts(v).size()) / topology_.hosts();
     other_ = detours.sent;
     for (const std::uint32_t d : groups_.near(v)) {
       each_detour(detours, d, [&](std::uint32_t s, double bps) { other_[s] -= bps; });
@@ -210,7 +216,8 @@ class Loader {
     graph_.begin(groups_.destination(v), PathGraph::End::kSwitch);
     amount_.clear();
     for (std::uint32_t s = 0; s < groups_.size(); ++s) {
-      if (other_[s] > 0) enter(s, v, detours.state, other_[s] * odds);
+      const double bps = other_[s] > 0 ? other_[s] * areas_.odds(v, s, detours.within) : 0;
+      if (bps > 0) enter(s, v, detours.state, bps);
     }
     std::vector<Arrival>& arrivals = detours.at_via[v];
     double sum = 0;
@@ -231,7 +238,7 @@ class Loader {
     amount_.clear();
     for (std::uint32_t v = 0; v < groups_.size(); ++v) {
       if (other_[v] <= 0) continue;
-      const double bps = other_[v] * static_cast<double>(groups_.hosts(v).size()) / topology_.hosts();
+      const double bps = other_[v] * areas_.odds(v, d, detours.within);
       for (const Arrival& arrival : detours.at_via[v]) put(arrival.at, arrival.state, bps * arrival.amount);
     }
     flow([&](std::uint32_t at, double amount) { arrived_[d][at] += amount; }, d);
@@ -335,6 +342,7 @@ class Loader {
   const topologies::Topology& topology_;
   const PathModel& model_;
   const HostGroups groups_;
+  const DetourAreas areas_;
   const GroupTraffic traffic_;
   PathGraph graph_;
   LinkLoad load_;

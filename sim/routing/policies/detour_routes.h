@@ -104,8 +104,9 @@ class DetourRoutes {
 class DetourPaths final : public PathModel {
  public:
   // `minimal`: the share of packets without a detour, in state 1.
-  DetourPaths(const PlanSetup& setup, double minimal)
-      : topology_(setup.topology), table_(setup.table), minimal_(minimal) {
+  // `within_groups`: detours_within_groups().
+  DetourPaths(const PlanSetup& setup, double minimal, bool within_groups = false)
+      : topology_(setup.topology), table_(setup.table), minimal_(minimal), within_groups_(within_groups) {
     DetourRoutes::check(topology_);
     if (topology_.has_domains()) homes_ = std::make_unique<const HomeSwitches>(topology_);
   }
@@ -113,6 +114,7 @@ class DetourPaths final : public PathModel {
   void steps(topologies::Vertex at, PathState state, std::uint32_t host,
              std::vector<PathStep>& steps) const override;
   PathState behind_detour(PathState) const override { return 1; }
+  bool detours_within_groups() const override { return within_groups_; }
   bool tells_hosts_apart() const override { return false; }
   std::uint32_t states() const override { return 2; }
 
@@ -126,6 +128,7 @@ class DetourPaths final : public PathModel {
   mutable std::once_flag once_;
   mutable std::unique_ptr<const DetourRoutes> routes_;
   const double minimal_;
+  const bool within_groups_;
   std::unique_ptr<const HomeSwitches> homes_;  // null: no machines of several accelerators
 };
 

@@ -22,7 +22,19 @@ struct Rules {
   double weight = 1;
   Time bias;
   bool progressive = false;
+  bool within_groups = false;  // detours within a group of linked ones stay there
 };
+
+// Of linked groups, the hosts of each.
+std::vector<std::vector<std::uint32_t>> hosts_by_group(const DetourRoutes& routes) {
+  std::vector<std::vector<std::uint32_t>> hosts;
+  for (std::uint32_t host = 0; host < routes.hosts(); ++host) {
+    const std::uint32_t group = routes.group_of(routes.switches_of(host).front());
+    if (hosts.size() <= group) hosts.resize(group + 1);
+    hosts[group].push_back(host);
+  }
+  return hosts;
+}
 
 // What switches have told of their ports.
 class Board {
@@ -98,8 +110,13 @@ class GlobalLoads {
 class Ugal final : public DetourPolicy {
  public:
   Ugal(const DetourRoutes& routes, std::uint32_t switch_index, const Rules& rules,
-       std::unique_ptr<GlobalLoads> global, sim::RandomStream random)
-      : DetourPolicy(routes, switch_index), rules_(rules), global_(std::move(global)), random_(random) {}
+       std::unique_ptr<GlobalLoads> global, std::span<const std::uint32_t> neighbours,
+       sim::RandomStream random)
+      : DetourPolicy(routes, switch_index),
+        rules_(rules),
+        global_(std::move(global)),
+        neighbours_(neighbours),
+        random_(random) {}
 
   Snapshot publish(OwnSwitch& here) override {
     return global_ != nullptr ? global_->publish(here) : Snapshot();
@@ -121,7 +138,7 @@ class Ugal final : public DetourPolicy {
     double least = direct.cost - static_cast<double>(rules_.bias.ps());
     if (least > 0) {
       for (std::uint32_t i = 0; i < rules_.detours; ++i) {
-        const auto via = static_cast<std::uint32_t>(random_.below(routes_.hosts()));
+        const std::uint32_t via = draw(packet.destination);
         if (routes_.cabled(index_, via)) continue;
         const auto ports = routes_.next(here, index_, via, detour_ports_);
         if (ports.empty()) continue;
@@ -138,6 +155,14 @@ class Ugal final : public DetourPolicy {
       ++minimal_;
     }
     return decision;
+  }
+
+  // The host that a detour goes by.
+  std::uint32_t draw(std::uint32_t destination) {
+    if (neighbours_.empty() || routes_.group_of(routes_.switches_of(destination).front()) != group_) {
+      return static_cast<std::uint32_t>(random_.below(routes_.hosts()));
+    }
+    return neighbours_[random_.below(neighbours_.size())];
   }
 
   // Of a packet that has gone minimally so far.
@@ -188,7 +213,8 @@ class Ugal final : public DetourPolicy {
   }
 
   const Rules rules_;
-  const std::unique_ptr<GlobalLoads> global_;  // null: own ports only
+  const std::unique_ptr<GlobalLoads> global_;        // null: own ports only
+  const std::span<const std::uint32_t> neighbours_;  // the group's hosts, if its own detours stay there
   sim::RandomStream random_;
   std::vector<std::uint32_t> drawn_;
   std::uint64_t detoured_ = 0, minimal_ = 0;
@@ -200,11 +226,15 @@ class Plan final : public SwitchPlan {
   Plan(const PlanSetup& setup, const Rules& rules, Time unit) : rules_(rules), routes_(setup), unit_(unit) {
     DetourRoutes::check(setup.topology);
     if (unit > Time()) board_.emplace(setup.topology);
+    if (rules.within_groups && routes_.linked_groups()) neighbours_ = hosts_by_group(routes_);
   }
   std::unique_ptr<SwitchPolicy> make(std::uint32_t switch_index, sim::RandomStream random) const override {
     std::unique_ptr<GlobalLoads> global;
     if (unit_ > Time()) global = std::make_unique<GlobalLoads>(routes_, *board_, unit_);
-    return std::make_unique<Ugal>(routes_, switch_index, rules_, std::move(global), random);
+    const std::uint32_t group = routes_.group_of(switch_index);
+    std::span<const std::uint32_t> neighbours;
+    if (group < neighbours_.size()) neighbours = neighbours_[group];
+    return std::make_unique<Ugal>(routes_, switch_index, rules_, std::move(global), neighbours, random);
   }
   void reconverge(const std::vector<bool>& down_links) override { routes_.rebuild(down_links); }
   Lookup lookup() const override { return routes_.lookup(); }
@@ -218,6 +248,7 @@ class Plan final : public SwitchPlan {
   DetourRoutes routes_;
   const Time unit_;
   std::optional<Board> board_;  // where switches tell something
+  std::vector<std::vector<std::uint32_t>> neighbours_;
 };
 
 const ParameterSpec kDetours{"detours", ParameterType::kInteger, "1",
@@ -328,7 +359,11 @@ Policy slingshot() {
   policy.make_plan = [](const PlanSetup& setup) -> std::unique_ptr<SwitchPlan> {
     Rules rules = rules_of(setup.parameters);
     rules.minimal_ports = 2;
+    rules.within_groups = true;
     return std::make_unique<Plan>(setup, rules, Time());
+  };
+  policy.make_paths = [](const PlanSetup& setup) -> std::unique_ptr<PathModel> {
+    return std::make_unique<DetourPaths>(setup, 1, true);
   };
   policy.remark = [](const PlanSetup& setup) { return blind_between_groups("slingshot", setup); };
   return policy;

@@ -13,8 +13,8 @@ namespace weft::routing {
 // `ugal` (UGAL-L) knows the loads of its own ports only. `ugal_g` adds up those of all ports on a minimal way
 // and on the detour, as switches told them last (SwitchAsks::snapshot_period): up to 64 ports of a switch, in
 // 256 steps. `par` asks again at the next switches, as long as the packet is in its source's group (without
-// groups: at the next switch). `slingshot` looks at two minimal ports and two detours, and prefers minimal
-// ways.
+// groups: at the next switch). `slingshot` looks at two minimal ports and two detours, prefers minimal
+// ways, and within a group of switches detours by these only.
 Policy ugal();
 Policy ugal_g();
 Policy par();

@@ -127,6 +127,37 @@ TEST_CASE("UGAL and its relatives take the better of minimal and Valiant") {
   }
 }
 
+TEST_CASE("Slingshot's detours within a group stay there, and are as good as two ways more") {
+  // Both hosts of each router send to the next router's, twice what its link takes.
+  const Topology topology = topologies::build(parse_module_choice("dragonfly:p=2,latency=100ns"));
+  std::vector<Message> messages;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    messages.push_back({.source = host,
+                        .destination = host / 8 * 8 + (host + 2) % 8,
+                        .notify_sent = true,
+                        .bytes = 1'000'000,
+                        .client = {host}});
+  }
+  const auto between_groups = [&](const Account& account) {
+    constexpr std::size_t kFigures = 5;
+    std::uint64_t bytes = 0;
+    for (std::size_t c = 0; c < topology.channels().size(); ++c) {
+      const topologies::Channel& channel = topology.channels()[c];
+      const topologies::Node &from = topology.node(channel.from), &to = topology.node(channel.to);
+      const bool switches =
+          from.kind == topologies::NodeKind::kSwitch && to.kind == topologies::NodeKind::kSwitch;
+      if (switches && from.group != to.group) bytes += account.links[c * kFigures];
+    }
+    return bytes;
+  };
+  const std::string queue = "credit:vcs=8,buffer=64KB";
+  const Account slingshot = run(topology, "slingshot", messages, {}, queue);
+  REQUIRE(slingshot.signal("detoured_packet") > 0);
+  REQUIRE(between_groups(slingshot) == 0);
+  REQUIRE(between_groups(run(topology, "ugal", messages, {}, queue)) > 0);
+  REQUIRE(end_us(slingshot) < end_us(run(topology, "minimal_adaptive", messages, {}, queue)));
+}
+
 TEST_CASE("par stays with the better of minimal and Valiant on a Dragonfly, whatever the lossless queue") {
   // To the next group, to a third of the groups further on, and within groups and to the next by halves.
   const Topology topology = topologies::build(parse_module_choice("dragonfly:p=2"));

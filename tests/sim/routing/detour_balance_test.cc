@@ -120,10 +120,14 @@ TEST_CASE("detour balance: what fits goes straight, and one way or the other wha
 TEST_CASE(
     "detour balance: loads are those of the policy's paths with these shares, of few groups as of all") {
   // Where detours come to their middles in one state: else link_load() is not exact.
-  for (const char* choice : {"dragonfly:p=2", "hyperx:dims=4x4,hosts=2", "slim_fly:q=5"}) {
-    INFO(choice);
+  const std::vector<std::pair<std::string, std::string>> cases = {{"dragonfly:p=2", "ugal"},
+                                                                  {"dragonfly:p=2", "slingshot"},
+                                                                  {"hyperx:dims=4x4,hosts=2", "ugal"},
+                                                                  {"slim_fly:q=5", "ugal"}};
+  for (const auto& [choice, policy] : cases) {
+    INFO(choice << " " << policy);
     const Net net(choice);
-    const std::unique_ptr<PathModel> model = net.paths("ugal");
+    const std::unique_ptr<PathModel> model = net.paths(policy);
     const HostGroups groups(net.topology, net.table, false);
     const std::vector<double> capacity(net.topology.channels().size(), 1.0);
     DetourBalance balance(net.topology, *model, groups, capacity);
@@ -144,7 +148,7 @@ TEST_CASE(
       }
       const DetourBalance::Loads loads = balance.loads(pairs);
       const LinkLoad expected =
-          link_load(net.topology, net.table, SharedPaths(net.paths("ugal"), groups, shares), traffic);
+          link_load(net.topology, net.table, SharedPaths(net.paths(policy), groups, shares), traffic);
       for (std::uint32_t c = 0; c < capacity.size(); ++c) {
         if (net.topology.node(net.topology.channels()[c].from).kind != topologies::NodeKind::kSwitch)
           continue;
@@ -154,6 +158,30 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEST_CASE(
+    "detour balance: detours within a group are by its own switches where the policy keeps them there") {
+  // A router with two hosts to another of its group of four, at four times the rate of their link. Half of
+  // its detours are none, the others divide over the two routers that are left.
+  const Net net("dragonfly:p=2");
+  const HostGroups groups(net.topology, net.table, false);
+  const std::unique_ptr<PathModel> model = net.paths("slingshot");
+  DetourBalance balance(net.topology, *model, groups,
+                        std::vector<double>(net.topology.channels().size(), 1.0));
+  CHECK(balance.near(0, 1) == Approx(0.5));
+  CHECK(balance.near(0, 4) == Approx(4.0 / 72));
+  std::vector<DetourBalance::Pair> pairs = {{0, 1, 4, 0}};
+  balance.balance(pairs, 100, 0.25);
+  CHECK(pairs[0].detoured == Approx(1));
+  const DetourBalance::Loads loads = balance.loads(pairs);
+  std::vector<double> direct, detoured;
+  for (std::size_t c = 0; c < loads.direct.size(); ++c) {
+    if (loads.direct[c] > 0) direct.push_back(loads.direct[c]);
+    if (loads.detoured[c] > 0) detoured.push_back(loads.detoured[c]);
+  }
+  CHECK(direct == std::vector<double>{2});
+  CHECK(detoured == std::vector<double>(4, 1));
 }
 
 TEST_CASE("detour balance: links that are down are nobody's way") {
