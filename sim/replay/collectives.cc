@@ -1,16 +1,9 @@
-// Collective operations of a share: their groups of steps, worked out when they are needed.
-#include <algorithm>
+#include "sim/replay/collectives.h"
 
-#include "sim/replay/share.h"
+#include <algorithm>
 
 namespace weft::sim {
 namespace {
-
-// Does the step receive from this place of the communicator?
-bool covers(const goal::Step& step, std::uint32_t source, std::uint32_t ranks) {
-  const std::uint32_t there = step.down ? step.peer + ranks - source : source + ranks - step.peer;
-  return (there >= ranks ? there - ranks : there) < step.count;
-}
 
 bool is_message(const goal::CollectiveCall& call, const goal::Step& step, std::uint32_t place) {
   return step.signal || call.bytes(step, step.peer_at(place, call.size)) > 0;
@@ -40,106 +33,75 @@ std::uint32_t lanes_of_channel(const goal::ChosenAlgorithm& chosen, std::uint32_
 
 // ---- From group to group ----
 
-void ReplayShare::begin_collective(std::uint32_t local, goal::OpIndex op) {
-  const goal::Op call = view(local).op(op);
-  const goal::Collective& collective = program_.collectives[call.peer];
-  RankState& rank = ranks_[local];
+void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
+  RankState& rank = with_.ranks[local];
+  const goal::Op call = rank.view.op(op);
+  const goal::ProgramFacts& program = plan_.program.facts();
+  const goal::Collective& collective = program.collectives[call.peer];
   const std::uint32_t me = plan_.position_in(collective.comm, rank.view.rank(), op);
-  progress_.start(rank, op);
-  const std::uint32_t size = program_.communicator_size(collective.comm);
-  if (size == 1) return finish_op(rank, op);
+  with_.progress.start(rank, op);
+  const std::uint32_t size = program.communicator_size(collective.comm);
+  if (size == 1) return with_.work.finish_op(rank, op);
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
-  const std::uint32_t index = new_active();
-  actives_[index] = {.call = {&collective, size, me, &chosen->options},
-                     .chosen = chosen,
-                     .local = local,
-                     .op = op,
-                     .number = call.tag,
-                     .comm = collective.comm,
-                     .next = rank.first_active};
-  rank.first_active = index;
-  actives_[index].launched = after(engine_.now(), chosen->options.lane_costs.launch);
-  const std::uint32_t lanes = chosen->lanes(actives_[index].call);
-  actives_[index].lanes = actives_[index].lanes_left = lanes;
-  if (plan_.rails.by_channel) actives_[index].lanes_of_channel = lanes_of_channel(*chosen, lanes);
-  if (lanes == 0) return finish_active(index);
-  for (std::uint32_t i = lanes; i-- > 0;) {
-    const std::uint32_t handle = new_lane();
-    Lane& lane = lanes_[handle];
-    lane.active = index;
-    lane.number = i;
-    lane.groups = lane.left = 0;
-    lane.steps.clear();
-    lane.next = actives_[index].first_lane;
-    actives_[index].first_lane = handle;
-  }
-  for (std::uint32_t lane = actives_[index].first_lane; lane != kNone;) {
-    const std::uint32_t next = lanes_[lane].next;
+  begin_lanes(with_.open.add(rank, {.call = {&collective, size, me, &chosen->options},
+                                    .chosen = chosen,
+                                    .local = local,
+                                    .op = op,
+                                    .number = call.tag,
+                                    .comm = collective.comm,
+                                    .launched = after(engine_.now(), chosen->options.lane_costs.launch)}));
+}
+
+void Collectives::begin_lanes(std::uint32_t index) {
+  ActiveCollective& active = with_.open[index];
+  const std::uint32_t lanes = active.chosen->lanes(active.call);
+  if (plan_.rails.by_channel) active.lanes_of_channel = lanes_of_channel(*active.chosen, lanes);
+  with_.open.add_lanes(index, lanes);
+  if (lanes == 0) return finish(index);
+  for (std::uint32_t lane = active.first_lane; lane != kNone;) {
+    const std::uint32_t next = with_.open.lane(lane).next;
     next_group(lane);
     lane = next;
   }
 }
 
-void ReplayShare::next_group(std::uint32_t handle) {
-  Lane& lane = lanes_[handle];
-  const Active& active = actives_[lane.active];
-  const goal::LaneCosts& costs = active.call.options->lane_costs;
+void Collectives::next_group(std::uint32_t handle) {
+  CollectiveLane& lane = with_.open.lane(handle);
+  const bool has_own_processor = with_.open.of_lane(handle).call.options->lane_costs.given;
   Time work;  // of the lane's own processor, on what has come
-  if (costs.given) work = work_of_lane(active, lane.steps, goal::StepKind::kRecv);
-  close_receives(lane);
+  if (has_own_processor) work = work_of_lane(handle, goal::StepKind::kRecv);
+  with_.open.close_group(handle);
   do {
-    group_.clear();
-    if (!active.chosen->algorithm->expand(active.call, lane.number, lane.groups, group_)) {
-      if (work == Time()) return finish_lane(handle);
-      return schedule_lane(ranks_[active.local], work, handle);
-    }
-    ++lane.groups;
-    for (const goal::Step& step : group_.steps()) {
-      const std::uint32_t messages = messages_of(active.call, step);
-      if (messages == 0) continue;
-      lane.steps.push_back({.step = step, .left = messages});
-      lane.left += messages;
-    }
+    if (!expand(handle)) return work == Time() ? finish_lane(handle) : schedule_lane(handle, work);
   } while (lane.left == 0);
-  open_receives(handle);
-  if (costs.given) {
-    lane.busy = std::max(work, work_of_lane(active, lane.steps, goal::StepKind::kSend));
+  with_.open.open_group(handle);
+  if (has_own_processor) lane.busy = std::max(work, work_of_lane(handle, goal::StepKind::kSend));
+  with_.progress.add_group(rank_of(handle), handle);
+}
+
+// The steps of the next group that have messages. False if there is no such group.
+bool Collectives::expand(std::uint32_t handle) {
+  CollectiveLane& lane = with_.open.lane(handle);
+  const ActiveCollective& active = with_.open.of_lane(handle);
+  group_.clear();
+  if (!active.chosen->algorithm->expand(active.call, lane.number, lane.groups, group_)) return false;
+  ++lane.groups;
+  for (const goal::Step& step : group_.steps()) {
+    const std::uint32_t messages = messages_of(active.call, step);
+    if (messages == 0) continue;
+    lane.steps.push_back({.step = step, .left = messages});
+    lane.left += messages;
   }
-  progress_.add_group(ranks_[active.local], handle);
+  return true;
 }
 
-// Where lanes are few, looking at them all is as fast.
-bool ReplayShare::is_indexed(const Active& active) {
-  constexpr std::uint32_t kManyLanes = 8;
-  return active.lanes >= kManyLanes;
-}
-
-void ReplayShare::open_receives(std::uint32_t handle) {
-  const Lane& lane = lanes_[handle];
-  if (!is_indexed(actives_[lane.active])) return;
-  for (const OpenStep& open : lane.steps) {
-    if (!is_send(open)) open_receives_.add(lane.active, open.step.tag, handle);
-  }
-}
-
-void ReplayShare::close_receives(Lane& lane) {
-  if (is_indexed(actives_[lane.active])) {
-    for (const OpenStep& open : lane.steps) {
-      if (!is_send(open)) open_receives_.remove(lane.active, open.step.tag);
-    }
-  }
-  lane.steps.clear();
-}
-
-// The last message of a group to finish brings the steps of the next one. No message of the group finishes
-// for good before its last step has begun, as that has messages too.
-void ReplayShare::begin_group(std::uint32_t handle) {
-  const Lane& lane = lanes_[handle];
-  if (actives_[lane.active].call.options->lane_costs.given) return begin_group_of_own_processor(handle);
-  const std::size_t steps = lane.steps.size();
+// No message of the group finishes for good before its last step has begun, as that has messages too.
+void Collectives::begin_group(std::uint32_t handle) {
+  if (with_.open.of_lane(handle).call.options->lane_costs.given) return begin_group_of_own_processor(handle);
+  const std::size_t steps = with_.open.lane(handle).steps.size();
   for (std::uint32_t i = 0; i < steps; ++i) {
-    if (is_send(lanes_[handle].steps[i])) {
-      begin_train(handle, i);
+    if (with_.open.lane(handle).steps[i].is_send()) {
+      give_train(handle, i);
     } else {
       begin_receives(handle, i);
     }
@@ -147,288 +109,196 @@ void ReplayShare::begin_group(std::uint32_t handle) {
 }
 
 // Receives have their buffers; sends wait for the processor.
-void ReplayShare::begin_group_of_own_processor(std::uint32_t handle) {
-  RankState& rank = ranks_[actives_[lanes_[handle].active].local];
-  const std::size_t steps = lanes_[handle].steps.size();
-  fetch_early(lanes_[handle]);
-  if (std::any_of(lanes_[handle].steps.begin(), lanes_[handle].steps.end(), is_send)) {
-    const Time launched = actives_[lanes_[handle].active].launched;
+void Collectives::begin_group_of_own_processor(std::uint32_t handle) {
+  const CollectiveLane& lane = with_.open.lane(handle);
+  const ActiveCollective& active = with_.open.of_lane(handle);
+  const std::size_t steps = lane.steps.size();
+  if (with_.ranks[active.local].early > 0) early_.prefetch(active, lane.steps);
+  const auto is_send = [](const OpenStep& open) { return open.is_send(); };
+  if (std::any_of(lane.steps.begin(), lane.steps.end(), is_send)) {
+    const Time launched = active.launched;
     const Time wait = launched > engine_.now() ? launched - engine_.now() : Time();
-    schedule_lane(rank, after(wait, lanes_[handle].busy), handle);
+    schedule_lane(handle, after(wait, lane.busy));
   }
   for (std::uint32_t i = 0; i < steps; ++i) {
-    if (!is_send(lanes_[handle].steps[i])) begin_receives(handle, i);
+    if (!with_.open.lane(handle).steps[i].is_send()) begin_receives(handle, i);
   }
 }
 
-// The lane's own processor has done its work: for the sends of a group, or after the last one.
-void ReplayShare::end_work_of_lane(std::uint32_t handle) {
-  if (lanes_[handle].steps.empty()) return finish_lane(handle);
-  const Lane& lane = lanes_[handle];
+// For the sends of a group, or after the last one.
+void Collectives::end_work_of_lane(std::uint32_t handle) {
+  const CollectiveLane& lane = with_.open.lane(handle);
+  if (lane.steps.empty()) return finish_lane(handle);
   // The last message to be sent may bring the steps of the next group.
-  auto sends = std::count_if(lane.steps.begin(), lane.steps.end(), is_send);
+  auto sends = std::count_if(lane.steps.begin(), lane.steps.end(),
+                             [](const OpenStep& open) { return open.is_send(); });
   for (std::uint32_t i = 0; sends > 0; ++i) {
-    if (!is_send(lanes_[handle].steps[i])) continue;
+    if (!with_.open.lane(handle).steps[i].is_send()) continue;
     --sends;
-    begin_train(handle, i);
+    give_train(handle, i);
   }
 }
 
 // Copying or combining the longest of the messages, all of which go through at once.
-Time ReplayShare::work_of_lane(const Active& active, const std::vector<OpenStep>& steps,
-                               goal::StepKind kind) const {
-  const goal::LaneCosts& costs = active.call.options->lane_costs;
+Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const {
+  const goal::CollectiveCall& call = with_.open.of_lane(handle).call;
+  const goal::LaneCosts& costs = call.options->lane_costs;
   Time work;
-  for (const OpenStep& open : steps) {
+  for (const OpenStep& open : with_.open.lane(handle).steps) {
     if (open.step.kind != kind) continue;
-    const std::uint64_t bytes = active.call.bytes(open.step, open.step.peer_at(0, active.call.size));
+    const std::uint64_t bytes = call.bytes(open.step, open.step.peer_at(0, call.size));
     const Time step = bytes > goal::LaneCosts::kShortBytes ? costs.step : costs.short_step;
     work = std::max(work, after(step, (open.step.combine > 0 ? costs.combine : costs.copy).of(bytes)));
   }
   return work;
 }
 
-void ReplayShare::finish_message(std::uint32_t lane) {
-  if (--lanes_[lane].left == 0) next_group(lane);
+void Collectives::schedule_lane(std::uint32_t handle, Time duration) {
+  if (trails_ != nullptr) trails_->on_lane(handle, duration);
+  with_.work.schedule(rank_of(handle), duration, RankWork::kLaneDone, handle);
 }
 
-void ReplayShare::finish_lane(std::uint32_t lane) {
-  const std::uint32_t index = lanes_[lane].active;
-  if (--actives_[index].lanes_left == 0) finish_active(index);
+void Collectives::finish_lane(std::uint32_t handle) {
+  const std::uint32_t index = with_.open.lane(handle).active;
+  if (--with_.open[index].lanes_left == 0) finish(index);
 }
 
-void ReplayShare::finish_active(std::uint32_t index) {
-  Active& active = actives_[index];
-  for (std::uint32_t lane = active.first_lane; lane != kNone;) {
-    const std::uint32_t next = lanes_[lane].next;
-    lanes_[lane].next = free_lane_;
-    free_lane_ = lane;
-    lane = next;
-  }
-  std::uint32_t* link = &ranks_[active.local].first_active;
-  while (*link != index) link = &actives_[*link].next;
-  *link = active.next;
-  active.next = free_active_;
-  free_active_ = index;
-  finish_op(ranks_[active.local], active.op);
+void Collectives::finish(std::uint32_t index) {
+  const goal::OpIndex op = with_.open[index].op;
+  RankState& rank = with_.ranks[with_.open[index].local];
+  with_.open.remove(rank, index);
+  with_.work.finish_op(rank, op);
 }
 
 // ---- Sends: a train of messages ----
 
 // One piece of work for the cpu: nothing else gets between its messages.
-void ReplayShare::begin_train(std::uint32_t lane, std::uint32_t step) {
-  const Active& active = actives_[lanes_[lane].active];
-  give_task(tasks_.add({.local = active.local,
-                        .op = step,
-                        .lane = lane,
-                        .nic = view(active.local).nic(active.op),
-                        .state = TaskState::kTrain}));
+void Collectives::give_train(std::uint32_t lane, std::uint32_t step) {
+  const ActiveCollective& active = with_.open.of_lane(lane);
+  with_.work.give_task(with_.tasks.add(
+      {.local = active.local, .op = step, .lane = lane, .nic = nic_of(active), .state = TaskState::kTrain}));
 }
 
 // Makes the train's task that of its next message.
-void ReplayShare::point_train(Task& train) {
-  OpenStep& open = lanes_[train.lane].steps[train.op];
-  const Active& active = actives_[lanes_[train.lane].active];
+void Collectives::point_train(ReplayTask& train) {
+  OpenStep& open = with_.open.step(train);
+  const ActiveCollective& active = with_.open.of_lane(train.lane);
   while (!is_message(active.call, open.step, open.next)) ++open.next;
   const std::uint32_t peer = open.step.peer_at(open.next++, active.call.size);
   train.bytes = active.call.wire_bytes(open.step, peer);
-  train.peer = program_.world_rank(active.comm, peer);
+  train.peer = plan_.program.facts().world_rank(active.comm, peer);
 }
 
 // The eager message that the train points to, or (task != kNone) its request and what goes with that.
-void ReplayShare::send_first_of_step(const Task& train, std::uint32_t task) {
-  const Lane& lane = lanes_[train.lane];
-  const Active& active = actives_[lane.active];
-  const MessageRoute route{train.peer, train.nic, departures_.next_connection(ranks_[train.local]),
-                           channel_of(train)};
-  const std::uint32_t rank = view(train.local).rank();
-  Message message = departures_.message(rank, route);
-  message.bytes = task == kNone ? train.bytes : first_fragment(train.bytes);
-  wire::FirstOfStep words{.ends = {rank, train.peer},
+void Collectives::send(const ReplayTask& train, std::uint32_t task) {
+  const ActiveCollective& active = with_.open.of_lane(train.lane);
+  RankState& rank = with_.ranks[train.local];
+  const MessageRoute route{train.peer, train.nic, with_.departures.next_connection(rank),
+                           with_.open.channel_of(train)};
+  Message message = with_.departures.message(rank.view.rank(), route);
+  message.bytes = train.bytes;
+  wire::FirstOfStep words{.ends = {rank.view.rank(), train.peer},
                           .sender = task,
                           .place = active.call.me,
                           .collective = active.number,
                           .communicator = active.comm,
-                          .tag = lane.steps[train.op].step.tag};
+                          .tag = with_.open.step(train).step.tag};
   if (task != kNone) {
-    tasks_[task].connection = route.connection;
-    message.control = message.bytes == 0;
+    with_.handshakes.make_request(task, route.connection, message);
     words.kind = wire::Kind::kRequestToSend;
   }
   words.encode(message);
+  hand_over(train, message);
+}
+
+// Between nodes by way of the rank's proxy thread, if it has one.
+void Collectives::hand_over(const ReplayTask& train, Message& message) {
+  const ActiveCollective& active = with_.open.of_lane(train.lane);
   const goal::LaneCosts& costs = active.call.options->lane_costs;
-  if (!costs.given || same_node(active, train.peer)) return departures_.inject(message);
-  if (proxies_.empty()) proxies_.resize(ranks_.size());
-  Time& proxy = proxies_[train.local];
+  if (!costs.given || same_node(active, train.peer)) return with_.departures.inject(message);
+  const Time ready = after(proxy_is_done(train.local, costs), costs.between_nodes);
+  if (ready == engine_.now()) return with_.departures.inject(message);
+  const std::uint32_t place = with_.held.hold(message);
+  if (trails_ != nullptr) trails_->hold(place, ready - engine_.now());
+  with_.work.schedule(with_.ranks[train.local], ready - engine_.now(), RankWork::kMessageReady, place);
+}
+
+// It takes up messages in turn; when it has worked on the first of a bundle, that is on its way.
+Time Collectives::proxy_is_done(std::uint32_t local, const goal::LaneCosts& costs) {
+  if (proxies_.empty()) proxies_.resize(with_.ranks.size());
+  Time& proxy = proxies_[local];
   const Time first = after(std::max(proxy, engine_.now()), costs.proxy);
   proxy = first;
   for (std::uint32_t i = 1; i < costs.bundle; ++i) proxy = after(proxy, costs.proxy);
-  const Time ready = after(first, costs.between_nodes);
-  if (ready == engine_.now()) return departures_.inject(message);
-  const std::uint32_t place = held_.hold(message);
-  if (trails_) trails_->hold(place, ready - engine_.now());
-  schedule_own(ranks_[train.local], ready - engine_.now(), kMessageReady, place);
+  return first;
 }
 
-bool ReplayShare::same_node(const Active& active, std::uint32_t peer) const {
+bool Collectives::same_node(const ActiveCollective& active, std::uint32_t peer) const {
   const std::uint32_t per_node = active.call.options->ranks_per_node;
   return active.call.me / per_node == plan_.position_in(active.comm, peer, active.op) / per_node;
 }
 
-// The cpu's work on the message that the train points to has ended. True if it has more.
-bool ReplayShare::end_of_train_message(Cpu& cpu, std::uint32_t handle) {
+Time Collectives::end_of_message(std::uint32_t handle) {
   for (;;) {
-    Task train = tasks_[handle];
-    count_sent(ranks_[train.local], train.bytes);
-    const bool is_last = --lanes_[train.lane].steps[train.op].left == 0;
-    const Active& active = actives_[lanes_[train.lane].active];
-    const bool has_room = active.call.options->lane_costs.given;
-    if (has_room || train.bytes <= hosts_.eager_limit_bytes) {
-      send_first_of_step(train, kNone);
-      if (is_last) {
-        finish_task(handle);
-        return false;
-      }
-      --lanes_[train.lane].left;
-    } else {
-      train.state = TaskState::kAwaitClear;
-      const std::uint32_t rendezvous = tasks_.add(train);
-      send_first_of_step(train, rendezvous);
-      if (is_last) {
-        tasks_.remove(handle);
-        return false;
-      }
-    }
-    point_train(tasks_[handle]);
-    const Time duration = overhead(tasks_[handle].bytes);
-    if (duration > Time()) {
-      schedule_done(ranks_[train.local], cpu, duration);
-      return true;
-    }
+    const ReplayTask train = with_.tasks[handle];
+    with_.work.count_sent(with_.ranks[train.local], train.bytes);
+    const bool is_last = --with_.open.step(train).left == 0;
+    const bool has_room = with_.open.of_lane(train.lane).call.options->lane_costs.given;
+    const bool asks = !has_room && with_.handshakes.asks_first(train.bytes);
+    send(train, asks ? with_.handshakes.begin_send(train) : kNone);
+    if (is_last) with_.tasks.remove(handle);
+    if (is_last && !asks) finish_message(train.lane);
+    if (is_last) return Time();
+    if (!asks) --with_.open.lane(train.lane).left;
+    point_train(with_.tasks[handle]);
+    const Time duration = with_.work.overhead(with_.tasks[handle].bytes);
+    if (duration > Time()) return duration;
   }
 }
 
 // ---- Receives ----
 
-// Where begin_receives() will look for what has come, step after step.
-void ReplayShare::fetch_early(const Lane& lane) const {
-  const Active& active = actives_[lane.active];
-  if (ranks_[active.local].early == 0) return;
-  for (const OpenStep& open : lane.steps) {
-    if (is_send(open)) continue;
-    const std::uint32_t source = open.step.peer_at(0, active.call.size);
-    early_.prefetch({active.local, source, active.number, active.comm, open.step.tag});
-  }
-}
-
 // Takes the messages that are there already, in the order of their arrival.
-void ReplayShare::begin_receives(std::uint32_t lane, std::uint32_t step_index) {
-  const Active& active = actives_[lanes_[lane].active];
-  const RankState& rank = ranks_[active.local];
+void Collectives::begin_receives(std::uint32_t lane, std::uint32_t step) {
+  const ActiveCollective& active = with_.open.of_lane(lane);
+  RankState& rank = with_.ranks[active.local];
   if (rank.early == 0) return;
-  const goal::Step step = lanes_[lane].steps[step_index].step;
-  const goal::CollectiveCall& call = active.call;
-  EarlyKey key{active.local, step.peer, active.number, active.comm, step.tag};
-  found_.clear();
-  if (step.count <= rank.early) {
-    for (std::uint32_t i = 0; i < step.count; ++i) {
-      key.source = step.peer_at(i, call.size);
-      const std::uint32_t entry = early_.front(key);
-      if (entry != kNone) found_.push_back(entry);
-    }
-    std::sort(found_.begin(), found_.end(), [this](std::uint32_t a, std::uint32_t b) {
-      return early_.entry(a).stamp < early_.entry(b).stamp;
-    });
-  } else {
-    for (std::uint32_t i = early_.first_of_rank(active.local); i != kNone; i = early_.entry(i).rank_next) {
-      EarlyKey there = early_.entry(i).key;
-      if (!covers(step, there.source, call.size)) continue;
-      there.source = key.source;
-      if (there == key) found_.push_back(i);
-    }
-  }
-  for (const std::uint32_t entry : found_) {
-    --ranks_[active.local].early;
-    matched_in_step(lane, step_index, early_.take(entry));
+  for (const std::uint32_t entry : early_.find(rank, active, with_.open.lane(lane).steps[step].step)) {
+    matched({lane, step}, early_.take(rank, entry));
   }
 }
 
-// The step of a collective that is under way which takes a message of this tag from this place; kNone: there
-// is none so far.
-std::pair<std::uint32_t, std::uint32_t> ReplayShare::receive_of(std::uint32_t index, std::uint32_t source,
-                                                                std::uint32_t tag) const {
-  const Active& active = actives_[index];
-  std::uint32_t only = OpenReceives::kSeveral;
-  if (is_indexed(active)) only = open_receives_.lane(index, tag);
-  if (only == OpenReceives::kNone) return {kNone, 0};
-  const bool is_known = only != OpenReceives::kSeveral;
-  for (std::uint32_t lane = is_known ? only : active.first_lane; lane != kNone; lane = lanes_[lane].next) {
-    const std::vector<OpenStep>& steps = lanes_[lane].steps;
-    for (std::uint32_t s = 0; s < steps.size(); ++s) {
-      const OpenStep& open = steps[s];
-      if (is_send(open) || open.step.tag != tag || open.left == 0) continue;
-      if (covers(open.step, source, active.call.size)) return {lane, s};
-    }
-    if (is_known) break;
-  }
-  return {kNone, 0};
-}
-
-void ReplayShare::arrive_in_collective(const Message& message) {
+void Collectives::arrive(std::uint32_t local, const Message& message) {
   const auto first = wire::FirstOfStep::decode(message);
-  const EarlyKey key{local_[first.ends.destination], first.place, first.collective, first.communicator,
-                     first.tag};
-  RankState& rank = ranks_[key.rank];
-  for (std::uint32_t i = rank.first_active; i != kNone; i = actives_[i].next) {
-    const Active& active = actives_[i];
-    if (active.number != key.number || active.comm != key.comm) continue;
-    const auto [lane, step] = receive_of(i, key.source, key.tag);
-    if (lane != kNone) return matched_in_step(lane, step, arrived(message));
-  }
-  ++rank.early;
-  early_.push(key, arrived(message));
+  const StepKey key{local, first.place, first.collective, first.communicator, first.tag};
+  RankState& rank = with_.ranks[local];
+  const OpenCollectives::Place place = with_.open.receive_of(rank, key);
+  const ArrivedMessage there = with_.handshakes.arrived(message);
+  if (place.lane != kNone) return matched(place, there);
+  early_.push(rank, key, there);
 }
 
-void ReplayShare::matched_in_step(std::uint32_t lane, std::uint32_t step, const ArrivedMessage& message) {
-  --lanes_[lane].steps[step].left;
-  const Active& active = actives_[lanes_[lane].active];
-  begin_task(message, {.local = active.local,
-                       .op = step,
-                       .lane = lane,
-                       .peer = message.source,
-                       .nic = view(active.local).nic(active.op),
-                       .state = TaskState::kReceiveCpu});
+void Collectives::matched(OpenCollectives::Place place, const ArrivedMessage& message) {
+  --with_.open.lane(place.lane).steps[place.step].left;
+  const ActiveCollective& active = with_.open.of_lane(place.lane);
+  const std::uint32_t task = with_.handshakes.begin_receive(
+      message, {.local = active.local, .op = place.step, .lane = place.lane, .nic = nic_of(active)});
+  if (task != kNone) with_.work.give_task(task);
 }
 
-Time ReplayShare::combine_duration(const Task& task) const {
-  std::uint64_t bytes;
-  const goal::Step& step = lanes_[task.lane].steps[task.op].step;
+Time Collectives::combine_duration(const ReplayTask& task) const {
+  const goal::Step& step = with_.open.step(task).step;
   if (step.format == goal::WireFormat::kInSwitch) return {};  // the switch added it up
+  std::uint64_t bytes;
   const std::uint64_t data = goal::data_bytes(step.format, task.bytes);
   if (__builtin_mul_overflow(data, std::uint64_t{step.combine}, &bytes)) bytes = UINT64_MAX;
-  return hosts_.reduction_per_byte.of(bytes);
+  return plan_.hosts.reduction_per_byte.of(bytes);
 }
 
-// ---- Pools ----
-
-std::uint32_t ReplayShare::new_active() {
-  if (free_active_ == kNone) {
-    actives_.emplace_back();
-    return static_cast<std::uint32_t>(actives_.size() - 1);
-  }
-  const std::uint32_t index = free_active_;
-  free_active_ = actives_[index].next;
-  return index;
-}
-
-std::uint32_t ReplayShare::new_lane() {
-  if (free_lane_ == kNone) {
-    lanes_.emplace_back();
-    return static_cast<std::uint32_t>(lanes_.size() - 1);
-  }
-  const std::uint32_t index = free_lane_;
-  free_lane_ = lanes_[index].next;
-  return index;
+void Collectives::expect(std::uint32_t local, const Message& message, int look) const {
+  const auto first = wire::FirstOfStep::decode(message);
+  if (with_.open.expect(with_.ranks[local], first.tag, look)) return;
+  early_.prefetch({local, first.place, first.collective, first.communicator, first.tag});
 }
 
 }  // namespace weft::sim

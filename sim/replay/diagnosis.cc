@@ -35,12 +35,12 @@ class Diagnosis {
   Diagnosis(const goal::Program& program, const std::vector<std::unique_ptr<ReplayShare>>& shares)
       : program_(program), home_(program.ranks()), is_busy_(program.ranks(), false) {
     for (const auto& share : shares) {
-      for (const RankState& state : share->ranks_) home_[state.view.rank()] = {share.get(), &state};
+      for (const RankState& state : share->ranks()) home_[state.view.rank()] = {share.get(), &state};
       unreceived_ += share->unreceived();
-      for (const Task& task : share->tasks_.all()) {
+      for (const Task& task : share->tasks().all()) {
         if (task.state != TaskState::kFree) add_task(*share, task);
       }
-      for (std::uint32_t local = 0; local < share->ranks_.size(); ++local) {
+      for (std::uint32_t local = 0; local < share->ranks().size(); ++local) {
         add_receives(*share, local);
         add_receives_of_collectives(*share, local);
       }
@@ -60,11 +60,11 @@ class Diagnosis {
 
  private:
   using Task = ReplayTask;
-  static constexpr std::uint32_t kNone = ReplayShare::kNone;
+  static constexpr std::uint32_t kNone = RankState::kNone;
   struct Home {
     const ReplayShare* share = nullptr;
     const RankState* state = nullptr;
-    std::uint32_t local() const { return static_cast<std::uint32_t>(state - share->ranks_.data()); }
+    std::uint32_t local() const { return static_cast<std::uint32_t>(state - share->ranks().data()); }
   };
   // Steps of collectives come before operations of the graph.
   struct Waiting {
@@ -77,44 +77,48 @@ class Diagnosis {
   };
 
   void add_task(const ReplayShare& share, const Task& task) {
-    const std::uint32_t rank = share.ranks_[task.local].view.rank();
+    const std::uint32_t rank = share.ranks()[task.local].view.rank();
     is_busy_[rank] = true;
     if (task.state != TaskState::kAwaitClear) return;
     if (task.lane == kNone) {
       waiting_.push_back({rank, true, task.op, 0, 0, &share, kNone, &task});
     } else {
-      const ReplayShare::Lane& lane = share.lanes_[task.lane];
+      const OpenCollectives& open = share.collectives();
       waiting_.push_back(
-          {rank, false, share.actives_[lane.active].op, lane.number, task.op, &share, task.lane, &task});
+          {rank, false, open.op_of(task), open.lane(task.lane).number, task.op, &share, task.lane, &task});
     }
   }
   void add_receives(const ReplayShare& share, std::uint32_t local) {
-    const std::uint32_t rank = share.ranks_[local].view.rank();
+    const std::uint32_t rank = share.ranks()[local].view.rank();
     for (const auto& [key, op] : receives_at(share, local)) {
       is_busy_[rank] = true;
       waiting_.push_back({rank, true, op, 0, 0, &share, kNone, nullptr});
     }
   }
   void add_receives_of_collectives(const ReplayShare& share, std::uint32_t local) {
-    const std::uint32_t rank = share.ranks_[local].view.rank();
-    for (std::uint32_t i = share.ranks_[local].first_active; i != kNone; i = share.actives_[i].next) {
+    const std::uint32_t rank = share.ranks()[local].view.rank();
+    const OpenCollectives& open = share.collectives();
+    for (std::uint32_t i = share.ranks()[local].first_active; i != kNone; i = open[i].next) {
       is_busy_[rank] = true;
-      const ReplayShare::Active& active = share.actives_[i];
-      for (std::uint32_t handle = active.first_lane; handle != kNone; handle = share.lanes_[handle].next) {
-        const ReplayShare::Lane& lane = share.lanes_[handle];
-        for (std::uint32_t s = 0; s < lane.steps.size(); ++s) {
-          if (lane.steps[s].step.kind != goal::StepKind::kRecv || lane.steps[s].left == 0) continue;
-          waiting_.push_back({rank, false, active.op, lane.number, s, &share, handle, nullptr});
-        }
+      for (std::uint32_t lane = open[i].first_lane; lane != kNone; lane = open.lane(lane).next) {
+        add_receives_of_lane(share, rank, lane);
       }
+    }
+  }
+  void add_receives_of_lane(const ReplayShare& share, std::uint32_t rank, std::uint32_t handle) {
+    const CollectiveLane& lane = share.collectives().lane(handle);
+    const goal::OpIndex op = share.collectives().of_lane(handle).op;
+    for (std::uint32_t s = 0; s < lane.steps.size(); ++s) {
+      if (lane.steps[s].is_send() || lane.steps[s].left == 0) continue;
+      waiting_.push_back({rank, false, op, lane.number, s, &share, handle, nullptr});
     }
   }
 
   static UserMessages::Waiting messages_at(const ReplayShare& share, std::uint32_t local) {
-    return share.user_messages_.messages(local);
+    return share.user_messages().messages(local);
   }
   static UserMessages::Waiting receives_at(const ReplayShare& share, std::uint32_t local) {
-    return share.user_messages_.receives(local, share.ranks_[local].words);
+    return share.user_messages().receives(local, share.ranks()[local].words);
   }
 
   std::string op_text(std::uint32_t rank, goal::OpIndex op) const {
@@ -130,7 +134,7 @@ class Diagnosis {
     const goal::Op& call = op_of(waiting);
     const goal::Collective& collective = program_.facts().collectives[call.peer];
     return fmt::format("{}, {} number {} of communicator {}, group {}", op, goal::name(collective.kind),
-                       call.tag, collective.comm, waiting.share->lanes_[waiting.lane].groups - 1);
+                       call.tag, collective.comm, waiting.share->collectives().lane(waiting.lane).groups - 1);
   }
   bool has_finished(std::uint32_t rank) const { return home_[rank].state->ops_done == program_.ops(rank); }
   const char* peer_note(std::uint32_t peer) const {
@@ -155,9 +159,8 @@ class Diagnosis {
     return line;
   }
   std::string step_line(const Waiting& waiting) const {
-    const ReplayShare::Lane& lane = waiting.share->lanes_[waiting.lane];
-    const ReplayShare::Active& active = waiting.share->actives_[lane.active];
-    const ReplayShare::OpenStep& open = lane.steps[waiting.step];
+    const ActiveCollective& active = waiting.share->collectives().of_lane(waiting.lane);
+    const OpenStep& open = waiting.share->collectives().lane(waiting.lane).steps[waiting.step];
     if (open.step.count > 1) {
       return fmt::format("rank {} waits to receive {} more messages from {} ranks [{}]", waiting.rank,
                          open.left, open.step.count, where(waiting));
@@ -210,7 +213,7 @@ class Diagnosis {
       if (is_busy_[r] || has_finished(r)) continue;
       if (++stuck > limit) continue;
       const RankState& state = *home_[r].state;
-      const goal::OpIndex first = home_[r].share->progress_.first_unfinished(home_[r].local());
+      const goal::OpIndex first = home_[r].share->progress().first_unfinished(home_[r].local());
       lines_.push_back(
           fmt::format("rank {}: {} operations can never start, their dependencies form a cycle (first: {})",
                       r, program_.ops(r) - state.ops_done, op_text(r, first)));
@@ -232,10 +235,10 @@ class Diagnosis {
         if (shown == limit) break;
         tell(source, describe_key(key));
       }
-      const ReplayShare::EarlyMessages& early = share.early_;
+      const EarlyMessages::Queues& early = share.early().queues();
       for (std::uint32_t i = early.first_of_rank(local); i != kNone && shown < limit;
            i = early.entry(i).rank_next) {
-        const ReplayShare::EarlyKey& key = early.entry(i).key;
+        const StepKey& key = early.entry(i).key;
         tell(early.entry(i).value.source,
              fmt::format("collective {} of communicator {}, tag {}", key.number, key.comm, key.tag));
       }

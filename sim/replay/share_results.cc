@@ -8,16 +8,22 @@ namespace weft::sim {
 void ReplayShare::keep_trails(TrailRecords& records) {
   trails_ = std::make_unique<Trails>(records, cpus_.size(), ranks_.size(), hosts_.nic_per_byte);
   departures_.keep_trails(*trails_);
+  cpu_work_.keep_trails(*trails_);
+  work_.keep_trails(*trails_);
+  handshakes_.keep_trails(*trails_);
+  collectives_.keep_trails(*trails_);
+}
+
+void ReplayShare::set_tap(TimelineTap& tap) {
+  cpu_work_.set_tap(tap);
+  handshakes_.set_tap(tap);
 }
 
 std::uint64_t ReplayShare::memory_bytes() const {
   std::uint64_t bytes = progress_.memory_bytes() + ranks_.capacity() * sizeof(RankState) +
-                        cpus_.memory_bytes() + tasks_.memory_bytes() + user_messages_.memory_bytes() +
-                        early_.memory_bytes() + open_receives_.memory_bytes() + turns_.memory_bytes() +
-                        held_.memory_bytes() + actives_.capacity() * sizeof(Active) +
-                        lanes_.capacity() * sizeof(Lane) + proxies_.capacity() * sizeof(Time);
+                        cpus_.memory_bytes() + tasks_.memory_bytes() + point_to_point_.memory_bytes() +
+                        open_.memory_bytes() + collectives_.memory_bytes() + held_.memory_bytes();
   if (trails_) bytes += trails_->memory_bytes();
-  for (const Lane& lane : lanes_) bytes += lane.steps.capacity() * sizeof(OpenStep);
   return bytes;
 }
 
@@ -26,7 +32,7 @@ bool ReplayShare::at_rest() const { return progress_.have_all_begun() && cpus_.a
 ReplayTotals ReplayShare::totals() const {
   ReplayTotals totals{.ops = progress_.ops(),
                       .executed_ops = executed_ops(),
-                      .bytes = bytes_,
+                      .bytes = work_.bytes_sent(),
                       .unreceived = unreceived(),
                       .makespan = {}};
   for (const RankState& state : ranks_) {

@@ -19,9 +19,9 @@ TimelineTap::TimelineTap(ReplayShare& share, std::uint32_t job, results::Timelin
       job_(job),
       recorder_(recorder),
       messages_(messages),
-      since_(share.cpus_.size(), share.plan_.place.start),
-      closed_(share.ranks_.size()) {
-  share.tap_ = this;
+      since_(share.cpus().size(), share.plan().place.start),
+      closed_(share.ranks().size()) {
+  share.set_tap(*this);
 }
 
 void TimelineTap::start(Network& network, std::function<TimelineTap&(std::uint32_t rank)> tap_of) {
@@ -36,20 +36,20 @@ template <typename Call>
 void TimelineTap::watch(std::uint32_t local, const Cause& cause, Call&& call) {
   const std::uint32_t first = rank_of(local).first_cpu, cpus = rank_of(local).cpus;
   was_idle_.resize(cpus);
-  for (std::uint32_t i = 0; i < cpus; ++i) was_idle_[i] = share_.cpus_[first + i].current == kNone;
+  for (std::uint32_t i = 0; i < cpus; ++i) was_idle_[i] = share_.cpus()[first + i].current == kNone;
   cause_ = cause;
   call();
   const RankState& rank = rank_of(local);
   const bool is_done = rank.ops_done == rank.view.ops() && !closed_[local];
   for (std::uint32_t i = 0; i < cpus; ++i) {
-    const bool is_idle = share_.cpus_[first + i].current == kNone;
+    const bool is_idle = share_.cpus()[first + i].current == kNone;
     if (is_done || (was_idle_[i] && !is_idle)) close_gap(local, first + i);
   }
   if (is_done) closed_[local] = true;
 }
 
 void TimelineTap::close_gap(std::uint32_t local, std::uint32_t cpu) {
-  const Time start = std::exchange(since_[cpu], share_.engine_.now()), end = since_[cpu];
+  const Time start = std::exchange(since_[cpu], share_.now()), end = since_[cpu];
   if (closed_[local] || start == end) return;
   if (cause_.message == results::kNoMessage) return add_gap(local, cpu, SliceKind::kWaitOther, start, end);
   const Time sent = std::clamp(cause_.sent, start, end);
@@ -72,24 +72,24 @@ void TimelineTap::add_gap(std::uint32_t local, std::uint32_t cpu, SliceKind kind
 
 TimelineTap::Slice TimelineTap::slice_of(std::uint32_t local, std::uint32_t cpu, std::uint32_t op,
                                          SliceKind kind) {
-  return {.start = share_.engine_.now(),
-          .end = share_.engine_.now(),
+  return {.start = share_.now(),
+          .end = share_.now(),
           .job = job_,
           .rank = rank_of(local).view.rank(),
           .op = op,
-          .cpu = share_.cpus_.name(cpu),
+          .cpu = share_.cpus().name(cpu),
           .kind = kind};
 }
 
-std::uint8_t TimelineTap::collective_of(const ReplayShare::Active& active) {
+std::uint8_t TimelineTap::collective_of(const ActiveCollective& active) {
   return static_cast<std::uint8_t>(1 + static_cast<int>(active.call.collective->kind));
 }
 
 // What a cpu sends, if it works on that.
 std::optional<TimelineTap::Sent> TimelineTap::send_of(std::uint32_t local, std::uint32_t cpu) {
-  const std::uint32_t work = share_.cpus_[cpu].current;
+  const std::uint32_t work = share_.cpus()[cpu].current;
   if (work == kNone) return std::nullopt;
-  if ((work & ReplayShare::kTask) == 0) {
+  if ((work & RankWork::kTask) == 0) {
     const goal::Op& op = rank_of(local).view.op(work);
     if (op.kind != goal::OpKind::kSend) return std::nullopt;
     Sent sent{.slice = slice_of(local, cpu, work, SliceKind::kSend), .cpu = cpu, .work = work};
@@ -99,10 +99,9 @@ std::optional<TimelineTap::Sent> TimelineTap::send_of(std::uint32_t local, std::
     sent.comm = op.comm;
     return sent;
   }
-  const ReplayTask& task = share_.tasks_[work & ~ReplayShare::kTask];
+  const ReplayTask& task = share_.tasks()[work & ~RankWork::kTask];
   if (task.state != TaskState::kTrain) return std::nullopt;
-  const ReplayShare::Lane& lane = share_.lanes_[task.lane];
-  const ReplayShare::Active& active = share_.actives_[lane.active];
+  const ActiveCollective& active = share_.collectives().of_lane(task.lane);
   Sent sent{.slice = slice_of(local, cpu, active.op, SliceKind::kSend), .cpu = cpu, .work = work};
   sent.slice.peer = task.peer;
   sent.slice.bytes = task.bytes;
@@ -110,41 +109,41 @@ std::optional<TimelineTap::Sent> TimelineTap::send_of(std::uint32_t local, std::
   sent.is_step = true;
   sent.number = active.number;
   sent.comm = active.comm;
-  sent.step_tag = lane.steps[task.op].step.tag;
+  sent.step_tag = share_.collectives().step(task).step.tag;
   return sent;
 }
 
 // Before the share knows of it: receives and what is combined are told by end_of_task().
 void TimelineTap::end_of_work(std::uint32_t local, std::uint32_t cpu) {
-  const std::uint32_t work = share_.cpus_[cpu].current;
+  const std::uint32_t work = share_.cpus()[cpu].current;
   sent_ = send_of(local, cpu);
   if (sent_) {
-    sent_->slice.start = std::exchange(since_[cpu], share_.engine_.now());
+    sent_->slice.start = std::exchange(since_[cpu], share_.now());
     return;
   }
-  if ((work & ReplayShare::kTask) != 0) {
+  if ((work & RankWork::kTask) != 0) {
     ends_work_ = true;
     return;
   }
   Slice slice = slice_of(local, cpu, work, SliceKind::kCompute);
-  slice.start = std::exchange(since_[cpu], share_.engine_.now());
+  slice.start = std::exchange(since_[cpu], share_.now());
   recorder_.add(slice);
 }
 
 void TimelineTap::end_of_task(std::uint32_t handle) {
-  const ReplayTask& task = share_.tasks_[handle];
+  const ReplayTask& task = share_.tasks()[handle];
   const bool in_lane = task.lane != kNone;
-  const ReplayShare::Active* active = in_lane ? &share_.actives_[share_.lanes_[task.lane].active] : nullptr;
-  const std::uint32_t op = in_lane ? active->op : task.op;
-  const std::uint32_t cpu = share_.cpus_.of(rank_of(task.local), rank_of(task.local).view.cpu(op));
+  const OpenCollectives& collectives = share_.collectives();
+  const std::uint32_t op = collectives.op_of(task);
+  const std::uint32_t cpu = share_.cpus().of(rank_of(task.local), rank_of(task.local).view.cpu(op));
   const bool combines = task.state == TaskState::kCombine;
   if (!ends_work_) close_gap(task.local, cpu);  // it takes no time
   Slice slice = slice_of(task.local, cpu, op, combines ? SliceKind::kCompute : SliceKind::kReceive);
-  slice.start = std::exchange(since_[cpu], share_.engine_.now());
+  slice.start = std::exchange(since_[cpu], share_.now());
   ends_work_ = false;
   slice.peer = task.peer;
   slice.bytes = task.bytes;
-  if (in_lane) slice.collective = collective_of(*active);
+  if (in_lane) slice.collective = collective_of(collectives.of_lane(task.lane));
   const std::uint32_t record = combines ? kNone : std::exchange(record_of(handle), kNone);
   if (record != kNone) {
     slice.message = messages_[record].number;
@@ -159,9 +158,9 @@ void TimelineTap::end_of_task(std::uint32_t handle) {
 // ---- Events ----
 
 void TimelineTap::on_event(const Event& event) {
-  const std::uint32_t local = share_.local_[event.source - share_.first_entity_];
-  if (event.kind == ReplayShare::kCpuDone) end_of_work(local, event.payload);
-  is_held_message_ = event.kind == ReplayShare::kMessageReady;
+  const std::uint32_t local = share_.local_of(event);
+  if (event.kind == RankWork::kCpuDone) end_of_work(local, event.payload);
+  is_held_message_ = event.kind == RankWork::kMessageReady;
   watch(local, {}, [&] { share_.on_event(event); });
   is_held_message_ = false;
   if (sent_) held_.push_back(*std::exchange(sent_, std::nullopt));
@@ -169,7 +168,7 @@ void TimelineTap::on_event(const Event& event) {
 
 void TimelineTap::on_sent(const Message& message) {
   const Cause& cause = rendezvous_[wire::sender_of(message)].cause;
-  watch(share_.local_[wire::ends_of(message).source], cause, [&] { share_.on_sent(message); });
+  watch(share_.plan().local[wire::ends_of(message).source], cause, [&] { share_.on_sent(message); });
 }
 
 void TimelineTap::on_delivered(const Message& message) {
@@ -182,16 +181,17 @@ void TimelineTap::on_delivered(const Message& message) {
   } else if (kind == Kind::kData) {
     record = record_of(wire::Data::decode(message).receiver);
   } else if (kind == Kind::kClearToSend) {
-    rendezvous_[sender].cause.sent = share_.engine_.now();
+    rendezvous_[sender].cause.sent = share_.now();
   } else if (kind == Kind::kAllReceived) {
     cause = rendezvous_[sender].cause;
   }
   if (record != kNone) {
     results::TimelineMessage& row = messages_[record];
-    row.arrived = share_.engine_.now();
+    row.arrived = share_.now();
     cause = {.message = row.number, .peer = row.source, .bytes = row.bytes, .sent = row.sent};
   }
-  watch(share_.local_[wire::ends_of(message).destination], cause, [&] { share_.on_delivered(message); });
+  watch(share_.plan().local[wire::ends_of(message).destination], cause,
+        [&] { share_.on_delivered(message); });
 }
 
 // ---- Messages ----
@@ -218,14 +218,14 @@ std::optional<TimelineTap::Sent> TimelineTap::sender_of(const Message& message) 
     held_.erase(found);
     return sent;
   }
-  const std::uint32_t local = share_.local_[wire::ends_of(message).source];
-  if (sent_ && share_.cpus_[sent_->cpu].current == sent_->work && is_of(*sent_, message)) {
+  const std::uint32_t local = share_.plan().local[wire::ends_of(message).source];
+  if (sent_ && share_.cpus()[sent_->cpu].current == sent_->work && is_of(*sent_, message)) {
     return std::exchange(sent_, std::nullopt);
   }
   const RankState& rank = rank_of(local);
   for (std::uint32_t cpu = rank.first_cpu; cpu < rank.first_cpu + rank.cpus; ++cpu) {
     std::optional<Sent> sent = send_of(local, cpu);
-    if (!sent || !is_of(*sent, message) || share_.overhead(sent->slice.bytes) > Time()) continue;
+    if (!sent || !is_of(*sent, message) || share_.work().overhead(sent->slice.bytes) > Time()) continue;
     close_gap(local, cpu);
     return sent;
   }
@@ -239,7 +239,7 @@ std::uint32_t TimelineTap::new_record(const Message& message) {
   const wire::Ends ends = wire::ends_of(message);
   messages_[record] = {.number = recorder_.next_message(job_, ends.source),
                        .bytes = message.bytes,
-                       .sent = share_.engine_.now(),
+                       .sent = share_.now(),
                        .job = job_,
                        .source = ends.source,
                        .destination = ends.destination};
@@ -260,7 +260,7 @@ void TimelineTap::inject(const Message& message) {
   if (kind == Kind::kEager) {
     wire::set_record(marked, record);
   } else {
-    row.bytes = share_.tasks_[task].bytes;
+    row.bytes = share_.tasks()[task].bytes;
   }
   if (!wire::is_of_collective(message)) row.tag = wire::FirstOfSend::decode(message).tag;
   if (std::optional<Sent> sent = sender_of(message)) {

@@ -38,7 +38,7 @@ class TimelineTap final : public NetworkClient, public Network {
   void inject(const Message& message) override;
   bool delivers_in_order() const override { return network_->delivers_in_order(); }
 
-  // What the share tells: a receive has this message, by its record; and the work of a receive, or of
+  // What the share tells it: a receive has this message, by its record; and the work of a receive, or of
   // combining, ends.
   void matched(std::uint32_t task, std::uint32_t record) { record_of(task) = record; }
   void end_of_task(std::uint32_t task);
@@ -65,12 +65,12 @@ class TimelineTap final : public NetworkClient, public Network {
   // The work of a send that has ended, until its message goes to the network.
   struct Sent {
     Slice slice;
-    std::uint32_t cpu = 0, work = 0;                   // place in the share's cpus_
+    std::uint32_t cpu = 0, work = 0;                   // place in the share's cpus
     bool is_step = false;                              // of a collective, named by what follows
     std::uint32_t number = 0, comm = 0, step_tag = 0;  // `comm`: of a send, too
   };
 
-  RankState& rank_of(std::uint32_t local) { return share_.ranks_[local]; }
+  const RankState& rank_of(std::uint32_t local) const { return share_.ranks()[local]; }
   std::uint32_t& record_of(std::uint32_t task) {
     if (records_.size() <= task) records_.resize(task + 1, kNone);
     return records_[task];
@@ -80,7 +80,7 @@ class TimelineTap final : public NetworkClient, public Network {
   void close_gap(std::uint32_t local, std::uint32_t cpu);
   void add_gap(std::uint32_t local, std::uint32_t cpu, SliceKind kind, Time start, Time end);
   Slice slice_of(std::uint32_t local, std::uint32_t cpu, std::uint32_t op, SliceKind kind);
-  std::uint8_t collective_of(const ReplayShare::Active& active);
+  std::uint8_t collective_of(const ActiveCollective& active);
   void end_of_work(std::uint32_t local, std::uint32_t cpu);
   std::optional<Sent> send_of(std::uint32_t local, std::uint32_t cpu);
   bool is_of(const Sent& sent, const Message& message) const;

@@ -1,0 +1,93 @@
+#include "sim/replay/cpu_work.h"
+
+#include <fmt/core.h>
+
+#include "sim/replay/timeline_tap.h"
+#include "sim/units/graph_error.h"
+
+namespace weft::sim {
+
+void CpuWork::give_task(std::uint32_t handle) {
+  const ReplayTask& task = with_.tasks[handle];
+  RankState& rank = with_.ranks[task.local];
+  give(rank, with_.cpus.of(rank, rank.view.cpu(with_.open.op_of(task))), handle | kTask);
+}
+
+bool CpuWork::end_of_task(RankState& rank, const Cpu& cpu, std::uint32_t task) {
+  if (with_.tasks[task].state != TaskState::kTrain) {
+    end_of_receive(task);
+    return false;
+  }
+  const Time duration = with_.collectives.end_of_message(task);
+  if (duration == Time()) return false;
+  schedule_done(rank, cpu, duration);
+  return true;
+}
+
+// Of the work on a message that has come, or of combining what it brought.
+void CpuWork::end_of_receive(std::uint32_t handle) {
+  if (tap_ != nullptr) tap_->end_of_task(handle);
+  ReplayTask& task = with_.tasks[handle];
+  RankState& rank = with_.ranks[task.local];
+  if (task.state == TaskState::kCombine) {
+    rank.compute = after(rank.compute, with_.collectives.combine_duration(task));
+    return finish_task(handle);
+  }
+  with_.work.count_received(rank, task.bytes);
+  if (task.lane == kNone || !with_.collectives.combines(task)) return finish_task(handle);
+  task.state = TaskState::kCombine;
+  give_task(handle);
+}
+
+void CpuWork::finish_task(std::uint32_t task) {
+  const ReplayTask done = with_.tasks[task];
+  with_.tasks.remove(task);
+  if (done.lane != kNone) {
+    with_.collectives.finish_message(done.lane);
+  } else {
+    with_.work.finish_op(with_.ranks[done.local], done.op);
+  }
+}
+
+// The same error with the operation that the work is for.
+void CpuWork::refuse(const RankState& rank, std::uint32_t work, const InputError& error) const {
+  if (dynamic_cast<const GraphError*>(&error) != nullptr) throw;
+  goal::OpIndex op = work;
+  if ((work & kTask) != 0) op = with_.open.op_of(with_.tasks[work & ~kTask]);
+  throw GraphError(fmt::format("rank {}, operation {}: {}", rank.view.rank(), op, error.what()));
+}
+
+void CpuWork::expect(const RankState& rank, std::uint32_t index, int look) const {
+  const Cpu& cpu = with_.cpus[index];
+  if (look == 0) {
+    __builtin_prefetch(&rank, 1);
+    __builtin_prefetch(&rank.finish, 1);
+    __builtin_prefetch(&cpu, 1);
+    if (trails_ != nullptr) trails_->expect_cpu(index);
+    return;
+  }
+  if (look == 2 && cpu.head < kTask) {  // the operation that the cpu takes up then
+    __builtin_prefetch(rank.view.record(cpu.head));
+    __builtin_prefetch(rank.words + cpu.head, 1);
+  }
+  if (cpu.current == kNone) return;
+  if ((cpu.current & kTask) != 0) {
+    const ReplayTask& task = with_.tasks[cpu.current & ~kTask];
+    if (look == 1) __builtin_prefetch(&task, 1);
+    if (look == 2 && task.lane != kNone) with_.open.expect_lane(task.lane, 0);
+    return;
+  }
+  if (look == 1) {
+    __builtin_prefetch(rank.view.record(cpu.current));
+    __builtin_prefetch(rank.words + cpu.current, 1);
+    return;
+  }
+  __builtin_prefetch(rank.view.dependents(cpu.current).data());
+  // What comes next is mostly stored next.
+  __builtin_prefetch(rank.view.dependents(cpu.current).data() + 4);
+  __builtin_prefetch(rank.view.record(cpu.current) + 2);
+  __builtin_prefetch(rank.view.record(cpu.current) + 4);
+  __builtin_prefetch(rank.words + cpu.current + 4, 1);
+}
+
+}  // namespace weft::sim
