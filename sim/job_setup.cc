@@ -124,6 +124,7 @@ std::vector<ReplayJob> jobs_to_replay(const Scenario& decided, std::span<const g
                                                  .submit = what.at,
                                                  .repetition = repetition_of(what)});
     job.hosts.compute_scale = what.compute_scale;
+    job.hosts.collectives.know_groups(job.program.facts());
   }
   if (!decided.scheduler.empty()) return jobs;
   if (topology == nullptr) {

@@ -24,6 +24,21 @@ constexpr Library kLibraries[] = {
     {"MPICH", "mpich_ofi", "mpich"},
 };
 
+// NCCL's choices are those for GPUs of nodes, which only a topology has.
+void follow_nccl(const Scenario& scenario, const std::string& library, std::string& profile,
+                 std::vector<std::string>& remarks) {
+  const bool has_nodes = !scenario.topology.empty();
+  profile = has_nodes ? std::string(goal::kNcclProfile) : goal::selection_profiles()[0].info.name;
+  remarks.push_back(
+      has_nodes
+          ? fmt::format("collectives profile nccl, as the graph's collectives are those of {}; "
+                        "collectives.profile=default has the first algorithm of each kind",
+                        library)
+          : fmt::format("collectives profile {}, though the graph's collectives are those of {}: without a "
+                        "topology nothing is known of nodes; collectives.profile=nccl:node=... has its own",
+                        profile, library));
+}
+
 std::string completed(const ModuleInfo& info) { return to_short_form(info.name, Parameters(info, {})); }
 
 std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
@@ -35,9 +50,13 @@ std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
 
 void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
   std::string* const protocol = left_to_graph(scenario.hosts, "protocol");
-  std::string* const profile = left_to_graph(scenario.collectives, "profile");
+  std::string* profile = left_to_graph(scenario.collectives, "profile");
   if (protocol == nullptr && profile == nullptr) return;
-  const std::string text = program.metadata("mpi_library");
+  const std::string text = program.metadata("mpi_library"), nccl = program.metadata("nccl_library");
+  if (text.empty() && !nccl.empty() && profile != nullptr) {
+    follow_nccl(scenario, nccl, *profile, remarks);
+    profile = nullptr;
+  }
   const auto* const library =
       std::find_if(std::begin(kLibraries), std::end(kLibraries),
                    [&](const Library& each) { return text.starts_with(each.begins); });

@@ -1,4 +1,4 @@
-// What a replay takes from the MPI library that its graph is of.
+// What a replay takes from the library that its graph is of: an MPI, or NCCL.
 #pragma once
 
 #include <string>
@@ -11,8 +11,9 @@
 namespace weft::sim {
 
 // Decides protocol and profile of collectives where the scenario leaves them to the graph (kByRules): those
-// of the library in its metadata ("mpi_library", the first line of MPI_Get_library_version), else the first
-// of each. Adds a sentence to `remarks` for what it took from there. Twice is as good as once.
+// of the library in its metadata ("mpi_library", the first line of MPI_Get_library_version), else the profile
+// `nccl` if it has a "nccl_library" and the scenario a topology, else the first of each. Adds a sentence to
+// `remarks` for what it took from there. Twice is as good as once.
 void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks);
 
 // Of a scenario in which both are decided: eager messages, rendezvous and connections of the hosts. Throws

@@ -67,7 +67,8 @@ class Uses {
   std::uint64_t idle_ = 0, all_ = 0;
 };
 
-// Of a machine of several accelerators, the links that leave it, all together: by domain.
+}  // namespace
+
 std::map<std::uint32_t, std::vector<std::uint32_t>> nics_of_domains(const topologies::Topology& topology) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> all;
   for (topologies::Vertex v = 0; topology.has_domains() && v < topology.nodes(); ++v) {
@@ -78,8 +79,6 @@ std::map<std::uint32_t, std::vector<std::uint32_t>> nics_of_domains(const topolo
   }
   return all;
 }
-
-}  // namespace
 
 void tell_nics_used(const topologies::Topology& topology, const std::string& choice,
                     results::Report& report) {

@@ -1,12 +1,18 @@
 // How many of hosts' NICs a run has used.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "sim/results/report.h"
 #include "topologies/graph/topology.h"
 
 namespace weft::sim {
+
+// Of a machine of several accelerators, the channels that leave it, all together: by domain.
+std::map<std::uint32_t, std::vector<std::uint32_t>> nics_of_domains(const topologies::Topology& topology);
 
 // Fills in Report::nics_used from Report::links, which has a row for each channel of the topology, and adds a
 // warning if NICs were idle beside equally fast ones of the same host that were not. `choice`: the setting

@@ -27,6 +27,7 @@
 #include "sim/nccl_nodes.h"
 #include "sim/network_models.h"
 #include "sim/nic_use.h"
+#include "sim/one_nic.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/replay/protocols.h"
@@ -121,7 +122,9 @@ Registries builtin_registries() {
     all.queues.push_back({.info = queue.info, .offers = queue.offers});
   }
   for (const auto& workload : goal::workloads()) {
-    all.traffic.push_back({.info = workload.info, .independent_flows = workload.independent_flows});
+    all.traffic.push_back({.info = workload.info,
+                           .independent_flows = workload.independent_flows,
+                           .calls_nccl = workload.calls_nccl});
   }
   for (const auto& policy : placement::policies()) all.placements.push_back({.info = policy.info});
   for (const auto& scheduler : jobs::schedulers()) all.schedulers.push_back({.info = scheduler.info});
@@ -201,9 +204,7 @@ goal::Program Simulation::read_or_generate(std::size_t index, std::uint32_t host
   if (ranks == 0) ranks = ranks_of(parameters, ranks_per_host(index), hosts_taken);
   const auto number = static_cast<std::uint32_t>(ranks);
   goal::PackInfo info;
-  if (workload.facts != nullptr) {
-    for (const auto& [name, value] : workload.facts(parameters, number)) info.metadata[name] = value;
-  }
+  goal::add_facts(workload, parameters, number, info.metadata);
   auto graph = std::make_unique<const goal::Graph>(workload.generate(parameters, number, scenario_.seed));
   return goal::Program(std::move(graph), std::move(info));
 }
@@ -253,10 +254,12 @@ Scenario Simulation::decided(std::span<const goal::Program> programs,
   return scenario;
 }
 
-// What the network takes from the hosts' protocol is the same for all: that of the first job.
+// What the network takes from the hosts' protocol is the same for all: that of the first job. Where jobs wait
+// for hosts nothing is known of their NICs.
 void Simulation::warn_of_jobs(const Scenario& decided, std::span<const ReplayJob> jobs,
                               std::vector<std::string>& warnings) const {
   const bool waits = !scenario_.scheduler.empty();
+  if (!waits) tell_one_nic(topology_.get(), jobs, warnings);
   if ((waits || JobReplays::needs_one_partition(jobs, nullptr)) && scenario_.threads > 1 &&
       model_.has_partitions) {
     warnings.push_back(

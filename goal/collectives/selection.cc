@@ -134,14 +134,32 @@ void CollectiveSelection::set_gpu(ChosenAlgorithm& chosen) const {
   chosen.options.lane_costs = nccl::lane_costs(nccl_->node().gpu, chosen.options.format);
 }
 
-const ChosenAlgorithm& CollectiveSelection::named(CollectiveKind kind, const std::string& algorithm) const {
-  const auto [place, is_new] = asked_.try_emplace({kind, algorithm});
+void CollectiveSelection::know_groups(const ProgramFacts& facts) {
+  if (!nccl_) return;
+  const std::uint32_t all = nccl_->node().gpus;
+  gpus_of_.clear();
+  for (const Communicator& communicator : facts.communicators) {
+    const std::uint32_t gpus = nccl::ranks_of_a_node(communicator.ranks, all);
+    gpus_of_.push_back(gpus);
+    if (gpus != all) sparse_.try_emplace(gpus, nccl_->on_nodes_of(gpus));
+  }
+}
+
+const nccl::Tuner& CollectiveSelection::tuner_of(std::uint32_t comm) const {
+  if (comm >= gpus_of_.size()) return *nccl_;
+  const auto found = sparse_.find(gpus_of_[comm]);
+  return found == sparse_.end() ? *nccl_ : found->second;
+}
+
+const ChosenAlgorithm& CollectiveSelection::named(CollectiveKind kind, const std::string& algorithm,
+                                                  std::uint32_t gpus) const {
+  const auto [place, is_new] = asked_.try_emplace({kind, algorithm, gpus});
   if (is_new) {
     place->second = choose_collective_algorithm(kind, algorithm);
     set_gpu(place->second);
     // A recorded choice does not tell how many GPUs share a node.
-    if (nccl_ && algorithm.find("ranks_per_node") == std::string::npos) {
-      place->second.options.ranks_per_node = nccl_->node().gpus;
+    if (gpus > 0 && algorithm.find("ranks_per_node") == std::string::npos) {
+      place->second.options.ranks_per_node = gpus;
     }
   }
   return place->second;
@@ -150,11 +168,13 @@ const ChosenAlgorithm& CollectiveSelection::named(CollectiveKind kind, const std
 const ChosenAlgorithm& CollectiveSelection::find(const Collective& collective, std::uint32_t ranks) const {
   const auto kind = static_cast<std::size_t>(collective.kind);
   if (forced_[kind]) return fixed_[kind];
-  if (!collective.algorithm.empty()) return named(collective.kind, collective.algorithm);
+  const nccl::Tuner* const tuner = nccl_ ? &tuner_of(collective.comm) : nullptr;
+  const std::uint32_t gpus = tuner != nullptr ? tuner->node().gpus : 0;
+  if (!collective.algorithm.empty()) return named(collective.kind, collective.algorithm, gpus);
   if (const ChosenAlgorithm* chosen = table_.find(collective, ranks)) return *chosen;
-  if (nccl_) {
-    const auto algorithm = nccl::algorithm_for(*nccl_, collective, ranks);
-    if (algorithm) return named(collective.kind, *algorithm);
+  if (tuner != nullptr) {
+    const auto algorithm = nccl::algorithm_for(*tuner, collective, ranks);
+    if (algorithm) return named(collective.kind, *algorithm, gpus);
   }
   if (const ChosenAlgorithm* chosen = profile_.find(collective, ranks)) return *chosen;
   return fixed_[kind];
@@ -177,7 +197,7 @@ std::uint32_t CollectiveSelection::bundle_of(const ChosenAlgorithm& chosen, cons
                                              std::uint32_t ranks) const {
   if (!nccl_ || ranks < 2 || bundle_ == 1 || (bundle_ == 0 && !may_bundle_)) return 1;
   const CollectiveCall call{&collective, ranks, 0, &chosen.options};
-  return nccl::bundle_of(*chosen.algorithm, call, nccl_->node(), bundle_, rank_gbs_);
+  return nccl::bundle_of(*chosen.algorithm, call, tuner_of(collective.comm).node(), bundle_, rank_gbs_);
 }
 
 const ChosenAlgorithm& CollectiveSelection::bundled(const ChosenAlgorithm& chosen,

@@ -6,7 +6,8 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
+#include <vector>
 
 #include "goal/collectives/nccl/tuner.h"
 #include "goal/collectives/selection_table.h"
@@ -40,6 +41,10 @@ class CollectiveSelection {
     rank_gbs_ = rank_gbs;
   }
 
+  // Whose communicators they are. NCCL chooses by how many of a group share a node, where consecutive ranks
+  // of the world fill the nodes; without it, consecutive ranks of the group are taken to.
+  void know_groups(const ProgramFacts& facts);
+
   // For a call of `collective` on a communicator of `ranks` ranks. Good as long as the selection.
   // Throws InputError if the algorithm can't be used by so many, or the graph asks for one that isn't there.
   // Not for several threads at a time: it remembers what graphs have asked for.
@@ -47,7 +52,10 @@ class CollectiveSelection {
 
  private:
   const ChosenAlgorithm& find(const Collective& collective, std::uint32_t ranks) const;
-  const ChosenAlgorithm& named(CollectiveKind kind, const std::string& algorithm) const;
+  // `gpus`: ranks of a node, for NCCL's; else 0.
+  const ChosenAlgorithm& named(CollectiveKind kind, const std::string& algorithm, std::uint32_t gpus) const;
+  // NCCL's on nodes that have as many of this group. REQUIRES: nccl_.
+  const nccl::Tuner& tuner_of(std::uint32_t comm) const;
   // NCCL's algorithms run on GPUs of the profile's node, whoever names them.
   void set_gpu(ChosenAlgorithm& chosen) const;
   std::uint32_t bundle_of(const ChosenAlgorithm& chosen, const Collective& collective,
@@ -57,8 +65,10 @@ class CollectiveSelection {
   std::array<ChosenAlgorithm, kCollectiveKinds> fixed_;  // forced, or the default
   std::array<bool, kCollectiveKinds> forced_{};
   SelectionTable table_, profile_;
-  std::optional<nccl::Tuner> nccl_;  // where that is the profile
-  mutable std::map<std::pair<CollectiveKind, std::string>, ChosenAlgorithm>
+  std::optional<nccl::Tuner> nccl_;              // where that is the profile
+  std::map<std::uint32_t, nccl::Tuner> sparse_;  // of groups that have fewer ranks on a node
+  std::vector<std::uint32_t> gpus_of_;           // by communicator: ranks of a node
+  mutable std::map<std::tuple<CollectiveKind, std::string, std::uint32_t>, ChosenAlgorithm>
       asked_;  // by graphs, or NCCL, so far
   bool may_bundle_ = false;
   double rank_gbs_ = 0;

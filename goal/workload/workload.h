@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -34,7 +35,13 @@ struct Workload {
   std::uint32_t (*own_ranks)(const Parameters& parameters) = nullptr;
   // Null: nothing.
   WorkloadFacts (*facts)(const Parameters& parameters, std::uint32_t ranks) = nullptr;
+  // Are its collectives those of NCCL? Then runs choose their algorithms as NCCL does, by default.
+  bool calls_nccl = false;
 };
+
+// Puts what is known of a workload's graph into the metadata of its file. Throws InputError as `facts`.
+void add_facts(const Workload& workload, const Parameters& parameters, std::uint32_t ranks,
+               std::map<std::string, std::string>& metadata);
 
 // Every built-in workload. Adding one: a file pair, its test, a line in BUILD.bazel and one in workloads.cc.
 std::span<const Workload> workloads();

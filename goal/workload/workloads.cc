@@ -54,4 +54,11 @@ std::span<const Workload> workloads() {
   return kAll;
 }
 
+void add_facts(const Workload& workload, const Parameters& parameters, std::uint32_t ranks,
+               std::map<std::string, std::string>& metadata) {
+  if (workload.calls_nccl) metadata["nccl_library"] = "NCCL";
+  if (workload.facts == nullptr) return;
+  for (const auto& [name, value] : workload.facts(parameters, ranks)) metadata[name] = value;
+}
+
 }  // namespace weft::goal

@@ -395,6 +395,9 @@ class Resolver {
     }
   }
 
+  auto traffic_of(const Job& job) const {
+    return find_module(all(registries_.traffic), job.traffic, traffic_seam().word);
+  }
   bool is_generated() const { return !scenario_.jobs[0].traffic.empty(); }
 
   SourceLocation hosts_location(const std::string& parameter) const {
@@ -457,10 +460,7 @@ class Resolver {
       return;
     }
     if (!is_set) {
-      const bool independent = is_generated() && find_module(all(registries_.traffic),
-                                                             scenario_.jobs[0].traffic, traffic_seam().word)
-                                                     .independent_flows;
-      text = independent ? "per_message" : "per_pair";
+      text = is_generated() && traffic_of(scenario_.jobs[0]).independent_flows ? "per_message" : "per_pair";
     }
     const bool per_message = parse_connections(text, scenario_.connections_location).per_message;
     if (idle == Time() || (network_module().has_packets && !per_message)) return;
@@ -474,12 +474,11 @@ class Resolver {
 
   void collectives() {
     ModuleInfo section = collectives_section(registries_);
-    // Where no graph of a library is replayed, or no kind is left to a profile, it is the first.
-    if (!registries_.profiles.empty() && (is_generated() || is_each_kind_named(section))) {
+    // Where nothing of a library is replayed, or no kind is left to a profile, it is the first.
+    if (!registries_.profiles.empty() && (!is_of_library() || is_each_kind_named(section))) {
       section.parameters[0].default_value = registries_.profiles[0].name;
-      auto& given = scenario_.collectives.given;
-      const auto profile = given.find("profile");
-      if (profile != given.end() && profile->second == kByRules) given.erase(profile);
+      std::erase_if(scenario_.collectives.given,
+                    [](const auto& each) { return each.first == "profile" && each.second == kByRules; });
     }
     ModuleChoice& choice = scenario_.collectives;
     choice.name = section.name;
@@ -491,6 +490,12 @@ class Resolver {
       if (has_rules && (collective == "profile" || collective == "table" || text == kByRules)) continue;
       check_algorithm(collective, text, collectives_location(collective));
     }
+  }
+
+  // Does a job replay what was traced, or traffic of a program that calls a library?
+  bool is_of_library() const {
+    return std::ranges::any_of(
+        scenario_.jobs, [&](const Job& job) { return job.traffic.empty() || traffic_of(job).calls_nccl; });
   }
 
   bool asks_for_rules() const {
@@ -577,8 +582,7 @@ class Resolver {
   void threads() {
     if (scenario_.threads == 1 || network_module().has_partitions) return;
     scenario_.warnings.push_back(
-        fmt::format("threads: {} asked for, but network model {} runs on one; "
-                    "results are the same",
+        fmt::format("threads: {} asked for, but network model {} runs on one; results are the same",
                     scenario_.threads, scenario_.network.name));
   }
 

@@ -323,10 +323,11 @@ ModuleInfo collectives_section(const Registries& registries) {
   if (!registries.profiles.empty()) {
     std::string known;
     for (const ModuleInfo& profile : registries.profiles) known += (known.empty() ? "" : ", ") + profile.name;
-    info.parameters.push_back({"profile", ParameterType::kText, std::string(kByRules),
-                               "Whose rules choose by kind, ranks and size. One of: " + known +
-                                   ". auto: those of the MPI library which the graph is of, else " +
-                                   registries.profiles[0].name + "."});
+    info.parameters.push_back(
+        {"profile", ParameterType::kText, std::string(kByRules),
+         "Whose rules choose by kind, ranks and size. One of: " + known +
+             ". auto: those of the library which the graph is of (NCCL's where there is a topology), else " +
+             registries.profiles[0].name + "."});
     info.parameters.push_back(
         {"table", ParameterType::kFile, "", "Path of a file of rules that come before the profile's."});
   }

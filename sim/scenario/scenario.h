@@ -28,6 +28,7 @@ struct RegisteredModule {
   bool has_partitions = false;      // network models: these run on several threads
   bool has_connections = false;     // network models: messages may share connections
   bool independent_flows = false;   // traffic: its messages have nothing to do with each other
+  bool calls_nccl = false;          // traffic: its collectives are those of NCCL
   bool has_fluid = true;            // routing policies: they mean something where there are no packets
   std::string routing = {};         // topologies: the routing policy that is recommended; "": any
   std::string routing_reason = {};  // topologies: "recommended for torus"

@@ -47,8 +47,9 @@ goal::Graph ExpandOption::apply(goal::Graph graph) const {
     }
     choices.forced[static_cast<std::size_t>(found - kinds.begin())] = text.substr(equals + 1);
   }
-  return goal::expand_collectives(graph, goal::CollectiveSelection(choices),
-                                  {.reduction_ns_per_byte = reduction_ns_per_byte});
+  goal::CollectiveSelection selection(choices);
+  selection.know_groups(graph.facts());
+  return goal::expand_collectives(graph, selection, {.reduction_ns_per_byte = reduction_ns_per_byte});
 }
 
 }  // namespace weft::cli

@@ -86,9 +86,7 @@ void generate(const std::string& text, std::optional<goal::Rank> wanted, std::ui
   goal::PackInfo info;
   info.metadata["generated"] = to_short_form(workload.info.name, parameters);
   info.metadata["seed"] = fmt::format("{}", seed);
-  if (workload.facts != nullptr) {
-    for (const auto& [name, value] : workload.facts(parameters, graph.ranks())) info.metadata[name] = value;
-  }
+  goal::add_facts(workload, parameters, graph.ranks(), info.metadata);
   goal::write_graph(graph, info, output, format);
   print_summary(graph, output);
 }

@@ -26,6 +26,34 @@ bool is_nvls(const CollectiveAlgorithm& algorithm) {
   return algorithm.kind == CollectiveKind::kAllreduce && algorithm.info.name.starts_with("nccl_nvls");
 }
 
+// Rings whose chunks are as long in every version.
+bool is_ring(const CollectiveAlgorithm& algorithm, const CollectiveCall& call) {
+  return algorithm.info.name == "nccl_ring" && call.options->least_chunk_bytes == 0 &&
+         call.options->chunk_grain_bytes == 0 && call.collective->counts.empty();
+}
+
+// How many rings there are that differ: inside a node, and through nodes with one rank, all channels go the
+// same way; else as many as enter a node at another place.
+std::uint32_t different_rings(const CollectiveCall& call) {
+  const std::uint32_t half = std::max(call.options->channels / 2, 1u);
+  const std::uint32_t places = call.size <= call.options->ranks_per_node ? 1 : call.options->ranks_per_node;
+  return half % places == 0 ? places : half;
+}
+
+std::uint32_t ring_bundle(const CollectiveCall& call, std::uint32_t asked) {
+  const std::uint32_t channels = call.options->channels, different = different_rings(call);
+  if (channels % different != 0) return 1;
+  const bool inside = call.size <= call.options->ranks_per_node;
+  if (asked == 0 && !inside && ring_messages(call) <= kManyMessages) return 1;
+  if (asked == 0 && ring_unevenness(call) > kBundleError) return 1;
+  const std::uint32_t most = asked == 0 ? channels : asked;
+  std::uint32_t best = 1;
+  for (std::uint32_t bundle = 2; bundle <= most && bundle <= channels / different; ++bundle) {
+    if (channels / different % bundle == 0) best = bundle;
+  }
+  return best;
+}
+
 // Both trees of nodes have as many bundles, and two are left, one of which is at work while the other waits.
 bool divides(std::uint32_t channels, std::uint32_t bundle) {
   return channels % bundle == 0 && channels / bundle % 2 == 0;
@@ -54,6 +82,23 @@ double messages_of(const CollectiveCall& call) {
   return sizes.channels * sizes.turns * call.size * of_a_rank;
 }
 
+double ring_messages(const CollectiveCall& call) {
+  const bool both = call.collective->kind == CollectiveKind::kAllreduce;
+  const auto share = static_cast<double>(
+      ChannelShares({0, call.collective->bytes}, call, both ? 2 : call.size).most_bytes());
+  const auto chunk = static_cast<double>(chunk_bytes(Shape::kRing, call)) * (both ? call.size : 1);
+  const double of_a_lane = std::max(1.0, share / chunk) * (call.size - 1) * (both ? 2 : 1);
+  return of_a_lane * call.options->channels * ring_slices(call) * call.size;
+}
+
+double ring_unevenness(const CollectiveCall& call) {
+  const auto bytes = static_cast<double>(call.collective->bytes);
+  if (bytes <= 0) return 0;
+  const bool both = call.collective->kind == CollectiveKind::kAllreduce;
+  const ChannelShares shares({0, call.collective->bytes}, call, both ? 2 : call.size);
+  return static_cast<double>(shares.most_bytes()) * call.options->channels / bytes - 1;
+}
+
 double bundle_error(const CollectiveCall& call, const Node& node, std::uint32_t bundle, double gpu_gbs) {
   const Sizes sizes(call);
   const Node seen = behind_links(node, gpu_gbs);
@@ -74,6 +119,7 @@ double bundle_error(const CollectiveCall& call, const Node& node, std::uint32_t 
 
 std::uint32_t bundle_of(const CollectiveAlgorithm& algorithm, const CollectiveCall& call, const Node& node,
                         std::uint32_t asked, double gpu_gbs) {
+  if (is_ring(algorithm, call)) return ring_bundle(call, asked);
   if (!is_nvls(algorithm)) return 1;
   const std::uint32_t channels = call.options->channels;
   const double messages = messages_of(call);

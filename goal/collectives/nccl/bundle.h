@@ -4,8 +4,10 @@
 // come, which lengthens a pipeline's filling by the time of bundle - 1 chunks at each hop. README.md has the
 // arithmetic.
 //
-// Rings and trees go other ways in each channel, but for the second half of a ring's, and hide their latency
-// by having many under way: they are not bundled.
+// Rings inside a node go the same way in all channels, which keep step: all of them go as one, and take as
+// long as apart. Between nodes they differ in where they enter a node; those that don't are bundled where
+// messages are very many. Trees go other ways in each channel, and hide their latency by having many under
+// way: they are not bundled.
 #pragma once
 
 #include <cstdint>
@@ -26,6 +28,10 @@ std::uint32_t parse_bundle(const Parameters& parameters);
 
 // Messages of the call, without bundles.
 double messages_of(const CollectiveCall& call);
+// Of a ring.
+double ring_messages(const CollectiveCall& call);
+// How much more the channel that has most of a ring's bytes has than they all in the mean, as a share of it.
+double ring_unevenness(const CollectiveCall& call);
 // By how much of its least time a bundle would lengthen it. `gpu_gbs`: what a GPU's links carry in all, in
 // GB/s; 0: as much as the node's. On plain hosts messages inside the node take the network, too: a chunk more
 // takes longer there, but so does all of it.

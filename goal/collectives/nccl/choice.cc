@@ -2,7 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "goal/collectives/nccl/algorithms.h"
 #include "sim/units/brackets.h"
@@ -43,6 +45,24 @@ Tuner tuner_of(const Parameters& parameters) {
                       .min_channels = count(parameters, "min_channels", 64),
                       .max_channels = count(parameters, "max_channels", 64),
                       .threads = count(parameters, "threads", 512)});
+}
+
+std::uint32_t ranks_of_a_node(const std::vector<Rank>& members, std::uint32_t gpus) {
+  std::vector<std::uint32_t> runs;  // of ranks that share a node
+  std::set<std::uint32_t> nodes;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::uint32_t node = members[i] / gpus;
+    if (i > 0 && node == members[i - 1] / gpus) {
+      ++runs.back();
+      continue;
+    }
+    if (!nodes.insert(node).second) return 1;
+    runs.push_back(1);
+  }
+  if (runs.size() < 2) return gpus;
+  const bool are_equal =
+      std::all_of(runs.begin(), runs.end() - 1, [&](std::uint32_t run) { return run == runs.front(); });
+  return are_equal && runs.back() <= runs.front() ? runs.front() : 1;
 }
 
 std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& collective,

@@ -35,7 +35,8 @@ class NodeTree {
 
 NodeOrder::NodeOrder(const CollectiveCall& call, std::uint32_t channel)
     : size_(call.size), per_node_(std::min(call.options->ranks_per_node, call.size)) {
-  const std::uint32_t different = std::max<std::uint32_t>(call.options->channels / 2, 1);
+  const std::uint32_t different =
+      std::max<std::uint32_t>(call.options->channels * call.options->bundle / 2, 1);
   turn_ = channel % different;
 }
 

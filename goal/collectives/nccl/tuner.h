@@ -48,6 +48,9 @@ class Tuner {
   // Throws InputError if the node can't be (no GPU, no rate …) or a setting is out of bounds.
   Tuner(const Node& node, const Settings& settings);
 
+  // The same for nodes of which so many GPUs, with their share of the NICs, are of the group.
+  Tuner on_nodes_of(std::uint32_t gpus) const { return {with_gpus(node_, gpus), settings_}; }
+
   // Does NCCL tune this kind? (The others are sends and receives, or not there.)
   static bool tunes(CollectiveKind kind);
   // `bytes` as in goal::Collective: the vector, or one rank's block. Consecutive ranks fill the nodes. Throws

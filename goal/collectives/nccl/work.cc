@@ -119,8 +119,9 @@ std::uint64_t ChannelShares::most_bytes() const { return part(0).count; }
 
 Part slice_of(Part chunk, std::uint32_t slice, const CollectiveCall& call) {
   if (ring_slices(call) == 1) return chunk;
-  const std::uint64_t half = aligned(std::max((chunk.count + kRingSlices - 1) / kRingSlices, kLeastSlice),
-                                     call.collective->element_bytes);
+  const std::uint64_t half =
+      aligned(std::max((chunk.count + kRingSlices - 1) / kRingSlices, kLeastSlice * call.options->bundle),
+              call.collective->element_bytes);
   const std::uint64_t before = std::min(half * slice, chunk.count);
   return {chunk.begin + before, std::min(half, chunk.count - before)};
 }

@@ -254,6 +254,7 @@ Graph import_flight_recorder(const TracePaths& paths, bool blocking, PackInfo* i
   Graph graph = assemble(ranks, static_cast<Rank>(world), notes);
   if (info != nullptr) {
     info->metadata["source"] = "PyTorch flight recorder, version " + dumps[0].version;
+    info->metadata["nccl_library"] = "NCCL";
     info->metadata["traced_elapsed_ns"] = std::to_string(elapsed);
     report(counts, *info);
     notes.report(*info);

@@ -235,6 +235,8 @@ Graph import_kineto(const TracePaths& paths, const KinetoOptions& options, PackI
   Graph graph = assemble(ranks, world, notes);
   if (info != nullptr) {
     info->metadata["source"] = "PyTorch profiler (Kineto)";
+    const auto is_nccl = [](const std::string& each) { return each.find("nccl") != std::string::npos; };
+    if (std::ranges::any_of(run.backends, is_nccl)) info->metadata["nccl_library"] = "NCCL";
     if (!run.backends.empty()) info->metadata["backend"] = fmt::format("{}", fmt::join(run.backends, ", "));
     if (!run.steps.empty()) {
       info->metadata["profiler_steps"] = fmt::format("{}-{}", *run.steps.begin(), *run.steps.rbegin());

@@ -44,6 +44,7 @@ Graph import_reports(const TracePaths& paths, const Parameters&, PackInfo& info)
   }
   NcclGraph made = nccl_graph(std::move(processes));
   info.metadata["source"] = "Nsight Systems report";
+  info.metadata["nccl_library"] = "NCCL";
   info.metadata["nccl_calls"] = std::to_string(calls);
   info.metadata["traced_elapsed_ns"] = std::to_string(made.elapsed_ns);
   const auto note = [&](const char* name, Severity severity, const char* sentence, std::uint64_t count) {

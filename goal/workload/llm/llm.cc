@@ -158,6 +158,7 @@ Workload llm_workload() {
   workload.remarks = remarks;
   workload.own_ranks = own_ranks;
   workload.facts = facts;
+  workload.calls_nccl = true;
   return workload;
 }
 

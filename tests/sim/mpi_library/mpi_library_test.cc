@@ -38,7 +38,8 @@ class Packed {
   explicit Packed(const std::string& library,
                   const std::string& text = "num_ranks 1\nrank 0 {\ncalc 1\n}\n") {
     goal::PackInfo info;
-    if (!library.empty()) info.metadata["mpi_library"] = library;
+    if (!library.empty())
+      info.metadata[library.starts_with("NCCL") ? "nccl_library" : "mpi_library"] = library;
     bytes_ = goal::to_pack(goal::parse_text(text, "a.goal"), info);
     program_ = std::make_unique<goal::PackedProgram>(bytes_, "a.weft");
   }
@@ -108,6 +109,21 @@ TEST_CASE("what the scenario says comes before the library") {
   CHECK(both.protocol == "openmpi_ucx");
   CHECK(both.profile == "default");
   CHECK(both.remarks.empty());
+}
+
+TEST_CASE("graphs of NCCL are replayed as NCCL chooses where a topology has nodes") {
+  const Decided nccl = decide(kSwitch, "NCCL 2.23.4");
+  CHECK(nccl.profile == "nccl");
+  CHECK(nccl.protocol == "ideal");
+  REQUIRE(nccl.remarks.size() == 1);
+  CHECK_THAT(nccl.remarks[0], Contains("profile nccl, as the graph's collectives are those of NCCL 2.23.4"));
+  const Decided alone = decide("", "NCCL");
+  CHECK(alone.profile == "default");
+  REQUIRE(alone.remarks.size() == 1);
+  CHECK_THAT(alone.remarks[0], Contains("without a topology nothing is known of nodes"));
+  const Decided given = decide(kSwitch + "collectives { profile: \"default\" }", "NCCL 2.23.4");
+  CHECK(given.profile == "default");
+  CHECK(given.remarks.empty());
 }
 
 TEST_CASE("without a library, or with one that nothing is known of, it is the first of each") {

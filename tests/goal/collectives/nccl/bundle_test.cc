@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "goal/collectives/nccl/choice.h"
 #include "goal/collectives/selection.h"
 #include "tests/goal/collectives/interpreter.h"
 
@@ -53,6 +54,47 @@ TEST_CASE("bundles add up the same data, in as many times fewer messages") {
   }
 }
 
+TEST_CASE("rings go as one with the same data, over the same neighbors") {
+  const ChosenAlgorithm apart = choose_collective_algorithm(
+      CollectiveKind::kAllreduce, "nccl_ring:channels=16,ranks_per_node=2,chunk=256B");
+  const std::uint64_t bytes = std::uint64_t{16} * 8 * 256 * 2;
+  for (const std::uint32_t ranks : {2u, 8u}) {
+    const std::uint32_t bundle = ranks == 2 ? 16 : 8;
+    ChosenAlgorithm chosen = apart;
+    chosen.options.channels /= bundle;
+    chosen.options.bundle = bundle;
+    const Outcome exact = run(apart, allreduce(bytes), ranks), bundled = run(chosen, allreduce(bytes), ranks);
+    CHECK(exact.fault.empty());
+    CHECK(bundled.fault.empty());
+    CHECK(bundled.messages * bundle <= exact.messages);
+    CHECK(bundled.bytes_sent == exact.bytes_sent);
+    CHECK(bundled.combined == exact.combined);
+  }
+}
+
+TEST_CASE("groups far apart are chosen for by what they have on a node") {
+  CHECK(ranks_of_a_node({}, 8) == 8);
+  CHECK(ranks_of_a_node({0, 1, 2, 3}, 8) == 8);    // inside a node
+  CHECK(ranks_of_a_node({0, 8, 16, 24}, 8) == 1);  // one on each
+  CHECK(ranks_of_a_node({0, 4, 8, 12, 16, 20}, 8) == 2);
+  CHECK(ranks_of_a_node({0, 1, 8, 9, 16}, 8) == 2);  // the last has fewer
+  CHECK(ranks_of_a_node({0, 8, 9, 16}, 8) == 1);
+  CHECK(ranks_of_a_node({0, 8, 1, 9}, 8) == 1);  // back on a node that was left
+  const std::vector<Communicator> groups = {
+      {"", {}}, {"in", {0, 1, 2, 3, 4, 5, 6, 7}}, {"apart", {0, 8, 16, 24, 32, 40, 48, 56}}};
+  CollectiveSelection selection({{}, {}, "nccl:node=dgx_h100"});
+  selection.know_groups({.ranks = 64, .communicators = groups});
+  const auto chosen = [&](std::uint32_t comm) {
+    Collective collective = allreduce(64 << 20);
+    collective.comm = comm;
+    return selection.choose(collective, 8);
+  };
+  CHECK(chosen(1).algorithm->info.name == "nccl_nvls");
+  CHECK(chosen(1).options.ranks_per_node == 8);
+  CHECK(chosen(2).algorithm->info.name != "nccl_nvls");  // there is no NVLink between them
+  CHECK(chosen(2).options.ranks_per_node == 1);
+}
+
 TEST_CASE("bundles of what doesn't divide evenly add up the same data too") {
   for (const std::uint64_t bytes : {4u, 1000u, 100'000u, 765'432u}) {
     const Outcome bundled = run(nvls("nccl_nvls_tree:channels=16,ranks_per_node=4", 8), allreduce(bytes), 12);
@@ -93,7 +135,18 @@ TEST_CASE("as few channels go as one as make few messages, and no more than 1% l
   CHECK(by_rule(kTree, 1 << 20, 64, 8) == 8);         // asked for
   CHECK(by_rule(kTree, 1 << 20, 64, 7) == 4);         // the trees share channels evenly
   CHECK(by_rule(kTree, 1 << 20, 64, 64) == 8);
-  CHECK(by_rule("nccl_ring:channels=16", 1 << 30, 512, 0) == 1);
+  // Rings: 8 of 16 differ in where they enter nodes of 8; one where groups have a rank a node, 2 with two.
+  CHECK(by_rule("nccl_ring:channels=16,ranks_per_node=8", 1 << 30, 512, 0) == 2);
+  CHECK(by_rule("nccl_ring:channels=16,ranks_per_node=8", 1 << 20, 16, 0) == 1);  // few messages
+  CHECK(by_rule("nccl_ring:channels=16,ranks_per_node=1", 1 << 30, 512, 0) == 16);
+  CHECK(by_rule("nccl_ring:channels=16,ranks_per_node=2", 1 << 30, 512, 0) == 8);
+  CHECK(by_rule("nccl_ring:channels=4,ranks_per_node=8", 1 << 30, 512, 0) == 2);
+  // Inside a node all go the same way, whatever the size, but unevenly with 17 cells of 16 KiB on 16
+  // channels.
+  CHECK(by_rule("nccl_ring:channels=16,ranks_per_node=8", 1 << 20, 8, 0) == 16);
+  CHECK(by_rule("nccl_ring:channels=16,ranks_per_node=8", 17 << 14, 8, 0) == 1);
+  CHECK(by_rule("nccl_ring:channels=16,ranks_per_node=8", 1 << 20, 8, 5) == 4);
+  CHECK(by_rule("nccl_ring:channels=16,least_chunk=4KiB,protocol=ll", 1 << 30, 512, 0) == 1);
   CHECK(by_rule("nccl_tree:channels=16", 1 << 30, 512, 4) == 1);
 }
 

@@ -39,6 +39,24 @@ class Bundles(unittest.TestCase):
         self.compare(8, 8, "64MB", "scale_up:node=dgx_h100")
         self.compare(8, 8, "512MB", "scale_up:node=dgx_h100")
 
+    def test_rings_in_a_node(self):
+        for size in ("64MiB", "256MiB"):
+            exact, _ = replay(8, size, "scale_up:node=dgx_h100", "1,algo=ring")
+            bundled, told = replay(8, size, "scale_up:node=dgx_h100", "auto,algo=ring")
+            self.assertIn("channels of nccl_ring", told[0])
+            self.assertLess(abs(bundled["makespan_ns"] / exact["makespan_ns"] - 1), 0.001, size)
+            self.assertLess(bundled["messages"], 0.13 * exact["messages"])
+
+    def test_a_training_step(self):
+        times = []
+        for bundle in ("1", "auto"):
+            with tempfile.TemporaryDirectory() as folder:
+                subprocess.run([WEFT, "sim", "--traffic", "llm:model=tiny,tp=4,cp=2,pp=2,dp=2,micro_batches=4", "--network", "flow",
+                                "--topology", RAILS.format(4), "--set", f"collectives.profile=nccl:bundle={bundle}", "-o", folder],
+                               check=True, stdout=subprocess.DEVNULL)
+                times.append(json.loads(Path(folder, "summary.json").read_text(encoding="utf-8"))["makespan_ns"])
+        self.assertLess(abs(times[1] / times[0] - 1), 0.015, times)
+
     def test_two_nodes(self):
         two = "scale_up:of=[fat_tree:k=4],node=dgx_h100"
         self.compare(4, 16, "256MB", two)

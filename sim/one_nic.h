@@ -1,0 +1,19 @@
+// Collectives that leave a machine of several NICs through one of them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sim/replay/jobs.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::sim {
+
+// Adds a sentence for each job with groups of several ranks on a node whose collectives go around one ring:
+// it leaves the node through one NIC, where a library would use as many as there are. `topology`: null where
+// there is none.
+void tell_one_nic(const topologies::Topology* topology, std::span<const ReplayJob> jobs,
+                  std::vector<std::string>& warnings);
+
+}  // namespace weft::sim
