@@ -109,7 +109,7 @@ std::string bound_by(const results::Report& report) {
   std::string text;
   for (const results::Job& job : report.jobs) {
     if (!job.path) continue;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", results::bound_by(*job.path));
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", results::bound_by(report, job));
   }
   return text;
 }
