@@ -30,7 +30,7 @@ std::optional<double> slowdown(const Job& job) {
 }
 
 std::string_view bound_by(const Report& report, const Job& job) {
-  if (report.open_loop) return keeps_up(*report.open_loop) ? "arrivals" : "bandwidth";
+  if (report.open_loop) return report.open_loop->keeps_up ? "arrivals" : "bandwidth";
   return job.path ? bound_by(*job.path) : std::string_view();
 }
 

@@ -81,7 +81,8 @@ void add_open_loop(const OpenLoop& figures, nlohmann::ordered_json& json) {
           {"until_ns", nanoseconds(figures.window.until)},
           {"load", figures.window.load},
           {"offered_load", figures.offered},
-          {"accepted_load", figures.accepted}};
+          {"accepted_load", figures.accepted},
+          {"keeps_up", figures.keeps_up}};
   add_times(figures.times, json);
 }
 

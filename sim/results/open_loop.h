@@ -20,18 +20,16 @@ struct OpenLoopWindow {
 
 struct OpenLoop {
   OpenLoopWindow window;
-  // User bytes of messages that began, and of those that ended, in the window, as shares of capacity. A
-  // network that keeps up accepts what is offered.
+  // User bytes of messages that began in the window, and those that were delivered in it (of a message that
+  // was under way when it began or ended, its share by time), as shares of capacity.
   double offered = 0, accepted = 0;
+  // A network that keeps up accepts what is offered, but for 5%, and for chance: three standard deviations of
+  // what is under way at both ends. Else completion times grow with the length of the run.
+  bool keeps_up = true;
   FlowStatistics::Times times;  // of messages that began in the window
 };
 
 // REQUIRES: window.from < window.until, capacity_bps > 0; `flows` are all messages that were delivered.
 OpenLoop open_loop(const OpenLoopWindow& window, std::span<const Flow> flows);
-
-// Below this share of what is offered, a network doesn't keep up, and completion times grow with the length
-// of the run.
-inline constexpr double kKeepsUp = 0.95;
-inline bool keeps_up(const OpenLoop& figures) { return figures.accepted >= kKeepsUp * figures.offered; }
 
 }  // namespace weft::results

@@ -176,7 +176,7 @@ std::string slowdown_text(const Distribution& slowdown) {
 void add_open_loop(const OpenLoop& figures, Lines& lines) {
   lines.add("open-loop traffic", "load {:.3f}: {:.3f} offered, {:.3f} accepted{}", figures.window.load,
             figures.offered, figures.accepted,
-            keeps_up(figures) ? "" : "; the network doesn't keep up: times grow with the duration");
+            figures.keeps_up ? "" : "; the network doesn't keep up: times grow with the duration");
   lines.add("  measured", "{} messages that began from {} to {}", grouped(figures.times.completion.count()),
             readable_time(figures.window.from), readable_time(figures.window.until));
   if (figures.times.completion.count() == 0) return;

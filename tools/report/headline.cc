@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "sim/results/open_loop.h"
 #include "sim/units/grouped.h"
 #include "tools/report/database.h"
 
@@ -213,7 +212,8 @@ std::optional<Bound> open_loop_bound(const Json& run) {
   const double accepted = number(run, "/summary/open_loop/accepted_load");
   std::string sentence = fmt::format("Messages arrived at {} of the hosts' links, and {} was carried",
                                      percent(offered), percent(accepted));
-  const bool keeps_up = accepted >= results::kKeepsUp * offered;
+  const Json::json_pointer keeping("/summary/open_loop/keeps_up");
+  const bool keeps_up = !run.contains(keeping) || run[keeping] != false;
   if (!keeps_up) sentence += ": the network doesn't keep up, and times grow with the duration";
   const double median = number(run, "/summary/open_loop/completion/p50_ns");
   if (median > 0) {

@@ -13,6 +13,7 @@
 
 #include "goal/file.h"
 #include "sim/listed_jobs.h"
+#include "sim/results/jobs.h"
 #include "sim/results/report.h"
 #include "sim/results/row.h"
 #include "sim/simulation.h"
