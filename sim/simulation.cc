@@ -28,6 +28,7 @@
 #include "sim/network_models.h"
 #include "sim/nic_use.h"
 #include "sim/one_nic.h"
+#include "sim/open_loop_window.h"
 #include "sim/packet/queues/queues.h"
 #include "sim/placement/policies/policies.h"
 #include "sim/replay/protocols.h"
@@ -312,6 +313,27 @@ static void tell_settings(const Scenario& scenario, results::Report& report) {
   report.queue_reason = scenario.queue_reason;
 }
 
+// Of a job alone that runs once, at the pace of its graph.
+static std::optional<results::OpenLoopWindow> window_of(const Scenario& scenario,
+                                                        std::span<const goal::Program> programs) {
+  if (programs.size() != 1) return std::nullopt;
+  const Job& job = scenario.jobs.at(0);
+  const bool once = job.repeat == 1 && job.repeat_for == Time() && !job.repeat_until_others_end;
+  return once && job.compute_scale == 1 ? open_loop_window(programs[0]) : std::nullopt;
+}
+
+static void tell_queue(const JobQueue& queue, results::Report& report) {
+  for (std::uint32_t job = 0; job < report.jobs.size(); ++job) report.jobs[job].hosts = queue.hosts_of(job);
+  report.fragmentation = queue.fragmentation();
+  report.jobs_without_place = queue.jobs_without_place();
+}
+
+static void measure(results::OpenLoopWindow window, results::Report& report) {
+  window.from += report.jobs[0].start;
+  window.until += report.jobs[0].start;
+  report.open_loop = results::open_loop(window, report.flows);
+}
+
 void Simulation::run_model(std::span<const goal::Program> programs, std::span<const std::uint32_t> only,
                            const results::Report* together, RunControl& control,
                            results::Report& report) const {
@@ -346,6 +368,8 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                                                         : results::TimelineRecorder::kMostUnasked);
     }
   }
+  const std::optional<results::OpenLoopWindow> window = window_of(scenario, programs);
+  const bool wants_rows = scenario_.output.flows && !omits_flow_rows_ && only.empty();
   // By hosts that each job has for itself throughout.
   const bool divides_links = only.empty() && !scenario_.output.directory.empty();
   const ModelRun run{first,
@@ -354,7 +378,7 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
                      hosts,
                      queue ? &*queue : nullptr,
                      fabric ? &*fabric : nullptr,
-                     scenario_.output.flows && !omits_flow_rows_ && only.empty(),
+                     wants_rows || window,
                      divides_links,
                      recorder ? &*recorder : nullptr,
                      control};
@@ -374,13 +398,10 @@ void Simulation::run_model(std::span<const goal::Program> programs, std::span<co
   }
   if (recorder && recorder->has_begun()) report.timeline = recorder->finish();
   if (measurements) measurements->close();
+  if (window) measure(*window, report);
+  if (!wants_rows) report.flows = {};
   tell_nics(topology_.get(), model_.info, parameters_, report);
-  if (!queue) return;
-  for (std::uint32_t job = 0; job < report.jobs.size(); ++job) {
-    report.jobs[job].hosts = queue->hosts_of(job);
-  }
-  report.fragmentation = queue->fragmentation();
-  report.jobs_without_place = queue->jobs_without_place();
+  if (queue) tell_queue(*queue, report);
 }
 
 void Simulation::add_program_remarks(std::span<const goal::Program> programs, results::Report& report) const {

@@ -28,6 +28,8 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t 
   if (!(rate_bps > 0)) parameters.fail("rate", "it must be above 0");
   const Time duration = parameters.time("duration");
   if (duration <= Time()) parameters.fail("duration", "it must be above 0");
+  const double warm_up = parameters.real("warm_up");
+  if (!(warm_up >= 0 && warm_up < 1)) parameters.fail("warm_up", "it must be from 0 to less than 1");
   const FlowSizes sizes = load_flow_sizes(parameters.file("sizes"));
   const double mean_gap_ns = 8e9 * sizes.mean_bytes() / (load * rate_bps);
   const double duration_ns = static_cast<double>(duration.ps()) / 1000;
@@ -54,6 +56,16 @@ Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t 
   return message_graph(ranks, messages);
 }
 
+// In which messages are measured, and what was asked for.
+WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
+  const double until_ns = static_cast<double>(parameters.time("duration").ps()) / 1000;
+  const double capacity = static_cast<double>(parameters.bandwidth("rate").bps()) * ranks;
+  return {{"open_loop_from_ns", fmt::format("{}", parameters.real("warm_up") * until_ns)},
+          {"open_loop_until_ns", fmt::format("{}", until_ns)},
+          {"open_loop_load", fmt::format("{}", parameters.real("load"))},
+          {"open_loop_capacity_bps", fmt::format("{}", capacity)}};
+}
+
 }  // namespace
 
 // A run of falling uniforms u1 > u2 > … > un that ends with a rise has odd length n with probability e^-u1.
@@ -72,19 +84,25 @@ double draw_exponential(RandomStream& random) {
 }
 
 Workload poisson_workload() {
-  return {
-      {"poisson",
-       "Messages to random ranks start at random times, sized as in a measured distribution.",
-       "M. Alizadeh et al., DCTCP, SIGCOMM 2010 (web search); Y. Li et al., HPCC, SIGCOMM 2019 (use and "
-       "data)",
-       {{"load", ParameterType::kReal, "0.5", "Mean payload a rank sends, as a share of `rate`; above 0."},
-        {"sizes", ParameterType::kNameOrFile, "websearch",
-         "Size distribution: websearch, hadoop, alistorage, google_rpc, or the path of a file of lines "
-         "BYTES PERCENT."},
-        {"duration", ParameterType::kTime, "1ms", "Messages start from time 0 up to this time."},
-        {"rate", ParameterType::kBandwidth, "400Gbps", "Rate of a host's link, to which `load` refers."},
-        ranks_parameter()}},
-      generate};
+  Workload workload;
+  workload.info = {
+      "poisson",
+      "Messages to random ranks start at random times, sized as in a measured distribution.",
+      "M. Alizadeh et al., DCTCP, SIGCOMM 2010 (web search); Y. Li et al., HPCC, SIGCOMM 2019 (use and "
+      "data)",
+      {{"load", ParameterType::kReal, "0.5", "Mean payload a rank sends, as a share of `rate`; above 0."},
+       {"sizes", ParameterType::kNameOrFile, "websearch",
+        "Size distribution: websearch, hadoop, alistorage, google_rpc, or the path of a file of lines "
+        "BYTES PERCENT."},
+       {"duration", ParameterType::kTime, "1ms", "Messages start from time 0 up to this time."},
+       {"warm_up", ParameterType::kReal, "0.1",
+        "Share of `duration` at its beginning whose messages the figures of the traffic leave out, as the "
+        "network fills."},
+       {"rate", ParameterType::kBandwidth, "400Gbps", "Rate of a host's link, to which `load` refers."},
+       ranks_parameter()}};
+  workload.generate = generate;
+  workload.facts = facts;
+  return workload;
 }
 
 }  // namespace weft::goal

@@ -29,6 +29,11 @@ std::optional<double> slowdown(const Job& job) {
   return ratio(runtime(job), job.alone) / static_cast<double>(job.runs);
 }
 
+std::string_view bound_by(const Report& report, const Job& job) {
+  if (report.open_loop) return report.open_loop->keeps_up ? "arrivals" : "bandwidth";
+  return job.path ? bound_by(*job.path) : std::string_view();
+}
+
 std::optional<double> hops(const Report& report, std::size_t job) {
   if (report.job_bytes.empty()) return std::nullopt;
   const std::size_t jobs = report.jobs.size();
@@ -144,7 +149,8 @@ void fill_job(const Report& report, std::size_t index, Row& row) {
           job.alone > Time() ? std::optional(job.alone) : std::nullopt, job.ranks, job.nodes, job.messages,
           job.bytes);
   row.add_kept(interval_set(job.hosts));
-  row.add(fixed(hops(report, index)), job.path ? std::optional(bound_by(*job.path)) : std::nullopt);
+  const std::string_view cause = bound_by(report, job);
+  row.add(fixed(hops(report, index)), cause.empty() ? std::nullopt : std::optional(cause));
 }
 
 void fill_interference(const Report& report, std::size_t index, Row& row) {

@@ -42,6 +42,10 @@ MachineFigures machine_figures(const Report& report);
 // was sent.
 std::optional<double> hops(const Report& report, std::size_t job);
 
+// What the job is bound by; "" where that isn't known. Open-loop traffic is bound by its "arrivals" as long
+// as the network keeps up, else by "bandwidth".
+std::string_view bound_by(const Report& report, const Job& job);
+
 // (Σx)² / (n Σx²); 1 for no values.
 double jain_index(std::span<const double> values);
 

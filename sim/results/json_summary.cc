@@ -69,10 +69,21 @@ nlohmann::ordered_json path_json(const Job& job) {
   return {{"runtime_ns", nanoseconds(job.start + job.path->total())}, {"shares", std::move(shares)}};
 }
 
-void add_path(const Job& job, nlohmann::ordered_json& json) {
+void add_path(const Report& report, const Job& job, nlohmann::ordered_json& json) {
   if (!job.path || job.path->total() == Time()) return;
-  json["bound_by"] = bound_by(*job.path);
-  json["critical_path"] = path_json(job);
+  json["bound_by"] = bound_by(report, job);
+  // Between arrivals nothing is computed.
+  if (!report.open_loop) json["critical_path"] = path_json(job);
+}
+
+void add_open_loop(const OpenLoop& figures, nlohmann::ordered_json& json) {
+  json = {{"from_ns", nanoseconds(figures.window.from)},
+          {"until_ns", nanoseconds(figures.window.until)},
+          {"load", figures.window.load},
+          {"offered_load", figures.offered},
+          {"accepted_load", figures.accepted},
+          {"keeps_up", figures.keeps_up}};
+  add_times(figures.times, json);
 }
 
 nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
@@ -93,7 +104,7 @@ nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
                                  {"runs", job.runs},
                                  {"messages", job.messages},
                                  {"bytes", job.bytes}};
-  add_path(job, json);
+  add_path(report, job, json);
   if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
   if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;
   if (const std::optional<double> crossed = hops(report, index)) json["hops"] = *crossed;
@@ -199,11 +210,12 @@ std::string json_summary(const Report& report) {
   json["out_of_order_flows"] = net.out_of_order_flows;
   json["max_reorder_distance"] = net.max_reorder_distance;
   add_flows(report, json);
+  if (report.open_loop) add_open_loop(*report.open_loop, json["open_loop"]);
   json["signals"] = nlohmann::ordered_json::object();
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;
   json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
   add_nics(report, json);
-  if (report.jobs.size() == 1) add_path(report.jobs[0], json);
+  if (report.jobs.size() == 1) add_path(report, report.jobs[0], json);
   json["jobs"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.jobs.size(); ++i) json["jobs"].push_back(job_json(report, i));
   json["machine"] = machine_json(report);

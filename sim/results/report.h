@@ -7,6 +7,7 @@
 
 #include "goal/not_replayed.h"
 #include "sim/results/critical_path.h"
+#include "sim/results/open_loop.h"
 #include "sim/results/records.h"
 #include "sim/results/timeline.h"
 
@@ -109,6 +110,7 @@ struct Report {
   std::vector<std::uint64_t> job_bytes;  // by link, and for each by job; empty: not counted
   std::vector<Flow> flows;
   FlowStatistics flow_statistics;
+  std::optional<OpenLoop> open_loop;  // of a job alone whose messages arrive as they like
   Timeline timeline;
   std::vector<std::string> warnings;    // settings that could not act, …
   goal::NotReplayed not_replayed;       // what the graph lacks of the program traced

@@ -50,7 +50,7 @@ class Lines {
 };
 
 void add_ranks(const Report& report, Lines& lines) {
-  if (report.ranks.empty()) return;
+  if (report.ranks.empty() || report.open_loop) return;
   const auto by_finish = [](const Rank& a, const Rank& b) { return a.finish < b.finish; };
   const auto [first, last] = std::minmax_element(report.ranks.begin(), report.ranks.end(), by_finish);
   if (report.jobs.size() < 2) {
@@ -114,7 +114,7 @@ void add_jobs(const Report& report, Lines& lines) {
     const Job& job = report.jobs[0];
     lines.add("job", "{}: {} ranks, {}{}", job.name, job.ranks, readable_time(job.finish),
               job.runs > 1 ? fmt::format(", {} runs", grouped(job.runs)) : "");
-    add_path(job, lines);
+    if (!report.open_loop) add_path(job, lines);
     return;
   }
   constexpr std::size_t kShown = 30;
@@ -125,8 +125,7 @@ void add_jobs(const Report& report, Lines& lines) {
     const std::optional<double> slow = slowdown(job);
     lines.add("", "{:<20} {:>6} {:>6} {:>12} {:>12} {:>6} {:>8} {:>9}", job.name.substr(0, 20), job.ranks,
               job.nodes, job.status == JobStatus::kNotStarted ? "" : readable_time(job.start),
-              outcome_of(job), job.runs, slow ? fmt::format("{:.3f}", *slow) : "",
-              job.path ? bound_by(*job.path) : "");
+              outcome_of(job), job.runs, slow ? fmt::format("{:.3f}", *slow) : "", bound_by(report, job));
   }
   if (report.jobs.size() > kShown) lines.add("", "… and {} more, in jobs.csv", report.jobs.size() - kShown);
   const MachineFigures all = machine_figures(report);
@@ -171,6 +170,19 @@ std::string slowdown_text(const Distribution& slowdown) {
   return fmt::format(
       "median {:.2f}, p99 {:.2f}, most {:.2f}", static_cast<double>(slowdown.percentile(500)) / kUnit,
       static_cast<double>(slowdown.percentile(990)) / kUnit, static_cast<double>(slowdown.largest()) / kUnit);
+}
+
+// Offered and accepted load, and times of the messages that began in the window.
+void add_open_loop(const OpenLoop& figures, Lines& lines) {
+  lines.add("open-loop traffic", "load {:.3f}: {:.3f} offered, {:.3f} accepted{}", figures.window.load,
+            figures.offered, figures.accepted,
+            figures.keeps_up ? "" : "; the network doesn't keep up: times grow with the duration");
+  lines.add("  measured", "{} messages that began from {} to {}", grouped(figures.times.completion.count()),
+            readable_time(figures.window.from), readable_time(figures.window.until));
+  if (figures.times.completion.count() == 0) return;
+  lines.add("  completion times", "{}", completion_text(figures.times.completion));
+  if (figures.times.slowdown.count() == 0) return;
+  lines.add("  slowdown", "{} times the ideal", slowdown_text(figures.times.slowdown));
 }
 
 void add_flows(const Report& report, Lines& lines) {
@@ -280,6 +292,7 @@ std::string text_summary(const Report& report, const std::string& directory) {
   add_free_hosts(report, lines);
   add_ranks(report, lines);
   lines.add("messages", "{} with {}", grouped(report.messages), readable_bytes(report.bytes));
+  if (report.open_loop) add_open_loop(*report.open_loop, lines);
   add_flows(report, lines);
   const NetworkTotals& net = report.network_totals;
   if (net.packets_injected > 0) {

@@ -204,7 +204,29 @@ double most_to_gain(const Json& run, double floor_ns, double makespan) {
   return std::min(most, network);
 }
 
+// Traffic that arrives whatever becomes of it: how long it lasts says nothing of the network.
+std::optional<Bound> open_loop_bound(const Json& run) {
+  const Json::json_pointer place("/summary/open_loop");
+  if (!run.contains(place)) return std::nullopt;
+  const double offered = number(run, "/summary/open_loop/offered_load");
+  const double accepted = number(run, "/summary/open_loop/accepted_load");
+  std::string sentence = fmt::format("Messages arrived at {} of the hosts' links, and {} was carried",
+                                     percent(offered), percent(accepted));
+  const Json::json_pointer keeping("/summary/open_loop/keeps_up");
+  const bool keeps_up = !run.contains(keeping) || run[keeping] != false;
+  if (!keeps_up) sentence += ": the network doesn't keep up, and times grow with the duration";
+  const double median = number(run, "/summary/open_loop/completion/p50_ns");
+  if (median > 0) {
+    sentence += fmt::format(". Half of the messages took {} or less, 99 in 100 {}", time_text(median),
+                            time_text(number(run, "/summary/open_loop/completion/p99_ns")));
+  }
+  const double slowdown = number(run, "/summary/open_loop/slowdown/p99");
+  if (slowdown > 0) sentence += fmt::format(" ({:.1f} times as long as alone)", slowdown);
+  return Bound{keeps_up ? "arrivals" : "bandwidth", sentence};
+}
+
 Bound bound_of(const Json& run, const Times& times, const Extremes& extremes) {
+  if (const std::optional<Bound> arrivals = open_loop_bound(run)) return *arrivals;
   if (const std::optional<Bound> path = path_bound(run)) return *path;
   if (const std::optional<Bound> jobs = bound_of_jobs(run["jobs"])) return *jobs;
   if (times.all() <= 0) {
@@ -262,7 +284,8 @@ Json headline(const Json& run) {
                             : fmt::format("{} did not finish: the run ended as '{}' after {}.", subject(run),
                                           outcome, time_text(number(run, "/summary/stopped_at_ns")));
   std::string because = bound.sentence + ".";
-  if (outcome == "complete" && times.all() > 0 && makespan > 0 && run["jobs"]["count"] == 1) {
+  if (outcome == "complete" && times.all() > 0 && makespan > 0 && run["jobs"]["count"] == 1 &&
+      !open_loop_bound(run)) {
     const double most = most_to_gain(run, extremes.floor_ns, makespan);
     because += fmt::format(" A better network could shorten the run by {} at most.", percent(most));
   }

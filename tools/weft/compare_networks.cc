@@ -13,6 +13,7 @@
 
 #include "goal/file.h"
 #include "sim/listed_jobs.h"
+#include "sim/results/jobs.h"
 #include "sim/results/report.h"
 #include "sim/results/row.h"
 #include "sim/simulation.h"
@@ -109,7 +110,7 @@ std::string bound_by(const results::Report& report) {
   std::string text;
   for (const results::Job& job : report.jobs) {
     if (!job.path) continue;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", results::bound_by(*job.path));
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", results::bound_by(report, job));
   }
   return text;
 }

@@ -170,9 +170,9 @@ Json shares_of(const nlohmann::json& path) {
 }
 
 void add_path(const nlohmann::json& from, Json& to) {
-  if (!from.contains("bound_by") || !from.contains("critical_path")) return;
+  if (!from.contains("bound_by")) return;
   to["bound_by"] = from["bound_by"];
-  to["critical_path"] = shares_of(from["critical_path"]);
+  if (from.contains("critical_path")) to["critical_path"] = shares_of(from["critical_path"]);
 }
 
 Json explanation(const Options& options) {
@@ -190,6 +190,11 @@ Json explanation(const Options& options) {
     told["jobs"].push_back(std::move(row));
   }
   told["remarks"] = Json::array();
+  if (run.contains("open_loop")) {
+    told["remarks"].push_back(
+        "its messages arrive whatever becomes of those before: a run is as long as its arrivals, and what a "
+        "network is worth is told by open_loop in summary.json (loads, completion times)");
+  }
   if (!options.no_rerun) add_reruns(options, told);
   return told;
 }
@@ -247,7 +252,7 @@ std::string as_text(const Json& told) {
       fmt::format("{}: {} {}\n", told["run"].get<std::string>(), readable(told["makespan_ns"].get<double>()),
                   told.value("topology", "").empty() ? "" : "on " + told["topology"].get<std::string>());
   for (const Json& job : told["jobs"]) {
-    if (!job.contains("bound_by")) continue;
+    if (!job.contains("critical_path")) continue;
     const std::string name = told["jobs"].size() > 1 ? job["name"].get<std::string>() + " is " : "";
     text += fmt::format("  {}bound by {}; its critical path: {}\n", name, job["bound_by"].get<std::string>(),
                         shares_text(job["critical_path"]));

@@ -34,6 +34,20 @@ void add_link(Json& run, const char* from, const char* to, double utilization) {
   run["links"]["rows"] = {{"link", {0}}, {"from", {from}}, {"to", {to}}, {"utilization", {utilization}}};
 }
 
+TEST_CASE("traffic that arrives as it likes has no runtime to shorten") {
+  Json run = run_of(50, 0, 50);
+  run["summary"]["open_loop"] = {{"offered_load", 0.6},
+                                 {"accepted_load", 0.59},
+                                 {"completion", {{"p50_ns", 5000}, {"p99_ns", 90000}}},
+                                 {"slowdown", {{"p99", 7.25}}}};
+  CHECK(headline(run)["bound"] == "arrivals");
+  CHECK(headline(run)["because"] ==
+        "Messages arrived at 60% of the hosts' links, and 59% was carried. Half of the messages took 5 µs or "
+        "less, 99 in 100 90 µs (7.2 times as long as alone).");
+  run["summary"]["open_loop"]["keeps_up"] = false;
+  CHECK(headline(run)["bound"] == "bandwidth");
+}
+
 TEST_CASE("a run that computes says how little a network could do") {
   const Json told = headline(run_of(80, 10, 10));
   CHECK(told["bound"] == "compute");
