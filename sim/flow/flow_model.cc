@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <memory>
 
+#include "sim/flow/flow_memory.h"
 #include "sim/flow/flow_network.h"
 #include "sim/model_nics.h"
 #include "sim/model_replay.h"
 #include "sim/routing/policies/policies.h"
 #include "sim/routing_remarks.h"
+#include "sim/run_memory.h"
 #include "sim/scenario/connections.h"
 
 namespace weft::sim::flow {
@@ -34,6 +36,7 @@ void warn(const ModelRun& run, std::vector<std::string>& warnings) {
 void run_flow(const ModelRun& run, results::Report& report) {
   const routing::Policy policy =
       policy_of(run).configured(Parameters(policy_of(run).info, run.scenario.routing));
+  expect_run(run, "a run at flow level", forecast_memory(run, policy));
   expect_division(run, 24);
   const NicChoice choice = flow_config(run.parameters).nic_choice;
   const auto nics = nics_of(run, policy, choice);

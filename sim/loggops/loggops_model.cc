@@ -11,6 +11,8 @@
 #include "sim/loggops/compat_model.h"
 #include "sim/loggops/loggops.h"
 #include "sim/model_replay.h"
+#include "sim/program_messages.h"
+#include "sim/run_memory.h"
 
 namespace weft::sim {
 namespace {
@@ -84,7 +86,32 @@ void run_loggops(const ModelRun& run, results::Report& report) {
   give_back(run.control, std::move(network), std::move(replay));
 }
 
+// The network itself keeps next to nothing: memory goes to the ranks and their messages.
+MemoryForecast forecast_memory(const ModelRun& run) {
+  constexpr double kOfRun = 3e6, kOfHost = 300, kOfMessage = 360, kOfPair = 47;
+  const MessageSizes sizes{
+      .at_start = [](const UnderWay& sends) { return sends.messages * kOfMessage; },
+      .in_collectives = [](const UnderWay& sends,
+                           double) { return sends.messages * kOfMessage + sends.other_pairs * kOfPair; }};
+  MemoryForecast forecast{.network = kOfRun + run.hosts * kOfHost};
+  add_jobs(run, sizes, run.keeps_flow_rows, forecast);
+  return forecast;
+}
+
+// These modes know no collectives, and keep less of a rank.
+MemoryForecast forecast_compat_memory(const ModelRun& run) {
+  constexpr double kOfRank = 270, kOfMessage = 130;
+  MemoryForecast forecast;
+  for (const ReplayJob& job : run.jobs) {
+    forecast.network += job.program.ranks() * kOfRank;
+    forecast.results += reckon_messages(job).messages * kOfMessage;
+  }
+  return forecast;
+}
+
 void run_semantics(const ModelRun& run, results::Report& report) {
+  expect_run(run, "a run with LogGOPS",
+             is_compat(run.parameters) ? forecast_compat_memory(run) : forecast_memory(run));
   if (is_compat(run.parameters)) {
     run_compat(run, report);
   } else {

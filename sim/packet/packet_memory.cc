@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "sim/model_replay.h"
-#include "sim/program_messages.h"
+#include "sim/run_memory.h"
 
 namespace weft::sim::packet {
 namespace {
@@ -60,10 +60,10 @@ double bytes_of_collectives(const UnderWay& sends, double ranks) {
 }  // namespace
 
 MemoryForecast forecast_memory(const ModelRun& run, const PacketConfig& config, std::uint32_t partitions) {
-  constexpr double kOfChannel = 400, kOfNode = 600, kOfHost = 84, kOfRank = 192;
+  constexpr double kOfChannel = 400, kOfNode = 600, kOfHost = 84;
   constexpr double kOfPartition = 400e3, kOfHostInPartition = 4, kOfPairOfPartitions = 3e3;
   constexpr double kOfPacket = 180, kOfPacketMailed = 54;
-  constexpr double kOfLinkRow = 200, kOfRankRow = 200, kOfMessageRow = 230;
+  constexpr double kOfLinkRow = 200;
   const Topology& topology = run.fabric->topology;
   const double channels = static_cast<double>(topology.channels().size()), hosts = topology.hosts();
   const double parts = partitions > 1 ? partitions : 0;
@@ -72,17 +72,12 @@ MemoryForecast forecast_memory(const ModelRun& run, const PacketConfig& config, 
                   partitions * (kOfPartition + kOfHostInPartition * hosts) +
                   parts * parts * kOfPairOfPartitions;
   bytes.results = channels * kOfLinkRow;
-  const PacketRule rule{.mtu_bytes = config.mtu_bytes, .window = window(topology, config)};
   const double of_packet = parts > 0 ? kOfPacket + kOfPacketMailed : kOfPacket;
-  for (const ReplayJob& job : run.jobs) {
-    const ProgramMessages sends = reckon_messages(job, rule);
-    bytes.network += job.program.ranks() * kOfRank;
-    // A collective comes before the sends at the start, or after them.
-    bytes.under_way += std::max(bytes_at_start(sends.at_start, of_packet),
-                                bytes_of_collectives(sends.in_collectives, job.program.ranks()));
-    bytes.results += job.program.ranks() * kOfRankRow;
-    if (config.record_flows) bytes.results += sends.messages * kOfMessageRow;
-  }
+  const MessageSizes sizes{
+      .rule = {.mtu_bytes = config.mtu_bytes, .window = window(topology, config)},
+      .at_start = [&](const UnderWay& sends) { return bytes_at_start(sends, of_packet); },
+      .in_collectives = bytes_of_collectives};
+  add_jobs(run, sizes, config.record_flows, bytes);
   return bytes;
 }
 

@@ -3,18 +3,11 @@
 
 #include "sim/network_model.h"
 #include "sim/packet/packet_config.h"
+#include "sim/run_memory.h"
 
 namespace weft::sim::packet {
 
-// In bytes, beside what the process holds already (topology, routing table, graph). README.md says what is
-// counted and how well it fits.
-struct MemoryForecast {
-  double network = 0;    // channels, hosts, partitions
-  double under_way = 0;  // connections, messages and packets, at the most
-  double results = 0;    // rows at the end
-  double sum() const { return network + under_way + results; }
-};
-
+// README.md says what is counted and how well it fits.
 MemoryForecast forecast_memory(const ModelRun& run, const PacketConfig& config, std::uint32_t partitions);
 
 // Packets of the messages that ranks send outside of collectives, for each host of the run.

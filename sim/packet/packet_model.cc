@@ -19,8 +19,6 @@
 #include "sim/routing/policies/policies.h"
 #include "sim/routing_remarks.h"
 #include "sim/scenario/connections.h"
-#include "sim/units/grouped.h"
-#include "sim/units/memory.h"
 #include "topologies/analysis/partition.h"
 
 namespace weft::sim::packet {
@@ -166,21 +164,11 @@ PacketSetup setup_of(const ModelRun& run, const routing::NicNetwork* nics) {
           nics};
 }
 
-// Of the run, with what is held already.
-void expect_run(const ModelRun& run, const PacketConfig& config, std::uint32_t partitions) {
-  const topologies::Topology& topology = run.fabric->topology;
-  expect_memory(forecast_memory(run, config, partitions).sum(),
-                fmt::format("a run on a packet network of {} links and {} hosts",
-                            grouped(static_cast<double>(topology.channels().size() / 2)),
-                            grouped(static_cast<double>(topology.hosts()))),
-                static_cast<double>(held_memory()));
-}
-
 void run_packet(const ModelRun& run, results::Report& report) {
   topologies::Partitioning partitioning = partition_of(run);
   PacketConfig config = packet_config(run.parameters);
   config.record_flows = run.keeps_flow_rows;
-  expect_run(run, config, partitioning.parts);
+  expect_run(run, "a run on a packet network", forecast_memory(run, config, partitioning.parts));
   expect_division(run, 16);
   const NicChoice choice = config.nic_choice;
   const auto nics = nics_of(run, policy_of(run), choice);

@@ -1,4 +1,4 @@
-"""What a run at packet level says beforehand that it will take of memory, against what it takes."""
+"""What a run says beforehand that it will take of memory, against what it takes."""
 
 import re
 import resource
@@ -22,10 +22,22 @@ RUNS = {
     "doubling": ["--traffic", "collective:kind=allreduce,size=1MB,algorithm=recursive_doubling", "--topology", "fat_tree:k=16"],
     "linear": ["--traffic", "collective:kind=alltoall,size=4KB,algorithm=linear", "--topology", "fat_tree:k=12"],
     "pairwise": ["--traffic", "collective:kind=alltoall,size=4KB,algorithm=pairwise", "--topology", "fat_tree:k=12"],
+    "flow_spray": ["--network", "flow", "--traffic", "alltoall:size=100KB", "--topology", "fat_tree:k=16", "--routing", "spray"],
+    "flow_paths": ["--network", "flow", "--traffic", "alltoall:size=10KB,ranks=512", "--topology", "fat_tree:k=16", "--routing", "ecmp"],
+    "flow_detours": ["--network", "flow", "--traffic", "alltoall:size=10KB,ranks=512", "--topology", "slim_fly:endpoints=1024"],
+    "flow_pairwise": ["--network", "flow", "--traffic", "collective:kind=alltoall,size=4KB,algorithm=pairwise,ranks=512", "--topology", "fat_tree:k=16"],
+    "flow_torus": ["--network", "flow", "--traffic", "alltoall:size=10KB,ranks=400", "--topology", "torus:dims=8x8x8"],
+    "flow_without_rows": ["--network", "flow", "--traffic", "alltoall:size=4KB,ranks=400", "--topology", "fat_tree:k=12", "--set", "output.flows=false"],
+    "loggops_linear": ["--network", "loggops", "--traffic", "alltoall:size=4KB,ranks=1000"],
+    "loggops_without_rows": ["--network", "loggops", "--traffic", "alltoall:size=4KB,ranks=1000", "--set", "output.flows=false"],
+    "loggops_ring": ["--network", "loggops", "--traffic", "collective:kind=allreduce,size=1MB,algorithm=ring,ranks=600"],
+    "loggops_doubling": ["--network", "loggops", "--traffic", "collective:kind=allreduce,size=1MB,algorithm=recursive_doubling,ranks=32768"],
 }
 # One rank alone sends, so its 1,023 messages are not to be counted for each rank: not refused with 100 MB to take.
 FITS = {
     "root": ["--traffic", "collective:kind=bcast,size=1MB,algorithm=linear", "--topology", "fat_tree:k=16"],
+    "root_as_flows": ["--network", "flow", "--traffic", "collective:kind=bcast,size=1MB,algorithm=linear", "--topology", "fat_tree:k=16"],
+    "root_with_loggops": ["--network", "loggops", "--traffic", "collective:kind=bcast,size=1MB,algorithm=linear,ranks=1024"],
 }
 
 
@@ -38,7 +50,7 @@ def limited(arguments, folder, most):
 def told(arguments, folder):
     """The least and the most that may be meant by what a run says that is let have next to nothing, in bytes; it is refused then."""
     run = limited(arguments, folder, 32_000_000)
-    figure = re.search(r"not enough memory for a run on a packet network of .*: about ([\d.]+) (MB|GB), with", run.stderr)
+    figure = re.search(r"not enough memory for a run (?:on a packet network|at flow level|with LogGOPS) of .*: about ([\d.]+) (MB|GB), with", run.stderr)
     assert figure and run.returncode == 4, run.stderr
     unit = 1e6 if figure.group(2) == "MB" else 1e9
     value, half_of_last_digit = float(figure.group(1)), 0.5 * 10.0 ** -len(figure.group(1).partition(".")[2])

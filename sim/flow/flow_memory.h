@@ -1,0 +1,13 @@
+// What a run at flow level will take of memory, reckoned before it is taken.
+#pragma once
+
+#include "sim/network_model.h"
+#include "sim/routing/routing.h"
+#include "sim/run_memory.h"
+
+namespace weft::sim::flow {
+
+// README.md says what is counted and how well it fits.
+MemoryForecast forecast_memory(const ModelRun& run, const routing::Policy& policy);
+
+}  // namespace weft::sim::flow
