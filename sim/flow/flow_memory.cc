@@ -29,8 +29,8 @@ double mean_hops(const Topology& topology) {
   return sum / std::max<double>(topology.hosts() - 1.0, 1);
 }
 
-// Its state, and for each link of its path what the solver keeps of both. Sprayed, links that are loaded alike
-// count as one. By way of any node it is on links to and from all of them.
+// Its state, and for each link of its path what the solver keeps of both. Sprayed, links that are loaded
+// alike count as one. By way of any node it is on links to and from all of them.
 double bytes_of_message(const Topology& topology, const routing::Policy& policy) {
   constexpr double kOfMessage = 400, kOfLink = 120;
   constexpr double kSprayed = 600, kOfLinkSprayed = 60;
@@ -53,11 +53,10 @@ MemoryForecast forecast_memory(const ModelRun& run, const routing::Policy& polic
   MemoryForecast forecast{.network = kOfRun + channels * kOfChannel, .results = channels * kOfLinkRow};
   if (policy.fluid == FluidPaths::kBalanced) forecast.network += kOfWaysAround * switches * switches;
   const double of_message = bytes_of_message(topology, policy);
-  const MessageSizes sizes{.at_start = [&](const UnderWay& sends) { return sends.messages * of_message; },
-                           .in_collectives =
-                               [&](const UnderWay& sends, double) {
-                                 return sends.messages * of_message + sends.other_pairs * kOfPair;
-                               }};
+  const MessageSizes sizes{
+      .at_start = [&](const UnderWay& sends) { return sends.messages * of_message; },
+      .in_collectives = [&](const UnderWay& sends,
+                            double) { return sends.messages * of_message + sends.other_pairs * kOfPair; }};
   add_jobs(run, sizes, run.keeps_flow_rows, forecast);
   return forecast;
 }

@@ -1,9 +1,9 @@
 // What a run at flow level will take of memory, reckoned before it is taken.
 #pragma once
 
-#include "sim/network_model.h"
 #include "sim/routing/routing.h"
-#include "sim/run_memory.h"
+#include "sim/run/network_model.h"
+#include "sim/run/run_memory.h"
 
 namespace weft::sim::flow {
 

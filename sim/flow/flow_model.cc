@@ -7,11 +7,11 @@
 
 #include "sim/flow/flow_memory.h"
 #include "sim/flow/flow_network.h"
-#include "sim/model_nics.h"
-#include "sim/model_replay.h"
 #include "sim/routing/policies/policies.h"
-#include "sim/routing_remarks.h"
-#include "sim/run_memory.h"
+#include "sim/run/model_nics.h"
+#include "sim/run/model_replay.h"
+#include "sim/run/routing_remarks.h"
+#include "sim/run/run_memory.h"
 #include "sim/scenario/connections.h"
 
 namespace weft::sim::flow {

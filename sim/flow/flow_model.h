@@ -1,7 +1,7 @@
 // The entry of the flow network: `flow`.
 #pragma once
 
-#include "sim/network_model.h"
+#include "sim/run/network_model.h"
 
 namespace weft::sim::flow {
 

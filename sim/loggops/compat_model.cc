@@ -4,10 +4,10 @@
 #include <cmath>
 #include <utility>
 
-#include "sim/host_config.h"
 #include "sim/loggops/atlahs.h"
 #include "sim/loggops/classic.h"
-#include "sim/model_replay.h"
+#include "sim/run/host_config.h"
+#include "sim/run/model_replay.h"
 
 namespace weft::sim {
 namespace {

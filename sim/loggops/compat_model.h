@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sim/loggops/compat.h"
-#include "sim/network_model.h"
+#include "sim/run/network_model.h"
 
 namespace weft::sim {
 

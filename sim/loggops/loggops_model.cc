@@ -7,12 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "sim/host_config.h"
 #include "sim/loggops/compat_model.h"
 #include "sim/loggops/loggops.h"
-#include "sim/model_replay.h"
-#include "sim/program_messages.h"
-#include "sim/run_memory.h"
+#include "sim/run/host_config.h"
+#include "sim/run/model_replay.h"
+#include "sim/run/program_messages.h"
+#include "sim/run/run_memory.h"
 
 namespace weft::sim {
 namespace {

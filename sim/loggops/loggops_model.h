@@ -1,7 +1,7 @@
 // The entry of the LogGOPS network: `loggops`, with the semantics of its own and of two other programs.
 #pragma once
 
-#include "sim/network_model.h"
+#include "sim/run/network_model.h"
 
 namespace weft::sim {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "sim/link_change.h"
+#include "sim/core/link_change.h"
 #include "sim/units/quantity.h"
 
 namespace weft::sim::packet {

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
-#include "sim/names.h"
 #include "sim/packet/packet_log.h"
 #include "sim/packet/pcapng.h"
 #include "sim/units/input_error.h"
+#include "sim/units/names.h"
 
 namespace weft::sim::packet {
 namespace {

@@ -1,7 +1,7 @@
 // The logs of single packets, as entries: packets.csv and capture.pcapng.
 #pragma once
 
-#include "sim/sink.h"
+#include "sim/run/sink.h"
 
 namespace weft::sim::packet {
 

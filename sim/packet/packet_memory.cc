@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "sim/model_replay.h"
-#include "sim/run_memory.h"
+#include "sim/run/model_replay.h"
+#include "sim/run/run_memory.h"
 
 namespace weft::sim::packet {
 namespace {

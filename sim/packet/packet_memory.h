@@ -1,9 +1,9 @@
 // What a run at packet level will take of memory, reckoned before it is taken.
 #pragma once
 
-#include "sim/network_model.h"
 #include "sim/packet/packet_config.h"
-#include "sim/run_memory.h"
+#include "sim/run/network_model.h"
+#include "sim/run/run_memory.h"
 
 namespace weft::sim::packet {
 

@@ -98,7 +98,7 @@ struct Report {
   std::uint64_t faults = 0, link_changes = 0;  // in the scenario; changes of links by them up to the makespan
   std::uint32_t hosts = 0;                  // of the machine; those that jobs need where there is no topology
   std::vector<std::uint32_t> failed_hosts;  // numbers, ascending: no job gets them
-  // Of runs in which jobs wait for hosts: see JobQueue (sim/job_queue.h).
+  // Of runs in which jobs wait for hosts: see JobQueue (sim/run/job_queue.h).
   std::optional<double> fragmentation;
   std::uint32_t jobs_without_place = 0;
   std::vector<Job> jobs;

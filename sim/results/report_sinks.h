@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "sim/sink.h"
+#include "sim/run/sink.h"
 
 namespace weft::results {
 

@@ -1,7 +1,7 @@
 // results.sqlite as an entry in the list of sinks.
 #pragma once
 
-#include "sim/sink.h"
+#include "sim/run/sink.h"
 
 namespace weft::results {
 

@@ -183,7 +183,7 @@ struct RunSettings {
 
 struct Scenario : RunSettings {
   std::vector<Job> jobs;
-  JobListChoice job_list;  // in the place of jobs; resolve_with_list() (sim/listed_jobs.h)
+  JobListChoice job_list;  // in the place of jobs; resolve_with_list() (sim/run/listed_jobs.h)
                            // makes jobs of it
 };
 

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "tests/fuzz/fuzz.h"
-#include "tools/weft/command.h"
-#include "tools/weft/goal.h"
-#include "tools/weft/import.h"
-#include "tools/weft/list.h"
-#include "tools/weft/sim.h"
-#include "tools/weft/topo.h"
+#include "tools/weft/cli/command.h"
+#include "tools/weft/cli/list.h"
+#include "tools/weft/goal/goal.h"
+#include "tools/weft/goal/import.h"
+#include "tools/weft/run/sim.h"
+#include "tools/weft/topo/topo.h"
 
 using namespace weft;
 

@@ -2,8 +2,8 @@
 #include <span>
 #include <string>
 
+#include "sim/run/simulation.h"
 #include "sim/scenario/scenario.h"
-#include "sim/simulation.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace weft;

@@ -7,8 +7,8 @@
 
 #include "goal/program.h"
 #include "goal/text/text.h"
+#include "sim/run/simulation.h"
 #include "sim/scenario/scenario.h"
-#include "sim/simulation.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace weft;

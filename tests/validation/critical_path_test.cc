@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/simulation.h"
+#include "sim/run/simulation.h"
 #include "tests/validation/run.h"
 
 namespace weft::validation {

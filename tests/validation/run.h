@@ -7,8 +7,8 @@
 
 #include "goal/graph/graph.h"
 #include "sim/results/report.h"
+#include "sim/run/simulation.h"
 #include "sim/scenario/scenario.h"
-#include "sim/simulation.h"
 
 namespace weft::validation {
 

@@ -27,7 +27,7 @@ EXCEPTIONS = [("goal/import", "tracer/format")]
 # Network models are entries of a list: the rest of sim/ knows nothing of them, nor they of each other. Only the
 # list imports their entries, and these parts of them are for all.
 MODELS = ["sim/loggops", "sim/flow", "sim/packet"]
-MODEL_LIST = "//sim:network_models"
+MODEL_LIST = "//sim/run:network_models"
 MODEL_ENTRY = "model"
 OPEN_PARTS = ["//sim/packet:logs", "//sim/packet:observer", "//sim/packet:record"]
 # The tracer lives in other people's processes: it may link nothing but libc.

@@ -34,7 +34,7 @@ PROSE = {".md", ".bzl", ".bazel", ".txtpb"}
 # burn.c reads its own processor time, which is what a test compares the tracer's with.
 CLOCK_FOLDERS = ("tools/weft/", "tools/bench/", "tracer/", "tests/tracer/standin/", "tests/tracer/programs/burn.c")
 # A signal ends the process wherever it is, and so does a library that gets no memory; one that is preloaded has no main().
-EXIT_FOLDERS = ("tracer/", "tools/weft/phases.cc", "tools/weft/out_of_memory.cc", "tests/e2e/failing_system/",
+EXIT_FOLDERS = ("tracer/", "tools/weft/cli/phases.cc", "tools/weft/cli/out_of_memory.cc", "tests/e2e/failing_system/",
                 "tests/tracer/standin/")
 # Where files of others are read.
 READER_FOLDERS = ("goal/import/", "goal/chakra/", "topologies/import/", "topologies/slurm/", "sim/jobs/")

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "sim/routing/policies/good_ways.h"
-#include "sim/routing/policies/rounds.h"
+#include "sim/routing/parts/good_ways.h"
+#include "sim/routing/parts/rounds.h"
 
 namespace weft::routing {
 namespace {

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/routing/policies/channel_graph.h"
-#include "sim/routing/policies/pair_routes.h"
+#include "sim/routing/parts/channel_graph.h"
+#include "sim/routing/parts/pair_routes.h"
 
 namespace weft::routing {
 namespace {

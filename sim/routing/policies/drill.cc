@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "sim/routing/policies/port_choice.h"
+#include "sim/routing/parts/port_choice.h"
 
 namespace weft::routing {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/routing/parts/layers.h"
 #include "sim/routing/path_draws.h"
-#include "sim/routing/policies/layers.h"
 
 namespace weft::routing {
 namespace {

@@ -1,6 +1,6 @@
 #include "sim/routing/policies/flowbender.h"
 
-#include "sim/routing/policies/mark_share.h"
+#include "sim/routing/parts/mark_share.h"
 
 namespace weft::routing {
 namespace {

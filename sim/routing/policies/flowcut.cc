@@ -6,10 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "sim/routing/parts/random_route.h"
 #include "sim/routing/policies/flowcut_nic.h"
 #include "sim/routing/policies/flowcut_settings.h"
 #include "sim/routing/policies/flowcut_switch.h"
-#include "sim/routing/policies/random_route.h"
 
 namespace weft::routing {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "sim/routing/policies/random_route.h"
+#include "sim/routing/parts/random_route.h"
 #include "sim/routing/source_route.h"
 
 namespace weft::routing {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "sim/routing/parts/port_choice.h"
 #include "sim/routing/path_draws.h"
-#include "sim/routing/policies/port_choice.h"
 
 namespace weft::routing {
 

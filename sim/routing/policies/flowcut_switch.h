@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "sim/routing/policies/flow_table.h"
+#include "sim/routing/parts/flow_table.h"
+#include "sim/routing/parts/random_route.h"
 #include "sim/routing/policies/flowcut_settings.h"
-#include "sim/routing/policies/random_route.h"
 #include "sim/routing/switch_plan.h"
 #include "sim/routing/switch_policy.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "sim/routing/parts/flowlet_table.h"
+#include "sim/routing/parts/port_choice.h"
 #include "sim/routing/policies/conga.h"
-#include "sim/routing/policies/flowlet_table.h"
-#include "sim/routing/policies/port_choice.h"
 
 namespace weft::routing {
 namespace {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/routing/policies/port_choice.h"
+#include "sim/routing/parts/port_choice.h"
 #include "sim/units/input_error.h"
 
 namespace weft::routing {

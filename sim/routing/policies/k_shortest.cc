@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/policies/random_route.h"
-#include "sim/routing/policies/route_finder.h"
-#include "sim/routing/policies/shortest_routes.h"
+#include "sim/routing/parts/random_route.h"
+#include "sim/routing/parts/route_finder.h"
+#include "sim/routing/parts/shortest_routes.h"
 #include "sim/routing/source_route.h"
 #include "sim/units/input_error.h"
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "sim/routing/parts/detour_routes.h"
 #include "sim/routing/path_draws.h"
-#include "sim/routing/policies/detour_routes.h"
 
 namespace weft::routing {
 namespace {

@@ -1,6 +1,6 @@
 #include "sim/routing/policies/minimal_adaptive.h"
 
-#include "sim/routing/policies/port_choice.h"
+#include "sim/routing/parts/port_choice.h"
 
 namespace weft::routing {
 namespace {

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/policies/channel_graph.h"
-#include "sim/routing/policies/channel_order.h"
-#include "sim/routing/policies/pair_routes.h"
+#include "sim/routing/parts/channel_graph.h"
+#include "sim/routing/parts/channel_order.h"
+#include "sim/routing/parts/pair_routes.h"
 #include "sim/routing/table/switch_links.h"
 
 namespace weft::routing {

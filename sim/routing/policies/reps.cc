@@ -2,8 +2,8 @@
 
 #include <array>
 
-#include "sim/routing/policies/good_ways.h"
-#include "sim/routing/policies/rounds.h"
+#include "sim/routing/parts/good_ways.h"
+#include "sim/routing/parts/rounds.h"
 
 namespace weft::routing {
 namespace {

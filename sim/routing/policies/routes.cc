@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/policies/route_file.h"
+#include "sim/routing/parts/route_file.h"
 #include "sim/routing/source_route.h"
 
 namespace weft::routing {

@@ -1,6 +1,6 @@
 #include "sim/routing/policies/spray.h"
 
-#include "sim/routing/policies/rounds.h"
+#include "sim/routing/parts/rounds.h"
 
 namespace weft::routing {
 namespace {

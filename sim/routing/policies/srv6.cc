@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "sim/names.h"
-#include "sim/routing/policies/good_ways.h"
-#include "sim/routing/policies/shortest_routes.h"
+#include "sim/routing/parts/good_ways.h"
+#include "sim/routing/parts/shortest_routes.h"
 #include "sim/units/input_error.h"
+#include "sim/units/names.h"
 
 namespace weft::routing {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/policies/weights.h"
+#include "sim/routing/parts/weights.h"
 
 namespace weft::routing {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/routing/parts/user_tables.h"
 #include "sim/routing/path_draws.h"
-#include "sim/routing/policies/user_tables.h"
 
 namespace weft::routing {
 namespace {

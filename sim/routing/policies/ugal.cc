@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/policies/detour_routes.h"
-#include "sim/routing/policies/port_choice.h"
+#include "sim/routing/parts/detour_routes.h"
+#include "sim/routing/parts/port_choice.h"
 
 namespace weft::routing {
 namespace {

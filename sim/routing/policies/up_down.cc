@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "sim/routing/parts/legal_ways.h"
 #include "sim/routing/path_draws.h"
-#include "sim/routing/policies/legal_ways.h"
 
 namespace weft::routing {
 namespace {

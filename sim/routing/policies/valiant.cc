@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "sim/routing/parts/detour_routes.h"
 #include "sim/routing/path_draws.h"
-#include "sim/routing/policies/detour_routes.h"
 
 namespace weft::routing {
 namespace {

@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
+#include "sim/routing/parts/weights.h"
 #include "sim/routing/path_draws.h"
-#include "sim/routing/policies/weights.h"
 
 namespace weft::routing {
 namespace {

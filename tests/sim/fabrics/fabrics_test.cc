@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/run/simulation.h"
 #include "sim/scenario/scenario.h"
-#include "sim/simulation.h"
 #include "topologies/recommended_routing.h"
 
 namespace weft::fabrics {

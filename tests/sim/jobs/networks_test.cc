@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "sim/results/jobs.h"
+#include "sim/run/simulation.h"
 #include "sim/scenario/scenario.h"
-#include "sim/simulation.h"
 #include "sim/units/input_error.h"
 
 namespace weft::sim {

@@ -12,8 +12,8 @@
 #include "sim/jobs/queue_run.h"
 #include "sim/jobs/schedulers.h"
 #include "sim/results/jobs.h"
+#include "sim/run/simulation.h"
 #include "sim/scenario/scenario.h"
-#include "sim/simulation.h"
 #include "sim/units/input_error.h"
 #include "tests/sim/jobs/naive_scheduler.h"
 

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/routing/parts/random_route.h"
 #include "sim/routing/policies/flowlet.h"
-#include "sim/routing/policies/random_route.h"
 #include "sim/units/random.h"
 #include "tests/sim/packet/divided.h"
 #include "topologies/families.h"

@@ -6,8 +6,8 @@
 #include <memory>
 #include <span>
 
+#include "sim/routing/parts/port_choice.h"
 #include "sim/routing/policies/flowlet.h"
-#include "sim/routing/policies/port_choice.h"
 #include "sim/routing/routing.h"
 
 namespace weft::routing {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/routing/policies/detour_routes.h"
+#include "sim/routing/parts/detour_routes.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/families.h"
 

@@ -1,5 +1,5 @@
 // FatPaths' layers: against a plain search in the links that each has; and what packets do in them.
-#include "sim/routing/policies/layers.h"
+#include "sim/routing/parts/layers.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

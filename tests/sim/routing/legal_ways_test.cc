@@ -1,5 +1,5 @@
 // Ways up and down against a plain search for them.
-#include "sim/routing/policies/legal_ways.h"
+#include "sim/routing/parts/legal_ways.h"
 
 #include <rapidcheck.h>
 

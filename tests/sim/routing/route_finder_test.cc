@@ -1,5 +1,5 @@
 // k shortest and disjoint ways: against all ways there are, and against the closed forms of small networks.
-#include "sim/routing/policies/route_finder.h"
+#include "sim/routing/parts/route_finder.h"
 
 #include <rapidcheck.h>
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "sim/core/random.h"
-#include "sim/routing/policies/shortest_routes.h"
+#include "sim/routing/parts/shortest_routes.h"
 #include "sim/routing/source_route.h"
 #include "sim/routing/table/routing_table.h"
 #include "topologies/families.h"

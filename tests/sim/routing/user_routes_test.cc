@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/routing/policies/user_tables.h"
+#include "sim/routing/parts/user_tables.h"
 #include "sim/units/input_error.h"
 #include "tests/sim/packet/divided.h"
 #include "tests/sim/routing/registered.h"

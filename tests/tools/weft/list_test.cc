@@ -1,5 +1,5 @@
 // weft list and weft describe against the modules' own descriptions.
-#include "tools/weft/list.h"
+#include "tools/weft/cli/list.h"
 
 #include <catch2/catch.hpp>
 #include <map>
@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/run/simulation.h"
 #include "sim/scenario/scenario.h"
-#include "sim/simulation.h"
 
 namespace weft::cli {
 namespace {

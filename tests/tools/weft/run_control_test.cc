@@ -1,5 +1,5 @@
 // Progress on standard error where that is a file.
-#include "tools/weft/run_control.h"
+#include "tools/weft/run/run_control.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "tools/weft/phases.h"
+#include "tools/weft/cli/phases.h"
 
 namespace weft::cli {
 namespace {

@@ -1,0 +1,41 @@
+#include "sim/run/host_config.h"
+
+#include "goal/collectives/selection.h"
+#include "goal/graph/graph.h"
+#include "sim/run/mpi_library.h"
+#include "sim/run/nccl_nodes.h"
+#include "sim/units/brackets.h"
+
+namespace weft::sim {
+
+double ns_per_byte(const Parameters& parameters, std::string_view name) {
+  const double ns = parameters.real(name);
+  if (!(ns >= 0 && ns <= 1e6)) parameters.fail(name, "it must be from 0 to 1000000 ns per byte");
+  return ns;
+}
+
+HostConfig host_config(const Scenario& resolved) {
+  HostConfig config;
+  const Parameters hosts(hosts_section(), resolved.hosts);
+  config.overhead = hosts.time("o");
+  config.overhead_per_byte = TimePerByte::ns(ns_per_byte(hosts, "O"));
+  set_protocol(resolved, config);
+  config.reduction_per_byte = TimePerByte::ns(ns_per_byte(hosts, "reduction_per_byte"));
+  config.ranks_per_host = static_cast<std::uint32_t>(hosts.integer("ranks_per_host"));
+  goal::CollectiveChoices choices;
+  const auto given = [&](std::string_view name) {
+    const auto found = resolved.collectives.given.find(std::string(name));
+    return found == resolved.collectives.given.end() || found->second == kByRules ? "" : found->second;
+  };
+  for (int kind = 0; kind < goal::kCollectiveKinds; ++kind) {
+    choices.forced[kind] = given(goal::name(static_cast<goal::CollectiveKind>(kind)));
+  }
+  choices.profile = with_nccl_node(given("profile"), resolved);
+  // What isn't of a channel goes over all NICs too: NCCL has at least one channel of point to point for each.
+  if (choices.profile.substr(0, choices.profile.find(':')) == "nccl") config.rails.most = UINT8_MAX;
+  choices.table = std::string(without_brackets(given("table")));
+  config.collectives = goal::CollectiveSelection(choices);
+  return config;
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,119 @@
+#include "sim/run/model_nics.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+#include "sim/units/grouped.h"
+
+namespace weft::sim {
+namespace {
+
+using routing::NicChoice;
+using topologies::Topology;
+
+// Links that are down from the start, ascending.
+std::vector<std::uint32_t> dead_links(const ModelFabric& fabric) {
+  std::vector<std::uint32_t> dead;
+  for (const LinkChange& change : fabric.link_changes) {
+    if (change.at == Time() && change.rate_share == 0) dead.push_back(change.link);
+  }
+  std::sort(dead.begin(), dead.end());
+  return dead;
+}
+
+// NICs of hosts that have several, whose cables fail.
+struct FailedNics {
+  std::set<std::uint32_t> cables;
+  std::string first;  // that fails, as "NIC 3 of host 7"
+};
+
+void add_end(const Topology& topology, std::uint32_t channel, FailedNics& failed) {
+  const topologies::Vertex v = topology.channels()[channel].from;
+  if (topology.node(v).kind != topologies::NodeKind::kHost) return;
+  const auto nics = topology.out_channels(v);
+  if (nics.size() < 2) return;
+  failed.cables.insert(channel);
+  if (!failed.first.empty()) return;
+  const auto nic = std::ranges::find(nics, channel) - nics.begin();
+  failed.first = fmt::format("NIC {} of {}", nic, topology.node(v).name);
+}
+
+FailedNics failed_nics(const ModelFabric& fabric, bool from_start) {
+  FailedNics failed;
+  for (const LinkChange& change : fabric.link_changes) {
+    if (change.rate_share > 0 || (change.at == Time()) != from_start) continue;
+    add_end(fabric.topology, 2 * change.link, failed);
+    add_end(fabric.topology, 2 * change.link + 1, failed);
+  }
+  return failed;
+}
+
+std::string subject(const FailedNics& failed) {
+  if (failed.cables.size() == 1) return fmt::format("the link of {} is", failed.first);
+  return fmt::format("the links of {} NICs, {} first, are",
+                     grouped(static_cast<double>(failed.cables.size())), failed.first);
+}
+
+// Who counts nodes where hosts are accelerators.
+void add_shared_accelerators(const ModelRun& run, std::vector<std::string>& warnings) {
+  if (!run.fabric->topology.has_domains()) return;
+  std::uint32_t most = 1;
+  for (const ReplayJob& job : run.jobs) most = std::max(most, job.hosts.ranks_per_host);
+  if (most == 1) return;
+  warnings.push_back(
+      fmt::format("up to {} ranks share an accelerator, as hosts of this network are accelerators and not "
+                  "nodes; ranks_per_host=1 gives each one of its own",
+                  most));
+}
+
+}  // namespace
+
+std::unique_ptr<const routing::NicNetwork> nics_of(const ModelRun& run, const routing::Policy& policy,
+                                                   NicChoice choice) {
+  if (takes_all_nics(policy, choice)) return nullptr;
+  return routing::NicNetwork::make(run.fabric->topology, run.fabric->table, policy.leads_to_hosts,
+                                   dead_links(*run.fabric));
+}
+
+// At the slowest NIC.
+static TimePerByte nic_per_byte(const topologies::Topology& topology) {
+  std::uint64_t least = UINT64_MAX;
+  for (std::uint32_t host = 0; host < topology.hosts(); ++host) {
+    for (const std::uint32_t c : topology.out_channels(topology.host(host))) {
+      least = std::min<std::uint64_t>(least, topology.channels()[c].rate.bps());
+    }
+  }
+  return TimePerByte::ns(least == UINT64_MAX ? 0 : 8e9 / static_cast<double>(least));
+}
+
+std::vector<ReplayJob> jobs_with(const ModelRun& run, NicChoice choice, const routing::NicNetwork* nics) {
+  std::vector<ReplayJob> jobs(run.jobs.begin(), run.jobs.end());
+  const TimePerByte per_byte = nic_per_byte(run.fabric->topology);
+  for (ReplayJob& job : jobs) {
+    job.hosts.nic_per_byte = per_byte;
+    job.hosts.nics = routing::is_by_rank(choice) ? nics : nullptr;
+    job.hosts.rails = routing::rail_use(choice, job.hosts.rails);
+  }
+  return jobs;
+}
+
+void add_nic_remarks(const ModelRun& run, const routing::Policy& policy, NicChoice choice,
+                     std::vector<std::string>& warnings) {
+  add_shared_accelerators(run, warnings);
+  if (takes_all_nics(policy, choice)) return;
+  const FailedNics from_start = failed_nics(*run.fabric, true), later = failed_nics(*run.fabric, false);
+  if (!from_start.cables.empty() && choice != NicChoice::kGiven) {
+    warnings.push_back(subject(from_start) +
+                       " down from the start: ranks use the other NICs of their hosts, where those have any, "
+                       "until the end, as libraries choose when they set up");
+  }
+  if (!later.cables.empty()) {
+    warnings.push_back(subject(later) +
+                       " down during the run: no other NIC of the host takes its messages, as libraries "
+                       "don't move them; they wait until it is back");
+  }
+}
+
+}  // namespace weft::sim

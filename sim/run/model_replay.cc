@@ -1,0 +1,147 @@
+#include "sim/run/model_replay.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sim/results/jobs.h"
+#include "sim/units/grouped.h"
+#include "sim/units/memory.h"
+
+namespace weft::sim {
+namespace {
+
+std::vector<std::unique_ptr<Engine>> make_engines(std::uint64_t seed, std::uint32_t count) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (std::uint32_t p = 0; p < count; ++p) engines.push_back(std::make_unique<Engine>(seed));
+  return engines;
+}
+
+std::vector<Engine*> pointers(const std::vector<std::unique_ptr<Engine>>& owned) {
+  std::vector<Engine*> engines;
+  for (const auto& engine : owned) engines.push_back(engine.get());
+  return engines;
+}
+
+}  // namespace
+
+results::Outcome outcome_of(StopReason reason, bool complete) {
+  switch (reason) {
+    case StopReason::kNone:
+      break;
+    case StopReason::kInterrupt:
+      return results::Outcome::kInterrupted;
+    case StopReason::kTimeLimit:
+      return results::Outcome::kTimeLimit;
+    case StopReason::kEventLimit:
+      return results::Outcome::kEventLimit;
+    case StopReason::kMemoryLimit:
+      return results::Outcome::kMemoryLimit;
+    case StopReason::kDeadlock:
+      return results::Outcome::kIncomplete;
+  }
+  return complete ? results::Outcome::kComplete : results::Outcome::kIncomplete;
+}
+
+std::vector<double> host_loads(const ModelRun& run) {
+  std::vector<double> loads(run.hosts);
+  for (const ReplayJob& job : run.jobs) {
+    const std::vector<double> bytes = job.program.message_bytes();
+    for (goal::Rank rank = 0; rank < job.program.ranks(); ++rank) {
+      loads[job.host_of_rank.empty() ? rank / job.hosts.ranks_per_host : job.host_of_rank[rank]] +=
+          bytes[rank];
+    }
+  }
+  return loads;
+}
+
+std::vector<std::uint32_t> job_of_host(const ModelRun& run) {
+  if (!run.divides_links || run.jobs.size() < 2 || run.starter != nullptr) return {};
+  std::vector<std::uint32_t> jobs(run.hosts);
+  for (std::uint32_t job = 0; job < run.jobs.size(); ++job) {
+    for (const std::uint32_t host : run.jobs[job].host_of_rank) jobs[host] = job;
+  }
+  return jobs;
+}
+
+void expect_division(const ModelRun& run, double bytes_each) {
+  if (job_of_host(run).empty()) return;
+  const double links = static_cast<double>(run.fabric->topology.channels().size());
+  const double jobs = static_cast<double>(run.jobs.size());
+  expect_memory(bytes_each * links * jobs,
+                fmt::format("bytes of {} jobs on {} directions of links", grouped(jobs), grouped(links)));
+}
+
+std::uint32_t nics_of_hosts(const ModelRun& run) {
+  std::uint32_t most = 0;
+  for (const ReplayJob& job : run.jobs) most = std::max<std::uint32_t>(most, job.program.facts().max_nic);
+  return most + 1;
+}
+
+bool needs_one_partition(const ModelRun& run) {
+  return run.control.counts_events() || JobReplays::needs_one_partition(run.jobs, run.starter);
+}
+
+ModelReplay::ModelReplay(const ModelRun& run, std::vector<ReplayJob> jobs, std::uint32_t partitions,
+                         std::span<const std::uint16_t> partition_of_host)
+    : control_(run.control),
+      owned_(make_engines(run.scenario.seed, partitions)),
+      engines_(pointers(owned_)),
+      replay_(std::move(jobs), run.hosts, engines_, partition_of_host, run.starter, run.timeline) {
+  for (std::uint32_t p = 0; p < partitions; ++p) clients_.push_back(&replay_.client(p));
+}
+
+void ModelReplay::run_parts(std::span<Network* const> parts, const results::Reporter& network,
+                            const std::function<StopReason()>& run, results::Report& report) {
+  replay_.start(parts);
+  control_.begin([this] { return replay_.progress(); });
+  StopReason reason = run();
+  // All is done but for what follows the last operation, such as ACKs: the run is as good as without a limit.
+  if ((reason == StopReason::kTimeLimit || reason == StopReason::kEventLimit) && replay_.complete()) {
+    control_.lift_bounds();
+    reason = run();
+  }
+  control_.end();
+  replay_.finish_timeline();
+  const ReplayTotals totals = replay_.totals();
+  report.outcome = outcome_of(reason, replay_.complete());
+  if (report.outcome == results::Outcome::kIncomplete && reason == StopReason::kNone) {
+    report.diagnosis = replay_.diagnose();
+  }
+  for (std::uint32_t job = 0; job < report.jobs.size(); ++job) {
+    const JobProgress progress = replay_.progress_of(job);
+    results::Job& row = report.jobs[job];
+    row.start = progress.start;
+    row.finish = progress.finish;
+    row.runs = progress.runs;
+    row.first_channel = progress.first_channel;
+    row.path = progress.path;
+    row.status = progress.complete                                 ? results::JobStatus::kComplete
+                 : !progress.started                               ? results::JobStatus::kNotStarted
+                 : report.outcome == results::Outcome::kIncomplete ? results::JobStatus::kIncomplete
+                                                                   : results::JobStatus::kStopped;
+  }
+  report.makespan = totals.makespan;
+  report.digest = replay_.digest();
+  for (const Engine* engine : engines_) {
+    report.events += engine->executed();
+    if (report.outcome != results::Outcome::kComplete) {
+      report.stopped_at = std::max(report.stopped_at, engine->now());
+    }
+  }
+  if (report.outcome == results::Outcome::kTimeLimit) report.stopped_at = control_.bounds().time;
+  report.ops = totals.ops;
+  report.executed_ops = totals.executed_ops;
+  report.messages = totals.messages;
+  report.bytes = totals.bytes;
+  report.network_totals = network.totals();
+  report.ranks = replay_.ranks();
+  report.links = network.links();
+  report.job_bytes = network.job_bytes();
+  report.job_links = results::job_links(report);
+  report.flows = network.flows();
+  report.flow_statistics = network.flow_statistics();
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,99 @@
+#include "sim/run/mpi_library.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "goal/collectives/selection_profiles.h"
+#include "sim/replay/protocols.h"
+#include "sim/scenario/connections.h"
+
+namespace weft::sim {
+namespace {
+
+// Which transport a library used its trace doesn't tell: TCP for Open MPI, as without a faster network.
+struct Library {
+  std::string_view begins;  // the text of its version
+  const char* protocol;
+  const char* profile;
+};
+constexpr Library kLibraries[] = {
+    {"Open MPI", "openmpi_tcp", "openmpi"},
+    {"MPICH", "mpich_ofi", "mpich"},
+};
+
+// NCCL's choices are those for GPUs of nodes, which only a topology has.
+void follow_nccl(const Scenario& scenario, const std::string& library, std::string& profile,
+                 std::vector<std::string>& remarks) {
+  const bool has_nodes = !scenario.topology.empty();
+  profile = has_nodes ? std::string(goal::kNcclProfile) : goal::selection_profiles()[0].info.name;
+  remarks.push_back(
+      has_nodes
+          ? fmt::format("collectives profile nccl, as the graph's collectives are those of {}; "
+                        "collectives.profile=default has the first algorithm of each kind",
+                        library)
+          : fmt::format("collectives profile {}, though the graph's collectives are those of {}: without a "
+                        "topology nothing is known of nodes; collectives.profile=nccl:node=... has its own",
+                        profile, library));
+}
+
+std::string completed(const ModuleInfo& info) { return to_short_form(info.name, Parameters(info, {})); }
+
+std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
+  const auto found = choice.given.find(parameter);
+  return found != choice.given.end() && found->second == kByRules ? &found->second : nullptr;
+}
+
+}  // namespace
+
+void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
+  std::string* const protocol = left_to_graph(scenario.hosts, "protocol");
+  std::string* profile = left_to_graph(scenario.collectives, "profile");
+  if (protocol == nullptr && profile == nullptr) return;
+  const std::string text = program.metadata("mpi_library"), nccl = program.metadata("nccl_library");
+  if (text.empty() && !nccl.empty() && profile != nullptr) {
+    follow_nccl(scenario, nccl, *profile, remarks);
+    profile = nullptr;
+  }
+  const auto* const library =
+      std::find_if(std::begin(kLibraries), std::end(kLibraries),
+                   [&](const Library& each) { return text.starts_with(each.begins); });
+  const bool known = library != std::end(kLibraries);
+  std::vector<std::string> taken;
+  if (protocol != nullptr) {
+    const ModuleInfo* info = protocols().data();
+    if (known) info = &*std::ranges::find(protocols(), library->protocol, &ModuleInfo::name);
+    *protocol = completed(*info);
+    if (!text.empty()) taken.push_back("protocol " + info->name);
+  }
+  if (profile != nullptr) {
+    *profile = known ? library->profile : goal::selection_profiles()[0].info.name;
+    if (!text.empty()) taken.push_back("collectives profile " + *profile);
+  }
+  if (text.empty()) return;
+  remarks.push_back(
+      known
+          ? fmt::format("{}, from the trace's MPI library {}", fmt::join(taken, " and "), text)
+          : fmt::format("{}: none is known for the trace's MPI library {}", fmt::join(taken, " and "), text));
+}
+
+void set_protocol(const Scenario& scenario, HostConfig& hosts) {
+  ModuleChoice choice;
+  const auto found = scenario.hosts.given.find("protocol");
+  const bool is_given = found != scenario.hosts.given.end() && found->second != kByRules;
+  choice = parse_module_choice(is_given ? found->second : protocols()[0].name);
+  const auto place = scenario.hosts.locations.find("protocol");
+  if (place != scenario.hosts.locations.end()) choice.location = place->second;
+  const auto info = std::ranges::find(protocols(), choice.name, &ModuleInfo::name);
+  apply_protocol(Parameters(*info, choice), hosts);
+  const Parameters parameters(hosts_section(), scenario.hosts);
+  if (!parameters.automatic("S")) {
+    hosts.eager_limit_bytes = parameters.bytes("S");
+    hosts.first_fragment_bytes = std::min(hosts.first_fragment_bytes, hosts.eager_limit_bytes);
+  }
+  hosts.connections_per_pair = connections_per_pair(scenario);
+}
+
+}  // namespace weft::sim

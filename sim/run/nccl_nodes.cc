@@ -1,0 +1,124 @@
+#include "sim/run/nccl_nodes.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "goal/collectives/nccl/node.h"
+#include "sim/units/module.h"
+
+namespace weft::sim {
+namespace {
+
+constexpr const char* kProfile = "nccl";
+constexpr const char* kDefaultNode = "dgx_h100";
+
+std::string value_of(const std::map<std::string, std::string>& given, const char* name) {
+  const auto found = given.find(name);
+  return found == given.end() || found->second == "auto" ? "" : found->second;
+}
+
+// What the topology says of nodes.
+struct Inside {
+  bool known = false;  // whether hosts share nodes
+  std::string node;    // kind of node, as NCCL's tables have it; "": not told
+  std::string other;   // a kind that they don't have
+  std::string gpus;    // of a node; "": as many as its kind has
+};
+
+bool has_tables(std::string_view node) {
+  const auto all = goal::nccl::node_presets();
+  return std::ranges::find(all, node, &goal::nccl::NodePreset::name) != all.end();
+}
+
+Inside inside_of(const Scenario& resolved) {
+  const ModuleChoice& topology = resolved.topology;
+  Inside inside;
+  // What files describe, and models without a topology, may be nodes of anything.
+  if (topology.empty() || topology.name.ends_with("_file")) return inside;
+  inside.known = true;
+  if (topology.name != "scale_up") {
+    const std::string ranks = value_of(resolved.hosts.given, "ranks_per_host");
+    inside.gpus = ranks.empty() ? "1" : ranks;
+    return inside;
+  }
+  std::string node = value_of(topology.given, "node");
+  if (node.starts_with("hgx_")) node.replace(0, 3, "dgx");
+  (node.empty() || has_tables(node) ? inside.node : inside.other) = node;
+  inside.gpus = value_of(topology.given, "accelerators");
+  if (inside.gpus.empty() && node.empty()) inside.gpus = "8";
+  return inside;
+}
+
+std::string profile_of(const Scenario& resolved) {
+  const auto found = resolved.collectives.given.find("profile");
+  return found == resolved.collectives.given.end() ? "" : found->second;
+}
+
+bool is_nccl(const std::string& profile) { return profile.substr(0, profile.find(':')) == kProfile; }
+
+std::string gpus_of(const std::string& node, const std::string& asked) {
+  return asked.empty() ? std::to_string(goal::nccl::node_preset(node).gpus) : asked;
+}
+
+// Both say what a node is, and not the same.
+void tell_contradictions(const ModuleChoice& profile, const Inside& inside, bool stand_alone,
+                         std::vector<std::string>& warnings) {
+  const std::string node = value_of(profile.given, "node"), gpus = value_of(profile.given, "gpus_per_node");
+  if (!node.empty() && !inside.node.empty() && node != inside.node) {
+    warnings.push_back(
+        fmt::format("collectives.profile has nodes of {}, the topology {}: NCCL chooses for "
+                    "the former on links of the latter",
+                    node, inside.node));
+  }
+  if (!stand_alone || (node.empty() && gpus.empty())) return;
+  const std::string taken = gpus_of(node.empty() ? kDefaultNode : node, gpus);
+  if (taken == inside.gpus || !std::ranges::all_of(taken, [](char c) { return c >= '0' && c <= '9'; }))
+    return;
+  warnings.push_back(fmt::format(
+      "NCCL takes {} consecutive ranks for GPUs of one node, as collectives.profile says, but each host of "
+      "this topology stands alone: what NVLink would carry crosses the network; "
+      "scale_up:of=[...] has nodes",
+      taken));
+}
+
+}  // namespace
+
+std::string with_nccl_node(const std::string& profile, const Scenario& resolved) {
+  if (!is_nccl(profile)) return profile;
+  const ModuleChoice choice = parse_module_choice(profile);
+  const Inside inside = inside_of(resolved);
+  const bool has_node = !value_of(choice.given, "node").empty();
+  const bool has_gpus = !value_of(choice.given, "gpus_per_node").empty();
+  if (!inside.known || has_node) return profile;
+  std::string text = profile;
+  const auto add = [&](const char* name, const std::string& value) {
+    text += fmt::format("{}{}={}", text.find(':') == std::string::npos ? ":" : ",", name, value);
+  };
+  if (!inside.node.empty() && choice.given.count("node") == 0) add("node", inside.node);
+  if (!inside.gpus.empty() && !has_gpus && choice.given.count("gpus_per_node") == 0)
+    add("gpus_per_node", inside.gpus);
+  return text;
+}
+
+void add_nccl_remarks(const Scenario& resolved, std::vector<std::string>& warnings) {
+  const std::string profile = profile_of(resolved);
+  if (!is_nccl(profile)) return;
+  const ModuleChoice choice = parse_module_choice(profile);
+  const Inside inside = inside_of(resolved);
+  const bool stand_alone = inside.known && resolved.topology.name != "scale_up";
+  tell_contradictions(choice, inside, stand_alone, warnings);
+  if (!value_of(choice.given, "node").empty() || !inside.node.empty()) return;
+  const std::string gpus = gpus_of(kDefaultNode, value_of(choice.given, "gpus_per_node").empty()
+                                                     ? inside.gpus
+                                                     : value_of(choice.given, "gpus_per_node"));
+  const std::string why = stand_alone            ? "hosts stand alone"
+                          : inside.other.empty() ? "neither profile nor topology says"
+                                                 : fmt::format("NCCL's tables have no {}", inside.other);
+  warnings.push_back(
+      fmt::format("NCCL's choices and channels are those of nodes of {} with {} GPU{} a node, as {}; "
+                  "collectives.profile=nccl:node=...,gpus_per_node=... says other",
+                  kDefaultNode, gpus, gpus == "1" ? "" : "s", why));
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,54 @@
+#include "sim/run/run_memory.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "sim/units/grouped.h"
+#include "sim/units/memory.h"
+
+namespace weft::sim {
+namespace {
+
+constexpr double kOfRank = 192, kOfRankRow = 200, kOfMessageRow = 220;
+constexpr std::size_t kMostJobs = 64;  // to look at
+
+double all_ranks(const ModelRun& run) {
+  double ranks = 0;
+  for (const ReplayJob& job : run.jobs) ranks += job.program.ranks();
+  return ranks;
+}
+
+}  // namespace
+
+void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, MemoryForecast& forecast) {
+  const std::size_t step = std::max<std::size_t>(run.jobs.size() / kMostJobs, 1);
+  double messages = 0, under_way = 0, looked_at = 0;
+  for (std::size_t i = 0; i < run.jobs.size(); i += step) {
+    const ReplayJob& job = run.jobs[i];
+    const double ranks = job.program.ranks();
+    const ProgramMessages sends = reckon_messages(job, sizes.rule);
+    // A collective comes before the sends at the start, or after them.
+    under_way += std::max(sizes.at_start(sends.at_start), sizes.in_collectives(sends.in_collectives, ranks));
+    messages += sends.messages;
+    looked_at += ranks;
+  }
+  const double ranks = all_ranks(run), times = looked_at > 0 ? ranks / looked_at : 0;
+  const double at_once = run.starter == nullptr ? 1 : std::min(run.hosts / std::max(ranks, 1.0), 1.0);
+  forecast.network += ranks * kOfRank;
+  forecast.under_way += times * at_once * under_way;
+  forecast.results += ranks * kOfRankRow + (keeps_rows ? times * messages * kOfMessageRow : 0);
+}
+
+void expect_run(const ModelRun& run, const std::string& what, const MemoryForecast& forecast) {
+  std::string links;
+  if (run.fabric != nullptr) {
+    const auto cables = static_cast<double>(run.fabric->topology.channels().size() / 2);
+    links = fmt::format("{} links and ", grouped(cables));
+  }
+  expect_memory(forecast.sum(), fmt::format("{} of {}{} hosts", what, links, grouped(run.hosts)),
+                static_cast<double>(held_memory()));
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,53 @@
+#include "sim/run/what_if.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "sim/run/network_models.h"
+
+namespace weft::sim {
+namespace {
+
+// Times and costs per byte of network models, by name; a model has some of them.
+constexpr std::array<std::string_view, 5> kLatencies = {"L", "send_delay", "receive_delay", "host_delay",
+                                                        "local_latency"};
+
+void scale(const ModuleInfo& info, ModuleChoice& choice, std::string_view name, double factor) {
+  const auto spec = std::ranges::find(info.parameters, name, &ParameterSpec::name);
+  if (spec == info.parameters.end() || factor == 1) return;
+  const Parameters parameters(info, choice);
+  std::string& value = choice.given[std::string(name)];
+  if (spec->type == ParameterType::kTime) {
+    value = fmt::format("{:.3f}ns", static_cast<double>(parameters.time(name).ps()) / 1000 * factor);
+  } else if (spec->type == ParameterType::kBandwidth) {
+    value = fmt::format("{:.0f}bps", static_cast<double>(parameters.bandwidth(name).bps()) * factor);
+  } else {
+    value = fmt::format("{}", parameters.real(name) * factor);
+  }
+}
+
+}  // namespace
+
+Scenario changed(const Scenario& resolved, const WhatIf& what_if) {
+  Scenario scenario = resolved;
+  const ModuleInfo& info = find_module(network_models(), scenario.network, "network model").info;
+  for (const std::string_view name : kLatencies) scale(info, scenario.network, name, what_if.latencies);
+  scale(info, scenario.network, "local_bandwidth", what_if.rates);
+  for (const std::string_view name : {"g", "G"}) scale(info, scenario.network, name, 1 / what_if.rates);
+  for (const std::string_view name : {"o", "O"}) {
+    scale(info, scenario.network, name, what_if.overheads);
+    scale(hosts_section(), scenario.hosts, name, what_if.overheads);
+    for (Job& job : scenario.jobs) scale(hosts_section(), job.hosts, name, what_if.overheads);
+  }
+  for (Job& job : scenario.jobs) job.compute_scale *= what_if.compute;
+  scenario.threads = 1;
+  if (std::ranges::find(info.parameters, "partitions", &ParameterSpec::name) != info.parameters.end()) {
+    scenario.network.given["partitions"] = "1";
+  }
+  return scenario;
+}
+
+}  // namespace weft::sim

@@ -1,0 +1,237 @@
+// What a replay takes from its graph's MPI library, and what protocols make of messages on a network with
+// connections.
+#include "sim/run/mpi_library.h"
+
+#include <fmt/core.h>
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "goal/pack/pack.h"
+#include "goal/pack/packed_program.h"
+#include "goal/text/text.h"
+#include "sim/run/simulation.h"
+
+namespace weft::sim {
+namespace {
+
+using Catch::Contains;
+
+struct NeverStop : RunControl {
+  StopReason poll(Time, std::uint64_t) override { return StopReason::kNone; }
+};
+
+const std::string kSwitch = "topology { single_switch { hosts: 4 link: \"80Gbps\" latency: \"1us\" } }\n";
+const std::string kFluid = kSwitch + "fabric: \"none\"\nnetwork { flow { header: \"0\" mtu: \"1000\" } }\n";
+constexpr double kNanosecondsPerByte = 0.1;
+
+Scenario resolved(const std::string& text) {
+  const Registries registries = builtin_registries();
+  return resolve(read_scenario(registries, "job { goal: \"a.weft\" }\n" + text, "test"), registries);
+}
+
+// A packed graph, with this in its metadata.
+class Packed {
+ public:
+  explicit Packed(const std::string& library,
+                  const std::string& text = "num_ranks 1\nrank 0 {\ncalc 1\n}\n") {
+    goal::PackInfo info;
+    if (!library.empty())
+      info.metadata[library.starts_with("NCCL") ? "nccl_library" : "mpi_library"] = library;
+    bytes_ = goal::to_pack(goal::parse_text(text, "a.goal"), info);
+    program_ = std::make_unique<goal::PackedProgram>(bytes_, "a.weft");
+  }
+  goal::Program program() const { return *program_; }
+
+ private:
+  std::string bytes_;
+  std::unique_ptr<goal::PackedProgram> program_;
+};
+
+struct Decided {
+  std::string protocol, profile;
+  std::vector<std::string> remarks;
+};
+Decided decide(const std::string& scenario, const std::string& library) {
+  Scenario decided = resolved(scenario);
+  Decided found;
+  const Packed packed(library);
+  follow_library(decided, packed.program(), found.remarks);
+  const auto protocol = decided.hosts.given.find("protocol");
+  if (protocol != decided.hosts.given.end()) found.protocol = parse_module_choice(protocol->second).name;
+  found.profile = decided.collectives.given.at("profile");
+  std::vector<std::string> again;
+  follow_library(decided, packed.program(), again);
+  CHECK(again.empty());
+  return found;
+}
+
+const char* const kOpenMpi =
+    "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022";
+
+results::Report run(const std::string& scenario, const goal::Program& program) {
+  NeverStop control;
+  return Simulation(resolved(scenario)).run({&program, 1}, control);
+}
+std::vector<double> finish_ns(const std::string& scenario, const std::string& graph) {
+  const goal::Graph parsed = goal::parse_text(graph, "test.goal");
+  std::vector<double> times;
+  for (const results::Rank& rank : run(scenario, parsed).ranks) times.push_back(rank.finish.seconds() * 1e9);
+  return times;
+}
+
+}  // namespace
+
+TEST_CASE("protocol and profile come from the graph's library, and that is said") {
+  const Decided open = decide(kSwitch, kOpenMpi);
+  CHECK(open.protocol == "openmpi_tcp");
+  CHECK(open.profile == "openmpi");
+  REQUIRE(open.remarks.size() == 1);
+  CHECK(open.remarks[0] ==
+        std::string("protocol openmpi_tcp and collectives profile openmpi, from the trace's MPI "
+                    "library ") +
+            kOpenMpi);
+  const Decided mpich = decide(kSwitch, "MPICH Version:\t4.0.2");
+  CHECK(mpich.protocol == "mpich_ofi");
+  CHECK(mpich.profile == "mpich");
+}
+
+TEST_CASE("what the scenario says comes before the library") {
+  const Decided protocol = decide(kSwitch + "hosts { protocol: \"ideal\" }", kOpenMpi);
+  CHECK(protocol.protocol == "ideal");
+  CHECK(protocol.profile == "openmpi");
+  REQUIRE(protocol.remarks.size() == 1);
+  CHECK_THAT(protocol.remarks[0], Contains("collectives profile openmpi, from") && !Contains("protocol"));
+  const Decided both =
+      decide(kSwitch + "hosts { protocol: \"openmpi_ucx\" } collectives { profile: \"default\" }", kOpenMpi);
+  CHECK(both.protocol == "openmpi_ucx");
+  CHECK(both.profile == "default");
+  CHECK(both.remarks.empty());
+}
+
+TEST_CASE("graphs of NCCL are replayed as NCCL chooses where a topology has nodes") {
+  const Decided nccl = decide(kSwitch, "NCCL 2.23.4");
+  CHECK(nccl.profile == "nccl");
+  CHECK(nccl.protocol == "ideal");
+  REQUIRE(nccl.remarks.size() == 1);
+  CHECK_THAT(nccl.remarks[0], Contains("profile nccl, as the graph's collectives are those of NCCL 2.23.4"));
+  const Decided alone = decide("", "NCCL");
+  CHECK(alone.profile == "default");
+  REQUIRE(alone.remarks.size() == 1);
+  CHECK_THAT(alone.remarks[0], Contains("without a topology nothing is known of nodes"));
+  const Decided given = decide(kSwitch + "collectives { profile: \"default\" }", "NCCL 2.23.4");
+  CHECK(given.profile == "default");
+  CHECK(given.remarks.empty());
+}
+
+TEST_CASE("without a library, or with one that nothing is known of, it is the first of each") {
+  const Decided none = decide(kSwitch, "");
+  CHECK(none.protocol == "ideal");
+  CHECK(none.profile == "default");
+  CHECK(none.remarks.empty());
+  const Decided other = decide(kSwitch, "Some MPI 1.0");
+  CHECK(other.protocol == "ideal");
+  REQUIRE(other.remarks.size() == 1);
+  CHECK_THAT(other.remarks[0], Contains("none is known for the trace's MPI library Some MPI 1.0"));
+}
+
+TEST_CASE("LogGOPS keeps its own protocol and takes the profile") {
+  const Decided found = decide("", kOpenMpi);
+  CHECK(found.protocol.empty());
+  CHECK(found.profile == "openmpi");
+  const Packed packed(kOpenMpi);
+  const results::Report report = run("", packed.program());
+  REQUIRE(report.warnings.size() == 1);
+  CHECK_THAT(report.warnings[0], Contains("collectives profile openmpi, from"));
+  CHECK(report.protocol.empty());
+  CHECK(report.connections.empty());
+}
+
+TEST_CASE("a run reports what was decided") {
+  const Packed packed(kOpenMpi);
+  const results::Report report = run(kFluid, packed.program());
+  CHECK_THAT(report.protocol, Catch::StartsWith("openmpi_tcp:eager_limit=65480,first_fragment=0,"));
+  CHECK(report.connections == "per_pair");
+}
+
+// 1 MB each way; rank 1 begins when rank 0 has its clear and sends its data.
+TEST_CASE(
+    "a clear waits behind the data of its connection, so two that exchange take turns, or has its own") {
+  const std::string exchange =
+      "num_ranks 2\n"
+      "rank 0 {\nsend 1000000b to 1\nrecv 1000000b from 1\n}\n"
+      "rank 1 {\nc: calc 15000\ns: send 1000000b to 0\nr: recv 1000000b from 0\ns requires c\n}\n";
+  const double message = 1e6 * kNanosecondsPerByte;
+  const std::string library = kFluid + "hosts { o: \"0\" protocol: \"openmpi_tcp:send_buffer=0\" }\n";
+  const auto last = [&](const std::string& scenario) {
+    const std::vector<double> times = finish_ns(scenario, exchange);
+    return std::max(times[0], times[1]);
+  };
+  // Rank 1's request gets to rank 0 when that has begun to send its megabyte, so that the clear comes behind
+  // it.
+  CHECK(last(library) > 1.9 * message);
+  CHECK(last(library + "connections: \"per_message\"\n") < 1.4 * message);
+  CHECK(last(library + "connections: \"per_pair\"\n") == last(library));
+  // With a connection of its own it passes, whoever puts or gets.
+  for (const char* protocol : {"openmpi_tcp:send_buffer=0,answers=apart", "ideal", "openmpi_ucx",
+                               "ideal:rendezvous=get", "mpich_ofi:answers=apart"}) {
+    CAPTURE(protocol);
+    const std::string apart = kFluid + "hosts { o: \"0\" protocol: \"" + protocol + "\" }\n";
+    CHECK(last(apart) < 1.4 * message);
+    CHECK(last(apart) == last(apart + "connections: \"per_message\"\n"));
+  }
+  for (const char* protocol : {"ideal:answers=in_order", "openmpi_ucx:answers=in_order", "mpich_ofi"}) {
+    CAPTURE(protocol);
+    CHECK(last(kFluid + "hosts { o: \"0\" protocol: \"" + protocol + "\" }\n") > 1.9 * message);
+  }
+}
+
+TEST_CASE("rendezvous as the protocol says: what it takes on a link of 80 Gb/s") {
+  const std::string one = "num_ranks 2\nrank 0 {\nsend 1000000b to 1\n}\nrank 1 {\nrecv 1000000b from 0\n}\n";
+  // Two cables of 1 us. A message arrives a packet of 1,000 bytes later on the second.
+  const double bytes = 1e6 * kNanosecondsPerByte, hop = 2000, packet = 100;
+  const auto near = [](double expected) { return Approx(expected).margin(0.1); };
+  const auto times = [&](const std::string& protocol) {
+    return finish_ns(kFluid + "hosts { o: \"0\" protocol: \"" + protocol + "\" }\n", one);
+  };
+  // Request and clear, then the data; the send ends when the last byte has left.
+  CHECK(times("ideal")[0] == near(2 * hop + bytes));
+  CHECK(times("ideal")[1] == near(3 * hop + bytes + packet));
+  // 100 kB go with the request, the rest follows.
+  const std::vector<double> first = times("ideal:eager_limit=100000,first_fragment=100000");
+  CHECK(first[0] == near(2 * hop + packet + bytes));
+  CHECK(first[1] == near(3 * hop + packet + bytes + packet));
+  // The receiver says when it has all.
+  const std::vector<double> got = times("ideal:rendezvous=get");
+  CHECK(got[1] == near(3 * hop + bytes + packet));
+  CHECK(got[0] == near(4 * hop + bytes + packet));
+  // Fragments in one connection take no more than the whole.
+  const std::vector<double> pieces = times("ideal:rendezvous=pipeline,fragment=10000,pipeline_depth=2");
+  CHECK(pieces[0] == near(2 * hop + bytes));
+  CHECK(pieces[1] == near(3 * hop + bytes + packet));
+  // A send buffer of 300 kB: the send ends so much earlier, the receive as before.
+  const std::vector<double> buffered = times("ideal:send_buffer=300000");
+  CHECK(buffered[0] == near(2 * hop + 0.7 * bytes));
+  CHECK(buffered[1] == near(3 * hop + bytes + packet));
+}
+
+TEST_CASE("an eager limit of the hosts' own counts instead of the protocol's") {
+  const auto limit = [](const std::string& hosts) {
+    HostConfig config;
+    set_protocol(resolved(kSwitch + "hosts { " + hosts + " }\n"), config);
+    return std::pair(config.eager_limit_bytes, config.first_fragment_bytes);
+  };
+  using Limits = std::pair<std::uint64_t, std::uint64_t>;
+  CHECK(limit("protocol: \"openmpi_tcp\"") == Limits{65'480, 0});
+  CHECK(limit("protocol: \"openmpi_tcp:first_fragment=60000\"") == Limits{65'480, 60'000});
+  CHECK(limit("protocol: \"openmpi_tcp:first_fragment=60000\" S: \"1000\"") == Limits{1000, 1000});
+  CHECK(limit("protocol: \"ideal\"") == Limits{65'548, 0});
+  for (const char* bad : {"ideal:rendezvous=push", "ideal:fragment=0", "ideal:pipeline_depth=0",
+                          "ideal:connections=65536", "ideal:first_fragment=70000", "ideal:answers=late"}) {
+    CHECK_THROWS_AS(limit(std::string("protocol: \"") + bad + "\""), InputError);
+  }
+}
+
+}  // namespace weft::sim

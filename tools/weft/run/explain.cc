@@ -1,0 +1,296 @@
+#include "tools/weft/run/explain.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "sim/results/path_text.h"
+#include "sim/results/report.h"
+#include "sim/units/input_error.h"
+#include "tools/weft/cli/phases.h"
+#include "tools/weft/cli/standard_output.h"
+#include "tools/weft/run/rerun.h"
+#include "tools/weft/topo/topo_output.h"
+
+namespace weft::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string run;
+  bool json = false, no_rerun = false, tolerance = false;
+};
+
+struct Change {
+  const char *name, *words;
+  sim::WhatIf what_if;
+};
+constexpr std::array<Change, 4> kChanges = {
+    {{"bandwidth_x4", "links and NICs 4 times as fast", {.rates = 4}},
+     {"no_latency", "no latency of links, switches and NICs", {.latencies = 0}},
+     {"no_overhead", "no cpu time for messages", {.overheads = 0}},
+     {"compute_x2", "computation twice as fast", {.compute = 0.5}}}};
+
+// Throws InputError if it doesn't come to its end.
+results::Report complete(Rerun& rerun, const sim::WhatIf& what_if, const std::string& words,
+                         const Rerun::Look& look = nullptr) {
+  results::Report report = rerun.run(what_if, "running it again with " + words, look);
+  if (report.outcome != results::Outcome::kComplete) {
+    throw InputError(fmt::format("run again with {}, it ends {}", words, results::name(report.outcome)));
+  }
+  return report;
+}
+
+double ns(Time time) { return static_cast<double>(time.ps()) / 1000; }
+
+// ---- Bounds: no run on these hosts and links is shorter ----
+
+// The cpus of a rank that is busy the longest do nothing but work.
+double compute_bound(const results::Report& report) {
+  double most = 0;
+  for (const results::Rank& rank : report.ranks) {
+    const double cpu_time = ns(rank.compute) + ns(rank.overhead) + ns(rank.waiting);
+    const double cpus = rank.finish > Time() ? std::max(1.0, std::round(cpu_time / ns(rank.finish))) : 1;
+    most = std::max(most, ns(rank.compute) / cpus);
+  }
+  return most;
+}
+
+// What the links of a host need for all that it sends, or receives.
+double host_bound(const results::Report& report, const topologies::Topology& topology) {
+  const std::vector<results::HostTally::Host>& hosts = report.flow_statistics.hosts();
+  double most = 0;
+  for (std::uint32_t host = 0; host < std::min<std::size_t>(hosts.size(), topology.hosts()); ++host) {
+    double sends = 0, receives = 0;  // the two directions of a link need not be alike
+    for (const std::uint32_t channel : topology.out_channels(topology.host(host))) {
+      sends += static_cast<double>(topology.channels()[channel].rate.bps());
+      receives += static_cast<double>(topology.channels()[channel ^ 1].rate.bps());
+    }
+    most = std::max({most, 8e9 * static_cast<double>(hosts[host].bytes_sent) / sends,
+                     8e9 * static_cast<double>(hosts[host].bytes_received) / receives});
+  }
+  return most;
+}
+
+Json bounds_of(const results::Report& report, const topologies::Topology* topology) {
+  Json bounds = {{"compute_ns", compute_bound(report)}};
+  if (topology == nullptr) return bounds;
+  bounds["host_ns"] = host_bound(report, *topology);
+  double link = 0;
+  for (const results::Link& each : report.links) link = std::max(link, ns(each.busy));
+  bounds["link_ns"] = link;
+  return bounds;
+}
+
+// ---- Tolerance: how much worse a network may be until a run takes so much longer ----
+
+// The largest factor, to 1%, with which the run takes at most `longer` times `base`; the time grows with it.
+// Source of the notion: S. Shen et al., LLAMP: Assessing Network Latency Tolerance of HPC Applications with
+// Linear Programming, SC 2024.
+template <typename TimeAt>
+double tolerated(double base, double longer, TimeAt&& time_at) {
+  constexpr double kMost = 1e6;
+  double good = 1, bad = 2;
+  while (time_at(bad) <= base * longer) {
+    good = bad;
+    bad *= 4;
+    if (bad > kMost) return kMost;
+  }
+  while (bad / good > 1.01) {
+    const double middle = std::sqrt(good * bad);
+    (time_at(middle) <= base * longer ? good : bad) = middle;
+  }
+  return good;
+}
+
+Json tolerance_of(Rerun& rerun, double base) {
+  Json tolerance;
+  for (const double slower : {0.01, 0.02, 0.05}) {
+    const double latency = tolerated(base, 1 + slower, [&](double factor) {
+      return ns(complete(rerun, {.latencies = factor}, "more latency").makespan);
+    });
+    const double bandwidth = tolerated(base, 1 + slower, [&](double factor) {
+      return ns(complete(rerun, {.rates = 1 / factor}, "less bandwidth").makespan);
+    });
+    tolerance["latency"].push_back({{"slowdown", slower}, {"factor", latency}});
+    tolerance["bandwidth"].push_back({{"slowdown", slower}, {"factor", bandwidth}});
+  }
+  return tolerance;
+}
+
+// ---- What is told ----
+
+void add_reruns(const Options& options, Json& told) {
+  Phases phases(!options.json);
+  Rerun rerun(options.run + "/scenario.txtpb", phases, options.json);
+  const results::Report base = complete(
+      rerun, {}, "nothing changed", [&](const results::Report& report, const topologies::Topology* topology) {
+        told["bounds"] = bounds_of(report, topology);
+      });
+  if (fmt::format("{:016x}", base.digest) != told["digest"].get<std::string>()) {
+    told["remarks"].push_back(
+        "run again, it takes another course: a file that it reads, or weft, has changed since");
+  }
+  const double makespan = ns(base.makespan);
+  std::vector<Json> help;
+  for (const Change& change : kChanges) {
+    const double time = ns(complete(rerun, change.what_if, change.words).makespan);
+    help.push_back({{"change", change.name},
+                    {"words", change.words},
+                    {"makespan_ns", time},
+                    {"gain", makespan > 0 ? 1 - time / makespan : 0}});
+  }
+  std::ranges::stable_sort(help, std::greater<>(),
+                           [](const Json& each) { return each["gain"].get<double>(); });
+  told["what_would_help"] = help;
+  if (options.tolerance) told["tolerance"] = tolerance_of(rerun, makespan);
+}
+
+// Shares of the time from the start of the job on.
+Json shares_of(const nlohmann::json& path) {
+  std::vector<std::pair<std::string, double>> parts;
+  double sum = 0;
+  for (int part = 0; part < results::kPathParts; ++part) {
+    const std::string name(results::path_part_name(part));
+    const auto& shares = path.at("shares");
+    parts.emplace_back(name, shares.value(name + "_ns", 0.0));
+    sum += parts.back().second;
+  }
+  Json json;
+  for (const auto& [name, time] : parts) json[name] = sum > 0 ? time / sum : 0.0;
+  return json;
+}
+
+void add_path(const nlohmann::json& from, Json& to) {
+  if (!from.contains("bound_by")) return;
+  to["bound_by"] = from["bound_by"];
+  if (from.contains("critical_path")) to["critical_path"] = shares_of(from["critical_path"]);
+}
+
+Json explanation(const Options& options) {
+  const nlohmann::json run = RunFolder::summary(options.run);
+  if (run.value("outcome", "") != "complete" || !run.contains("digest")) {
+    throw InputError(options.run + ": this run did not come to its end; there is nothing to explain");
+  }
+  Json told = {{"run", options.run}};
+  for (const char* key : {"digest", "makespan_ns", "topology", "network"}) told[key] = run.at(key);
+  add_path(run, told);
+  told["jobs"] = Json::array();
+  for (const nlohmann::json& job : run.at("jobs")) {
+    Json row = {{"name", job.at("name")}, {"runtime_ns", job.at("runtime_ns")}};
+    add_path(job, row);
+    told["jobs"].push_back(std::move(row));
+  }
+  told["remarks"] = Json::array();
+  if (run.contains("open_loop")) {
+    told["remarks"].push_back(
+        "its messages arrive whatever becomes of those before: a run is as long as its arrivals, and what a "
+        "network is worth is told by open_loop in summary.json (loads, completion times)");
+  }
+  if (!options.no_rerun) add_reruns(options, told);
+  return told;
+}
+
+// A file that weft did not write, or an older one.
+Json checked_explanation(const Options& options) {
+  try {
+    return explanation(options);
+  } catch (const nlohmann::json::exception& error) {
+    throw InputError(SourceLocation{.file = options.run + "/summary.json"},
+                     fmt::format("this is not what this weft leaves: {}", error.what()));
+  }
+}
+
+std::string readable(double time_ns) {
+  constexpr std::array<std::pair<double, const char*>, 3> kUnits = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (time_ns >= factor) return fmt::format("{:.3f} {}", time_ns / factor, unit);
+  }
+  return fmt::format("{:.0f} ns", time_ns);
+}
+
+std::string shares_text(const Json& path) {
+  std::vector<std::pair<double, std::string>> shares;
+  for (const auto& [part, share] : path.items()) shares.emplace_back(share.get<double>(), part);
+  return results::path_text(std::move(shares));
+}
+
+std::string bounds_text(const Json& bounds) {
+  std::string text = "\nno run on this network is shorter than\n";
+  const auto line = [&](const char* key, const char* words) {
+    if (bounds.contains(key))
+      text += fmt::format("  {:>12}  {}\n", readable(bounds[key].get<double>()), words);
+  };
+  line("compute_ns", "the computation of the rank that has most");
+  line("host_ns", "the bytes of the host that sends or receives most, at the rate of its links");
+  line("link_ns", "the bytes of the busiest link, by the routes that were taken");
+  return text;
+}
+
+std::string tolerance_text(const Json& tolerance) {
+  std::string text = "\nit takes longer by at most 1%, 2%, 5% with\n";
+  for (const auto& [what, words] :
+       {std::pair("latency", "times the latency"), std::pair("bandwidth", "th of the bandwidth")}) {
+    std::string factors;
+    for (const Json& each : tolerance[what])
+      factors += fmt::format("{}{:.2f}", factors.empty() ? "" : ", ", each["factor"].get<double>());
+    text += fmt::format("  {}  {}\n", factors, words);
+  }
+  return text;
+}
+
+std::string as_text(const Json& told) {
+  std::string text =
+      fmt::format("{}: {} {}\n", told["run"].get<std::string>(), readable(told["makespan_ns"].get<double>()),
+                  told.value("topology", "").empty() ? "" : "on " + told["topology"].get<std::string>());
+  for (const Json& job : told["jobs"]) {
+    if (!job.contains("critical_path")) continue;
+    const std::string name = told["jobs"].size() > 1 ? job["name"].get<std::string>() + " is " : "";
+    text += fmt::format("  {}bound by {}; its critical path: {}\n", name, job["bound_by"].get<std::string>(),
+                        shares_text(job["critical_path"]));
+  }
+  if (told.contains("what_would_help")) {
+    text += "\nrun again with one thing changed\n";
+    for (const Json& each : told["what_would_help"]) {
+      text += fmt::format("  {:>12}  {:>6.1f}%  {}\n", readable(each["makespan_ns"].get<double>()),
+                          0.0 - 100 * each["gain"].get<double>(), each["words"].get<std::string>());
+    }
+  }
+  if (told.contains("bounds")) text += bounds_text(told["bounds"]);
+  if (told.contains("tolerance")) text += tolerance_text(told["tolerance"]);
+  for (const Json& remark : told["remarks"]) text += "\n" + remark.get<std::string>() + "\n";
+  return text;
+}
+
+}  // namespace
+
+void add_explain(Command& command, int& /*exit_code*/) {
+  const auto options = std::make_shared<Options>();
+  command.add_option("RUN", options->run, "Folder of a run, as weft sim -o leaves it").required();
+  command.add_flag("--no-rerun", options->no_rerun, "Only what the run itself has recorded");
+  command.add_flag("--tolerance", options->tolerance,
+                   "How much latency and bandwidth may worsen before it takes 1, 2, 5% longer: some 60 runs");
+  command.add_flag("--json", options->json, "Print JSON");
+  command.footer(
+      "The critical path is the longest chain of work and messages from start to end; its parts add up to "
+      "the runtime.\n"
+      "What would help is not estimated: the run is made again with each change.\n"
+      "Examples:\n"
+      "  weft explain RUN\n"
+      "  weft explain RUN --tolerance --json");
+  command.callback([options] {
+    const Json told = checked_explanation(*options);
+    if (options->json) return fmt::print("{}\n", told.dump(2, ' ', false, Json::error_handler_t::replace));
+    print_text(as_text(told));
+  });
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,51 @@
+#include "tools/weft/run/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "goal/file.h"
+#include "tools/report/page.h"
+#include "tools/weft/cli/plugins.h"
+#include "topologies/cost/price_list.h"
+
+namespace weft::cli {
+
+void add_report(Command& command, int&) {
+  struct Options {
+    std::vector<std::string> runs;
+    bool allow_files = false;
+    std::string output = "report.html", prices = topologies::price_list_names().front();
+  };
+  const auto options = std::make_shared<Options>();
+  command
+      .add_option("RUN", options->runs, "Folders that `weft sim … -o RUN` left; several are set side by side")
+      .required();
+  command.add_option("-o,--output", options->output, "The page, one HTML file").with_default();
+  command
+      .add_option("--prices", options->prices,
+                  fmt::format("What the network's cost is taken from: a file of prices, or one of: {}",
+                              fmt::join(topologies::price_list_names(), ", ")))
+      .with_default();
+  command.add_flag("--allow-files", options->allow_files,
+                   "Read files outside of the runs' folders that their scenarios name, like networks");
+  add_plugin_option(command);
+  command.footer(
+      "One HTML file of at most 10 MB, with everything in it: any browser opens it, without a network.\n"
+      "Larger runs are sampled or added up; the page says how.\n\n"
+      "Examples:\n  weft report lj_packet -o lj.html\n"
+      "  weft report fat_tree dragonfly slim_fly -o networks.html     # differences first\n"
+      "  weft report RUN --prices quotes.txtpb -o report.html");
+  command.callback([options] {
+    const topologies::PriceList prices = topologies::find_price_list(options->prices);
+    goal::FileWriter file(options->output);
+    file.write(report::make_page(options->runs, prices, report::kMostBytes,
+                                 options->allow_files ? report::Files::kAnywhere : report::Files::kInFolder));
+    file.commit();
+  });
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,35 @@
+// A run that can be made again from its scenario, as it was or with one thing changed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "goal/program.h"
+#include "sim/results/report.h"
+#include "sim/run/what_if.h"
+#include "sim/scenario/scenario.h"
+#include "tools/weft/cli/phases.h"
+#include "topologies/graph/topology.h"
+
+namespace weft::cli {
+
+class Rerun {
+ public:
+  // Of a scenario file as `weft sim -o` leaves it, whose plug-ins are loaded. Throws InputError if it can't
+  // be read. Nothing is written, and its limit of memory is left out. `quiet`: without progress.
+  Rerun(const std::string& scenario_path, Phases& phases, bool quiet);
+
+  // To its end, whatever that is. `words` say what is done: "running it again". Throws InputError where a
+  // file that it reads doesn't do any more.
+  using Look = std::function<void(const results::Report&, const topologies::Topology*)>;
+  results::Report run(const sim::WhatIf& what_if, const std::string& words, const Look& look = nullptr);
+
+ private:
+  Phases& phases_;
+  const bool quiet_;
+  sim::Scenario scenario_;
+  std::vector<goal::Program> programs_;
+};
+
+}  // namespace weft::cli

@@ -1,0 +1,255 @@
+#include "tools/weft/run/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/units/input_error.h"
+#include "sim/units/input_file.h"
+#include "tools/sweep/groups.h"
+#include "tools/sweep/plan.h"
+#include "tools/sweep/tables.h"
+#include "tools/weft/cli/log.h"
+#include "tools/weft/cli/standard_output.h"
+#include "tools/weft/cli/subcommand.h"
+#include "tools/weft/run/scenario_options.h"
+#include "tools/weft/run/sweep_points.h"
+
+namespace weft::cli {
+namespace {
+
+// A mean needs some runs before it is known how sure it is; more than this many are no sweep any more.
+constexpr std::size_t kLeastSeeds = 3, kMostSeeds = 100;
+
+struct Options {
+  ScenarioOptions scenario;
+  std::vector<std::string> varied, zipped;
+  std::optional<std::string> seeds, prices, until_ci;
+  std::string output, engine = "local";
+  std::optional<std::uint32_t> slots;
+  bool quiet = false, dry_run = false;
+};
+
+sweep::Engine engine_of(const std::string& name) {
+  if (name == "local") return sweep::Engine::kLocal;
+  if (name == "parallel") return sweep::Engine::kParallel;
+  throw InputError(fmt::format("--engine is '{}', but must be local or parallel", name));
+}
+
+sweep::Plan plan_of(const Options& options) {
+  sweep::Plan plan;
+  const std::string& file = options.scenario.file();
+  if (!file.empty()) {
+    const std::string text = read_input(file);
+    if (sweep::is_plan(text)) {
+      plan = sweep::read_plan(text, file);
+    } else {
+      plan.scenario = file;
+    }
+  }
+  for (const std::string& text : options.varied) plan.groups.push_back({sweep::parse_axis(text)});
+  for (const std::string& text : options.zipped) plan.groups.push_back(sweep::parse_zip(text));
+  if (options.seeds) plan.seeds = *options.seeds;
+  if (options.prices) plan.prices = *options.prices;
+  if (options.until_ci) plan.until_ci = sweep::parse_share(*options.until_ci);
+  for (std::vector<sweep::Axis>& group : plan.groups) {
+    for (sweep::Axis& axis : group) axis.field = path_of_field(axis.field);
+  }
+  sweep::check_groups(plan.groups);
+  return plan;
+}
+
+// The plan's plug-ins, those of its scenario, and those given.
+std::vector<std::string> plugins_of(const sweep::Plan& plan, const Options& options) {
+  std::vector<std::string> plugins = plan.plugins;
+  if (plan.scenario == options.scenario.file()) return options.scenario.plugins();
+  for (const std::string& each : sim::plugins_named_in(plan.scenario)) plugins.push_back(each);
+  for (const std::string& each : options.scenario.given_plugins()) plugins.push_back(each);
+  return plugins;
+}
+
+// Adds points of one plan to a folder.
+class Sweep {
+ public:
+  Sweep(const sweep::Plan& plan, const Options& options)
+      : plan_(plan), fields_(sweep::fields_of(plan.groups)), maker_(plugins_of(plan, options), prices(plan)) {
+    for (const std::string& set : plan.sets) common_.push_back(sim::parse_setting(set));
+    for (const sim::Setting& each : options.scenario.settings()) common_.push_back(each);
+  }
+
+  const std::vector<std::string>& fields() const { return fields_; }
+  sweep::Point point(const std::vector<std::string>& values, std::optional<std::uint64_t> seed) {
+    std::vector<sim::Setting> settings = common_;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      settings.push_back({fmt::format("--vary {}={}", fields_[i], values[i]), fields_[i], values[i]});
+    }
+    return maker_.make(values, plan_.scenario, std::move(settings), seed);
+  }
+
+ private:
+  static std::optional<topologies::PriceList> prices(const sweep::Plan& plan) {
+    if (plan.prices.empty()) return std::nullopt;
+    return topologies::find_price_list(plan.prices);
+  }
+
+  const sweep::Plan& plan_;
+  std::vector<std::string> fields_;
+  PointMaker maker_;
+  std::vector<sim::Setting> common_;
+};
+
+// All before any is run, so that a bad value is told at once.
+std::vector<sweep::Point> first_points(Sweep& sweep, const sweep::Plan& plan) {
+  std::vector<std::optional<std::uint64_t>> seeds;
+  for (const std::uint64_t seed :
+       plan.seeds.empty() ? std::vector<std::uint64_t>() : sweep::parse_seeds(plan.seeds)) {
+    seeds.emplace_back(seed);
+  }
+  if (plan.until_ci > 0) {
+    std::uint64_t next = 1;
+    for (const auto& seed : seeds) next = std::max(next, *seed + 1);
+    while (seeds.size() < kLeastSeeds) seeds.emplace_back(next++);
+  }
+  if (seeds.empty()) seeds.emplace_back();
+  const auto combinations = sweep::combinations_of(plan.groups);
+  if (combinations.size() * seeds.size() > sweep::kMostPoints) {
+    throw InputError(fmt::format("these are {} runs; {} are the most", combinations.size() * seeds.size(),
+                                 sweep::kMostPoints));
+  }
+  std::vector<sweep::Point> points;
+  for (const auto& values : combinations) {
+    for (const auto& seed : seeds) points.push_back(sweep.point(values, seed));
+  }
+  return points;
+}
+
+// One more seed for each combination whose interval is too wide; false: there is none.
+bool add_seeds(Sweep& sweep, const sweep::Plan& plan, sweep::Folder& folder) {
+  bool added = false;
+  for (const sweep::Group& group : sweep::groups_of(folder)) {
+    if (group.complete < group.seeds || !group.estimates[0]) continue;  // told at the end
+    if (group.estimates[0]->relative_width().value_or(1) <= plan.until_ci) continue;
+    if (group.seeds >= kMostSeeds) {
+      log::warn(fmt::format("{}: the interval is still wider than {:g}% after {} seeds",
+                            fmt::join(group.values, " "), 100 * plan.until_ci, group.seeds));
+      continue;
+    }
+    std::uint64_t last = 0;
+    for (const sweep::Point& point : folder.points()) {
+      if (point.values == group.values) last = std::max(last, point.seed);
+    }
+    folder.add(sweep.point(group.values, last + 1));
+    added = true;
+  }
+  if (added) folder.save();
+  return added;
+}
+
+int finish(const sweep::Folder& folder, bool quiet) {
+  sweep::write_tables(folder);
+  if (!quiet) {
+    print_text(
+        fmt::format("{}  {}/sweep.csv, summary.csv, plot.svg\n", sweep::summary_text(folder), folder.path()));
+  }
+  return report_failures(folder);
+}
+
+int run(const Options& options) {
+  if (options.output.empty()) throw InputError("-o DIR is needed: the folder of the sweep");
+  const sweep::Engine engine = engine_of(options.engine);
+  const sweep::Plan plan = plan_of(options);
+  Sweep sweep(plan, options);
+  std::vector<sweep::Point> points = first_points(sweep, plan);
+  if (options.dry_run) {
+    print_text(fmt::format("{} runs\n", points.size()));
+    return kOk;
+  }
+  sweep::Folder folder(options.output, sweep.fields());
+  for (sweep::Point& point : points) folder.add(std::move(point));
+  folder.save();
+  const std::size_t open = folder.open_points().size();
+  if (!options.quiet) print_text(fmt::format("{} runs, {} of them to do\n", folder.points().size(), open));
+  do {
+    const int signal = run_told(folder, engine, options.slots, options.quiet);
+    if (signal != 0) {
+      log::error(fmt::format("interrupted: {} of {} runs are left; the same command goes on",
+                             folder.open_points().size(), folder.points().size()));
+      return 128 + signal;
+    }
+  } while (plan.until_ci > 0 && add_seeds(sweep, plan, folder));
+  return finish(folder, options.quiet);
+}
+
+void add_status(Command& parent) {
+  const auto path = std::make_shared<std::string>();
+  Command command = parent.add_subcommand("status", "Tell how much of a sweep is done");
+  command.add_option("DIR", *path, "The folder of a sweep").required();
+  command.footer("Example: weft sweep status SWEEP");
+  command.callback([path] {
+    const sweep::Progress progress = sweep::progress_of(sweep::Folder::read(*path));
+    print_text(fmt::format("{} of {} runs are done, {} of them complete\n", progress.done, progress.points,
+                           progress.complete));
+  });
+}
+
+void add_collect(Command& parent, int& exit_code) {
+  const auto path = std::make_shared<std::string>();
+  Command command = parent.add_subcommand("collect", "Write the tables of a sweep from what is done");
+  command.add_option("DIR", *path, "The folder of a sweep").required();
+  command.footer("Example: weft sweep collect SWEEP");
+  command.callback([path, &exit_code] { exit_code = finish(sweep::Folder::read(*path), false); });
+}
+
+}  // namespace
+
+void add_sweep(Command& command, int& exit_code) {
+  const auto options = std::make_shared<Options>();
+  options->scenario.add_to(command, false);
+  command
+      .add_option(
+          "--vary", options->varied,
+          "FIELD=V1,V2: a field of the scenario, or the name of an option, and its values, in brackets "
+          "if they hold commas; given again, each value with each of the others")
+      .repeated();
+  command
+      .add_option("--zip", options->zipped,
+                  "FIELD=V1,V2;FIELD2=W1,W2: fields whose values go together, the first with the first")
+      .repeated();
+  command.add_option("--seeds", options->seeds, "seeds of each point: 1..5, or 1..5,9; else the scenario's");
+  command.add_option(
+      "--until-ci", options->until_ci,
+      "add seeds until the 95% interval of each mean runtime is that narrow to either side: 2%");
+  command.add_option(
+      "--prices", options->prices,
+      "what networks cost, a built-in list or a file as of weft topo cost: price, power, pareto.svg");
+  command.add_option("-o,--output", options->output,
+                     "folder of the sweep; what is done there is not run again");
+  command.add_option("--engine", options->engine, "what starts the runs: local, or parallel (GNU parallel)")
+      .with_default();
+  command.add_option("--jobs", options->slots, "runs side by side; by default cores / threads of a run")
+      .range(1, 4096);
+  command.add_flag("--dry-run", options->dry_run, "check all points, tell how many runs they are, and stop");
+  command.add_flag("-q,--quiet", options->quiet, "no summary and no progress line");
+  add_status(command);
+  add_collect(command, exit_code);
+  command.footer(
+      "Examples:\n"
+      "  weft sweep --traffic permutation:size=2MB --topology fat_tree:k=8 --vary routing=ecmp,spray,reps "
+      "--seeds "
+      "1..5 -o SWEEP\n"
+      "  weft sweep fat_tree.txtpb --goal app.weft --zip "
+      "'topology=fat_tree:k=8,dragonfly:p=4;fabric=uet,slingshot' "
+      "--prices modern -o SWEEP\n"
+      "  weft sweep sweep.txtpb -o SWEEP      # a file of a sweep: tools/sweep/README.md\n"
+      "  weft sweep status SWEEP\n"
+      "DIR/sweep.csv has a row for each run, summary.csv means and 95% intervals over seeds, DIR/points a "
+      "folder "
+      "for each run.\nThe same command again goes on where it was stopped.");
+  command.callback([options, &exit_code] { exit_code = run(*options); });
+}
+
+}  // namespace weft::cli

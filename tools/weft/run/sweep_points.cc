@@ -1,0 +1,125 @@
+#include "tools/weft/run/sweep_points.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "sim/plugins/load.h"
+#include "sim/run/listed_jobs.h"
+#include "sim/run/simulation.h"
+#include "sim/units/input_error.h"
+#include "sim/units/printable.h"
+#include "tools/weft/cli/build_info.h"
+#include "tools/weft/cli/log.h"
+#include "tools/weft/cli/memory_limit.h"
+#include "tools/weft/cli/subcommand.h"
+#include "topologies/families.h"
+
+namespace weft::cli {
+namespace {
+
+std::vector<std::string> loaded(std::vector<std::string> plugins) {
+  for (const std::string& plugin : plugins) sim::load_plugin(plugin);
+  return plugins;
+}
+
+// Comments before the scenario: of what its results are made.
+std::string origin(const sim::Scenario& scenario, const sim::Registries& registries) {
+  const std::string build = build_info();
+  std::string text = fmt::format("# A point of weft sweep, by {}\n", build.substr(0, build.find('\n')));
+  for (const std::string& file : sim::input_files(scenario, registries)) {
+    struct stat status {};
+    if (stat(file.c_str(), &status) != 0) continue;  // told where it is read
+    text += fmt::format("# {}: {} bytes, changed {}.{:09}\n", printable(file), status.st_size,
+                        status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+  }
+  return text;
+}
+
+std::string key(const ModuleChoice& choice) {
+  std::string text = choice.name;
+  for (const auto& [name, value] : choice.given) text += fmt::format(",{}={}", name, value);
+  return text;
+}
+
+}  // namespace
+
+PointMaker::PointMaker(std::vector<std::string> plugins, std::optional<topologies::PriceList> prices)
+    : plugins_(loaded(std::move(plugins))),
+      registries_(sim::builtin_registries()),
+      prices_(std::move(prices)) {}
+
+sweep::Point PointMaker::make(std::vector<std::string> values, const std::string& file,
+                              std::vector<sim::Setting> settings, std::optional<std::uint64_t> seed) {
+  if (seed) settings.push_back({"--seeds", "seed", std::to_string(*seed)});
+  sim::Scenario scenario =
+      sim::resolve_with_list(sim::read_scenario_file(registries_, file, settings), registries_);
+  scenario.plugins = plugins_;
+  scenario = sim::repeatable(scenario, registries_);
+  sweep::Point point{.values = std::move(values),
+                     .seed = scenario.seed,
+                     .scenario = origin(scenario, registries_) + sim::to_text(scenario, registries_),
+                     .threads = scenario.threads};
+  price(scenario, point);
+  return point;
+}
+
+void PointMaker::price(const sim::Scenario& scenario, sweep::Point& point) {
+  const auto [place, added] = bills_.try_emplace(key(scenario.topology));
+  last_bill_ = &place->second;
+  if (added && prices_ && !scenario.topology.empty()) {
+    try {
+      place->second = topologies::bill(topologies::build(scenario.topology), *prices_);
+    } catch (const InputError& error) {
+      log::warn(fmt::format("no price for {}: {}", scenario.topology.name, error.what()));
+    }
+  }
+  if (!place->second) return;
+  point.price = place->second->price;
+  point.watts = place->second->watts;
+}
+
+int run_told(const sweep::Folder& folder, sweep::Engine engine, std::optional<std::uint32_t> slots,
+             bool quiet) {
+  sweep::RunRequest request{.program = "/proc/self/exe",
+                            .slots = slots.value_or(static_cast<std::uint32_t>(sweep::default_slots(folder))),
+                            .engine = engine};
+  char path[4096];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  if (length > 0) request.program.assign(path, static_cast<std::size_t>(length));
+  const bool shown = !quiet && isatty(STDERR_FILENO) != 0;
+  if (shown) {
+    request.tell = [](std::size_t done, std::size_t all) {
+      std::fprintf(stderr, "\r%zu of %zu runs\033[K%s", done, all, done == all ? "\r\033[K" : "");
+    };
+  }
+  // Runs take memory, this process doesn't.
+  lift_memory_limit();
+  return sweep::run_points(folder, request);
+}
+
+int report_failures(const sweep::Folder& folder) {
+  constexpr std::size_t kMostTold = 5;
+  std::size_t not_done = 0, not_complete = 0;
+  for (const sweep::Point& point : folder.points()) {
+    const std::optional<sweep::Result> result = folder.result(point);
+    if (!result && ++not_done <= kMostTold) {
+      const std::string words = folder.last_words(point);
+      log::error(fmt::format("{}: {}", point.name, words.empty() ? "it ended without results" : words));
+    }
+    if (result && !result->complete() && ++not_complete <= kMostTold) {
+      log::error(fmt::format("{}: {}", point.name, result->outcome));
+    }
+  }
+  const std::size_t all = folder.points().size();
+  if (not_done > 0) log::error(fmt::format("{} of {} runs have no results", not_done, all));
+  if (not_complete > 0) {
+    log::error(
+        fmt::format("{} of {} runs did not come to their end, and count in no mean", not_complete, all));
+  }
+  return not_done > 0 ? kBadInput : not_complete > 0 ? kAbnormalEnd : kOk;
+}
+
+}  // namespace weft::cli
