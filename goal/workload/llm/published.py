@@ -103,17 +103,11 @@ def topology(device, gpus):
     return f"scale_up:of=[rail_optimized:units={units},nodes={each},link={link}Gbps],node={node}"
 
 
-def collectives(words):
-    """NCCL's rings leave a node through all its NICs. With tp=8 a group between nodes has one rank of each, whose one
-    ring is right, too, and takes a tenth of the time to run."""
-    return ["--set", "collectives.profile=nccl"] if words["tp"] < 8 else []
-
-
 def command(weft, words, folder):
     gpus = words["tp"] * words["pp"] * words["cp"] * words["dp"]
     traffic = ",".join(f"{key}={value}" for key, value in words.items())
     return [weft, "sim", "-q", "--traffic", f"llm:{traffic}", "--network", "flow", "--topology",
-            topology(words["device"], gpus), *collectives(words), "-o", folder]
+            topology(words["device"], gpus), "-o", folder]
 
 
 def run(weft, words):
