@@ -20,6 +20,13 @@ double all_ranks(const ModelRun& run) {
   return ranks;
 }
 
+// Of a run with limits few of many messages may come to their rows.
+double most_rows(const ModelRun& run, double messages) {
+  const RunControl::Bounds &bounds = run.control.bounds(), none;
+  if (bounds.time != none.time) return 0;
+  return std::min(messages, static_cast<double>(bounds.events));
+}
+
 }  // namespace
 
 void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, MemoryForecast& forecast) {
@@ -38,7 +45,8 @@ void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, M
   const double at_once = run.starter == nullptr ? 1 : std::min(run.hosts / std::max(ranks, 1.0), 1.0);
   forecast.network += ranks * kOfRank;
   forecast.under_way += times * at_once * under_way;
-  forecast.results += ranks * kOfRankRow + (keeps_rows ? times * messages * kOfMessageRow : 0);
+  forecast.results +=
+      ranks * kOfRankRow + (keeps_rows ? most_rows(run, times * messages) * kOfMessageRow : 0);
 }
 
 void expect_run(const ModelRun& run, const std::string& what, const MemoryForecast& forecast) {
