@@ -20,17 +20,18 @@ mkdir -p "$layers"
 mount -t tmpfs tmpfs "$layers" && mkdir "$layers"/{upper,work,root} || { echo "skipped: no right to mount"; exit 0; }
 root=$layers/root
 mount -t overlay overlay -o "lowerdir=/,upperdir=$layers/upper,workdir=$layers/work" "$root" || { echo "skipped: no overlay file system"; exit 0; }
-cp "$package" "$layers/upper/weft.deb" 2> /dev/null || cp "$package" "$root/weft.deb"
+cp "$package" "$root/weft.deb"
 for path in "${@:3}" /tmp/; do
   top=/$(cut -d/ -f2 <<< "$path")
   case "$top" in
-    /usr | /lib | /etc | /bin) ;;
+    /usr | /lib* | /etc | /bin | /sbin | /var | /opt | /dev | /proc) ;;
     *) mount -t tmpfs tmpfs "$root$top" ;;
   esac
 done
-mount -t proc proc "$root/proc"
-mount --rbind /dev "$root/dev"
-mkdir -p "$root/tmp"
+mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" && chroot "$root" /bin/true || {
+  echo "skipped: no right to a root of its own"
+  exit 0
+}
 cat > "$root/tmp/hello.c" << 'PROGRAM'
 #include <mpi.h>
 int main(int argc, char** argv) {
