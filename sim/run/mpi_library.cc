@@ -8,6 +8,7 @@
 
 #include "goal/collectives/selection_profiles.h"
 #include "sim/replay/protocols.h"
+#include "sim/run/nccl_nodes.h"
 #include "sim/scenario/connections.h"
 
 namespace weft::sim {
@@ -39,6 +40,14 @@ void follow_nccl(const Scenario& scenario, const std::string& library, std::stri
                         profile, library));
 }
 
+// Of a graph that says nothing of a library, on accelerators.
+void follow_nodes(std::string& profile, std::vector<std::string>& remarks) {
+  profile = goal::kNcclProfile;
+  remarks.push_back(
+      "collectives profile nccl, as hosts are GPUs and the graph names no library; "
+      "collectives.profile=default has the first algorithm of each kind");
+}
+
 std::string completed(const ModuleInfo& info) { return to_short_form(info.name, Parameters(info, {})); }
 
 std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
@@ -55,6 +64,10 @@ void follow_library(Scenario& scenario, const goal::Program& program, std::vecto
   const std::string text = program.metadata("mpi_library"), nccl = program.metadata("nccl_library");
   if (text.empty() && !nccl.empty() && profile != nullptr) {
     follow_nccl(scenario, nccl, *profile, remarks);
+    profile = nullptr;
+  } else if (text.empty() && profile != nullptr && has_gpu_nodes(scenario) &&
+             !program.facts().collectives.empty()) {
+    follow_nodes(*profile, remarks);
     profile = nullptr;
   }
   const auto* const library =

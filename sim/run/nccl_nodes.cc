@@ -37,7 +37,7 @@ Inside inside_of(const Scenario& resolved) {
   // What files describe, and models without a topology, may be nodes of anything.
   if (topology.empty() || topology.name.ends_with("_file")) return inside;
   inside.known = true;
-  if (topology.name != "scale_up") {
+  if (!has_gpu_nodes(resolved)) {
     const std::string ranks = value_of(resolved.hosts.given, "ranks_per_host");
     inside.gpus = ranks.empty() ? "1" : ranks;
     return inside;
@@ -84,6 +84,8 @@ void tell_contradictions(const ModuleChoice& profile, const Inside& inside, bool
 
 }  // namespace
 
+bool has_gpu_nodes(const Scenario& resolved) { return resolved.topology.name == "scale_up"; }
+
 std::string with_nccl_node(const std::string& profile, const Scenario& resolved) {
   if (!is_nccl(profile)) return profile;
   const ModuleChoice choice = parse_module_choice(profile);
@@ -106,7 +108,7 @@ void add_nccl_remarks(const Scenario& resolved, std::vector<std::string>& warnin
   if (!is_nccl(profile)) return;
   const ModuleChoice choice = parse_module_choice(profile);
   const Inside inside = inside_of(resolved);
-  const bool stand_alone = inside.known && resolved.topology.name != "scale_up";
+  const bool stand_alone = inside.known && !has_gpu_nodes(resolved);
   tell_contradictions(choice, inside, stand_alone, warnings);
   if (!value_of(choice.given, "node").empty() || !inside.node.empty()) return;
   const std::string gpus = gpus_of(kDefaultNode, value_of(choice.given, "gpus_per_node").empty()

@@ -8,6 +8,9 @@
 
 namespace weft::sim {
 
+// Are the hosts of its topology the accelerators of nodes? What they do together is NCCL's (or RCCL's) then.
+bool has_gpu_nodes(const Scenario& resolved);
+
 // `profile` as given, with the topology's kind of node and its GPUs where the profile doesn't say: nodes of
 // scale_up are those of NCCL, hosts that stand alone have as many GPUs as ranks. Other profiles are left as
 // they are.
