@@ -288,6 +288,6 @@ Topology build_family(const Parameters& parameters) {
 
 }  // namespace
 
-Family scale_up_family() { return {info(), build_family}; }
+Family scale_up_family() { return {.info = info(), .build = build_family, .has_accelerators = true}; }
 
 }  // namespace weft::topologies

@@ -52,12 +52,7 @@ MemoryForecast forecast_memory(const ModelRun& run, const routing::Policy& polic
   const double switches = topology.switches();
   MemoryForecast forecast{.network = kOfRun + channels * kOfChannel, .results = channels * kOfLinkRow};
   if (policy.fluid == FluidPaths::kBalanced) forecast.network += kOfWaysAround * switches * switches;
-  const double of_message = bytes_of_message(topology, policy);
-  const MessageSizes sizes{
-      .at_start = [&](const UnderWay& sends) { return sends.messages * of_message; },
-      .in_collectives = [&](const UnderWay& sends,
-                            double) { return sends.messages * of_message + sends.other_pairs * kOfPair; }};
-  add_jobs(run, sizes, run.keeps_flow_rows, forecast);
+  add_jobs(run, sizes_of(bytes_of_message(topology, policy), kOfPair), run.keeps_flow_rows, forecast);
   return forecast;
 }
 

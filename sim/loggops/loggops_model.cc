@@ -89,12 +89,8 @@ void run_loggops(const ModelRun& run, results::Report& report) {
 // The network itself keeps next to nothing: memory goes to the ranks and their messages.
 MemoryForecast forecast_memory(const ModelRun& run) {
   constexpr double kOfRun = 3e6, kOfHost = 300, kOfMessage = 360, kOfPair = 47;
-  const MessageSizes sizes{
-      .at_start = [](const UnderWay& sends) { return sends.messages * kOfMessage; },
-      .in_collectives = [](const UnderWay& sends,
-                           double) { return sends.messages * kOfMessage + sends.other_pairs * kOfPair; }};
   MemoryForecast forecast{.network = kOfRun + run.hosts * kOfHost};
-  add_jobs(run, sizes, run.keeps_flow_rows, forecast);
+  add_jobs(run, sizes_of(kOfMessage, kOfPair), run.keeps_flow_rows, forecast);
   return forecast;
 }
 

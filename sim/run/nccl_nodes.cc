@@ -6,6 +6,7 @@
 
 #include "goal/collectives/nccl/node.h"
 #include "sim/units/module.h"
+#include "topologies/families.h"
 
 namespace weft::sim {
 namespace {
@@ -84,7 +85,10 @@ void tell_contradictions(const ModuleChoice& profile, const Inside& inside, bool
 
 }  // namespace
 
-bool has_gpu_nodes(const Scenario& resolved) { return resolved.topology.name == "scale_up"; }
+bool has_gpu_nodes(const Scenario& resolved) {
+  return !resolved.topology.empty() &&
+         find_module(topologies::families(), resolved.topology, "topology").has_accelerators;
+}
 
 std::string with_nccl_node(const std::string& profile, const Scenario& resolved) {
   if (!is_nccl(profile)) return profile;

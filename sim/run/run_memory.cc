@@ -29,6 +29,15 @@ double most_rows(const ModelRun& run, double messages) {
 
 }  // namespace
 
+MessageSizes sizes_of(double of_message, double of_pair) {
+  return {.rule = {},
+          .at_start = [=](const UnderWay& sends) { return sends.messages * of_message; },
+          .in_collectives =
+              [=](const UnderWay& sends, double /*ranks*/) {
+                return sends.messages * of_message + sends.other_pairs * of_pair;
+              }};
+}
+
 void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, MemoryForecast& forecast) {
   const std::size_t step = std::max<std::size_t>(run.jobs.size() / kMostJobs, 1);
   double messages = 0, under_way = 0, looked_at = 0;

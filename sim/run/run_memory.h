@@ -25,6 +25,9 @@ struct MessageSizes {
   std::function<double(const UnderWay&, double ranks)> in_collectives;
 };
 
+// Of a network that takes so much for each message under way, and for each pair that others go between.
+MessageSizes sizes_of(double of_message, double of_pair);
+
 // Adds the jobs of a run: ranks, messages under way, rows. Of very many jobs some stand for all; of those
 // that wait for hosts, so many run at once as fill the hosts.
 void add_jobs(const ModelRun& run, const MessageSizes& sizes, bool keeps_rows, MemoryForecast& forecast);

@@ -92,6 +92,7 @@ Registries builtin_registries() {
     const std::string recommended = topologies::recommended_routing(family.info.name).policy;
     fabrics::DefaultFabric fabric = fabrics::default_fabric(family.info.name, recommended);
     all.topologies.push_back({.info = family.info,
+                              .has_accelerators = family.has_accelerators,
                               .routing = recommended,
                               .routing_reason = routing_reason(family.info.name),
                               .fabric = std::move(fabric.name),

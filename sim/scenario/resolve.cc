@@ -495,7 +495,7 @@ class Resolver {
   // Does a job replay what was traced, or traffic of a program that calls a library, as that of GPUs does?
   bool is_of_library() const {
     const auto of_library = [&](const Job& job) { return job.traffic.empty() || traffic_of(job).calls_nccl; };
-    return scenario_.topology.name == "scale_up" || std::ranges::any_of(scenario_.jobs, of_library);
+    return has_accelerators(scenario_, registries_) || std::ranges::any_of(scenario_.jobs, of_library);
   }
 
   bool asks_for_rules() const {

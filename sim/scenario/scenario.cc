@@ -467,4 +467,10 @@ std::string to_text(const Scenario& scenario, const Registries& registries) {
   return text;
 }
 
+bool has_accelerators(const Scenario& scenario, const Registries& registries) {
+  return std::ranges::any_of(registries.topologies, [&](const RegisteredModule& module) {
+    return module.has_accelerators && module.info.name == scenario.topology.name;
+  });
+}
+
 }  // namespace weft::sim

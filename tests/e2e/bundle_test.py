@@ -3,32 +3,27 @@
 import hashlib
 import io
 import json
-import os
 import shutil
 import subprocess
-import sys
 import tarfile
-import tempfile
 import unittest
 from pathlib import Path
 
-WEFT = str(Path(sys.argv.pop(1)).resolve())
+from weft_command import WeftTest
+
 
 # Three hosts at a switch, and a graph of two messages.
 WIRING = "h0,s,100Gbps\nh1,s,100Gbps\nh2,s,100Gbps\n"
 GRAPH = "num_ranks 3\nrank 0 {\nsend 8000b to 1\n}\nrank 1 {\na: recv 8000b from 0\nb: send 10b to 2\nb requires a\n}\nrank 2 {\nrecv 10b from 1\n}\n"
 
 
-class Bundle(unittest.TestCase):
+class Bundle(WeftTest):
     def setUp(self):
-        self.enterContext(folder := tempfile.TemporaryDirectory())
-        self.folder = Path(folder.name)
+        super().setUp()
         (self.folder / "here").mkdir()
 
-    def weft(self, *arguments, status=0, cwd="here", **environment):
-        run = subprocess.run([WEFT, *arguments], capture_output=True, text=True, cwd=self.folder / cwd, env={**os.environ, **environment})
-        self.assertEqual(run.returncode, status, run.stdout + run.stderr)
-        return run
+    def weft(self, *arguments, cwd="here", **more):
+        return super().weft(*arguments, cwd=cwd, **more)
 
     def run_of_files(self):
         """A run of two files, in here/RUN; its bundle in run.tar.zst."""

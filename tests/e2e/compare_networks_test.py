@@ -2,26 +2,14 @@
 
 import json
 import statistics
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-WEFT = str(Path(sys.argv.pop(1)).resolve())
+from weft_command import WeftTest
+
 SPARSE = "traffic=[sparse:ranks=16,size=64KB]"
 
 
-class CompareNetworks(unittest.TestCase):
-    def setUp(self):
-        self.enterContext(folder := tempfile.TemporaryDirectory())
-        self.folder = Path(folder.name)
-
-    def weft(self, *arguments, status=0):
-        run = subprocess.run([WEFT, *arguments], capture_output=True, text=True, cwd=self.folder)
-        self.assertEqual(run.returncode, status, run.stderr)
-        return run
-
+class CompareNetworks(WeftTest):
     def test_rows_are_what_weft_sim_says_seed_by_seed(self):
         slow, fast = "fat_tree:k=4,link=100Gbps", "fat_tree:k=4,link=400Gbps"
         told = json.loads(self.weft("compare-networks", SPARSE, "--topology", slow, "--topology", fast, "--seeds", "3", "--json",

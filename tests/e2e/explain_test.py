@@ -1,26 +1,14 @@
 """weft explain: what it says of runs whose time is known in closed form, and what it refuses."""
 
 import json
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-WEFT = str(Path(sys.argv.pop(1)).resolve())
+from weft_command import WeftTest
+
 TREE = ["--topology", "fat_tree:k=4,link=100Gbps"]
 
 
-class Explain(unittest.TestCase):
-    def setUp(self):
-        self.enterContext(folder := tempfile.TemporaryDirectory())
-        self.folder = Path(folder.name)
-
-    def weft(self, *arguments, status=0):
-        run = subprocess.run([WEFT, *arguments], capture_output=True, text=True, cwd=self.folder)
-        self.assertEqual(run.returncode, status, run.stderr)
-        return run
-
+class Explain(WeftTest):
     def explain(self, *options, sim):
         self.weft("sim", *sim, "-q", "-o", "RUN")
         return json.loads(self.weft("explain", "RUN", "--json", *options).stdout)

@@ -2,13 +2,10 @@
 
 import csv
 import json
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-WEFT = str(Path(sys.argv.pop(1)).resolve())
+from weft_command import WeftTest
+
 SWITCH = ["--topology", "single_switch:hosts=8,link=400Gbps"]
 
 
@@ -16,16 +13,7 @@ def poisson(load):
     return f"poisson:load={load},sizes=hadoop,duration=2ms,warm_up=0.25"
 
 
-class OpenLoop(unittest.TestCase):
-    def setUp(self):
-        self.enterContext(folder := tempfile.TemporaryDirectory())
-        self.folder = Path(folder.name)
-
-    def weft(self, *arguments, status=0):
-        run = subprocess.run([WEFT, *arguments], capture_output=True, text=True, cwd=self.folder)
-        self.assertEqual(run.returncode, status, run.stderr)
-        return run
-
+class OpenLoop(WeftTest):
     def run_of(self, *arguments):
         text = self.weft("sim", *arguments, "-o", "RUN").stdout
         return json.loads((self.folder / "RUN/summary.json").read_text()), text

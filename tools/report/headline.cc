@@ -205,9 +205,9 @@ double most_to_gain(const Json& run, double floor_ns, double makespan) {
 }
 
 // Traffic that arrives whatever becomes of it: how long it lasts says nothing of the network.
-std::optional<Bound> open_loop_bound(const Json& run) {
-  const Json::json_pointer place("/summary/open_loop");
-  if (!run.contains(place)) return std::nullopt;
+bool is_open_loop(const Json& run) { return run.contains(Json::json_pointer("/summary/open_loop")); }
+
+Bound open_loop_bound(const Json& run) {
   const double offered = number(run, "/summary/open_loop/offered_load");
   const double accepted = number(run, "/summary/open_loop/accepted_load");
   std::string sentence = fmt::format("Messages arrived at {} of the hosts' links, and {} was carried",
@@ -226,7 +226,7 @@ std::optional<Bound> open_loop_bound(const Json& run) {
 }
 
 Bound bound_of(const Json& run, const Times& times, const Extremes& extremes) {
-  if (const std::optional<Bound> arrivals = open_loop_bound(run)) return *arrivals;
+  if (is_open_loop(run)) return open_loop_bound(run);
   if (const std::optional<Bound> path = path_bound(run)) return *path;
   if (const std::optional<Bound> jobs = bound_of_jobs(run["jobs"])) return *jobs;
   if (times.all() <= 0) {
@@ -285,7 +285,7 @@ Json headline(const Json& run) {
                                           outcome, time_text(number(run, "/summary/stopped_at_ns")));
   std::string because = bound.sentence + ".";
   if (outcome == "complete" && times.all() > 0 && makespan > 0 && run["jobs"]["count"] == 1 &&
-      !open_loop_bound(run)) {
+      !is_open_loop(run)) {
     const double most = most_to_gain(run, extremes.floor_ns, makespan);
     because += fmt::format(" A better network could shorten the run by {} at most.", percent(most));
   }

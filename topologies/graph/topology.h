@@ -174,6 +174,9 @@ struct Family {
   // endpoints; all others keep their defaults. Throws InputError if there is none that large. Null: it has no
   // choice of sizes.
   std::map<std::string, std::string> (*size_for)(std::uint64_t endpoints) = nullptr;
+  // Its hosts are the accelerators (GPUs) of nodes: what they do together is NCCL's, where nothing else is
+  // known.
+  bool has_accelerators = false;
 };
 
 }  // namespace weft::topologies

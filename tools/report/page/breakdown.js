@@ -132,7 +132,10 @@ function rankColumns(run) {
   return plot;
 }
 
-function breakdown(body, runs) {
+const hasTimes = ({summary}) => !summary.open_loop;
+
+function breakdown(body, all) {
+  const runs = all.filter(hasTimes);
   if (!jobBars(body, runs)) {
     body.append(note("This network model knows when each rank finished, but not what it spent its time on."));
     return;
@@ -151,4 +154,4 @@ function runTitle(run, what) {
   return element("h3", {class: "run-name"}, runMark(run), what ? `${run.label}: ${what}` : run.label);
 }
 
-kSections.push({id: "breakdown", title: "Where the time went", shown: () => true, render: breakdown});
+kSections.push({id: "breakdown", title: "Where the time went", shown: (runs) => runs.some(hasTimes), render: breakdown});

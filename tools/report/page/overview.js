@@ -1,6 +1,8 @@
 // The headline: how long, what bound it, and the figures that people ask for first.
 
+// Nothing of messages that arrive as they like: their ranks don't compute between them, nor wait.
 function timeShares(run) {
+  if (run.summary.open_loop) return {};
   const {compute_ns, overhead_ns, waiting_ns} = run.headline.shares;
   const all = compute_ns + overhead_ns + waiting_ns;
   return {compute: compute_ns / all, overhead: overhead_ns / all, waiting: waiting_ns / all};
@@ -18,6 +20,10 @@ function runFigures(run) {
     figures.push(figure(percentText(shares.compute), "of ranks' time computing"),
                  figure(percentText(shares.waiting), "of ranks' time waiting"));
     if (complete && run.jobs.count === 1) figures.push(figure(timeText(headline.floor_ns), "at least, on any network"));
+  }
+  if (summary.open_loop) {
+    figures.push(figure(percentText(summary.open_loop.offered_load), "of the hosts' links offered"),
+                 figure(percentText(summary.open_loop.accepted_load), "of the hosts' links carried"));
   }
   if (links.rows?.utilization?.length > 0) {
     figures.push(figure(percentText(links.rows.utilization[0]), "use of the busiest link"));
