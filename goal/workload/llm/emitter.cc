@@ -7,22 +7,37 @@ namespace weft::goal::llm {
 
 void Emitter::wait(Event event) {
   if (event == kNothing) return;
-  if (pending_ns_ > 0) computed();
-  if (std::find(waits_.begin(), waits_.end(), event) == waits_.end()) waits_.push_back(event);
+  if (pending_ns_[stream_] > 0) computed();
+  std::vector<Event>& waits = waits_[stream_];
+  if (std::find(waits.begin(), waits.end(), event) == waits.end()) waits.push_back(event);
 }
 
 Event Emitter::computed() {
-  Event& last = last_[static_cast<std::size_t>(Chain::kCompute)];
-  if (pending_ns_ == 0 && waits_.empty()) return last;
-  const Op op{.kind = OpKind::kCalc, .value = static_cast<std::uint64_t>(std::llround(pending_ns_))};
+  Event& last = last_[slot(Chain::kCompute)];
+  double& pending = pending_ns_[stream_];
+  std::vector<Event>& waits = waits_[stream_];
+  if (pending == 0 && waits.empty()) return last;
+  const Op op{.kind = OpKind::kCalc, .value = static_cast<std::uint64_t>(std::llround(pending))};
   if (builder_ != nullptr) builder_->add(op);
   const OpIndex calc = ops_in_rank_++;
-  for (const Event event : waits_) edge(event, calc);
+  for (const Event event : waits) edge(event, calc);
   edge(last, calc);
   last = calc;
-  pending_ns_ = 0;
-  waits_.clear();
+  pending = 0;
+  waits.clear();
   return last;
+}
+
+void Emitter::fork() {
+  computed();
+  std::copy_n(last_.begin(), kChains, last_.begin() + kChains);
+}
+
+void Emitter::join() {
+  stream(1);
+  const Event beside = computed();
+  stream(0);
+  if (beside != computed()) wait(beside);
 }
 
 Event Emitter::collective(Chain chain, const Collective& collective, Event after) {
@@ -49,7 +64,7 @@ Event Emitter::message(Chain chain, OpKind kind, std::uint64_t bytes, Rank peer,
 }
 
 Event Emitter::chained(Chain chain, OpIndex op, Event after) {
-  Event& last = last_[static_cast<std::size_t>(chain)];
+  Event& last = last_[slot(chain)];
   edge(last, op);
   if (after != last) edge(after, op);
   last = op;

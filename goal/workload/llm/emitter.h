@@ -21,11 +21,16 @@ enum class Chain : std::uint8_t {
   kSendBackward,
   kReceiveForward,
   kReceiveBackward,
+  // Of a stage's second chunk, where that has other neighbors.
+  kSendForward2,
+  kSendBackward2,
+  kReceiveForward2,
+  kReceiveBackward2,
   kGather,
   kReduce,
   kStep,  // what ends a step
 };
-inline constexpr std::size_t kChains = 12;
+inline constexpr std::size_t kChains = 16;
 
 // The end of an operation of the rank, or of nothing.
 using Event = OpIndex;
@@ -40,12 +45,18 @@ class Emitter {
   }
 
   // More of the computation under way; whole nanoseconds come out where something waits for it.
-  void compute(double ns) { pending_ns_ += ns; }
+  void compute(double ns) { pending_ns_[stream_] += ns; }
   // What is computed from here on waits for the event.
   void wait(Event event);
   // The end of all that was computed so far.
   Event computed();
-  Event last(Chain chain) const { return last_[static_cast<std::size_t>(chain)]; }
+  // Two computations that share the device begin where all computed so far ends. Each is held up only by its
+  // own waits, and has its own chains of what it computes and of what a layer sends. `stream`, 0 or 1: which
+  // of them goes on. What comes behind their join waits for both.
+  void fork();
+  void stream(std::size_t stream) { stream_ = stream; }
+  void join();
+  Event last(Chain chain) const { return last_[slot(chain)]; }
 
   // They begin behind what their chain had, and behind `after`.
   Event collective(Chain chain, const Collective& collective, Event after);
@@ -62,13 +73,18 @@ class Emitter {
                 std::uint32_t comm, Event after);
   Event chained(Chain chain, OpIndex op, Event after);
   void edge(Event first, OpIndex dependent);
+  // Of the second stream behind those of the first.
+  std::size_t slot(Chain chain) const {
+    return static_cast<std::size_t>(chain) + (chain <= Chain::kExpert ? stream_ * kChains : 0);
+  }
   std::uint16_t cpu(Chain chain) const { return cpus_[static_cast<std::size_t>(chain)]; }
 
   GraphBuilder* builder_;
   const std::array<std::uint16_t, kChains> cpus_;
-  std::array<Event, kChains> last_;
-  double pending_ns_ = 0;
-  std::vector<Event> waits_;
+  std::array<Event, 2 * kChains> last_;
+  std::size_t stream_ = 0;
+  std::array<double, 2> pending_ns_{};
+  std::array<std::vector<Event>, 2> waits_;
   OpIndex ops_in_rank_ = 0;
   std::uint64_t ops_ = 0, edges_ = 0;
 };

@@ -67,24 +67,46 @@ void LayerProgram::enter() {
   if (training_.sequence_parallel) tensor_now(CollectiveKind::kAllgather);
 }
 
+Event LayerProgram::gather_input() {
+  if (!training_.sequence_parallel) return kNothing;
+  return tensor(CollectiveKind::kAllgather, emitter_.computed());
+}
+
 void LayerProgram::leave() {
   tensor_now(training_.sequence_parallel ? CollectiveKind::kReduceScatter : CollectiveKind::kAllreduce);
 }
 
-// The gradient of a block's input is summed up over ranks while those of its weights are computed; these need
-// the input, gathered once more while the former is computed.
-void LayerProgram::column_backward(const BlockTimes& times) {
-  const bool parts = training_.sequence_parallel;
-  const Event input = parts ? tensor(CollectiveKind::kAllgather, emitter_.computed()) : kNothing;
+// The gradient of a block's input is summed up over ranks while those of its weights are computed, if these
+// are not put off; they need the input, gathered once more while the former is computed.
+void LayerProgram::column_backward(const BlockTimes& times, Work work) {
+  const bool weights = work == Work::kBackward, parts = training_.sequence_parallel;
+  const Event input = weights ? gather_input() : kNothing;
   emitter_.compute(times.in_by_inputs);
   Event sum = kNothing;
   if (training_.layout.tensor > 1) {
     sum = tensor(parts ? CollectiveKind::kReduceScatter : CollectiveKind::kAllreduce, emitter_.computed());
   }
-  emitter_.wait(input);
-  emitter_.compute(times.in_by_weights);
+  if (weights) {
+    emitter_.wait(input);
+    emitter_.compute(times.in_by_weights);
+  }
   emitter_.wait(sum);
   emitter_.compute(times.before_backward);
+}
+
+void LayerProgram::row_backward(const BlockTimes& times, Work work) {
+  enter();
+  emitter_.compute(times.out_by_inputs);
+  if (work == Work::kBackward) emitter_.compute(times.out_by_weights);
+}
+
+// Gradients of a block's weights that were put off. The output's gradient is still there as it was gathered;
+// the input arrives while it is used.
+void LayerProgram::block_weights(const BlockTimes& times) {
+  const Event input = gather_input();
+  emitter_.compute(times.out_by_weights);
+  emitter_.wait(input);
+  emitter_.compute(times.in_by_weights);
 }
 
 void LayerProgram::embedding_forward() {
@@ -93,8 +115,9 @@ void LayerProgram::embedding_forward() {
   leave();
 }
 
-void LayerProgram::embedding_backward() {
-  if (training_.model.vocab == 0) return;
+// Nothing is sent on from here: all that there is are gradients of weights.
+void LayerProgram::embedding_backward(Work work) {
+  if (training_.model.vocab == 0 || work == Work::kInputs) return;
   enter();
   emitter_.compute(times_.embedding);
 }
@@ -108,12 +131,12 @@ void LayerProgram::attention_forward() {
   leave();
 }
 
-void LayerProgram::attention_backward() {
-  enter();
-  emitter_.compute(times_.attention.out_backward);
+void LayerProgram::attention_backward(Work work) {
+  if (work == Work::kWeights) return block_weights(times_.attention);
+  row_backward(times_.attention, work);
   if (training_.recompute == Recompute::kSelective) core_forward();
   core_backward();
-  column_backward(times_.attention);
+  column_backward(times_.attention, work);
 }
 
 void LayerProgram::mlp_block_forward(const BlockTimes& times) {
@@ -122,10 +145,11 @@ void LayerProgram::mlp_block_forward(const BlockTimes& times) {
   leave();
 }
 
-void LayerProgram::mlp_block_backward(const BlockTimes& times) {
-  enter();
-  emitter_.compute(times.out_backward + times.core_backward);
-  column_backward(times);
+void LayerProgram::mlp_block_backward(const BlockTimes& times, Work work) {
+  if (work == Work::kWeights) return block_weights(times);
+  row_backward(times, work);
+  emitter_.compute(times.core_backward);
+  column_backward(times, work);
 }
 
 void LayerProgram::mlp_forward(bool experts) {
@@ -134,8 +158,8 @@ void LayerProgram::mlp_forward(bool experts) {
   mlp_block_forward(times_.mlp);
 }
 
-void LayerProgram::mlp_backward(bool experts) {
-  experts ? experts_backward() : mlp_block_backward(times_.mlp);
+void LayerProgram::mlp_backward(bool experts, Work work) {
+  experts ? experts_backward(work) : mlp_block_backward(times_.mlp, work);
 }
 
 void LayerProgram::head_forward() {
@@ -155,9 +179,9 @@ void LayerProgram::head_forward() {
   emitter_.compute(times_.loss);
 }
 
-void LayerProgram::head_backward() {
+void LayerProgram::head_backward(Work work) {
   if (training_.model.vocab == 0) return;
-  column_backward(times_.head);
+  work == Work::kWeights ? block_weights(times_.head) : column_backward(times_.head, work);
 }
 
 // -- Context parallelism
@@ -235,12 +259,21 @@ void LayerProgram::experts_forward() {
 }
 
 // The gradients go the same way, the other way round.
-void LayerProgram::experts_backward() {
+void LayerProgram::experts_backward(Work work) {
+  if (work == Work::kWeights) return experts_weights();
+  const bool weights = work == Work::kBackward;
   all_to_all(dispatch_bytes(training_));
-  emitter_.compute(times_.experts_backward);
+  emitter_.compute(times_.experts_by_inputs + (weights ? times_.experts_by_weights : 0));
   all_to_all(combine_bytes(training_));
-  if (training_.model.shared_experts != 0) mlp_block_backward(times_.shared);
-  emitter_.compute(times_.router_backward);
+  if (training_.model.shared_experts != 0) mlp_block_backward(times_.shared, work);
+  emitter_.compute(times_.router_by_inputs + (weights ? times_.router_by_weights : 0));
+}
+
+// Tokens and their gradients are where they were sent before.
+void LayerProgram::experts_weights() {
+  emitter_.compute(times_.experts_by_weights);
+  if (training_.model.shared_experts != 0) block_weights(times_.shared);
+  emitter_.compute(times_.router_by_weights);
 }
 
 }  // namespace weft::goal::llm

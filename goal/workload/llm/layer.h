@@ -1,5 +1,5 @@
 // What a rank does for the parts of a model: embedding, attention, MLP or experts, and head, forward and
-// backward.
+// backward. `work` is kBackward, or one of the two that it consists of.
 #pragma once
 
 #include "goal/workload/llm/emitter.h"
@@ -14,14 +14,14 @@ class LayerProgram {
                Emitter& emitter);
 
   void embedding_forward();
-  void embedding_backward();
+  void embedding_backward(Work work);
   void attention_forward();
-  void attention_backward();
+  void attention_backward(Work work);
   void mlp_forward(bool experts);
-  void mlp_backward(bool experts);
+  void mlp_backward(bool experts, Work work);
   // With the loss.
   void head_forward();
-  void head_backward();
+  void head_backward(Work work);
 
  private:
   // Tensor parallelism. With sequence parallelism a rank has its part of the tokens outside of a block,
@@ -32,9 +32,13 @@ class LayerProgram {
   }
   void enter();
   void leave();
-  void column_backward(const BlockTimes& times);
+  // With sequence parallelism: a block's input of all tokens, for the gradients of its weights.
+  Event gather_input();
+  void column_backward(const BlockTimes& times, Work work);
+  void row_backward(const BlockTimes& times, Work work);
+  void block_weights(const BlockTimes& times);
   void mlp_block_forward(const BlockTimes& times);
-  void mlp_block_backward(const BlockTimes& times);
+  void mlp_block_backward(const BlockTimes& times, Work work);
 
   // Context parallelism: attention with the keys and values of all ranks.
   void core_forward();
@@ -46,7 +50,8 @@ class LayerProgram {
 
   // Experts.
   void experts_forward();
-  void experts_backward();
+  void experts_backward(Work work);
+  void experts_weights();
   void all_to_all(std::uint64_t bytes);
 
   const Training& training_;

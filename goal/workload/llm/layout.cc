@@ -43,9 +43,9 @@ std::uint32_t Layout::size(Axis axis) const {
     case Axis::kPipeline:
       return pipeline;
     case Axis::kData:
-      return data * context;
+      return data * context * copies();
     case Axis::kExpertData:
-      return stage_ranks() / expert;
+      return stage_ranks() / expert * copies();
     case Axis::kEmbedding:
       return pipeline > 1 ? 2 : 1;
     case Axis::kWorld:
@@ -66,9 +66,9 @@ std::uint32_t Layout::group(Axis axis, const Place& place) const {
     case Axis::kPipeline:
       return position;
     case Axis::kData:
-      return place.stage * tensor + place.tensor;
+      return weights_stage(place) * tensor + place.tensor;
     case Axis::kExpertData:
-      return place.stage * expert + position % expert;
+      return weights_stage(place) * expert + position % expert;
     case Axis::kEmbedding:
       return position;
     case Axis::kWorld:

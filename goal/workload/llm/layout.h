@@ -42,6 +42,8 @@ struct Layout {
   // context, data; none is divided further.
   std::uint32_t expert = 1;
   RankOrder order = RankOrder::kMegatron;
+  // Stages s and pipeline-1-s have the same weights: a group of data parallelism is of both.
+  bool mirrored = false;
 
   std::uint32_t stage_ranks() const { return tensor * context * data; }
   std::uint32_t ranks() const { return stage_ranks() * pipeline; }
@@ -56,6 +58,11 @@ struct Layout {
   }
 
  private:
+  // The first of the stages that have the same weights.
+  std::uint32_t weights_stage(const Place& place) const {
+    return mirrored && place.stage >= pipeline / 2 ? pipeline - 1 - place.stage : place.stage;
+  }
+  std::uint32_t copies() const { return mirrored ? 2 : 1; }
   // The rank's position in its stage.
   std::uint32_t in_stage(const Place& place) const {
     return (place.data * context + place.context) * tensor + place.tensor;

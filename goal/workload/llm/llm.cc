@@ -39,7 +39,7 @@ llm::DeviceMemory most_memory(const Training& training) {
 }
 
 std::string layers_of_chunks(const Training& training) {
-  const std::uint32_t chunks = training.schedule.stages * training.schedule.chunks;
+  const std::uint32_t chunks = training.schedule.parts();
   std::string text;
   for (std::uint32_t n = 0; n < chunks; ++n) {
     text += fmt::format("{}{}", n == 0 ? "" : ",", llm::chunk_of(training.model, chunks, n).layers);
@@ -60,10 +60,16 @@ std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ran
                     memory.optimizer * kGigabytes, memory.activations * kGigabytes, training.device->name(),
                     training.device->memory_bytes() * kGigabytes));
   }
-  const std::uint32_t chunks = training.schedule.stages * training.schedule.chunks;
+  const std::uint32_t chunks = training.schedule.parts();
   if (training.model.layers % chunks != 0) {
     sentences.push_back(fmt::format("{} layers don't divide evenly: the parts of the pipeline have {}",
                                     training.model.layers, layers_of_chunks(training)));
+  }
+  if (training.schedule.staggered() && training.iterations == 1) {
+    sentences.push_back(fmt::format(
+        "with schedule={} stages begin and end a step one behind the other, and so does the next one: a "
+        "step among others takes less than one alone; several iterations show it",
+        parameters.text("schedule")));
   }
   if (training.attention == llm::AttentionKernel::kUnfused && parameters.text("attention") == "auto") {
     sentences.push_back(fmt::format(
@@ -117,7 +123,8 @@ std::vector<ParameterSpec> parameters_of_llm() {
        "Which ranks are neighbors: megatron (tp, cp, dp, pp from the inside out) or llama3 (tp, cp, pp, "
        "dp)."},
       {"schedule", kText, "auto",
-       "Order of micro-batches: 1f1b, interleaved, gpipe; auto: 1f1b, interleaved if vp is above 1."},
+       "Order of micro-batches: 1f1b, interleaved, gpipe, zb1p, zb2p, zbv, dualpipe; auto: 1f1b, interleaved "
+       "if vp is above 1."},
       {"sharding", kText, "zero1",
        "Data parallelism: none (gradients are all-reduced), zero1 (Megatron's distributed optimizer) or fsdp "
        "(zero3)."},
@@ -152,7 +159,8 @@ Workload llm_workload() {
       "Steps of training a language model, in a layout of tensor, context, pipeline, data and expert "
       "parallelism.",
       "M. Shoeybi et al., Megatron-LM, 2019; D. Narayanan et al., SC 2021; V. Korthikanti et al., 2022; S. "
-      "Rajbhandari et al., ZeRO, SC 2020; Megatron-LM's sources",
+      "Rajbhandari et al., ZeRO, SC 2020; P. Qi et al., Zero Bubble, ICLR 2024; DeepSeek-V3, 2024; "
+      "Megatron-LM's sources",
       parameters_of_llm()};
   workload.generate = generate;
   workload.remarks = remarks;

@@ -102,9 +102,10 @@ void check_experts(const Parameters& parameters, const Training& training) {
 }
 
 void check_stages(const Parameters& parameters, const Training& training) {
-  const std::uint32_t stages = training.schedule.stages, chunks = stages * training.schedule.chunks;
+  const std::uint32_t stages = training.schedule.stages, chunks = training.schedule.parts();
   if (training.schedule.chunks > 1 && stages == 1) parameters.fail("vp", "it takes several stages: pp is 1");
-  const char* name = training.schedule.chunks > 1 ? "vp" : "pp";
+  const bool by_vp = training.schedule.chunks > 1 && !training.schedule.divides_backward();
+  const char* name = by_vp ? "vp" : "pp";
   for (std::uint32_t n = 0; n < chunks; ++n) {
     if (chunk_of(training.model, chunks, n).layers > 0) continue;
     parameters.fail(name, fmt::format("{} layers can't be divided among {} parts of the pipeline",
@@ -132,28 +133,79 @@ std::uint32_t micro_batches(const Parameters& parameters, const Training& traini
   return count;
 }
 
-Schedule schedule_of(const Parameters& parameters, const Training& training) {
+void check_interleaved(const Parameters& parameters, const Schedule& schedule) {
   const std::string& name = parameters.text("schedule");
-  Schedule schedule;
-  schedule.stages = training.layout.pipeline;
-  schedule.chunks = integer_in(parameters, "vp", 1, kMostOfAxis);
-  schedule.micro_batches = micro_batches(parameters, training);
   const bool interleaved = schedule.chunks > 1;
-  if (name != "auto") {
-    schedule.kind = word_of<ScheduleKind>(parameters, "schedule",
-                                          {{"1f1b", ScheduleKind::kOneForwardOneBackward},
-                                           {"interleaved", ScheduleKind::kOneForwardOneBackward},
-                                           {"gpipe", ScheduleKind::kGpipe}});
-    if (name == "interleaved" && !interleaved) parameters.fail("schedule", "it takes vp of 2 or more");
-    if (name != "interleaved" && interleaved)
-      parameters.fail("schedule", "with vp above 1 it is interleaved");
-  }
+  if (name == "interleaved" && !interleaved) parameters.fail("schedule", "it takes vp of 2 or more");
+  if (name != "interleaved" && name != "auto" && interleaved)
+    parameters.fail("schedule", "with vp above 1 it is interleaved");
   if (interleaved && schedule.micro_batches % schedule.stages != 0) {
     parameters.fail(
         "vp", fmt::format("interleaving takes a multiple of pp micro-batches, and there are {}: {} would do",
                           schedule.micro_batches,
                           (schedule.micro_batches / schedule.stages + 1) * schedule.stages));
   }
+}
+
+// From both ends at once: as many stages and micro-batches for either, and enough to fill the pipeline.
+void check_dual_pipe(const Parameters& parameters, const Training& training, const Schedule& schedule) {
+  if (schedule.stages % 2 != 0) {
+    parameters.fail("pp", fmt::format("with schedule=dualpipe it is even: {} or {} would do",
+                                      schedule.stages - 1, schedule.stages + 1));
+  }
+  const std::uint32_t least = 2 * schedule.stages;
+  if (schedule.micro_batches < least || schedule.micro_batches % 2 != 0) {
+    parameters.fail(
+        "micro_batches",
+        fmt::format("schedule=dualpipe takes an even number, 2 · pp at least, and there are {}: {} "
+                    "would do",
+                    schedule.micro_batches, std::max(least, schedule.micro_batches + 1)));
+  }
+  if (training.sharding == Sharding::kFsdp) {
+    parameters.fail("sharding", "with schedule=dualpipe, which has all weights twice, it is none or zero1");
+  }
+}
+
+void check_divided_backward(const Parameters& parameters, const Training& training,
+                            const Schedule& schedule) {
+  const std::string& name = parameters.text("schedule");
+  if (schedule.stages == 1) {
+    parameters.fail("schedule", fmt::format("{} takes several stages, and pp is 1", name));
+  }
+  if (schedule.chunks > 1) {
+    const char* why = schedule.kind == ScheduleKind::kZb1p || schedule.kind == ScheduleKind::kZb2p
+                          ? "has one part of the model in each stage; zbv has two"
+                          : "has two parts of the model in each stage by itself";
+    parameters.fail("vp", fmt::format("schedule={} {}: leave vp out", name, why));
+  }
+  if (training.recompute == Recompute::kFull) {
+    parameters.fail("recompute",
+                    fmt::format("with schedule={}, which divides backward, it is none or selective", name));
+  }
+  if (schedule.mirrored()) check_dual_pipe(parameters, training, schedule);
+}
+
+Schedule schedule_of(const Parameters& parameters, const Training& training) {
+  constexpr auto kAlternating = ScheduleKind::kOneForwardOneBackward;
+  Schedule schedule;
+  schedule.stages = training.layout.pipeline;
+  schedule.chunks = integer_in(parameters, "vp", 1, kMostOfAxis);
+  schedule.micro_batches = micro_batches(parameters, training);
+  schedule.kind = word_of<ScheduleKind>(parameters, "schedule",
+                                        {{"auto", kAlternating},
+                                         {"1f1b", kAlternating},
+                                         {"interleaved", kAlternating},
+                                         {"gpipe", ScheduleKind::kGpipe},
+                                         {"zb1p", ScheduleKind::kZb1p},
+                                         {"zb2p", ScheduleKind::kZb2p},
+                                         {"zbv", ScheduleKind::kZbV},
+                                         {"dualpipe", ScheduleKind::kDualPipe}});
+  if (!schedule.divides_backward()) {
+    check_interleaved(parameters, schedule);
+    return schedule;
+  }
+  check_divided_backward(parameters, training, schedule);
+  if (schedule.kind == ScheduleKind::kZbV || schedule.mirrored()) schedule.chunks = 2;
   return schedule;
 }
 
@@ -203,6 +255,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks) {
   training.micro_batch = integer_in(parameters, "micro_batch", 1, kMostOfAxis);
   training.iterations = integer_in(parameters, "iterations", 1, 1'000'000);
   training.schedule = schedule_of(parameters, training);
+  training.layout.mirrored = training.schedule.mirrored();
   training.device = &find_device(parameters.text("device"));
   training.attention = attention_of(parameters, training);
   training.efficiency = parameters.real("efficiency");

@@ -35,17 +35,16 @@ std::uint64_t whole_weights(const Training& training, const Chunk& chunk) {
 }
 
 StagePlan plan_of(const Training& training, std::uint32_t stage) {
-  const std::uint32_t stages = training.schedule.stages, chunks = training.schedule.chunks;
   StagePlan plan;
-  for (std::uint32_t v = 0; v < chunks; ++v) {
-    plan.chunks.push_back(chunk_of(training.model, stages * chunks, v * stages + stage));
+  for (std::uint32_t v = 0; v < training.schedule.chunks; ++v) {
+    plan.chunks.push_back(stage_chunk(training, stage, v));
     plan.parts.push_back(parts_of(training, plan.chunks.back()));
     plan.buckets.push_back(buckets_of(training, plan.parts.back()));
     plan.whole_weights += whole_weights(training, plan.chunks.back());
   }
   plan.actions = actions_of(training.schedule, stage);
-  const bool at_an_end = stage == 0 || stage + 1 == stages;
-  if (training.model.tied && stages > 1 && at_an_end) {
+  const bool at_an_end = stage == 0 || stage + 1 == training.schedule.stages;
+  if (training.model.tied && training.schedule.ends_apart() && at_an_end) {
     plan.table_weights = embedding_parameters(training.model).split / training.layout.tensor;
   }
   plan.optimizer_ns = optimizer_ns(training, stage);
@@ -65,106 +64,170 @@ class StepProgram {
 
   void step() {
     if (training_.sharding == Sharding::kZero1) gather_all();
-    for (const Action& action : plan_.actions) action.backward ? backward(action) : forward(action);
+    for (std::size_t i = 0; i < plan_.actions.size(); ++i) {
+      if (plan_.actions[i].with_next) {
+        together(plan_.actions[i], plan_.actions[i + 1]);
+        ++i;
+      } else {
+        alone(plan_.actions[i]);
+      }
+    }
     finish();
   }
 
  private:
   bool fsdp() const { return training_.sharding == Sharding::kFsdp; }
-  std::uint32_t number(std::uint32_t chunk) const { return chunk * training_.schedule.stages + place_.stage; }
   std::uint64_t activation_bytes() const { return 2 * training_.own_tokens() * training_.model.hidden; }
   Rank stage_rank(std::uint32_t stage) const {
     Place other = place_;
-    other.stage = stage % training_.schedule.stages;
+    other.stage = stage;
     return training_.layout.rank(other);
   }
 
-  // Begin and end of a chunk: `number` is that of the chunk that sends. Tags tell chunks and directions
-  // apart.
-  void receive(std::uint32_t number, bool backward) {
-    const Chain chain = backward ? Chain::kReceiveBackward : Chain::kReceiveForward;
-    emitter_.wait(emitter_.receive(chain, activation_bytes(), stage_rank(number), 2 * number + backward,
+  // Where an action's input comes from, and where its output goes.
+  struct Neighbor {
+    std::uint32_t part = 0, stage = 0;
+    bool there = false;  // an end of the model has none
+  };
+  Neighbor neighbor(const Action& action, bool next) const {
+    const Schedule& schedule = training_.schedule;
+    const std::uint32_t part = schedule.number(place_.stage, action.chunk);
+    if (action.work == Work::kWeights || (next ? part + 1 == schedule.parts() : part == 0)) return {};
+    const std::uint32_t other = next ? part + 1 : part - 1;
+    return {other, schedule.stage_of(other, place_.stage, action.chunk), true};
+  }
+  // Messages of chunks with other neighbors don't wait for each other.
+  Chain chain(const Action& action, Chain forward, Chain forward2) const {
+    const bool other = action.chunk == 1 && (training_.schedule.kind == ScheduleKind::kZbV ||
+                                             training_.schedule.kind == ScheduleKind::kDualPipe);
+    const Chain first = other ? forward2 : forward;
+    return action.work == Work::kForward ? first : static_cast<Chain>(static_cast<std::size_t>(first) + 1);
+  }
+  // Tags tell the sending part and the direction.
+  void receive(const Action& action) {
+    const bool backward = action.work != Work::kForward;
+    const Neighbor from = neighbor(action, backward);
+    if (!from.there || from.stage == place_.stage) return;
+    emitter_.wait(emitter_.receive(chain(action, Chain::kReceiveForward, Chain::kReceiveForward2),
+                                   activation_bytes(), stage_rank(from.stage), 2 * from.part + backward,
                                    groups_.communicator(Axis::kPipeline, place_), kNothing));
   }
-  void send(std::uint32_t number, bool backward, std::uint32_t to) {
-    const Chain chain = backward ? Chain::kSendBackward : Chain::kSendForward;
-    emitter_.send(chain, activation_bytes(), stage_rank(to), 2 * number + backward,
+  void send(const Action& action) {
+    const bool backward = action.work != Work::kForward;
+    const Neighbor to = neighbor(action, !backward);
+    if (!to.there || to.stage == place_.stage) return;
+    emitter_.send(chain(action, Chain::kSendForward, Chain::kSendForward2), activation_bytes(),
+                  stage_rank(to.stage), 2 * training_.schedule.number(place_.stage, action.chunk) + backward,
                   groups_.communicator(Axis::kPipeline, place_), emitter_.computed());
   }
 
-  void forward(const Action& action) {
-    const Chunk& chunk = plan_.chunks[action.chunk];
-    const std::uint32_t n = number(action.chunk);
-    if (!chunk.embedding) receive(n - 1, false);
-    Walk walk(*this, action, false);
-    if (chunk.embedding) walk.part([&] { layers_.embedding_forward(); });
-    for (std::uint32_t i = 0; i < chunk.layers; ++i) {
-      const bool experts = training_.model.has_experts(chunk.first + i);
-      walk.part([&] { layers_.attention_forward(); });
-      walk.part([&] { layers_.mlp_forward(experts); });
-    }
-    if (chunk.head) walk.part([&] { layers_.head_forward(); });
-    if (!chunk.head) send(n, false, n + 1);
-  }
-
-  void backward(const Action& action) {
-    const Chunk& chunk = plan_.chunks[action.chunk];
-    const std::uint32_t n = number(action.chunk);
-    if (!chunk.head) receive(n + 1, true);
-    Walk walk(*this, action, true);
-    if (chunk.head) walk.part([&] { layers_.head_backward(); });
-    for (std::uint32_t i = chunk.layers; i-- > 0;) {
-      const bool experts = training_.model.has_experts(chunk.first + i);
-      if (training_.recompute == Recompute::kFull)
-        walk.anew([&] {
-          layers_.attention_forward();
-          layers_.mlp_forward(experts);
-        });
-      walk.part([&] { layers_.mlp_backward(experts); });
-      walk.part([&] { layers_.attention_backward(); });
-    }
-    if (chunk.embedding) walk.part([&] { layers_.embedding_backward(); });
-    if (!chunk.embedding) send(n, true, n + training_.schedule.stages * training_.schedule.chunks - 1);
-  }
-
-  // Goes through the parts of a chunk in one direction, with what comes before and behind each of them.
+  // The parts of a chunk in the order of an action, with what comes before and behind each of them.
   class Walk {
    public:
-    Walk(StepProgram& program, const Action& action, bool backward)
-        : program_(program), action_(action), backward_(backward), at_(backward ? parts().size() : 0) {}
-    template <typename Body>
-    void part(const Body& body) {
-      if (backward_) --at_;
-      before();
-      body();
-      if (backward_) program_.reduce_behind(action_, at_);
-      if (!backward_) ++at_;
-    }
-    // Of the layer that the next two parts are of.
-    template <typename Body>
-    void anew(const Body& body) {
-      --at_;
-      before();
-      ++at_;
-      body();
-    }
+    Walk(StepProgram& program, const Action& action)
+        : program_(program),
+          action_(action),
+          chunk_(program.plan_.chunks[action.chunk]),
+          at_(action.work == Work::kForward ? 0 : parts()) {}
+
+    // The next part; false if there was none.
+    bool part() { return action_.work == Work::kForward ? forward() : backward(); }
 
    private:
-    const std::vector<RankWeights>& parts() const { return program_.plan_.parts[action_.chunk]; }
+    enum class Part : std::uint8_t { kEmbedding, kAttention, kMlp, kHead };
+
+    std::size_t parts() const { return program_.plan_.parts[action_.chunk].size(); }
+    // Counted from the first layer's attention.
+    std::size_t in_layers() const { return at_ - (chunk_.embedding ? 1 : 0); }
+    Part what() const {
+      if (chunk_.embedding && at_ == 0) return Part::kEmbedding;
+      if (in_layers() >= 2 * std::size_t{chunk_.layers}) return Part::kHead;
+      return in_layers() % 2 == 0 ? Part::kAttention : Part::kMlp;
+    }
+    bool experts() const {
+      const auto layer = chunk_.first + static_cast<std::uint32_t>(in_layers() / 2);
+      return program_.training_.model.has_experts(layer);
+    }
+
+    bool forward() {
+      if (at_ == parts()) return false;
+      before();
+      run_forward(what());
+      ++at_;
+      return true;
+    }
+    bool backward() {
+      if (at_ == 0) return false;
+      --at_;
+      before();
+      if (what() == Part::kMlp && program_.training_.recompute == Recompute::kFull) {
+        run_forward(Part::kAttention);
+        run_forward(Part::kMlp);
+      }
+      run_backward(what());
+      if (action_.work != Work::kInputs) program_.reduce_behind(action_, at_);
+      return true;
+    }
+    void run_forward(Part part) {
+      LayerProgram& layers = program_.layers_;
+      if (part == Part::kEmbedding) layers.embedding_forward();
+      if (part == Part::kAttention) layers.attention_forward();
+      if (part == Part::kMlp) layers.mlp_forward(experts());
+      if (part == Part::kHead) layers.head_forward();
+    }
+    void run_backward(Part part) {
+      LayerProgram& layers = program_.layers_;
+      if (part == Part::kEmbedding) layers.embedding_backward(action_.work);
+      if (part == Part::kAttention) layers.attention_backward(action_.work);
+      if (part == Part::kMlp) layers.mlp_backward(experts(), action_.work);
+      if (part == Part::kHead) layers.head_backward(action_.work);
+    }
+    // Gradients of weights take no weights.
     void before() {
-      if (program_.fsdp()) return program_.gather_layer(action_, at_, backward_, gathered_, next_gather_);
-      if (!backward_ && action_.micro_batch == 0) program_.wait_for_weights(action_.chunk, at_);
+      const bool forward = action_.work == Work::kForward;
+      if (program_.fsdp()) {
+        if (action_.work != Work::kWeights) {
+          program_.gather_layer(action_, at_, !forward, gathered_, next_gather_);
+        }
+      } else if (forward && action_.micro_batch == 0) {
+        program_.wait_for_weights(action_.chunk, at_);
+      }
     }
 
     StepProgram& program_;
     const Action action_;
-    const bool backward_;
+    const Chunk& chunk_;
     std::size_t at_;
     // Of FSDP: the unit whose weights are there, and the one that is fetched ahead.
     std::size_t gathered_ = SIZE_MAX;
     Event next_gather_ = kNothing;
   };
   friend class Walk;
+
+  void alone(const Action& action) {
+    receive(action);
+    Walk walk(*this, action);
+    while (walk.part()) {
+    }
+    send(action);
+  }
+  // Part by part in turn. Results go on when both are through, as their kernels share the device.
+  void together(const Action& first, const Action& second) {
+    receive(first);
+    receive(second);
+    emitter_.fork();
+    Walk walks[] = {{*this, first}, {*this, second}};
+    for (bool more = true; more;) {
+      more = false;
+      for (std::size_t i = 0; i < 2; ++i) {
+        emitter_.stream(i);
+        more = walks[i].part() || more;
+      }
+    }
+    emitter_.join();
+    send(first);
+    send(second);
+  }
 
   // -- Weights and gradients of data parallelism
 
@@ -207,7 +270,7 @@ class StepProgram {
 
   void reduce_behind(const Action& action, std::size_t part) {
     if (fsdp()) return reduce_layer(action, part);
-    if (action.micro_batch + 1 < training_.schedule.micro_batches) return;
+    if (action.micro_batch + 1 < training_.schedule.of_chunk()) return;
     const CollectiveKind kind =
         training_.sharding == Sharding::kNone ? CollectiveKind::kAllreduce : CollectiveKind::kReduceScatter;
     reduce(kind, plan_.buckets[action.chunk][part]);
@@ -271,9 +334,34 @@ class StepProgram {
     // Each rank of sequence parallelism has seen a part of the tokens only.
     if (training_.sequence_parallel) all_reduce(Axis::kTensor, 2 * plan_.whole_weights, 2);
     all_reduce(Axis::kEmbedding, plan_.table_weights * training_.gradient_bytes, training_.gradient_bytes);
-    all_reduce(Axis::kWorld, 8, 8);  // the norm of all gradients
+    training_.schedule.staggered() ? norm_along_stages() : all_reduce(Axis::kWorld, 8, 8);
     emitter_.compute(plan_.optimizer_ns);
     emitter_.computed();
+    if (training_.schedule.staggered()) norm_of_all();
+  }
+  // The norm of all gradients would have every stage wait for the last one. Instead each has the sum of those
+  // before and goes on with it; that of all comes back, while the next step runs, to confirm it
+  // ("post-validation", Qi 2024, section 4).
+  void norm_along_stages() {
+    all_reduce(Axis::kTensor, 8, 8);
+    all_reduce(Axis::kData, 8, 8);
+    if (place_.stage > 0) emitter_.wait(norm_from(place_.stage - 1, 0));
+    if (place_.stage + 1 < training_.schedule.stages) {
+      norm_to(place_.stage + 1, 0, Chain::kSendForward, emitter_.computed());
+    }
+  }
+  Event norm_from(std::uint32_t stage, std::uint32_t back) {
+    return emitter_.receive(Chain::kStep, 8, stage_rank(stage), 2 * training_.schedule.parts() + back,
+                            groups_.communicator(Axis::kPipeline, place_), emitter_.computed());
+  }
+  void norm_to(std::uint32_t stage, std::uint32_t back, Chain chain, Event after) {
+    emitter_.send(chain, 8, stage_rank(stage), 2 * training_.schedule.parts() + back,
+                  groups_.communicator(Axis::kPipeline, place_), after);
+  }
+  void norm_of_all() {
+    Event all = emitter_.computed();
+    if (place_.stage + 1 < training_.schedule.stages) all = norm_from(place_.stage + 1, 1);
+    if (place_.stage > 0) norm_to(place_.stage - 1, 1, Chain::kSendBackward, all);
   }
 
   const Training& training_;
@@ -299,18 +387,20 @@ std::array<std::uint16_t, kChains> cpus_of(const Training& training) {
   set(layout.context > 1, {Chain::kContextSend, Chain::kContextReceive});
   set(layout.expert > 1, {Chain::kExpert});
   set(layout.pipeline > 1,
-      {Chain::kSendForward, Chain::kSendBackward, Chain::kReceiveForward, Chain::kReceiveBackward});
-  set(layout.stage_ranks() > layout.tensor, {Chain::kGather, Chain::kReduce});
+      {Chain::kSendForward, Chain::kSendBackward, Chain::kReceiveForward, Chain::kReceiveBackward,
+       Chain::kSendForward2, Chain::kSendBackward2, Chain::kReceiveForward2, Chain::kReceiveBackward2});
+  set(layout.size(Axis::kData) > 1, {Chain::kGather, Chain::kReduce});
   set(layout.ranks() > 1, {Chain::kStep});
   return cpus;
 }
 
 }  // namespace
 
-Graph training_graph(const Training& training) {
+Graph training_graph(const Training& training) { return training_graph(training, times_of(training)); }
+
+Graph training_graph(const Training& training, const Times& times) {
   GraphBuilder builder;
-  const Groups groups(training.layout, training.model.tied, builder);
-  const Times times = times_of(training);
+  const Groups groups(training.layout, training.model.tied && training.schedule.ends_apart(), builder);
   const auto cpus = cpus_of(training);
   std::vector<StagePlan> plans;
   for (std::uint32_t stage = 0; stage < training.layout.pipeline; ++stage)

@@ -6,12 +6,15 @@
 #pragma once
 
 #include "goal/graph/graph.h"
+#include "goal/workload/llm/times.h"
 #include "goal/workload/llm/training.h"
 
 namespace weft::goal::llm {
 
 // The graph of all ranks. Throws NotEnoughMemory if there is no room for it.
 Graph training_graph(const Training& training);
+// With other times for the parts of layers than the device's.
+Graph training_graph(const Training& training, const Times& times);
 
 // Parts of the operations' sizes that others want to check: bytes that a rank sends in the ring for each
 // layer and step, and to each rank of an all-to-all, to the experts and back.

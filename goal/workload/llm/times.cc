@@ -110,8 +110,8 @@ BlockTimes block(const Training& training, const std::vector<Linear>& inputs, co
   times.before = around(training);
   times.before_backward = around_backward(training);
   times.out = row.forward(tokens, output) + row.cast_inputs(tokens, output);
-  times.out_backward =
-      row.by_inputs(tokens, output) + row.by_weights(tokens, output) + row.cast_outputs(tokens, output);
+  times.out_by_inputs = row.by_inputs(tokens, output) + row.cast_outputs(tokens, output);
+  times.out_by_weights = row.by_weights(tokens, output);
   return times;
 }
 
@@ -183,14 +183,15 @@ void add_experts(const Training& training, Times& times) {
   const Linear in = mlp_input(model, model.expert_ffn), out = mlp_output(model, model.expert_ffn);
   const double values = static_cast<double>(tokens) * model.top_k;
   times.router = clock.product(tokens, model.experts, model.hidden) + around(training);
-  times.router_backward = clock.product(tokens, model.hidden, model.experts) +
-                          clock.product(model.experts, model.hidden, tokens) + around(training);
+  times.router_by_inputs = clock.product(tokens, model.hidden, model.experts) + around(training);
+  times.router_by_weights = clock.product(model.experts, model.hidden, tokens);
   times.experts =
       clock.product(each, in.out, in.in, groups) + clock.product(each, out.out, out.in, groups) +
       clock.memory(values * static_cast<double>(in.out + model.expert_ffn) + 4 * values * model.hidden);
-  times.experts_backward =
-      clock.product(each, in.in, in.out, groups) + clock.product(in.out, in.in, each, groups) +
-      clock.product(each, out.in, out.out, groups) + clock.product(out.out, out.in, each, groups) +
+  times.experts_by_weights =
+      clock.product(in.out, in.in, each, groups) + clock.product(out.out, out.in, each, groups);
+  times.experts_by_inputs =
+      clock.product(each, in.in, in.out, groups) + clock.product(each, out.in, out.out, groups) +
       clock.memory(values * static_cast<double>(2 * in.out + model.expert_ffn) + 4 * values * model.hidden);
 }
 

@@ -7,17 +7,18 @@ namespace weft::goal::llm {
 
 // In nanoseconds. Of a block with two layers of tensor parallelism: the column-parallel `in`, what is
 // between, and the row-parallel `out`. Backward is in two parts, by the inputs and by the weights, as the
-// first is sent on while the second is computed.
+// first is sent on while the second is computed, or while others are.
 struct BlockTimes {
   double before = 0;                 // norm and residual
   double in = 0, core = 0, out = 0;  // core of attention: one of the steps of a ring
-  double core_backward = 0, out_backward = 0, in_by_inputs = 0, in_by_weights = 0;
+  double core_backward = 0, out_by_inputs = 0, out_by_weights = 0, in_by_inputs = 0, in_by_weights = 0;
   double before_backward = 0;
 };
 
 struct Times {
   BlockTimes attention, mlp, shared, head;  // mlp: of a layer without experts; shared: of the shared experts
-  double router = 0, router_backward = 0, experts = 0, experts_backward = 0;
+  double router = 0, router_by_inputs = 0, router_by_weights = 0;
+  double experts = 0, experts_by_inputs = 0, experts_by_weights = 0;
   double embedding = 0;  // in either direction
   double loss = 0;
 };

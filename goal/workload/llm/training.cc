@@ -30,16 +30,6 @@ RankWeights chunk_weights(const Training& training, const Chunk& chunk) {
   return sum;
 }
 
-// Micro-batches that a stage has gone forward with and not backward, at most, times chunks.
-std::uint32_t most_in_flight(const Schedule& schedule, std::uint32_t stage) {
-  std::uint32_t now = 0, most = 0;
-  for (const Action& action : actions_of(schedule, stage)) {
-    now = action.backward ? now - 1 : now + 1;
-    most = std::max(most, now);
-  }
-  return most;
-}
-
 // What is kept of a layer from forward to backward.
 double kept_of_layer(const Training& training, std::uint32_t layer) {
   const bool scores =
@@ -49,10 +39,9 @@ double kept_of_layer(const Training& training, std::uint32_t layer) {
 }
 
 double activations(const Training& training, std::uint32_t stage) {
-  const std::uint32_t chunks = training.schedule.stages * training.schedule.chunks;
   double of_stage = 0, largest = 0;
   for (std::uint32_t v = 0; v < training.schedule.chunks; ++v) {
-    const Chunk chunk = chunk_of(training.model, chunks, v * training.schedule.stages + stage);
+    const Chunk chunk = stage_chunk(training, stage, v);
     for (std::uint32_t i = 0; i < chunk.layers; ++i) {
       of_stage += kept_of_layer(training, chunk.first + i);
       largest = std::max(largest, layer_activations(training, chunk.first + i));
@@ -77,6 +66,11 @@ Chunk chunk_of(const ModelShape& model, std::uint32_t chunks, std::uint32_t n) {
   return {first - extra, end > first ? end - first : 0, n == 0, n + 1 == chunks};
 }
 
+Chunk stage_chunk(const Training& training, std::uint32_t stage, std::uint32_t chunk) {
+  const Schedule& schedule = training.schedule;
+  return chunk_of(training.model, schedule.parts(), schedule.number(stage, chunk));
+}
+
 RankWeights attention_weights(const Training& training) {
   return on_rank(training, attention_parameters(training.model));
 }
@@ -95,18 +89,16 @@ RankWeights embedding_weights(const Training& training) {
 RankWeights head_weights(const Training& training) {
   RankWeights weights = on_rank(training, head_parameters(training.model));
   // A copy of the table that the first stage has.
-  if (training.model.tied && training.layout.pipeline > 1) {
+  if (training.model.tied && training.schedule.ends_apart()) {
     weights.dense += embedding_parameters(training.model).split / training.layout.tensor;
   }
   return weights;
 }
 
 RankWeights stage_weights(const Training& training, std::uint32_t stage) {
-  const std::uint32_t stages = training.schedule.stages, chunks = training.schedule.chunks;
   RankWeights sum;
-  for (std::uint32_t v = 0; v < chunks; ++v) {
-    sum += chunk_weights(training, chunk_of(training.model, stages * chunks, v * stages + stage));
-  }
+  for (std::uint32_t v = 0; v < training.schedule.chunks; ++v)
+    sum += chunk_weights(training, stage_chunk(training, stage, v));
   return sum;
 }
 

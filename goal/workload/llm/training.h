@@ -48,15 +48,16 @@ struct Training {
   }
 };
 
-// A part of the model between which nothing of a pipeline stage is divided: `chunk` of the pipeline's
-// stages·chunks.
+// A part of the model between which nothing of a pipeline stage is divided.
 struct Chunk {
   std::uint32_t first = 0, layers = 0;
   bool embedding = false, head = false;
 };
-// Which layers chunk number n of all has; stage s has s, s + stages, … Even if that goes, else with the
-// embedding and the head counted as a layer each. A chunk may come out empty.
+// Which layers chunk number n of all has. Even if that goes, else with the embedding and the head counted as
+// a layer each. A chunk may come out empty.
 Chunk chunk_of(const ModelShape& model, std::uint32_t chunks, std::uint32_t n);
+// The same of a stage's chunks, as the schedule has them.
+Chunk stage_chunk(const Training& training, std::uint32_t stage, std::uint32_t chunk);
 
 // Parameters that a rank has of something.
 struct RankWeights {

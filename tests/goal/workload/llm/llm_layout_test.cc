@@ -72,5 +72,15 @@ TEST_CASE("layouts that don't fit are refused, with what would") {
   says("llm:model=tiny,global_batch=6,dp=4", 4, "8 would do");
   says("llm:model=tiny,cp=2,seq=130", 2, "132 would do");
   says("llm:model=tiny,pp=2,vp=2,schedule=gpipe", 2, "it is interleaved");
+  says("llm:model=tiny,schedule=zb1p", 1, "takes several stages, and pp is 1");
+  says("llm:model=tiny,pp=2,vp=2,schedule=zb2p", 2, "leave vp out");
+  says("llm:model=tiny,pp=2,vp=2,schedule=zbv", 2, "two parts of the model in each stage by itself");
+  says("llm:model=tiny,pp=4,schedule=zbv", 4, "4 layers can't be divided among 8");
+  says("llm:model=tiny,pp=2,recompute=full,schedule=zb1p", 2, "none or selective");
+  says("llm:model=tiny,pp=3,schedule=dualpipe", 3, "2 or 4 would do");
+  says("llm:model=tiny,pp=2,micro_batches=2,schedule=dualpipe", 2, "4 would do");
+  says("llm:model=tiny,pp=2,micro_batches=5,schedule=dualpipe", 2, "6 would do");
+  says("llm:model=tiny,pp=2,dp=2,sharding=fsdp,schedule=dualpipe", 4, "none or zero1");
+  says("llm:model=tiny,pp=2,schedule=zb1", 2, "zb1p");
   says("llm:model=tinny", 1, "did you mean 'tiny'");
 }
