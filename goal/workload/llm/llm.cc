@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include "goal/workload/llm/from_arguments.h"
 #include "goal/workload/llm/step.h"
 #include "goal/workload/message_graph.h"
 #include "goal/workload/phases.h"
@@ -13,13 +14,44 @@ using llm::Training;
 
 constexpr double kGigabytes = 1e-9;
 
+std::vector<ParameterSpec> parameters_of_llm();
+
+// What was asked for, with what a file of arguments says of it.
+struct Asked {
+  Parameters parameters;
+  llm::FromArguments from;
+  Training training(std::uint32_t ranks) const { return llm::training_of(parameters, ranks, from.model); }
+};
+
+// Parameters that are not at their defaults stand before the file's.
+Asked asked(const Parameters& parameters) {
+  const std::string path = parameters.file("from_args");
+  if (path.empty()) return {parameters, {}};
+  llm::FromArguments from = llm::read_arguments(path);
+  const ModuleInfo info{.name = "llm", .parameters = parameters_of_llm()};
+  std::string taken;
+  for (std::size_t i = 0; i < info.parameters.size(); ++i) {
+    const auto& [name, value] = parameters.values()[i];
+    if (value != info.parameters[i].default_value) {
+      if (name == "model") from.model.reset();
+      from.parameters[name] = value;
+    } else if (from.parameters.contains(name)) {
+      taken += fmt::format("{}{}={}", taken.empty() ? "" : ",", name, from.parameters[name]);
+    }
+  }
+  if (from.model) taken = fmt::format("a model of {} parameters; ", llm::parameters(*from.model)) + taken;
+  from.remarks.insert(from.remarks.begin(), fmt::format("from {}: {}", path, taken));
+  return {Parameters(info, from.parameters), from};
+}
+
 Graph generate(const Parameters& parameters, std::uint32_t ranks, std::uint64_t) {
   require_ranks(parameters, ranks, 1);
-  return llm::training_graph(llm::training_of(parameters, ranks));
+  return llm::training_graph(asked(parameters).training(ranks));
 }
 
 // With dp given the layout says how many there are.
-std::uint32_t own_ranks(const Parameters& parameters) {
+std::uint32_t own_ranks(const Parameters& given) {
+  const Parameters parameters = asked(given).parameters;
   std::uint64_t product = 1;
   for (const char* axis : {"tp", "pp", "cp", "dp"}) {
     product *= integer_in(parameters, axis, axis == std::string_view("dp") ? 0 : 1, 1u << 20);
@@ -47,9 +79,11 @@ std::string layers_of_chunks(const Training& training) {
   return text;
 }
 
-std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ranks) {
-  const Training training = llm::training_of(parameters, ranks);
-  std::vector<std::string> sentences;
+std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
+  const Asked all = asked(given);
+  const Parameters& parameters = all.parameters;
+  const Training training = all.training(ranks);
+  std::vector<std::string> sentences = all.from.remarks;
   const llm::DeviceMemory memory = most_memory(training);
   if (memory.all() > training.device->memory_bytes()) {
     sentences.push_back(
@@ -81,7 +115,7 @@ std::vector<std::string> remarks(const Parameters& parameters, std::uint32_t ran
 }
 
 WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
-  const Training training = llm::training_of(parameters, ranks);
+  const Training training = asked(parameters).training(ranks);
   const llm::DeviceMemory memory = most_memory(training);
   const llm::Layout& layout = training.layout;
   const double tokens = static_cast<double>(training.global_batch()) * training.sequence;
@@ -109,6 +143,10 @@ std::vector<ParameterSpec> parameters_of_llm() {
   return {
       {"model", ParameterType::kNameOrFile, "llama3_8b",
        "A model by name (the README of goal/workload/llm lists them), or a config.json of Hugging Face."},
+      {"from_args", ParameterType::kFile, "",
+       "A file of arguments to take from what isn't given here (or is given as the default): a script or "
+       "list of "
+       "Megatron-LM's, --name value, also as .yaml; or torchtitan's .toml."},
       {"tp", kInteger, "1", "Tensor parallelism: ranks that divide each layer."},
       {"sp", kText, "auto",
        "Sequence parallelism between the blocks of tp: true, false, or auto: where tp is above 1."},

@@ -2,6 +2,8 @@
 // parallelism.
 #pragma once
 
+#include <optional>
+
 #include "goal/workload/llm/training.h"
 #include "goal/workload/workload.h"
 
@@ -12,8 +14,9 @@ Workload llm_workload();
 namespace llm {
 
 // What the parameters of the workload say, for so many ranks. Throws InputError for a combination that no
-// framework would run, with what would fit.
-Training training_of(const Parameters& parameters, std::uint32_t ranks);
+// framework would run, with what would fit. `model`: in place of the one that they name.
+Training training_of(const Parameters& parameters, std::uint32_t ranks,
+                     const std::optional<ModelShape>& model = std::nullopt);
 
 }  // namespace llm
 }  // namespace weft::goal

@@ -245,9 +245,10 @@ void read_words(const Parameters& parameters, Training& training) {
 
 }  // namespace
 
-Training training_of(const Parameters& parameters, std::uint32_t ranks) {
+Training training_of(const Parameters& parameters, std::uint32_t ranks,
+                     const std::optional<ModelShape>& model) {
   Training training;
-  training.model = find_model(parameters.file("model"));
+  training.model = model ? *model : find_model(parameters.file("model"));
   training.layout = layout_of(parameters, ranks);
   read_words(parameters, training);
   const std::uint32_t sequence = integer_in(parameters, "seq", 0, kMostTokens);

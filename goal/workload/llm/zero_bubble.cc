@@ -54,8 +54,8 @@ void times(std::uint32_t n, const Body& body) {
 
 }  // namespace
 
-// What runs forward before the first backward fills the time until that comes, and the weights that a stage owes
-// are what it does while the stages before end their backward.
+// What runs forward before the first backward fills the time until that comes, and the weights that a stage
+// owes are what it does while the stages before end their backward.
 std::vector<Action> zero_bubble(const Schedule& schedule, std::uint32_t stage) {
   const bool twice = schedule.kind == ScheduleKind::kZb2p;
   const std::uint32_t behind = schedule.stages - stage, owed = twice ? 2 * stage : stage;
@@ -94,7 +94,8 @@ std::vector<Action> zero_bubble_v(const Schedule& schedule, std::uint32_t stage)
   return actions;
 }
 
-// The second half of the phases' lengths mirrors the first: `inner` stages are between this one and the middle.
+// The second half of the phases' lengths mirrors the first: `inner` stages are between this one and the
+// middle.
 std::vector<Action> dual_pipe(const Schedule& schedule, std::uint32_t stage) {
   const std::uint32_t outer = std::min(stage, schedule.stages - 1 - stage) + 1;
   const std::uint32_t inner = schedule.stages / 2 - outer;
@@ -113,7 +114,8 @@ std::vector<Action> dual_pipe(const Schedule& schedule, std::uint32_t stage) {
   }
   times(inner, [&] { order.backward(1), order.together(1, 0); });
   // From the middle of this phase on weights are owed.
-  for (std::uint32_t i = 0; i < 2 * outer; ++i) i < outer ? order.backward(1 - i % 2) : order.inputs(1 - i % 2);
+  for (std::uint32_t i = 0; i < 2 * outer; ++i)
+    i < outer ? order.backward(1 - i % 2) : order.inputs(1 - i % 2);
   times(inner, [&] { order.weights(), order.inputs(0); });
   while (order.owed() > 0) order.weights();
   return order.take();

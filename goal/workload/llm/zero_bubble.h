@@ -1,8 +1,8 @@
 // Schedules that divide backward in two: gradients by inputs (B), which the stage before waits for, and by
 // weights (W), which fill what would be bubbles.
 //
-// Sources: P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024 (ZB-H1 and ZB-H2, here zb1p and zb2p); P.
-// Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024 (ZB-V); DeepSeek-AI, DeepSeek-V3
+// Sources: P. Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024 (ZB-H1 and ZB-H2, here zb1p and zb2p);
+// P. Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024 (ZB-V); DeepSeek-AI, DeepSeek-V3
 // Technical Report, 2024, section 3.2.1, and DualPipe's sources for the number of chunks in each phase.
 #pragma once
 

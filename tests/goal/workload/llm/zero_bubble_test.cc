@@ -1,5 +1,5 @@
-// Schedules that divide backward: the papers' bubbles and activations, exactly, from the order of actions alone
-// and from the graph; and that nothing is computed twice or left out.
+// Schedules that divide backward: the papers' bubbles and activations, exactly, from the order of actions
+// alone and from the graph; and that nothing is computed twice or left out.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -70,7 +70,8 @@ class Run {
     }
   }
   bool complete() const {
-    return std::all_of(stages_.begin(), stages_.end(), [](const Stage& s) { return s.at == s.actions.size(); });
+    return std::all_of(stages_.begin(), stages_.end(),
+                       [](const Stage& s) { return s.at == s.actions.size(); });
   }
   // The longest that a stage is idle between its first action and its last.
   std::int64_t bubble() const {
@@ -106,7 +107,8 @@ class Run {
   std::int64_t ready(std::uint32_t stage, const Action& action) const {
     const std::uint32_t n = part(stage, action);
     const bool way = reversed(stage, action), forward = action.work == Work::kForward;
-    const std::uint32_t parts = schedule_.kind == ScheduleKind::kZbV ? 2 * schedule_.stages : schedule_.stages;
+    const std::uint32_t parts =
+        schedule_.kind == ScheduleKind::kZbV ? 2 * schedule_.stages : schedule_.stages;
     if (forward && n == 0) return 0;
     Done needed{false, n + 1, way, action.micro_batch};
     if (forward) needed = {true, n - 1, way, action.micro_batch};
@@ -258,7 +260,8 @@ TEST_CASE("graphs take as long as the orders say, and steps follow without a bub
     const std::int64_t optimizer = [&] {
       std::int64_t last = 0;
       for (OpIndex i = 0; i < rank.ops(); ++i) {
-        if (rank.kind(i) == OpKind::kCalc && rank.value(i) > 0) last = static_cast<std::int64_t>(rank.value(i));
+        if (rank.kind(i) == OpKind::kCalc && rank.value(i) > 0)
+          last = static_cast<std::int64_t>(rank.value(i));
       }
       return last;
     }();
@@ -279,7 +282,8 @@ TEST_CASE("activations and weights: as many as 1F1B keeps, twice, or one more wi
                                  : s.kind == ScheduleKind::kDualPipe ? p + 1
                                                                      : p;
     CHECK(most_kept(s) == papers);
-    Training divided = training(s), usual = training(schedule(ScheduleKind::kOneForwardOneBackward, s.stages, 64));
+    Training divided = training(s),
+             usual = training(schedule(ScheduleKind::kOneForwardOneBackward, s.stages, 64));
     usual.model.layers = divided.model.layers;
     const DeviceMemory memory = device_memory(divided, 0), before = device_memory(usual, 0);
     const double activations = s.kind == ScheduleKind::kZbV ? 1 : static_cast<double>(papers) / p;
@@ -325,7 +329,9 @@ TEST_CASE("DualPipe: what experts send in one direction is hidden behind computa
   };
   // Of 16 more micro-batches, which all run in pairs: what the network adds to them.
   const auto added = [&](ScheduleKind kind) {
-    const auto more = [&](double ns_per_byte) { return takes(kind, 32, ns_per_byte) - takes(kind, 16, ns_per_byte); };
+    const auto more = [&](double ns_per_byte) {
+      return takes(kind, 32, ns_per_byte) - takes(kind, 16, ns_per_byte);
+    };
     return more(0.03) - more(0);
   };
   const double alone = added(ScheduleKind::kZb1p);
