@@ -76,18 +76,19 @@ std::optional<std::string> unlike(std::span<const NetworkRow> rows, const Fact& 
   for (const NetworkRow& row : rows) {
     if (row.runtime_ns) values.push_back(fact(row));
   }
-  const bool alike = std::ranges::all_of(values, [&](const std::string& value) { return value == values[0]; });
+  const bool alike =
+      std::ranges::all_of(values, [&](const std::string& value) { return value == values[0]; });
   if (alike) return std::nullopt;
   return fmt::format("{}", fmt::join(values, ", "));
 }
 
 void compare_networks(std::span<const NetworkRow> rows, std::vector<std::string>& told) {
   const std::pair<const char*, Fact> kFacts[] = {
-      {"endpoints",
-       [](const NetworkRow& row) { return grouped(static_cast<double>(row.endpoints)); }},
+      {"endpoints", [](const NetworkRow& row) { return grouped(static_cast<double>(row.endpoints)); }},
       {"rate of a host, Gb/s",
        [](const NetworkRow& row) {
-         return row.network.endpoint_bps > 0 ? fmt::format("{:g}", row.network.endpoint_bps / 1e9) : "not known";
+         return row.network.endpoint_bps > 0 ? fmt::format("{:g}", row.network.endpoint_bps / 1e9)
+                                             : "not known";
        }},
       {"fabric", [](const NetworkRow& row) { return row.fabric; }},
   };
@@ -160,7 +161,8 @@ std::string verdict(std::span<const NetworkRow> rows) {
 }
 
 // The rows of one application each.
-void by_application(const NetworkTable& table, const std::function<void(std::span<const NetworkRow>)>& visit) {
+void by_application(const NetworkTable& table,
+                    const std::function<void(std::span<const NetworkRow>)>& visit) {
   const std::span<const NetworkRow> rows(table.rows);
   for (std::size_t first = 0; first < rows.size();) {
     std::size_t end = first;
@@ -199,8 +201,8 @@ std::string as_text(const NetworkTable& table) {
   std::set<std::string> warnings;
   by_application(table, [&](std::span<const NetworkRow> rows) {
     text += fmt::format("{}{}\n{:<44} {:>10} {:>23} {:>9} {:>7} {:>11}  {}\n", text.empty() ? "" : "\n",
-                        rows[0].application, "network", "runtime", table.seeds > 1 ? "95% of means" : "", "k$",
-                        "kW", "$ x s", "bound by");
+                        rows[0].application, "network", "runtime", table.seeds > 1 ? "95% of means" : "",
+                        "k$", "kW", "$ x s", "bound by");
     for (const NetworkRow& row : rows) {
       text += line_of(row);
       warnings.insert(row.warnings.begin(), row.warnings.end());
@@ -216,16 +218,18 @@ std::string as_csv(const NetworkTable& table) {
     return value ? fmt::format(fmt::runtime(form), *value) : "";
   };
   std::string text =
-      "application,topology,fabric,routing,endpoints,runtime_ns,low_ns,high_ns,price,power,bound_by,tie,ranks,"
+      "application,topology,fabric,routing,endpoints,runtime_ns,low_ns,high_ns,price,power,bound_by,tie,"
+      "ranks,"
       "messages,bytes\n";
   for (const NetworkRow& row : table.rows) {
-    const std::string times = row.runtime_ns ? fmt::format("{:.3f},{:.3f},{:.3f}", row.runtime_ns->mean,
-                                                           row.low(), row.high())
-                                             : ",,";
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.17g},{:.17g}\n", results::csv_field(row.application),
-                        results::csv_field(row.network.topology), row.fabric, row.routing, row.endpoints, times,
-                        number(row.network.price, "{:.2f}"), number(row.network.watts, "{:.1f}"),
-                        results::csv_field(cause(row)), row.tie ? 1 : 0, row.ranks, row.messages, row.bytes);
+    const std::string times =
+        row.runtime_ns ? fmt::format("{:.3f},{:.3f},{:.3f}", row.runtime_ns->mean, row.low(), row.high())
+                       : ",,";
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.17g},{:.17g}\n", results::csv_field(row.application),
+                    results::csv_field(row.network.topology), row.fabric, row.routing, row.endpoints, times,
+                    number(row.network.price, "{:.2f}"), number(row.network.watts, "{:.1f}"),
+                    results::csv_field(cause(row)), row.tie ? 1 : 0, row.ranks, row.messages, row.bytes);
   }
   return text;
 }

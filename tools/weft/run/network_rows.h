@@ -43,12 +43,14 @@ struct NetworkTable {
   std::size_t seeds = 0;
   std::vector<NetworkRow> rows;          // by application, the fastest first and what failed last
   std::vector<std::string> differences;  // of networks and of what was done on them, a line each
-  std::vector<std::string> other_work;   // what makes runtimes doubtful: an application that did not do the same
+  std::vector<std::string>
+      other_work;  // what makes runtimes doubtful: an application that did not do the same
 
   bool tie() const;  // Is an application's fastest network not alone?
 };
 
-// REQUIRES: the folder's fields are application and topology; each application and network has `seeds` points.
+// REQUIRES: the folder's fields are application and topology; each application and network has `seeds`
+// points.
 NetworkTable network_table(const sweep::Folder& folder, const std::vector<std::string>& applications,
                            const std::vector<PricedNetwork>& networks, std::size_t seeds);
 
