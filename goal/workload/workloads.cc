@@ -2,6 +2,7 @@
 #include "goal/workload/collective.h"
 #include "goal/workload/compute.h"
 #include "goal/workload/connections.h"
+#include "goal/workload/data_parallel/dlrm.h"
 #include "goal/workload/data_parallel/resnet.h"
 #include "goal/workload/fan.h"
 #include "goal/workload/fft.h"
@@ -52,6 +53,7 @@ std::span<const Workload> workloads() {
       compute_workload(),
       llm_workload(),
       resnet_workload(),
+      dlrm_workload(),
   };
   return kAll;
 }

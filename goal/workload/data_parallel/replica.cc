@@ -34,9 +34,10 @@ Processor::Processor(const Parameters& parameters)
 }
 
 std::vector<ParameterSpec> Buckets::parameters() {
-  return {{"bucket", ParameterType::kBytes, "25MiB",
-           "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
-          {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."}};
+  return {
+      {"bucket", ParameterType::kBytes, "25MiB",
+       "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
+      {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."}};
 }
 
 Buckets::Buckets(const Parameters& parameters, std::uint32_t number_of_ranks)

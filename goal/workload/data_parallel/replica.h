@@ -70,12 +70,13 @@ class Reducer {
   Reducer(llm::Emitter& emitter, const Buckets& buckets) : emitter_(emitter), buckets_(buckets) { begin(); }
   // The next tensor's gradients are there, behind what was computed so far.
   void gradient(std::uint64_t weights);
+  // Sends the rest.
+  void flush();
   // Sends the rest, and lets what is computed from here on wait for all of it. A new step begins.
   void finish();
 
  private:
   void begin();
-  void flush();
 
   llm::Emitter& emitter_;
   const Buckets& buckets_;

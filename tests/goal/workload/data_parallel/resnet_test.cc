@@ -58,9 +58,9 @@ struct Published {
 };
 // torchvision's tables of its models' weights.
 constexpr Published kPublished[] = {
-    {"resnet18", 11'689'512, 1.814},         {"resnet34", 21'797'672, 3.664},
-    {"resnet50", 25'557'032, 4.089},         {"resnet101", 44'549'160, 7.801},
-    {"resnet152", 60'192'808, 11.514},       {"wide_resnet50_2", 68'883'240, 11.398},
+    {"resnet18", 11'689'512, 1.814},   {"resnet34", 21'797'672, 3.664},
+    {"resnet50", 25'557'032, 4.089},   {"resnet101", 44'549'160, 7.801},
+    {"resnet152", 60'192'808, 11.514}, {"wide_resnet50_2", 68'883'240, 11.398},
 };
 
 }  // namespace
@@ -97,10 +97,12 @@ TEST_CASE("Each step sends the same, and one rank or no buffers nothing") {
   CHECK(sizes_of(traffic("resnet", 1), CollectiveKind::kAllreduce).empty());
 }
 
-TEST_CASE("Gradients in bf16 are half the bytes in the same buckets; without buckets each tensor goes alone") {
+TEST_CASE(
+    "Gradients in bf16 are half the bytes in the same buckets; without buckets each tensor goes alone") {
   const std::string model = "resnet:model=resnet50,batch=1";
   const std::vector<std::uint64_t> full = sizes_of(traffic(model, 2), CollectiveKind::kAllreduce);
-  std::vector<std::uint64_t> half = sizes_of(traffic(model + ",gradients=bf16", 2), CollectiveKind::kAllreduce);
+  std::vector<std::uint64_t> half =
+      sizes_of(traffic(model + ",gradients=bf16", 2), CollectiveKind::kAllreduce);
   for (std::uint64_t& bytes : half) bytes *= 2;
   CHECK(half == full);
   // 53 convolutions with a weight, a scale and a shift each, and the classifier's two.
