@@ -34,7 +34,8 @@ DenseTimes times_of(const std::vector<DenseLayer>& layers, const Processor& proc
   DenseTimes times;
   for (const DenseLayer& layer : layers) {
     const double outputs = static_cast<double>(samples) * layer.out;
-    times.forward += processor.product_ns(samples, layer.out, layer.in) + processor.activations_ns(2 * outputs);
+    times.forward +=
+        processor.product_ns(samples, layer.out, layer.in) + processor.activations_ns(2 * outputs);
     times.backward.push_back(
         processor.product_backward_ns(samples, layer.out, layer.in, first && times.backward.empty()) +
         processor.activations_ns(3 * outputs));
@@ -47,7 +48,8 @@ struct InteractionTimes {
 };
 // Each sample's features times their transpose, of which a triangle is kept; backward its gradient times the
 // features.
-InteractionTimes interaction_times(const DlrmShape& shape, const Processor& processor, std::uint64_t samples) {
+InteractionTimes interaction_times(const DlrmShape& shape, const Processor& processor,
+                                   std::uint64_t samples) {
   const double moved = static_cast<double>(samples) * (shape.features * shape.dim + shape.top_inputs());
   return {processor.product_ns(shape.features, shape.features, shape.dim, samples) +
               processor.activations_ns(moved),

@@ -24,12 +24,12 @@ struct KnownTables {
 const std::vector<KnownTables>& known_tables() {
   static const std::vector<KnownTables> kAll = {
       {"criteo_1tb",
-       {39884406, 39043, 17289, 7420, 20263, 3,   7120, 1543, 63,       38532951, 2953546,  403346, 10,
-        2208,     11938, 155,   4,    976,   14,  39979771, 25641295, 39664984, 585935, 12972, 108, 36},
+       {39884406, 39043, 17289, 7420, 20263, 3,  7120,     1543,     63,       38532951, 2953546, 403346, 10,
+        2208,     11938, 155,   4,    976,   14, 39979771, 25641295, 39664984, 585935,   12972,   108,    36},
        {1}},
       {"criteo_1tb_multihot",
-       {40000000, 39060, 17295, 7424, 20265, 3,   7122, 1543, 63,       40000000, 3067956,  405282, 10,
-        2209,     11938, 155,   4,    976,   14,  40000000, 40000000, 40000000, 590152, 12973, 108, 36},
+       {40000000, 39060, 17295, 7424, 20265, 3,  7122,     1543,     63,       40000000, 3067956, 405282, 10,
+        2209,     11938, 155,   4,    976,   14, 40000000, 40000000, 40000000, 590152,   12973,   108,    36},
        {3, 2, 1, 2, 6, 1, 1, 1, 1, 7, 3, 8, 1, 6, 9, 5, 1, 1, 1, 12, 100, 27, 10, 3, 1, 1}},
   };
   return kAll;
@@ -161,9 +161,9 @@ void EmbeddingTables::check_memory(const Parameters& parameters, double device_b
   const auto most = std::max_element(
       ranks.begin(), ranks.end(), [](const TableRank& a, const TableRank& b) { return a.bytes < b.bytes; });
   if (static_cast<double>(most->bytes) <= device_bytes) return;
-  const TablePart& first = *std::max_element(
-      most->parts.begin(), most->parts.end(),
-      [](const TablePart& a, const TablePart& b) { return a.bytes() < b.bytes(); });
+  const TablePart& first =
+      *std::max_element(most->parts.begin(), most->parts.end(),
+                        [](const TablePart& a, const TablePart& b) { return a.bytes() < b.bytes(); });
   parameters.fail(
       "tables", fmt::format("rank {} would hold {:.1f} GB of them (table {} alone {:.1f}), and a device has "
                             "{:.0f}: all are {:.1f} GB, so take {} ranks at least{}",

@@ -28,7 +28,7 @@ struct TablePart {
 struct TableRank {
   std::vector<TablePart> parts;
   std::uint64_t bytes = 0;
-  std::uint64_t columns = 0;  // of all parts: what is sent for a sample, in values
+  std::uint64_t columns = 0;    // of all parts: what is sent for a sample, in values
   std::uint64_t looked_up = 0;  // values that are summed for a sample
 
   void add(const TablePart& part);

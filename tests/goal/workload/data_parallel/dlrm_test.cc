@@ -86,10 +86,10 @@ TEST_CASE("Pooled embeddings go to where the samples are, and gradients back") {
     const std::uint32_t columns = 1u << random.below(4);
     const char* placement = std::array{"balanced", "bytes", "round_robin"}[random.below(3)];
     const bool fp32 = random.below(2) == 0;
-    const std::string text =
-        fmt::format("dlrm:tables=[500,20,70,1000,3],dim=16,bottom=[8,16],batch={},columns={},placement={},"
-                    "precision={}",
-                    batch, columns, placement, fp32 ? "fp32" : "bf16");
+    const std::string text = fmt::format(
+        "dlrm:tables=[500,20,70,1000,3],dim=16,bottom=[8,16],batch={},columns={},placement={},"
+        "precision={}",
+        batch, columns, placement, fp32 ? "fp32" : "bf16");
     INFO(text << " with " << ranks << " ranks");
     const Graph graph = traffic(text, ranks);
     CHECK(check(graph).clean());
@@ -162,8 +162,9 @@ TEST_CASE("Each part of each table is at one rank") {
 }
 
 TEST_CASE("Tables that a device has no room for are refused, with what would do") {
-  CHECK_THAT(refusal("dlrm", 1), Catch::Contains("rank 0 would hold 96.1 GB of them (table 19 alone 20.5), and "
-                                                 "a device has 80: all are 96.1 GB, so take 2 ranks"));
+  CHECK_THAT(refusal("dlrm", 1),
+             Catch::Contains("rank 0 would hold 96.1 GB of them (table 19 alone 20.5), and "
+                             "a device has 80: all are 96.1 GB, so take 2 ranks"));
   CHECK(refusal("dlrm", 2) == "");
   CHECK(refusal("dlrm:device=h200", 1) == "");
   // One table of 102 GB: only in parts.
@@ -204,8 +205,8 @@ TEST_CASE("A step waits for both exchanges, which hide the bottom layers only") 
     const double exchange = per_byte * exchanged;
     INFO(per_byte << " ns a byte");
     CHECK(static_cast<double>(sim::LogGopsRun(graph, network).finish()[0]) ==
-          Approx(calcs[0] + std::max(exchange, calcs[1]) + calcs[2] + std::max(exchange, calcs[3]) + calcs[4] +
-                 calcs[5])
+          Approx(calcs[0] + std::max(exchange, calcs[1]) + calcs[2] + std::max(exchange, calcs[3]) +
+                 calcs[4] + calcs[5])
               .margin(100 * per_byte + 2));
   }
 }
