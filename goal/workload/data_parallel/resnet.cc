@@ -179,7 +179,7 @@ WorkloadFacts facts(const Parameters& parameters, std::uint32_t ranks) {
 std::vector<ParameterSpec> parameters_of_resnet() {
   std::vector<ParameterSpec> all = {
       {"model", ParameterType::kText, "resnet50",
-       "resnet18, resnet34, resnet50, resnet101, resnet152 or wide_resnet50_2."},
+       "Layers: resnet18, resnet34, resnet50, resnet101, resnet152 or wide_resnet50_2."},
       {"batch", ParameterType::kInteger, "256", "Images of each rank and step."},
       {"image", ParameterType::kInteger, "224", "Pixels of an image's side."},
       {"buffers", ParameterType::kBoolean, "true",

@@ -39,8 +39,9 @@ struct TableRank {
 // Tables, and which rank has what of them, as parameters say.
 struct EmbeddingTables {
   static std::vector<ParameterSpec> parameters();
-  // Throws InputError, also where a rank would get more than `device_bytes`.
-  EmbeddingTables(const Parameters& parameters, std::uint32_t ranks);
+  // Throws InputError.
+  EmbeddingTables(const Parameters& parameters, std::uint32_t number_of_ranks);
+  // Throws InputError that says what would do where a rank has more.
   void check_memory(const Parameters& parameters, double device_bytes) const;
 
   std::uint64_t rows() const;

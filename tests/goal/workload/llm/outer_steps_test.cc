@@ -78,8 +78,10 @@ TEST_CASE("Each rank of a replica synchronizes what it would reduce in a step") 
 
 TEST_CASE("Fragments are synchronized at steps of their own") {
   const auto synchronizations = [](std::uint32_t iterations) {
-    return allreduces(traffic(fmt::format("llm:model=tiny,dp=2,inner_steps=4,fragments=2,iterations={}", iterations), 2),
-                      0, "dp")
+    return allreduces(
+               traffic(fmt::format("llm:model=tiny,dp=2,inner_steps=4,fragments=2,iterations={}", iterations),
+                       2),
+               0, "dp")
         .size();
   };
   CHECK(synchronizations(1) == 0);
