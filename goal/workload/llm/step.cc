@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "goal/workload/llm/buckets.h"
 #include "goal/workload/llm/emitter.h"
@@ -21,7 +22,24 @@ struct StagePlan {
   std::uint64_t whole_weights = 0;  // that every rank of tensor parallelism has
   std::uint64_t table_weights = 0;  // of the embedding that the first and the last stage share
   double optimizer_ns = 0;
+  std::vector<RankWeights> fragments;  // that are synchronized at different times
+  std::vector<double> outer_ns;        // what that takes each to take over
 };
+
+// Differences, weights and momentum read, the last two written, and the difference made before: all fp32.
+constexpr double kOuterBytes = 28;
+
+void add_fragments(const Training& training, std::uint32_t stage, StagePlan& plan) {
+  const RankWeights all = stage_weights(training, stage);
+  const std::uint64_t n = training.outer.fragments;
+  for (std::uint64_t f = 0; f < n; ++f) {
+    const RankWeights part{all.dense * (f + 1) / n - all.dense * f / n,
+                           all.experts * (f + 1) / n - all.experts * f / n};
+    const auto weights = static_cast<double>(part.dense + part.experts);
+    plan.fragments.push_back(part);
+    plan.outer_ns.push_back(training.device->memory_ns(kOuterBytes * weights) / training.efficiency);
+  }
+}
 
 std::uint64_t whole_weights(const Training& training, const Chunk& chunk) {
   const ModelShape& model = training.model;
@@ -49,6 +67,7 @@ StagePlan plan_of(const Training& training, std::uint32_t stage) {
     plan.table_weights = embedding_parameters(training.model).split / training.layout.tensor;
   }
   plan.optimizer_ns = optimizer_ns(training, stage);
+  if (training.outer.inner_steps > 0) add_fragments(training, stage, plan);
   return plan;
 }
 
@@ -67,9 +86,13 @@ class StepProgram {
     if (training_.sharding == Sharding::kZero1) gather_all();
     for (const Action& action : plan_.actions) action.backward ? backward(action) : forward(action);
     finish();
+    ++steps_;
+    if (apart()) synchronize();
   }
 
  private:
+  // Are replicas synchronized now and then only?
+  bool apart() const { return training_.outer.inner_steps > 0; }
   bool fsdp() const { return training_.sharding == Sharding::kFsdp; }
   std::uint32_t number(std::uint32_t chunk) const { return chunk * training_.schedule.stages + place_.stage; }
   std::uint64_t activation_bytes() const { return 2 * training_.own_tokens() * training_.model.hidden; }
@@ -207,7 +230,7 @@ class StepProgram {
 
   void reduce_behind(const Action& action, std::size_t part) {
     if (fsdp()) return reduce_layer(action, part);
-    if (action.micro_batch + 1 < training_.schedule.micro_batches) return;
+    if (apart() || action.micro_batch + 1 < training_.schedule.micro_batches) return;
     const CollectiveKind kind =
         training_.sharding == Sharding::kNone ? CollectiveKind::kAllreduce : CollectiveKind::kReduceScatter;
     reduce(kind, plan_.buckets[action.chunk][part]);
@@ -267,13 +290,48 @@ class StepProgram {
     emitter_.wait(emitter_.collective(Chain::kStep, collective, emitter_.computed()));
   }
   void finish() {
-    emitter_.wait(emitter_.last(Chain::kReduce));
+    if (!apart()) emitter_.wait(emitter_.last(Chain::kReduce));
     // Each rank of sequence parallelism has seen a part of the tokens only.
     if (training_.sequence_parallel) all_reduce(Axis::kTensor, 2 * plan_.whole_weights, 2);
     all_reduce(Axis::kEmbedding, plan_.table_weights * training_.gradient_bytes, training_.gradient_bytes);
-    all_reduce(Axis::kWorld, 8, 8);  // the norm of all gradients
+    // The norm of all gradients.
+    for (const Axis axis :
+         apart() ? std::vector{Axis::kTensor, Axis::kPipeline} : std::vector{Axis::kWorld}) {
+      all_reduce(axis, 8, 8);
+    }
     emitter_.compute(plan_.optimizer_ns);
     emitter_.computed();
+  }
+
+  // -- Replicas on their own
+
+  struct Pending {
+    std::uint32_t step = 0;  // at whose end it is waited for
+    Event event = kNothing;
+    double outer_ns = 0;
+  };
+  // Behind a step: what is due to begin, spread evenly, and what is due to be taken over.
+  void synchronize() {
+    const OuterSteps& outer = training_.outer;
+    for (std::uint64_t f = 0; f < outer.fragments; ++f) {
+      if ((f + 1) * outer.inner_steps / outer.fragments % outer.inner_steps == steps_ % outer.inner_steps) {
+        begin(f);
+      }
+    }
+    while (!pending_.empty() && pending_.front().step <= steps_) {
+      emitter_.wait(pending_.front().event);
+      emitter_.compute(pending_.front().outer_ns);
+      pending_.pop_front();
+    }
+    emitter_.computed();
+  }
+  void begin(std::size_t fragment) {
+    if (training_.layout.data == 1) return;
+    Event last = kNothing;
+    exchange_both(Chain::kReduce, CollectiveKind::kAllreduce, plan_.fragments[fragment],
+                  training_.gradient_bytes, emitter_.computed(),
+                  [&](Event event) { last = event == kNothing ? last : event; });
+    pending_.push_back({steps_ + training_.outer.overlap, last, plan_.outer_ns[fragment]});
   }
 
   const Training& training_;
@@ -282,6 +340,8 @@ class StepProgram {
   const Place place_;
   Emitter& emitter_;
   LayerProgram layers_;
+  std::uint32_t steps_ = 0;
+  std::deque<Pending> pending_;
   std::vector<std::vector<std::vector<Event>>> gathers_;  // by chunk and part
 };
 
