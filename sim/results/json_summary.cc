@@ -105,6 +105,7 @@ nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
                                  {"messages", job.messages},
                                  {"bytes", job.bytes}};
   add_path(report, job, json);
+  if (const std::optional<double> tokens = tokens_per_second(job)) json["tokens_per_second"] = *tokens;
   if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
   if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;
   if (const std::optional<double> crossed = hops(report, index)) json["hops"] = *crossed;
@@ -216,6 +217,7 @@ std::string json_summary(const Report& report) {
   json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
   add_nics(report, json);
   if (report.jobs.size() == 1) add_path(report, report.jobs[0], json);
+  if (const std::optional<double> tokens = tokens_per_second(report)) json["tokens_per_second"] = *tokens;
   json["jobs"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.jobs.size(); ++i) json["jobs"].push_back(job_json(report, i));
   json["machine"] = machine_json(report);

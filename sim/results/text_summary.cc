@@ -103,6 +103,16 @@ void add_path(const Job& job, Lines& lines) {
   lines.add("bound by", "{}; critical path: {}", bound_by(*job.path), path_text(std::move(shares)));
 }
 
+// "1,234,568 a second".
+void add_tokens(const Report& report, Lines& lines) {
+  const std::optional<double> tokens = tokens_per_second(report);
+  if (!tokens) return;
+  const bool is_many = *tokens >= 1000;
+  lines.add("tokens", "{} a second",
+            is_many ? grouped(static_cast<std::uint64_t>(std::min(*tokens, 9e18) + 0.5))
+                    : fmt::format("{:.4g}", *tokens));
+}
+
 std::string outcome_of(const Job& job) {
   if (job.status == JobStatus::kComplete) return readable_time(runtime(job));
   return std::string(name(job.status));
@@ -288,6 +298,7 @@ std::string text_summary(const Report& report, const std::string& directory) {
     lines.add("simulated time", "{} when it stopped; last operation of a rank at {}",
               readable_time(report.stopped_at), readable_time(report.makespan));
   }
+  add_tokens(report, lines);
   add_jobs(report, lines);
   add_free_hosts(report, lines);
   add_ranks(report, lines);

@@ -21,6 +21,7 @@ function runFigures(run) {
                  figure(percentText(shares.waiting), "of ranks' time waiting"));
     if (complete && run.jobs.count === 1) figures.push(figure(timeText(headline.floor_ns), "at least, on any network"));
   }
+  if (known(summary.tokens_per_second)) figures.push(figure(countText(Math.round(summary.tokens_per_second)), "tokens a second"));
   if (summary.open_loop) {
     figures.push(figure(percentText(summary.open_loop.offered_load), "of the hosts' links offered"),
                  figure(percentText(summary.open_loop.accepted_load), "of the hosts' links carried"));
