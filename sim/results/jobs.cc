@@ -39,6 +39,10 @@ std::optional<double> slowdown(const Job& job) {
   return ratio(runtime(job), job.alone) / static_cast<double>(job.runs);
 }
 
+double share_of_runtime(const Job& job, Time time) {
+  return runtime(job) == Time() ? 0 : ratio(time, runtime(job));
+}
+
 std::optional<double> tokens_per_second(const Job& job) { return rate(tokens(job), runtime(job)); }
 
 std::optional<double> tokens_per_second(const Report& report) {

@@ -1,5 +1,6 @@
 """What runs of training steps tell: tokens per second, and the communication that computation waits for."""
 
+import csv
 import json
 import unittest
 
@@ -13,6 +14,10 @@ class TrainingResults(WeftTest):
     def run_of(self, *arguments):
         text = self.weft("sim", *arguments, "-o", "RUN").stdout
         return json.loads((self.folder / "RUN/summary.json").read_text()), text
+
+    def rows(self, name):
+        with open(self.folder / "RUN" / name, newline="") as file:
+            return list(csv.DictReader(file))
 
     def test_tokens(self):
         # 8 sequences of 128 tokens in each of two steps.
@@ -44,6 +49,35 @@ class TrainingResults(WeftTest):
         last = max(first["finish_ns"], second["finish_ns"])
         self.assertAlmostEqual(run["tokens_per_second"] / (4 * 1024e9 / last), 1, 9)
         self.assertIn("tokens              ", text)
+
+    def test_exposed_communication(self):
+        """The digest is that of one thread, and so is all that is told; shares are those of the runtime."""
+        for network in (NODE, ["--network", "loggops:L=2000,o=0,g=10,G=0.08"], [*NODE[:2], "--network", "packet"]):
+            told = []
+            for threads in ("1", "2"):
+                run, text = self.run_of("--traffic", STEP, *network, "--threads", threads)
+                told.append([run[key] for key in ("digest", "exposed_communication", "hidden_communication", "first_cpu")])
+            self.assertEqual(told[0], told[1])
+            exposed = run["exposed_communication"]
+            self.assertLessEqual({"tp", "pp", "dp"}, set(exposed))
+            self.assertEqual(exposed, run["jobs"][0]["exposed_communication"])
+            for one in exposed.values():
+                self.assertLessEqual(one["mean_ns"], one["max_ns"])
+                self.assertAlmostEqual(one["share"], one["mean_ns"] / run["makespan_ns"], 9)
+                self.assertLessEqual(one["unsent_share"], one["share"])
+            self.assertEqual(exposed["dp"]["unsent_share"], 0)
+            self.assertGreater(exposed["pp"]["unsent_share"], 0.9 * exposed["pp"]["share"])
+            # Means of ranks that end nearly together: their time is the runtime but for that.
+            finish = [float(row["finish_ns"]) for row in self.rows("ranks.csv")]
+            self.assertAlmostEqual(sum(run["first_cpu"].values()), sum(finish) / len(finish) / run["makespan_ns"], 6)
+            self.assertAlmostEqual(sum(one["share"] for one in exposed.values()), run["first_cpu"]["exposed_share"], 6)
+            self.assertIn("exposed communication tp ", text)
+            self.assertIn("(first cpu of each rank)", text)
+
+    def test_nothing_is_computed(self):
+        run, text = self.run_of("--traffic", "alltoall:size=1KB,ranks=8", "--topology", "single_switch:hosts=8")
+        self.assertNotIn("exposed communication", text)
+        self.assertEqual(run["first_cpu"]["compute_share"], 0)
 
     def test_other_graphs_have_none(self):
         run, text = self.run_of("--traffic", "alltoall:size=1KB,ranks=8", "--topology", "single_switch:hosts=8")
