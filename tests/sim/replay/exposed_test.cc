@@ -102,7 +102,8 @@ bool has_one_cpu(const goal::Graph& graph, std::uint32_t r) {
 }  // namespace
 
 TEST_CASE("an all-reduce that nothing goes on beside is exposed: its time") {
-  const Run run = two_ranks("a: calc 3000\nb: allreduce 8b comm 1 cpu 1\nc: calc 500\nb requires a\nc requires b\n");
+  const Run run =
+      two_ranks("a: calc 3000\nb: allreduce 8b comm 1 cpu 1\nc: calc 500\nb requires a\nc requires b\n");
   for (std::uint32_t r = 0; r < 2; ++r) {
     const results::CpuTimes times = run.of(r);
     CHECK(of_class(times, "dp").exposed_mean == Time::ns(1000));  // one exchange
@@ -114,10 +115,10 @@ TEST_CASE("an all-reduce that nothing goes on beside is exposed: its time") {
 
 TEST_CASE("one beside enough computation is hidden, another for a part of it") {
   for (const std::int64_t beside : {5000, 400}) {
-    const Run run = two_ranks(
-        fmt::format("a: calc 3000\nb: allreduce 8b comm 1 cpu 1\nc: calc {}\nd: calc 500\n"
-                    "b requires a\nc requires a\nd requires b, c\n",
-                    beside));
+    const Run run =
+        two_ranks(fmt::format("a: calc 3000\nb: allreduce 8b comm 1 cpu 1\nc: calc {}\nd: calc 500\n"
+                              "b requires a\nc requires a\nd requires b, c\n",
+                              beside));
     const Time hidden = Time::ns(std::min<std::int64_t>(beside, 1000));
     CHECK(of_class(run.of(1), "dp").hidden_mean == hidden);
     CHECK(of_class(run.of(1), "dp").exposed_mean == Time::ns(1000) - hidden);
