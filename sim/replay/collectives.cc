@@ -42,6 +42,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
   with_.progress.start(rank, op);
   const std::uint32_t size = program.communicator_size(collective.comm);
   if (size == 1) return with_.work.finish_op(rank, op);
+  if (trails_ != nullptr) trails_->begin_collective(rank, call, engine_.now());
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
   begin_lanes(with_.open.add(rank, {.call = {&collective, size, me, &chosen->options},
                                     .chosen = chosen,
@@ -167,6 +168,7 @@ void Collectives::finish(std::uint32_t index) {
   const goal::OpIndex op = with_.open[index].op;
   RankState& rank = with_.ranks[with_.open[index].local];
   with_.open.remove(rank, index);
+  if (trails_ != nullptr) trails_->end_collective(rank, rank.view.op(op), engine_.now());
   with_.work.finish_op(rank, op);
 }
 
