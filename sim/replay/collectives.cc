@@ -149,7 +149,8 @@ Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const 
     if (open.step.kind != kind) continue;
     const std::uint64_t bytes = call.bytes(open.step, open.step.peer_at(0, call.size));
     const Time step = bytes > goal::LaneCosts::kShortBytes ? costs.step : costs.short_step;
-    work = std::max(work, after(step, (open.step.combine > 0 ? costs.combine : costs.copy).of(bytes)));
+    const TimePerByte rate = open.step.combine > 0 ? costs.combine : costs.copy;
+    work = std::max(work, after(step, rate.of(std::min(bytes, costs.copied_bytes))));
   }
   return work;
 }
