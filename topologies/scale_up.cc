@@ -31,6 +31,9 @@ std::vector<ParameterSpec> parameters_of_scale_up() {
        "they are apart."},
       {"nics", ParameterType::kInteger, "auto",
        "Links for each link of the host that the node stands for; auto: until it has the node's NICs, or 1."},
+      {"outer_links", ParameterType::kInteger, "auto",
+       "Links for each link between switches of `of`; auto: as many as a host's become, or 1 where `nics` is "
+       "given or `of` says how fast its links are."},
       {"inner_link", ParameterType::kBandwidth, "auto",
        "Rate of a link inside a node; auto: the node's payload rate, or 400Gbps."},
       {"inner_latency", ParameterType::kTime, "auto",
@@ -179,9 +182,14 @@ void set_sites(Topology& topology, const Topology& outer) {
   }
 }
 
-// The switches of `outer` and its links, those of its hosts as `nics` links of accelerators.
+// For each link of a host, and for each between switches.
+struct Widths {
+  std::uint32_t nics = 1, outer_links = 1;
+};
+
+// The switches of `outer` and its links, those of its hosts as links of accelerators.
 void add_outer(Topology& topology, const Domain& domain, const std::vector<Vertex>& routers,
-               const Topology& outer, std::uint32_t nics) {
+               const Topology& outer, const Widths& widths) {
   std::vector<Vertex> copy(outer.nodes());
   for (std::uint32_t s = 0; s < outer.switches(); ++s) {
     Node node = outer.node(outer.switch_at(s));
@@ -195,13 +203,15 @@ void add_outer(Topology& topology, const Domain& domain, const std::vector<Verte
     Vertex a = edge.from, b = edge.to;
     if (outer.node(b).kind == NodeKind::kHost) std::swap(a, b);
     if (outer.node(a).kind != NodeKind::kHost) {
-      topology.add_link(copy[a], copy[b], edge.link);
+      for (std::uint32_t i = 0; i < widths.outer_links; ++i) {
+        topology.add_link(copy[a], copy[b], edge.link);
+      }
       continue;
     }
     const std::uint32_t node = outer.node(a).index;
     Link link = edge.link;
     if (domain.preset != nullptr) link.rate = std::min(link.rate, domain.preset->slot);
-    for (std::uint32_t i = 0; i < nics; ++i) {
+    for (std::uint32_t i = 0; i < widths.nics; ++i) {
       const std::uint32_t accelerator = next[node]++ % domain.accelerators;
       topology.add_link(routers[node * domain.accelerators + accelerator], copy[b], link);
     }
@@ -229,18 +239,68 @@ void note_nics(Topology& topology, const Domain& domain, const Topology& outer, 
       rate > slot ? fmt::format(", as a PCIe slot lets no more of {} through", to_string(rate)) : ""));
 }
 
-// The network between nodes. Its links are as fast as the node's NICs, unless it or its family has them so.
+// Does neither the user say how fast the links of this network are, nor its family?
+bool is_left_open(const ModuleChoice& network) {
+  const std::string general = with_cabling({}).front().default_value;
+  if (network.given.contains("link")) return false;
+  return std::ranges::any_of(families(), [&](const Family& family) {
+    const auto link = std::ranges::find(family.info.parameters, "link", &ParameterSpec::name);
+    return family.info.name == network.name && link != family.info.parameters.end() &&
+           link->default_value == general;
+  });
+}
+
+// The network between nodes. Its links are as fast as the node's NICs where that is left open.
 Topology build_outer(const Parameters& parameters, const Domain& domain) {
   ModuleChoice choice = read_inner_network(parameters);
-  const std::string general = with_cabling({}).front().default_value;
-  for (const Family& family : families()) {
-    if (family.info.name != choice.name || domain.preset == nullptr || choice.given.contains("link"))
-      continue;
-    const auto link = std::ranges::find(family.info.parameters, "link", &ParameterSpec::name);
-    if (link == family.info.parameters.end() || link->default_value != general) continue;
-    choice.given["link"] = to_string(domain.preset->nic);
-  }
+  if (domain.preset != nullptr && is_left_open(choice)) choice.given["link"] = to_string(domain.preset->nic);
   return build(choice);
+}
+
+// A network is as wide for nodes of many NICs as its family makes it for hosts of one.
+Widths read_widths(const Parameters& parameters, const Domain& domain, const Topology& outer) {
+  const std::uint32_t nics = nics_for_a_link(parameters, domain, outer);
+  const bool is_wide = parameters.automatic("nics") && is_left_open(read_inner_network(parameters));
+  return {nics, count_parameter(parameters, "outer_links", 1024, is_wide ? nics : 1)};
+}
+
+// What hosts bring to a switch, and what its links to others carry, where the former is most of the latter.
+struct Load {
+  double hosts = 0, others = 0;
+};
+Load fullest_switch(const Topology& outer, const Widths& widths) {
+  std::vector<Load> loads(outer.nodes());
+  for (const Channel& channel : outer.channels()) {
+    const bool is_host = outer.node(channel.to).kind == NodeKind::kHost;
+    const auto rate = static_cast<double>(channel.rate.bps());
+    (is_host ? loads[channel.from].hosts : loads[channel.from].others) +=
+        rate * (is_host ? widths.nics : widths.outer_links);
+  }
+  Load fullest;
+  for (const Load& load : loads) {
+    if (load.others > 0 && load.hosts * fullest.others >= fullest.hosts * load.others) fullest = load;
+  }
+  return fullest;
+}
+
+// What several links for each of the network's mean for its width.
+void note_widths(Topology& topology, const Topology& outer, const Widths& widths) {
+  if (widths.nics == widths.outer_links) {
+    if (widths.nics == 1 || fullest_switch(outer, widths).others == 0) return;
+    return topology.add_note(
+        fmt::format("a host of the network between nodes has {0} NICs on its switch, so there are {0} links "
+                    "for each link "
+                    "between switches, too; outer_links=1 has one, in the same switches",
+                    widths.nics));
+  }
+  const Load full = fullest_switch(outer, widths);
+  if (full.others == 0 || full.hosts <= full.others * 1.2) return;
+  topology.add_note(fmt::format(
+      "nodes bring {} to a switch whose links to other switches carry {}: {:.1f} to 1; outer_links={} has as "
+      "many for each link between switches as for a host's",
+      to_string(Bandwidth::bps(static_cast<std::int64_t>(full.hosts))),
+      to_string(Bandwidth::bps(static_cast<std::int64_t>(full.others))), full.hosts / full.others,
+      widths.nics));
 }
 
 void check_outer(const Parameters& parameters, const Topology& outer, const Domain& domain) {
@@ -277,9 +337,10 @@ Topology build_family(const Parameters& parameters) {
     const std::vector<Vertex> routers = add_accelerators(topology, domain, outer.hosts());
     add_inner_networks(topology, domain, routers);
     set_sites(topology, outer);
-    const std::uint32_t nics = nics_for_a_link(parameters, domain, outer);
-    add_outer(topology, domain, routers, outer, nics);
-    note_nics(topology, domain, outer, nics);
+    const Widths widths = read_widths(parameters, domain, outer);
+    add_outer(topology, domain, routers, outer, widths);
+    note_nics(topology, domain, outer, widths.nics);
+    note_widths(topology, outer, widths);
     if (outer.linked_groups()) topology.set_linked_groups();
   }
   topology.finish();

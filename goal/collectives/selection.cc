@@ -131,7 +131,12 @@ CollectiveSelection::CollectiveSelection(const CollectiveChoices& choices) {
 
 void CollectiveSelection::set_gpu(ChosenAlgorithm& chosen) const {
   if (!nccl_ || !chosen.algorithm->info.name.starts_with("nccl_")) return;
-  chosen.options.lane_costs = nccl::lane_costs(nccl_->node().gpu, chosen.options.format);
+  CollectiveOptions& options = chosen.options;
+  const nccl::GpuCosts& gpu = nccl_->node().gpu;
+  const bool is_exchange = chosen.algorithm->kind == CollectiveKind::kAlltoall && options.chunk_bytes > 0;
+  options.lane_costs =
+      is_exchange ? nccl::divided_lane_costs(gpu, options.format, options.channels, options.chunk_bytes)
+                  : nccl::lane_costs(gpu, options.format);
 }
 
 void CollectiveSelection::know_groups(const ProgramFacts& facts) {

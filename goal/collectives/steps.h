@@ -83,6 +83,7 @@ struct LaneCosts {
   Time step, short_step;  // before the messages of each group
   TimePerByte copy;       // for each byte of data of the longest message that is sent or has come …
   TimePerByte combine;    // … or, if it was combined with local data, instead
+  std::uint64_t copied_bytes = UINT64_MAX;  // of these no more: what follows is copied while it goes
   // A message to another node takes a thread of the rank (NCCL's proxy) so long, one after the other; the
   // lane goes on meanwhile …
   Time proxy;

@@ -2,6 +2,8 @@
 #include "goal/workload/collective.h"
 #include "goal/workload/compute.h"
 #include "goal/workload/connections.h"
+#include "goal/workload/data_parallel/dlrm.h"
+#include "goal/workload/data_parallel/resnet.h"
 #include "goal/workload/fan.h"
 #include "goal/workload/fft.h"
 #include "goal/workload/index_patterns.h"
@@ -50,6 +52,8 @@ std::span<const Workload> workloads() {
       collective_workload(),
       compute_workload(),
       llm_workload(),
+      resnet_workload(),
+      dlrm_workload(),
   };
   return kAll;
 }

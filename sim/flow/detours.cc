@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 #include <utility>
 
 namespace weft::sim::flow {
@@ -23,22 +22,28 @@ double Detours::share(std::uint32_t source, std::uint32_t destination) const {
 }
 
 // Sums mustn't depend on the order of flows.
-std::vector<Detours::Pair> Detours::pairs_of(std::span<const Offer> offers) const {
+std::vector<Detours::Pair> Detours::pairs_of(std::span<const Offer> offers) {
+  struct Single {
+    std::uint64_t ends;
+    double rate;
+    std::uint32_t offer;
+  };
+  std::vector<Single> singles;
+  for (std::uint32_t i = 0; i < offers.size(); ++i) {
+    singles.push_back({pair_of(offers[i].source, offers[i].destination), offers[i].rate, i});
+  }
+  std::ranges::sort(singles, {}, [](const Single& single) { return std::pair(single.ends, single.rate); });
   std::vector<Pair> pairs;
-  for (const Offer& offer : offers) {
-    pairs.push_back({groups_.of(offer.source), groups_.of(offer.destination), offer.rate, 0});
-  }
-  std::ranges::sort(pairs, {}, [](const Pair& pair) { return std::tuple(pair.from, pair.to, pair.offered); });
-  std::size_t count = 0;
-  for (const Pair& pair : pairs) {
-    if (count > 0 && pairs[count - 1].from == pair.from && pairs[count - 1].to == pair.to) {
-      pairs[count - 1].offered += pair.offered;
-    } else {
-      pairs[count] = pair;
-      pairs[count++].detoured = shares_.of(pair.from, pair.to);
+  pair_of_offer_.resize(offers.size());
+  for (std::size_t i = 0; i < singles.size(); ++i) {
+    if (i == 0 || singles[i].ends != singles[i - 1].ends) {
+      const auto from = static_cast<std::uint32_t>(singles[i].ends >> 32);
+      const auto to = static_cast<std::uint32_t>(singles[i].ends);
+      pairs.push_back({from, to, 0, shares_.of(from, to)});
     }
+    pairs.back().offered += singles[i].rate;
+    pair_of_offer_[singles[i].offer] = static_cast<std::uint32_t>(pairs.size() - 1);
   }
-  pairs.resize(count);
   return pairs;
 }
 
@@ -62,12 +67,8 @@ std::vector<bool> Detours::balance(std::span<const Offer> offers) {
     if (share == 0 || std::abs(share - pair.detoured) >= kLeastChange) pair.detoured = share;
   }
   std::vector<bool> changed;
-  for (const Offer& offer : offers) {
-    const std::pair ends(groups_.of(offer.source), groups_.of(offer.destination));
-    const auto pair = std::ranges::lower_bound(
-        before, ends, {}, [](const Pair& each) { return std::pair(each.from, each.to); });
-    const auto i = static_cast<std::size_t>(pair - before.begin());
-    changed.push_back(before[i].detoured != balanced_[i].detoured);
+  for (const std::uint32_t pair : pair_of_offer_) {
+    changed.push_back(before[pair].detoured != balanced_[pair].detoured);
   }
   return changed;
 }
@@ -118,7 +119,7 @@ void Detours::adopt(std::vector<Rate>& resources) {
 }
 
 void Detours::carry(std::uint32_t source, std::uint32_t destination, double bytes, Carried& carried) const {
-  carried[std::uint64_t{groups_.of(source)} << 32 | groups_.of(destination)] += bytes;
+  carried[pair_of(source, destination)] += bytes;
 }
 
 void Detours::add_carried(const Carried& carried, std::vector<double>& bytes) const {

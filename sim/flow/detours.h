@@ -66,7 +66,10 @@ class Detours {
 
  private:
   using Pair = routing::DetourBalance::Pair;
-  std::vector<Pair> pairs_of(std::span<const Offer> offers) const;
+  std::uint64_t pair_of(std::uint32_t source, std::uint32_t destination) const {
+    return std::uint64_t{groups_.of(source)} << 32 | groups_.of(destination);
+  }
+  std::vector<Pair> pairs_of(std::span<const Offer> offers);
 
   const topologies::Topology& topology_;
   const std::vector<Rate>& capacity_;
@@ -75,6 +78,7 @@ class Detours {
   const std::unique_ptr<routing::DetourBalance> balance_;
   routing::DetourShares shares_;
   std::vector<Pair> balanced_;
+  std::vector<std::uint32_t> pair_of_offer_;  // of those at hand
 };
 
 }  // namespace weft::sim::flow

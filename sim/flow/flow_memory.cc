@@ -43,15 +43,26 @@ double bytes_of_message(const Topology& topology, const routing::Policy& policy)
   return kOfMessage + kOfLink * mean_hops(topology);
 }
 
+// Those between which detours are balanced: what is inside machines of several accelerators is left out.
+double balanced_switches(const Topology& topology) {
+  double switches = 0;
+  for (std::uint32_t s = 0; s < topology.switches(); ++s) {
+    if (topology.node(topology.switch_at(s)).domain == topologies::kNoDomain) ++switches;
+  }
+  return switches;
+}
+
 }  // namespace
 
 MemoryForecast forecast_memory(const ModelRun& run, const routing::Policy& policy) {
   constexpr double kOfRun = 5e6, kOfChannel = 224, kOfLinkRow = 200, kOfPair = 20, kOfWaysAround = 300;
   const Topology& topology = run.fabric->topology;
   const auto channels = static_cast<double>(topology.channels().size());
-  const double switches = topology.switches();
   MemoryForecast forecast{.network = kOfRun + channels * kOfChannel, .results = channels * kOfLinkRow};
-  if (policy.fluid == FluidPaths::kBalanced) forecast.network += kOfWaysAround * switches * switches;
+  if (policy.fluid == FluidPaths::kBalanced) {
+    const double switches = balanced_switches(topology);
+    forecast.network += kOfWaysAround * switches * switches;
+  }
   add_jobs(run, sizes_of(bytes_of_message(topology, policy), kOfPair), run.keeps_flow_rows, forecast);
   return forecast;
 }

@@ -42,6 +42,7 @@ void Collectives::begin(std::uint32_t local, goal::OpIndex op) {
   with_.progress.start(rank, op);
   const std::uint32_t size = program.communicator_size(collective.comm);
   if (size == 1) return with_.work.finish_op(rank, op);
+  if (trails_ != nullptr) trails_->begin_collective(rank, call, engine_.now());
   const goal::ChosenAlgorithm* chosen = plan_.choices[call.peer];
   begin_lanes(with_.open.add(rank, {.call = {&collective, size, me, &chosen->options},
                                     .chosen = chosen,
@@ -148,7 +149,8 @@ Time Collectives::work_of_lane(std::uint32_t handle, goal::StepKind kind) const 
     if (open.step.kind != kind) continue;
     const std::uint64_t bytes = call.bytes(open.step, open.step.peer_at(0, call.size));
     const Time step = bytes > goal::LaneCosts::kShortBytes ? costs.step : costs.short_step;
-    work = std::max(work, after(step, (open.step.combine > 0 ? costs.combine : costs.copy).of(bytes)));
+    const TimePerByte rate = open.step.combine > 0 ? costs.combine : costs.copy;
+    work = std::max(work, after(step, rate.of(std::min(bytes, costs.copied_bytes))));
   }
   return work;
 }
@@ -167,6 +169,7 @@ void Collectives::finish(std::uint32_t index) {
   const goal::OpIndex op = with_.open[index].op;
   RankState& rank = with_.ranks[with_.open[index].local];
   with_.open.remove(rank, index);
+  if (trails_ != nullptr) trails_->end_collective(rank, rank.view.op(op), engine_.now());
   with_.work.finish_op(rank, op);
 }
 

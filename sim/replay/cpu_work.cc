@@ -45,8 +45,16 @@ void CpuWork::finish_task(std::uint32_t task) {
   if (done.lane != kNone) {
     with_.collectives.finish_message(done.lane);
   } else {
-    with_.work.finish_op(with_.ranks[done.local], done.op);
+    RankState& rank = with_.ranks[done.local];
+    if (trails_ != nullptr) note_end(rank, rank.view.op(done.op));
+    with_.work.finish_op(rank, done.op);
   }
+}
+
+// It may end without work of a cpu.
+void CpuWork::note_end(const RankState& rank, const goal::Op& op) {
+  trails_->settle(op);
+  if (Trails::is_first(rank, op.cpu)) trails_->end_pause(rank, with_.work.now());
 }
 
 // The same error with the operation that the work is for.

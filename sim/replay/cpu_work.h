@@ -49,8 +49,11 @@ class CpuWork final : public TaskGiver {
   void give_task(std::uint32_t task) override;
   // The present work of a cpu of this rank has ended: it goes on with what waits.
   void on_done(RankState& rank, std::uint32_t index) {
-    if (trails_ != nullptr) trails_->at_cpu(index);
     Cpu& cpu = with_.cpus[index];
+    if (trails_ != nullptr) {
+      index == rank.first_cpu ? trails_->at_first_cpu(index)
+                              : trails_->at_cpu(index, op_of(rank, cpu.current));
+    }
     bool goes_on = false;
     try {
       goes_on = end_work(rank, cpu);
@@ -91,6 +94,7 @@ class CpuWork final : public TaskGiver {
         schedule_done(rank, cpu, duration);
         return true;
       }
+      if (trails_ != nullptr) note_instant(rank, cpu, work);
       if (end_work(rank, cpu)) return true;
     } catch (const InputError& error) {
       refuse(rank, work, error);
@@ -100,8 +104,21 @@ class CpuWork final : public TaskGiver {
   }
   void schedule_done(RankState& rank, const Cpu& cpu, Time duration) {
     const std::uint32_t index = with_.cpus.index(cpu);
-    if (trails_ != nullptr) trails_->on_cpu(index, duration, computes(rank, cpu.current));
+    if (trails_ != nullptr) {
+      if (trails_->is_open()) trails_->settle(op_of(rank, cpu.current));
+      trails_->on_cpu(rank, index, duration, computes(rank, cpu.current), with_.work.now());
+    }
     with_.work.schedule(rank, duration, RankWork::kCpuDone, index);
+  }
+  // Work that takes no time.
+  void note_instant(const RankState& rank, const Cpu& cpu, std::uint32_t work) {
+    if (trails_->is_open()) trails_->settle(op_of(rank, work));
+    if (with_.cpus.index(cpu) == rank.first_cpu) trails_->end_pause(rank, with_.work.now());
+  }
+  void note_end(const RankState& rank, const goal::Op& op);
+  // The operation that the work is for.
+  const goal::Op& op_of(const RankState& rank, std::uint32_t work) const {
+    return rank.view.op((work & kTask) == 0 ? work : with_.open.op_of(with_.tasks[work & ~kTask]));
   }
   bool computes(const RankState& rank, std::uint32_t work) const {
     return (work & kTask) == 0 ? rank.view.op(work).kind == goal::OpKind::kCalc

@@ -54,6 +54,7 @@ struct JobReplays::Job {
   std::vector<results::Rank> rows = {};  // sums of the runs that are done
   ReplayTotals totals = {};              // likewise, but for unreceived
   results::CriticalPath path = {};       // likewise
+  results::CpuTimes cpu_times = {};      // likewise
   std::vector<std::uint32_t> kept = {};  // instances that are done, whose messages nobody received
 };
 
@@ -294,6 +295,7 @@ void JobReplays::finish_run(std::uint32_t index) {
   const ReplayTotals totals = replay.totals();
   add(job.totals, totals);
   job.path += replay.critical_path().value_or(results::CriticalPath{});
+  job.cpu_times += replay.cpu_times().value_or(results::CpuTimes{});
   ++job.runs;
   job.instance = kNone;
   const bool again = runs_again(job);
@@ -368,6 +370,12 @@ JobProgress JobReplays::progress_of(std::uint32_t index) const {
   if (is_dynamic_ && done) progress.path = job.path;
   progress.complete = done && progress.unreceived == 0;
   return progress;
+}
+
+std::optional<results::CpuTimes> JobReplays::cpu_times_of(std::uint32_t index) const {
+  const Job& job = jobs_[index];
+  if (is_dynamic_) return job.finished ? std::optional(job.cpu_times) : std::nullopt;
+  return job.instance == kNone ? std::nullopt : replay_of(job.instance)->cpu_times();
 }
 
 void JobReplays::begin_timeline() {

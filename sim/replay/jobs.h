@@ -99,6 +99,8 @@ class JobReplays {
   // Of the jobs that can't go on, each line with the job's name where there are several.
   std::vector<std::string> diagnose(std::size_t limit = 10) const;
   JobProgress progress_of(std::uint32_t job) const;
+  // Of the runs of a job, one behind the other; nothing if it isn't kept, or not all are done.
+  std::optional<results::CpuTimes> cpu_times_of(std::uint32_t job) const;
 
  private:
   class Port;

@@ -50,6 +50,7 @@ class RankWork {
         has_overhead_per_byte_(!(plan.hosts.overhead_per_byte == TimePerByte())) {}
   void keep_trails(Trails& trails) { trails_ = &trails; }
 
+  Time now() const { return engine_.now(); }
   void give_task(std::uint32_t task) { giver_.give_task(task); }
   // Of sending or receiving a message.
   Time overhead(std::uint64_t bytes) const {
@@ -76,7 +77,7 @@ class RankWork {
   void finish_op(RankState& rank, goal::OpIndex op) {
     rank.finish = engine_.now();
     if (trails_ != nullptr && rank.ops_done + 1 == rank.view.ops()) {
-      trails_->finish(rank.view.rank(), rank.finish);
+      trails_->finish(rank, rank.finish);
     }
     progress_.finish(rank, op);
   }

@@ -38,9 +38,10 @@ Replay::Replay(const goal::Program& program, const HostConfig& hosts, std::span<
   for (std::size_t p = 0; p < engines.size(); ++p) {
     shares_.push_back(std::make_unique<ReplayShare>(*plan_, *engines[p], ranks[p]));
   }
-  if (plan_->place.keeps_path) trails_ = std::make_unique<TrailRecords>();
-  for (const auto& share : shares_) {
-    if (trails_ != nullptr) share->keep_trails(*trails_);
+  if (plan_->place.keeps_path) {
+    classes_ = std::make_unique<const CommunicationClasses>(program.facts());
+    trails_ = std::make_unique<TrailRecords>();
+    for (const auto& share : shares_) share->keep_trails(*trails_, *classes_);
   }
   if (plan_->place.timeline != nullptr) records_ = std::make_unique<TimelineRecords>();
   for (std::size_t p = 0; records_ != nullptr && p < shares_.size(); ++p) {
@@ -162,6 +163,24 @@ std::optional<results::CriticalPath> Replay::critical_path() const {
     if (share->last_trail().is_behind(last)) last = share->last_trail();
   }
   return last.path;
+}
+
+std::optional<results::CpuTimes> Replay::cpu_times(std::uint32_t rank) const {
+  if (trails_ == nullptr || !done()) return std::nullopt;
+  results::CpuTimes times;
+  share_of(rank).fill(rank, times);
+  return times;
+}
+
+std::optional<results::CpuTimes> Replay::cpu_times() const {
+  if (trails_ == nullptr || !done()) return std::nullopt;
+  results::CpuTimesOfRanks all;
+  results::CpuTimes times;
+  for (std::uint32_t r = 0; r < plan_->program.ranks(); ++r) {
+    share_of(r).fill(r, times);
+    all.add(times);
+  }
+  return all.together();
 }
 
 std::uint64_t Replay::digest() const {

@@ -15,6 +15,7 @@
 #include "sim/core/engine.h"
 #include "sim/core/network.h"
 #include "sim/core/nic_rule.h"
+#include "sim/results/cpu_times.h"
 #include "sim/results/critical_path.h"
 #include "sim/results/records.h"
 #include "sim/results/timeline.h"
@@ -79,7 +80,7 @@ struct ReplayPlace {
   // Where it is recorded what its ranks do, as those of this job; null: nowhere.
   results::TimelineRecorder* timeline = nullptr;
   std::uint32_t job = 0;
-  bool keeps_path = false;  // critical_path() is asked for
+  bool keeps_path = false;  // critical_path() and cpu_times() are asked for
 };
 
 // Connections between any two hosts that a program placed so has numbers for: fewer than 2^64.
@@ -89,6 +90,7 @@ std::uint64_t connections_between_hosts(std::span<const std::uint32_t> host_of_r
 std::vector<std::string> timeline_collectives();
 
 struct ReplayPlan;
+class CommunicationClasses;
 class ReplayShare;
 class RailSplitter;
 class TimelineRecords;
@@ -149,6 +151,10 @@ class Replay {
   std::vector<results::Rank> ranks() const;
   // From the start of its place to the last end of a rank; nothing if it isn't kept, or not done.
   std::optional<results::CriticalPath> critical_path() const;
+  // Likewise: of one rank, and of all, with the most exposed communication first and without what takes no
+  // time.
+  std::optional<results::CpuTimes> cpu_times(std::uint32_t rank) const;
+  std::optional<results::CpuTimes> cpu_times() const;
   // Digest of all engines joined with every rank's finish time.
   std::uint64_t digest() const;
   // For a replay that ended incomplete: which ranks wait, for what, and what nearly matches; at most `limit`
@@ -164,6 +170,7 @@ class Replay {
   std::vector<Engine*> engines_;                  // each once
   std::vector<std::uint16_t> partition_of_host_;  // empty with one partition
   std::vector<std::unique_ptr<ReplayShare>> shares_;
+  std::unique_ptr<const CommunicationClasses> classes_;   // null where trails_ is
   std::unique_ptr<TrailRecords> trails_;                  // null: nothing is asked of the critical path
   std::unique_ptr<TimelineRecords> records_;              // null: nothing is recorded
   std::vector<std::unique_ptr<TimelineTap>> taps_;        // of the shares; none: nothing is recorded

@@ -56,7 +56,7 @@ void ReplayShare::start(Network& network) {
 [[gnu::noinline]] void ReplayShare::on_rare_event(RankState& rank, const Event& event) {
   switch (event.kind) {
     case RankWork::kLaneDone:
-      if (trails_) trails_->at_lane(event.payload);
+      if (trails_) trails_->at_lane(event.payload, rank.view.op(open_.of_lane(event.payload).op));
       return collectives_.end_work_of_lane(event.payload);
     case RankWork::kMessageReady:
       if (trails_) trails_->at_held(event.payload);

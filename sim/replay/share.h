@@ -44,11 +44,16 @@ class alignas(64) ReplayShare final : public NetworkClient {
 
   void start(Network& network);
   // From then on it is known what the time of a run consists of. Before the start.
-  void keep_trails(TrailRecords& records);
+  void keep_trails(TrailRecords& records, const CommunicationClasses& classes);
   // From then on the tap is told which work ends, and of which message a receive is. Before the start.
   void set_tap(TimelineTap& tap);
   // Of its ranks that are done. REQUIRES: keep_trails() was called.
   const Trails::Last& last_trail() const { return trails_->last(); }
+  // Of one of them. What there is in `times` is written over.
+  void fill(std::uint32_t rank, results::CpuTimes& times) const {
+    const RankState& state = ranks_[local_[rank]];
+    trails_->fill(state, state.finish - plan_.place.start, times);
+  }
   void on_sent(const Message& message) override;
   void on_delivered(const Message& message) override;
   void on_event(const Event& event) override;

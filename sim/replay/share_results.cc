@@ -5,8 +5,9 @@
 
 namespace weft::sim {
 
-void ReplayShare::keep_trails(TrailRecords& records) {
-  trails_ = std::make_unique<Trails>(records, cpus_.size(), ranks_.size(), hosts_.nic_per_byte);
+void ReplayShare::keep_trails(TrailRecords& records, const CommunicationClasses& classes) {
+  const Trails::Setting setting{records, classes, plan_.local, hosts_.nic_per_byte, plan_.place.start};
+  trails_ = std::make_unique<Trails>(setting, cpus_.size(), ranks_.size());
   departures_.keep_trails(*trails_);
   cpu_work_.keep_trails(*trails_);
   work_.keep_trails(*trails_);

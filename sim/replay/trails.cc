@@ -4,9 +4,21 @@
 
 namespace weft::sim {
 
+Trails::Trails(const Setting& setting, std::size_t cpus, std::size_t ranks)
+    : records_(setting.records),
+      classes_(setting.classes),
+      local_(setting.local.data()),
+      nic_(setting.nic),
+      cpus_(cpus),
+      nics_(ranks),
+      pauses_(ranks * classes_.names().size()),
+      collectives_(pauses_.size()) {
+  for (CpuPath& cpu : cpus_) cpu.free_ps = setting.start.ps();
+}
+
 void Trails::at_message(std::uint32_t local, const Message& message, bool is_handshake, Time now) {
   const Trail& trail = records_[message.trail];
-  now_ = trail.path;
+  set_now(trail.path, kOpen, trail.injected);
   const Time taken = now - trail.injected;
   if (is_handshake) {
     now_.matching += taken;
@@ -28,7 +40,7 @@ void Trails::at_message(std::uint32_t local, const Message& message, bool is_han
 
 void Trails::at_sent(std::uint32_t task, std::uint64_t bytes, Time now) {
   const Trail& trail = sending_[task];
-  now_ = trail.path;
+  set_now(trail.path, kOpen);
   const Time taken = now - trail.injected;
   const Time alone = std::min(nic_.of(bytes), taken);
   now_.bandwidth += alone;
@@ -50,9 +62,63 @@ void Trails::remember(std::uint32_t task, Time now) {
   sending_[task] = {.path = now_, .injected = now, .nic = {}};
 }
 
-void Trails::finish(std::uint32_t rank, Time now) {
-  if (Last end{now_, now, rank}; end.is_behind(last_)) last_ = end;
+void Trails::finish(const RankState& rank, Time now) {
+  if (rank.cpus > 0) end_pause(rank, now);
+  if (Last end{now_, now, rank.view.rank()}; end.is_behind(last_)) last_ = end;
 }
+
+// ---- The first cpu of each rank ----
+
+void Trails::add_pause(const RankState& rank, Time now) {
+  CpuPath& cpu = cpus_[rank.first_cpu];
+  const Time from = Time::ps(cpu.free_ps);
+  Pauses& sum = pauses_[place(rank, cause_ == kOpen ? CommunicationClasses::kNone : cause_)];
+  sum.all += now - from;
+  if (sent_ > from) sum.unsent += std::min(sent_, now) - from;
+  cpu.free_ps = now.ps();
+  cpu.computes = 0;
+}
+
+Time Trails::computed(const RankState& rank, Time now) const {
+  const CpuPath& cpu = cpus_[rank.first_cpu];
+  const std::int64_t to_come = cpu.computes != 0 ? std::max<std::int64_t>(cpu.free_ps - now.ps(), 0) : 0;
+  return Time::ps(cpu.note - to_come);
+}
+
+void Trails::begin_collective(const RankState& rank, const goal::Op& op, Time now) {
+  UnderWay& own = collectives_[place(rank, classes_.of(op))];
+  if (own.count++ == 0) own.before = computed(rank, now);
+}
+
+void Trails::end_collective(const RankState& rank, const goal::Op& op, Time now) {
+  settle(op);
+  if (is_first(rank, op.cpu)) end_pause(rank, now);
+  UnderWay& own = collectives_[place(rank, classes_.of(op))];
+  if (--own.count == 0) own.computed += computed(rank, now) - own.before;
+}
+
+void Trails::fill(const RankState& rank, Time runtime, results::CpuTimes& times) const {
+  const std::size_t classes = classes_.names().size();
+  times.communication.resize(classes - 1);
+  times.compute = times.overhead = times.idle = Time();
+  if (rank.cpus > 0) {
+    times.compute = Time::ps(cpus_[rank.first_cpu].note);
+    times.idle = pauses_[place(rank, CommunicationClasses::kNone)].all;
+  }
+  for (std::size_t of = 1; of < classes; ++of) {
+    results::CommunicationTime& one = times.communication[of - 1];
+    const std::size_t at = place(rank, static_cast<std::uint8_t>(of));
+    if (one.name.empty()) one.name = classes_.names()[of];
+    one.has_collectives = classes_.has_collectives(static_cast<std::uint8_t>(of));
+    one.exposed_mean = one.exposed_most = pauses_[at].all;
+    one.unsent_mean = pauses_[at].unsent;
+    one.hidden_mean = one.hidden_most = collectives_[at].computed;
+  }
+  // All that is neither computing nor a pause.
+  if (rank.cpus > 0) times.overhead = runtime - times.compute - times.idle - times.exposed();
+}
+
+// ---- Chains ----
 
 void Trails::add_overhead(std::vector<results::CriticalPath>& paths, std::uint32_t index, Time duration) {
   if (paths.size() <= index) paths.resize(index + 1);

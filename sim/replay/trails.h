@@ -5,7 +5,10 @@
 #include <vector>
 
 #include "sim/core/network.h"
+#include "sim/replay/communication_classes.h"
+#include "sim/replay/rank_state.h"
 #include "sim/replay/record_pool.h"
+#include "sim/results/cpu_times.h"
 #include "sim/results/critical_path.h"
 #include "sim/units/quantity.h"
 
@@ -22,19 +25,31 @@ class TrailRecords : public RecordPool<Trail> {};
 
 // Of one share. What begins in an event begins because of that event: of all that it waited for, this came
 // last. So there is one chain at a time, that of the event at hand; work that ends later, and messages, take
-// it along, and no graph of what has happened is needed. Memory: 64 bytes for each cpu and for each message
-// under way.
+// it along, and no graph of what has happened is needed. For the same reason a pause of the first cpu of a
+// rank, which is the one that computes, was spent on the communication that the event which ends it is of.
+// Memory: 64 bytes for each cpu and for each message under way; for each rank 16, and 40 for each class of
+// communication.
 class Trails {
  public:
-  // Bytes of messages take so long at a NIC.
-  Trails(TrailRecords& records, std::size_t cpus, std::size_t ranks, TimePerByte nic)
-      : records_(records), nic_(nic), cpus_(cpus), nics_(ranks) {}
+  // What all shares know, and who is in this one. Bytes of messages take so long at a NIC.
+  struct Setting {
+    TrailRecords& records;
+    const CommunicationClasses& classes;
+    const std::vector<std::uint32_t>& local;  // of each rank of the program
+    TimePerByte nic;
+    Time start;  // of the program
+  };
+  Trails(const Setting& setting, std::size_t cpus, std::size_t ranks);
 
   // The event at hand: the start of a rank; work of a cpu or a lane that has ended; a message that was held.
-  void at_start() { now_ = {}; }
-  void at_cpu(std::uint32_t cpu) { now_ = cpus_[cpu].path; }
-  void at_lane(std::uint32_t lane) { now_ = lanes_[lane]; }
-  void at_held(std::uint32_t place) { now_ = held_[place]; }
+  void at_start() { set_now({}, CommunicationClasses::kNone); }
+  // The first of a rank has had no pause then, so nobody asks what the event is of.
+  void at_first_cpu(std::uint32_t cpu) { set_now(cpus_[cpu].path, CommunicationClasses::kNone); }
+  void at_cpu(std::uint32_t cpu, const goal::Op& op) {
+    set_now(cpus_[cpu].path, classes_.of(op), Time::ps(cpus_[cpu].note));
+  }
+  void at_lane(std::uint32_t lane, const goal::Op& op) { set_now(lanes_[lane], classes_.of(op)); }
+  void at_held(std::uint32_t place) { set_now(held_[place], CommunicationClasses::kNone); }
   // A message has come; or the data that this task sends are sent.
   void at_message(std::uint32_t local, const Message& message, bool is_handshake, Time now);
   void at_sent(std::uint32_t task, std::uint64_t bytes, Time now);
@@ -43,22 +58,52 @@ class Trails {
   void expect_cpu(std::uint32_t cpu) const { __builtin_prefetch(&cpus_[cpu], 1); }
   void expect_message(const Message& message) const { __builtin_prefetch(&records_[message.trail]); }
 
-  // Work that begins in it, and goes on for so long.
-  void on_cpu(std::uint32_t cpu, Time duration, bool computes) {
-    results::CriticalPath& path = cpus_[cpu].path = now_;
-    (computes ? path.compute : path.overhead) += duration;
+  // What a message is of shows when it is taken up: by the first work that begins then, or by what ends.
+  bool is_open() const { return cause_ == kOpen; }
+  void settle(const goal::Op& op) {
+    if (!is_open()) return;
+    cause_ = classes_.of(op);
+    if (op.kind == goal::OpKind::kCollective) sent_ = Time();
+  }
+  // The first cpu of a rank has something to do, or what it waited for has ended.
+  void end_pause(const RankState& rank, Time now) {
+    if (cpus_[rank.first_cpu].free_ps < now.ps()) add_pause(rank, now);
+  }
+  // Are operations on this cpu, by its number in the graph, those of the first?
+  static bool is_first(const RankState& rank, std::uint16_t cpu) { return cpu == 0 || rank.cpus == 1; }
+
+  // Work that begins in it, settled, and goes on for so long.
+  void on_cpu(const RankState& rank, std::uint32_t cpu, Time duration, bool computes, Time now) {
+    CpuPath& own = cpus_[cpu];
+    if (cpu != rank.first_cpu) {
+      own.note = sent_.ps();
+    } else {
+      if (own.free_ps < now.ps()) add_pause(rank, now);
+      if (computes) own.note += duration.ps();
+    }
+    own.path = now_;
+    (computes ? own.path.compute : own.path.overhead) += duration;
+    own.free_ps = after(now, duration).ps();
+    own.computes = computes;
   }
   void on_lane(std::uint32_t lane, Time duration) { add_overhead(lanes_, lane, duration); }
   void hold(std::uint32_t place, Time duration) { add_overhead(held_, place, duration); }
   // A message that this rank of the share hands to the network; data, those that a task sends.
   std::uint32_t leave(std::uint32_t local, std::uint64_t bytes, Time now);
   void remember(std::uint32_t task, Time now);
+  // A collective is under way at a rank, or has ended there.
+  void begin_collective(const RankState& rank, const goal::Op& op, Time now);
+  void end_collective(const RankState& rank, const goal::Op& op, Time now);
   // A rank is done.
-  void finish(std::uint32_t rank, Time now);
+  void finish(const RankState& rank, Time now);
+
+  // Of a rank that is done, which took so long. What there is in `times` is written over.
+  void fill(const RankState& rank, Time runtime, results::CpuTimes& times) const;
 
   // Without the records of messages.
   std::uint64_t memory_bytes() const {
     return cpus_.capacity() * sizeof(CpuPath) + nics_.capacity() * sizeof(Nic) +
+           pauses_.capacity() * sizeof(Pauses) + collectives_.capacity() * sizeof(UnderWay) +
            sending_.capacity() * sizeof(Trail) +
            (lanes_.capacity() + held_.capacity()) * sizeof(results::CriticalPath);
   }
@@ -75,13 +120,46 @@ class Trails {
   const Last& last() const { return last_; }
 
  private:
+  static constexpr std::uint8_t kOpen = 0xFF;  // it will show
+
+  void set_now(const results::CriticalPath& path, std::uint8_t cause, Time sent = {}) {
+    now_ = path;
+    cause_ = cause;
+    sent_ = sent;
+  }
+  std::size_t place(const RankState& rank, std::uint8_t of) const {
+    return std::size_t{local_[rank.view.rank()]} * classes_.names().size() + of;
+  }
+  void add_pause(const RankState& rank, Time now);
+  Time computed(const RankState& rank, Time now) const;
   void add_overhead(std::vector<results::CriticalPath>& paths, std::uint32_t index, Time duration);
 
   TrailRecords& records_;
+  const CommunicationClasses& classes_;
+  const std::uint32_t* const local_;
   const TimePerByte nic_;
   results::CriticalPath now_;
+  std::uint8_t cause_ = CommunicationClasses::kNone;  // class of the communication that the event is of
+  Time sent_;  // when its message was handed to the network, if it is of one outside of collectives
   struct alignas(64) CpuPath {
     results::CriticalPath path;
+    // Until when it works, or has worked, and whether that is computing. Times are below 2^62 ps.
+    std::int64_t free_ps : 63 = 0;
+    std::uint64_t computes : 1 = 0;
+    // The first of its rank: what it has computed, and will have by `free_ps`. Others: when the message was
+    // sent that they work on.
+    std::int64_t note = 0;
+  };
+  static_assert(sizeof(CpuPath) == 64);
+  // Of one rank and class: pauses that such communication has ended, and the part of them before its message
+  // was sent.
+  struct Pauses {
+    Time all, unsent;
+  };
+  // Collectives of one rank and class: what it has computed meanwhile, and had when the present ones began.
+  struct UnderWay {
+    Time computed, before;
+    std::uint32_t count = 0;
   };
   // When all that a rank has handed over would have been sent, and what has come received, by NICs alone.
   struct Nic {
@@ -89,8 +167,10 @@ class Trails {
   };
   std::vector<CpuPath> cpus_;
   std::vector<results::CriticalPath> lanes_, held_;
-  std::vector<Nic> nics_;       // of each rank
-  std::vector<Trail> sending_;  // by task
+  std::vector<Nic> nics_;              // of each rank
+  std::vector<Pauses> pauses_;         // of each rank, by class
+  std::vector<UnderWay> collectives_;  // likewise
+  std::vector<Trail> sending_;         // by task
   std::vector<std::uint32_t> free_;
   Last last_;
 };

@@ -11,6 +11,16 @@ namespace {
 
 double ratio(Time a, Time b) { return static_cast<double>(a.ps()) / static_cast<double>(b.ps()); }
 
+// Of all its runs; 0: not known.
+double tokens(const Job& job) {
+  return job.status == JobStatus::kComplete ? job.tokens * static_cast<double>(job.runs) : 0;
+}
+
+std::optional<double> rate(double tokens, Time time) {
+  if (tokens == 0 || time <= Time()) return std::nullopt;
+  return tokens / time.seconds();
+}
+
 }  // namespace
 
 Time runtime(const Job& job) { return std::max(job.finish - job.start, Time()); }
@@ -27,6 +37,24 @@ double bounded_slowdown(const Job& job) {
 std::optional<double> slowdown(const Job& job) {
   if (job.alone == Time() || job.runs == 0 || job.status != JobStatus::kComplete) return std::nullopt;
   return ratio(runtime(job), job.alone) / static_cast<double>(job.runs);
+}
+
+double share_of_runtime(const Job& job, Time time) {
+  return runtime(job) == Time() ? 0 : ratio(time, runtime(job));
+}
+
+std::optional<double> tokens_per_second(const Job& job) { return rate(tokens(job), runtime(job)); }
+
+std::optional<double> tokens_per_second(const Report& report) {
+  double all = 0;
+  Time start = Time::max(), finish;
+  for (const Job& job : report.jobs) {
+    if (tokens(job) == 0) continue;
+    all += tokens(job);
+    start = std::min(start, job.start);
+    finish = std::max(finish, job.finish);
+  }
+  return rate(all, finish > start ? finish - start : Time());
 }
 
 std::string_view bound_by(const Report& report, const Job& job) {

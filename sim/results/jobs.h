@@ -23,6 +23,14 @@ double bounded_slowdown(const Job& job);
 // where no run was done.
 std::optional<double> slowdown(const Job& job);
 
+// Of all its runs; 0 where it takes no time.
+double share_of_runtime(const Job& job, Time time);
+// Tokens that a job trains on each second of its runtime, all its runs; none where its graph doesn't say how
+// many it has, or where it did not come to its end. Of a report: of all jobs that say so, from the first
+// start of these to the last end.
+std::optional<double> tokens_per_second(const Job& job);
+std::optional<double> tokens_per_second(const Report& report);
+
 // Of all jobs that finished.
 struct MachineFigures {
   std::uint32_t jobs = 0, finished = 0;

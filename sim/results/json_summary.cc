@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "sim/results/jobs.h"
 #include "sim/results/not_replayed_json.h"
@@ -76,6 +77,28 @@ void add_path(const Report& report, const Job& job, nlohmann::ordered_json& json
   if (!report.open_loop) json["critical_path"] = path_json(job);
 }
 
+// Shares of the job's runtime. Between arrivals nothing is computed.
+void add_communication(const Report& report, const Job& job, nlohmann::ordered_json& json) {
+  if (!job.cpu_times || report.open_loop || job.status != JobStatus::kComplete) return;
+  const auto times = [&](Time mean, Time most) {
+    return nlohmann::ordered_json{{"mean_ns", nanoseconds(mean)},
+                                  {"max_ns", nanoseconds(most)},
+                                  {"share", share_of_runtime(job, mean)}};
+  };
+  nlohmann::ordered_json exposed = nlohmann::ordered_json::object(), hidden = exposed;
+  for (const CommunicationTime& one : job.cpu_times->communication) {
+    exposed[one.name] = times(one.exposed_mean, one.exposed_most);
+    exposed[one.name]["unsent_share"] = share_of_runtime(job, one.unsent_mean);
+    if (one.has_collectives) hidden[one.name] = times(one.hidden_mean, one.hidden_most);
+  }
+  json["exposed_communication"] = std::move(exposed);
+  json["hidden_communication"] = std::move(hidden);
+  json["first_cpu"] = {{"compute_share", share_of_runtime(job, job.cpu_times->compute)},
+                       {"overhead_share", share_of_runtime(job, job.cpu_times->overhead)},
+                       {"exposed_share", share_of_runtime(job, job.cpu_times->exposed())},
+                       {"idle_share", share_of_runtime(job, job.cpu_times->idle)}};
+}
+
 void add_open_loop(const OpenLoop& figures, nlohmann::ordered_json& json) {
   json = {{"from_ns", nanoseconds(figures.window.from)},
           {"until_ns", nanoseconds(figures.window.until)},
@@ -84,6 +107,15 @@ void add_open_loop(const OpenLoop& figures, nlohmann::ordered_json& json) {
           {"accepted_load", figures.accepted},
           {"keeps_up", figures.keeps_up}};
   add_times(figures.times, json);
+}
+
+// What is said of a job alone, and of all jobs that train.
+void add_whole(const Report& report, nlohmann::ordered_json& json) {
+  if (report.jobs.size() == 1) {
+    add_path(report, report.jobs[0], json);
+    add_communication(report, report.jobs[0], json);
+  }
+  if (const std::optional<double> tokens = tokens_per_second(report)) json["tokens_per_second"] = *tokens;
 }
 
 nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
@@ -105,6 +137,8 @@ nlohmann::ordered_json job_json(const Report& report, std::size_t index) {
                                  {"messages", job.messages},
                                  {"bytes", job.bytes}};
   add_path(report, job, json);
+  add_communication(report, job, json);
+  if (const std::optional<double> tokens = tokens_per_second(job)) json["tokens_per_second"] = *tokens;
   if (job.alone > Time()) json["alone_ns"] = nanoseconds(job.alone);
   if (const std::optional<double> slow = slowdown(job)) json["slowdown"] = *slow;
   if (const std::optional<double> crossed = hops(report, index)) json["hops"] = *crossed;
@@ -215,7 +249,7 @@ std::string json_summary(const Report& report) {
   for (const auto& [signal, count] : net.signals) json["signals"][signal] = count;
   json["faults"] = {{"count", report.faults}, {"link_changes", report.link_changes}};
   add_nics(report, json);
-  if (report.jobs.size() == 1) add_path(report, report.jobs[0], json);
+  add_whole(report, json);
   json["jobs"] = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < report.jobs.size(); ++i) json["jobs"].push_back(job_json(report, i));
   json["machine"] = machine_json(report);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "goal/collectives/selection_profiles.h"
 #include "sim/replay/protocols.h"
@@ -48,6 +49,27 @@ void follow_nodes(std::string& profile, std::vector<std::string>& remarks) {
       "collectives.profile=default has the first algorithm of each kind");
 }
 
+// GPUs send by themselves, into room that is there: what that takes, NCCL's profile says. Nothing that was
+// given is changed.
+void spare_hosts(Scenario& scenario, std::vector<std::string>& remarks) {
+  const auto profile = scenario.collectives.given.find("profile");
+  if (profile == scenario.collectives.given.end()) return;
+  if (profile->second.substr(0, profile->second.find(':')) != goal::kNcclProfile) return;
+  std::vector<std::string> set;
+  const auto spare = [&](const char* parameter, const char* value) {
+    const auto found = scenario.hosts.given.find(parameter);
+    if (found == scenario.hosts.given.end() || scenario.hosts.locations.contains(parameter)) return;
+    if (std::exchange(found->second, value) != value) set.push_back(fmt::format("{}={}", parameter, value));
+  };
+  spare("o", "0ns");
+  spare("S", "1000TB");
+  if (set.empty()) return;
+  remarks.push_back(
+      fmt::format("hosts have {}, as GPUs with NCCL send by themselves, into buffers that are "
+                  "there; hosts.o and hosts.S set others",
+                  fmt::join(set, " and ")));
+}
+
 std::string completed(const ModuleInfo& info) { return to_short_form(info.name, Parameters(info, {})); }
 
 std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
@@ -55,9 +77,7 @@ std::string* left_to_graph(ModuleChoice& choice, const char* parameter) {
   return found != choice.given.end() && found->second == kByRules ? &found->second : nullptr;
 }
 
-}  // namespace
-
-void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
+void follow(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
   std::string* const protocol = left_to_graph(scenario.hosts, "protocol");
   std::string* profile = left_to_graph(scenario.collectives, "profile");
   if (protocol == nullptr && profile == nullptr) return;
@@ -90,6 +110,13 @@ void follow_library(Scenario& scenario, const goal::Program& program, std::vecto
       known
           ? fmt::format("{}, from the trace's MPI library {}", fmt::join(taken, " and "), text)
           : fmt::format("{}: none is known for the trace's MPI library {}", fmt::join(taken, " and "), text));
+}
+
+}  // namespace
+
+void follow_library(Scenario& scenario, const goal::Program& program, std::vector<std::string>& remarks) {
+  follow(scenario, program, remarks);
+  if (program.metadata("mpi_library").empty()) spare_hosts(scenario, remarks);
 }
 
 void set_protocol(const Scenario& scenario, HostConfig& hosts) {

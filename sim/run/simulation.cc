@@ -26,6 +26,7 @@
 #include "sim/run/bundling.h"
 #include "sim/run/default_routing.h"
 #include "sim/run/faults.h"
+#include "sim/run/graph_notes.h"
 #include "sim/run/job_queue.h"
 #include "sim/run/job_setup.h"
 #include "sim/run/measurements.h"
@@ -33,7 +34,6 @@
 #include "sim/run/network_models.h"
 #include "sim/run/nic_use.h"
 #include "sim/run/one_nic.h"
-#include "sim/run/open_loop_window.h"
 #include "sim/scenario/connections.h"
 #include "sim/units/graph_error.h"
 #include "topologies/composed.h"
@@ -445,7 +445,9 @@ results::Report Simulation::run(std::span<const goal::Program> programs, RunCont
     report.diagnosis.insert(report.diagnosis.begin(), lost.begin(), lost.end());
   }
   for (std::size_t i = 0; i < report.jobs.size(); ++i) {
-    report.jobs[i].not_replayed = programs[only.empty() ? i : only[i]].not_replayed();
+    const goal::Program& program = programs[only.empty() ? i : only[i]];
+    report.jobs[i].not_replayed = program.not_replayed();
+    report.jobs[i].tokens = noted_tokens(program);
   }
   for (const results::Rank& rank : report.ranks) {
     report.jobs[rank.job].messages += rank.messages_sent;

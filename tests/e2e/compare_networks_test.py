@@ -1,6 +1,9 @@
 """weft compare-networks: times with their spread over seeds, ties, and what isn't alike said first."""
 
+import csv
 import json
+import re
+import shutil
 import statistics
 import unittest
 
@@ -53,7 +56,67 @@ class CompareNetworks(WeftTest):
         alike = self.weft("compare-networks", SPARSE, "--networks", "offers.txt", "--seeds", "1", "--network", "flow", "--fabric", "uet").stdout
         self.assertNotIn("fabric", alike)
 
+    def test_prices_of_its_own(self):
+        # Every price ten times as high, for the second of two offers of the same network.
+        prices = self.weft("topo", "cost", "--print-prices", "modern").stdout
+        dear = re.sub(r"((?:price|dollars)[a-z_]*: )([0-9.]+)", lambda found: found[1] + str(10 * float(found[2])), prices)
+        self.assertNotEqual(prices, dear)
+        (self.folder / "dear.txtpb").write_text(dear)
+        (self.folder / "offers.txt").write_text("fat_tree:k=4\nfat_tree:k=4 prices=dear.txtpb\n")
+        told = json.loads(self.weft("compare-networks", SPARSE, "--networks", "offers.txt", "--seeds", "2", "--json").stdout)
+        costs = [json.loads(self.weft("topo", "cost", "fat_tree:k=4", "--prices", each, "--json", "--no-bisection").stdout)["price"]
+                 for each in ("modern", "dear.txtpb")]
+        self.assertEqual([row["price"] for row in told["rows"]], costs)
+        self.assertLess(costs[0], costs[1])
+        self.assertEqual(told["rows"][0]["runtime_ns"], told["rows"][1]["runtime_ns"])
+
+    def test_each_application_is_on_its_own(self):
+        networks = ["--topology", "fat_tree:k=4,link=100Gbps", "--topology", "fat_tree:k=4", "--seeds", "2..3"]
+        apps = [SPARSE, "permutation:size=1MB,ranks=16"]
+        command = ["compare-networks", *apps, *networks, "--json", "-o", "C"]
+        both = json.loads(self.weft(*command).stdout)
+        alone = [json.loads(self.weft("compare-networks", app, *networks, "--json").stdout)["rows"] for app in apps]
+        self.assertEqual(both["rows"], alone[0] + alone[1])
+        self.assertEqual([row["application"] for row in both["rows"]], 2 * [apps[0]] + 2 * [apps[1]])
+        self.assertTrue(both["same_work"])
+        with open(self.folder / "C/networks.csv", newline="") as table:
+            self.assertEqual([row["application"] for row in csv.DictReader(table)], [row["application"] for row in both["rows"]])
+        # The folder is that of a sweep: the same command runs only what is not there.
+        runs = {file: file.stat().st_mtime_ns for file in self.folder.glob("C/points/*/summary.json")}
+        self.assertEqual(len(runs), 2 * 2 * 2)
+        lost = next(iter(runs))
+        shutil.rmtree(lost.parent)
+        self.assertEqual(json.loads(self.weft(*command).stdout), both)
+        self.assertEqual([file for file in runs if file.stat().st_mtime_ns != runs[file]], [lost])
+
+    def test_other_work_is_warned_of(self):
+        # Every endpoint sends: 16 of 1 MB on the one, 54 on the other.
+        networks = ["--topology", "fat_tree:k=4", "--topology", "fat_tree:k=6", "--seeds", "1", "--network", "flow"]
+        done = self.weft("compare-networks", "permutation:size=1MB", *networks)
+        self.assertIn("permutation:size=1MB did not do the same on all networks (ranks, messages, bytes sent)", done.stderr)
+        self.assertEqual(done.stdout.splitlines()[:4], [
+            "not alike: endpoints: 16, 54",
+            "not alike: ranks of permutation:size=1MB: 16, 54",
+            "not alike: messages of permutation:size=1MB: 16, 54",
+            "not alike: bytes sent of permutation:size=1MB: 16,000,000, 54,000,000"])
+        self.assertFalse(json.loads(self.weft("compare-networks", "permutation:size=1MB", *networks, "--json").stdout)["same_work"])
+        self.assertEqual(self.weft("compare-networks", "permutation:size=1MB,ranks=16", *networks).stderr, "")
+
+    def test_what_fails_is_told(self):
+        done = self.weft("compare-networks", SPARSE, "--topology", "fat_tree:k=4", "--topology", "fat_tree:k=2", "--json", "--seeds",
+                         "1", status=2)
+        self.assertEqual([row["runtime_ns"] is None for row in json.loads(done.stdout)["rows"]], [False, True])
+        self.assertIn("1 of 2 runs have no results", done.stderr)
+
     def test_what_is_refused(self):
+        command = ["compare-networks", SPARSE, "--topology", "fat_tree:k=4", "--topology", "torus:dims=4x4", "-o", "C", "--dry-run"]
+        self.assertEqual(self.weft(*command).stdout, "10 runs\n")
+        self.assertFalse((self.folder / "C").exists())
+        self.assertIn("is given twice", self.weft("compare-networks", SPARSE, SPARSE, "--topology", "fat_tree:k=4", "--topology",
+                                                  "torus:dims=4x4", status=2).stderr)
+        for seeds in "0", "x":
+            self.assertIn("seeds", self.weft("compare-networks", SPARSE, "--topology", "fat_tree:k=4", "--topology", "torus:dims=4x4",
+                                             "--seeds", seeds, status=2).stderr)
         self.assertIn("at least two networks", self.weft("compare-networks", SPARSE, "--topology", "fat_tree:k=4", status=2).stderr)
         (self.folder / "offers.txt").write_text("fat_tree:k=4\nfat_tree:k=4 cheap\n")
         self.assertIn("offers.txt:2: expected a topology", self.weft("compare-networks", SPARSE, "--networks", "offers.txt", status=2).stderr)

@@ -219,6 +219,22 @@ class Nodes(unittest.TestCase):
         analysis = self.out("topo", "analyze", "scale_up:of=[fat_tree:k=4],node=dgx_h100", "--only", "bisection")
         self.assertIn("of what half of the nodes can send to others", analysis)
 
+    def test_a_tree_is_no_narrower_than_rails(self):
+        """64 KB from each of 64 GPUs to each: 29.4 MB out of a node, 73 us over its 8 NICs of 400 Gb/s, and NCCL's own
+        costs. A fat tree of the family's width takes as long as rails do; with one link for 8 NICs it is 8 to 1."""
+        exchange = "collective:kind=alltoall,size=64KB,ranks=64"
+        rails = self.sim("scale_up:of=[rail_optimized:units=1,nodes=8],node=dgx_h100", exchange, "flow")
+        tree = self.sim("scale_up:of=[fat_tree:k=8],node=dgx_h100", exchange, "flow")
+        narrow = self.sim("scale_up:of=[fat_tree:k=8],node=dgx_h100,outer_links=1", exchange, "flow")
+        self.assertLess(abs(tree / rails - 1), 0.05)
+        self.assertGreater(narrow, 3 * tree)
+
+    def test_detours_take_the_memory_of_the_network_between_nodes(self):
+        """264 routers, and 9,504 more inside 1,056 nodes; 300 bytes for each pair of all would be 28 GB."""
+        self.sim("scale_up:of=[dragonfly:p=4],node=dgx_h100", "shift:size=1MB,by=8,ranks=64", "flow")
+        summary = json.loads((self.folder / "run" / "summary.json").read_text())
+        self.assertTrue(summary["routing"].startswith("par"))
+
     def test_presets_are_described(self):
         text = self.out("describe", "scale_up")
         for node in ("dgx_a100", "a100_100g", "dgx_h100", "dgx_b200", "gb200_nvl72", "alps", "leonardo", "marenostrum5_acc", "mi300x", "pcie"):

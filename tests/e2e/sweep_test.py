@@ -88,6 +88,15 @@ class Sweep(unittest.TestCase):
         self.weft("sweep", "collect", "S")
         self.assertEqual(len(self.rows("S/sweep.csv")), 12)
 
+    def test_names_of_folders_tell_the_values(self):
+        self.weft("sweep", *BASE, "--vary", "routing=ecmp,spray", "--seeds", "1..2", "-o", "S", "-q")
+        self.assertEqual(sorted(each.name for each in self.folder.glob("S/points/*/")),
+                         [f"routing={routing}_seed={seed}" for routing in ("ecmp", "spray") for seed in "12"])
+        # Where letters are lost, a hash tells values apart.
+        self.weft("sweep", *BASE, "--vary", "topology=fat_tree:k=4,fat_tree:k=6", "-o", "T", "-q")
+        for each in self.folder.glob("T/points/*/"):
+            self.assertRegex(each.name, "^topology=fat_tree_k=[46]_[0-9a-f]{8}_seed=1$")
+
     @unittest.skipUnless(shutil.which("parallel"), "GNU parallel is not there")
     def test_parallel(self):
         words = [*BASE, "--vary", "routing=ecmp,spray", "--seeds", "1..4", "-q"]
@@ -118,6 +127,10 @@ class Sweep(unittest.TestCase):
         self.assertFalse((self.folder / "S").exists())
         self.assertIn("-o DIR", self.weft("sweep", *BASE, status=2).stderr)
         self.assertIn("no folder of a sweep", self.weft("sweep", "collect", "nowhere", status=2).stderr)
+        (self.folder / "begun/points").mkdir(parents=True)
+        told = self.weft("sweep", "status", "begun", status=2).stderr
+        self.assertIn("begun: a sweep was begun there", told)
+        self.assertEqual(len(told.splitlines()), 1)
         done = self.weft("sweep", *BASE, "--vary", "limits.events=100,0", "-o", "S", status=3)
         self.assertIn("1 of 2 runs did not come to their end, and count in no mean", done.stderr)
         self.assertEqual([row["outcome"] for row in self.rows("S/sweep.csv")], ["event limit", "complete"])

@@ -74,6 +74,12 @@ Folder::~Folder() {
 
 Folder Folder::read(const std::string& path) {
   const std::optional<std::string> text = content(path + "/sweep.json");
+  if (!text && fs::is_directory(path + "/points")) {
+    throw InputError(
+        fmt::format("{}: a sweep was begun there, but has not written which runs it has "
+                    "(sweep.json) yet",
+                    path));
+  }
   if (!text) throw InputError(fmt::format("{}: this is no folder of a sweep: it has no sweep.json", path));
   Folder folder;
   folder.path_ = path;
@@ -88,6 +94,7 @@ Folder Folder::read(const std::string& path) {
                   .name = each.at("name").get<std::string>()};
       const bool sound = point.values.size() == folder.fields_.size() && plain(point.name) == point.name;
       if (!sound) throw InputError(path + "/sweep.json: damaged");
+      point.threads = each.value("threads", point.threads);
       if (each.contains("price")) point.price = each["price"].get<double>();
       if (each.contains("watts")) point.watts = each["watts"].get<double>();
       folder.points_.push_back(std::move(point));
@@ -105,15 +112,24 @@ std::string Folder::name_of(const Point& point) const {
     const std::string& field = fields_[i];
     name += plain(field.substr(field.rfind('.') + 1) + "=" + point.values[i]) + "_";
   }
-  // Where letters were lost, what the values were is told by a hash.
+  // Where letters were lost, or a value could be taken for two, what the values were is told by a hash.
   std::string exact;
-  for (const std::string& value : point.values) exact += value + '\n';
+  bool lost = name.size() > kMostBytes;
+  for (const std::string& value : point.values) {
+    exact += value + '\n';
+    lost = lost || plain(value) != value || value.find('=') != std::string::npos;
+  }
   const std::string seed = fmt::format("seed={}", point.seed);
-  const bool lost = name.size() > kMostBytes || plain(exact) != exact;
-  if (!lost || point.values.empty()) return name + seed;
+  if (!lost) return name + seed;
   results::Sha256 hash;
   hash.add(exact);
   return name.substr(0, kMostBytes) + hash.finish().substr(0, 8) + "_" + seed;
+}
+
+std::string Folder::others(Point point) const {
+  point.name = name_of(point);
+  const std::optional<std::string> there = content(scenario_file(point));
+  return there && *there != point.scenario ? point.name : "";
 }
 
 void Folder::add(Point point) {
@@ -131,6 +147,7 @@ void Folder::save() const {
   Json points = Json::array();
   for (const Point& point : points_) {
     points.push_back({{"name", point.name}, {"values", point.values}, {"seed", point.seed}});
+    if (point.threads > 1) points.back()["threads"] = point.threads;
     if (point.price) points.back()["price"] = *point.price;
     if (point.watts) points.back()["watts"] = *point.watts;
   }

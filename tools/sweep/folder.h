@@ -51,6 +51,8 @@ class Folder {
   std::string run_folder(const Point& point) const { return path_ + "/points/" + point.name; }
   std::string error_file(const Point& point) const { return path_ + "/points/" + point.name + ".err"; }
 
+  // The name of the run whose results add() would let count no longer, as its settings were others; "": none.
+  std::string others(Point point) const;
   // Adds a point, and makes ready to run it: results of another scenario in its folder no longer count.
   void add(Point point);
   // Writes the list of points.

@@ -19,6 +19,7 @@
 #include "sim/results/output_file.h"
 #include "sim/units/input_error.h"
 #include "sim/units/memory.h"
+#include "tools/sweep/shell.h"
 
 namespace weft::sweep {
 namespace {
@@ -124,13 +125,6 @@ std::vector<std::string> command(const Folder& folder, const Point& point, const
   return {program, "sim", folder.scenario_file(point), "-o", folder.run_folder(point), "-q"};
 }
 
-// In the words of a shell.
-std::string quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 void remove_empty_errors(const Folder& folder, const Point& point) {
   std::error_code ignored;
   if (folder.done(point)) std::filesystem::remove(folder.error_file(point), ignored);
@@ -177,16 +171,26 @@ int run_parallel(const Folder& folder, const std::vector<const Point*>& points, 
   return stopped;
 }
 
+std::vector<const Point*> open_points(const Folder& folder, const std::set<std::string>& only) {
+  std::vector<const Point*> open = folder.open_points();
+  if (!only.empty()) std::erase_if(open, [&](const Point* point) { return !only.contains(point->name); });
+  return open;
+}
+
 }  // namespace
 
-std::size_t default_slots(const Folder& folder) {
+std::uint32_t most_threads(const Folder& folder) {
   std::uint32_t threads = 1;
   for (const Point& point : folder.points()) threads = std::max(threads, point.threads);
-  return std::max<std::size_t>(1, std::thread::hardware_concurrency() / threads);
+  return threads;
+}
+
+std::size_t default_slots(const Folder& folder) {
+  return std::max<std::size_t>(1, std::thread::hardware_concurrency() / most_threads(folder));
 }
 
 int run_points(const Folder& folder, const RunRequest& request) {
-  const std::vector<const Point*> open = folder.open_points();
+  const std::vector<const Point*> open = open_points(folder, request.only);
   if (open.empty()) return 0;
   const std::uint64_t available = available_memory();
   const rlim_t share = available > RLIM_INFINITY / 2 ? RLIM_INFINITY : available / request.slots;
@@ -196,7 +200,7 @@ int run_points(const Folder& folder, const RunRequest& request) {
   RunRequest alone = request;
   alone.slots = 1;
   alone.tell = {};
-  return run_local(folder, folder.open_points(), alone, RLIM_INFINITY);
+  return run_local(folder, open_points(folder, request.only), alone, RLIM_INFINITY);
 }
 
 }  // namespace weft::sweep

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 
 #include "tools/sweep/folder.h"
@@ -16,6 +18,7 @@ struct RunRequest {
   std::string program;    // weft itself
   std::size_t slots = 1;  // points side by side
   Engine engine = Engine::kLocal;
+  std::set<std::string> only = {};                                   // names of points; empty: all
   std::function<void(std::size_t done, std::size_t all)> tell = {};  // after each point; may be empty
 };
 
@@ -25,6 +28,8 @@ struct RunRequest {
 // not there.
 int run_points(const Folder& folder, const RunRequest& request);
 
+// The most threads of a point.
+std::uint32_t most_threads(const Folder& folder);
 // As many as the processor's cores that this process may use, by the most threads of a point.
 std::size_t default_slots(const Folder& folder);
 

@@ -43,7 +43,9 @@ Topology build(const Parameters& parameters) {
   const std::uint32_t nodes = count_parameter(parameters, "nodes", kMostPorts / 2);
   const std::uint32_t most = 2 * nodes / rails;
   if (most == 0)
-    parameters.fail("nodes", fmt::format("a spine has 2·nodes ports, too few for {} rails", rails));
+    parameters.fail("nodes", fmt::format("a spine has 2·nodes ports, too few for {} rails; nodes={} is the "
+                                         "least, and hosts may stay empty",
+                                         rails, (rails + 1) / 2));
   const std::uint32_t units = count_parameter(parameters, "units", most), leaves = units * rails;
   const std::uint32_t spines = count_parameter(parameters, "spines", nodes, least_spines(leaves, nodes));
   if (nodes % spines != 0) {

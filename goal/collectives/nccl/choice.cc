@@ -7,6 +7,7 @@
 #include <set>
 
 #include "goal/collectives/nccl/algorithms.h"
+#include "goal/collectives/nccl/send_recv.h"
 #include "sim/units/brackets.h"
 
 namespace weft::goal::nccl {
@@ -23,6 +24,14 @@ std::optional<std::uint32_t> count(const Parameters& parameters, std::string_vie
 std::string schedule(Algorithm algorithm) {
   if (algorithm == Algorithm::kNvlsTree) return "nccl_nvls_tree";
   return fmt::format("nccl_{}", name(algorithm));
+}
+
+std::string exchanges(const Tuner& tuner, const Collective& collective, std::uint32_t ranks) {
+  std::uint64_t bytes = collective.bytes;
+  if (!collective.counts.empty()) bytes = *std::ranges::max_element(collective.counts);
+  const Exchange chosen = exchange(tuner.node(), tuner.rings(ranks).used_channels, bytes, ranks);
+  return fmt::format("nccl_p2p:protocol={},channels={},chunk={}B,ranks_per_node={}", name(chosen.protocol),
+                     chosen.channels, chosen.chunk_bytes, tuner.node().gpus);
 }
 
 }  // namespace
@@ -68,8 +77,7 @@ std::uint32_t ranks_of_a_node(const std::vector<Rank>& members, std::uint32_t gp
 std::optional<std::string> algorithm_for(const Tuner& tuner, const Collective& collective,
                                          std::uint32_t ranks) {
   const std::uint32_t per_node = tuner.node().gpus;
-  if (collective.kind == CollectiveKind::kAlltoall)
-    return fmt::format("nccl_p2p:ranks_per_node={}", per_node);
+  if (collective.kind == CollectiveKind::kAlltoall) return exchanges(tuner, collective, ranks);
   if (!Tuner::tunes(collective.kind)) return std::nullopt;
   std::uint64_t bytes = collective.bytes;
   if (!collective.counts.empty()) {

@@ -136,4 +136,12 @@ LaneCosts lane_costs(const GpuCosts& costs, WireFormat format, std::uint32_t bun
   return lane;
 }
 
+LaneCosts divided_lane_costs(const GpuCosts& costs, WireFormat format, std::uint32_t channels,
+                             std::uint64_t chunk_bytes) {
+  LaneCosts lane = lane_costs(costs, format, channels);
+  lane.bundle = 1;
+  lane.copied_bytes = chunk_bytes * channels;
+  return lane;
+}
+
 }  // namespace weft::goal::nccl

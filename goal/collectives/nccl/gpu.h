@@ -47,5 +47,9 @@ GpuCosts with_parameters(const GpuCosts& costs, const Parameters& parameters);
 
 // What lanes of a schedule with this protocol cost, of which each has `bundle` channels side by side.
 LaneCosts lane_costs(const GpuCosts& costs, WireFormat format, std::uint32_t bundle = 1);
+// What a lane costs that has so many channels for one message, each of which copies chunks of so many bytes
+// while those before are on their way.
+LaneCosts divided_lane_costs(const GpuCosts& costs, WireFormat format, std::uint32_t channels,
+                             std::uint64_t chunk_bytes);
 
 }  // namespace weft::goal::nccl

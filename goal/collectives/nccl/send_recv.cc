@@ -48,4 +48,22 @@ SendRecv send_recv(const Node& node, Version version, std::uint64_t bytes, bool 
   return result;
 }
 
+Exchange exchange(const Node& node, std::uint32_t channels, std::uint64_t bytes, std::uint32_t ranks) {
+  constexpr std::uint32_t kPeersTogether = 8;
+  constexpr std::uint64_t kNear = 512 << 10, kFar = 128 << 10;  // chunks
+  const bool is_one_node = ranks <= node.gpus, is_near = is_one_node && node.nvlink_gbs > 0;
+  const std::uint32_t all = std::bit_ceil(std::max(channels, 1u));
+  std::uint32_t each =
+      is_one_node ? channels_of(node, false)
+                  : std::min(channels_of(node, true), node.gpus > 1 ? channels_of(node, false) : UINT32_MAX);
+  each = std::min(each, all);
+  const std::uint32_t groups = (ranks + kPeersTogether - 1) / kPeersTogether;
+  while (!is_one_node && each > 1 && each * groups > all) each /= 2;
+  const std::uint64_t chunk = is_near ? kNear : kFar;
+  const std::uint64_t least = is_one_node ? chunk / 8 : chunk / 2;  // what a channel is worth taking for
+  each = static_cast<std::uint32_t>(std::clamp<std::uint64_t>((bytes + least - 1) / least, 1, each));
+  const bool is_short = is_one_node && bytes <= each * kMostLlBytes;
+  return {is_short ? Protocol::kLl : Protocol::kSimple, each, chunk};
+}
+
 }  // namespace weft::goal::nccl

@@ -20,4 +20,14 @@ struct SendRecv {
 // Source: NCCL 2.30, src/graph/tuning.cc (latencies), src/graph/paths.cc (channels), src/enqueue.cc (LL).
 SendRecv send_recv(const Node& node, Version version, std::uint64_t bytes, bool between_nodes);
 
+// How a rank exchanges with all others of a communicator, in which it has `channels` for all that.
+struct Exchange {
+  Protocol protocol = Protocol::kSimple;
+  std::uint32_t channels = 0;     // of the transfer to a peer
+  std::uint64_t chunk_bytes = 0;  // of a channel
+};
+// `bytes`: for each peer. Source: NCCL 2.30, src/graph/paths.cc (ncclTopoComputeP2pChannels), src/enqueue.cc
+// (p2p tasks).
+Exchange exchange(const Node& node, std::uint32_t channels, std::uint64_t bytes, std::uint32_t ranks);
+
 }  // namespace weft::goal::nccl

@@ -105,6 +105,13 @@ std::vector<std::string> remarks(const Parameters& given, std::uint32_t ranks) {
         "step among others takes less than one alone; several iterations show it",
         parameters.text("schedule")));
   }
+  if (training.outer.inner_steps > training.iterations) {
+    sentences.push_back(
+        fmt::format("replicas are synchronized every {} steps, first behind step {}, and there are {} steps: "
+                    "iterations={} has all of the model once",
+                    training.outer.inner_steps, training.outer.inner_steps / training.outer.fragments,
+                    training.iterations, training.outer.inner_steps));
+  }
   if (training.attention == llm::AttentionKernel::kUnfused && parameters.text("attention") == "auto") {
     sentences.push_back(fmt::format(
         "attention of {} on {} is taken to be unfused, as it was trained before 2022; attention=flash "
@@ -166,6 +173,12 @@ std::vector<ParameterSpec> parameters_of_llm() {
       {"sharding", kText, "zero1",
        "Data parallelism: none (gradients are all-reduced), zero1 (Megatron's distributed optimizer) or fsdp "
        "(zero3)."},
+      {"inner_steps", kInteger, "0",
+       "Steps of each replica on its own between synchronizations of all (DiLoCo); 0: gradients are reduced "
+       "in each step."},
+      {"fragments", kInteger, "1",
+       "Parts of the model that are synchronized at different steps (streaming DiLoCo)."},
+      {"overlap", kInteger, "0", "Steps that replicas go on while a synchronization is under way."},
       {"gradients", kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."},
       {"seq", kInteger, "0", "Tokens of a sequence; 0: the model's."},
       {"micro_batch", kInteger, "1", "Sequences of a micro-batch."},

@@ -243,6 +243,31 @@ void read_words(const Parameters& parameters, Training& training) {
                                    : parameters.text("sp") == "true";
 }
 
+// Replicas that are synchronized now and then have all weights and gradients of their own.
+void read_outer_steps(const Parameters& parameters, Training& training) {
+  OuterSteps& outer = training.outer;
+  outer.inner_steps = integer_in(parameters, "inner_steps", 0, 1'000'000);
+  outer.fragments = integer_in(parameters, "fragments", 1, 1'000'000);
+  outer.overlap = integer_in(parameters, "overlap", 0, 1'000'000);
+  if (outer.inner_steps == 0) {
+    if (outer.fragments > 1) parameters.fail("fragments", "it takes inner_steps, of which each is a part");
+    if (outer.overlap > 0) parameters.fail("overlap", "it takes inner_steps, beside which it goes on");
+    return;
+  }
+  if (training.layout.context > 1) parameters.fail("inner_steps", "it takes replicas without cp");
+  if (training.layout.expert > 1) parameters.fail("inner_steps", "it takes replicas without ep");
+  if (training.sharding == Sharding::kFsdp) {
+    parameters.fail("inner_steps", "replicas have all weights then: sharding must be none or zero1");
+  }
+  const auto limit = [&](const char* name, std::uint32_t most, std::uint32_t value) {
+    if (value > most)
+      parameters.fail(name, fmt::format("with inner_steps={} it may be {} at most", outer.inner_steps, most));
+  };
+  limit("fragments", outer.inner_steps, outer.fragments);
+  limit("overlap", outer.inner_steps - 1, outer.overlap);
+  training.sharding = Sharding::kNone;
+}
+
 }  // namespace
 
 Training training_of(const Parameters& parameters, std::uint32_t ranks,
@@ -251,6 +276,7 @@ Training training_of(const Parameters& parameters, std::uint32_t ranks,
   training.model = model ? *model : find_model(parameters.file("model"));
   training.layout = layout_of(parameters, ranks);
   read_words(parameters, training);
+  read_outer_steps(parameters, training);
   const std::uint32_t sequence = integer_in(parameters, "seq", 0, kMostTokens);
   training.sequence = sequence != 0 ? sequence : training.model.sequence;
   training.micro_batch = integer_in(parameters, "micro_batch", 1, kMostOfAxis);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "goal/workload/llm/buckets.h"
 #include "goal/workload/llm/emitter.h"
@@ -21,7 +22,24 @@ struct StagePlan {
   std::uint64_t whole_weights = 0;  // that every rank of tensor parallelism has
   std::uint64_t table_weights = 0;  // of the embedding that the first and the last stage share
   double optimizer_ns = 0;
+  std::vector<RankWeights> fragments;  // that are synchronized at different times
+  std::vector<double> outer_ns;        // what that takes each to take over
 };
+
+// Differences, weights and momentum read, the last two written, and the difference made before: all fp32.
+constexpr double kOuterBytes = 28;
+
+void add_fragments(const Training& training, std::uint32_t stage, StagePlan& plan) {
+  const RankWeights all = stage_weights(training, stage);
+  const std::uint64_t n = training.outer.fragments;
+  for (std::uint64_t f = 0; f < n; ++f) {
+    const RankWeights part{all.dense * (f + 1) / n - all.dense * f / n,
+                           all.experts * (f + 1) / n - all.experts * f / n};
+    const auto weights = static_cast<double>(part.dense + part.experts);
+    plan.fragments.push_back(part);
+    plan.outer_ns.push_back(training.device->memory_ns(kOuterBytes * weights) / training.efficiency);
+  }
+}
 
 std::uint64_t whole_weights(const Training& training, const Chunk& chunk) {
   const ModelShape& model = training.model;
@@ -48,6 +66,7 @@ StagePlan plan_of(const Training& training, std::uint32_t stage) {
     plan.table_weights = embedding_parameters(training.model).split / training.layout.tensor;
   }
   plan.optimizer_ns = optimizer_ns(training, stage);
+  if (training.outer.inner_steps > 0) add_fragments(training, stage, plan);
   return plan;
 }
 
@@ -73,9 +92,13 @@ class StepProgram {
       }
     }
     finish();
+    ++steps_;
+    if (apart()) synchronize();
   }
 
  private:
+  // Are replicas synchronized now and then only?
+  bool apart() const { return training_.outer.inner_steps > 0; }
   bool fsdp() const { return training_.sharding == Sharding::kFsdp; }
   std::uint64_t activation_bytes() const { return 2 * training_.own_tokens() * training_.model.hidden; }
   Rank stage_rank(std::uint32_t stage) const {
@@ -270,7 +293,7 @@ class StepProgram {
 
   void reduce_behind(const Action& action, std::size_t part) {
     if (fsdp()) return reduce_layer(action, part);
-    if (action.micro_batch + 1 < training_.schedule.of_chunk()) return;
+    if (apart() || action.micro_batch + 1 < training_.schedule.of_chunk()) return;
     const CollectiveKind kind =
         training_.sharding == Sharding::kNone ? CollectiveKind::kAllreduce : CollectiveKind::kReduceScatter;
     reduce(kind, plan_.buckets[action.chunk][part]);
@@ -330,21 +353,28 @@ class StepProgram {
     emitter_.wait(emitter_.collective(Chain::kStep, collective, emitter_.computed()));
   }
   void finish() {
-    emitter_.wait(emitter_.last(Chain::kReduce));
+    if (!apart()) emitter_.wait(emitter_.last(Chain::kReduce));
     // Each rank of sequence parallelism has seen a part of the tokens only.
     if (training_.sequence_parallel) all_reduce(Axis::kTensor, 2 * plan_.whole_weights, 2);
     all_reduce(Axis::kEmbedding, plan_.table_weights * training_.gradient_bytes, training_.gradient_bytes);
-    training_.schedule.staggered() ? norm_along_stages() : all_reduce(Axis::kWorld, 8, 8);
+    training_.schedule.staggered() ? norm_along_stages() : norm_together();
     emitter_.compute(plan_.optimizer_ns);
     emitter_.computed();
     if (training_.schedule.staggered()) norm_of_all();
+  }
+  // The norm of all gradients.
+  void norm_together() {
+    for (const Axis axis :
+         apart() ? std::vector{Axis::kTensor, Axis::kPipeline} : std::vector{Axis::kWorld}) {
+      all_reduce(axis, 8, 8);
+    }
   }
   // The norm of all gradients would have every stage wait for the last one. Instead each has the sum of those
   // before and goes on with it; that of all comes back, while the next step runs, to confirm it
   // ("post-validation", Qi 2024, section 4).
   void norm_along_stages() {
     all_reduce(Axis::kTensor, 8, 8);
-    all_reduce(Axis::kData, 8, 8);
+    if (!apart()) all_reduce(Axis::kData, 8, 8);
     if (place_.stage > 0) emitter_.wait(norm_from(place_.stage - 1, 0));
     if (place_.stage + 1 < training_.schedule.stages) {
       norm_to(place_.stage + 1, 0, Chain::kSendForward, emitter_.computed());
@@ -364,12 +394,45 @@ class StepProgram {
     if (place_.stage > 0) norm_to(place_.stage - 1, 1, Chain::kSendBackward, all);
   }
 
+  // -- Replicas on their own
+
+  struct Pending {
+    std::uint32_t step = 0;  // at whose end it is waited for
+    Event event = kNothing;
+    double outer_ns = 0;
+  };
+  // Behind a step: what is due to begin, spread evenly, and what is due to be taken over.
+  void synchronize() {
+    const OuterSteps& outer = training_.outer;
+    for (std::uint64_t f = 0; f < outer.fragments; ++f) {
+      if ((f + 1) * outer.inner_steps / outer.fragments % outer.inner_steps == steps_ % outer.inner_steps) {
+        begin(f);
+      }
+    }
+    while (!pending_.empty() && pending_.front().step <= steps_) {
+      emitter_.wait(pending_.front().event);
+      emitter_.compute(pending_.front().outer_ns);
+      pending_.pop_front();
+    }
+    emitter_.computed();
+  }
+  void begin(std::size_t fragment) {
+    if (training_.layout.data == 1) return;
+    Event last = kNothing;
+    exchange_both(Chain::kReduce, CollectiveKind::kAllreduce, plan_.fragments[fragment],
+                  training_.gradient_bytes, emitter_.computed(),
+                  [&](Event event) { last = event == kNothing ? last : event; });
+    pending_.push_back({steps_ + training_.outer.overlap, last, plan_.outer_ns[fragment]});
+  }
+
   const Training& training_;
   const StagePlan& plan_;
   const Groups& groups_;
   const Place place_;
   Emitter& emitter_;
   LayerProgram layers_;
+  std::uint32_t steps_ = 0;
+  std::deque<Pending> pending_;
   std::vector<std::vector<std::vector<Event>>> gathers_;  // by chunk and part
 };
 

@@ -24,6 +24,15 @@ enum class AttentionKernel : std::uint8_t {
   kUnfused,  // products, softmax and dropout apart, all pairs: as before T. Dao et al., FlashAttention, 2022
 };
 
+// Replicas (each of tp · pp ranks) that train on their own and are synchronized now and then.
+//
+// Sources: A. Douillard et al., DiLoCo, 2023; Streaming DiLoCo, 2025 (fragments, overlap).
+struct OuterSteps {
+  std::uint32_t inner_steps = 0;  // from one synchronization of a weight to the next; 0: gradients each step
+  std::uint32_t fragments = 1;    // of the model, that are synchronized at different times
+  std::uint32_t overlap = 0;      // steps that go on meanwhile
+};
+
 struct Training {
   ModelShape model;
   Layout layout;
@@ -37,6 +46,7 @@ struct Training {
   Precision precision = Precision::kBf16;
   std::uint32_t sequence = 1, micro_batch = 1, iterations = 1;
   std::uint32_t gradient_bytes = 4;  // of each parameter, as they are reduced
+  OuterSteps outer;
   const Device* device = nullptr;
   double efficiency = 1;
 

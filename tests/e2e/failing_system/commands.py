@@ -65,8 +65,8 @@ COMMANDS = [
     writing(f"goal stats {GRAPH} --expand --picture out.pgm", "out.pgm"),
     writing(f"place {GRAPH} --topology fat_tree:k=4 --placement packed --placement random -o out.txt", "out.txt"),
     writing("place --ranks 4 --topology fat_tree:k=4 --placement packed --picture out.svg", "out.svg"),
-    writing("compare-networks traffic=[shift:size=20KB,ranks=4] --topology single_switch:hosts=4 --topology single_switch:hosts=5 --seeds 1 --csv out.csv",
-            "out.csv"),
+    writing("compare-networks traffic=[shift:size=20KB,ranks=4] --topology single_switch:hosts=4 --topology single_switch:hosts=5 --seeds 2 --csv out.csv "
+            "-o COMPARED --dry-run"),
     writing("sweep --traffic shift:size=20KB --topology single_switch:hosts=4 --seeds 1..2 -o SWEEP --dry-run"),
     writing("sweep status ../in/SWEEP"),
     # Its tables stand beside the runs.

@@ -46,8 +46,10 @@ TEST_CASE("whatever is repeated: k iterations hold k times the messages, bytes a
       continue;
     }
     // What a model computes follows from its shape.
-    const bool of_model = names.count("model") > 0;
-    const std::string name = workload.info.name + (of_model ? ":model=tiny" : ":compute=3us");
+    const bool of_model = names.count("device") > 0;
+    const std::string name = workload.info.name + (workload.info.name == "llm" ? ":model=tiny"
+                                                   : of_model                  ? ":device=a100"
+                                                                               : ":compute=3us");
     const Graph one = traffic(name, 16), four = traffic(name + ",iterations=4", 16);
     CHECK(check(one).clean());
     CHECK(check(four).clean());

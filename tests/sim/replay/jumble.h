@@ -39,7 +39,7 @@ class Jumble {
     }
     recorder_.begin({program.ranks()}, partitions, timeline_collectives());
     replay_.emplace(program, hosts, engines, partition_of_host_,
-                    ReplayPlace{.timeline = most_rows > 0 ? &recorder_ : nullptr});
+                    ReplayPlace{.timeline = most_rows > 0 ? &recorder_ : nullptr, .keeps_path = true});
     // The ranks are the first entities of every engine, the hosts come next.
     for (Engine* engine : engines) first_host_ = engine->add_entities(hosts_needed(program, hosts));
     replay_->start(networks);
@@ -113,6 +113,17 @@ class Jumble {
   std::uint64_t crossings_ = 0;
 };
 
+inline std::string account(const results::CpuTimes& times) {
+  std::string text = fmt::format("compute {}, overhead {}, idle {}\n", times.compute.ps(),
+                                 times.overhead.ps(), times.idle.ps());
+  for (const results::CommunicationTime& one : times.communication) {
+    text += fmt::format("{}: exposed {}, {} at most, {} unsent; hidden {}, {} at most\n", one.name,
+                        one.exposed_mean.ps(), one.exposed_most.ps(), one.unsent_mean.ps(),
+                        one.hidden_mean.ps(), one.hidden_most.ps());
+  }
+  return text;
+}
+
 // All that a replay has to tell.
 inline std::string account(const Replay& replay) {
   const ReplayTotals totals = replay.totals();
@@ -127,6 +138,7 @@ inline std::string account(const Replay& replay) {
         r.rank, r.host, r.finish.ps(), r.compute.ps(), r.overhead.ps(), r.waiting.ps(), r.bytes_sent,
         r.messages_sent, r.bytes_received, r.messages_received, r.ops);
   }
+  if (const auto times = replay.cpu_times()) text += account(*times);
   return text + fmt::format("{}", fmt::join(replay.diagnose(3), "\n"));
 }
 

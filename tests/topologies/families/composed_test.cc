@@ -60,6 +60,32 @@ TEST_CASE("scale-up: nodes in place of the hosts of other networks") {
   CHECK(shared.out_channels(shared.switch_at(2)).size() == 1 + 2);
 }
 
+TEST_CASE("a network between nodes of several NICs is as wide as its family makes it") {
+  // 2 leaves of 2 nodes with 8 NICs each, 2 spines: a leaf has 16 links down, and up 8 to each spine.
+  const auto up_and_down = [](const std::string& network, const std::string& more) {
+    const Topology topology = make("scale_up:of=[" + network + "],node=dgx_h100" + more);
+    std::pair<double, double> rates;
+    for (const Channel& channel : topology.channels()) {
+      if (topology.node(channel.from).name != "leaf 0") continue;
+      const bool is_up = topology.node(channel.to).name.starts_with("spine");
+      (is_up ? rates.first : rates.second) += static_cast<double>(channel.rate.bps()) * 1e-9;
+    }
+    return rates;
+  };
+  const std::string two = "leaf_spine:leaves=2,spines=2,hosts_per_leaf=2";
+  CHECK(up_and_down(two, "") == std::pair(6400.0, 6400.0));
+  CHECK(up_and_down("leaf_spine:leaves=2,spines=1,hosts_per_leaf=2", "") == std::pair(3200.0, 6400.0));
+  CHECK(up_and_down(two, ",outer_links=1") == std::pair(800.0, 6400.0));
+  // What was set by hand stays, and what follows from it is told.
+  CHECK(up_and_down(two + ",link=400Gbps", "") == std::pair(800.0, 6400.0));
+  CHECK(up_and_down(two, ",nics=4") == std::pair(800.0, 3200.0));
+  const auto notes = make("scale_up:of=[" + two + "],node=dgx_h100,nics=4").notes();
+  CHECK(std::ranges::any_of(notes, [](const std::string& note) {
+    return note.starts_with(
+        "nodes bring 3.2Tbps to a switch whose links to other switches carry 800Gbps: 4.0");
+  }));
+}
+
 // What an accelerator of a node sends inside, and its NICs outside, in Gb/s.
 struct Rates {
   double inside = 0, outside = 0;

@@ -5,6 +5,11 @@ function timeShares(run) {
   if (run.summary.open_loop) return {};
   const {compute_ns, overhead_ns, waiting_ns} = run.headline.shares;
   const all = compute_ns + overhead_ns + waiting_ns;
+  // Where ranks have several cpus, of the one that computes.
+  const {first_cpu: first, ranks, makespan_ns} = run.summary;
+  if (first && all > 1.5 * ranks * makespan_ns) {
+    return {compute: first.compute_share, overhead: first.overhead_share, waiting: first.exposed_share + first.idle_share};
+  }
   return {compute: compute_ns / all, overhead: overhead_ns / all, waiting: waiting_ns / all};
 }
 
@@ -21,6 +26,7 @@ function runFigures(run) {
                  figure(percentText(shares.waiting), "of ranks' time waiting"));
     if (complete && run.jobs.count === 1) figures.push(figure(timeText(headline.floor_ns), "at least, on any network"));
   }
+  if (known(summary.tokens_per_second)) figures.push(figure(countText(Math.round(summary.tokens_per_second)), "tokens a second"));
   if (summary.open_loop) {
     figures.push(figure(percentText(summary.open_loop.offered_load), "of the hosts' links offered"),
                  figure(percentText(summary.open_loop.accepted_load), "of the hosts' links carried"));

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <sstream>
 #include <string_view>
 
 #include "sim/units/version.h"
@@ -36,12 +35,15 @@ std::string plain(std::string_view text) {
   return out;
 }
 
-// Paragraphs: lines set in stay as they are, blank ones part paragraphs.
+// Paragraphs: lines set in stay as they are, blank ones part paragraphs. Not by a stream, which would take
+// memory that is refused for the end of the text.
 std::string paragraphs(const std::string& text) {
   std::string out;
-  std::istringstream lines(wrap(text, kColumns));
+  const std::string wrapped = wrap(text, kColumns);
   bool as_is = false;
-  for (std::string line; std::getline(lines, line);) {
+  for (std::size_t end = 0, begin = 0; begin < wrapped.size(); begin = end + 1) {
+    end = std::min(wrapped.find('\n', begin), wrapped.size());
+    const std::string_view line = std::string_view(wrapped).substr(begin, end - begin);
     const bool indented = line.starts_with(" ") && !(line.starts_with("      ") && !as_is);
     if (indented != as_is) out += indented ? ".PP\n.nf\n" : ".fi\n";
     as_is = indented;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "goal/graph/axis.h"
+#include "goal/noted_number.h"
 #include "goal/read_graph.h"
 #include "sim/results/not_replayed_json.h"
 #include "sim/units/grouped.h"
@@ -26,20 +27,6 @@ struct OnAxis {
   std::uint64_t operations = 0;
   double bytes = 0;
 };
-
-// Communicators that a program numbers ("tp 0", "tp 1", …) stand for one axis: the word. "" for others.
-std::string axis_of(const goal::Communicator& communicator) {
-  const std::size_t blank = communicator.name.find(' ');
-  if (blank == std::string::npos || blank == 0 || blank + 1 == communicator.name.size()) return "";
-  const auto all = [&](std::size_t begin, std::size_t end, auto is) {
-    return std::all_of(communicator.name.begin() + static_cast<std::ptrdiff_t>(begin),
-                       communicator.name.begin() + static_cast<std::ptrdiff_t>(end),
-                       [&](unsigned char c) { return is(c) != 0; });
-  };
-  const bool numbered = all(0, blank, [](int c) { return std::isalpha(c); }) &&
-                        all(blank + 1, communicator.name.size(), [](int c) { return std::isdigit(c); });
-  return numbered ? communicator.name.substr(0, blank) : "";
-}
 
 // Sums over a graph.
 struct Totals {
@@ -59,7 +46,7 @@ class AxisSums {
  public:
   AxisSums(const goal::RankSource& graph, Totals& totals) : totals_(totals) {
     for (const goal::Communicator& communicator : graph.communicators()) {
-      axes_.push_back(axis_of(communicator));
+      axes_.push_back(goal::axis_of(communicator.name));
     }
   }
   void collective(const goal::Collective& collective) {
@@ -164,6 +151,18 @@ std::string info_text(goal::RankSource& graph, const goal::PackInfo& info) {
   return text;
 }
 
+// What a generator knows of its graph, as numbers: of all its steps, and of the device that needs most. Not
+// of a graph that was changed since.
+void add_training(const goal::PackInfo& info, Json& json) {
+  if (info.metadata.contains("transform 1")) return;
+  for (const char* key :
+       {"tokens", "model_flops", "device_memory_bytes", "parameters", "active_parameters"}) {
+    const auto noted = info.metadata.find(key);
+    if (noted == info.metadata.end()) continue;
+    if (const auto number = goal::noted_number(noted->second)) json[key] = *number;
+  }
+}
+
 // `not_replayed` is null of a graph that is no import. Bytes, and nanoseconds.
 std::string info_json(goal::RankSource& graph, const goal::PackInfo& info) {
   const Totals totals = sum_up(graph);
@@ -198,6 +197,7 @@ std::string info_json(goal::RankSource& graph, const goal::PackInfo& info) {
       json["axes"][axis][kind] = {{"operations", sum.operations}, {"bytes", sum.bytes}};
     }
   }
+  add_training(info, json);
   json["metadata"] = info.metadata;
   json["unread"] = Json::array();
   for (const goal::Anomaly& anomaly : info.anomalies) {

@@ -1,40 +1,40 @@
 #include "tools/weft/run/compare_networks.h"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <functional>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "goal/file.h"
-#include "sim/results/jobs.h"
-#include "sim/results/report.h"
-#include "sim/results/row.h"
-#include "sim/run/listed_jobs.h"
-#include "sim/run/simulation.h"
-#include "sim/units/grouped.h"
 #include "sim/units/input_error.h"
-#include "tools/sweep/statistics.h"
-#include "tools/weft/cli/phases.h"
+#include "sim/units/input_file.h"
+#include "tools/sweep/plan.h"
+#include "tools/sweep/tables.h"
+#include "tools/weft/cli/log.h"
 #include "tools/weft/cli/standard_output.h"
-#include "tools/weft/run/run_control.h"
+#include "tools/weft/cli/subcommand.h"
+#include "tools/weft/run/network_rows.h"
+#include "tools/weft/run/sweep_points.h"
 #include "topologies/cost/bill.h"
 
 namespace weft::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> apps, topologies, sets;
-  std::string networks, fabric, network, prices = topologies::price_list_names().front(), csv;
-  std::uint32_t seeds = 5;
-  bool json = false;
+  std::string networks, fabric, network, prices = topologies::price_list_names().front(), csv, seeds = "5";
+  std::optional<std::string> output;
+  std::optional<std::uint32_t> slots;
+  bool json = false, dry_run = false;
 };
 
 // ---- Which networks ----
@@ -83,224 +83,157 @@ std::vector<Network> networks_of(const Options& options) {
   return networks;
 }
 
-// ---- What each does ----
+// ---- What runs ----
 
-struct Row {
-  std::string topology, fabric, routing;
-  std::vector<double> runtimes_ns;  // by seed
-  sweep::Estimate runtime;
-  std::set<std::string> bound_by;
-  std::uint32_t hosts = 0;
-  double host_bps = 0;  // of the first host's links
-  std::uint64_t messages = 0, bytes = 0;
-  double price = 0, watts = 0;
-  std::set<std::string> warnings;
-  bool tie = false;  // with the fastest
-};
-
-// Of a single run, the run itself.
-double low(const Row& row) { return row.runtime.low.value_or(row.runtime.mean); }
-double high(const Row& row) { return row.runtime.high.value_or(row.runtime.mean); }
-
-bool is_tie(const Row& a, const Row& b) {
-  return sweep::tie(a.runtime, b.runtime).value_or(a.runtime.mean == b.runtime.mean);
+// "5" are the seeds 1 to 5.
+std::vector<std::uint64_t> seeds_of(const std::string& text) {
+  if (text.find_first_not_of('0') == std::string::npos) throw InputError("--seeds must be at least 1");
+  const bool count = text.find_first_not_of("0123456789") == std::string::npos;
+  return sweep::parse_seeds(count ? "1.." + text : text);
 }
 
-std::string bound_by(const results::Report& report) {
-  std::string text;
-  for (const results::Job& job : report.jobs) {
-    if (!job.path) continue;
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", results::bound_by(report, job));
-  }
-  return text;
+// As --job of weft sim, and shorter: generated traffic without traffic=[], where there is no file of that
+// name.
+std::string job_of(const std::string& app) {
+  const std::size_t end = std::min(app.find_first_of(":,="), app.size());
+  const std::string name = app.substr(0, end), file = app.substr(0, app.find(','));
+  if (end < app.size() && app[end] == '=') return app;
+  if (!fs::exists(file) && name.find_first_of("./") == std::string::npos) return "traffic=[" + app + "]";
+  check_input(file);
+  return app;
 }
 
-class Comparison {
+// A folder that goes with this object, unless the user has named one.
+class Place {
  public:
-  Comparison(const Options& options, Phases& phases)
-      : options_(options), phases_(phases), registries_(sim::builtin_registries()) {}
-
-  Row row(const Network& network) {
-    Row row;
-    for (std::uint32_t seed = 1; seed <= options_.seeds; ++seed) run(network, seed, row);
-    row.runtime = sweep::estimate(row.runtimes_ns);
-    return row;
+  explicit Place(const std::optional<std::string>& given) : path_(given.value_or("")), removed_(!given) {
+    if (!removed_) return;
+    path_ = (fs::temp_directory_path() / "weft-compare-XXXXXX").string();
+    if (mkdtemp(path_.data()) == nullptr) throw InputError(path_ + ": can't create a folder; use -o DIR");
   }
+  ~Place() {
+    std::error_code ignored;
+    if (removed_) fs::remove_all(path_, ignored);
+  }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  const std::string& path() const { return path_; }
 
  private:
-  std::vector<sim::Setting> settings(const Network& network, std::uint32_t seed) const {
-    std::vector<sim::Setting> all = {{"--topology " + network.topology, "topology", network.topology},
-                                     {"--seeds", "seed", std::to_string(seed)}};
+  std::string path_;
+  bool removed_;
+};
+
+// From networks and applications to the points of a sweep.
+class Comparison {
+ public:
+  explicit Comparison(const Options& options) : options_(options), seeds_(seeds_of(options.seeds)) {
+    std::vector<std::string> apps = options.apps;
+    std::ranges::sort(apps);
+    const auto twice = std::ranges::adjacent_find(apps);
+    if (twice != apps.end()) throw InputError(*twice + " is given twice");
+    for (const Network& network : networks_of(options)) add(network);
+  }
+
+  std::size_t seeds() const { return seeds_.size(); }
+  const std::vector<PricedNetwork>& networks() const { return networks_; }
+  // Once for each application and topology, whatever it is priced with.
+  std::vector<sweep::Point>& points() { return points_; }
+
+ private:
+  PointMaker& maker(const std::string& prices) {
+    const auto place = makers_.find(prices);
+    if (place != makers_.end()) return place->second;
+    return makers_.try_emplace(prices, std::vector<std::string>(), topologies::find_price_list(prices))
+        .first->second;
+  }
+
+  void add(const Network& network) {
+    const bool known = std::ranges::any_of(
+        networks_, [&](const PricedNetwork& other) { return other.topology == network.topology; });
+    PointMaker& made_by = maker(network.prices);
+    for (const std::string& app : options_.apps) {
+      for (const std::uint64_t seed : seeds_) {
+        sweep::Point point = made_by.make({app, network.topology}, "", settings(app, network.topology), seed);
+        if (!known) points_.push_back(std::move(point));
+        if (known) break;  // made for its price
+      }
+    }
+    PricedNetwork priced{.topology = network.topology};
+    if (const std::optional<topologies::Bill>& bill = made_by.last_bill()) {
+      priced.price = bill->price;
+      priced.watts = bill->watts;
+      priced.endpoint_bps = bill->injection_bps / static_cast<double>(bill->endpoints);
+    }
+    networks_.push_back(std::move(priced));
+  }
+
+  std::vector<sim::Setting> settings(const std::string& app, const std::string& topology) const {
+    std::vector<sim::Setting> all = {{"--topology " + topology, "topology", topology},
+                                     {app, "job", job_of(app)},
+                                     {"compare-networks", "output.flows", "false"}};
     if (!options_.network.empty()) all.push_back({"--network", "network", options_.network});
     if (!options_.fabric.empty()) all.push_back({"--fabric", "fabric", options_.fabric});
-    for (const std::string& app : options_.apps) all.push_back({app, "job", app});
     for (const std::string& set : options_.sets) all.push_back(sim::parse_setting(set));
     return all;
   }
 
-  void run(const Network& network, std::uint32_t seed, Row& row) {
-    phases_.enter(fmt::format("running on {} with seed {}", network.topology, seed));
-    const sim::Scenario scenario =
-        sim::resolve(sim::read_scenario_file(registries_, "", settings(network, seed)), registries_);
-    sim::Simulation simulation(scenario);
-    simulation.omit_flow_rows();
-    TerminalControl control(scenario.limits, phases_, options_.json);
-    const results::Report report = simulation.run(simulation.workload(), control);
-    if (report.outcome != results::Outcome::kComplete) {
-      throw InputError(fmt::format("on {} the run with seed {} did not come to its end: {}{}",
-                                   network.topology, seed, results::name(report.outcome),
-                                   report.diagnosis.empty() ? "" : "; " + report.diagnosis.front()));
-    }
-    if (seed == 1) describe(network, simulation, report, row);
-    row.runtimes_ns.push_back(static_cast<double>(report.makespan.ps()) / 1000);
-    row.bound_by.insert(bound_by(report));
-    row.warnings.insert(report.warnings.begin(), report.warnings.end());
-  }
-
-  static void describe(const Network& network, const sim::Simulation& simulation,
-                       const results::Report& report, Row& row) {
-    const topologies::Topology& topology = *simulation.topology();
-    row.topology = network.topology;
-    row.fabric = report.fabric;
-    row.routing = report.routing.substr(0, report.routing.find(':'));
-    row.hosts = topology.hosts();
-    for (const std::uint32_t channel : topology.out_channels(topology.host(0))) {
-      row.host_bps += static_cast<double>(topology.channels()[channel].rate.bps());
-    }
-    row.messages = report.messages;
-    row.bytes = report.bytes;
-    const topologies::Bill bill = topologies::bill(topology, topologies::find_price_list(network.prices));
-    row.price = bill.price;
-    row.watts = bill.watts;
-  }
-
   const Options& options_;
-  Phases& phases_;
-  const sim::Registries registries_;
+  std::vector<std::uint64_t> seeds_;
+  std::map<std::string, PointMaker> makers_;  // by price list
+  std::vector<PricedNetwork> networks_;
+  std::vector<sweep::Point> points_;
 };
 
 // ---- What is told ----
 
-// Where the networks aren't alike, said first.
-std::vector<std::string> differences(const std::vector<Row>& rows) {
-  std::vector<std::string> told;
-  const auto compare = [&](const char* what, const std::function<std::string(const Row&)>& text) {
-    std::vector<std::string> values;
-    for (const Row& row : rows) values.push_back(text(row));
-    if (std::ranges::all_of(values, [&](const std::string& value) { return value == values[0]; })) return;
-    told.push_back(fmt::format("not alike: {}: {}", what, fmt::join(values, ", ")));
-  };
-  compare("endpoints", [](const Row& row) { return grouped(row.hosts); });
-  compare("rate of a host, Gb/s", [](const Row& row) { return fmt::format("{:g}", row.host_bps / 1e9); });
-  compare("messages", [](const Row& row) { return grouped(static_cast<double>(row.messages)); });
-  compare("bytes sent", [](const Row& row) { return grouped(static_cast<double>(row.bytes)); });
-  compare("fabric", [](const Row& row) { return row.fabric; });
-  return told;
+void write_csv(const std::string& path, const NetworkTable& table) {
+  goal::FileWriter file(path);
+  file.write(as_csv(table));
+  file.commit();
 }
 
-std::string name_of_cause(const Row& row) { return fmt::format("{}", fmt::join(row.bound_by, " / ")); }
-
-Json as_json(const std::vector<Row>& rows, const std::vector<std::string>& unlike, std::uint32_t seeds) {
-  Json json = {{"seeds", seeds}, {"differences", unlike}, {"rows", Json::array()}};
-  std::size_t best = 0;
-  for (const Row& row : rows) {
-    best += row.tie ? 1 : 0;
-    json["rows"].push_back({{"topology", row.topology},
-                            {"fabric", row.fabric},
-                            {"routing", row.routing},
-                            {"endpoints", row.hosts},
-                            {"runtime_ns", row.runtime.mean},
-                            {"low", low(row)},
-                            {"high", high(row)},
-                            {"price", row.price},
-                            {"power", row.watts},
-                            {"price_time", row.price * row.runtime.mean / 1e9},
-                            {"bound_by", name_of_cause(row)},
-                            {"tie", row.tie && rows[0].tie},
-                            {"warnings", row.warnings}});
-  }
-  json["tie"] = best > 1;
-  return json;
-}
-
-std::string readable(double time_ns) {
-  constexpr std::pair<double, const char*> kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
-  for (const auto& [factor, unit] : kUnits) {
-    if (time_ns >= factor) return fmt::format("{:.4g} {}", time_ns / factor, unit);
-  }
-  return fmt::format("{:.0f} ns", time_ns);
-}
-
-std::string as_text(const std::vector<Row>& rows, const std::vector<std::string>& unlike,
-                    std::uint32_t seeds) {
-  std::string text;
-  for (const std::string& each : unlike) text += each + "\n";
-  text += fmt::format("{}{:<44} {:>10} {:>23} {:>9} {:>7} {:>11}  {}\n", unlike.empty() ? "" : "\n",
-                      "network", "runtime", seeds > 1 ? "95% of means" : "", "k$", "kW", "$ x s", "bound by");
-  for (const Row& row : rows) {
-    text += fmt::format(
-        "{:<44} {:>10} {:>23} {:>9.0f} {:>7.1f} {:>11.3g}  {}{}\n", row.topology, readable(row.runtime.mean),
-        seeds > 1 ? readable(low(row)) + " - " + readable(high(row)) : "", row.price / 1e3, row.watts / 1e3,
-        row.price * row.runtime.mean / 1e9, name_of_cause(row), row.tie ? " (tie)" : "");
-  }
-  const auto ties = std::ranges::count(rows, true, &Row::tie);
-  if (ties > 1) {
-    text += fmt::format("\nThe first {} are a tie: between them the seed decides, not the network.\n", ties);
-  } else if (rows.size() > 1) {
-    text += fmt::format("\n{} is the fastest, {:.1f}% ahead of the next.\n", rows[0].topology,
-                        100 * (rows[1].runtime.mean / rows[0].runtime.mean - 1));
-  }
-  std::set<std::string> warnings;
-  for (const Row& row : rows) warnings.insert(row.warnings.begin(), row.warnings.end());
-  for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
-  return text;
-}
-
-std::string as_csv(const std::vector<Row>& rows) {
-  std::string text = "topology,fabric,routing,endpoints,runtime_ns,low_ns,high_ns,price,power,bound_by,tie\n";
-  for (const Row& row : rows) {
-    text += fmt::format("{},{},{},{},{:.3f},{:.3f},{:.3f},{:.2f},{:.1f},{},{}\n",
-                        results::csv_field(row.topology), row.fabric, row.routing, row.hosts,
-                        row.runtime.mean, low(row), high(row), row.price, row.watts,
-                        results::csv_field(name_of_cause(row)), row.tie ? 1 : 0);
-  }
-  return text;
-}
-
-void compare(const Options& options) {
-  if (options.seeds < 1) throw InputError("--seeds must be at least 1");
-  const std::vector<Network> networks = networks_of(options);
-  Phases phases(!options.json);
-  Comparison comparison(options, phases);
-  std::vector<Row> rows;
-  for (const Network& network : networks) rows.push_back(comparison.row(network));
-  const std::vector<std::string> unlike = differences(rows);
-  std::ranges::stable_sort(rows, {}, [](const Row& row) { return row.runtime.mean; });
-  std::size_t ties = 0;
-  for (const Row& row : rows) ties += is_tie(row, rows[0]) ? 1 : 0;
-  for (Row& row : rows) row.tie = ties > 1 && is_tie(row, rows[0]);
-  if (!options.csv.empty()) {
-    goal::FileWriter file(options.csv);
-    file.write(as_csv(rows));
-    file.commit();
-  }
+void tell(const Options& options, const NetworkTable& table) {
+  if (!options.csv.empty()) write_csv(options.csv, table);
   if (options.json) {
-    fmt::print("{}\n",
-               as_json(rows, unlike, options.seeds).dump(2, ' ', false, Json::error_handler_t::replace));
+    using Json = nlohmann::ordered_json;
+    fmt::print("{}\n", as_json(table).dump(2, ' ', false, Json::error_handler_t::replace));
   } else {
-    print_text(as_text(rows, unlike, options.seeds));
+    print_text(as_text(table));
   }
+  for (const std::string& each : table.other_work) log::warn(each);
+}
+
+int compare(const Options& options) {
+  Comparison comparison(options);
+  if (options.dry_run) {
+    print_text(fmt::format("{} runs\n", comparison.points().size()));
+    return kOk;
+  }
+  const Place place(options.output);
+  sweep::Folder folder(place.path(), {"application", "topology"});
+  for (sweep::Point& point : comparison.points()) folder.add(std::move(point));
+  folder.save();
+  const int signal = run_told(folder, sweep::Engine::kLocal, options.slots, options.json);
+  if (signal != 0) return 128 + signal;
+  const NetworkTable table = network_table(folder, options.apps, comparison.networks(), comparison.seeds());
+  if (options.output) {
+    sweep::write_tables(folder);
+    write_csv(place.path() + "/networks.csv", table);
+  }
+  tell(options, table);
+  return report_failures(folder);
 }
 
 }  // namespace
 
-void add_compare_networks(Command& command, int& /*exit_code*/) {
+void add_compare_networks(Command& command, int& exit_code) {
   const auto options = std::make_shared<Options>();
   command
       .add_option("APP", options->apps,
-                  "Applications that run side by side: a GOAL graph each, with fields of a job like "
-                  "',ranks_per_node=4', or "
-                  "'traffic=[NAME:…]'")
+                  "Applications, each on its own: a GOAL graph, with fields of a job like "
+                  "',ranks_per_node=4', or generated traffic, alltoall:size=1MB,ranks=64")
       .required();
   command.add_option("--topology", options->topologies, "A network to compare; given again for each")
       .repeated();
@@ -310,18 +243,24 @@ void add_compare_networks(Command& command, int& /*exit_code*/) {
   command.add_option("--fabric", options->fabric,
                      "The same for all; default: that of each family, which is told");
   command.add_option("--prices", options->prices, "List of prices, a name or a file").with_default();
-  command.add_option("--seeds", options->seeds, "Runs of each, with seeds from 1 on").with_default();
+  command.add_option("--seeds", options->seeds, "How many seeds, 5, or which, 3..9").with_default();
   command.add_option("--set", options->sets, "FIELD=VALUE: any field of the scenario").repeated();
+  command.add_option("--jobs", options->slots, "Runs side by side; by default cores / threads of a run")
+      .range(1, 4096);
+  command.add_option("-o,--output", options->output,
+                     "Folder of a sweep for the runs, which the same command goes on with, and networks.csv; "
+                     "else nothing is kept");
   command.add_option("--csv", options->csv, "Write the table here, too");
   command.add_flag("--json", options->json, "Print JSON");
+  command.add_flag("--dry-run", options->dry_run, "Check all runs, tell how many they are, and stop");
   command.footer(
-      "Where networks aren't alike (endpoints, rates of hosts, bytes, fabric) is said first. Networks whose "
-      "mean runtime can't be told from the fastest one's (Welch's test, 95%) are a tie.\n"
+      "Where networks aren't alike (endpoints, rates of hosts, fabric, ranks, messages, bytes) is said "
+      "first. "
+      "Networks whose mean runtime can't be told from the fastest one's (Welch's test, 95%) are a tie.\n"
       "Examples:\n"
       "  weft compare-networks app.weft --topology fat_tree:k=8 --topology dragonfly:p=2 --fabric uet\n"
-      "  weft compare-networks 'traffic=[alltoall:size=1MB,ranks=64]' --networks offers.txt --network flow "
-      "--json");
-  command.callback([options] { compare(*options); });
+      "  weft compare-networks alltoall:size=1MB,ranks=64 --networks offers.txt --network flow --json");
+  command.callback([options, &exit_code] { exit_code = compare(*options); });
 }
 
 }  // namespace weft::cli

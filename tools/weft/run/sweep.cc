@@ -12,12 +12,14 @@
 #include "sim/units/input_file.h"
 #include "tools/sweep/groups.h"
 #include "tools/sweep/plan.h"
+#include "tools/sweep/slurm.h"
 #include "tools/sweep/tables.h"
 #include "tools/weft/cli/log.h"
 #include "tools/weft/cli/standard_output.h"
 #include "tools/weft/cli/subcommand.h"
 #include "tools/weft/run/scenario_options.h"
 #include "tools/weft/run/sweep_points.h"
+#include "tools/weft/run/sweep_slurm.h"
 
 namespace weft::cli {
 namespace {
@@ -27,17 +29,42 @@ constexpr std::size_t kLeastSeeds = 3, kMostSeeds = 100;
 
 struct Options {
   ScenarioOptions scenario;
-  std::vector<std::string> varied, zipped;
+  std::vector<std::string> varied, zipped, sbatch;
   std::optional<std::string> seeds, prices, until_ci;
   std::string output, engine = "local";
-  std::optional<std::uint32_t> slots;
+  std::optional<std::uint32_t> slots, runs_per_task;
   bool quiet = false, dry_run = false;
 };
 
-sweep::Engine engine_of(const std::string& name) {
-  if (name == "local") return sweep::Engine::kLocal;
-  if (name == "parallel") return sweep::Engine::kParallel;
-  throw InputError(fmt::format("--engine is '{}', but must be local or parallel", name));
+bool by_slurm(const Options& options) { return options.engine == "slurm"; }
+
+void check_engine(const Options& options) {
+  const bool known = options.engine == "local" || options.engine == "parallel" || by_slurm(options);
+  if (!known) {
+    throw InputError(fmt::format("--engine is '{}', but must be local, parallel or slurm", options.engine));
+  }
+  if (!by_slurm(options) && (!options.sbatch.empty() || options.runs_per_task)) {
+    throw InputError("--sbatch and --runs-per-task are for --engine slurm");
+  }
+  for (const std::string& option : options.sbatch) sweep::check_sbatch_option(option);
+}
+
+// Runs what is not done, or hands it to Slurm; an exit status where the sweep ends with that.
+std::optional<int> run_open(const sweep::Folder& folder, const Options& options) {
+  if (by_slurm(options)) {
+    const sweep::SlurmRequest request{.program = own_path(),
+                                      .options = options.sbatch,
+                                      .slots = options.slots.value_or(1),
+                                      .each = options.runs_per_task};
+    return submit_told(folder, request, options.quiet) ? std::optional<int>(kOk) : std::nullopt;
+  }
+  const sweep::Engine engine =
+      options.engine == "parallel" ? sweep::Engine::kParallel : sweep::Engine::kLocal;
+  const int signal = run_told(folder, engine, options.slots, options.quiet);
+  if (signal == 0) return std::nullopt;
+  log::error(fmt::format("interrupted: {} of {} runs are left; the same command goes on",
+                         folder.open_points().size(), folder.points().size()));
+  return 128 + signal;
 }
 
 sweep::Plan plan_of(const Options& options) {
@@ -160,7 +187,7 @@ int finish(const sweep::Folder& folder, bool quiet) {
 
 int run(const Options& options) {
   if (options.output.empty()) throw InputError("-o DIR is needed: the folder of the sweep");
-  const sweep::Engine engine = engine_of(options.engine);
+  check_engine(options);
   const sweep::Plan plan = plan_of(options);
   Sweep sweep(plan, options);
   std::vector<sweep::Point> points = first_points(sweep, plan);
@@ -169,17 +196,13 @@ int run(const Options& options) {
     return kOk;
   }
   sweep::Folder folder(options.output, sweep.fields());
+  refuse_beside_slurm(folder, points, by_slurm(options));
   for (sweep::Point& point : points) folder.add(std::move(point));
   folder.save();
   const std::size_t open = folder.open_points().size();
   if (!options.quiet) print_text(fmt::format("{} runs, {} of them to do\n", folder.points().size(), open));
   do {
-    const int signal = run_told(folder, engine, options.slots, options.quiet);
-    if (signal != 0) {
-      log::error(fmt::format("interrupted: {} of {} runs are left; the same command goes on",
-                             folder.open_points().size(), folder.points().size()));
-      return 128 + signal;
-    }
+    if (const std::optional<int> status = run_open(folder, options)) return *status;
   } while (plan.until_ci > 0 && add_seeds(sweep, plan, folder));
   return finish(folder, options.quiet);
 }
@@ -190,9 +213,11 @@ void add_status(Command& parent) {
   command.add_option("DIR", *path, "The folder of a sweep").required();
   command.footer("Example: weft sweep status SWEEP");
   command.callback([path] {
-    const sweep::Progress progress = sweep::progress_of(sweep::Folder::read(*path));
+    const sweep::Folder folder = sweep::Folder::read(*path);
+    const sweep::Progress progress = sweep::progress_of(folder);
     print_text(fmt::format("{} of {} runs are done, {} of them complete\n", progress.done, progress.points,
                            progress.complete));
+    print_text(slurm_status(folder));
   });
 }
 
@@ -228,14 +253,26 @@ void add_sweep(Command& command, int& exit_code) {
       "what networks cost, a built-in list or a file as of weft topo cost: price, power, pareto.svg");
   command.add_option("-o,--output", options->output,
                      "folder of the sweep; what is done there is not run again");
-  command.add_option("--engine", options->engine, "what starts the runs: local, or parallel (GNU parallel)")
+  command
+      .add_option(
+          "--engine", options->engine,
+          "what starts the runs: local, parallel (GNU parallel), or slurm: handed over, not waited for")
       .with_default();
-  command.add_option("--jobs", options->slots, "runs side by side; by default cores / threads of a run")
+  command
+      .add_option("--jobs", options->slots,
+                  "runs side by side; by default cores / threads of a run, and 1 in each task of Slurm")
       .range(1, 4096);
+  command.add_option("--sbatch", options->sbatch, "an option for Slurm's sbatch: partition=long, mem=8G")
+      .repeated();
+  command
+      .add_option("--runs-per-task", options->runs_per_task,
+                  "runs of one task of Slurm; by default so many that 100 tasks do")
+      .range(1, 1000000);
   command.add_flag("--dry-run", options->dry_run, "check all points, tell how many runs they are, and stop");
   command.add_flag("-q,--quiet", options->quiet, "no summary and no progress line");
   add_status(command);
   add_collect(command, exit_code);
+  add_sweep_task(command, exit_code);
   command.footer(
       "Examples:\n"
       "  weft sweep --traffic permutation:size=2MB --topology fat_tree:k=8 --vary routing=ecmp,spray,reps "

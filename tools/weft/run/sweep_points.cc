@@ -81,14 +81,17 @@ void PointMaker::price(const sim::Scenario& scenario, sweep::Point& point) {
   point.watts = place->second->watts;
 }
 
-int run_told(const sweep::Folder& folder, sweep::Engine engine, std::optional<std::uint32_t> slots,
-             bool quiet) {
-  sweep::RunRequest request{.program = "/proc/self/exe",
-                            .slots = slots.value_or(static_cast<std::uint32_t>(sweep::default_slots(folder))),
-                            .engine = engine};
+std::string own_path() {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length > 0) request.program.assign(path, static_cast<std::size_t>(length));
+  return length > 0 ? std::string(path, static_cast<std::size_t>(length)) : "/proc/self/exe";
+}
+
+int run_told(const sweep::Folder& folder, sweep::Engine engine, std::optional<std::uint32_t> slots,
+             bool quiet) {
+  sweep::RunRequest request{.program = own_path(),
+                            .slots = slots.value_or(static_cast<std::uint32_t>(sweep::default_slots(folder))),
+                            .engine = engine};
   const bool shown = !quiet && isatty(STDERR_FILENO) != 0;
   if (shown) {
     request.tell = [](std::size_t done, std::size_t all) {

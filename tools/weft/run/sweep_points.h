@@ -41,6 +41,8 @@ class PointMaker {
   const std::optional<topologies::Bill>* last_bill_ = nullptr;
 };
 
+// This program's file.
+std::string own_path();
 // Runs what is not done, with a line about it on a terminal unless `quiet`. Returns the signal that ended it,
 // or 0.
 int run_told(const sweep::Folder& folder, sweep::Engine engine, std::optional<std::uint32_t> slots,

@@ -149,6 +149,24 @@ TEST_CASE("a send takes a step of a ring and its bytes at the rate of its way, w
   CHECK_THROWS_WITH(send_recv(without, Version::k2_30, 1, true), Catch::Contains("needs a NIC"));
 }
 
+TEST_CASE("an exchange takes as many channels as its bytes and its communicator leave it") {
+  // Inside a node: 64 KiB for each channel, up to all; LL up to 16 KiB a channel. Between nodes 64 KiB for
+  // each, up to 4 at 400 Gb/s (2 at 200), halved while 8 peers at a time would need more than there are.
+  const auto channels = [](const char* node, std::uint32_t all, std::uint64_t bytes, std::uint32_t ranks) {
+    return exchange(node_preset(node), all, bytes, ranks).channels;
+  };
+  CHECK(channels("dgx_h100", 24, 10'000, 8) == 1);
+  CHECK(channels("dgx_h100", 24, 1 << 20, 8) == 16);
+  CHECK(channels("dgx_h100", 24, 1 << 30, 8) == 32);
+  CHECK(channels("dgx_h100", 16, 1 << 20, 16) == 4);
+  CHECK(channels("dgx_h100", 16, 1 << 20, 64) == 2);
+  CHECK(channels("dgx_h100", 16, 1 << 20, 256) == 1);
+  CHECK(channels("dgx_a100", 16, 1 << 20, 16) == 2);
+  CHECK(exchange(node_preset("dgx_h100"), 24, 16'384, 8).protocol == Protocol::kLl);
+  CHECK(exchange(node_preset("dgx_h100"), 24, 16'385, 8).protocol == Protocol::kSimple);
+  CHECK(exchange(node_preset("dgx_h100"), 24, 100, 16).protocol == Protocol::kSimple);
+}
+
 TEST_CASE("fitted on 4 nodes, 8 and 16 are within 15% in the median and 35% at worst") {
   const std::vector<Row> rows = measured();
   REQUIRE(rows.size() == 54);

@@ -51,7 +51,7 @@ class Packed {
 };
 
 struct Decided {
-  std::string protocol, profile;
+  std::string protocol, profile, o, eager;
   std::vector<std::string> remarks;
 };
 Decided decide(const std::string& scenario, const std::string& library) {
@@ -62,6 +62,8 @@ Decided decide(const std::string& scenario, const std::string& library) {
   const auto protocol = decided.hosts.given.find("protocol");
   if (protocol != decided.hosts.given.end()) found.protocol = parse_module_choice(protocol->second).name;
   found.profile = decided.collectives.given.at("profile");
+  found.o = decided.hosts.given["o"];
+  found.eager = decided.hosts.given["S"];
   std::vector<std::string> again;
   follow_library(decided, packed.program(), again);
   CHECK(again.empty());
@@ -115,8 +117,17 @@ TEST_CASE("graphs of NCCL are replayed as NCCL chooses where a topology has node
   const Decided nccl = decide(kSwitch, "NCCL 2.23.4");
   CHECK(nccl.profile == "nccl");
   CHECK(nccl.protocol == "ideal");
-  REQUIRE(nccl.remarks.size() == 1);
+  REQUIRE(nccl.remarks.size() == 2);
   CHECK_THAT(nccl.remarks[0], Contains("profile nccl, as the graph's collectives are those of NCCL 2.23.4"));
+  CHECK_THAT(nccl.remarks[1], Contains("hosts have o=0ns and S=1000TB, as GPUs"));
+  CHECK(nccl.o == "0ns");
+  CHECK(nccl.eager == "1000TB");
+  const Decided told = decide(kSwitch + "hosts { o: \"3us\" S: \"1KB\" }", "NCCL 2.23.4");
+  CHECK(told.o == "3us");
+  CHECK(told.eager == "1KB");
+  CHECK(told.remarks.size() == 1);
+  const Decided of_mpi = decide(kSwitch + "collectives { profile: \"nccl\" }", kOpenMpi);
+  CHECK(of_mpi.o == "1500ns");
   const Decided alone = decide("", "NCCL");
   CHECK(alone.profile == "default");
   REQUIRE(alone.remarks.size() == 1);

@@ -1,0 +1,89 @@
+#include "goal/workload/data_parallel/replica.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace weft::goal {
+namespace {
+
+Precision precision_of(const Parameters& parameters, const char* name) {
+  const std::string& word = parameters.text(name);
+  if (word == "bf16") return Precision::kBf16;
+  if (word == "fp32") return Precision::kFp32;
+  parameters.fail(name, "it must be bf16 or fp32");
+}
+
+std::uint64_t bytes_of(Precision precision) { return precision == Precision::kFp32 ? 4 : 2; }
+
+}  // namespace
+
+std::vector<ParameterSpec> Processor::parameters() {
+  return {{"precision", ParameterType::kText, "bf16", "Of products and activations: bf16 or fp32."},
+          {"device", ParameterType::kText, "h100", "What computes: `weft list devices`."},
+          {"efficiency", ParameterType::kReal, "1", "Factor on the device's speed."}};
+}
+
+Processor::Processor(const Parameters& parameters)
+    : device_(find_device(parameters.text("device"))),
+      precision_(precision_of(parameters, "precision")),
+      efficiency_(parameters.real("efficiency")),
+      activation_bytes_(bytes_of(precision_)) {
+  if (!(efficiency_ > 0) || efficiency_ > 1000) {
+    parameters.fail("efficiency", "it must be above 0, up to 1000");
+  }
+}
+
+std::vector<ParameterSpec> Buckets::parameters() {
+  return {
+      {"bucket", ParameterType::kBytes, "25MiB",
+       "Gradients that are all-reduced together, counted in fp32; the first of a step are 1 MiB at most."},
+      {"gradients", ParameterType::kText, "fp32", "Format in which gradients are reduced: fp32 or bf16."}};
+}
+
+Buckets::Buckets(const Parameters& parameters, std::uint32_t number_of_ranks)
+    : ranks(number_of_ranks),
+      limit_bytes(parameters.bytes("bucket")),
+      gradient_bytes(bytes_of(precision_of(parameters, "gradients"))) {}
+
+void Reducer::begin() { limit_bytes_ = std::min(kFirstBucketBytes, buckets_.limit_bytes); }
+
+void Reducer::gradient(std::uint64_t weights) {
+  weights_ += weights;
+  if (weights_ * kWeightBytes >= limit_bytes_) flush();
+}
+
+void Reducer::finish() {
+  flush();
+  emitter_.wait(emitter_.last(llm::Chain::kReduce));
+  begin();
+}
+
+void Reducer::flush() {
+  if (buckets_.ranks > 1 && weights_ > 0) {
+    const Collective allreduce{.kind = CollectiveKind::kAllreduce,
+                               .comm = kReplicas,
+                               .bytes = weights_ * buckets_.gradient_bytes,
+                               .element_bytes = static_cast<std::uint32_t>(buckets_.gradient_bytes)};
+    emitter_.collective(llm::Chain::kReduce, allreduce, emitter_.computed());
+  }
+  weights_ = 0;
+  limit_bytes_ = buckets_.limit_bytes;
+}
+
+std::array<std::uint16_t, llm::kChains> replica_cpus() {
+  std::array<std::uint16_t, llm::kChains> cpus{};
+  cpus[static_cast<std::size_t>(llm::Chain::kReduce)] = 1;
+  cpus[static_cast<std::size_t>(llm::Chain::kStep)] = 1;
+  cpus[static_cast<std::size_t>(llm::Chain::kExpert)] = 2;
+  return cpus;
+}
+
+GraphBuilder with_communicators(std::uint32_t ranks, std::span<const char* const> names) {
+  std::vector<Rank> all(ranks);
+  std::iota(all.begin(), all.end(), Rank{0});
+  GraphBuilder builder;
+  for (const char* name : names) builder.add_communicator({name, all});
+  return builder;
+}
+
+}  // namespace weft::goal

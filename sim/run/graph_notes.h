@@ -1,0 +1,18 @@
+// What a generator noted in its graph for the results of a run. It no longer holds for graphs that were
+// changed since.
+#pragma once
+
+#include <optional>
+
+#include "goal/program.h"
+#include "sim/results/open_loop.h"
+
+namespace weft::sim {
+
+// The window in which open-loop traffic is measured. None for programs whose messages wait for each other.
+std::optional<results::OpenLoopWindow> open_loop_window(const goal::Program& program);
+
+// Tokens that one run of the graph trains on; 0 where it doesn't say.
+double noted_tokens(const goal::Program& program);
+
+}  // namespace weft::sim

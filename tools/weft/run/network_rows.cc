@@ -1,0 +1,267 @@
+#include "tools/weft/run/network_rows.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <utility>
+
+#include "sim/results/row.h"
+#include "sim/units/grouped.h"
+
+namespace weft::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// ---- From runs to rows ----
+
+void take(const sweep::Result& result, NetworkRow& row) {
+  const Json& summary = result.summary;
+  const std::string routing = summary.value("routing", "");
+  row.routing = routing.substr(0, routing.find(':'));
+  row.fabric = summary.value("fabric", "");
+  row.ranks = summary.value("ranks", std::uint64_t{0});
+  row.messages += summary.value("messages", 0.0);
+  row.bytes += summary.value("bytes", 0.0);
+  const Json::json_pointer hosts("/machine/hosts");
+  if (summary.contains(hosts)) row.endpoints = summary[hosts].get<std::uint64_t>();
+  if (const std::string cause = summary.value("bound_by", ""); !cause.empty()) row.bound_by.insert(cause);
+  for (const Json& warning : summary.value("warnings", Json::array())) {
+    row.warnings.insert(warning.get<std::string>());
+  }
+}
+
+NetworkRow row_of(const sweep::Folder& folder, const std::string& application, const PricedNetwork& network,
+                  std::size_t seeds) {
+  NetworkRow row{.application = application, .network = network};
+  std::vector<double> times;
+  for (const sweep::Point& point : folder.points()) {
+    if (point.values[0] != application || point.values[1] != network.topology) continue;
+    const std::optional<sweep::Result> result = folder.result(point);
+    if (!result || !result->complete()) continue;
+    times.push_back(result->makespan_ns);
+    take(*result, row);
+  }
+  if (times.size() != seeds) return row;
+  row.messages /= static_cast<double>(seeds);
+  row.bytes /= static_cast<double>(seeds);
+  row.runtime_ns = sweep::estimate(times);
+  return row;
+}
+
+// The fastest first.
+void sort_and_tie(std::span<NetworkRow> rows) {
+  std::ranges::stable_sort(
+      rows, {}, [](const NetworkRow& row) { return row.runtime_ns ? row.runtime_ns->mean : INFINITY; });
+  for (NetworkRow& row : rows.subspan(1)) {
+    if (!row.runtime_ns) break;
+    const sweep::Estimate &fastest = *rows[0].runtime_ns, &other = *row.runtime_ns;
+    row.tie = sweep::tie(fastest, other).value_or(fastest.mean == other.mean);
+    rows[0].tie = rows[0].tie || row.tie;
+  }
+}
+
+// ---- What isn't alike ----
+
+using Fact = std::function<std::string(const NetworkRow&)>;
+
+// The values of a fact, where they are not all the same.
+std::optional<std::string> unlike(std::span<const NetworkRow> rows, const Fact& fact) {
+  std::vector<std::string> values;
+  for (const NetworkRow& row : rows) {
+    if (row.runtime_ns) values.push_back(fact(row));
+  }
+  const bool alike =
+      std::ranges::all_of(values, [&](const std::string& value) { return value == values[0]; });
+  if (alike) return std::nullopt;
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
+void compare_networks(std::span<const NetworkRow> rows, std::vector<std::string>& told) {
+  const std::pair<const char*, Fact> kFacts[] = {
+      {"endpoints", [](const NetworkRow& row) { return grouped(static_cast<double>(row.endpoints)); }},
+      {"rate of a host, Gb/s",
+       [](const NetworkRow& row) {
+         return row.network.endpoint_bps > 0 ? fmt::format("{:g}", row.network.endpoint_bps / 1e9)
+                                             : "not known";
+       }},
+      {"fabric", [](const NetworkRow& row) { return row.fabric; }},
+  };
+  for (const auto& [what, fact] : kFacts) {
+    const std::optional<std::string> values = unlike(rows, fact);
+    if (!values) continue;
+    std::string line = fmt::format("not alike: {}: {}", what, *values);
+    if (std::ranges::find(told, line) == told.end()) told.push_back(std::move(line));
+  }
+}
+
+void compare_work(std::span<const NetworkRow> rows, NetworkTable& table) {
+  const std::pair<const char*, Fact> kFacts[] = {
+      {"ranks", [](const NetworkRow& row) { return grouped(static_cast<double>(row.ranks)); }},
+      {"messages", [](const NetworkRow& row) { return grouped(row.messages); }},
+      {"bytes sent", [](const NetworkRow& row) { return grouped(row.bytes); }},
+  };
+  const std::string& application = rows[0].application;
+  std::vector<const char*> others;
+  for (const auto& [what, fact] : kFacts) {
+    const std::optional<std::string> values = unlike(rows, fact);
+    if (!values) continue;
+    table.differences.push_back(fmt::format("not alike: {} of {}: {}", what, application, *values));
+    others.push_back(what);
+  }
+  if (others.empty()) return;
+  table.other_work.push_back(
+      fmt::format("{} did not do the same on all networks ({}): its runtimes tell of that, too", application,
+                  fmt::join(others, ", ")));
+}
+
+// ---- For people ----
+
+std::string readable(double time_ns) {
+  constexpr std::pair<double, const char*> kUnits[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}};
+  for (const auto& [factor, unit] : kUnits) {
+    if (time_ns >= factor) return fmt::format("{:.4g} {}", time_ns / factor, unit);
+  }
+  return fmt::format("{:.0f} ns", time_ns);
+}
+
+std::string cell(const std::optional<double>& value, const char* form, double factor = 1) {
+  return value ? fmt::format(fmt::runtime(form), *value * factor) : "-";
+}
+
+std::string cause(const NetworkRow& row) { return fmt::format("{}", fmt::join(row.bound_by, " / ")); }
+
+std::string line_of(const NetworkRow& row) {
+  const bool spread = row.runtime_ns && row.runtime_ns->count > 1;
+  return fmt::format("{:<44} {:>10} {:>23} {:>9} {:>7} {:>11}  {}{}\n", row.network.topology,
+                     row.runtime_ns ? readable(row.runtime_ns->mean) : "failed",
+                     spread ? readable(row.low()) + " - " + readable(row.high()) : "",
+                     cell(row.network.price, "{:.0f}", 1e-3), cell(row.network.watts, "{:.1f}", 1e-3),
+                     cell(row.price_time(), "{:.3g}"), cause(row), row.tie ? " (tie)" : "");
+}
+
+std::string verdict(std::span<const NetworkRow> rows) {
+  std::vector<std::string> ties;
+  for (const NetworkRow& row : rows) {
+    if (row.tie) ties.push_back(row.network.topology);
+  }
+  if (!ties.empty()) {
+    return fmt::format("{} are a tie: between them the seed decides, not the network.\n",
+                       fmt::join(ties, " and "));
+  }
+  if (rows.size() < 2 || !rows[1].runtime_ns) return "";
+  return fmt::format("{} is the fastest, {:.1f}% ahead of the next{}.\n", rows[0].network.topology,
+                     100 * (rows[1].runtime_ns->mean / rows[0].runtime_ns->mean - 1),
+                     rows[0].runtime_ns->count > 1 ? "" : "; with one seed it isn't known how sure that is");
+}
+
+// The rows of one application each.
+void by_application(const NetworkTable& table,
+                    const std::function<void(std::span<const NetworkRow>)>& visit) {
+  const std::span<const NetworkRow> rows(table.rows);
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t end = first;
+    while (end < rows.size() && rows[end].application == rows[first].application) ++end;
+    visit(rows.subspan(first, end - first));
+    first = end;
+  }
+}
+
+}  // namespace
+
+std::optional<double> NetworkRow::price_time() const {
+  if (!network.price || !runtime_ns) return std::nullopt;
+  return *network.price * runtime_ns->mean / 1e9;
+}
+
+bool NetworkTable::tie() const { return std::ranges::any_of(rows, &NetworkRow::tie); }
+
+NetworkTable network_table(const sweep::Folder& folder, const std::vector<std::string>& applications,
+                           const std::vector<PricedNetwork>& networks, std::size_t seeds) {
+  NetworkTable table{.seeds = seeds};
+  for (const std::string& application : applications) {
+    std::vector<NetworkRow> rows;
+    for (const PricedNetwork& network : networks) rows.push_back(row_of(folder, application, network, seeds));
+    compare_networks(rows, table.differences);
+    compare_work(rows, table);
+    sort_and_tie(rows);
+    table.rows.insert(table.rows.end(), rows.begin(), rows.end());
+  }
+  return table;
+}
+
+std::string as_text(const NetworkTable& table) {
+  std::string text;
+  for (const std::string& each : table.differences) text += each + "\n";
+  std::set<std::string> warnings;
+  by_application(table, [&](std::span<const NetworkRow> rows) {
+    text += fmt::format("{}{}\n{:<44} {:>10} {:>23} {:>9} {:>7} {:>11}  {}\n", text.empty() ? "" : "\n",
+                        rows[0].application, "network", "runtime", table.seeds > 1 ? "95% of means" : "",
+                        "k$", "kW", "$ x s", "bound by");
+    for (const NetworkRow& row : rows) {
+      text += line_of(row);
+      warnings.insert(row.warnings.begin(), row.warnings.end());
+    }
+    text += verdict(rows);
+  });
+  for (const std::string& warning : warnings) text += "warning: " + warning + "\n";
+  return text;
+}
+
+std::string as_csv(const NetworkTable& table) {
+  const auto number = [](const std::optional<double>& value, const char* form) {
+    return value ? fmt::format(fmt::runtime(form), *value) : "";
+  };
+  std::string text =
+      "application,topology,fabric,routing,endpoints,runtime_ns,low_ns,high_ns,price,power,bound_by,tie,"
+      "ranks,"
+      "messages,bytes\n";
+  for (const NetworkRow& row : table.rows) {
+    const std::string times =
+        row.runtime_ns ? fmt::format("{:.3f},{:.3f},{:.3f}", row.runtime_ns->mean, row.low(), row.high())
+                       : ",,";
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{:.17g},{:.17g}\n", results::csv_field(row.application),
+                    results::csv_field(row.network.topology), row.fabric, row.routing, row.endpoints, times,
+                    number(row.network.price, "{:.2f}"), number(row.network.watts, "{:.1f}"),
+                    results::csv_field(cause(row)), row.tie ? 1 : 0, row.ranks, row.messages, row.bytes);
+  }
+  return text;
+}
+
+Json as_json(const NetworkTable& table) {
+  const auto value = [](const std::optional<double>& given) { return given ? Json(*given) : Json(); };
+  Json json = {{"seeds", table.seeds},
+               {"differences", table.differences},
+               {"same_work", table.other_work.empty()},
+               {"rows", Json::array()},
+               {"tie", table.tie()}};
+  for (const NetworkRow& row : table.rows) {
+    const bool known = row.runtime_ns.has_value();
+    json["rows"].push_back({{"application", row.application},
+                            {"topology", row.network.topology},
+                            {"fabric", row.fabric},
+                            {"routing", row.routing},
+                            {"endpoints", row.endpoints},
+                            {"runtime_ns", known ? Json(row.runtime_ns->mean) : Json()},
+                            {"low", known ? Json(row.low()) : Json()},
+                            {"high", known ? Json(row.high()) : Json()},
+                            {"price", value(row.network.price)},
+                            {"power", value(row.network.watts)},
+                            {"price_time", value(row.price_time())},
+                            {"bound_by", cause(row)},
+                            {"tie", row.tie},
+                            {"ranks", row.ranks},
+                            {"messages", row.messages},
+                            {"bytes", row.bytes},
+                            {"warnings", row.warnings}});
+  }
+  return json;
+}
+
+}  // namespace weft::cli
