@@ -255,6 +255,9 @@ void read_outer_steps(const Parameters& parameters, Training& training) {
     return;
   }
   if (training.layout.context > 1) parameters.fail("inner_steps", "it takes replicas without cp");
+  if (training.schedule.mirrored()) {
+    parameters.fail("inner_steps", "it takes replicas that have each weight once, and dualpipe has it twice");
+  }
   if (training.layout.expert > 1) parameters.fail("inner_steps", "it takes replicas without ep");
   if (training.sharding == Sharding::kFsdp) {
     parameters.fail("inner_steps", "replicas have all weights then: sharding must be none or zero1");
