@@ -231,9 +231,15 @@ std::uint32_t nics_for_a_link(const Parameters& parameters, const Domain& domain
 }
 
 void note_nics(Topology& topology, const Domain& domain, const Topology& outer, std::uint32_t nics) {
-  if (domain.preset == nullptr) return;
   const std::span<const std::uint32_t> links = outer.out_channels(outer.host(0));
-  const Bandwidth rate = outer.channels()[links.front()].rate, slot = domain.preset->slot;
+  const Bandwidth rate = outer.channels()[links.front()].rate;
+  if (domain.preset == nullptr) {
+    if (links.size() * nics >= domain.accelerators) return;
+    return topology.add_note(fmt::format(
+        "a node has {} NIC{} of {} for {} accelerators; nics=... has more, and node=... those of a machine",
+        links.size() * nics, links.size() * nics == 1 ? "" : "s", to_string(rate), domain.accelerators));
+  }
+  const Bandwidth slot = domain.preset->slot;
   topology.add_note(fmt::format(
       "a node has {} NICs of {}{}", links.size() * nics, to_string(std::min(rate, slot)),
       rate > slot ? fmt::format(", as a PCIe slot lets no more of {} through", to_string(rate)) : ""));

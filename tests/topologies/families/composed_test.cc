@@ -86,6 +86,18 @@ TEST_CASE("a network between nodes of several NICs is as wide as its family make
   }));
 }
 
+TEST_CASE("nodes of no known kind tell how few NICs they have") {
+  const auto tells = [](const std::string& text) {
+    const auto notes = make(text).notes();
+    return std::ranges::any_of(notes, [](const std::string& note) {
+      return note.starts_with("a node has 1 NIC of 400Gbps for 8 accelerators");
+    });
+  };
+  CHECK(tells("scale_up:of=[fat_tree:k=4]"));
+  CHECK_FALSE(tells("scale_up:of=[fat_tree:k=4],nics=8"));
+  CHECK_FALSE(tells("scale_up:of=[fat_tree:k=4],accelerators=1,switches=1"));
+}
+
 // What an accelerator of a node sends inside, and its NICs outside, in Gb/s.
 struct Rates {
   double inside = 0, outside = 0;
